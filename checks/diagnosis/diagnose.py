@@ -11,6 +11,7 @@ from checks.diagnosis.catalogue import CATALOGUE
 from checks.diagnosis.cause import Cause
 from checks.diagnosis.effects import explains, is_effect, is_of_logs
 from checks.diagnosis.loss_accounts import FoundCause, loss_accounts
+from checks.diagnosis.own_footprint import may_be_own
 from checks.model.facts import Cluster
 from checks.model.finding import FAULTS, Finding, Status
 from checks.model.hypothesis import Diagnosis, Hypothesis, LossAccount, Standing
@@ -76,6 +77,8 @@ def diagnose(cluster: Cluster, findings: Iterable[Finding], causes: Sequence[Cau
 def _found(cause: Cause, cluster: Cluster, not_passed: Sequence[Finding], faults: Sequence[Finding]) -> _Found | None:
     for standing, codes in ((Standing.PROVED, cause.proved_by), (Standing.SUPPORTED, cause.supported_by)):
         if shown := tuple(f for f in faults if f.code in codes):
+            if all(may_be_own(f) for f in shown):
+                standing = Standing.SUPPORTED  # racwire's own load may have moved these counters
             also = tuple(f for f in faults if f.code in cause.supported_by and f not in shown)
             effects = [f for f in not_passed if f.status in (*FAULTS, Status.UNKNOWN)]
             leads_to = (*cause.leads_to, *(cause.proof_leads_to if standing is Standing.PROVED else ()))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from checks.diagnosis.effects import paths_of
 from checks.model.facts import Activity, Cluster
@@ -12,7 +12,7 @@ from checks.model.hypothesis import LossAccount
 from checks.model.known_instances import active, instance_name, node_of
 from checks.model.wording import listed
 from checks.rules.lost_blocks import InstanceLoss, loss_of
-from checks.rules.node_counts import NodeCounts, node_counts, vanish
+from checks.rules.node_counts import NodeCounts, node_counts, own_incomplete, vanish
 
 _REASSEMBLY, _FILTER = "CAUSE-03", "CAUSE-08"
 _COUNTED: tuple[tuple[str, str, Callable[[NodeCounts], int]], ...] = (
@@ -43,21 +43,23 @@ def loss_accounts(cluster: Cluster, found: Sequence[FoundCause]) -> tuple[LossAc
 
     A counter of the kernel includes the packets of other programs, so it explains at most that many blocks. Failed
     reassemblies count for the cause that loses the fragments, where one was found. What the counters leave counts for
-    the causes on the paths from the senders.
+    the causes on the paths from the senders. Blocks lost while racwire probed are apart where more were lost then than
+    chance explains, and else where nothing explains them.
     """
     activity = cluster.activity
     if not isinstance(activity, Activity):
         return ()
     losses = [loss for own in active(activity) if (loss := loss_of(activity, own)) and loss.lost]
     return tuple(
-        _account(cluster, loss, counts, found)
+        _account(cluster, loss, replace(counts, failed=max(0, counts.failed - own_incomplete(cluster, counts))), found)
         for loss in losses
         if (counts := node_counts(cluster, node_of(cluster, loss.instance)))
     )
 
 
 def _account(cluster: Cluster, loss: InstanceLoss, counts: NodeCounts, found: Sequence[FoundCause]) -> LossAccount:
-    left, parts, explained = loss.lost, [], dict[str, int]()
+    apart = loss.apart
+    left, parts, explained = loss.lost - apart, [], dict[str, int]()
 
     def take(code: str, where: str, most: int) -> None:
         nonlocal left
@@ -74,10 +76,20 @@ def _account(cluster: Cluster, loss: InstanceLoss, counts: NodeCounts, found: Se
     for code, where, most in _on_paths(cluster, loss, counts.node, found):
         take(code, where, most)
     name = instance_name(cluster, loss.instance)
+    if not loss.only_while_probing:
+        apart += (rest := min(left, (loss.while_probing or 0) - apart))
+        left -= rest
+    parts += [f"{apart:,} while racwire probed"] if apart else []
     total = " + ".join([*parts, *([f"{left:,} not explained"] if left else [])])
     text = f"{loss.lost:,} lost at {name} = {total}."
     return LossAccount(
-        instance=name, node=counts.node, lost=loss.lost, explained=explained, unexplained=left, text=text
+        instance=name,
+        node=counts.node,
+        lost=loss.lost,
+        explained=explained,
+        while_probing=apart,
+        unexplained=left,
+        text=text,
     )
 
 

@@ -63,6 +63,8 @@ class LossAccount(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     lost: int
     explained: dict[str, int] = msgspec.field(default_factory=dict)
     """Blocks by the code of the cause, at most: a counter of the kernel can include packets of other programs."""
+    while_probing: int = 0
+    """Blocks lost while racwire probed: its own packets may have cost them."""
     unexplained: int = 0
     text: str = ""
     """The account as a sentence: `31 lost at prac2 = 24 in its receive buffers + 7 not explained.`"""

@@ -21,6 +21,7 @@ from checks.report.actions import one_line
 from checks.report.causes import ReportEntry, cause_entries, causes_of, other_causes
 from checks.report.folding import grouped_by_reason, grouped_skipped
 from checks.report.load_section import TITLE, load_section
+from checks.report.measured.fit import not_shown
 from checks.report.measured.result_parts import state_of
 from checks.report.measurement_headline import brief
 from checks.report.summary import counts, facts, headline, problems, sentences, waived
@@ -143,6 +144,9 @@ def _load(report: Report) -> Iterator[str]:
 def _measured(report: Report) -> Iterator[str]:
     """Yield each result of a measurement, with what makes it doubtful; the HTML and JSON reports have its figures."""
     for one in sound(report.measurements):
+        if older := not_shown(one, report.cluster):
+            yield inline(older, _TITLE)
+            continue
         doubts = " ".join(part.text for part in state_of(one) if part.look in ("warn", "fail", "unknown"))
         yield inline(" ".join(filter(None, (f"{brief(one)}.", doubts))), _TITLE)
 

@@ -43,6 +43,7 @@ from checks.model.packet_sizes import SMALL_PAYLOAD
 from checks.model.report import Report, exit_code
 from checks.model.sanitize import sanitize
 from checks.model.sound_measurement import sound
+from checks.report.measured.fit import not_shown
 from checks.report.measured.measured_samples import measured_samples
 from checks.report.summary import cluster_name
 from checks.rules.cache_fusion import average_cr_receive_ms, average_current_receive_ms, due, lost, received
@@ -164,7 +165,7 @@ def _samples(report: Report) -> Iterator[Sample]:
     if isinstance(cluster.activity, Activity):
         yield from _instances(cluster.activity, cluster.database)
     yield from _load(cluster)
-    for measurement in sound(report.measurements):
+    for measurement in (one for one in sound(report.measurements) if not not_shown(one, cluster)):
         yield from measured_samples(measurement)
     yield from _unknown(cluster)
 

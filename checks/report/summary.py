@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime
 
+from checks.diagnosis.own_footprint import notices
 from checks.model.facts import Cluster, Clusterware, Database, NotAsked, PathProbe, PrivateNetwork, Unknown
 from checks.model.finding import PROBLEMS, Finding, Remedy, Status, worst_first
 from checks.model.report import Report
@@ -221,6 +222,7 @@ def _notices(report: Report, state: str) -> Iterator[str]:
     for rerun in report.reruns:
         subject = f"The check {rerun.check} was" if not rerun.also else f"The checks {listed(rerun.checks)} were"
         yield f"{subject} run again at {time_text(rerun.started_at)}."
+    yield from notices(report.cluster)
     if state:
         yield f"This is not the cluster as it is now, but a saved state {state}."
     if report.is_redacted:

@@ -6,6 +6,7 @@ MOS 2096299.1).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -19,6 +20,7 @@ from checks.model.facts import (
     InstanceActivity,
     LossHistory,
     PathProbe,
+    QuietLosses,
     Thresholds,
     Unknown,
     Unread,
@@ -34,6 +36,9 @@ from checks.rules.waits import costliest
 
 _EXPECTED_LOSSES = 5.0
 """Losses to expect among the blocks: at none, chance explains it with e^-5, 0.7 %. Ours."""
+_RARE, _MOST_BY_CHANCE = 0.01, 500
+"""The probability below which more losses while racwire probed are its doing, and the most losses for which that is
+computed: with more, twice their share counts. Ours."""
 _HAS_FALSE_COUNTS = (12, 1, 0, 2)
 
 CARRY_TOO_LITTLE = (Verdict.BLACK_HOLE, Verdict.TOO_BIG, Verdict.LOCAL_MTU)
@@ -61,6 +66,31 @@ class InstanceLoss:
     """Whether one of these waits is among the three costliest events of the wait class Cluster."""
     claims_lost: int
     corrupt: int
+    while_probing: int | None = None
+    """Those of the lost that were lost while racwire probed; None where that is not known, or it sent nothing."""
+    probing_s: float = 0.0
+    """The seconds in which it probed, of all."""
+
+    @property
+    def only_while_probing(self) -> bool:
+        """Whether blocks were lost while racwire probed, and none in a quiet time that was long enough to tell."""
+        return (
+            bool(self.lost) and self.while_probing == self.lost and quiet_tells(self.lost, self.probing_s, self.seconds)
+        )
+
+    @property
+    def apart(self) -> int:
+        """The blocks lost while racwire probed, where more were lost in that time than chance explains; else 0."""
+        number, share = self.while_probing or 0, min(1.0, self.probing_s / self.seconds) if self.seconds > 0 else 1.0
+        chance = (
+            sum(
+                math.comb(self.lost, k) * share**k * (1 - share) ** (self.lost - k)
+                for k in range(number, self.lost + 1)
+            )
+            if number and self.lost <= _MOST_BY_CHANCE
+            else float(number < 2 * share * self.lost)
+        )
+        return number if self.only_while_probing or (number and chance < _RARE) else 0
 
     @property
     def of(self) -> int:
@@ -87,6 +117,12 @@ def lost_at(cluster: Cluster, node: str) -> int:
     return sum(loss.lost for loss in losses if loss)
 
 
+def quiet_tells(number: int, probing_s: float, seconds: float) -> bool:
+    """Return whether a time without probes was long enough to show that what was counted while racwire probed happens
+    only then: it was as long, or at the same rate several were due in it."""
+    return seconds - probing_s >= min(probing_s, _EXPECTED_LOSSES * probing_s / max(1, number))
+
+
 def loss_of(activity: Activity, own: InstanceActivity) -> InstanceLoss | None:
     """Return the loss of one instance; None where neither statistics, transfers nor waits show it.
 
@@ -110,6 +146,8 @@ def loss_of(activity: Activity, own: InstanceActivity) -> InstanceLoss | None:
     if counted_lost is None and not waits and not senders and activity.why_unread("GV$INSTANCE_CACHE_TRANSFER"):
         return None
     number = max(counted_lost or 0, sum(senders.values())) or sum(e.waits for e in waits)
+    part = activity.quiet if isinstance(activity.quiet, QuietLosses) else None
+    quiet = part.lost.get(own.instance) if part else None
     return InstanceLoss(
         instance=own.instance,
         seconds=own.seconds,
@@ -120,6 +158,8 @@ def loss_of(activity: Activity, own: InstanceActivity) -> InstanceLoss | None:
         waits_are_on_top=any(e in waits for e in costliest(own.events)),
         claims_lost=max(0, own.statistics.get("gc claim blocks lost", 0)),
         corrupt=max(0, own.statistics.get("gc blocks corrupt", 0)),
+        while_probing=None if quiet is None else max(0, number - quiet),
+        probing_s=max(0.0, own.seconds - part.seconds) if part else 0.0,
     )
 
 
@@ -264,8 +304,8 @@ def judge_loss(cluster: Cluster, activity: Activity, losses: Sequence[InstanceLo
     """Judge instances that lose blocks, by the worst of them.
 
     A loss is a warning; above the limit of lost blocks, or where waits for lost blocks are among the costliest, it is a
-    failure. A count without other evidence is no fault on a release that is known to overcount, unless some evidence
-    is not available.
+    failure, except where all of them lost blocks only while racwire probed. A count without other evidence is no fault
+    on a release that is known to overcount, unless some evidence is not available.
     """
     senders = {loss.instance: nodes_of(cluster, loss.senders) for loss in losses}
     evidence = loss_evidence(cluster, [(node_of(cluster, n), nodes) for n, nodes in senders.items()])
@@ -274,7 +314,8 @@ def judge_loss(cluster: Cluster, activity: Activity, losses: Sequence[InstanceLo
         doubt = evidence.not_known or why_no_transfers(activity) or activity.why_unread("GV$SYSTEM_EVENT")
         status = Status.WARN if doubt else Status.INFO
     else:
-        status = Status.FAIL if any(_is_failure(cluster.thresholds, loss) for loss in losses) else Status.WARN
+        fails = any(_is_failure(cluster.thresholds, loss) and not loss.only_while_probing for loss in losses)
+        status = Status.FAIL if fails else Status.WARN
     return LossVerdict(status, likely_false, evidence)
 
 

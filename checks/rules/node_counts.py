@@ -146,6 +146,16 @@ def counts_by(
     )
 
 
+def own_incomplete(cluster: Cluster, counts: NodeCounts) -> int:
+    """Return how many of a node's failed reassemblies can be datagrams of this run: those in fragments that got no
+    answer, where the kernel gives them up within the interval."""
+    given_up_s = sysctl(cluster, counts.node, "net.ipv4.ipfrag_time")
+    if isinstance(cluster.flows, Unknown) or given_up_s is None or given_up_s > counts.seconds:
+        return 0
+    ports = (port for probe in cluster.flows.probes if probe.to_node == counts.node for port in probe.ports)
+    return sum(max(0, port.sent - port.answered) for port in ports if not port.whole)
+
+
 _SMALLEST_DEFAULT_BYTES = 262_144
 """The smallest default of net.ipv4.ipfrag_high_thresh in any kernel since 2.6.32 (net/ipv4/ip_fragment.c)."""
 _NEAR_LIMIT = 0.8

@@ -15,6 +15,7 @@ from contextlib import redirect_stdout, suppress
 import msgspec
 
 from checks.diagnosis.diagnose import diagnose
+from checks.diagnosis.own_footprint import without_footprint
 from checks.diagnosis.udp_against_pings import outweigh
 from checks.model.broken_dependency import error_text
 from checks.model.check import Check
@@ -37,7 +38,8 @@ from checks.run.events import (
     RunFinished,
     RunStarted,
 )
-from checks.run.gathering import GATHERERS, Gatherer, with_nodes
+from checks.run.gathering import GATHERERS, PROBING, Gatherer, with_nodes
+from checks.run.kept_measurements import recent_load
 from checks.run.settings_values import as_plain
 from checks.run.versions import versions
 from checks.sources.database.secret import Secret
@@ -88,6 +90,7 @@ class Engine:
             nodes_so_far=self._nodes_so_far,
             paths_so_far=lambda probes: self._events.put_nowait(PathsSoFar(probes)),
             cluster_with=self._cluster_with,
+            probes=self._probes,
         )
         self._gathered = {g.group: asyncio.Event() for g in self._gatherers}
         self._concluded: dict[str, tuple[Finding, ...]] = {b.name: (plugin_broken(b),) for b in broken}
@@ -133,6 +136,7 @@ class Engine:
             findings += [interrupted_check(c) for c in self.checks if c.id not in self._concluded]
         if self._udp_outweighs_pings:
             findings = [*outweigh(self._cluster, findings)]
+        findings = [*without_footprint(self._cluster, findings)]
         marked, standings = apply(findings, self._waivers, day_of(self._started_at), self._makers, known_codes)
         return make_report(
             version=racwire_version(),
@@ -182,6 +186,13 @@ class Engine:
         await self._gathered[group].wait()
         return self._cluster
 
+    async def _probes(self) -> bool:
+        """Wait until no probe is under way: after the last, or in a pause of datagrams. False where none is sent."""
+        probing = [group for group in PROBING if group in self._gathered]
+        for group in probing:
+            await (self._session.pausing if group == "flows" else self._gathered[group]).wait()
+        return bool(probing)
+
     async def _gather(self, gatherer: Gatherer) -> None:
         for before in (*gatherer.needs, *(group for group in gatherer.after if group in self._gathered)):
             await self._gathered[before].wait()
@@ -196,6 +207,8 @@ class Engine:
         except Exception as error:  # a source may fail in any way; its checks report it and the run goes on
             found = Unknown(f"Gathering the {gatherer.group} failed: {error_text(error)}")
         self._under_way.discard(gatherer.group)
+        if gatherer.group == "flows":
+            self._session.pausing.set()
         self._cluster = msgspec.structs.replace(
             self._cluster, **{gatherer.group: found}, local_node=self._session.local_node
         )
@@ -235,6 +248,8 @@ class Engine:
             with suppress(TimeoutError):
                 async with asyncio.timeout(_ADVICE_LIMIT_S):
                     self._measurements = await asyncio.to_thread(self._measurements_of, name)
+        recent = recent_load(self._measurements, self._started_at)
+        self._cluster = msgspec.structs.replace(self._cluster, recent_load=recent or self._cluster.recent_load)
 
     def _missing_facts(self, check: Check) -> tuple[Finding, ...]:
         """Return the finding for a missing fact that the check needs; empty where all needed facts are known."""

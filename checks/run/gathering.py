@@ -234,9 +234,14 @@ async def _flows(session: Session, cluster: Cluster) -> Flows | Unknown:
         return () if isinstance(paths, Unknown) else paths
 
     subnets, interval_s = public_subnets(cluster), counters_interval_s(session.settings)
+
+    async def pause() -> None:
+        if session.databases.settings.is_set:
+            await session.keep_quiet(interval_s)
+
     try:
         return await send_flows(
-            cluster.networks, cluster.nodes, pings, session, interval_s=interval_s, public_subnets=subnets
+            cluster.networks, cluster.nodes, pings, session, interval_s=interval_s, public_subnets=subnets, pause=pause
         )
     except UnsafePathError as error:
         return Unknown(f"No datagram was sent: {error}")
@@ -311,9 +316,8 @@ def _is_single(database: Database) -> bool:
 async def _activity(session: Session, cluster: Cluster) -> Activity | Unknown | NotAsked:
     if not isinstance(cluster.database, Database):
         return cluster.database
-    return await read_activity(
-        session.databases, cluster.database, session.settings.sampling.interval_s, session.progress
-    )
+    interval_s = session.settings.sampling.interval_s
+    return await read_activity(session.databases, cluster.database, interval_s, session.progress, session)
 
 
 async def _history(session: Session, cluster: Cluster) -> History | Unknown | NotAsked:
@@ -329,6 +333,8 @@ async def _for_no_change(session: Session, cluster: Cluster) -> NotGathered:
 CHANGING = Gatherer("changing", ("clusterware",), _for_no_change, limit_s=300)
 """The additional facts of a change; `change_evidence` has the gatherer that replaces this one."""
 
+PROBING = ("paths", "flows", "owners", "haip_paths")
+"""The groups whose facts are the answers to packets that racwire sends on private networks."""
 GATHERERS = (
     Gatherer("clusterware", (), _clusterware, limit_s=30),
     Gatherer("nodes", ("clusterware",), _nodes, limit_s=150),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import threading
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -16,6 +17,7 @@ from pathlib import Path
 
 import msgspec
 
+from checks.model.facts import RecentLoad
 from checks.model.measurement import FORMAT, Measurement
 from checks.model.sanitize import sanitize
 from checks.model.sound_measurement import is_sound
@@ -29,6 +31,8 @@ MOST_KEPT = 100
 """Results of one kind and cluster that stay; a result has some 0.1 MB."""
 _LONGEST = timedelta(minutes=20)
 """A measurement takes up to 15 minutes; the name of its file has the time of its start."""
+_RECENT = timedelta(minutes=5)
+"""The time after its end in which a measurement is a fact about a run; the rules judge by ipfrag_time, mostly 30 s."""
 _ENDING = ".json"
 _UNSAFE = re.compile(r"[^A-Za-z0-9_-]")
 _NUMBER_WITHOUT_END = re.compile(rb"[:,\[]\s*-?[0-9]{21}")
@@ -272,6 +276,31 @@ class ResultsMeanwhile:
 
     def _ended_later(self, one: Measurement) -> bool:
         return _moment(one) + timedelta(seconds=min(max(one.seconds, 0.0), 86_400)) > self._since
+
+
+def recent_load(measurements: Iterable[Measurement], since: str) -> tuple[RecentLoad, ...]:
+    """Return what of these sent on the networks until shortly before a time, or later: ISO 8601 with a zone."""
+    start = datetime.fromisoformat(since)
+    found = ((one, ended_at(one)) for one in measurements if one.kind != "storage")
+    return tuple(
+        RecentLoad(
+            one.kind,
+            one.node,
+            tuple({n: None for p in one.paths for n in (p.source_node, p.target_node)}),
+            end.isoformat(timespec="seconds"),
+        )
+        for one, end in found
+        if end is not None and end + _RECENT > start
+    )
+
+
+def ended_at(measurement: Measurement) -> datetime | None:
+    """Return when a measurement ended, with the zone of its node; None for a text that is no time with a zone."""
+    try:
+        end = datetime.fromisoformat(measurement.started_at) + timedelta(seconds=max(0.0, measurement.seconds))
+    except (ValueError, OverflowError):
+        return None
+    return end if end.tzinfo else None
 
 
 def age_of(measurement: Measurement, now: datetime) -> float | None:

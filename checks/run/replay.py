@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
 
+from msgspec.structs import replace
+
 from checks.model.check import Check
 from checks.model.facts import FACT_GROUPS, Cluster
 from checks.model.settings import Settings
@@ -20,6 +22,7 @@ class ReplayedFacts(Engine):
         self, cluster: Cluster, checks: Iterable[Check], settings: Settings, *, broken: Iterable[BrokenPlugin] = ()
     ) -> None:
         super().__init__(checks, settings, broken=broken, gatherers=_replaying(cluster))
+        self._cluster = replace(self._cluster, recent_load=cluster.recent_load)
 
 
 def _replaying(cluster: Cluster) -> list[Gatherer]:

@@ -41,6 +41,10 @@ INTERFACE_SYSCTLS = ("arp_announce", "arp_filter", "arp_ignore", "rp_filter")
 KERNEL_RELEASE_PATH = "kernel/osrelease"
 
 COUNTER_FILES = ("/proc/net/snmp", "/proc/net/netstat")
+SOCKETS_FILE = "/proc/net/unix"
+"""Lists the abstract sockets that racwires of all users hold as locks, each name after an @."""
+LOCK_NAMES = "@racwire-[a-z]*"
+_LOCKS = f"grep -o '{LOCK_NAMES}' {SOCKETS_FILE}"
 SPEED_FILES = ("speed", "duplex")
 """Files of each interface in /sys/class/net; the kernel refuses both where the interface has no link or speed."""
 SYS_CLASS_NET = "/sys/class/net"
@@ -64,6 +68,7 @@ THIS_NODE = RegistryEntry(
     reads=(
         *_INVENTORY,
         Read("counters", "counters", ", ".join(COUNTER_FILES)),
+        Read("racwires", "locks of racwire", SOCKETS_FILE),
         Read(
             "sysctls",
             "sysctls",
@@ -90,7 +95,7 @@ COUNTERS_OF_THIS_NODE = KernelFileList(
         Read(
             "counters over time",
             "this node",
-            f"{', '.join((*_CHANGE_FILES, *SYSTEM_FILES))}; "
+            f"{', '.join((*_CHANGE_FILES, *SYSTEM_FILES, SOCKETS_FILE))}; "
             f"{SYS_CLASS_NET}/PRIVATE_NIC/{{{NIC_FILES[0]},{NIC_FILES[1]}/*}}; netlink RTM_GETQDISC",
         ),
     ),
@@ -132,6 +137,7 @@ _PEER = {
     "routes6": "ip -6 route show",
     "neighbours": "ip neigh show",
     "counters": f"cat {' '.join(COUNTER_FILES)}",
+    "racwires": _LOCKS,
     # cat and grep read a file whole; the `read` of some shells goes byte by byte, and gets one digit from /proc/sys.
     "sysctls": (
         f"cd {PROC_SYS} && grep -H . -- {KERNEL_RELEASE_PATH} "
@@ -156,7 +162,7 @@ PEER = Program(
     sections={
         "interfaces": ("interfaces", "speeds"),
         "routes": ("routes", "routes6"),
-        **{topic: (topic,) for topic in ("neighbours", "counters", "sysctls")},
+        **{topic: (topic,) for topic in ("neighbours", "counters", "racwires", "sysctls")},
     },
     every_s=60.0,
 )
@@ -172,6 +178,8 @@ echo '{MARK} nics'
 cd {SYS_CLASS_NET}
 for nic in "$@"; do grep -H . -- "$nic/{NIC_FILES[0]}" "$nic/{NIC_FILES[1]}/"* 2>/dev/null; done
 cd /
+echo '{MARK} racwires'
+{_LOCKS} 2>/dev/null
 echo '{MARK} queues'
 tc -s qdisc show 2>/dev/null | grep -A 1 -E ' root( |$)'
 true"""

@@ -126,6 +126,47 @@ async def test_the_activity_between_two_samples_is_read(version):
     assert not any(activity.of(1).statistics.values())
 
 
+class Probing:
+    """Probes that end, at which something happens, and something else in the quiet time; or that never end."""
+
+    def __init__(self, *, ends: bool | None = True, until_s=None, happens=lambda: None, meanwhile=lambda: None):
+        self.ends, self.until_s, self.happens, self.meanwhile = ends, until_s, happens, meanwhile
+
+    async def quiet_begins(self, end_s, interval_s):
+        self.happens()
+        return self.ends
+
+    @property
+    def quiet_until_s(self):
+        self.meanwhile()  # asked for after the statistics were read
+        return self.until_s
+
+
+@pytest.mark.parametrize(("until_s", "read"), [(None, 3), (0.0, 4)], ids=["probes end", "probes go on"])
+async def test_blocks_lost_in_the_quiet_time_are_known_apart(until_s, read):
+    source = instances(2)
+    wire = StraightIn(practice(source))
+    databases = wire.databases()
+    database = await read_database(databases, quiet)
+    probing = Probing(
+        until_s=until_s,
+        happens=lambda: source.grow(2, {"gc blocks lost": 7}),
+        meanwhile=lambda: source.grow(2, {"gc blocks lost": 30}),
+    )
+    activity = await read_activity(databases, database, INTERVAL_S, quiet, probing)
+    assert activity.of(2).statistics["gc blocks lost"] == 37
+    assert activity.quiet.lost == {1: 0, 2: 30}
+    assert activity.quiet.seconds <= activity.seconds
+    assert wire.sent.count("sysstat") == read
+
+
+async def test_without_a_quiet_time_its_losses_are_not_known(ends, known):
+    databases = StraightIn(practice(instances(2))).databases()
+    database = await read_database(databases, quiet)
+    activity = await read_activity(databases, database, INTERVAL_S, quiet, Probing(ends=ends))
+    assert activity.quiet is None if known is None else isinstance(activity.quiet, known)
+
+
 async def test_an_instance_that_hangs_costs_one_timeout_and_is_named():
     source = instances(3)
     source.hangs = True

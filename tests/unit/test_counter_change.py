@@ -5,6 +5,7 @@ A node that fails is reported and disturbs no other node.
 
 import asyncio
 import shlex
+import socket
 from pathlib import Path
 
 import pytest
@@ -149,6 +150,44 @@ async def changes(nodes, interval_s=0.05, **ssh):
         return await read_counter_changes(opened, [node(n) for n in nodes], interval_s), opened.journal
     finally:
         await opened.close()
+
+
+async def probes_end() -> bool:
+    return True
+
+
+async def no_probes() -> bool:
+    return False
+
+
+@pytest.mark.parametrize(("probes", "readings"), [(probes_end, 3), (no_probes, 2), (asyncio.Event().wait, 2)])
+async def test_the_counters_are_read_once_more_when_the_probes_of_the_run_end(probes, readings):
+    opened = Session(Settings(), Journal(), probes=probes)
+    opened.local_node = "rac1"
+    known = await read_counter_changes(opened, [node(1)], 0.2)
+    await opened.close()
+    assert [part.node for part in known.quiet] == ["rac1"] * (readings - 2)
+    assert len([entry for entry in opened.journal.entries if entry.topic == TOPIC]) == readings
+    assert all(part.seconds < known.nodes[0].seconds for part in known.quiet)
+
+
+async def test_a_quiet_time_ends_before_the_datagrams_go_on():
+    opened = Session(Settings(), Journal(), probes=probes_end)
+    opened.local_node = "rac1"
+    going_on = asyncio.create_task(opened.keep_quiet(0.3))
+    await opened.pausing.wait()
+    known = await read_counter_changes(opened, [node(1)], 0.6)
+    await going_on
+    await opened.close()
+    assert len([entry for entry in opened.journal.entries if entry.topic == TOPIC]) == 4
+    assert len(known.quiet) == 1
+
+
+async def test_locks_of_racwires_are_seen_at_the_readings():
+    with socket.socket(socket.AF_UNIX) as lock:
+        lock.bind("\0racwire-measure")
+        known, _ = await changes([1])
+    assert "racwire-measure" in known.nodes[0].racwires
 
 
 async def test_this_node_is_read_twice_from_its_files():

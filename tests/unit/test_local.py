@@ -24,7 +24,7 @@ async def test_this_node_is_read_without_privilege_and_recorded_in_the_journal()
     assert not isinstance(node.sysctls["net.ipv4.ipfrag_time"], Unknown)
     assert f"net.ipv4.conf.{loopback.name}.rp_filter" in node.sysctls
     assert [(entry.node, entry.topic, entry.outcome) for entry in journal.entries] == [
-        ("rac1", topic, "ok") for topic in ("interfaces", "routes", "neighbours", "counters", "sysctls")
+        ("rac1", topic, "ok") for topic in ("interfaces", "routes", "neighbours", "counters", "racwires", "sysctls")
     ]
     assert tuple((entry.topic, entry.action) for entry in journal.entries) == tuple(
         (read.topic, read.how) for read in THIS_NODE.reads

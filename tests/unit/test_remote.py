@@ -98,7 +98,14 @@ async def test_the_journal_has_each_section_as_received() -> None:
     journal = Journal()
     node = await read_peer(Answers(ANSWER), journal, 5)
     assert node == parse_node("rac2", ANSWER)
-    assert [entry.topic for entry in journal.entries] == ["interfaces", "routes", "neighbours", "counters", "sysctls"]
+    assert [entry.topic for entry in journal.entries] == [
+        "interfaces",
+        "routes",
+        "neighbours",
+        "counters",
+        "racwires",
+        "sysctls",
+    ]
     (counters,) = journal.matching([EvidenceRef("rac2", "counters")])
     assert counters.action == "cat /proc/net/snmp /proc/net/netstat"
     assert counters.text == "Ip: ReasmFails\nIp: 7"

@@ -10,6 +10,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
+from checks.model.facts import UnreadNode
 from checks.model.measurement import MeasuredMix, MeasuredSizes, Measurement
 from checks.model.report import Report
 from checks.model.sound_measurement import is_sound
@@ -19,13 +20,13 @@ from checks.report.measurement_headline import headline
 from checks.report.report_evidence import Evidence
 from checks.saved import open_saved, save
 from checks.whole_files import OutputFile
-from tests.fixtures.clusters import cluster
+from tests.fixtures.clusters import cluster, node, with_interface
 from tests.fixtures.reports import report_of
 from tests.unit import measurement_support as made
 from tui.cli.report_formats import FORMATS
 from tui.cli.text_report import text_report
 
-PLAIN = report_of(cluster(2))
+PLAIN = report_of(cluster([node(1, mtu=1500), node(2, mtu=1500)]))  # as they were when it was measured
 REPORT = replace(PLAIN, measurements=made.EVERY)
 
 
@@ -46,6 +47,32 @@ def test_the_short_text_has_a_line_for_each_result() -> None:
     assert [one.kind for one in made.EVERY if f"{one.kind}, 2026-11-24 05:03:11 +01:00: " not in measured] == []
     assert [one.kind for one in made.EVERY if headline(one) not in measured] == []
     assert "Measured" not in text_report(PLAIN, io.StringIO())
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"mtu": 9000}, "rac1 to rac2 on 192.168.10.0/24 had MTU 1500, and has 9000 now"),
+        ({"speed_mbps": 1000}, "rac1 to rac2 on 192.168.10.0/24 had 10,000 Mbit/s, and has 1,000 now"),
+        ({"addresses": ()}, "rac2 had 192.168.10.2, and has it no more"),
+    ],
+    ids=["MTU", "speed", "address"],
+)
+def test_a_result_that_is_older_than_a_change_has_no_figures_and_says_how_to_measure_anew(
+    changes: dict[str, object], said: str
+) -> None:
+    nodes = [node(1, changes.get("mtu", 1500)), with_interface(node(2, mtu=1500), "eth1", **changes)]  # type: ignore[arg-type]
+    report = replace(REPORT, cluster=cluster(nodes), measurements=(made.rate(),))
+    for text in (text_report(report, io.StringIO()), *(written(report, name) for name in ("text", "markdown", "html"))):
+        plain = " ".join(text.replace("\\", "").replace("`", "").split()).replace("&#96;", "")
+        assert f"is older than a change: {said}. racwire measure rate makes a new one." in plain
+        assert "940" not in plain
+    assert "racwire_measured" not in written(report, "openmetrics")
+
+
+def test_a_node_that_was_not_read_shows_no_change() -> None:
+    report = replace(REPORT, cluster=cluster([node(1), UnreadNode("rac2", "rac2 does not answer.")]))
+    assert "older than a change" not in text_report(report, io.StringIO())
 
 
 def test_a_doubtful_result_says_so_in_a_ticket() -> None:

@@ -343,6 +343,17 @@ async def test_nothing_is_sent_where_a_public_network_overlaps() -> None:
     assert all(not shell.commands for shell in session.shells.values())
 
 
+@pytest.mark.parametrize("loses", [True, False])
+async def test_datagrams_pause_before_a_missing_answer_is_examined(loses: bool) -> None:
+    session, sent = FakeSession(loses=loses), []
+
+    async def pause() -> None:
+        sent.append([len(shell.commands) for shell in session.shells.values()])
+
+    await send_flows([network()], NODES, no_pings, session, interval_s=30, pause=pause)
+    assert sent == ([[1, 1]] if loses else [])
+
+
 async def test_no_missing_answer_is_examined_before_the_pings_are_known() -> None:
     session, pings = FakeSession(loses=True), asyncio.get_running_loop().create_future()
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TextIO
 
+from checks.diagnosis.own_footprint import notices
 from checks.model.facts import Cluster, Database, Unknown
 from checks.model.finding import PROBLEMS, Finding, Status
 from checks.model.known_instances import nodes_without_instance
@@ -19,6 +20,7 @@ from checks.report.age import saved_state, time_text
 from checks.report.causes import ReportEntry, cause_entries, further_entries, other_causes, passed_checks, shortened
 from checks.report.folding import grouped_by_reason, grouped_skipped, skipped_in_short
 from checks.report.load_section import TITLE, load_section
+from checks.report.measured.fit import not_shown
 from checks.report.measurement_headline import brief
 from checks.report.summary import cluster_name, counts, examined, headline
 from checks.rules.waivers import NOT_CHECKED, ended, sentence, waived_text
@@ -144,7 +146,10 @@ def _in_full(report: Report, width: int) -> Iterator[Line]:
     yield from _load(report.cluster, width)
     for measurement in sound(report.measurements):
         yield []
-        yield from measurement_lines(measurement, width)
+        if older := not_shown(measurement, report.cluster):
+            yield from hanging([], older, width)
+        else:
+            yield from measurement_lines(measurement, width)
 
 
 def _load(cluster: Cluster, width: int) -> Iterator[Line]:
@@ -168,7 +173,8 @@ def _rest(report: Report, width: int) -> Iterator[Line]:
     if (section := load_section(report.cluster)) and section.is_known:
         yield from hanging([(f"{'Load':<{_LABEL}}", "label")], section.headline, width)
     for number, measurement in enumerate(sound(report.measurements)):
-        yield from hanging([(f"{'' if number else 'Measured':<{_LABEL}}", "label")], brief(measurement), width)
+        text = not_shown(measurement, report.cluster) or brief(measurement)
+        yield from hanging([(f"{'' if number else 'Measured':<{_LABEL}}", "label")], text, width)
     yield [(f"{'All findings':<{_LABEL}}", "label"), ("the same command with --full", "")]
 
 
@@ -215,9 +221,11 @@ def _names(label: str, checks: Mapping[str, int], width: int, most: int) -> Iter
 
 
 def _notices(report: Report, width: int, state: str) -> Iterator[Line]:
-    """Notices before the findings: that the report is of a saved state, or redacted."""
+    """Notices before the findings: that the report is of a saved state, that racwire was not alone, or redacted."""
     if state:
         yield from hanging([("SAVED STATE  ", "change")], f"{state}. racwire did not query the cluster.", width)
+    if loads := notices(report.cluster):
+        yield from hanging([("NOT ALONE    ", "change")], " ".join(loads), width)
     if report.is_redacted:
         yield from hanging([("REDACTED     ", "change")], "Names and addresses are pseudonyms.", width)
 

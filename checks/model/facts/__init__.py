@@ -106,6 +106,7 @@ from checks.model.facts.node import (
     Route,
     UnreadNode,
 )
+from checks.model.facts.own_load import QuietLosses, RecentLoad
 from checks.model.facts.path_probe import Leg, PathProbe, PingSeries, Port, PrivateNetwork, Verdict
 from checks.model.facts.route_in_use import NodeRoutes, RouteInUse
 from checks.model.facts.storage_facts import StorageConnection, StorageMount, StorageUse
@@ -199,6 +200,8 @@ __all__ = [
     "PredictedFigure",
     "PrivateNetwork",
     "PrivateUse",
+    "QuietLosses",
+    "RecentLoad",
     "RecordingsCompared",
     "RecoveryArea",
     "RestorePoint",

@@ -10,6 +10,7 @@ from checks.model.facts.database_facts import Activity, Database, History
 from checks.model.facts.flow_probe import AddressProbes, Flows, HaipPaths
 from checks.model.facts.grid import Clusterware, Managed
 from checks.model.facts.node import CounterChanges, Interface, Node, NodeSetup, UnreadNode
+from checks.model.facts.own_load import RecentLoad
 from checks.model.facts.path_probe import PathProbe, Port, PrivateNetwork
 from checks.model.facts.route_in_use import NodeRoutes
 from checks.model.facts.thresholds import Thresholds
@@ -62,6 +63,8 @@ class Cluster(Fact, frozen=True):
     named_networks: tuple[str, ...] = ()
     """The private networks that the operator specified; they need no Clusterware."""
     thresholds: Thresholds = Thresholds()
+    recent_load: tuple[RecentLoad, ...] = ()
+    """What racwire's own measurements sent shortly before the run, or during it, as their kept results tell."""
 
     def __post_init__(self) -> None:
         """Replace every NotGathered, and its equivalent in files of 0.1.0, by the single NotGathered."""

@@ -13,6 +13,7 @@ from typing import Literal
 import msgspec
 
 from checks.model.facts.base import Fact, MissingRight, Unknown
+from checks.model.facts.own_load import QuietLosses
 
 
 def release(version: str) -> tuple[int, ...]:
@@ -268,6 +269,8 @@ class Activity(Fact, frozen=True):
     """From a view that the DBA can create (`racwire grants --ic-clients`); of the connected instance alone."""
     unread: tuple[UnreadView, ...] = ()
     """The views behind missing values: an empty `messages` or `events`, or a missing pair, was not measured."""
+    quiet: QuietLosses | Unknown | None = None
+    """None where no probe was sent meanwhile, and in files of versions that did not read it."""
 
     def why_unread(self, view: str) -> str | None:
         """Return the reason why that view could not be read; None where it was read."""

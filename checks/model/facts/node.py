@@ -129,6 +129,9 @@ class Node(Fact, frozen=True):
     """The parts of the node that could not be read."""
     neighbours_unread: Unknown | None = None
     """Why the neighbours could not be read; it is in `unread` too."""
+    racwires: tuple[str, ...] = ()
+    """The locks (abstract sockets) of other racwires on the node, read before this run sent anything:
+    `racwire-measure`, `racwire-probe`, `racwire-pings`."""
 
     @property
     def all_unread(self) -> tuple[Unknown, ...]:
@@ -166,6 +169,8 @@ class CounterChange(Fact, frozen=True):
     """The counters of private NICs, CPUs and memory."""
     storage: StorageUse | Unknown | None = None
     """The storage over the network; None in files of versions that did not read it."""
+    racwires: tuple[str, ...] = ()
+    """The locks of racwires on the node at the readings, those of this run included."""
 
 
 class CounterChanges(Fact, frozen=True):
@@ -177,6 +182,9 @@ class CounterChanges(Fact, frozen=True):
     nodes: tuple[CounterChange, ...]
     unread: dict[str, Unknown]
     """The nodes without a difference, with the reasons."""
+    quiet: tuple[CounterChange, ...] = ()
+    """The part of the time in which the run sent no packet on the private networks, on each node. A node is absent
+    where the probes lasted to the end, or where the run sends none."""
 
     def of(self, node: str) -> CounterChange | None:
         """Return the change on one node, or None where it is not known."""

@@ -187,6 +187,8 @@ def _next(cluster: Cluster, group: LossGroup) -> Iterator[Remedy]:
     signs = group.signs.signs
     where = f"root on {named(group.nodes, 'node')}" if group.nodes else "root on both nodes"
     in_network = not signs or any(sign.in_network for sign in signs)
+    if all(loss.only_while_probing for loss in group.losses):
+        yield Remedy("Watch whether blocks are lost while racwire sends nothing.", ("racwire watch",))
     yield from dict.fromkeys(sign.next for sign in signs)
     if in_network:
         yield on_nics(
@@ -248,7 +250,7 @@ def _false_count(cluster: Cluster, activity: Activity, group: LossGroup, fine: S
 
 
 def _seen(cluster: Cluster, activity: Activity, group: LossGroup, fine: Sequence[InstanceLoss]) -> Iterator[str]:
-    yield from loss_lines(cluster, group.losses)
+    yield from loss_lines(cluster, activity, group.losses)
     yield from (sign.seen for sign in group.signs.signs)
     yield from group.signs.background
     if reason := why_no_transfers(activity):

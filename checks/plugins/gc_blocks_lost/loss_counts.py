@@ -27,7 +27,8 @@ def loss_title(cluster: Cluster, losses: Sequence[InstanceLoss]) -> str:
     else:
         head = f"{names} lost {number:,} of {counted(sum(loss.of for loss in losses), 'block')} in {time}"
     senders = _worst_sender_text(cluster, losses[0]) if len(losses) == 1 else _common_text(cluster, losses)
-    return f"{head}, {senders}." if senders else f"{head}."
+    only = "and only while racwire probed" if all(loss.only_while_probing for loss in losses) else ""
+    return f"{', '.join(filter(None, (head, senders, only)))}."
 
 
 def _worst_sender_text(cluster: Cluster, loss: InstanceLoss) -> str:
@@ -59,7 +60,7 @@ def _common_text(cluster: Cluster, losses: Sequence[InstanceLoss]) -> str:
     return f"at worst {worst:,} from {instance_name(cluster, sender)} to {instance_name(cluster, receiver)}"
 
 
-def loss_lines(cluster: Cluster, losses: Sequence[InstanceLoss]) -> list[str]:
+def loss_lines(cluster: Cluster, activity: Activity, losses: Sequence[InstanceLoss]) -> list[str]:
     """Return a line for each instance, the worst first, and a line for each wait event of lost blocks."""
     worst = sorted(losses, key=lambda loss: (-loss.lost, loss.instance))
     lines = list(some([_line(cluster, loss, alone=len(losses) == 1) for loss in worst if loss.received]))
@@ -69,7 +70,17 @@ def loss_lines(cluster: Cluster, losses: Sequence[InstanceLoss]) -> list[str]:
     for name, events in waits.items():
         number = counted(sum(e.waits for e in events), "wait")
         lines.append(f"{name}: {number}, {sum(e.time_us for e in events) / 1e6:,.1f} s in all")
+    lines += some([_while_probing(cluster, loss) for loss in worst if loss.while_probing])
+    if isinstance(activity.quiet, Unknown):
+        lines.append(f"whether racwire's own packets cost blocks is not known: {activity.quiet.reason}")
     return lines
+
+
+def _while_probing(cluster: Cluster, loss: InstanceLoss) -> str:
+    return (
+        f"{instance_name(cluster, loss.instance)}: {loss.while_probing:,} of these {loss.lost:,} were lost while "
+        f"racwire probed, {span(loss.probing_s)} of {span(loss.seconds)}"
+    )
 
 
 def _line(cluster: Cluster, loss: InstanceLoss, alone: bool) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup, escape
 
+from checks.model.facts import Cluster
 from checks.model.finding import Status
 from checks.model.measurement import Measurement
 from checks.model.sanitize import sanitize
@@ -32,6 +33,7 @@ from checks.report.html.problem_sections import (
 from checks.report.html.traffic_section import traffic_section
 from checks.report.load_section import TITLE, load_section
 from checks.report.measured.drawings import drawings_of
+from checks.report.measured.fit import not_shown
 from checks.report.measured.result_parts import parts_of, provenance_of
 from checks.report.measurement_headline import brief
 from checks.report.report_evidence import Evidence
@@ -63,7 +65,7 @@ def to_html(evidence: Evidence) -> bytes:
         matrices=matrix_section.matrices(report.cluster),
         reason_for_no_matrix=matrix_section.reason_for_no_matrix(report.cluster),
         traffic=traffic_section(evidence),
-        measured=tuple(map(_measured, sound(report.measurements))),
+        measured=tuple(_measured(one, report.cluster) for one in sound(report.measurements)),
         load_title=TITLE,
         load=load_section(report.cluster),
         sheets=cluster_sheets(report.cluster),
@@ -75,7 +77,9 @@ def to_html(evidence: Evidence) -> bytes:
     return page.encode() + b"\n"
 
 
-def _measured(measurement: Measurement) -> dict[str, object]:
+def _measured(measurement: Measurement, cluster: Cluster) -> dict[str, object]:
+    if older := not_shown(measurement, cluster):
+        return {"title": older, "parts": (), "drawings": (), "provenance": tuple(provenance_of(measurement))}
     return {
         "title": brief(measurement),
         "parts": tuple(parts_of(measurement)),

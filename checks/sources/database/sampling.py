@@ -9,10 +9,13 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Protocol
 
-from checks.model.facts import Activity, Database, Unknown
+from msgspec.structs import replace
+
+from checks.model.facts import Activity, Database, QuietLosses, Unknown
 from checks.model.journal import now
+from checks.rules.cache_fusion import BLOCKS_LOST
 from checks.sources.database.connection import Rows
 from checks.sources.database.connections import Connections
 from checks.sources.database.deltas import Counters, Key, Sample, Start, ViewReading, activity_between
@@ -154,25 +157,78 @@ def iso_time(value: datetime | None) -> str:
 
 
 async def read_activity(
-    databases: Connections, database: Database, interval_s: float, progress: Progress
+    databases: Connections,
+    database: Database,
+    interval_s: float,
+    progress: Progress,
+    probing: Probing | None = None,
 ) -> Activity | Unknown:
     """Read two samples of the V$ views, which need no licence, and return their difference.
 
     Each statement queries all instances (GV$). Where GV$ does not answer, now or when the database was identified,
     racwire queries only the connected instance, and each other instance is an ActivityGap with the reason. The interval
     is measured with this node's monotonic clock, which no time synchronisation sets, from one answer of GV$SYSSTAT to
-    the other. Unknown where the database fails.
+    the other. Unknown where the database fails. Where the run probes, the statistics are read once more when its probes
+    end, and again where they go on before the end of the interval: what was lost otherwise may be their doing.
     """
     seconds = math.ceil(interval_s)
     progress("activity", "sampling the instances", 0, seconds)
     try:
         views = InstanceViews(await databases.get(), database.why_alone)
         before = await take_sample(views, database.version)
-        await _wait_until(before.clock_s + interval_s, seconds, progress)
+        end_s = before.clock_s + interval_s
+        waiting = asyncio.create_task(_wait_until(end_s, seconds, progress))
+        try:
+            began = until = None
+            if probing is not None and (is_quiet := await probing.quiet_begins(end_s, interval_s)) is not None:
+                began = await _read_statistics(views, database.version) if is_quiet else _NEVER_QUIET
+                if is_quiet and (until_s := probing.quiet_until_s) is not None and until_s < end_s:
+                    await asyncio.sleep(max(0.0, until_s - time.monotonic()))
+                    until = await _read_statistics(views, database.version)
+            await waiting
+        finally:
+            waiting.cancel()
         after = await take_sample(views, database.version)
     except DatabaseError as error:
         return error.unknown
-    return activity_between(before, after, database)
+    ended = until or _Statistics(after.clock_s, after.readings["sysstat"])
+    quiet = _lost_between(began, ended) if isinstance(began, _Statistics) else began
+    return replace(activity_between(before, after, database), quiet=quiet)
+
+
+class Probing(Protocol):
+    """The part of a session that says when the run sends nothing."""
+
+    quiet_until_s: float | None
+
+    async def quiet_begins(self, end_s: float, interval_s: float) -> bool | None:
+        """As `Session.quiet_begins`."""
+        ...
+
+
+@dataclass(frozen=True)
+class _Statistics:
+    clock_s: float
+    reading: ViewReading
+
+
+_NEVER_QUIET = Unknown("The probes of this run lasted until the end of the interval.")
+
+
+async def _read_statistics(views: InstanceViews, version: str) -> _Statistics:
+    reading = await _reading(views, statement_for(version, _SOURCES["sysstat"].statements), "sysstat")
+    return _Statistics(time.monotonic(), reading)
+
+
+def _lost_between(began: _Statistics, ended: _Statistics) -> QuietLosses | Unknown:
+    if why := began.reading.unread or ended.reading.unread:
+        return why
+    lost = {}
+    for number, later in ended.reading.counters.items():
+        earlier, key = began.reading.counters.get(number, {}), (BLOCKS_LOST,)
+        if key in earlier and later.get(key, -1) >= earlier[key]:
+            lost[number] = later[key] - earlier[key]
+    return QuietLosses(round(ended.clock_s - began.clock_s, 3), lost)
 
 
 async def _wait_until(end_s: float, seconds: int, progress: Progress) -> None:

@@ -20,6 +20,7 @@ from checks.sources.kernel_files import (
     COUNTERS,
     COUNTERS_OF_THIS_NODE,
     NIC_FILES,
+    SOCKETS_FILE,
     SYS_CLASS_NET,
     SYSTEM_FILES,
     SYSTEM_LINES,
@@ -27,6 +28,7 @@ from checks.sources.kernel_files import (
 from checks.sources.nodes import netlink
 from checks.sources.nodes.counter_difference import KernelReading, difference, difference_text, parse_reading
 from checks.sources.nodes.driver_counters import ask_drivers, driver_growth
+from checks.sources.nodes.proc import lock_lines
 from checks.sources.nodes.session import Session
 from checks.sources.nodes.shell import ShellError
 from checks.sources.nodes.storage_reading import ask_storage, storage_use
@@ -59,8 +61,9 @@ async def read_counter_changes(
         begun_at=begun_at,
         ended_at=now(),
         seconds=round(time.monotonic() - started_s, 3),
-        nodes=tuple(change for change in found if isinstance(change, CounterChange)),
-        unread={node.name: change for node, change in zip(nodes, found, strict=True) if isinstance(change, Unknown)},
+        nodes=tuple(counted.whole for counted in found if isinstance(counted, _Counted)),
+        unread={node.name: why for node, why in zip(nodes, found, strict=True) if isinstance(why, Unknown)},
+        quiet=tuple(c.quiet for c in found if isinstance(c, _Counted) and isinstance(c.quiet, CounterChange)),
     )
 
 
@@ -71,28 +74,44 @@ class _Taken:
     entry: Entry
 
 
-async def _change(session: Session, node: str, interval_s: float, nics: Sequence[str]) -> CounterChange | Unknown:
+@dataclass(frozen=True)
+class _Counted:
+    whole: CounterChange
+    quiet: CounterChange | Unknown | None
+    """While the run sent nothing."""
+
+
+async def _change(session: Session, node: str, interval_s: float, nics: Sequence[str]) -> _Counted | Unknown:
     try:
         drivers = await ask_drivers(session, node, interval_s, nics)
         storage = await ask_storage(session, node)
         before = await _read(session, node, nics)
         if isinstance(before, Unknown):
             return before
-        await asyncio.sleep(max(0.0, before.at + interval_s - time.monotonic()))
-        change = await _read_again(session, node, nics, before)
+        end_s = before.at + interval_s
+        began = await _read(session, node, nics) if await session.quiet_begins(end_s, interval_s) else None
+        quiet: CounterChange | Unknown | None = None
+        if isinstance(began, _Taken) and (until_s := session.quiet_until_s) is not None and until_s < end_s:
+            await asyncio.sleep(max(0.0, until_s - time.monotonic()))
+            quiet = _between(node, began, await _read(session, node, nics))
+        await asyncio.sleep(max(0.0, end_s - time.monotonic()))
+        after = await _read(session, node, nics)
+        change = _between(node, before, after)
         if isinstance(change, Unknown):
             return change
+        if isinstance(began, _Taken) and quiet is None:
+            quiet = _between(node, began, after)
         again = drivers if isinstance(drivers, Unknown) else await ask_drivers(session, node, interval_s, nics)
         use = storage_use(storage, await ask_storage(session, node))
-        return replace(change, machine=replace(change.machine, drivers=driver_growth(drivers, again)), storage=use)
+        machine = replace(change.machine, drivers=driver_growth(drivers, again))
+        return _Counted(replace(change, machine=machine, storage=use), quiet)
     except ShellError as error:
         return Unknown(str(error), error.right)
     except Exception as error:  # an error of one node must not stop the reading of the others
         return Unknown(f"Reading the counters of {node} failed: {error_text(error)}")
 
 
-async def _read_again(session: Session, node: str, nics: Sequence[str], before: _Taken) -> CounterChange | Unknown:
-    after = await _read(session, node, nics)
+def _between(node: str, before: _Taken, after: _Taken | Unknown) -> CounterChange | Unknown:
     if isinstance(after, Unknown):
         return after
     change = difference(before.reading, after.reading)
@@ -102,7 +121,13 @@ async def _read_again(session: Session, node: str, nics: Sequence[str], before: 
     # The journal has the result before the data that it was computed from.
     after.entry.text = f"In {seconds:.1f} s:\n{difference_text(change)}\n\n{after.entry.text}"
     return CounterChange(
-        node, round(seconds, 3), change.counters, change.left_out, change.fragment_memory_bytes, change.machine
+        node,
+        round(seconds, 3),
+        change.counters,
+        change.left_out,
+        change.fragment_memory_bytes,
+        change.machine,
+        racwires=tuple(sorted({*before.reading.racwires, *after.reading.racwires})),
     )
 
 
@@ -136,6 +161,7 @@ def _files(nics: Sequence[str]) -> str:
     texts += [f"{path}:{line}\n" for path in SYSTEM_FILES for line in _text(path).splitlines() if wanted.match(line)]
     texts.append(f"{MARK} nics\n")
     texts += [f"{nic}/{file}:{text}" for nic in nics for file, text in _nic_files(nic)]
+    texts.append(f"{MARK} racwires\n{lock_lines(_text(SOCKETS_FILE))}\n")
     texts.append(f"{MARK} queues\n")
     texts += [
         f"qdisc any 0: dev {nic} root\n (dropped {drops},)\n" for nic, drops in _queue_drops().items() if nic in nics

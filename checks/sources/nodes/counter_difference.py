@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from checks.model.facts import KernelCounters, SystemCounters, Unknown
 from checks.sources.kernel_files import COUNTERS_OF_THIS_NODE
-from checks.sources.nodes.proc import parse_counters
+from checks.sources.nodes.proc import parse_counters, parse_locks
 from checks.sources.nodes.system_difference import SystemReading, grown_by, parse_system, system_growth, system_text
 from checks.sources.sh_text import MARK
 
@@ -42,6 +42,8 @@ class KernelReading:
     """The memory of packets in reassembly; None where there is no sockstat."""
     machine: SystemReading = field(default_factory=SystemReading)
     """The counters of NICs, CPUs and memory."""
+    racwires: tuple[str, ...] = ()
+    """The locks of racwires."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,11 @@ def parse_reading(text: str) -> KernelReading | Unknown:
     softnet = parse_softnet(kernel.splitlines())
     sections = {name: lines for name, *lines in (section.splitlines() for section in marked if section.strip())}
     return KernelReading(
-        counters, softnet, int(memory[1]) if memory else None, parse_system(sections, softnet if sections else ())
+        counters,
+        softnet,
+        int(memory[1]) if memory else None,
+        parse_system(sections, softnet if sections else ()),
+        parse_locks("\n".join(sections.get("racwires", ()))),
     )
 
 

@@ -12,10 +12,10 @@ from checks.model.broken_dependency import named_dependency
 from checks.model.facts import MissingRight, Node, Unknown
 from checks.model.journal import Journal
 from checks.model.system_limits import limit_reached
-from checks.sources.kernel_files import COUNTER_FILES, PROC_SYS, SPEED_FILES, SYS_CLASS_NET, THIS_NODE
+from checks.sources.kernel_files import COUNTER_FILES, PROC_SYS, SOCKETS_FILE, SPEED_FILES, SYS_CLASS_NET, THIS_NODE
 from checks.sources.nodes import netlink
 from checks.sources.nodes.assembly import interface_text, neighbour_text, route_text
-from checks.sources.nodes.proc import parse_counters, with_speeds
+from checks.sources.nodes.proc import lock_lines, parse_counters, parse_locks, with_speeds
 from checks.sources.nodes.shell import ShellError
 from checks.sources.nodes.sysctls import sysctl_paths, sysctls
 
@@ -52,6 +52,10 @@ async def read_local_node(name: str, journal: Journal) -> Node:
         counter_files = await asyncio.to_thread(_read_files, "", COUNTER_FILES)
         entry.text = "".join(counter_files.values.values())
 
+    with journal.entry(name, "racwires", THIS_NODE.action("racwires")) as lock_entry:
+        sockets = await asyncio.to_thread(_read_files, "", (SOCKETS_FILE,))
+        lock_entry.text = lock_lines(sockets.values.get(SOCKETS_FILE, ""))
+
     names = [interface.name for interface in interfaces]
     with journal.entry(name, "sysctls", THIS_NODE.action("sysctls")) as settings_entry:
         settings = await asyncio.to_thread(_read_files, PROC_SYS, sysctl_paths(names).values())
@@ -68,6 +72,7 @@ async def read_local_node(name: str, journal: Journal) -> Node:
         counters=parse_counters(entry.text),
         sysctls=sysctls(names, values),
         unread=tuple(_denied(path, name) for path in (*counter_files.denied, *settings.denied)),
+        racwires=parse_locks(lock_entry.text),
     )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 import msgspec
 
 from checks.model.facts import Interface, KernelCounters, Unknown
-from checks.sources.kernel_files import COUNTER_FILES
+from checks.sources.kernel_files import COUNTER_FILES, LOCK_NAMES
 
 _INTEGER = re.compile(r"-?[0-9]{1,20}", re.ASCII)
 _SPEEDS_NOT_KNOWN = (0xFFFF, 0xFFFFFFFF)
@@ -43,6 +43,16 @@ def parse_counters(text: str) -> KernelCounters | Unknown:
     return (
         KernelCounters(groups) if groups else Unknown(f"No counter could be parsed in {' and '.join(COUNTER_FILES)}.")
     )
+
+
+def lock_lines(text: str) -> str:
+    """Return the names of racwire's locks in /proc/net/unix, a line each, as the programs for peers print them."""
+    return "\n".join(re.findall(LOCK_NAMES, text))
+
+
+def parse_locks(text: str) -> tuple[str, ...]:
+    """Parse these lines: each lock once, without the @ of abstract sockets. Any user of the node may hold one."""
+    return tuple(sorted({line[1:] for line in text.splitlines() if re.fullmatch(LOCK_NAMES, line)}))
 
 
 def parse_values(text: str) -> dict[str, str]:

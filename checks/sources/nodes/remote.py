@@ -12,7 +12,7 @@ from checks.model.facts import Node, Unknown
 from checks.model.journal import Journal
 from checks.sources.kernel_files import KERNEL_RELEASE_PATH, PEER, PEER_WITH_ERRORS
 from checks.sources.nodes.ip_text import parse_interfaces, parse_neighbours, parse_routes
-from checks.sources.nodes.proc import parse_counters, parse_values, with_speeds
+from checks.sources.nodes.proc import parse_counters, parse_locks, parse_values, with_speeds
 from checks.sources.nodes.sections import Section, sections
 from checks.sources.nodes.shell import Shell, ShellError
 from checks.sources.nodes.sysctls import sysctls
@@ -69,6 +69,7 @@ def _node(name: str, parts: Mapping[str, Section]) -> Node:
         sysctls=sysctls((interface.name for interface in interfaces), values),
         unread=tuple(unread.values()),
         neighbours_unread=unread.get("neighbours"),
+        racwires=parse_locks(text["racwires"]),
     )
 
 

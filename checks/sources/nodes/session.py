@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import time
 from collections.abc import Awaitable, Callable
 
 from checks.model.facts import Cluster, Node, PathProbe, UnreadNode
@@ -18,6 +19,9 @@ from checks.sources.database.secret import Secret
 from checks.sources.nodes.shell import Shell, ShellError
 from checks.sources.progress import Progress
 from checks.sources.registry import SSH
+
+_NOTICED_WITHIN_S = 1.0
+"""Seconds after which a block that did not arrive is counted as lost. Ours."""
 
 ReportNodes = Callable[[tuple[Node | UnreadNode, ...]], None]
 """Receives all nodes of the cluster while some of them are pending; called again after each answer."""
@@ -39,6 +43,7 @@ class Session:
         nodes_so_far: ReportNodes | None = None,
         paths_so_far: Callable[[tuple[PathProbe, ...]], None] = lambda probes: None,
         cluster_with: ClusterWith | None = None,
+        probes: Callable[[], Awaitable[bool]] | None = None,
     ) -> None:
         self.settings = settings
         self.journal = journal
@@ -49,6 +54,11 @@ class Session:
         self.paths_so_far = paths_so_far
         """Reports the paths that have been probed while others are pending."""
         self._cluster_with = cluster_with
+        self._probes = probes
+        self.quiet_until_s: float | None = None
+        """When datagrams are about to go on, by the monotonic clock; None where nothing more is planned."""
+        self.pausing = asyncio.Event()
+        """Set when the datagrams pause, or are over."""
         self._shells: dict[str, asyncio.Task[Shell]] = {}
 
     def progress(self, group: str, text: str, done: int, total: int) -> None:
@@ -69,6 +79,26 @@ class Session:
         if self._cluster_with is None:
             raise LookupError(f"no run gathers {group}")
         return await self._cluster_with(group)
+
+    async def quiet_begins(self, end_s: float, interval_s: float) -> bool | None:
+        """Wait until shortly after the last probe, or the last before `keep_quiet`: a loss is noticed a moment later.
+
+        It waits at most until `end_s` of the monotonic clock, the end of an interval of that length. Return whether it
+        is quiet now; None, at once, where the run sends no probe.
+        """
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(end_s - time.monotonic()):
+                if self._probes is None or not await self._probes():
+                    return None
+                await asyncio.sleep(min(_NOTICED_WITHIN_S, interval_s / 10))
+                return True
+        return False
+
+    async def keep_quiet(self, interval_s: float) -> None:
+        """Send no datagram for a third of an interval of that length, so that samples see a quiet time."""
+        self.quiet_until_s = time.monotonic() + interval_s / 3 - min(_NOTICED_WITHIN_S, interval_s / 10)
+        self.pausing.set()
+        await asyncio.sleep(interval_s / 3)
 
     async def shell(self, node: str) -> Shell:
         """The shell on a node, opened at the first call.

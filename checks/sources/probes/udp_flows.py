@@ -98,9 +98,12 @@ async def send_flows(
     *,
     interval_s: float,
     public_subnets: Iterable[str] = (),
+    pause: Callable[[], Awaitable[None]] | None = None,
 ) -> Flows:
-    """Send the datagrams of every path. Raises UnsafePathError, and sends nothing, for a path that would leave the
-    private networks."""
+    """Send the datagrams of every path; `pause` is awaited before those that examine a missing answer.
+
+    Raises UnsafePathError, and sends nothing, for a path that would leave the private networks.
+    """
     subnets = tuple(public_subnets)
     flows: list[_Flow] = []
     for number, path in enumerate(all_paths(networks)):
@@ -112,7 +115,7 @@ async def send_flows(
             assert_private(path, subnets)
         flows.append(flow)
     ports = ports_within(interval_s, session.settings.probe.source_ports)
-    return await _FlowRun(flows, nodes, session).run(ports, pings)
+    return await _FlowRun(flows, nodes, session).run(ports, pings, pause)
 
 
 def _why_not(path: Path) -> str:
@@ -134,7 +137,7 @@ class _FlowRun:
         self._shells: dict[str, Shell] = {}
         self._sent: dict[str, int] = {}
 
-    async def run(self, most_ports: int, pings: Pings) -> Flows:
+    async def run(self, most_ports: int, pings: Pings, pause: Callable[[], Awaitable[None]] | None) -> Flows:
         open_flows = [f for f in self._flows if not f.reason]
         names = list(dict.fromkeys(port.node for f in open_flows for port in (f.path.source, f.path.destination)))
         before = await self._ends(names)
@@ -145,6 +148,8 @@ class _FlowRun:
         self._end_after(await pings())
         after = await self._ends(names)
         doubtful = [f for f in open_flows if not f.reason and any(map(is_silent, f.ports))]
+        if doubtful and pause is not None:
+            await pause()
         for flow in doubtful:
             if (port := closed_port(after.get(flow.path.destination.node, UdpEnds()))) != flow.port:
                 flow.reason = f"{flow.path.destination.node}: port {flow.port} is no longer known to be closed ({port})"

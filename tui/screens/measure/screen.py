@@ -15,6 +15,7 @@ from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 
 from checks.model.measurement import Measurement
+from checks.report.measured.fit import not_shown
 from tui.cli.options import ENTERED
 from tui.console.actions import Action, bindings, in_footer
 from tui.console.app_state import AppState, News
@@ -38,7 +39,7 @@ from tui.screens.measure.lines import (
 )
 from tui.screens.measure.plan_keys import PlanKeysScreen
 from tui.screens.reader import ReaderScreen
-from tui.text.line import Line, cell_len, sanitize_line, side_by_side
+from tui.text.line import Line, cell_len, hanging, sanitize_line, side_by_side
 from tui.text.measurement_lines import measurement_lines
 from tui.widgets.bars import keys_line, lines_below
 from tui.widgets.choice_list import ChoiceList
@@ -169,7 +170,7 @@ class MeasureScreen(PlanKeysScreen):
     def _lines(self, width: int) -> list[Line]:
         entry, measures = self._entry, self._measures
         if self.state.feed.replayed:
-            return list(past_lines(entry, self._result, self.state.feed, width))
+            return [*self._older(width), *past_lines(entry, self._result, self.state.feed, width)]
         if measures.sending is not None and measures.sending.kind == entry.kind:
             return list(sending_lines(measures.sending, width))
         if (found := self._just_ended) is not None and measures.ended is not None:
@@ -177,10 +178,17 @@ class MeasureScreen(PlanKeysScreen):
             return list(ended_lines(found, measures.ended.sentence if is_cut else "", width))
         height, now = self._page.size.height, datetime.now(UTC)
         room = width - _RESULTS if width >= _ROOM_FOR_RESULTS else width
-        lines = list(plan_lines(entry, measures, self._commands(), now, room if room == width else room - 2, height))
+        own = room if room == width else room - 2
+        lines = [*self._older(own), *plan_lines(entry, measures, self._commands(), now, own, height)]
         if room == width:
             return lines
         return side_by_side(lines, list(results_lines(measures, ENTRIES, now, _RESULTS)), room)
+
+    def _older(self, width: int) -> list[Line]:
+        """Return the lines that say that the last result is older than a change of the cluster; none where it fits."""
+        report, found = self.state.report, self._result
+        text = not_shown(found, report.cluster) if found is not None and report is not None else ""
+        return [*hanging([], text, width, "warn"), []] if text else []
 
     def _commands(self) -> tuple[str, ...]:
         cluster = shlex.quote(self._measures.cluster_name or "CLUSTER")
