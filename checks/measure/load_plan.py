@@ -86,7 +86,7 @@ class LoadPlan:
             f"{_bytes(load.wire_bytes)} in all, answers included."
         )
         yield f"At most {load.peak_packets_per_s:,.0f} packets/s and {_rate(load.peak_bps)} on a path: {self._share()}."
-        if load.most_incomplete_bytes:
+        if load.most_incomplete_bytes and self.rooms:
             yield (
                 "It sends messages in fragments: those without an answer may hold at most "
                 f"{min(room.most_bytes for room in self.rooms.values()) // 1024:,} KB of a node's memory for "

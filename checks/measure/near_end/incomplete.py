@@ -17,8 +17,9 @@ Holds = Mapping[str, int]
 one packet."""
 LOST_S = 0.5
 """Seconds after which a message without an answer counts as lost."""
-_OVERTAKEN_S = 0.1
-"""The same where one that left later has its answer: both ends run, and no network reorders over so long."""
+SILENT_S, _OVERTAKEN_S = 1.0, 0.1
+"""The same in a stream, which is at a standstill by then, and where one that left later has its answer: both ends run
+then, and no network reorders over so long."""
 Key = tuple[int, ...]
 """What tells a datagram from others; its first number is that of its far end."""
 
@@ -110,7 +111,7 @@ class Unanswered:
         return len(self._given_up)
 
     def has_room(self, number: int, now: float) -> bool:
-        """Return whether so many datagrams may go now. Take the answers that are there before: this node may be late.
+        """Return whether so many datagrams may go now. Read the clock before the answers: this node may be late.
 
         Raises StoppedError where too many are lost.
         """
@@ -142,7 +143,7 @@ class Unanswered:
     def _give_up(self, now: float) -> None:
         while self._waiting:
             key, (sent_s, number) = next(iter(self._waiting.items()))
-            if now - sent_s <= (_OVERTAKEN_S if sent_s < self._answered_s.get(key[0], 0.0) else LOST_S):
+            if now - sent_s <= (_OVERTAKEN_S if sent_s < self._answered_s.get(key[0], 0.0) else SILENT_S):
                 break
             del self._waiting[key]
             self._given_up[key] = number

@@ -155,8 +155,9 @@ def udp_to(order: dict[str, Any], budget: Budget) -> dict[str, Any]:
         started = last = time.monotonic()
         try:
             while time.monotonic() - started < order["seconds"]:
+                now = time.monotonic()
                 last = _acknowledged(one, token, open_) or last
-                if not open_.has_room(1, time.monotonic()):
+                if not open_.has_room(1, now):
                     _await([one], budget)
                     continue
                 pace.take(order["wire_bytes"])
@@ -174,8 +175,9 @@ def udp_to(order: dict[str, Any], budget: Budget) -> dict[str, Any]:
                 found.sent += 1
                 found.sent_bytes += len(data)
             while open_:
+                now = time.monotonic()
                 last = _acknowledged(one, token, open_) or last
-                open_.has_room(1, time.monotonic())
+                open_.has_room(1, now)
                 _await([one], budget)
         except StoppedError as error:
             found.stopped, found.is_harm = str(error), error.is_harm
@@ -212,8 +214,9 @@ def udp_from(order: dict[str, Any], budget: Budget) -> dict[str, Any]:
         started = last = time.monotonic()
         try:
             while time.monotonic() - started < order["seconds"]:
+                now = time.monotonic()
                 last = _receive(sockets, size, found, open_) or last
-                if not open_.has_room(count, time.monotonic()):
+                if not open_.has_room(count, now):
                     _await(sockets, budget)
                     continue
                 pace.take(order["wire_bytes"] * count)
@@ -225,8 +228,9 @@ def udp_from(order: dict[str, Any], budget: Budget) -> dict[str, Any]:
                 sockets[place].send(HEADER.pack(PULL, count, sequence.to_bytes(4, "big"), token, size))
                 found.asked += count
             while open_:
+                now = time.monotonic()
                 last = _receive(sockets, size, found, open_) or last
-                open_.has_room(1, time.monotonic())
+                open_.has_room(1, now)
                 _await(sockets, budget)
         except StoppedError as error:
             found.stopped, found.is_harm = str(error), error.is_harm
