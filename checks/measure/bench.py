@@ -46,7 +46,9 @@ class Bench:
         """Receives each sample of the nodes and instances while this runs."""
         self.on_harm: Callable[[str], None] = lambda sign: self.halt(sign, is_harm=True)
         """Receives the first sign of harm; halts, unless the experiment decides otherwise."""
-        self.on_far_end: Callable[[FarEnd, str], None] = lambda _, sentence: self.halt(sentence, is_harm=False)
+        self.on_far_end: Callable[[FarEnd, str], None] = lambda far, sentence: self.halt(
+            sentence, is_harm=far.is_out_of_room
+        )
         """Receives the end of a far end, with a sentence; halts, unless the experiment decides otherwise."""
         self._far_ends = tuple(far_ends)
         self._sender = sender
@@ -90,6 +92,8 @@ class Bench:
             "port": None if far is None else far.udp_port,
             "tcp_port": None if far is None else far.tcp_port,
             "token": "" if far is None else far.token,
+            "here": one.source_node,
+            "there": one.target_node,
         }
 
     async def order(self, order: dict[str, Any], seconds: float, *, hangs: str = "") -> dict[str, Any]:
@@ -122,7 +126,7 @@ class Bench:
         if self._sent is not None:
             self._sent(sent_bps)
         if result.get("stopped"):
-            self.halt(f"The sender stopped: {result['stopped']}.", is_harm="no answer" in result["stopped"])
+            self.halt(f"The sender stopped: {result['stopped']}.", is_harm=result.get("is_harm", False))
         return result
 
     async def listen(

@@ -20,6 +20,7 @@ from checks.traffic.samples import Gap, InstanceSample, NodeSample
 _COUNTERS = {
     "Ip.ReasmFails": "failed reassembly",
     "Udp.RcvbufErrors": "datagram without room in a receive buffer",
+    "Udp.MemErrors": "datagram without room in the memory for UDP",
     "Softnet.Dropped": "packet dropped before the network stack",
 }
 _INTERFACE = {
@@ -31,6 +32,7 @@ _INTERFACE = {
 _PLURALS = {
     "failed reassembly": "failed reassemblies",
     "datagram without room in a receive buffer": "datagrams without room in a receive buffer",
+    "datagram without room in the memory for UDP": "datagrams without room in the memory for UDP",
     "packet dropped before sending": "packets dropped before sending",
 }
 EVERY_S = 0.2

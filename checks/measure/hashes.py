@@ -6,7 +6,7 @@ two nodes take one member, and a member that loses full-size packets stays unsee
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from checks.measure.bench import Bench
 from checks.measure.far_end.far_process import FarCounts, FarEndError
@@ -33,6 +33,7 @@ class Hashes:
 
     kind = "hashes"
     needs_program = True
+    looks_for: Collection[str] = ("IC-FLOW-002", "IC-FLOW-003")
     seed = 0
 
     def __init__(self, ports: int = USUAL_PORTS) -> None:

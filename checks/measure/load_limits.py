@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from checks.measure.measure_error import MeasureError
+from checks.model.packet_sizes import fragments_of
 from checks.model.wording import lasting
 
 
@@ -44,10 +46,63 @@ HARD = LoadLimits(
     cpu_share=1.0,
 )
 """No option exceeds these. More than 10 % of a link needs the stack down on all nodes, or the practice cluster."""
+FRAGMENT_SHARE = 0.05
+"""The share of a receiver's memory for reassembly (net.ipv4.ipfrag_high_thresh) that incomplete datagrams of racwire
+may hold, from all senders together: the blocks of the database need the rest. Ours."""
+FRAGMENT_STOP_SHARE = 0.25
+"""The share in use, by all senders, above which racwire sends no fragments. Ours."""
+LEAST_FRAGMENT_BYTES, USUAL_FRAGMENT_S = 262_144, 30.0
+"""What is assumed where the memory or the time of a node is not known: the smallest default of
+net.ipv4.ipfrag_high_thresh in any kernel since 2.6.32, and the default of net.ipv4.ipfrag_time
+(net/ipv4/ip_fragment.c)."""
+LOOK_S = 0.1
+"""Seconds between two looks of a receiver at its memory for reassembly, while fragments are sent."""
+FEW_LOST = 3
+"""Messages that may be lost by chance. More of them end a measurement where they are in fragments: each holds memory
+for `ipfrag_time`. The same number of messages in a row ends any. Ours."""
+STEP_UP_LOSS = 0.001
+"""The share of datagrams that a step may lose, if they are more than a few, before the next one is sent: racwire's own
+load is the reason, or comes on top. Ours."""
+_LEAST_LOST, _MOST_LOSS = 10, 0.03
+"""More lost datagrams than this number and this share end a step at once, also in whole packets, which hold no memory:
+a random loss of 1 % can still be measured. Ours."""
 BESIDE_FLOWS_PER_S = 50
 """The most flows that `measure mix --beside` sends in a second."""
 PUBLIC_BPS = 100e6
 """The most that `measure rate --public` sends on a public network, in bits a second."""
+
+
+class Room(NamedTuple):
+    """What incomplete datagrams may hold at a receiver."""
+
+    most_bytes: int
+    """From all senders of racwire together."""
+    seconds: float
+    """How long the kernel keeps an incomplete datagram."""
+
+    @property
+    def stop_bytes(self) -> int:
+        """The memory in use, by all senders, above which racwire sends no fragments."""
+        return int(self.most_bytes / FRAGMENT_SHARE * FRAGMENT_STOP_SHARE)
+
+
+def incomplete_bytes(size: int, mtu: int) -> int:
+    """Return the memory that a datagram of so many bytes holds at its receiver while a fragment is missing.
+
+    0 for a datagram in one packet. The kernel counts the buffer of each fragment, which is a power of two (truesize):
+    2 KB for 1,500 bytes, so 12 KB for 8 KB.
+    """
+    fragments = fragments_of(size, mtu)
+    return fragments * (1 << (mtu + _OVERHEAD - 1).bit_length()) if fragments > 1 else 0
+
+
+def loses_too_much(lost: int, sent: int) -> bool:
+    """Return whether a step must end at once."""
+    return lost > _LEAST_LOST and lost > _MOST_LOSS * sent
+
+
+_OVERHEAD = 64
+"""Bytes of headers in the buffer of a packet."""
 
 
 def limits_of(

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from checks.measure.load_limits import LoadLimits
+from checks.measure.load_limits import FRAGMENT_SHARE, LoadLimits, Room
 from checks.measure.measure_error import MeasureError
 from checks.model.facts import Unknown
 from checks.model.measurement import MeasuredPath
@@ -34,10 +34,13 @@ class PlannedLoad:
     """On a path, one way."""
     notes: tuple[str, ...] = ()
     """Sentences of the plan that only this kind of measurement has."""
+    most_incomplete_bytes: int = 0
+    """The memory for reassembly that its largest message, or train of them, holds at a receiver while it is incomplete;
+    0 where it sends nothing in fragments."""
     stops: str = (
         "It stops at the first lost block, failed reassembly, drop or error of a node, at three unanswered messages in "
-        "a row, where a path is silent for a tenth of misscount, where a CPU limit is reached, at Ctrl-C and at the "
-        "key s."
+        "a row, where its own datagrams are lost, where a path is silent for a tenth of misscount, where a CPU limit "
+        "is reached, at Ctrl-C and at the key s."
     )
     """What ends it, as a sentence."""
 
@@ -55,6 +58,8 @@ class LoadPlan:
     """Blocks that all instances together receive now; Unknown with a clause."""
     lock_holders: Mapping[str, str] = field(default_factory=dict)
     """The interpreter on each peer where a far end only holds the lock; empty where there is none."""
+    rooms: Mapping[str, Room] = field(default_factory=dict)
+    """What incomplete datagrams may hold at each node."""
 
     def lines(self) -> Iterator[str]:
         """Yield the sentences of the plan."""
@@ -81,6 +86,12 @@ class LoadPlan:
             f"{_bytes(load.wire_bytes)} in all, answers included."
         )
         yield f"At most {load.peak_packets_per_s:,.0f} packets/s and {_rate(load.peak_bps)} on a path: {self._share()}."
+        if load.most_incomplete_bytes and self.rooms:
+            yield (
+                "It sends messages in fragments: those without an answer may hold at most "
+                f"{min(room.most_bytes for room in self.rooms.values()) // 1024:,} KB of a node's memory for "
+                f"reassembly ({FRAGMENT_SHARE * 100:.0f} %) at a time. A few go first, one by one: none may be lost."
+            )
         mtu = min(path.mtu for path in self.paths)
         blocks = min(
             load.peak_bps / 8 / wire_bytes_of(USUAL_BLOCK_BYTES, mtu),

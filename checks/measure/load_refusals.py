@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from checks.change.gates.stack_gates import running_on
@@ -84,14 +84,34 @@ def why_not_down(cluster: Cluster) -> str:
     return ""
 
 
-def failing_paths(findings: Iterable[Finding], paths: Sequence[MeasuredPath]) -> Iterator[LoadRefusal]:
-    """Yield a refusal for each finding that a path of the measurement fails."""
+PATH_CHECKS = {
+    "df-ping": Status.FAIL,
+    "interfaces": Status.FAIL,
+    "mtu-consistency": Status.FAIL,
+    # What these find loses datagrams of racwire too, and a few hide many.
+    "udp-path": Status.WARN,
+    "fragments": Status.WARN,
+    "reassembly": Status.WARN,
+    "udp-receive-buffers": Status.WARN,
+    "packet-filter": Status.WARN,
+}
+"""The checks that run before a measurement, each with the mildest status that refuses it."""
+
+
+def failing_paths(
+    findings: Iterable[Finding], paths: Sequence[MeasuredPath], looks_for: Collection[str] = ()
+) -> Iterator[LoadRefusal]:
+    """Yield a refusal for each finding that a path of the measurement fails.
+
+    `looks_for`: the codes of what the measurement itself looks for, with few packets.
+    """
     networks = {path.network for path in paths}
     nodes = {path.source_node for path in paths} | {path.target_node for path in paths}
     for finding in findings:
         is_of_nodes = not finding.nodes or nodes & set(finding.nodes)
         is_of_networks = not finding.network or finding.network in networks
-        if finding.status is Status.FAIL and is_of_nodes and is_of_networks:
+        refusing = {Status.FAIL, PATH_CHECKS.get(finding.check, Status.FAIL)}
+        if finding.status in refusing and finding.code not in looks_for and is_of_nodes and is_of_networks:
             yield LoadRefusal(
                 "ME-LOAD-005", f"{finding.title.rstrip('.')} ({finding.code}): mend that first (`racwire check`)."
             )

@@ -42,11 +42,15 @@ async def open_far_ends(
 
     `stack` closes them. Paths to the same peer share no far end. Raises MeasureError, and then closes all of them.
     """
-    limits = far_limits(prepared.plan.limits)
+    limits, rooms = far_limits(prepared.plan.limits), prepared.plan.rooms
+    in_fragments = prepared.plan.load.most_incomplete_bytes
     opened: Counter[str] = Counter()
 
     async def one(node: str, candidates: Sequence[Interpreter], own: str, peer: str, lock: str) -> FarEnd:
-        far = await FarEnd.open(node, settings.ssh, candidates, own, peer, replace(limits, lock=lock))
+        own_limits = replace(
+            limits, lock=lock, most_fragment_bytes=rooms[node].stop_bytes if in_fragments and node in rooms else 0
+        )
+        far = await FarEnd.open(node, settings.ssh, candidates, own, peer, own_limits)
         stack.push_async_callback(far.close)
         return far
 
@@ -86,9 +90,9 @@ def far_limits(limits: LoadLimits) -> FarLimits:
     return FarLimits(seconds, limits.most_bytes, limits.cpu_share * seconds)
 
 
-async def open_sender(consent: Consent, links: Sequence[MeasuredPath], stack: AsyncExitStack) -> NearProcess:
-    """Start the sender, which `stack` closes. Raises MeasureError."""
-    limits = consent.plan.limits
+async def open_sender(consent: Consent, links: Sequence[MeasuredPath], here: str, stack: AsyncExitStack) -> NearProcess:
+    """Start the sender on this node, which `stack` closes. Raises MeasureError."""
+    plan, limits = consent.plan, consent.plan.limits
     slowest = min((limits.bits_per_s(link.speed_mbps) for link in links), default=limits.bits_per_s(None))
     try:
         sender = await NearProcess.open(
@@ -96,6 +100,8 @@ async def open_sender(consent: Consent, links: Sequence[MeasuredPath], stack: As
             bits_per_s=slowest,
             most_bytes=limits.most_bytes,
             cpu_share=limits.cpu_share,
+            rooms=dict(plan.rooms),
+            stop_bytes=plan.rooms[here].stop_bytes if plan.load.most_incomplete_bytes else 0,
         )
     except SenderError as error:
         raise MeasureError(str(error)) from None

@@ -15,10 +15,11 @@ from msgspec.structs import replace
 from checks.measure.bench import Bench, Progress, Sent
 from checks.measure.far_end.far_process import FarEnd
 from checks.measure.far_end.programs import sha256_of
+from checks.measure.fragment_trial import try_fragments
 from checks.measure.harm_signs import EVERY_S, HarmSigns, QuietPath, most_silence_s
 from checks.measure.link_use import LinkUse
 from checks.measure.load_plan import Consent
-from checks.measure.load_refusals import LoadRefusal, failing_paths, load_refusals
+from checks.measure.load_refusals import PATH_CHECKS, LoadRefusal, failing_paths, load_refusals
 from checks.measure.locks_and_ends import locked_here, open_far_ends, open_sender
 from checks.measure.measure_error import HaltedError, MeasureError, NotBegunError
 from checks.measure.preparing import Experiment, Prepared
@@ -27,7 +28,7 @@ from checks.model.broken_dependency import error_text
 from checks.model.drill_result import DrillOf
 from checks.model.facts import Unknown
 from checks.model.measurement import MeasuredPath, Measurement
-from checks.model.settings import Settings
+from checks.model.settings import DatabaseSettings, Settings
 from checks.model.wording import continued
 from checks.run.check_discovery import discover
 from checks.run.engine import Engine
@@ -52,7 +53,6 @@ _OVERDUE_S = 8.0
 _SMALL_PING = bytes(56)
 DISTURBED_DRILL_US = 5_000.0
 """The same for a drill, whose probes go every 10 ms or every 1 ms."""
-_CHECKS = ("df-ping", "interfaces", "mtu-consistency")
 _T = TypeVar("_T")
 
 
@@ -89,7 +89,7 @@ async def measure(
         stack.enter_context(locked_here())
         if prepared.paths:
             progress("looking at the paths", 0, 0)
-            if failing := await _unless_stopped(stop, _failing(prepared, settings)):
+            if failing := await _unless_stopped(stop, _failing(prepared, experiment, settings)):
                 raise RefusedError(failing)
         is_drill = plan.kind == DrillOf.kind
         signs = HarmSigns(_interfaces(prepared.links), settings.measure.most_cpu_percent, is_drill=is_drill)
@@ -99,9 +99,11 @@ async def measure(
         if loaded and not (although_loaded and all(one.is_load for one in loaded)):
             raise RefusedError(loaded)
         far_ends, holders = await _unless_stopped(stop, open_far_ends(prepared, settings, stack))
-        sender = await _unless_stopped(stop, open_sender(consent, prepared.links, stack))
+        sender = await _unless_stopped(stop, open_sender(consent, prepared.links, prepared.cluster.local_node, stack))
         bench = Bench(plan.paths, far_ends, sender, plan.limits, progress, sent)
         watched = [far for far in (*far_ends, *holders) if far is not None]
+        if refused := await _unless_stopped(stop, try_fragments(plan, prepared.cluster.local_node, bench, watched)):
+            raise RefusedError(refused)
         # A drill looks at silent paths and nodes that are gone: they are its results.
         alarms = () if is_drill else _alarms(prepared, watch, bench)
         halted = await _run(experiment, bench, watch, signs, watched, alarms, stop)
@@ -130,6 +132,7 @@ async def measure(
         blocks_lost=signs.blocks_lost
         if signs.has_instances
         else Unknown("No database was connected, so lost blocks were not counted."),
+        ended_at=datetime.now().astimezone().isoformat(timespec="seconds"),
     )
 
 
@@ -147,14 +150,18 @@ async def _unless_stopped(stop: asyncio.Event, work: Coroutine[Any, Any, _T]) ->
         await asyncio.gather(working, stopped, return_exceptions=True)
 
 
-async def _failing(prepared: Prepared, settings: Settings) -> list[LoadRefusal]:
+async def _failing(prepared: Prepared, experiment: Experiment, settings: Settings) -> list[LoadRefusal]:
     """Run the checks of the paths, and return a refusal for each failure."""
-    engine = Engine([check for check in discover().checks if check.id in _CHECKS], settings)
+    # Without a database the two readings of the kernels' counters are seconds apart, not half a minute.
+    engine = Engine(
+        [check for check in discover().checks if check.id in PATH_CHECKS],
+        replace(settings, database=DatabaseSettings()),
+    )
     events = engine.events()
     try:
         async for event in events:
             if isinstance(event, RunFinished):
-                return list(failing_paths(event.report.findings, prepared.paths))
+                return list(failing_paths(event.report.findings, prepared.paths, experiment.looks_for))
     finally:
         await events.aclose()
     return []

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,6 +64,7 @@ class Mix:
 
     kind = "mix"
     needs_program = True
+    looks_for: Collection[str] = ()
 
     def __init__(
         self,

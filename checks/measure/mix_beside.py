@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from checks.measure.bench import Bench
 from checks.measure.flow_figures import BESIDE, flow_round, summaries_of
@@ -33,6 +33,7 @@ class MixBeside:
 
     kind = "mix"
     needs_program = True
+    looks_for: Collection[str] = ()
 
     def __init__(self, *, seconds: float = 60.0, seed: int = 0) -> None:
         """Raises MeasureError."""

@@ -37,16 +37,15 @@ class NearProcess:
         self._news: Callable[[dict[str, Any]], None] | None = None
 
     @classmethod
-    async def open(cls, *, packets_per_s: float, bits_per_s: float, most_bytes: int, cpu_share: float) -> Self:
-        """Start the sender with its limits. Raises SenderError."""
+    async def open(cls, **limits: Any) -> Self:
+        """Start the sender with the limits of `near_end.control.Budget`. Raises SenderError."""
         sender = cls()
         try:
             await sender._start()
         except BaseException:
             await sender.close()
             raise
-        limits = {"packets_per_s": packets_per_s, "bits_per_s": bits_per_s, "cpu_share": cpu_share}
-        sender._send({"order": "limits", "most_bytes": most_bytes, **limits})
+        sender._send({"order": "limits", **limits})
         return sender
 
     async def _start(self) -> None:

@@ -25,7 +25,13 @@ from checks.measure.far_end.programs import (
     sha256_of,
     text_of,
 )
-from checks.measure.load_limits import LoadLimits
+from checks.measure.load_limits import (
+    FRAGMENT_SHARE,
+    LEAST_FRAGMENT_BYTES,
+    USUAL_FRAGMENT_S,
+    LoadLimits,
+    Room,
+)
 from checks.measure.load_plan import NO_DATABASE, LoadPlan, PlannedLoad
 from checks.measure.load_refusals import LoadRefusal, standing_refusals
 from checks.measure.measure_error import MeasureError
@@ -36,6 +42,7 @@ from checks.model.measurement import MeasuredPath, Result
 from checks.model.settings import Settings
 from checks.model.wording import continued, lasting, listed
 from checks.rules.cache_fusion import per_second, received
+from checks.rules.node_counts import sysctl
 from checks.run.gathering import GATHERERS
 from checks.sources.database.secret import Secret
 from checks.sources.nodes.session import Session
@@ -60,6 +67,8 @@ class Experiment(Protocol):
     needs_program: bool
     """Whether a program must answer: the kernel's answers to pings are not enough."""
     seed: int
+    looks_for: Collection[str]
+    """The codes of findings that it looks for itself: they do not refuse it."""
 
     def plan(self, paths: Sequence[MeasuredPath], limits: LoadLimits) -> PlannedLoad:
         """Return what will be sent at most. Raises MeasureError."""
@@ -150,6 +159,9 @@ async def prepare(
             f"This takes up to {lasting(load.seconds)}, and may take {lasting(limits.whole_s)}: choose fewer "
             "sizes, flows, rounds or paths, or a longer time with --whole."
         )
+    rooms = rooms_of(cluster)
+    for node in {end for path in chosen for end in (path.source_node, path.target_node)}:
+        _demand_room(node, rooms[node], load)
     answering = {path.target_node for path in chosen if path.far_end != KERNEL}
     holders = {node: one.candidates for node, one in found.items() if node not in answering}
     plan = LoadPlan(
@@ -160,6 +172,7 @@ async def prepare(
         limits,
         blocks_per_s,
         {node: candidates[0].path if candidates else "" for node, candidates in holders.items()},
+        rooms,
     )
     refusals = [
         *standing_refusals(
@@ -169,6 +182,27 @@ async def prepare(
     ]
     able = {node: those for node, those in holders.items() if those}
     return Prepared(cluster, plan, candidates, able, tuple(refusals))
+
+
+def rooms_of(cluster: Cluster) -> dict[str, Room]:
+    """Return what incomplete datagrams may hold at each node that was read."""
+    return {
+        node.name: Room(
+            int((sysctl(cluster, node.name, "net.ipv4.ipfrag_high_thresh") or LEAST_FRAGMENT_BYTES) * FRAGMENT_SHARE),
+            sysctl(cluster, node.name, "net.ipv4.ipfrag_time") or USUAL_FRAGMENT_S,
+        )
+        for node in cluster.read_nodes()
+    }
+
+
+def _demand_room(node: str, room: Room, load: PlannedLoad) -> None:
+    """Raise MeasureError where a node has no room for one incomplete message of the measurement."""
+    if load.most_incomplete_bytes > room.most_bytes:
+        raise MeasureError(
+            f"A message in fragments holds up to {load.most_incomplete_bytes:,} bytes of a receiver's memory for "
+            f"reassembly until it is complete, and racwire uses at most {room.most_bytes:,} of {node} (5 % of "
+            "net.ipv4.ipfrag_high_thresh): choose smaller sizes, or shorter trains."
+        )
 
 
 def measuring_elsewhere(found: Mapping[str, PeerFound]) -> Iterator[LoadRefusal]:

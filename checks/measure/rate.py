@@ -7,16 +7,15 @@ socket dropped, and what was lost in between.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from checks.measure.bench import Bench
 from checks.measure.far_end.far_process import FarCounts, FarEndError
-from checks.measure.load_limits import PUBLIC_BPS, LoadLimits
+from checks.measure.load_limits import FEW_LOST, PUBLIC_BPS, STEP_UP_LOSS, LoadLimits, incomplete_bytes
 from checks.measure.load_plan import PlannedLoad
 from checks.measure.measure_error import MeasureError
-from checks.measure.near_end.messages import LEAST_BYTES
 from checks.model.measurement import MeasuredPath, MeasuredRate, RateStep
 from checks.model.packet_sizes import IP_HEADER, UDP_HEADER, USUAL_BLOCK_BYTES, WIRE_BYTES, fragments_of
 from checks.model.wording import counted
@@ -44,6 +43,7 @@ class Rate:
 
     kind = "rate"
     needs_program = True
+    looks_for: Collection[str] = ()
     seed = 0
 
     def __init__(
@@ -86,7 +86,7 @@ class Rate:
                 "smaller or fewer steps, a shorter --step, or fewer paths."
             )
         peak = max(step.bits_per_s for step in steps)
-        smallest = min(_sizes(step.protocol, paths[step.paths[0]].mtu)[1] / _frames(step, paths) for step in steps)
+        packet_bytes = {step: _packet_bytes(step.protocol, _mtu(step, paths)) for step in steps}
         title = (
             f"one TCP stream and datagrams of 8 KB, each way, {counted(len(self._shares), 'step')} up to "
             f"{peak / 1e6:,.0f} Mb/s on {counted(len({step.paths for step in steps if len(step.paths) == 1}), 'path')}"
@@ -96,11 +96,40 @@ class Rate:
         return PlannedLoad(
             title=title,
             seconds=len(steps) * (self._step_s + _REST_S) * self._rounds,
-            packets=round(wire / smallest),
+            packets=round(
+                sum(
+                    # The receiver acknowledges every datagram, and every second segment of TCP.
+                    step.bits_per_s / 8 * self._step_s * (1 / own + 1 / _wire_of_an_answer(step, paths))
+                    for step, own in packet_bytes.items()
+                )
+                * self._rounds
+            ),
             wire_bytes=round(wire),
-            peak_packets_per_s=peak / 8 / smallest,
+            peak_packets_per_s=max(step.bits_per_s / 8 / own for step, own in packet_bytes.items()),
             peak_bps=peak,
+            notes=tuple(self._notes(steps, paths, limits)),
+            most_incomplete_bytes=max(
+                incomplete_bytes(USUAL_BLOCK_BYTES, _mtu(step, paths)) for step in steps if step.protocol == "udp"
+            ),
         )
+
+    def _notes(self, steps: Sequence[_Step], paths: Sequence[MeasuredPath], limits: LoadLimits) -> Iterator[str]:
+        """Yield which limit the largest steps meet, where it is not the share of the link."""
+        for protocol, what in (("tcp", "TCP"), ("udp", "datagrams of 8 KB")):
+            step = max((one for one in steps if one.protocol == protocol), key=lambda one: one.bits_per_s)
+            speed = min(paths[number].speed_mbps or 1000 for number in step.paths) * 1e6
+            if step.bits_per_s / 8 / _packet_bytes(protocol, _mtu(step, paths)) >= limits.packets_per_s * 0.999:
+                yield (
+                    f"The limit of {limits.packets_per_s:,.0f} packets/s binds: {what} are sent at up to "
+                    f"{step.bits_per_s / 1e6:,.1f} Mb/s, {step.bits_per_s / speed * 100:.2g} % of the link instead of "
+                    f"{step.share * 100:g} %. More: --packets."
+                )
+            elif step.bits_per_s < step.share * speed * 0.999:
+                yield (
+                    f"The limit of {limits.most_bps / 1e9:g} Gb/s binds: {what} are sent at up to "
+                    f"{step.bits_per_s / 1e6:,.1f} Mb/s, {step.bits_per_s / speed * 100:.2g} % of the link instead of "
+                    f"{step.share * 100:g} %. More: --share."
+                )
 
     async def run(self, bench: Bench) -> None:
         """Measure until done. Raises HaltedError; `result` then has the steps so far."""
@@ -111,6 +140,9 @@ class Rate:
                 bench.progress(_name(step, bench.paths), done, len(steps) * self._rounds)
                 await self._measure(bench, step, number)
                 done += 1
+                if self._steps and (why := why_no_more(self._steps[-1], bench.paths)):
+                    bench.halt(why, is_harm=True)
+                    bench.demand_running()
         bench.demand_running()
 
     def result(self) -> MeasuredRate:
@@ -122,8 +154,8 @@ class Rate:
         networks = list(dict.fromkeys(path.network for path in paths))
         by_network = {name: [n for n, path in enumerate(paths) if path.network == name] for name in networks}
         singles = [n for own in by_network.values() for n in (own if self._are_paths_named else own[:1])]
-        caps = {n: self._cap(paths, n, limits) for n in range(len(paths))}
         for protocol in ("tcp", "udp"):
+            caps = {n: self._cap(paths, n, limits, protocol) for n in range(len(paths))}
             for back in (False, True):
                 for share in self._shares:
                     for number in singles:
@@ -134,11 +166,13 @@ class Rate:
                     slowest = min(own, key=lambda n: caps[n])
                     yield _Step(tuple(own), "udp", True, share, self._rate(share, paths[slowest], caps[slowest]))
 
-    def _cap(self, paths: Sequence[MeasuredPath], number: int, limits: LoadLimits) -> float:
+    def _cap(self, paths: Sequence[MeasuredPath], number: int, limits: LoadLimits, protocol: str) -> float:
         """Return the most bits a second of a path. With public ones, all paths have the same: only so they compare."""
-        if not self.is_public:
-            return limits.bits_per_s(paths[number].speed_mbps)
-        return min(PUBLIC_BPS, *(limits.bits_per_s(path.speed_mbps) for path in paths))
+        of_path = [
+            min(limits.bits_per_s(path.speed_mbps), limits.packets_per_s * _packet_bytes(protocol, path.mtu) * 8)
+            for path in paths
+        ]
+        return min(PUBLIC_BPS, *of_path) if self.is_public else of_path[number]
 
     def _rate(self, share: float, path: MeasuredPath, cap: float) -> float:
         """Return the bits a second of a step. Where the cap is below the largest share, all steps shrink alike."""
@@ -147,14 +181,18 @@ class Rate:
 
     async def _measure(self, bench: Bench, step: _Step, number: int) -> None:
         paths = [bench.paths[path] for path in step.paths]
-        payload, wire = _sizes(step.protocol, min(path.mtu for path in paths))
-        cap = min(self._cap(bench.paths, path, bench.limits) for path in step.paths)
+        mtu = _mtu(step, bench.paths)
+        payload, wire = _sizes(step.protocol, mtu)
+        cap = min(self._cap(bench.paths, path, bench.limits, step.protocol) for path in step.paths)
+        held = incomplete_bytes(payload, mtu) if step.protocol == "udp" else 0
         order: dict[str, Any] = {
             "order": f"{step.protocol}_{'from' if step.is_towards_here else 'to'}",
             **bench.address(step.paths[0]),
             "far_ends": [bench.address(path) for path in step.paths],
             "payload": payload,
             "wire_bytes": wire,
+            "packets": _frames(step.protocol, mtu),
+            "holds": {paths[0].source_node if step.is_towards_here else paths[0].target_node: held} if held else {},
             "bits_per_s": step.bits_per_s,
             "most_bps": cap,
             "seconds": self._step_s,
@@ -204,21 +242,22 @@ def step_of(
 ) -> RateStep:
     """Return a step from what both ends counted. `found`: the fields of `near_end.rates.Stream`.
 
-    A datagram that left is received, dropped by the receiver's own full socket, or lost in between.
+    A datagram that left is received, dropped by the receiver's own full socket, refused by its kernel, or lost in
+    between. The kernel counts what it refuses of all senders, and fragments singly: at most so many were of the step.
     """
     there = FarCounts(*(now - then for now, then in zip(after, before, strict=True)))
     is_udp = protocol == "udp"
     if is_towards_here:
         sent, received = there.packets_out, found["received"]
         sent_bytes, received_bytes = there.bytes_out, found["received_bytes"]
-        refused, dropped = there.refused, found["dropped"]
+        refused, dropped, refusals = there.refused, found["dropped"], found["kernel_refused"]
     else:
         sent, sent_bytes = found["sent"], found["sent_bytes"]
-        # The far end also counts the small datagrams that ask whether all have arrived.
-        payload = sent_bytes // sent if sent else LEAST_BYTES
-        marks = (payload * there.packets_in - there.bytes_in) // (payload - LEAST_BYTES) if payload > LEAST_BYTES else 0
-        received, received_bytes = there.packets_in - marks, there.bytes_in - marks * LEAST_BYTES
-        refused, dropped = found["refused"], there.dropped
+        received, received_bytes = there.packets_in, there.bytes_in
+        refused, dropped, refusals = found["refused"], there.dropped, there.refusals
+    missing = max(0, sent - received - dropped) if is_udp else 0
+    # What a full socket dropped is among the refusals.
+    kernel_refused = min(missing, max(0, refusals - dropped))
     return RateStep(
         **known,
         protocol=protocol,
@@ -230,7 +269,8 @@ def step_of(
         received=received if is_udp else 0,
         refused=refused if is_udp else 0,
         dropped=dropped if is_udp else 0,
-        lost=max(0, sent - received - dropped) if is_udp else 0,
+        kernel_refused=kernel_refused,
+        lost=missing - kernel_refused,
         lateness_p99_us=found["lateness_p99_us"],
         cpu_here_s=found["cpu_s"],
         cpu_there_s=there.cpu_ns / 1e9,
@@ -246,8 +286,36 @@ def _sizes(protocol: str, mtu: int) -> tuple[int, int]:
     return USUAL_BLOCK_BYTES, USUAL_BLOCK_BYTES + UDP_HEADER + frames * (IP_HEADER[4] + WIRE_BYTES)
 
 
-def _frames(step: _Step, paths: Sequence[MeasuredPath]) -> int:
-    return 1 if step.protocol == "tcp" else fragments_of(USUAL_BLOCK_BYTES, paths[step.paths[0]].mtu)
+def why_no_more(step: RateStep, paths: Sequence[MeasuredPath]) -> str:
+    """Return why nothing more is sent after a step, as a sentence: it lost too much. Empty where it did not."""
+    missing = step.sent - step.received
+    if step.protocol != "udp" or missing <= FEW_LOST or missing <= STEP_UP_LOSS * step.sent:
+        return ""
+    path = paths[step.paths[0]]
+    who = path.source_node if step.is_towards_here else path.target_node
+    return (
+        f"{who} did not receive {missing:,} of {counted(step.sent, 'datagram')} on {path.network} "
+        f"({missing / step.sent:.1%}), so no more were sent."
+    )
+
+
+def _mtu(step: _Step, paths: Sequence[MeasuredPath]) -> int:
+    return min(paths[number].mtu for number in step.paths)
+
+
+def _frames(protocol: str, mtu: int) -> int:
+    return 1 if protocol == "tcp" else fragments_of(USUAL_BLOCK_BYTES, mtu)
+
+
+def _packet_bytes(protocol: str, mtu: int) -> float:
+    """Return the mean bytes of a packet on the wire."""
+    return _sizes(protocol, mtu)[1] / _frames(protocol, mtu)
+
+
+def _wire_of_an_answer(step: _Step, paths: Sequence[MeasuredPath]) -> float:
+    """Return the bytes on the wire for which the receiver sends one acknowledgement."""
+    wire = _sizes(step.protocol, _mtu(step, paths))[1]
+    return 2 * wire if step.protocol == "tcp" else wire
 
 
 def _name(step: _Step, paths: Sequence[MeasuredPath]) -> str:

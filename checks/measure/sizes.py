@@ -9,13 +9,13 @@ from __future__ import annotations
 import random
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from checks.measure.bench import Bench
 from checks.measure.far_end.far_process import FarEndError
-from checks.measure.load_limits import LoadLimits
+from checks.measure.load_limits import LoadLimits, incomplete_bytes
 from checks.measure.load_plan import PlannedLoad
 from checks.measure.measure_error import MeasureError
 from checks.model.facts import Unknown
@@ -58,6 +58,7 @@ class Sizes:
 
     kind = "sizes"
     needs_program = False
+    looks_for: Collection[str] = ()
 
     def __init__(
         self,
@@ -102,6 +103,7 @@ class Sizes:
                 self._most_messages(one, paths[one.path], limits) / self._seconds(one) * wire[one] / 2 * 8
                 for one in series
             ),
+            most_incomplete_bytes=max(incomplete_bytes(one.size, paths[one.path].mtu) * one.train for one in series),
         )
 
     async def run(self, bench: Bench) -> None:
@@ -174,6 +176,7 @@ class Sizes:
                 "packets": _frames(one.size, path.mtu) * one.train,
                 "wire_bytes": _wire_bytes(one, path.mtu),
                 "bits_per_s": bench.limits.bits_per_s(path.speed_mbps),
+                "holds": _holds(one, path),
                 "seconds": self._seconds(one),
                 "in_flight": bench.limits.in_flight,
             },
@@ -258,6 +261,14 @@ def _enough(values: Sequence[float], share: float, least: int) -> float | Unknow
 def _mean(rounds: Sequence[SizeRound], name: str) -> float | None:
     values: list[Any] = [value for r in rounds if (value := getattr(r, name)) is not None]
     return sum(values) / len(values) if values else None
+
+
+def _holds(one: _Series, path: MeasuredPath) -> dict[str, int]:
+    """Return the memory for reassembly that an incomplete message holds at each node that receives it in fragments."""
+    size = incomplete_bytes(one.size, path.mtu) * one.train
+    # Of a train, a program gets a small request; pings come back as they are.
+    nodes = (path.source_node,) if one.train > 1 and path.far_end != "kernel" else (path.source_node, path.target_node)
+    return dict.fromkeys(nodes, size) if size else {}
 
 
 def _frames(size: int, mtu: int) -> int:

@@ -7,7 +7,7 @@ import errno
 import os
 import secrets
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +46,7 @@ class Storage:
 
     kind = "storage"
     needs_program = False
+    looks_for: Collection[str] = ()
     seed = 0
 
     def __init__(
@@ -279,7 +280,9 @@ async def _looked_at(directory: str) -> StoragePlace:
     """Look at the directory in a process of its own, which may hang. Raises MeasureError."""
     mountinfo, asked = _mounts(), _absolute(directory)
     try:
-        looker = await NearProcess.open(packets_per_s=1, bits_per_s=1, most_bytes=0, cpu_share=1)
+        looker = await NearProcess.open(
+            packets_per_s=1, bits_per_s=1, most_bytes=0, cpu_share=1, rooms={}, stop_bytes=0
+        )
     except SenderError as error:
         raise MeasureError(str(error)) from None
     try:

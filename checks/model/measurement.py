@@ -147,6 +147,9 @@ class RateStep(Fact, frozen=True):
     """The share of the slowest link that the step was to fill, headers included, 0 to 1."""
     buffer_bytes: int | None = None
     """The socket buffer that this node's kernel granted."""
+    kernel_refused: int = 0
+    """At most so many the receiver's kernel refused, without room for reassembly or in memory: not the network's
+    losses. It counts those of all senders, and fragments singly."""
 
     @property
     def received_bps(self) -> float:
@@ -337,6 +340,9 @@ class Measurement(Fact, frozen=True, omit_defaults=False):
     """Why the figures are not to be trusted, as a sentence: this node itself was late. Empty where they are."""
     blocks_lost: int | Unknown = Unknown("No database was connected, so lost blocks were not counted.")
     """Blocks that the instances lost meanwhile."""
+    ended_at: str = ""
+    """ISO 8601, with the zone of the node; empty in results of 0.2.0. What was lost holds memory of its receiver for
+    net.ipv4.ipfrag_time (30 s) after it."""
     format: int = FORMAT
 
     @property

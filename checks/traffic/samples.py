@@ -18,7 +18,16 @@ KERNEL_COUNTERS = {
         *("InReceives", "InDiscards", "InDelivers", "OutRequests", "OutDiscards"),
         *("ReasmTimeout", "ReasmReqds", "ReasmOKs", "ReasmFails", "FragOKs", "FragFails", "FragCreates"),
     ),
-    "Udp": ("InDatagrams", "NoPorts", "InErrors", "OutDatagrams", "RcvbufErrors", "SndbufErrors", "InCsumErrors"),
+    "Udp": (
+        "InDatagrams",
+        "NoPorts",
+        "InErrors",
+        "OutDatagrams",
+        "RcvbufErrors",
+        "SndbufErrors",
+        "InCsumErrors",
+        "MemErrors",
+    ),
     "Softnet": ("Dropped", "TimeSqueezed"),
 }
 """The kernel counters in a sample, by group: those that blocks and messages between instances change."""

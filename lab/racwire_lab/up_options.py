@@ -12,6 +12,7 @@ from racwire_lab.cluster.profiles import DEFAULT_PROFILE, PROFILES
 from racwire_lab.cluster.topology import (
     DATABASE,
     DATABASE_VERSIONS,
+    FRAGMENT_S,
     HAIP_AFTER_S,
     IPC_TIMEOUT_S,
     LLDP,
@@ -87,6 +88,14 @@ def add_up_options(up_: argparse.ArgumentParser) -> None:
         nodes.add_argument(
             option, dest=name, type=float, default=seconds, metavar="S", help=f"seconds {effect} (default {seconds:g})"
         )
+    nodes.add_argument(
+        "--fragment-time",
+        type=int,
+        default=FRAGMENT_S,
+        metavar="S",
+        help="seconds after which a node drops and counts an incomplete datagram: net.ipv4.ipfrag_time "
+        f"(default {FRAGMENT_S}, as on a real node)",
+    )
     database = up_.add_argument_group("database")
     database.add_argument("--no-database", action="store_true", help="start the nodes and their networks only")
     database.add_argument(
@@ -135,4 +144,5 @@ def up_as(args: argparse.Namespace, progress: Callable[[str], None]) -> Lab:
         has_spare=args.spare_network,
         has_storage=args.storage,
         rate=args.rate,
+        fragment_time_s=args.fragment_time,
     )

@@ -107,7 +107,7 @@ def evidence(to: Path) -> None:
     any_code("check", "--lab", "-q", *lean, *requested, "--format", "json", "-o", str(to / "hung-instance.json"))
     run("lab", "down")
 
-    run("lab", "up", "--nodes", "3", "--mtu", "1500")
+    run("lab", "up", "--nodes", "3", "--mtu", "1500", "--fragment-time", "2")
     for fault in ("drop-fragments", "switch-mtu", "small-receive-buffer", "cluster-interconnects-set", "loss"):
         run("lab", "break", fault)
     any_code("save", "--lab", "-q", "--settings", "lean.toml", "--record", "10s", str(to / "faults.racwire"))

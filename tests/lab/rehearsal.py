@@ -69,7 +69,13 @@ class Rehearsal:
         os.environ["RACWIRE_LAB_DIR"] = str(self.directory)
         self._operators: dict[str, Operator] = {}
         self.lab = racwire_lab.up(
-            nodes=nodes, mtu=mtu, keeper=keeper, switch_mtu=switch_mtu, database=database, has_spare=spare
+            nodes=nodes,
+            mtu=mtu,
+            keeper=keeper,
+            switch_mtu=switch_mtu,
+            database=database,
+            has_spare=spare,
+            fragment_time_s=2,
         )
         self.nodes = self.lab.nodes
         self.changes = directory / "changes"

@@ -105,7 +105,7 @@ def test_a_switch_that_loses_fragments_loses_blocks_and_no_small_packets(
 ) -> None:
     with lab_directory(tmp_path / "cluster"):
         try:
-            cluster = racwire_lab.up(nodes=2, mtu=1500, database=False)
+            cluster = racwire_lab.up(nodes=2, mtu=1500, database=False, fragment_time_s=2)
         except LabError as error:
             pytest.skip(f"no practice cluster here: {error}")
         whole = measure(cluster, mtu=1500)

@@ -42,19 +42,26 @@ def steps(found: Measurement, protocol: str, *, is_towards_here: bool) -> list[R
 
 
 @beyond
-def test_a_slow_port_is_the_slow_direction_of_the_path(practice: Practice) -> None:
+def test_a_slow_port_is_the_slow_direction_of_the_path_and_more_than_it_carries_ends_the_measurement(
+    practice: Practice,
+) -> None:
     practice.lab("break", "slow-port", "--network", "eth1")
+    words = ("--on", "192.168.10.0/24", "--share", "50", "--steps", "5,50", "--packets", "20000", "--go", "practice")
     try:
-        found = measured(practice, "rate", "--on", "192.168.10.0/24", "--share", "50", "--steps", "5,50")
+        ran = measure(practice, "rate", *words)
     finally:
         practice.lab("mend", "slow-port")
-    for protocol in ("tcp", "udp"):
-        slow, fast = (steps(found, protocol, is_towards_here=back)[-1] for back in (False, True))
-        assert slow.received_bps < 105e6 < fast.received_bps, protocol
+    assert ran.returncode == 2, ran.stderr
+    found = msgspec.json.decode(ran.stdout.encode(), type=Measurement)
+    slow, fast = (steps(found, "tcp", is_towards_here=back)[-1] for back in (False, True))
+    assert slow.received_bps < 105e6 < fast.received_bps
     (below, above) = steps(found, "udp", is_towards_here=False)
     assert below.received == below.sent > 0
-    assert above.lost > above.received
-    assert above.dropped == above.refused == 0
+    assert above.received < above.sent
+    assert above.received_bps < 105e6
+    assert not steps(found, "udp", is_towards_here=True)
+    assert found.is_harm
+    assert "had no answer" in found.stopped
 
 
 @beyond

@@ -110,7 +110,7 @@ def test_a_switch_port_with_a_small_mtu_causes_lost_blocks(jumbo: tuple[racwire_
 @pytest.mark.beyond_sample
 def test_dropped_fragments_cause_lost_blocks_at_once_and_failures_after_the_timeout(tmp_path: Path) -> None:
     with lab_directory(tmp_path / "lab"):
-        cut = racwire_lab.up(nodes=2, mtu=1500)  # each block is cut into fragments
+        cut = racwire_lab.up(nodes=2, mtu=1500, fragment_time_s=2)  # each block is cut into fragments
         with watched(cut) as feed:
             assert figure(page(feed, "rac1"), "IP", "fragments in")
             assert_shows(feed, cut, "drop-fragments", "rac1", "prac1", "lost")

@@ -264,7 +264,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[racwire_lab.La
     if any(find_spec(name) is None for name in ("duckdb", "sqlglot", "cryptography")):
         pytest.skip("THE FEED OF THE INSTANCES WAS NOT TESTED: the extra `lab` is not installed")
     with lab_directory(tmp_path_factory.mktemp("feed") / "lab"):
-        yield racwire_lab.up(nodes=2, mtu=1500)
+        yield racwire_lab.up(nodes=2, mtu=1500, fragment_time_s=2)
 
 
 def test_an_unreachable_peer_and_a_restarted_instance_are_reported_and_sampled_again(

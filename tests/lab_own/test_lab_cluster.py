@@ -60,6 +60,7 @@ def test_up_status_down(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> No
         cluster = find()
         assert cluster is not None
         assert_healthy(cluster)
+        assert run(cluster, "rac2", "cat", "/proc/sys/net/ipv4/ipfrag_time").stdout == "30\n"
         assert racwire("down") == 0
         assert not directory.exists()
 

@@ -30,7 +30,7 @@ pytestmark = [
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     with lab_directory(tmp_path_factory.mktemp("lab") / "dir"):
-        yield up(mtu=1500)
+        yield up(mtu=1500, fragment_time_s=2)
 
 
 @pytest.fixture(scope="module")

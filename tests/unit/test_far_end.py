@@ -26,6 +26,8 @@ from checks.measure.far_end.programs import (
     sha256_of,
     text_of,
 )
+from checks.measure.near_end.incomplete import memory_in_use
+from checks.measure.near_end.paced_streams import kernel_refusals
 
 HEADER = struct.Struct("!BxH4s16sI")
 _PYENV = Path.home() / ".pyenv/versions"
@@ -198,6 +200,22 @@ def test_it_ends_at_its_limit_of_bytes(start: Start, near: socket.socket) -> Non
     for _ in range(10):
         near.sendto(far.datagram(2, 30_000), ("127.0.0.1", far.udp_port))
     assert far.ending() == "done-bytes"
+
+
+def test_it_ends_where_its_node_has_no_room_for_fragments_and_still_says_its_counts(start: Start) -> None:
+    far = start(FarLimits(60, 100_000, 20, most_fragment_bytes=-1))
+    words = far.line().split()
+    assert words[1] == "done-memory"
+    assert len(words) == 12
+    used = int(words[-1])
+    assert used == memory_in_use()
+
+
+def test_it_counts_what_its_kernel_refused(far: Far) -> None:
+    before = kernel_refusals()
+    refusals, used = far.counts()[8:]
+    assert before <= refusals <= kernel_refusals()
+    assert used >= 0
 
 
 def test_it_ends_at_its_limit_of_time(start: Start) -> None:

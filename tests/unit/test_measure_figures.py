@@ -13,20 +13,19 @@ from checks.measure.flow_figures import ALONE, BESIDE, TOGETHER, by_fullness, fl
 from checks.measure.hashes import judge_ports
 from checks.measure.load_limits import limits_of
 from checks.measure.mix import LARGE, Mix
-from checks.measure.near_end.messages import LEAST_BYTES
-from checks.measure.rate import Rate, step_of
+from checks.measure.rate import Rate, step_of, why_no_more
 from checks.model.facts import Unknown
-from checks.model.measurement import FlowRound, HashPort
+from checks.model.measurement import FlowRound, HashPort, RateStep
 from checks.rules.flow_verdicts import FlowVerdict
 from tests.unit.measurement_support import path
 
-NOTHING = FarCounts(0, 0, 0, 0, 0, 0, 0, 0)
+NOTHING = FarCounts(0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
 KNOWN: dict[str, Any] = {"paths": (0,), "cap_bps": 1e8, "round": 0, "at": 0.0, "share": 0.1}
 
 
 def near(**counts: Any) -> dict[str, Any]:
     fields = dict.fromkeys(
-        ("sent_bytes", "received_bytes", "sent", "received", "refused", "dropped", "buffer_bytes"), 0
+        ("sent_bytes", "received_bytes", "sent", "received", "refused", "dropped", "kernel_refused", "buffer_bytes"), 0
     )
     return {**fields, "seconds": 1.0, "lateness_p99_us": None, "cpu_s": 0.1, **counts}
 
@@ -34,24 +33,38 @@ def near(**counts: Any) -> dict[str, Any]:
 # --- rate -------------------------------------------------------------------------------------------------------------
 
 
-@given(sent=st.integers(1, 50_000), lost=st.integers(0, 500), dropped=st.integers(0, 500), marks=st.integers(0, 40))
-def test_each_datagram_to_the_peer_is_received_dropped_by_its_socket_or_lost(
-    sent: int, lost: int, dropped: int, marks: int
+@given(
+    sent=st.integers(1, 50_000), lost=st.integers(0, 500), dropped=st.integers(0, 500), refusals=st.integers(0, 3000)
+)
+def test_each_datagram_to_the_peer_is_received_dropped_by_its_socket_refused_by_its_kernel_or_lost(
+    sent: int, lost: int, dropped: int, refusals: int
 ) -> None:
     received = max(0, sent - lost - dropped)
     there = NOTHING._replace(
-        packets_in=received + marks, bytes_in=received * 8192 + marks * LEAST_BYTES, dropped=min(dropped, sent)
+        packets_in=received,
+        bytes_in=received * 8192,
+        dropped=min(dropped, sent),
+        refusals=min(dropped, sent) + refusals,
     )
     step = step_of("udp", False, near(sent=sent, sent_bytes=sent * 8192, refused=7), NOTHING, there, KNOWN)
     assert (step.received, step.received_bytes) == (received, received * 8192)
-    assert step.received + step.dropped + step.lost == max(sent, received + step.dropped)
+    assert step.received + step.dropped + step.kernel_refused + step.lost == max(sent, received + step.dropped)
+    assert step.kernel_refused == min(refusals, max(0, sent - received - step.dropped))
     assert step.refused == 7
 
 
 def test_datagrams_from_the_peer_are_lost_where_they_left_and_did_not_come() -> None:
     there = NOTHING._replace(packets_out=100, bytes_out=819_200, refused=5)
-    step = step_of("udp", True, near(received=90, received_bytes=737_280, dropped=4), NOTHING, there, KNOWN)
-    assert (step.sent, step.received, step.refused, step.dropped, step.lost) == (100, 90, 5, 4, 6)
+    here = near(received=90, received_bytes=737_280, dropped=4, kernel_refused=6)
+    step = step_of("udp", True, here, NOTHING, there, KNOWN)
+    assert (step.sent, step.received, step.refused, step.dropped, step.kernel_refused, step.lost) == (
+        100,
+        90,
+        5,
+        4,
+        2,
+        4,
+    )
 
 
 def test_a_tcp_stream_loses_nothing() -> None:
@@ -62,11 +75,33 @@ def test_a_tcp_stream_loses_nothing() -> None:
 
 
 def test_steps_above_the_cap_of_a_fast_link_shrink_alike() -> None:
-    fast = path()
+    fast = path(9000)
     assert fast.speed_mbps == 10_000
-    load = Rate((0.02, 0.1)).plan([fast], limits_of())
+    load = Rate((0.02, 0.1)).plan([fast], limits_of(packets_per_s=20_000))
     assert load.peak_bps == 1e9
     assert load.wire_bytes == pytest.approx(4 * (1e9 + 0.2e9) / 8)
+    assert not load.notes
+
+
+@pytest.mark.parametrize(("mtu", "largest_bps"), [(1500, 2000 * (1500 + 38) * 8), (9000, 2000 * (9000 + 38) * 8)])
+def test_no_step_has_more_packets_than_the_limit_and_the_plan_says_what_binds(mtu: int, largest_bps: float) -> None:
+    load = Rate((0.02, 0.1)).plan([path(mtu)], limits_of())
+    assert load.peak_packets_per_s == pytest.approx(2000)
+    assert load.peak_bps == pytest.approx(largest_bps, rel=0.05)
+    assert [note for note in load.notes if "limit of 2,000 packets/s binds" in note and "--packets" in note]
+    (slow,) = Rate((0.05,)).plan([path(mtu)], limits_of(packets_per_s=20_000)).notes[:1] or ("",)
+    assert ("binds" in slow) is (mtu == 1500)
+
+
+def test_a_step_that_lost_more_than_a_few_is_the_last() -> None:
+    def step(missing: int) -> RateStep:
+        there = NOTHING._replace(packets_in=2000 - missing, bytes_in=0)
+        return step_of("udp", False, near(sent=2000, sent_bytes=2000 * 8192), NOTHING, there, KNOWN)
+
+    assert not why_no_more(step(3), [path()])
+    assert "rac2 did not receive 4 of 2,000 datagrams" in why_no_more(step(4), [path()])
+    tcp = step_of("tcp", False, near(), NOTHING, NOTHING, KNOWN)
+    assert not why_no_more(tcp, [path()])
 
 
 # --- hashes -----------------------------------------------------------------------------------------------------------

@@ -55,6 +55,7 @@ def test_a_loaded_cluster_is_refused_and_a_reason_can_override_it() -> None:
 SIGNS = [
     node(Ip_ReasmFails=1),
     node(Udp_RcvbufErrors=1),
+    node(Udp_MemErrors=1),
     node(Softnet_Dropped=1),
     NodeSample("rac1", 0, 0.2, interfaces={"eth1": InterfaceCounts(rx_dropped=11)}),
     NodeSample("rac1", 0, 0.2, interfaces={"eth1": InterfaceCounts(tx_dropped=1)}),

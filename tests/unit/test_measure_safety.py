@@ -14,7 +14,8 @@ import pytest
 from checks.measure.load_limits import HARD, limits_of
 from checks.measure.load_plan import NO_DATABASE, LoadPlan, agree
 from checks.measure.measure_error import MeasureError
-from checks.measure.near_end.control import Budget, Orders, StoppedError
+from checks.measure.near_end.control import Budget, Orders
+from checks.measure.near_end.stopped import StoppedError
 from checks.measure.sizes import Sizes, percentile
 from checks.model.facts import Unknown
 from checks.model.measurement import MeasuredPath

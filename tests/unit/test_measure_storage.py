@@ -14,7 +14,8 @@ from msgspec.structs import replace
 
 from checks.measure.load_limits import limits_of, of_storage
 from checks.measure.measure_error import MeasureError
-from checks.measure.near_end.control import Budget, Orders, StoppedError
+from checks.measure.near_end.control import Budget, Orders
+from checks.measure.near_end.stopped import StoppedError
 from checks.measure.near_end.storage_file import DIRECT, FSYNC, StorageFile
 from checks.measure.storage import Storage
 from checks.measure.storage_place import StoragePlace, mount_of, storage_link, storage_refusals

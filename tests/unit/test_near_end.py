@@ -80,7 +80,7 @@ def budget(clock: Clock) -> Budget:
 
 
 def test_a_round_trip_is_the_time_from_sending_to_the_answer(clock: Clock, budget: Budget) -> None:
-    found = one_at_a_time(Echoes(clock, 100e-6), budget, 1, 100, 0.5)
+    found = one_at_a_time(Echoes(clock, 100e-6), budget, 1, 100, {}, 0.5)
     assert found.sent == len(found.times_us) > 4000
     assert set(map(round, found.times_us)) == {100}
     assert found.lost == 0
@@ -90,7 +90,7 @@ def test_at_a_rate_the_delays_of_this_node_are_counted_apart(
     clock: Clock, budget: Budget, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("select.select", lambda *words: (clock.tick(max(words[3], 1e-5)), ([], [], []))[1])
-    found = at_a_rate(Echoes(clock, 100e-6, late_s=3e-3), budget, 1, 100, 50.0, 1.0, 1)
+    found = at_a_rate(Echoes(clock, 100e-6, late_s=3e-3), budget, 1, 100, {}, 50.0, 1.0, 1)
     assert found.sent == 50
     assert found.lost == found.withheld == 0
     assert all(99 <= time_us <= 101 for time_us in found.times_us)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -46,6 +46,7 @@ class Drill:
 
     kind = DrillOf.kind
     needs_program = False
+    looks_for: Collection[str] = ()
     seed = 0
 
     def __init__(

@@ -41,6 +41,10 @@ class FarCounts(NamedTuple):
     dropped: int
     """Datagrams that its own full socket dropped: not the network's losses."""
     cpu_ns: int
+    refusals: int
+    """What its kernel did not take since boot, from all senders; see `near_end.paced_streams.kernel_refusals`."""
+    fragment_bytes: int
+    """The memory for reassembly in use on its node."""
 
 
 class FarEnd:
@@ -53,6 +57,9 @@ class FarEnd:
         self.udp_port = self.tcp_port = 0
         self.ended: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         """Resolved with the reason, as a clause, when the far end has ended."""
+        self.is_out_of_room = False
+        """Whether it ended because too much of its node's memory for reassembly was in use: a sign of harm."""
+        self._last: FarCounts | None = None
         self._shell: Shell | None = None
         self._buffer = b""
         self._lines: asyncio.Queue[list[str]] = asyncio.Queue()
@@ -114,14 +121,16 @@ class FarEnd:
                 await self.close()
 
     async def counts(self) -> FarCounts:
-        """Return what the far end counted so far. Raises FarEndError where it does not answer."""
+        """Return what the far end counted so far, or until its end. Raises FarEndError where it does not answer."""
+        if (last := self._last) is not None:
+            return last
         while not self._lines.empty():  # a late or a second answer to an earlier question
             self._lines.get_nowait()
         self._write(b"s")
         try:
             async with asyncio.timeout(_ANSWER_S):
-                words = await self._next("state")
-            return FarCounts(*map(int, words[1:9]))
+                words = await self._next("state", "done-")
+            return _counts(words)
         except TimeoutError:
             raise FarEndError(f"the far end on {self.node} did not answer for {_ANSWER_S:.0f} s") from None
         except (TypeError, ValueError):
@@ -153,6 +162,9 @@ class FarEnd:
             if words[:1] != ["racwire"] or len(words) < 2:
                 continue  # a banner of a wrapper
             if words[1].startswith("done-"):
+                with suppress(TypeError, ValueError):
+                    self._last = _counts(words[1:])
+                self.is_out_of_room = words[1] == _OUT_OF_ROOM
                 self._end(_ENDS.get(words[1].removeprefix("done-"), sanitize(words[1])))
             self._lines.put_nowait(words[1:])
 
@@ -160,8 +172,8 @@ class FarEnd:
         if not self.ended.done():
             self.ended.set_result(reason)
 
-    async def _next(self, kind: str) -> list[str]:
-        """Wait for the next line of a kind. Raises FarEndError where the far end ends before."""
+    async def _next(self, *kinds: str) -> list[str]:
+        """Wait for the next line of one of these kinds. Raises FarEndError where the far end ends before."""
         while True:
             waiting = asyncio.create_task(self._lines.get())
             if self._shell is not None and (error := self._shell.ended) is not None:
@@ -173,10 +185,16 @@ class FarEnd:
             if not waiting.done():
                 raise FarEndError(self.ended.result())
             words = waiting.result()
-            if words[0] == kind:
+            if words[0].startswith(kinds):
                 return words
 
 
+def _counts(words: Sequence[str]) -> FarCounts:
+    """Return the counts of a line. Raises TypeError and ValueError."""
+    return FarCounts(*map(int, words[1:11]))
+
+
+_OUT_OF_ROOM = "done-memory"
 _ENDS = {
     "eof": "its connection was closed",
     "heartbeat": "no heartbeat of racwire arrived for 0.8 s",
@@ -184,4 +202,5 @@ _ENDS = {
     "bytes": "its limit of bytes was reached",
     "cpu": "its limit of CPU time was reached",
     "quit": "racwire closed it",
+    "memory": "incomplete datagrams, of all senders, held more than a quarter of its node's memory for reassembly",
 }

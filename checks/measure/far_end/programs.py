@@ -89,6 +89,8 @@ class FarLimits:
     cpu_seconds: float
     lock: str = LOCK
     """The abstract socket that it holds. A second far end of the same measurement on a node holds another one."""
+    most_fragment_bytes: int = 0
+    """The memory for reassembly in use on its node, by all senders, above which it ends; 0 for no limit."""
 
 
 def command_line(interpreter: Interpreter, own: str, peer: str, limits: FarLimits) -> str:
@@ -108,6 +110,7 @@ def command_line(interpreter: Interpreter, own: str, peer: str, limits: FarLimit
         str(limits.most_bytes),
         f"{limits.cpu_seconds:.1f}",
         limits.lock,
+        str(limits.most_fragment_bytes),
     )
     # The kernel ends the program should its own limit of CPU time fail.
     return f"ulimit -t {int(limits.cpu_seconds) + 2}; exec {shlex.join(words)}"

@@ -1,7 +1,8 @@
 # Answers one peer's datagrams and flows; sends nothing of its own accord, writes no file, ends with its stdin.
 # Uses no module: the @INC of a Grid home is not to be trusted. Arguments: own address, peer, token in hex, most
-# seconds, most bytes, most CPU seconds, name of its lock.
-my ($own, $peer, $token, $seconds, $budget, $cpu, $name) = @ARGV;
+# seconds, most bytes, most CPU seconds, name of its lock, and the bytes of memory for reassembly in use above which it
+# ends, 0 for no limit.
+my ($own, $peer, $token, $seconds, $budget, $cpu, $name, $room) = @ARGV;
 $| = 1; $SIG{PIPE} = 'IGNORE';
 $token = pack 'H*', $token;
 my ($exe, $ts) = ('', "\0" x 16);
@@ -26,15 +27,31 @@ socket(my $l, 2, 1, 6) or die "socket: $!\n";
 bind $l, address($own, 0) or die "bind $own: $!\n"; listen $l, 64;
 my $port = (unpack 'S n', getsockname $s)[1];
 my ($in, $bytes_in, $out, $bytes_out, $refused, $foreign) = (0) x 6;
-my ($from, $start, $beat) = (pack('C4', split /\./, $peer), now(), now());
+my ($from, $start, $beat, $looked) = (pack('C4', split /\./, $peer), now(), now(), now());
 my ($why, $streaming, %flow) = ('', 0);    # streaming: datagrams keep coming, so it waits for them without a select before each
+sub memory {
+    open my $m, '<', '/proc/net/sockstat' or return 0;
+    while (<$m>) { return $1 if /^FRAG:.* memory (\d+)/ }
+    return 0;
+}
+sub refusals {    # what this kernel did not take, from all senders: without room, out of order, with a wrong checksum
+    my (%c, @names);
+    open my $f, '<', '/proc/net/snmp' or return 0;
+    while (<$f>) {
+        my @w = split ' ';
+        if (!@names) { @names = @w; next }
+        $c{"$w[0]$names[$_]"} = $w[$_] for 1 .. $#w;
+        @names = ();
+    }
+    return $c{'Ip:ReasmFails'} - $c{'Ip:ReasmTimeout'} + $c{'Udp:InErrors'};
+}
 sub state_line {
     my $drops = 0;
     if (open my $u, '<', '/proc/net/udp') {
         my $hex = sprintf ':%04X', $port;
         while (<$u>) { my @w = split ' '; $drops = $w[-1] if $w[1] and substr($w[1], 8) eq $hex }
     }
-    printf "racwire %s %d %d %d %d %d %d %d %.0f\n", $_[0], $in, $bytes_in, $out, $bytes_out, $refused, $foreign, $drops, cpu_ns();
+    printf "racwire %s %d %d %d %d %d %d %d %.0f %d %d\n", $_[0], $in, $bytes_in, $out, $bytes_out, $refused, $foreign, $drops, cpu_ns(), refusals(), memory();
 }
 sub answer { if (defined send $s, $_[0], 0x40, $_[1]) { $out++; $bytes_out += length $_[0] } else { $refused++ } }
 sub datagrams {
@@ -99,7 +116,8 @@ until ($why) {
         my $n = sysread STDIN, my $said, 4096;
         if (!$n) { $why = 'eof' } else { $beat = $at; $why = 'quit' if $said =~ /q/; state_line('state') if $said =~ /s/ }
     }
-    datagrams() if $streaming or $k > 0 and vec $r, fileno $s, 1;
+    if ($room and $at - $looked > 0.1) { $looked = $at; $why ||= 'memory' if memory() > $room }
+    datagrams() if !$why and ($streaming or $k > 0 and vec $r, fileno $s, 1);
     if ($k > 0 and vec $r, fileno $l, 1) {
         my $who = accept my $h, $l;
         if ($who and substr($who, 4, 4) eq $from and keys %flow < 64) { setsockopt $h, 6, 1, pack 'i', 1; $flow{fileno $h} = {h => $h, head => '', left => 0}; $streaming = 0 }

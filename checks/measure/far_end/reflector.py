@@ -1,6 +1,6 @@
 # Answers one peer's datagrams and flows; sends nothing of its own accord, writes no file, ends with its stdin.
 # Runs on Python 2.7 and 3. Arguments: own address, peer, token in hex, most seconds, most bytes, most CPU seconds,
-# name of its lock.
+# name of its lock, and the bytes of memory for reassembly in use above which it ends, 0 for no limit.
 # ruff: noqa
 # mypy: ignore-errors
 import binascii
@@ -12,7 +12,7 @@ import sys
 import time
 
 
-def main(own, peer, token, seconds, budget, cpu, name):
+def main(own, peer, token, seconds, budget, cpu, name, room):
     clock = getattr(time, "monotonic", time.time)
     token, dontwait = binascii.unhexlify(token), 0x40
 
@@ -46,14 +46,28 @@ def main(own, peer, token, seconds, budget, cpu, name):
     flows, buf, zeros = {}, bytearray(70000), b"\0" * 262144
     streaming = [False]  # datagrams keep coming, so it waits for them without a select before each
 
+    def table(path):
+        with open(path) as lines:
+            return [line.split() for line in lines]
+
+    def memory():
+        for w in table("/proc/net/sockstat"):
+            if w[0] == "FRAG:" and "memory" in w:
+                return int(w[w.index("memory") + 1])
+        return 0
+
     def say(word):
         drops = 0
-        with open("/proc/net/udp") as table:
-            for line in table:
-                words = line.split()
-                if words[1].endswith(":%04X" % port):
-                    drops = int(words[-1])
-        sys.stdout.write("racwire %s %d %d %d %d %d %d %d %d\n" % tuple([word] + n + [drops, cpu_ns()]))
+        snmp, c = table("/proc/net/snmp"), {}
+        for names, values in zip(snmp[::2], snmp[1::2]):
+            c.update((names[0] + a, int(b)) for a, b in zip(names[1:], values[1:]))
+        # what this kernel did not take, from all senders: without room, out of order, with a wrong checksum
+        refusals = c["Ip:ReasmFails"] - c["Ip:ReasmTimeout"] + c["Udp:InErrors"]
+        for words in table("/proc/net/udp"):
+            if words[1].endswith(":%04X" % port):
+                drops = int(words[-1])
+        said = [word] + n + [drops, cpu_ns(), refusals, memory()]
+        sys.stdout.write("racwire %s %d %d %d %d %d %d %d %d %d %d\n" % tuple(said))
         sys.stdout.flush()
 
     def answer(data, who):
@@ -135,7 +149,7 @@ def main(own, peer, token, seconds, budget, cpu, name):
 
     sys.stdout.write("racwire ready %d %d\n" % (port, listener.getsockname()[1]))
     sys.stdout.flush()
-    start = beat = clock()
+    start = beat = looked = clock()
     why = ""
     while not why:
         writers = [h for h, st in flows.items() if st["left"] and st["send"]]
@@ -151,7 +165,11 @@ def main(own, peer, token, seconds, budget, cpu, name):
                     say("state")
             else:
                 why = "eof"
-        if streaming[0] or s in ready:
+        if room and at - looked > 0.1:
+            looked = at
+            if memory() > room:
+                why = "memory"
+        if not why and (streaming[0] or s in ready):
             datagrams()
         if listener in ready:
             h, who = listener.accept()
@@ -179,4 +197,13 @@ def main(own, peer, token, seconds, budget, cpu, name):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], sys.argv[3], float(sys.argv[4]), int(sys.argv[5]), float(sys.argv[6]), sys.argv[7])
+    main(
+        sys.argv[1],
+        sys.argv[2],
+        sys.argv[3],
+        float(sys.argv[4]),
+        int(sys.argv[5]),
+        float(sys.argv[6]),
+        sys.argv[7],
+        int(sys.argv[8]),
+    )

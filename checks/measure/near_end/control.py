@@ -13,6 +13,9 @@ import time
 from collections import deque
 from typing import Any
 
+from checks.measure.near_end.incomplete import Incomplete
+from checks.measure.near_end.stopped import StoppedError
+
 HEARTBEAT_S = 0.25
 """Seconds between two heartbeats of the parent."""
 SILENCE_S = 0.8
@@ -31,10 +34,6 @@ _RUN_S, _PART_IN_RUNS = 0.1, 0.9
 """Seconds of the limits that messages may take back to back, and the part of the limits that they then have in all."""
 QUEUE_S = 0.005
 """Seconds of the rate that may wait in a queue of this node."""
-
-
-class StoppedError(Exception):
-    """The sender must stop now. The message is the reason, as a clause without capital."""
 
 
 class Orders:
@@ -96,27 +95,30 @@ class Orders:
 
 
 class SecondWindow:
-    """The bytes of the last second. It lives as long as the sender, so that the next order goes on with it."""
+    """What was sent in the last second, as parts of what may be. It lives as long as the sender, so that the next order
+    goes on with it, whatever its limits and the size of its packets."""
 
     def __init__(self) -> None:
-        self._sent: deque[tuple[float, int]] = deque()
-        self._sum = 0
+        self._sent: deque[tuple[float, float]] = deque()
+        self._sum = 0.0
 
-    def free_at(self, wire_bytes: int, most: float, now: float) -> float:
-        """Return the moment from which the last second has room for so many bytes, with at most `most` in all."""
+    def free_at(self, part: float, now: float) -> float:
+        """Return the moment from which the last second has room for a part of the limit."""
         while self._sent and now - self._sent[0][0] >= 1.0:
             self._sum -= self._sent.popleft()[1]
-        spare, moment = most - self._sum, now
+        if not self._sent:
+            self._sum = 0.0
+        spare, moment = 1.0 - self._sum, now
         for at, size in self._sent:
-            if spare >= wire_bytes:
+            if spare >= part:
                 break
             spare, moment = spare + size, at + 1.0
         return moment
 
-    def add(self, wire_bytes: int, now: float) -> None:
-        """Count bytes that go now."""
-        self._sent.append((now, wire_bytes))
-        self._sum += wire_bytes
+    def add(self, part: float, now: float) -> None:
+        """Count a part of the limit that goes now."""
+        self._sent.append((now, part))
+        self._sum += part
 
 
 class Budget:
@@ -126,7 +128,13 @@ class Budget:
     """
 
     def __init__(
-        self, orders: Orders, packets_per_s: float, bits_per_s: float, most_bytes: int, cpu_share: float
+        self,
+        orders: Orders,
+        packets_per_s: float,
+        bits_per_s: float,
+        most_bytes: int,
+        cpu_share: float,
+        incomplete: Incomplete | None = None,
     ) -> None:
         self.orders = orders
         self.packets_per_s = packets_per_s
@@ -135,6 +143,7 @@ class Budget:
         self._cpu_share = cpu_share
         self.window = SecondWindow()
         """The steady streams of the last second, of this order and of those before."""
+        self.incomplete = incomplete or Incomplete({}, 0)
         self._free_s = time.monotonic()
         self._started_s, self._cpu_s = self._free_s, time.process_time()
         self._bursts: deque[tuple[float, int, int]] = deque()
@@ -223,9 +232,11 @@ class Budget:
 class SendPace:
     """Messages at `bits_per_s` on the wire, with never more than `most_bps` in any second. It makes up for delays."""
 
-    def __init__(self, budget: Budget, bits_per_s: float, most_bps: float) -> None:
+    def __init__(self, budget: Budget, bits_per_s: float, most_bps: float, packet_bytes: float) -> None:
+        """`packet_bytes`: of one packet on the wire; no second has more packets than the limit of the run."""
         self.lateness_us: list[float] = []
         """How late each message was sent."""
+        most_bps = min(most_bps, budget.packets_per_s * packet_bytes * 8)
         self._budget, self._most_bytes = budget, most_bps / 8
         self._rate = min(bits_per_s, most_bps) * _PART_OF_CAP
         self._window = budget.window
@@ -242,10 +253,10 @@ class SendPace:
         self._budget.orders.look()
         now = time.monotonic()
         self._due_s = max(self._due_s, now - _CREDIT_S)
-        while (go := max(self._due_s, self._window.free_at(wire_bytes, self._most_bytes, now))) > now:
+        while (go := max(self._due_s, self._window.free_at(wire_bytes / self._most_bytes, now))) > now:
             self._budget.orders.wait(go - now)
             now = time.monotonic()
         self.lateness_us.append((now - self._due_s) * 1e6)
         self._due_s += wire_bytes / self.bytes_per_s
-        self._window.add(wire_bytes, now)
+        self._window.add(wire_bytes / self._most_bytes, now)
         self._budget.rest_the_cpu(now)

@@ -12,13 +12,11 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from checks.measure.near_end.control import Budget, StoppedError
+from checks.measure.load_limits import FEW_LOST
+from checks.measure.near_end.control import Budget
+from checks.measure.near_end.incomplete import LOST_S, Holds
 from checks.measure.near_end.messages import Messages
-
-LOST_S = 0.5
-"""Seconds after which a message without an answer counts as lost."""
-MOST_UNANSWERED = 3
-"""Messages in a row without an answer that end the run: a sign of harm."""
+from checks.measure.near_end.stopped import StoppedError
 
 
 @dataclass
@@ -40,6 +38,7 @@ class Exchanged:
     busy_s: float = 0.0
     """CPU time of the whole node that was not idle."""
     stopped: str = ""
+    is_harm: bool = False
 
 
 def busy_s() -> float:
@@ -52,18 +51,26 @@ def busy_s() -> float:
     return (total - idle - waiting) / 100
 
 
-def one_at_a_time(messages: Messages, budget: Budget, packets: int, wire_bytes: int, seconds: float) -> Exchanged:
-    """Send a message, wait for its answer, send the next. `packets` and `wire_bytes` are of both ways."""
+def one_at_a_time(
+    messages: Messages, budget: Budget, packets: int, wire_bytes: int, holds: Holds, seconds: float, most: int = 0
+) -> Exchanged:
+    """Send a message, wait for its answer, send the next, for so many seconds.
+
+    `packets` and `wire_bytes` are of both ways. With `most` it ends after so many messages, and after the first without
+    an answer.
+    """
     found = Exchanged()
     started, cpu, busy = time.monotonic(), time.process_time(), busy_s()
     unanswered = sequence = 0
     try:
-        while time.monotonic() - started < seconds:
+        while time.monotonic() - started < seconds and not (most and (found.sent >= most or found.lost)):
             budget.take_of_a_run(packets, wire_bytes)
             sequence += 1
+            number = _hold(budget, holds, 0)
             try:
                 sent_ns = messages.send(sequence)
             except OSError:
+                budget.incomplete.complete(number)
                 found.refused += 1
                 budget.orders.wait(0.05)
                 continue
@@ -72,15 +79,29 @@ def one_at_a_time(messages: Messages, budget: Budget, packets: int, wire_bytes: 
             if came_ns is None:
                 found.lost += 1
                 unanswered += 1
-                if unanswered >= MOST_UNANSWERED:
-                    raise StoppedError(f"{MOST_UNANSWERED} messages in a row had no answer")
+                _demand_answers(unanswered)
             else:
+                budget.incomplete.complete(number)
                 unanswered = 0
                 found.times_us.append((came_ns - sent_ns) / 1000)
     except StoppedError as error:
-        found.stopped = str(error)
+        found.stopped, found.is_harm = str(error), error.is_harm
     found.seconds, found.cpu_s, found.busy_s = time.monotonic() - started, time.process_time() - cpu, busy_s() - busy
     return found
+
+
+def _hold(budget: Budget, holds: Holds, under_way: int) -> int:
+    """Count a message that goes now as incomplete, and return its number. Raises StoppedError where too many are."""
+    now = time.monotonic()
+    budget.incomplete.demand_few(holds, under_way, now)
+    if not budget.incomplete.has_room(holds, now):
+        raise StoppedError("messages without an answer fill what racwire may use for fragments", is_harm=True)
+    return budget.incomplete.hold(holds, now)
+
+
+def _demand_answers(unanswered: int) -> None:
+    if unanswered >= FEW_LOST:
+        raise StoppedError(f"{FEW_LOST} messages in a row had no answer", is_harm=True)
 
 
 def _answer_to(messages: Messages, sequence: int, sent_ns: int, budget: Budget) -> int | None:
@@ -97,40 +118,48 @@ def _answer_to(messages: Messages, sequence: int, sent_ns: int, budget: Budget) 
 
 
 def at_a_rate(
-    messages: Messages, budget: Budget, packets: int, wire_bytes: int, rate: float, seconds: float, in_flight: int
+    messages: Messages,
+    budget: Budget,
+    packets: int,
+    wire_bytes: int,
+    holds: Holds,
+    rate: float,
+    seconds: float,
+    in_flight: int,
 ) -> Exchanged:
     """Send `rate` messages a second, with at most `in_flight` unanswered."""
     found = Exchanged()
-    waiting: dict[int, int] = {}
-    """When each message without an answer left, in ns."""
+    waiting: dict[int, tuple[int, int]] = {}
+    """When each message without an answer left, in ns, and its number among the incomplete ones."""
     started, cpu, busy = time.monotonic(), time.process_time(), busy_s()
     planned, sequence = int(rate * seconds), 0
     unanswered = 0
     try:
         while True:
             now = time.monotonic()
-            for late in [one for one, sent_ns in waiting.items() if now - sent_ns / 1e9 > LOST_S]:
+            for late in [one for one, (sent_ns, _) in waiting.items() if now - sent_ns / 1e9 > LOST_S]:
                 del waiting[late]
                 found.lost += 1
                 unanswered += 1
-            if unanswered >= MOST_UNANSWERED:
-                raise StoppedError(f"{MOST_UNANSWERED} messages in a row had no answer")
+            _demand_answers(unanswered)
             if sequence >= planned and not waiting:
                 break
             due = started + sequence / rate
             if sequence < planned and now >= due:
                 sequence += 1
-                if len(waiting) >= in_flight:
+                if len(waiting) >= in_flight or (waiting and not budget.incomplete.has_room(holds, now)):
                     found.withheld += 1
                     continue
                 budget.take(packets, wire_bytes)
+                number = _hold(budget, holds, len(waiting))
                 try:
-                    waiting[sequence] = messages.send(sequence)
+                    waiting[sequence] = messages.send(sequence), number
                 except OSError:
+                    budget.incomplete.complete(number)
                     found.refused += 1
                     continue
                 found.sent += 1
-                found.lateness_us.append(waiting[sequence] / 1000 - due * 1e6)
+                found.lateness_us.append(waiting[sequence][0] / 1000 - due * 1e6)
             budget.orders.look()
             until = started + sequence / rate if sequence < planned else now + 0.02
             select.select([messages], [], [], max(0.0, min(until - time.monotonic(), 0.02)))
@@ -139,10 +168,12 @@ def at_a_rate(
             except OSError:
                 continue
             for one, came_ns in answers:
-                if (sent_ns := waiting.pop(one, None)) is not None:
+                if (sent := waiting.pop(one, None)) is not None:
+                    sent_ns, number = sent
+                    budget.incomplete.complete(number)
                     unanswered = 0
                     found.times_us.append((came_ns - sent_ns) / 1000)
     except StoppedError as error:
-        found.stopped = str(error)
+        found.stopped, found.is_harm = str(error), error.is_harm
     found.seconds, found.cpu_s, found.busy_s = time.monotonic() - started, time.process_time() - cpu, busy_s() - busy
     return found

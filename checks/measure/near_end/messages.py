@@ -17,7 +17,8 @@ from typing import Protocol
 from checks.sources.probes.icmp_socket import EchoSocket
 
 HEADER = struct.Struct("!BxH4s16sI")
-ECHO, ACKNOWLEDGE, SWALLOW, PULL, PULLED = 0, 1, 2, 3, 4
+ECHO, ACKNOWLEDGE, PULL = 0, 1, 3
+"""Returned whole; answered by its header; answered by as many datagrams, of the size, as it asks for."""
 LEAST_BYTES = HEADER.size
 MOST_BYTES = 65_507
 """The largest payload of a UDP datagram over IPv4, and of a ping."""
@@ -62,13 +63,17 @@ def udp_socket(source: str, target: str, port: int) -> socket.socket:
 
 
 class Datagrams:
-    """Datagrams that a far end returns: whole, or `train` datagrams for one request."""
+    """Datagrams to a far end, and its answers: whole, their headers, or `train` datagrams for one request."""
 
-    def __init__(self, source: str, target: str, port: int, token: bytes, size: int, train: int = 1) -> None:
+    def __init__(
+        self, source: str, target: str, port: int, token: bytes, size: int, train: int = 1, kind: int = ECHO
+    ) -> None:
+        """`kind`: of single datagrams; a train is always a PULL."""
         self._socket = udp_socket(source, target, port)
-        self._token, self._size, self._train = token, size, train
-        self._request = bytearray(size if train == 1 else LEAST_BYTES)
-        self._kind = ECHO if train == 1 else PULL
+        self._token, self._asked, self._train = token, size, train
+        self._kind = kind if train == 1 else PULL
+        self._request = bytearray(LEAST_BYTES if self._kind == PULL else size)
+        self._size = LEAST_BYTES if kind == ACKNOWLEDGE else size
         self._buffer = bytearray(70_000)
         self._cars: dict[int, int] = {}
         self.foreign = 0
@@ -77,7 +82,7 @@ class Datagrams:
     def send(self, sequence: int) -> int:
         """Send the message, and return when, in ns. Raises OSError."""
         sequence_bytes = (sequence % _SEQUENCES).to_bytes(4, "big")
-        HEADER.pack_into(self._request, 0, self._kind, self._train, sequence_bytes, self._token, self._size)
+        HEADER.pack_into(self._request, 0, self._kind, self._train, sequence_bytes, self._token, self._asked)
         sent_ns = time.monotonic_ns()
         self._socket.send(self._request)
         return sent_ns

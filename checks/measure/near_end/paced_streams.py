@@ -13,23 +13,25 @@ import struct
 import termios
 import time
 from collections.abc import Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from checks.measure.near_end.control import QUEUE_S, Budget, SendPace, StoppedError
-from checks.measure.near_end.messages import ACKNOWLEDGE, HEADER, LEAST_BYTES, PULL, SWALLOW, udp_socket
+from checks.measure.near_end.control import QUEUE_S, Budget, SendPace
+from checks.measure.near_end.incomplete import Unanswered
+from checks.measure.near_end.messages import ACKNOWLEDGE, HEADER, LEAST_BYTES, PULL, udp_socket
+from checks.measure.near_end.stopped import StoppedError
 
 _FLOW = struct.Struct("!B7xQ")
 _TAKE, _GIVE = 0, 1
 """Kinds of a TCP flow: the far end receives so many bytes, or sends them."""
 _ENDLESS = 1 << 40
 _MOST_CHUNK = 1 << 18
-_DRAIN_S = 0.4
-"""Seconds that the last datagrams have to arrive."""
-_MARK_S = 0.01
-"""Seconds between the small datagrams that ask whether all have arrived."""
+_WINDOW_S, _LEAST_WINDOW, _MOST_WINDOW = 0.05, 16, 512
+"""Seconds of the rate that may be without an answer, and the least and the most datagrams."""
+_AWAIT_S = 0.002
+_MOST_DATAGRAM = 70_000
 _STANDSTILL_S = 2.0
 _PULL_S = 0.0005
 """Seconds of the rate that one request asks for, so that requests are few, and bursts short."""
@@ -53,6 +55,8 @@ class Stream:
     """Datagrams that this node's queue did not take."""
     dropped: int = 0
     """Datagrams that this node's full sockets dropped."""
+    kernel_refused: int = 0
+    """What this node's kernel did not take meanwhile, from all senders; see `kernel_refusals`."""
     asked: int = 0
     """Datagrams that were requested."""
     lateness_p99_us: float | None = None
@@ -60,6 +64,7 @@ class Stream:
     buffer_bytes: int = 0
     """The socket buffer that the kernel granted."""
     stopped: str = ""
+    is_harm: bool = False
 
 
 def tcp_to(order: dict[str, Any], budget: Budget) -> dict[str, Any]:
@@ -93,7 +98,7 @@ def tcp_to(order: dict[str, Any], budget: Budget) -> dict[str, Any]:
                 budget.orders.wait(0.0005)
                 _demand_progress(last)
         except StoppedError as error:
-            found.stopped = str(error)
+            found.stopped, found.is_harm = str(error), error.is_harm
         except OSError as error:
             found.stopped = f"the TCP connection broke: {error.strerror or error}"
         found.seconds = time.monotonic() - started
@@ -131,7 +136,7 @@ def tcp_from(order: dict[str, Any], budget: Budget) -> dict[str, Any]:
                     _demand_progress(last)
                 budget.orders.look()
         except StoppedError as error:
-            found.stopped = str(error)
+            found.stopped, found.is_harm = str(error), error.is_harm
         except OSError as error:
             found.stopped = f"the TCP connection broke: {error.strerror or error}"
         found.seconds = last - started
@@ -139,92 +144,129 @@ def tcp_from(order: dict[str, Any], budget: Budget) -> dict[str, Any]:
 
 
 def udp_to(order: dict[str, Any], budget: Budget) -> dict[str, Any]:
-    """Send datagrams of `payload` bytes to a far end for `seconds`, which swallows and counts them."""
+    """Send datagrams of `payload` bytes to a far end for `seconds`, which acknowledges and counts them."""
     found, pace = Stream(), _pace(order, budget)
-    cpu = time.process_time()
-    data = bytearray(order["payload"])
-    HEADER.pack_into(data, 0, SWALLOW, 0, b"\0\0\0\0", bytes.fromhex(order["token"]), 0)
+    cpu, sequence = time.process_time(), 0
+    data, token = bytearray(order["payload"]), bytes.fromhex(order["token"])
     with udp_socket(order["source"], order["target"], order["port"]) as one:
         one.setsockopt(socket.IPPROTO_IP, _RECVERR, 1)
         found.buffer_bytes = one.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF)
-        started = time.monotonic()
+        open_ = Unanswered(budget.incomplete, order["holds"], _window(pace, order))
+        started = last = time.monotonic()
         try:
             while time.monotonic() - started < order["seconds"]:
+                now = time.monotonic()
+                last = _acknowledged(one, token, open_) or last
+                if not open_.has_room(1, now):
+                    _await([one], budget)
+                    continue
                 pace.take(order["wire_bytes"])
+                sequence += 1
+                HEADER.pack_into(data, 0, ACKNOWLEDGE, 0, sequence.to_bytes(4, "big"), token, 0)
+                open_.went((0, sequence), time.monotonic())
                 try:
                     one.send(data)
                 except OSError as error:
                     if error.errno not in (errno.ENOBUFS, errno.EAGAIN):
                         raise StoppedError(f"the datagrams were refused: {error.strerror}") from None
+                    open_.did_not_go((0, sequence))
                     found.refused += 1
                     continue
                 found.sent += 1
                 found.sent_bytes += len(data)
-            found.seconds = time.monotonic() - started
-            if (arrived_s := _all_arrived(one, order, budget)) is not None:
-                found.seconds = arrived_s - started
+            while open_:
+                now = time.monotonic()
+                last = _acknowledged(one, token, open_) or last
+                open_.has_room(1, now)
+                _await([one], budget)
         except StoppedError as error:
-            found.stopped = str(error)
-        found.seconds = found.seconds or time.monotonic() - started
+            found.stopped, found.is_harm = str(error), error.is_harm
+        found.seconds = max(last - started, 1e-9) if found.sent > open_.lost else time.monotonic() - started
     return _done(found, pace, cpu)
 
 
-def _all_arrived(one: socket.socket, order: dict[str, Any], budget: Budget) -> float | None:
-    """Wait until the queues on the way are empty: until the far end answers a small datagram behind the last.
-
-    Return that moment; None where no answer came in `_DRAIN_S`. Raises StoppedError.
-    """
-    mark = HEADER.pack(ACKNOWLEDGE, 0, b"mark", bytes.fromhex(order["token"]), LEAST_BYTES)
-    until = time.monotonic() + _DRAIN_S
-    while (now := time.monotonic()) < until:
-        budget.spend(LEAST_BYTES)
-        with suppress(OSError):  # a full queue, or an error of an earlier datagram
-            one.send(mark)
-        while (left := now + _MARK_S - time.monotonic()) > 0:
-            if select.select([one], [], [], left)[0]:
-                with suppress(OSError):
-                    if one.recv(70_000, socket.MSG_DONTWAIT) == mark:
-                        return time.monotonic()
-        budget.orders.look()
-    return None
+def _acknowledged(one: socket.socket, token: bytes, open_: Unanswered) -> float:
+    """Take the acknowledgements that are there, and return when the last was taken; 0 where there was none."""
+    came_s = 0.0
+    while True:
+        try:
+            head = one.recv(_MOST_DATAGRAM, socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            return came_s
+        except OSError:  # an ICMP error of an earlier datagram, reported once
+            continue
+        if len(head) == LEAST_BYTES and head[8:24] == token:
+            open_.answered((0, int.from_bytes(head[4:8], "big")))
+            came_s = time.monotonic()
 
 
 def udp_from(order: dict[str, Any], budget: Budget) -> dict[str, Any]:
     """Receive datagrams of `payload` bytes from all far ends of the order at the same time, for `seconds`."""
     found, pace = Stream(), _pace(order, budget)
     cpu, sequence, last = time.process_time(), 0, 0.0
-    size = order["payload"]
+    size, far_ends = order["payload"], order["far_ends"]
     count = max(1, min(_MOST_PULLED, int(pace.bytes_per_s * _PULL_S / order["wire_bytes"])))
-    requests = [
-        HEADER.pack(PULL, count, b"\0\0\0\0", bytes.fromhex(far["token"]), size).ljust(LEAST_BYTES, b"\0")
-        for far in order["far_ends"]
-    ]
+    refusals = kernel_refusals()
     with ExitStack() as stack:
-        sockets = [
-            stack.enter_context(udp_socket(far["source"], far["target"], far["port"])) for far in order["far_ends"]
-        ]
+        sockets = [stack.enter_context(udp_socket(far["source"], far["target"], far["port"])) for far in far_ends]
         found.buffer_bytes = min(one.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF) for one in sockets)
+        open_ = Unanswered(budget.incomplete, order["holds"], max(count, _window(pace, order)))
         started = last = time.monotonic()
         try:
             while time.monotonic() - started < order["seconds"]:
+                now = time.monotonic()
+                last = _receive(sockets, size, found, open_) or last
+                if not open_.has_room(count, now):
+                    _await(sockets, budget)
+                    continue
                 pace.take(order["wire_bytes"] * count)
-                sockets[sequence % len(sockets)].send(requests[sequence % len(sockets)])
+                place = sequence % len(sockets)
                 sequence += 1
+                now, token = time.monotonic(), bytes.fromhex(far_ends[place]["token"])
+                for number in range(count):
+                    open_.went((place, sequence, number), now)
+                sockets[place].send(HEADER.pack(PULL, count, sequence.to_bytes(4, "big"), token, size))
                 found.asked += count
-                last = _receive(sockets, size, found) or last
-            until = time.monotonic() + _DRAIN_S
-            while (left := until - time.monotonic()) > 0:
-                budget.orders.look()
-                if select.select(sockets, [], [], min(left, 0.02))[0]:
-                    last = _receive(sockets, size, found) or last
+            while open_:
+                now = time.monotonic()
+                last = _receive(sockets, size, found, open_) or last
+                open_.has_room(1, now)
+                _await(sockets, budget)
         except StoppedError as error:
-            found.stopped = str(error)
+            found.stopped, found.is_harm = str(error), error.is_harm
         except OSError as error:
             found.stopped = f"the datagrams were refused: {error.strerror or error}"
-        _receive(sockets, size, found)
+        _receive(sockets, size, found, open_)
         found.dropped = own_drops(one.getsockname()[1] for one in sockets)
+    found.kernel_refused = kernel_refusals() - refusals
     found.seconds = max(last - started, 1e-9) if found.received else time.monotonic() - started
     return _done(found, pace, cpu)
+
+
+def _window(pace: SendPace, order: dict[str, Any]) -> int:
+    """Return the datagrams that may be without an answer: those of a moment, so that a path that ends costs few."""
+    return max(_LEAST_WINDOW, min(_MOST_WINDOW, int(pace.bytes_per_s * _WINDOW_S / order["wire_bytes"])))
+
+
+def _await(sockets: Sequence[socket.socket], budget: Budget) -> None:
+    """Wait until an answer is there, for a moment. Raises StoppedError."""
+    budget.orders.look()
+    select.select(sockets, [], [], _AWAIT_S)
+
+
+def kernel_refusals() -> int:
+    """Return the datagrams and fragments that this node's kernel did not take since boot, from /proc/net/snmp.
+
+    Fragments without room for reassembly, or out of order (ReasmFails without timeouts), and datagrams without room in
+    a socket or in memory, or with a wrong checksum (InErrors): those of the whole node.
+    """
+    lines = [line.split() for line in Path("/proc/net/snmp").read_text(encoding="ascii").splitlines()]
+    values = {
+        names[0] + name: int(value)
+        for names, own in zip(lines[::2], lines[1::2], strict=True)
+        for name, value in zip(names[1:], own[1:], strict=True)
+    }
+    return values["Ip:ReasmFails"] - values["Ip:ReasmTimeout"] + values["Udp:InErrors"]
 
 
 def own_drops(ports: Any) -> int:
@@ -234,24 +276,25 @@ def own_drops(ports: Any) -> int:
     return sum(int(words[-1]) for line in lines if (words := line.split())[1].rpartition(":")[2] in wanted)
 
 
-def _receive(sockets: Sequence[socket.socket], size: int, found: Stream) -> float:
+def _receive(sockets: Sequence[socket.socket], size: int, found: Stream, open_: Unanswered) -> float:
     """Take the datagrams that are there, and return when the last came; 0 where there was none."""
     came = False
-    for one in sockets:
+    for place, one in enumerate(sockets):
         while True:
             try:
-                data = one.recv(70_000, socket.MSG_DONTWAIT)
+                data = one.recv(_MOST_DATAGRAM, socket.MSG_DONTWAIT)
             except BlockingIOError:
                 break
             if len(data) == size:
                 came = True
                 found.received += 1
                 found.received_bytes += size
+                open_.answered((place, int.from_bytes(data[4:8], "big"), int.from_bytes(data[2:4], "big")))
     return time.monotonic() if came else 0.0
 
 
 def _pace(order: dict[str, Any], budget: Budget) -> SendPace:
-    return SendPace(budget, order["bits_per_s"], order["most_bps"])
+    return SendPace(budget, order["bits_per_s"], order["most_bps"], order["wire_bytes"] / order["packets"])
 
 
 def _connection(order: dict[str, Any]) -> socket.socket:
@@ -276,7 +319,7 @@ def _connection(order: dict[str, Any]) -> socket.socket:
 def _demand_progress(last_s: float) -> None:
     """Raise StoppedError where a TCP stream has stood still since `last_s` for too long."""
     if time.monotonic() - last_s > _STANDSTILL_S:
-        raise StoppedError(f"the TCP stream had no answer for {_STANDSTILL_S:.0f} s")
+        raise StoppedError(f"the TCP stream had no answer for {_STANDSTILL_S:.0f} s", is_harm=True)
 
 
 def _unacknowledged(one: socket.socket) -> int:

@@ -19,9 +19,10 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any, Protocol
 
-from checks.measure.near_end.control import Budget, StoppedError
+from checks.measure.near_end.control import Budget
 from checks.measure.near_end.messages import ECHO, HEADER, udp_socket
 from checks.measure.near_end.silences import Lateness, SilenceBook, SilentTime
+from checks.measure.near_end.stopped import StoppedError
 from checks.sources.probes.icmp_socket import SO_TIMESTAMPNS, EchoSocket, arrival_ns
 from checks.sources.probes.pinger import CannotPingError
 

@@ -13,11 +13,14 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
+from checks.measure.load_limits import Room
 from checks.measure.near_end import exchanges, paced_streams
-from checks.measure.near_end.control import Budget, Orders, StoppedError
-from checks.measure.near_end.messages import Datagrams, Messages, Pings
+from checks.measure.near_end.control import Budget, Orders
+from checks.measure.near_end.incomplete import Incomplete
+from checks.measure.near_end.messages import ECHO, Datagrams, Messages, Pings
 from checks.measure.near_end.prober import drill
 from checks.measure.near_end.source_ports import source_ports
+from checks.measure.near_end.stopped import StoppedError
 from checks.measure.near_end.storage_file import StorageFile
 from checks.measure.near_end.tcp_flows import flows
 from checks.sources.probes.pinger import CannotPingError
@@ -29,13 +32,12 @@ def exchange(order: Order, budget: Budget) -> dict[str, Any]:
     """Exchange messages of one size with one far end, for one round. See `exchanges.Exchanged` for the result."""
     messages = _messages(order)
     budget.bits_per_s = order["bits_per_s"]
+    sizes = order["packets"], order["wire_bytes"], order["holds"]
     try:
         if rate := order["rate"]:
-            found = exchanges.at_a_rate(
-                messages, budget, order["packets"], order["wire_bytes"], rate, order["seconds"], order["in_flight"]
-            )
+            found = exchanges.at_a_rate(messages, budget, *sizes, rate, order["seconds"], order["in_flight"])
         else:
-            found = exchanges.one_at_a_time(messages, budget, order["packets"], order["wire_bytes"], order["seconds"])
+            found = exchanges.one_at_a_time(messages, budget, *sizes, order["seconds"], order.get("most", 0))
     finally:
         messages.close()
     return asdict(found)
@@ -80,7 +82,8 @@ def _messages(order: Order) -> Messages:
     if order["port"] is None:
         return Pings(order["source"], order["target"], order["device"], order["size"], order["train"])
     token = bytes.fromhex(order["token"])
-    return Datagrams(order["source"], order["target"], order["port"], token, order["size"], order["train"])
+    kind = order.get("kind", ECHO)
+    return Datagrams(order["source"], order["target"], order["port"], token, order["size"], order["train"], kind)
 
 
 def main() -> None:
@@ -92,8 +95,14 @@ def main() -> None:
     _say({"ready": True})
     while (order := orders.next()) is not None:
         if order["order"] == "limits":
+            rooms = {node: Room(*room) for node, room in order["rooms"].items()}
             budget = Budget(
-                orders, order["packets_per_s"], order["bits_per_s"], order["most_bytes"], order["cpu_share"]
+                orders,
+                order["packets_per_s"],
+                order["bits_per_s"],
+                order["most_bytes"],
+                order["cpu_share"],
+                Incomplete(rooms, order["stop_bytes"]),
             )
             continue
         assert budget is not None, "the limits come first"

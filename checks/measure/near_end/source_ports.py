@@ -9,8 +9,9 @@ from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from checks.measure.near_end.control import Budget, StoppedError
+from checks.measure.near_end.control import Budget
 from checks.measure.near_end.messages import ACKNOWLEDGE, HEADER, LEAST_BYTES, PULL, udp_socket
+from checks.measure.near_end.stopped import StoppedError
 
 _MTU_DISCOVER, _PROBE = 10, 3
 """IP_MTU_DISCOVER and IP_PMTUDISC_PROBE: set Don't Fragment, and ignore a path MTU that the kernel remembers."""

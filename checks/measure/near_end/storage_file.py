@@ -14,7 +14,8 @@ import struct
 import time
 from typing import Any
 
-from checks.measure.near_end.control import Budget, StoppedError
+from checks.measure.near_end.control import Budget
+from checks.measure.near_end.stopped import StoppedError
 
 _PAGE = 4096
 _STAMP = struct.Struct("<QQ")

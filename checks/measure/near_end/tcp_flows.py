@@ -15,7 +15,8 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from checks.measure.near_end.control import Budget, StoppedError
+from checks.measure.near_end.control import Budget
+from checks.measure.near_end.stopped import StoppedError
 from checks.model.packet_sizes import IP_HEADER, WIRE_BYTES
 
 _HEADER = struct.Struct("!B3xIQ")
@@ -183,12 +184,12 @@ def flows(order: dict[str, Any], budget: Budget) -> dict[str, Any]:
     lanes = [_Lane(one) for one in order["lanes"]]
     found: list[dict[str, Any]] = [{"name": one.name, "flows": [], "broken": 0} for one in lanes]
     run = _Run(lanes, found, budget, random.Random(order["seed"]))  # noqa: S311 - gaps, no secret
-    stopped = ""
+    stopped, is_harm = "", False
     try:
         run.connect()
         run.go(order["seconds"], order["longest_s"])
     except StoppedError as error:
-        stopped = str(error)
+        stopped, is_harm = str(error), error.is_harm
     finally:
         for one in lanes:
             one.close()
@@ -198,6 +199,7 @@ def flows(order: dict[str, Any], budget: Budget) -> dict[str, Any]:
         "seconds": time.monotonic() - run.started_s,
         "lateness_us": run.lateness_us,
         "stopped": stopped,
+        "is_harm": is_harm,
     }
 
 
@@ -285,11 +287,13 @@ class _Run:
         self._of(lane)["broken"] += 1
         self._broken_in_a_row += 1
         if self._broken_in_a_row >= MOST_BROKEN:
-            raise StoppedError(f"{MOST_BROKEN} flows in a row had no answer")
+            raise StoppedError(f"{MOST_BROKEN} flows in a row had no answer", is_harm=True)
         try:
             lane.connect(time.monotonic() + lane.gap_s, _CONNECT_AGAIN_S)
         except OSError:
-            raise StoppedError("the far end takes no connection any more, so there is no answer") from None
+            raise StoppedError(
+                "the far end takes no connection any more, so there is no answer", is_harm=True
+            ) from None
 
     def _of(self, lane: _Lane) -> dict[str, Any]:
         return self._found[self._lanes.index(lane)]

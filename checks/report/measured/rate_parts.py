@@ -35,13 +35,15 @@ def rate_parts(result: MeasuredRate, path: int) -> Iterator[Part]:
 def _losses(steps: Sequence[RateStep]) -> str:
     sent, lost = sum(step.sent for step in steps), sum(step.lost for step in steps)
     refused, dropped = sum(step.refused for step in steps), sum(step.dropped for step in steps)
-    network = f"The network lost {lost:,} of {counted(sent, 'datagram')}"
+    kernel = sum(step.kernel_refused for step in steps)
+    network = f"The network lost {'at least ' if kernel else ''}{lost:,} of {counted(sent, 'datagram')}"
     network += f" ({lost / sent * 100:.2f} %)." if sent and lost else "."
-    if not refused and not dropped:
+    if not refused and not dropped and not kernel:
         return network
     return (
         f"{network} The network did not lose those that racwire's own ends missed: the senders' queues refused "
         f"{refused:,}, and the receivers' full sockets dropped {dropped:,}."
+        + (f" The receivers' kernels refused up to {kernel:,}, without room for them." if kernel else "")
     )
 
 

@@ -51,6 +51,7 @@ def up(
     has_spare: bool = False,
     has_storage: bool = False,
     rate: str = "",
+    fragment_time_s: int = topology.FRAGMENT_S,
 ) -> Lab:
     """Start a cluster, or find a running one of the same shape. Report each step to `progress`.
 
@@ -90,7 +91,12 @@ def up(
     refuse_inside()
     progress = progress or (lambda _: None)
     version = _database(database, database_version, progress)
-    for option, seconds in {"misscount": misscount_s, "haip-after": haip_after_s, "ipc-timeout": ipc_timeout_s}.items():
+    for option, seconds in {
+        "misscount": misscount_s,
+        "haip-after": haip_after_s,
+        "ipc-timeout": ipc_timeout_s,
+        "fragment-time": fragment_time_s,
+    }.items():
         if not topology.SHORTEST_S <= seconds <= topology.LONGEST_S:
             raise LabUsageError(
                 f"--{option} is {topology.SHORTEST_S:g} to {topology.LONGEST_S:g} seconds, not {seconds:g}."
@@ -99,7 +105,9 @@ def up(
     if rate and shutil.which("tc") is None:
         raise LabError(f"For --rate: {missing_tool('tc')}")
     rest = (lldp, db_kind, has_second, ping_every_s, misscount_s, haip_after_s, ipc_timeout_s, has_spare, has_storage)
-    shape = Shape(nodes, mtu, version, switch_mtu, keeper, db_unique_name, db_domain, like, *rest, rate_mbps)
+    shape = Shape(
+        nodes, mtu, version, switch_mtu, keeper, db_unique_name, db_domain, like, *rest, rate_mbps, fragment_time_s
+    )
     path = directory.lab_directory()
     with directory.locked(path, create=True):
         state = load(path)

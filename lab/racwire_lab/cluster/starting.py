@@ -98,6 +98,7 @@ def _prepare(path: Path, shape: Shape, profile: ClusterProfile, *, rootless: boo
             raise LabError(missing_tool(tool))
     shutil.copytree(_SCRIPTS, path / "scripts")
     write_lines(path / "ping_groups", [profile.ping_groups])
+    write_lines(path / "fragment_time", [str(shape.fragment_time_s)])
     write_lines(path / "nic_sysctls", (f"{name} {value}" for name, value in profile.nic_sysctls))
     write_lines(path / "vendor_directories", profile.vendor_directories)
     write_lines(path / "proc_options", ["hidepid=2" if profile.hides_processes else "rw"])

@@ -56,6 +56,8 @@ pings an hour."""
 
 SHORTEST_S, LONGEST_S = 1.0, 3600.0
 """The limits in seconds of the options below."""
+FRAGMENT_S = 30
+"""The default of the kernel: it drops an incomplete datagram after so many seconds (net.ipv4.ipfrag_time)."""
 MISSCOUNT_S, HAIP_AFTER_S, IPC_TIMEOUT_S = 30.0, 20.0, 60.0
 """Oracle's default of misscount. A real IPC send timeout takes 300 s."""
 
@@ -97,6 +99,8 @@ class Shape:
     """Whether the nodes mount from a storage server on the network STORAGE."""
     rate_mbps: int = 0
     """The rate of switch ports and NICs in Mbit/s, except on management networks; 0 for that of the kernel's links."""
+    fragment_time_s: int = FRAGMENT_S
+    """Seconds that each node keeps an incomplete datagram."""
 
     @property
     def kind(self) -> DatabaseKind:

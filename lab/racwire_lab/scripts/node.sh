@@ -128,8 +128,7 @@ while read -r name value; do
     echo "$value" >"conf/default/$name"
 done <"$lab/nic_sysctls"
 if [ -e ipfrag_time ]; then
-    # Instead of 30 s: the kernel drops and counts an incomplete datagram before the next read of the counters.
-    echo 2 >ipfrag_time
+    cat "$lab/fragment_time" >ipfrag_time
 fi
 if [ "$privilege" = root ]; then
     # A container may have no group but 0.

@@ -107,8 +107,6 @@ def _add_rate(options: argparse._ActionsContainer) -> None:
 def _rate(args: argparse.Namespace) -> Experiment:
     from checks.measure.rate import USUAL_STEPS, Rate
 
-    if args.packets is not None:
-        raise UsageError("--packets does not go with rate, which --share and --steps limit.")
     share = 0.10 if args.share is None else args.share / 100
     usual = tuple(step for step in USUAL_STEPS if step < share)
     steps = (*usual, share) if args.steps is None else tuple(map(_percent, args.steps.split(",")))
