@@ -64,9 +64,9 @@ def cost_of_feed(lab: Lab, warm_up_s: float, seconds: float, sources: Path = _RO
         assert feed.stdout is not None
         if feed.stdout.readline() != "begin\n":
             raise RuntimeError("the feed did not start")
-        before = _states(lab)
+        before = states_of(lab)
         found = json.loads(feed.stdout.readline())
-        after = _states(lab)
+        after = states_of(lab)
     took_s = found["seconds"]
     return {
         "statements": found["statements"] / took_s,
@@ -77,6 +77,7 @@ def cost_of_feed(lab: Lab, warm_up_s: float, seconds: float, sources: Path = _RO
     }
 
 
-def _states(lab: Lab) -> tuple[InstanceState, ...]:
+def states_of(lab: Lab) -> tuple[InstanceState, ...]:
+    """Return the counters of all open instances, from the programs that are the instances."""
     homes = [node_home(lab.directory, node) for node in lab.nodes]
     return Daemons(homes[0], homes).states("everywhere", Cancellation())
