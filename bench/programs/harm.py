@@ -44,7 +44,7 @@ _SLACK_BYTES = 210_000
 _SETTLE_S = 1.0
 """Seconds after racwire has ended: an instance counts a block as lost 0.5 s after it asked for it."""
 _NEAR, _OTHER, _PEER = "rac1", "rac3", "rac2"
-_SENDS = ("--on", PRIVATE[0].subnet, "--to", _PEER, "--go", "practice", "--although-loaded", "bench")
+_SENDS = ("--on", f"{PRIVATE[0].subnet}/24", "--to", _PEER, "--go", "practice", "--although-loaded", "bench")
 _ROOT = Path(__file__).parents[2]
 Line = dict[str, Any]
 
@@ -209,10 +209,10 @@ def _append(file: Path, line: Line) -> None:
 
 
 def _version() -> str:
-    done = subprocess.run(
-        ("git", "describe", "--always", "--dirty"), cwd=_ROOT, capture_output=True, text=True, check=False
-    )
-    return done.stdout.strip() or "unknown"
+    """Return the commit of racwire, whatever the bench's own is."""
+    git = functools.partial(subprocess.run, cwd=_ROOT, capture_output=True, text=True, check=False)
+    commit = git(("git", "log", "-1", "--format=%h", "--", "checks", "tui")).stdout.strip() or "unknown"
+    return commit + ("-changed" if git(("git", "diff", "--quiet", "HEAD", "--", "checks", "tui")).returncode else "")
 
 
 def _window(lab: Lab, kind: str, run: int, seconds: float, environment: dict[str, str]) -> Line:
@@ -294,6 +294,15 @@ def table(lines: Iterable[Line]) -> tuple[str, bool]:
             rows.append(_row(situation, kind, own, chance))
     widths = [max(len(row[column]) for row in rows) for column in range(len(_COLUMNS))]
     text = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    told = {
+        (situation, kind, one["exit"], one["said"]): None
+        for situation, kinds in found.items()
+        for kind, own in kinds.items()
+        for line in own
+        for one in line["ended"]
+        if one["said"]
+    }
+    text += [f"{situation}, {kind}: exit {code}, {said}" for situation, kind, code, said in told]
     tests = sum(bool(row[-2]) for row in rows) - 1
     text.append(
         f"racwire {', '.join(sorted(versions))}. {tests} tests at 1 %: about {tests / 100:.1g} show MORE by chance."
