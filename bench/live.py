@@ -20,6 +20,7 @@ from checks.rules.sampling_pace import PX_PER_S
 from racwire_lab import Lab
 from racwire_lab.cluster.ssh_configuration import node_home
 from racwire_lab.database.backend import Cancellation
+from racwire_lab.database.instance_server import USE_FILE
 from racwire_lab.database.live import Daemons, InstanceState
 
 SIZES = (2, 8, 16)
@@ -75,6 +76,15 @@ def cost_of_feed(lab: Lab, warm_up_s: float, seconds: float, sources: Path = _RO
         "bytes": sum(a.clients["ipq"][0] - b.clients["ipq"][0] for a, b in zip(after, before, strict=True)) / took_s,
         "pace": found["pace"],
     }
+
+
+def use_of(lab: Lab, node: str) -> tuple[int, int]:
+    """Return the statements that a node's instance has executed, and the sessions that it has."""
+    try:
+        statements, sessions = (node_home(lab.directory, node) / USE_FILE).read_text(encoding="ascii").split()
+    except FileNotFoundError:  # no client yet
+        return 0, 0
+    return int(statements), int(sessions)
 
 
 def states_of(lab: Lab) -> tuple[InstanceState, ...]:

@@ -53,10 +53,12 @@ def inside(lab: Lab, environment: dict[str, str], node: str = "") -> dict[str, s
     return {**environment, **lab.environment(node or lab.nodes[0])}
 
 
-def start_racwire(lab: Lab, node: str, environment: dict[str, str], words: Sequence[str]) -> subprocess.Popen[str]:
-    """Start racwire with these words on a node, with its output in pipes."""
+def start_racwire(
+    lab: Lab, node: str, environment: dict[str, str], words: Sequence[str], through: Sequence[str] = ()
+) -> subprocess.Popen[str]:
+    """Start racwire with these words on a node, with its output in pipes, or the command `through` that runs it."""
     return subprocess.Popen(
-        lab.enter(node, [RACWIRE, *words]), env=inside(lab, environment, node), stdin=subprocess.DEVNULL,
+        lab.enter(node, [*through, RACWIRE, *words]), env=inside(lab, environment, node), stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
     )  # fmt: skip
 

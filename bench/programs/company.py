@@ -28,13 +28,11 @@ import psutil
 
 from bench.home import RACWIRE, new_user
 from bench.instruments import demand
-from bench.live import states_of
+from bench.live import states_of, use_of
 from bench.practice import inside, practice_cluster, start_racwire
 from bench.receivers import FRAG_BYTES, LOST_HERE, Receivers
 from bench.rows import Row, not_measured, table
 from racwire_lab import Lab
-from racwire_lab.cluster.ssh_configuration import node_home
-from racwire_lab.database.instance_server import USE_FILE
 
 CAUSE, CHECK = "CAUSE-70", "udp-path"
 """The cause that a check must name, and the check whose failure a console must show."""
@@ -42,10 +40,9 @@ FAULT, NODES, CONSOLES = "lag-member-mtu", 4, 8
 WITHIN_S = 60.0
 _LONGEST_S = 180.0
 _NAMED = re.compile(rf"^\W*F {CHECK}\b|\b{CAUSE}\b", re.MULTILINE)
-_SSHD, _LISTENER, _ESTABLISHED = 22, 1521, "01"
+_SSHD, _ESTABLISHED = 22, "01"
 _SLOWLY_S = 1.0
 """Seconds between two looks at processes and instances, which cost more than a look at a kernel."""
-_QUIET = ("ssh", "statements", "sessions", "px", "cpu_ms", "rss")
 
 
 class Company:
@@ -66,7 +63,9 @@ class Company:
             self._seen = now
             self._slow = self._look()
         holder = self._lab.state.nodes[node].pid
-        return {**self._slow.get(node, {}), "ssh": _connections(holder, _SSHD), **_use_of(self._lab, node)}
+        statements, sessions = use_of(self._lab, node)
+        own = {"ssh": _connections(holder, _SSHD), "statements": statements, "sessions": sessions}
+        return {**self._slow.get(node, {}), **own}
 
     def _look(self) -> dict[str, dict[str, int]]:
         found = {state.host: {"px": state.px_slaves} for state in states_of(self._lab)}
@@ -94,14 +93,6 @@ def _connections(holder: int, port: int) -> int:
         for line in Path(f"/proc/{holder}/net/{name}").read_text(encoding="ascii").splitlines()[1:]
     ]
     return sum(words[1].endswith(f":{port:04X}") and words[3] == _ESTABLISHED for words in lines)
-
-
-def _use_of(lab: Lab, node: str) -> dict[str, int]:
-    with contextlib.suppress(OSError, ValueError):
-        text = (node_home(lab.directory, node) / USE_FILE).read_text(encoding="ascii")
-        statements, sessions = map(int, text.split())
-        return {"statements": statements, "sessions": sessions}
-    return {}
 
 
 class Consoles:

@@ -87,8 +87,13 @@ KINDS = {
     "measure rate": Kind(lambda run: [(_NEAR, ("measure", "rate", *_SENDS))]),
     "watch": Kind(lambda run: [(_NEAR, ("watch", "-q", "--for", "5s"))], is_frequent=False),
     "console": Kind(lambda run: [(_NEAR, ())], is_frequent=False),
-    "measure sizes": Kind(lambda run: [(_NEAR, ("measure", "sizes", *_SENDS))], is_frequent=False),
-    "measure mix": Kind(lambda run: [(_NEAR, ("measure", "mix", *_SENDS))], is_frequent=False),
+    "measure sizes": Kind(
+        lambda run: [(_NEAR, ("measure", "sizes", "--sizes", "64,8k", "--rounds", "2", *_SENDS))], is_frequent=False
+    ),
+    "measure mix": Kind(
+        lambda run: [(_NEAR, ("measure", "mix", "--classes", "message,block,small", "--rounds", "1", *_SENDS))],
+        is_frequent=False,
+    ),
 }
 
 
@@ -300,7 +305,7 @@ def table(lines: Iterable[Line]) -> tuple[str, bool]:
         for kind, own in kinds.items()
         for line in own
         for one in line["ended"]
-        if one["said"]
+        if one["exit"] not in (0, 3) and one["said"]
     }
     text += [f"{situation}, {kind}: exit {code}, {said}" for situation, kind, code, said in told]
     tests = sum(bool(row[-2]) for row in rows) - 1

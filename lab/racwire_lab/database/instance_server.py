@@ -150,7 +150,9 @@ class InstanceServer:
         """Write what clients cost this instance: its statements so far, and its sessions now."""
         if (use := (self._server.statements, len(self._server.callers))) != self._use:
             self._use = use
-            self._file.with_name(USE_FILE).write_text("{} {}\n".format(*use), encoding="ascii")
+            new = self._file.with_name(f"{USE_FILE}.new")
+            new.write_text("{} {}\n".format(*use), encoding="ascii")
+            new.replace(self._file.with_name(USE_FILE))
 
     async def _follow_restarts(self) -> None:
         """Drop all sessions after a restart of the instance: they belong to the instance that ended."""
