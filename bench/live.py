@@ -20,6 +20,7 @@ from checks.rules.sampling_pace import PX_PER_S
 from racwire_lab import Lab
 from racwire_lab.cluster.ssh_configuration import node_home
 from racwire_lab.database.backend import Cancellation
+from racwire_lab.database.instance_server import USE_FILE
 from racwire_lab.database.live import Daemons, InstanceState
 
 SIZES = (2, 8, 16)
@@ -64,9 +65,9 @@ def cost_of_feed(lab: Lab, warm_up_s: float, seconds: float, sources: Path = _RO
         assert feed.stdout is not None
         if feed.stdout.readline() != "begin\n":
             raise RuntimeError("the feed did not start")
-        before = _states(lab)
+        before = states_of(lab)
         found = json.loads(feed.stdout.readline())
-        after = _states(lab)
+        after = states_of(lab)
     took_s = found["seconds"]
     return {
         "statements": found["statements"] / took_s,
@@ -77,6 +78,16 @@ def cost_of_feed(lab: Lab, warm_up_s: float, seconds: float, sources: Path = _RO
     }
 
 
-def _states(lab: Lab) -> tuple[InstanceState, ...]:
+def use_of(lab: Lab, node: str) -> tuple[int, int]:
+    """Return the statements that a node's instance has executed, and the sessions that it has."""
+    try:
+        statements, sessions = (node_home(lab.directory, node) / USE_FILE).read_text(encoding="ascii").split()
+    except FileNotFoundError:  # no client yet
+        return 0, 0
+    return int(statements), int(sessions)
+
+
+def states_of(lab: Lab) -> tuple[InstanceState, ...]:
+    """Return the counters of all open instances, from the programs that are the instances."""
     homes = [node_home(lab.directory, node) for node in lab.nodes]
     return Daemons(homes[0], homes).states("everywhere", Cancellation())

@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from bench.home import RACWIRE
 from racwire_lab import Lab, LabError, down, up
 
 _DIRECTORY = "RACWIRE_LAB_DIR"
@@ -46,9 +48,19 @@ def practice_cluster(nodes: int, **options: Any) -> Iterator[Lab]:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDING)
 
 
-def inside(lab: Lab, environment: dict[str, str]) -> dict[str, str]:
-    """Return the environment of a command in the first node, as `racwire --lab` sets it."""
-    return {**environment, **lab.environment(lab.nodes[0])}
+def inside(lab: Lab, environment: dict[str, str], node: str = "") -> dict[str, str]:
+    """Return the environment of a command in a node (else the first one), as `racwire --lab` sets it."""
+    return {**environment, **lab.environment(node or lab.nodes[0])}
+
+
+def start_racwire(
+    lab: Lab, node: str, environment: dict[str, str], words: Sequence[str], through: Sequence[str] = ()
+) -> subprocess.Popen[str]:
+    """Start racwire with these words on a node, with its output in pipes, or the command `through` that runs it."""
+    return subprocess.Popen(
+        lab.enter(node, [*through, RACWIRE, *words]), env=inside(lab, environment, node), stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+    )  # fmt: skip
 
 
 def outside(lab: Lab, environment: dict[str, str]) -> dict[str, str]:

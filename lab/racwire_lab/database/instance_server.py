@@ -40,6 +40,10 @@ _BROADCAST = b"\xff" * 6
 _ETHERNET_IPV4_REPLY = bytes.fromhex("0001080006040002")
 
 
+USE_FILE = "use"
+"""In the directory of a node: the statements that its instance has executed, and its sessions."""
+
+
 def has_scan_address() -> bool:
     """Whether this node holds the SCAN's address."""
     return SCAN_ADDRESS in addresses()
@@ -98,6 +102,7 @@ class InstanceServer:
         self._locks: dict[tuple[str, stack.Service], Lock] = {}
         self._daemons = Daemons(home, homes)
         self._started: float | None = None
+        self._use: tuple[int, int] | None = None
         area = self._directory / "database" / "recovery_area"
         self._engine = InstanceBackend(self._daemons, tuple(other.name for other in homes), history_ends, area)
         self._server = OracleServer(
@@ -129,6 +134,7 @@ class InstanceServer:
         ready()
         while True:
             await asyncio.sleep(_POLL_S)
+            self._report_use()
             before, mark = self._instance, mark_of(str(self._file))
             is_news = mark != self._seen
             if is_news:
@@ -139,6 +145,14 @@ class InstanceServer:
                 confirm(str(self._file.parent), "server", mark)
             if self._instance.restart_every_s:
                 await self._follow_restarts()
+
+    def _report_use(self) -> None:
+        """Write what clients cost this instance: its statements so far, and its sessions now."""
+        if (use := (self._server.statements, len(self._server.callers))) != self._use:
+            self._use = use
+            new = self._file.with_name(f"{USE_FILE}.new")
+            new.write_text("{} {}\n".format(*use), encoding="ascii")
+            new.replace(self._file.with_name(USE_FILE))
 
     async def _follow_restarts(self) -> None:
         """Drop all sessions after a restart of the instance: they belong to the instance that ended."""

@@ -57,6 +57,8 @@ class OracleServer(Listener):
         self.db_domain = db_domain
         self.profile = profile
         self.max_open_cursors = 300
+        self.statements = 0
+        """The executions so far, of all sessions."""
         self._numbers = itertools.count(1)
         self._sessions: set[OracleNetSession] = set()
         self._farewells: set[Future[None]] = set()

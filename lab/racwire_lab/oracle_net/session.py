@@ -134,6 +134,7 @@ class OracleNetSession:
         await self._conversation.respond(writer)
 
     async def _execute(self, writer: Writer, call: Execute, caller: Caller) -> None:
+        self._server.statements += 1
         cursor = self._cursor_for(call)
         try:
             # Definitions of columns are sent for an existing result.
