@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from checks.model.settings import SshSettings
-from checks.sources.nodes.considerate_ssh import GUEST_SESSIONS, guest_place, login_turn, overrides
+from checks.sources.nodes.considerate_ssh import GUEST_SESSIONS, LOGINS_AT_ONCE, guest_place, login_turn, overrides
 from checks.sources.nodes.shell import Shell, ShellError
 from checks.sources.nodes.ssh import QUICK_COMMAND, REMOTE_COMMAND, own_proxy, ssh_command
 from tests.support.programs import sh
@@ -99,15 +99,15 @@ def test_a_guest_on_the_way_too_shares_where_the_settings_say_so() -> None:
 
 async def test_logins_on_a_peer_take_turns(tmp_path: Path) -> None:
     node = str(tmp_path)  # no other test has it
-    first, second = await login_turn(node, 60), await login_turn(node, 60)
-    third = asyncio.create_task(login_turn(node, 60))
-    (await login_turn("another peer", 60)).close()
-    assert not third.done()
-    first.close()
-    (await third).close()
-    with await login_turn(node, 0), await login_turn(node, 0):
-        pass  # whoever keeps the places delays racwire, and no more
-    second.close()
+    turns = [await login_turn(node) for _ in range(LOGINS_AT_ONCE)]
+    late = asyncio.create_task(login_turn(node))
+    (await login_turn(f"{node} of another name")).close()
+    assert not late.done()
+    turns.pop().close()
+    turns.append(await late)
+    turns.append(await login_turn(node, 0))  # whoever keeps the places delays racwire, and no more
+    for turn in turns:
+        turn.close()
 
 
 def test_guests_of_one_user_share_a_fixed_number_of_sessions(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from checks.model.settings import SshSettings
 from checks.sources.nodes.ssh import LOGIN_ENDED, other_system, without_narration
-from checks.sources.nodes.ssh_failure import FailedLogin, not_supported, ssh_failure, ssh_silence
+from checks.sources.nodes.ssh_failure import FailedLogin, no_guest_place, not_supported, ssh_failure, ssh_silence
 
 BANNER = "*** Authorised use only. All activity is recorded. ***\n"
 ACCEPTED = 'Authenticated to rac2 ([10.20.0.2]:22) using "publickey".\n'
@@ -225,3 +225,31 @@ def test_the_lines_of_every_connection_are_no_message() -> None:
 def test_any_output_becomes_one_line(messages: str, printed: str, status: int | None) -> None:
     login = FailedLogin("rac2", SshSettings(), messages, printed, status)
     assert ssh_failure(login).count("\n") == ssh_silence(login).count("\n") == 0
+
+
+SHARED = SshSettings(use_master=True)
+REFUSED_BY_MASTER = "mux_client_request_session: session request failed: Session open refused by peer\r\n"
+NO_FACTOR = "root@rac2: Permission denied (keyboard-interactive).\r\n"
+
+
+@pytest.mark.parametrize(
+    ("messages", "settings", "part"),
+    [
+        (REFUSED_BY_MASTER + NO_FACTOR, SHARED, "rac2 refused another session on your open connection"),
+        (NO_FACTOR, SHARED, "racwire found no open connection of yours to rac2 that it can share"),
+        (NO_FACTOR, SshSettings(), "set `use_master = true` in the section [ssh]"),
+        (
+            "root@rac2: Permission denied (publickey,password).\r\n",
+            SshSettings(),
+            "User equivalence to rac2 is missing",
+        ),
+    ],
+)
+def test_a_login_that_needs_the_connection_of_the_user_says_the_next_step(
+    messages: str, settings: SshSettings, part: str
+) -> None:
+    assert part in ssh_failure(failed(messages, settings=settings))
+
+
+def test_a_guest_beyond_its_share_is_named() -> None:
+    assert no_guest_place("rac2").startswith("Every racwire of this user here has 5 sessions in your open connection")

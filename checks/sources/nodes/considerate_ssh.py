@@ -19,9 +19,12 @@ from checks.model.settings import SshSettings
 from checks.sources.nodes.process import TalkingProcess
 from checks.sources.nodes.ssh import configuration_command, configuration_of, harmless, hop_host, jump, own_proxy
 
-LOGINS_AT_ONCE = 2
+LOGINS_AT_ONCE = 3
 """Logins in progress on a peer of every racwire of this node. sshd refuses some from 10 on (MaxStartups 10:30:100), and
 racwires on other nodes log in too."""
+TURN_LIMIT_S = 30.0
+"""Seconds that a login waits for its turn at most: who keeps the places without need delays racwire only so long. Eight
+consoles that log in twice at one moment need as long where a login takes 5 s (DNS). Ours."""
 GUEST_SESSIONS = 5
 """Sessions through the user's own connection to a peer. sshd permits 10 on one connection (MaxSessions)."""
 _MOST_HOPS = 5
@@ -68,9 +71,9 @@ async def _printed(argv: list[str], settings: SshSettings) -> str:
     return ""
 
 
-async def login_turn(node: str, limit_s: float) -> socket.socket:
-    """Wait until fewer than `LOGINS_AT_ONCE` logins on a peer are in progress, at most `limit_s`: who holds the places
-    without need delays racwire only. Close the socket once sshd has accepted the user. Raises OSError."""
+async def login_turn(node: str, limit_s: float = TURN_LIMIT_S) -> socket.socket:
+    """Wait until fewer than `LOGINS_AT_ONCE` logins on a peer are in progress, at most `limit_s`. Close the socket once
+    sshd has accepted the user. Raises OSError."""
     loop = asyncio.get_running_loop()
     until_s = loop.time() + limit_s
     while (turn := _place(f"login-{node}", LOGINS_AT_ONCE)) is None:

@@ -1,6 +1,6 @@
 """Let racwire give way to all other processes of a node, except for what sends a measurement.
 
-On Linux each thread has its own nice value, and what a thread starts begins with that. A process without privileges
+On Linux each thread has its own nice value, and what a thread starts inherits it. A process without privileges
 cannot go back to a lower one, so a thread that stays as quick as racwire was started starts what measures.
 """
 

@@ -151,7 +151,7 @@ class Shell:
             if not os.environ.get("RACWIRE_RSH"):
                 undone = await overrides(node, settings, os.environ)
                 argv = ssh_command(node, settings, os.environ, undone, quick=quick)
-            shell._turn_to_log_in = await login_turn(node, login_limit_s(settings))
+            shell._turn_to_log_in = await login_turn(node)
             if settings.use_master:
                 shell._guest_place = guest_place(node)
                 if shell._guest_place is None:

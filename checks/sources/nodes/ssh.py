@@ -127,7 +127,7 @@ def own_proxy(command: str, settings: SshSettings) -> str:
 
 
 def hop_host(hop: str) -> str:
-    """The host of a hop of ProxyJump; empty where it cannot be told."""
+    """The host of a hop of ProxyJump; empty where racwire does not understand it."""
     found = _HOP.fullmatch(hop)
     return found["host"].strip("[]") if found else ""
 
