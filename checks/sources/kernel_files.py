@@ -116,7 +116,7 @@ OTHER_SAMPLERS = RegistryEntry(
     groups=("samples",),
     where=RunsOn.HERE,
     purpose="how many racwires of this node sample the instances: together they send no more than one",
-    reads=(Read("", "samplers", f"{UNIX_SOCKETS}, the names that begin with @racwire-sample"),),
+    reads=(Read("", "samplers", f"{UNIX_SOCKETS}, the names that start with @racwire-sample"),),
     every_s=5.0,
 )
 INTERFACES_OF_THIS_NODE = RegistryEntry(

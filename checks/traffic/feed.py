@@ -50,7 +50,7 @@ _LACKS_S = 15.0
 _TRIES, _RETRY_S = 10, 0.05
 """Attempts with one name, and the wait between two: another racwire can be taking it, or giving it up."""
 _LATENCY = "latency"
-"""The source that each feed has for itself: only those that were asked to send pings have it."""
+"""The source that each feed has for itself: only those that send pings have it."""
 
 Source = Callable[[], Awaitable[None]]
 
@@ -85,7 +85,7 @@ class Feed:
         self._publisher: Publisher | None = None
         self._cluster: Cluster | None = None
         self._lacks_since = time.time()
-        """When the feed began, or followed a racwire no more: it has no sample that began earlier."""
+        """When the feed was made, or stopped to follow a racwire: a sample that started earlier is not whole."""
         self._has_followed = False
         self._is_running = False
         self._is_closed = False
@@ -274,7 +274,7 @@ class Feed:
 
     async def _follow_others(self, publisher: Publisher) -> None:
         """Follow racwires that sample the same, one after the other. Return when this one has taken a free name, or
-        when none can be had."""
+        when none is free."""
         names = tuple(socket_names(self._settings, self.interval_s))
         place = tries = 0
         while place < len(names):
@@ -350,7 +350,7 @@ class Feed:
         return [name for name, task in names.items() if name != "database" or not task.done()]
 
     def _for_newcomers(self) -> list[FeedEvent]:
-        """What lasts, as if it began now."""
+        """What lasts, as if it started now."""
         return [replace(event, at=time.time()) for event in self._lasting.values() if not _is_latency(event)]
 
 

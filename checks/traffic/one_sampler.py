@@ -2,8 +2,8 @@
 
 The first one publishes its events on an abstract unix socket of this node. The others read them there: they open no ssh
 stream and no database session for samples, and occupy no PX slave. Each line is a JSON object, as `racwire watch`
-prints it. Both ends ask the kernel for the other's user (SO_PEERCRED), and turn away another user. The list of these
-sockets also tells every racwire of the node how many sample the instances.
+prints it. Both ends ask the kernel for the other's user (SO_PEERCRED), and turn away another user. From the list
+of these sockets each racwire of the node knows how many sample the instances.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _SLOTS = 4
 _MOST = 16
 """More samplers than these are not believed: any user can make sockets with such names."""
 _OF_INSTANCES, _OF_NODES = "racwire-sample-gv", "racwire-sample-os"
-"""How the names of sockets begin: of samplers that query instances, and of others."""
+"""How the names of sockets start: of samplers that query instances, and of others."""
 _LISTENS = "00010000"
 """The flags of a listening socket in /proc/net/unix."""
 _ENVIRONMENT = ("GRID_HOME", "ORACLE_HOME", "ORACLE_SID", "RACWIRE_RSH", "RACWIRE_SSH_CONFIG", "TNS_ADMIN")

@@ -37,6 +37,14 @@ async def test_traffic_shows_the_pace_only_where_something_changes_it(
         assert "instances" not in screen.below, "the pace is not that of the paused moment"
 
 
+async def test_traffic_shows_which_racwire_takes_the_samples(new_console: NewConsole) -> None:
+    async with console(new_console, samples(NOON), (80, 24)) as screen:
+        assert "pid" not in screen.below
+        screen.pilot.app.state.feed.sampler = 4711  # type: ignore[attr-defined]
+        await screen.emit(SLOWED, *samples(NOON + 1))
+        assert "instances every 4 s: 16 instances  samples of pid 4711" in screen.below
+
+
 async def test_database_shows_the_pace_with_its_reason(new_console: NewConsole) -> None:
     feed = FakeFeed()
     app = new_console(lambda: engine(asked(2)), new_feed=lambda: feed)

@@ -207,12 +207,12 @@ class TrafficScreen(TimeKeysScreen, TableScreen):
         """Return the pace of the instances where it is not the usual one, with the racwire that samples and the
         recording; and how many lines lie below."""
         feed, texts = self.state.feed, []
-        if self._cursor.is_live and feed.sampler:
-            texts.append(f"samples of pid {feed.sampler}")
         if self._cursor.is_following and feed.pace_text:
             texts.append(f"instances {feed.pace_text}")
         if self._cursor.is_live and feed.recording:
             texts.append(f"recording to {sanitize_line(feed.recording.name)}")
+        if self._cursor.is_live and feed.sampler:
+            texts.append(f"samples of pid {feed.sampler}")
         more = f"↓ {counted(self._body.below, 'more line')}" if self.is_mounted and self._body.below else ""
         return "  ".join(texts), more
 
