@@ -191,7 +191,7 @@ def _next(cluster: Cluster, group: LossGroup) -> Iterator[Remedy]:
     where = f"root on {named(group.nodes, 'node')}" if group.nodes else "root on both nodes"
     in_network = not signs or any(sign.in_network for sign in signs)
     if all(loss.only_while_probing for loss in group.losses):
-        yield Remedy("Watch whether blocks are lost while racwire sends nothing.", ("racwire watch",))
+        yield Remedy("Watch whether blocks are lost while racwire does not probe.", ("racwire watch",))
     yield from dict.fromkeys(sign.next for sign in signs)
     if in_network:
         yield on_nics(
