@@ -39,7 +39,8 @@ def merged(whole: Report, part: Report, checks: Sequence[str], groups: Iterable[
     findings += [f for f in part.findings if f.check in checks]
     # A waiver may cover findings of any check: its standing depends on all findings.
     makers = {s.code: s.check for s in (*whole.waivers, *part.waivers) if s.check or s.standing != NOT_CHECKED}
-    cluster = msgspec.structs.replace(whole.cluster, **facts)
+    loads = dict.fromkeys((*whole.cluster.recent_load, *part.cluster.recent_load))
+    cluster = msgspec.structs.replace(whole.cluster, **facts, recent_load=tuple(loads))
     marked, standings = apply(
         outweigh(cluster, findings), waivers_in(part.settings), day_of(part.started_at), makers, known_codes
     )

@@ -24,6 +24,10 @@ REVIEWED: dict[str, tuple[str, ...]] = {
         "test each link of every aggregation on the way",
         "Read the Clusterware alert logs of all nodes",
     ),
+    "counters of the interval and of its quiet part, which was long enough to tell": (
+        "counted only while racwire probed, and not in the … in which it sent nothing",
+        "and only while racwire probed",
+    ),
     "an expected state, after the label Expected; no statement about the present": (
         "The same MTU on every node",
         "the same change on every node",

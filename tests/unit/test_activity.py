@@ -160,6 +160,7 @@ async def test_blocks_lost_in_the_quiet_time_are_known_apart(until_s, read):
     assert wire.sent.count("sysstat") == read
 
 
+@pytest.mark.parametrize(("ends", "known"), [(None, None), (False, Unknown)])
 async def test_without_a_quiet_time_its_losses_are_not_known(ends, known):
     databases = StraightIn(practice(instances(2))).databases()
     database = await read_database(databases, quiet)

@@ -73,6 +73,9 @@ def gc_blocks_lost(cluster: Cluster) -> Iterator[Finding]:
     Statspack, where racwire read one of them, shows since when blocks are lost, and losses that are over. An earlier
     loss is a warning where the last one is within recent_loss_h of the end of the history.
 
+    Blocks lost while racwire probed are named apart from those of a quiet time. Where blocks were lost only while it
+    probed, the finding is a warning at most.
+
     Oracle 12.1.0.2 may count blocks as lost that were not lost (bug 20922010). Where no other sign shows a loss, the
     finding says so and is no failure; the same holds for counts in the history.
     """
@@ -188,7 +191,7 @@ def _next(cluster: Cluster, group: LossGroup) -> Iterator[Remedy]:
     where = f"root on {named(group.nodes, 'node')}" if group.nodes else "root on both nodes"
     in_network = not signs or any(sign.in_network for sign in signs)
     if all(loss.only_while_probing for loss in group.losses):
-        yield Remedy("Watch whether blocks are lost while racwire sends nothing.", ("racwire watch",))
+        yield Remedy("Watch whether blocks are lost while racwire does not probe.", ("racwire watch",))
     yield from dict.fromkeys(sign.next for sign in signs)
     if in_network:
         yield on_nics(
