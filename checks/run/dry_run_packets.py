@@ -84,7 +84,7 @@ def plan_other_packets(settings: Settings, groups: Collection[str]) -> Iterator[
             f"{UDP_DATAGRAMS.reads[0].how},",
             "for each ordered pair of nodes on each private network, at the same time as the pings:",
             f"  {ports} x {EXAMPLE_MTU} bytes, Don't Fragment set, from {ports} source ports (never more than "
-            f"{settings.probe.source_ports}), {udp_plan.AT_ONCE} at once and then one in {udp_plan.SLOW_MS / 1000:g} s",
+            f"{settings.probe.source_ports}), evenly over some {ports - udp_plan.AT_ONCE + 1} s",
             f"  where the MTU is smaller than a block, {udp_plan.FRAGMENTED} of them have {block} bytes and may be cut "
             "into fragments, as blocks are",
             "  to a port below ip_local_port_range that no socket and no service has: one of "

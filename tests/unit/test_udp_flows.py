@@ -24,6 +24,7 @@ from checks.sources.probes.path import Path
 from checks.sources.probes.udp_flows import send_flows
 from checks.sources.probes.udp_plan import (
     BLOCK_PAYLOAD,
+    Receiver,
     UdpEnds,
     closed_port,
     doubtful,
@@ -193,7 +194,7 @@ def test_a_python_counts_only_in_a_directory_of_the_system(printed: str, python:
 
 # --- the allow-list ---------------------------------------------------------------------------------------------------
 
-WORD = word(path(), 6947, first_datagrams(path(), 12))
+WORD = word(path(), 6947, first_datagrams(path(), 12), Receiver(1, 5, 4711))
 
 
 @pytest.mark.parametrize("python", ["python3", "python2", "python", "/usr/libexec/platform-python", "/usr/bin/python3"])

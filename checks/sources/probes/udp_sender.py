@@ -3,10 +3,20 @@
 This file is also the program that a peer's Python runs (`python3 -E -s -S -c TEXT WORD...`), so it imports only the
 standard library, and keeps to the syntax of Python 2.7 and 3. It needs no privilege, reads no file and changes nothing.
 
-A word is a path, with its datagrams: `SOURCE,TARGET,PORT,AT:SLOT:SOURCEPORT:BYTES:DF/AT:SLOT:...`. AT is in
-milliseconds from the start; a slot has one source port, which the kernel chooses where SOURCEPORT is 0; BYTES are those
-of the payload; DF is 1 for Don't Fragment. The first word is the time for an answer, in milliseconds. A line of the
-output is a datagram: number of the path, slot, source port, bytes, answer, sender of the answer.
+A word is a path with its datagrams, `SOURCE,TARGET,PORT,AT:SLOT:SOURCEPORT:BYTES:DF/AT:SLOT:...,NODE:MOST:COUNTED`. AT
+is in milliseconds from the start; a slot has one source port, which the kernel chooses where SOURCEPORT is 0; BYTES are
+those of the payload; DF is 1 for Don't Fragment. NODE is the number of the receiver: at most MOST datagrams in
+fragments to it may be without an answer, on all its paths; COUNTED is its Udp.NoPorts before. The first word is the
+time for an answer, the most time to wait for others and the greatest age of their results, in milliseconds.
+
+A receiver limits its answers to all senders of a node together, so one racwire of a node sends at a time: an abstract
+socket is the lock, which all users of the node see and which ends with its process. The others wait. They get the words
+and the lines of the run that ends, and send only what it did not; they believe their own user and root. A word that
+starts with `=` is an earlier run of the same racwire.
+
+A line of the output is a datagram: number of the path, slot, source port, bytes, answer, sender of the answer; `held`
+is one in fragments that was not sent. Others are `began MILLISECONDS`, `used PATH PID AGE COUNTED` where another
+racwire had the results of a path, and `waited PID MILLISECONDS ended|held` where this one sent after it had waited.
 """
 
 # Python 2.7 has no f-strings and no annotations, and its socket.error is no OSError.
@@ -14,14 +24,22 @@ output is a datagram: number of the path, slot, source port, bytes, answer, send
 # mypy: allow-untyped-defs, allow-untyped-calls, no-check-untyped-defs
 
 import errno
+import os
 import select
 import socket
 import struct
 import sys
 import time
 
+clock = getattr(time, "monotonic", time.time)
+
 RECVERR = {socket.AF_INET: (socket.IPPROTO_IP, 11), socket.AF_INET6: (socket.IPPROTO_IPV6, 25)}
 DISCOVER = {socket.AF_INET: (socket.IPPROTO_IP, 10), socket.AF_INET6: (socket.IPPROTO_IPV6, 23)}
+LOCK = "\0racwire-probe"
+"""The abstract socket. Its name belongs to the network namespace, as the receivers' limit of answers does."""
+PEER = getattr(socket, "SO_PEERCRED", 17)
+SLOW_MS = 1100
+"""Between datagrams of a path where a kernel answers no more than one a second."""
 PROBE, NEVER = 3, 0
 """IP_PMTUDISC_PROBE sets DF and ignores a remembered path MTU; IP_PMTUDISC_DONT lets the kernel fragment."""
 FAILED = (OSError, socket.error)
@@ -77,26 +95,217 @@ def outcome(flow, target):
     return ("", "")
 
 
+class Turn:
+    """The lock of this node's senders: waits for it, hears what those before found, and tells those who wait."""
+
+    def __init__(self, earlier):
+        self.earlier = earlier
+        self.lock = None
+        self.guests = []
+        self.pid = 0
+        self.waited = 0.0
+        self.ended = False
+
+    def take(self, patience_s, enough, stopped):
+        """Wait for the lock, for so many seconds, or until `enough` says that the results of others suffice."""
+        started = clock()
+        while not stopped():
+            lock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            try:
+                lock.bind(LOCK)
+                lock.listen(64)
+                lock.setblocking(False)
+                self.lock = lock
+                return
+            except FAILED as error:
+                lock.close()
+                if error.errno != errno.EADDRINUSE or clock() - started >= patience_s:
+                    return
+            if self.hear(started + patience_s, enough, stopped):
+                return
+            self.waited = clock() - started
+
+    def hear(self, until, enough, stopped):
+        """Wait for the end of the run that has the lock. Return whether what it tells suffices."""
+        self.ended = False
+        line = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            line.settimeout(0.2)
+            line.connect(LOCK)
+            self.pid, user, _ = struct.unpack("iII", line.getsockopt(socket.SOL_SOCKET, PEER, 12))
+            is_believed = user in (0, os.getuid())
+            poller = select.poll()
+            # What other users tell is not read: poll reports their end all the same.
+            poller.register(line.fileno(), select.POLLIN if is_believed else 0)
+            text = b""
+            while not stopped() and clock() < until:
+                if not poller.poll(min(200.0, (until - clock()) * 1000)):
+                    continue
+                piece = line.recv(65536) if is_believed else b""
+                text += piece
+                if not piece or len(text) > 4000000:
+                    self.ended = True
+                    break
+                if text.endswith(b"\n") and enough(self.pid, text.decode("ascii", "replace").splitlines()):
+                    return True
+        except FAILED:
+            # It has just ended, or too many wait for it.
+            self.ended = True
+            time.sleep(max(0.0, min(0.2, until - clock())))
+        finally:
+            line.close()
+        return False
+
+    def welcome(self):
+        """Accept those who wait, and tell them of the earlier runs."""
+        while self.lock:
+            try:
+                guest = self.lock.accept()[0]
+            except FAILED:
+                return
+            guest.setblocking(False)
+            self.guests.append(guest)
+            tell([guest], self.earlier)
+
+    def end(self, record):
+        """Tell those who wait of this run, if it is complete, and release the lock."""
+        self.welcome()
+        tell(self.guests, [record] if record else [])
+        for one in self.guests + [self.lock] * bool(self.lock):
+            one.close()
+
+
+def tell(guests, records):
+    """Send records to those who wait; whose buffer is full gets none."""
+    for guest in guests:
+        try:
+            guest.send("".join(record + "\n" for record in records).encode("ascii"))
+        except FAILED:
+            continue
+
+
+def record_of(began, words, lines):
+    """A run as one word: its start in milliseconds, its words and its lines."""
+    return "=%d;%s;%s" % (began * 1000, "|".join(words), "|".join(line.replace(" ", "_") for line in lines))
+
+
+def parse_datagrams(word):
+    """The datagrams of a word in the order of sending: time, slot, source port, bytes, Don't Fragment."""
+    return sorted([int(number) for number in datagram.split(":")] for datagram in word.split(",")[3].split("/"))
+
+
+def slots_of(word):
+    """The slots of a word: the wanted source port, and the datagrams in the order of sending."""
+    slots = {}
+    for _, slot, source_port, size, whole in parse_datagrams(word):
+        slots.setdefault(slot, (source_port, []))[1].append((size, whole))
+    return slots
+
+
+def borrow(word, record):
+    """What another run counted before and got to the datagrams of a word, as lines without the path; none unless it
+    sent all of them. Where the kernel chooses the source port, a slot of another number serves as well."""
+    _, words, lines = record.split(";")
+    for number, other in enumerate(words.split("|")[1:]):
+        if other.split(",")[:3] != word.split(",")[:3]:
+            continue
+        answers, found = {}, []
+        for parts in (line.split("_") for line in lines.split("|")):
+            if parts[0] == str(number):
+                answers.setdefault(int(parts[1]), []).append(" ".join(parts[2:]))
+        theirs = slots_of(other)
+        for slot, (source_port, wanted) in sorted(slots_of(word).items()):
+            serving = [
+                at
+                for at, (port, sent) in sorted(theirs.items())
+                if port == source_port and sent[: len(wanted)] == wanted and len(answers.get(at, [])) == len(sent)
+            ]
+            if not serving:
+                return ("", [])
+            theirs.pop(serving[0])
+            found += ["%d %s" % (slot, answer) for answer in answers[serving[0]][: len(wanted)]]
+        return ((other.split(",") + ["::"])[4].split(":")[2], found)
+    return ("", [])
+
+
 def run(words, say, stopped):
-    """Send all datagrams of the words; `say` gets each line, and `stopped` ends the run early."""
-    patience_s = int(words[0]) / 1000.0
+    """Send what no other run has sent; `say` gets each line, and `stopped` ends the run early."""
+    limits = [int(number) for number in words[0].split(":")] + [0, 0]
+    turn = Turn([word for word in words[1:] if word.startswith("=")])
+    words = [word for word in words if not word.startswith("=")]
+    taken, lines = {}, []
+
+    def enough(pid, records):
+        for record in records:
+            try:
+                began = int(record[1:].split(";")[0]) / 1000.0
+                age_ms = max(0, (time.time() - began) * 1000)
+                for path, word in enumerate(words[1:]):
+                    if path not in taken and age_ms <= limits[2]:
+                        counted, answers = borrow(word, record)
+                        if answers:
+                            used = "used %d %d %d %s" % (path, pid, age_ms, counted or "-")
+                            taken[path] = (began, used, ["%d %s" % (path, answer) for answer in answers])
+            except (ValueError, IndexError):
+                continue  # of another release
+        return len(taken) == len(words) - 1
+
+    def keep(line):
+        lines.append(line)
+        say(line)
+
+    turn.take(limits[1] / 1000.0, enough, stopped)
+    record = ""
+    try:
+        began = min([time.time()] + [start for start, _, _ in taken.values()])
+        say("began %d" % (began * 1000))
+        for _, used, answers in taken.values():
+            say(used)
+            for answer in answers:
+                keep(answer)
+        own = [(path, word) for path, word in enumerate(words[1:]) if path not in taken]
+        if own and turn.waited:
+            say("waited %d %d %s" % (turn.pid, turn.waited * 1000, "ended" if turn.ended else "held"))
+        send(own, limits[0] / 1000.0, turn, keep, stopped)
+        if not stopped():
+            record = record_of(began, words, lines)
+    finally:
+        turn.end(record)
+
+
+def plan_of(words, has_waited):
+    """The datagrams in the order of sending. After a wait the receivers' limit is used up: then all are far apart."""
     plan = []
-    for path, word in enumerate(words[1:]):
-        source, target, port, datagrams = word.split(",")
-        for datagram in datagrams.split("/"):
-            at, slot, source_port, size, whole = (int(number) for number in datagram.split(":"))
-            plan.append((at / 1000.0, path, slot, source_port, size, whole, source, target, int(port)))
-    plan.sort()
+    for path, word in words:
+        source, target, port = word.split(",")[:3]
+        last = -SLOW_MS
+        for at, slot, source_port, size, whole in parse_datagrams(word):
+            last = max(at, last + SLOW_MS) if has_waited else at
+            plan.append((last / 1000.0, path, slot, source_port, size, whole, source, target, int(port)))
+    return sorted(plan)
+
+
+def send(words, patience_s, turn, say, stopped):
+    """Send the datagrams of paths, which are numbers with their words."""
+    receivers, room = {}, {}
+    for path, word in words:
+        node, most, _ = (word.split(",") + ["%d:1:" % path])[4].split(":")
+        receivers[path] = node
+        # What another run left in the receiver's memory is not known after a wait.
+        room[node] = 0 if turn.waited else int(most)
     flows, waiting = {}, {}
     poller = select.poll()
-    started = time.time()
+    started = clock()
 
     def finish(key, answer, sender):
-        flow, _, size = waiting.pop(key)
+        flow, _, size, whole = waiting.pop(key)
+        if answer == "refused" and not whole:
+            room[receivers[key[0]]] += 1
         say("%d %d %d %d %s %s" % (key[0], key[1], flow.getsockname()[1], size, answer, sender or "-"))
 
     def listen(until):
-        for number, _ in poller.poll(max(0.0, (until - time.time()) * 1000)):
+        turn.welcome()
+        for number, _ in poller.poll(max(0.0, (until - clock()) * 1000)):
             for key in [k for k, held in waiting.items() if held[0].fileno() == number]:
                 answer, sender = outcome(waiting[key][0], "")
                 if answer:
@@ -104,19 +313,27 @@ def run(words, say, stopped):
             for flow in flows.values():
                 if flow.fileno() == number:
                     outcome(flow, "")
-        for key in [k for k, held in waiting.items() if held[1] <= time.time()]:
+        for key in [k for k, held in waiting.items() if held[1] <= clock()]:
             finish(key, "silence", "")
 
+    def has_to_wait(at, node, whole):
+        # Room comes back where one in fragments to this receiver is answered yet.
+        in_flight = [held for key, held in waiting.items() if receivers[key[0]] == node and not held[3]]
+        return started + at > clock() or bool(not whole and room[node] <= 0 and in_flight)
+
     try:
-        for at, path, slot, source_port, size, whole, source, target, port in plan:
-            while not stopped() and started + at > time.time():
-                ends = [held[1] for held in waiting.values()]
-                listen(min([started + at, time.time() + 0.2] + ends))
+        for at, path, slot, source_port, size, whole, source, target, port in plan_of(words, bool(turn.waited)):
+            key, node = (path, slot), receivers[path]
+            while not stopped() and has_to_wait(at, node, whole):
+                due = started + at if started + at > clock() else clock() + 0.2
+                listen(min([due, clock() + 0.2] + [held[1] for held in waiting.values()]))
             if stopped():
                 break
-            key = (path, slot)
             if key in waiting:
                 finish(key, "silence", "")
+            if not whole and room[node] <= 0:
+                say("%d %d %d %d held -" % (path, slot, source_port, size))
+                continue
             family = socket.AF_INET6 if ":" in target else socket.AF_INET
             try:
                 if key not in flows:
@@ -126,13 +343,15 @@ def run(words, say, stopped):
                 level, option = DISCOVER[family]
                 flow.setsockopt(level, option, PROBE if whole else NEVER)
                 outcome(flow, "")
-                waiting[key] = (flow, time.time() + patience_s, size)
+                waiting[key] = (flow, clock() + patience_s, size, whole)
+                room[node] -= not whole
                 flow.send(b"\0" * size)
             except FAILED as error:
+                room[node] += key in waiting and not whole
                 waiting.pop(key, None)
                 name = errno.errorcode.get(error.errno or 0, "?")
                 say("%d %d %d %d unsent:%s -" % (path, slot, source_port, size, name))
-            listen(time.time())
+            listen(clock())
         while waiting and not stopped():
             listen(min(held[1] for held in waiting.values()))
     finally:
