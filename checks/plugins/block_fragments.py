@@ -10,7 +10,7 @@ from checks.model.finding import FAULTS, Finding, Remedy, Status
 from checks.model.packet_sizes import USUAL_BLOCK_BYTES, fragments_of
 from checks.model.wording import between, counted, hub
 from checks.plugins.shared.path_text import first_lines, short_name
-from checks.rules.flow_verdicts import CutVerdict, cut, judge_fragments
+from checks.rules.fragment_verdicts import CutVerdict, cut, judge_fragments
 
 ARRIVE = Kind("IC-FRAG-001", "Datagrams of a block's size arrive in fragments")
 DROPPED = Kind(

@@ -81,11 +81,6 @@ def whole(probe: FlowProbe) -> tuple[FlowPort, ...]:
     return tuple(p for p in probe.ports if p.whole and p.sent)
 
 
-def cut(probe: FlowProbe) -> tuple[FlowPort, ...]:
-    """Return the source ports that sent blocks in fragments."""
-    return tuple(p for p in probe.ports if not p.whole and p.sent)
-
-
 def is_short(port: FlowPort) -> bool:
     """Return whether a port loses every large datagram and a small one from the same port was answered."""
     return port.sent >= LEAST_LARGE and not port.answered and port.small_answered > 0
@@ -129,32 +124,32 @@ def judge_flow(probe: FlowProbe, flows: Flows, paths: Sequence[PathProbe] = ()) 
     short, dead = tuple(filter(is_short, ports)), tuple(filter(is_dead, ports))
     # A port that loses some of its datagrams takes no link that loses all, so the reason is another.
     is_mixed = any(0 < p.answered < p.sent for p in ports)
-    if short and _did_not_arrive(flows, probe, sum(p.sent for p in short)):
+    if short and did_not_arrive(flows, probe, sum(p.sent for p in short)):
         if not any(p.answered for p in ports):
             return FlowJudgement(probe, FlowVerdict.LARGE_LOST, short)
         if fine and not is_mixed and not _is_chance(probe, short, paths):
             return FlowJudgement(probe, FlowVerdict.SHORT_MEMBER, short)
     none_of_dead = sum(p.sent + p.small_sent for p in dead)
     is_of_member = dead and fine and not short and not is_mixed and not _is_chance(probe, dead, paths)
-    if is_of_member and _did_not_arrive(flows, probe, none_of_dead):
+    if is_of_member and did_not_arrive(flows, probe, none_of_dead):
         return FlowJudgement(probe, FlowVerdict.DEAD_MEMBER, dead)
-    least, most = _lost_here(flows, probe)
+    least, most = lost_here(flows, probe)
     silent = tuple(p for p in ports if p not in fine)
-    arrivals, _ = _counts(flows, probe.to_node)
+    arrivals, _ = counts_of(flows, probe.to_node)
     if probe.reason:
         return FlowJudgement(probe, FlowVerdict.UNDECIDED, silent, probe.reason)
     if arrivals is None:
         reason = f"whether the datagrams arrived at {probe.to_node} is not known: its Udp.NoPorts could not be read"
         return FlowJudgement(probe, FlowVerdict.UNDECIDED, silent, reason)
-    if _of_others(arrivals):
+    if of_others(arrivals):
         reason = (
             f"{arrivals.counted} datagrams to closed ports reached {probe.to_node}, more than the {arrivals.sent} of "
             "this check: another program, or a racwire on another node, sends them too and takes a share of the answers"
         )
         return FlowJudgement(probe, FlowVerdict.UNDECIDED, silent, reason)
-    if not most and _who_sent(flows):
+    if not most and who_sent(flows):
         reason = (
-            f"another racwire sent at the same time ({_who_sent(flows)}), so the counts of {probe.to_node} are of both"
+            f"another racwire sent at the same time ({who_sent(flows)}), so the counts of {probe.to_node} are of both"
         )
         return FlowJudgement(probe, FlowVerdict.UNDECIDED, silent, reason)
     if not most:
@@ -183,13 +178,13 @@ def answered(probe: FlowProbe) -> int:
     return sum(p.answered + p.small_answered + p.full_answered for p in probe.ports)
 
 
-def _lost_here(flows: Flows, probe: FlowProbe) -> tuple[int, int]:
+def lost_here(flows: Flows, probe: FlowProbe) -> tuple[int, int]:
     """Return the least and the most datagrams of a path that its target's kernel did not count.
 
     The kernel counts those of all paths to it together. Those without an answer on another path may be lost there; they
     are where that path has no answer at all.
     """
-    arrivals, later = _counts(flows, probe.to_node)
+    arrivals, later = counts_of(flows, probe.to_node)
     own = _unanswered(probe, later)
     if arrivals is None:
         return 0, own
@@ -200,11 +195,11 @@ def _lost_here(flows: Flows, probe: FlowProbe) -> tuple[int, int]:
     return max(0, missing - unanswered), max(0, min(own, missing - certain))
 
 
-def _counts(flows: Flows, node: str) -> tuple[FlowArrivals | None, bool]:
+def counts_of(flows: Flows, node: str) -> tuple[FlowArrivals | None, bool]:
     """Return what a node counted, and whether that is of the later datagrams alone: those of others may have reached it
     with the first ones only."""
     whole, later = flows.arrived(node), flows.arrived_later(node)
-    if later is not None and _of_others(whole) and not _of_others(later):
+    if later is not None and of_others(whole) and not of_others(later):
         return later, True
     return whole, False
 
@@ -215,34 +210,26 @@ def _unanswered(probe: FlowProbe, later: bool) -> int:
     return probe.datagrams - answered(probe) - first * later
 
 
-def _who_sent(flows: Flows) -> str:
+def who_sent(flows: Flows) -> str:
     """Return which other processes sent at the same time; empty where none is known."""
     return ", ".join(f"pid {o.pid} on {o.node}" for o in flows.others if o.age_s is None)
 
 
-def is_disturbed(flows: Flows, probe: FlowProbe) -> bool:
-    """Return whether datagrams of others are a reason that those of a path do not decide."""
-    is_counted = _of_others(_counts(flows, probe.to_node)[0])
-    undecided = judge_flow(probe, flows).verdict is FlowVerdict.UNDECIDED
-    undecided = undecided or judge_fragments(probe, flows) is CutVerdict.UNDECIDED
-    return undecided and (is_counted or bool(_who_sent(flows)))
-
-
-def _of_others(arrivals: FlowArrivals | None) -> bool:
+def of_others(arrivals: FlowArrivals | None) -> bool:
     """Return whether a node counted datagrams that this check did not send."""
     return arrivals is not None and arrivals.counted > arrivals.sent
 
 
-def _did_not_arrive(flows: Flows, probe: FlowProbe, lost: int) -> bool:
+def did_not_arrive(flows: Flows, probe: FlowProbe, lost: int) -> bool:
     """Return whether the counts of a path's target agree with the loss of so many of its datagrams.
 
     Datagrams of other programs to closed ports count too, so half of the missing ones suffice. Where the count is not
     known, a share of the kernel's answers that another sender took would look like a loss.
     """
-    later = _counts(flows, probe.to_node)[1]
+    later = counts_of(flows, probe.to_node)[1]
     # The first datagram of each port was sent before the count.
     expected = lost - sum(p.sent > 0 and not p.answered for p in probe.ports) if later else lost
-    return flows.arrived(probe.to_node) is not None and 2 * _lost_here(flows, probe)[1] >= max(1, expected)
+    return flows.arrived(probe.to_node) is not None and 2 * lost_here(flows, probe)[1] >= max(1, expected)
 
 
 def _uncounted(flows: Flows, probe: FlowProbe) -> int:
@@ -257,7 +244,7 @@ def _without_answer(flows: Flows, probe: FlowProbe, arrivals: FlowArrivals | Non
     if arrivals is None:
         reason = f"no datagram got an answer, and {probe.to_node} does not show whether any arrived"
         return FlowJudgement(probe, FlowVerdict.UNDECIDED, reason=reason)
-    if not _did_not_arrive(flows, probe, probe.datagrams):
+    if not did_not_arrive(flows, probe, probe.datagrams):
         reason = (
             f"{arrivals.counted} of {arrivals.sent} datagrams arrived at {probe.to_node}, which does not answer those "
             f"from {probe.from_node}"
@@ -269,71 +256,6 @@ def _without_answer(flows: Flows, probe: FlowProbe, arrivals: FlowArrivals | Non
 def _errors(ports: Sequence[FlowPort]) -> str:
     errors = sorted({p.error for p in ports if p.error})
     return f"the kernel did not send: {', '.join(errors)}" if errors else "nothing was sent"
-
-
-LEAST_CUT = 5
-"""Blocks in fragments without an answer from which fragments are dropped, where none is answered. It is ours: a link
-that loses one packet of a hundred loses a block in 17, and five in a row less than once in a million."""
-
-
-def _lost_with(probe: FlowProbe, flows: Flows) -> tuple[int, int]:
-    """Return how many blocks in fragments got no answer to the same node, and from the same node, on the network of a
-    path; 0 where any was answered. Few may be incomplete on one path, so the paths of a node show it together."""
-    same = [p for p in flows.probes if p.network == probe.network and cut(p)]
-    to_it = [port for p in same if p.to_node == probe.to_node for port in cut(p)]
-    from_it = [port for p in same if p.from_node == probe.from_node for port in cut(p)]
-    lost = [0 if any(p.answered for p in ports) else sum(p.sent for p in ports) for ports in (to_it, from_it)]
-    return lost[0], lost[1]
-
-
-class CutVerdict(StrEnum):
-    """What the datagrams that a sender's kernel cut into fragments show."""
-
-    PASSES = "passes"
-    DROPPED = "fragments are dropped"
-    NOT_CUT = "a block fits one packet"
-    UNDECIDED = "not decided"
-    NOT_SENT = "not sent"
-
-
-def judge_fragments(probe: FlowProbe, flows: Flows) -> CutVerdict:
-    """Return what the blocks of a path show: dropped where all are, while full-size packets of the same port pass."""
-    ports = cut(probe)
-    if not ports:
-        return CutVerdict.NOT_SENT if probe.reason or not whole(probe) else CutVerdict.NOT_CUT
-    if all(p.answered for p in ports):
-        return CutVerdict.PASSES
-    examined = [p for p in ports if p.full_sent]
-    unanswered = not any(p.answered for p in ports)
-    lost = sum(p.sent for p in ports)
-    if (
-        unanswered
-        and examined
-        and all(p.full_answered for p in examined)
-        and max(lost, *_lost_with(probe, flows)) >= LEAST_CUT
-        and _did_not_arrive(flows, probe, lost)
-    ):
-        return CutVerdict.DROPPED
-    is_counted = (
-        _lost_here(flows, probe)[1] == 0 and not _of_others(flows.arrived(probe.to_node)) and not _who_sent(flows)
-    )
-    return CutVerdict.PASSES if is_counted else CutVerdict.UNDECIDED
-
-
-LEAST_UNANSWERED = 2
-"""Blocks in fragments without an answer from which a network counts: a kernel limits its answers."""
-
-
-def networks_that_lose_fragments(flows: Flows) -> dict[str, tuple[int, int]]:
-    """Return by network how many blocks in fragments got no answer, and how many were sent; empty unless at least one
-    other network answered all of them, as only then the networks differ."""
-    lost: dict[str, tuple[int, int]] = {}
-    for probe in flows.probes:
-        ports = cut(probe)
-        unanswered, sent = lost.get(probe.network, (0, 0))
-        lost[probe.network] = unanswered + sum(p.sent - p.answered for p in ports), sent + sum(p.sent for p in ports)
-    losing = {network: counts for network, counts in lost.items() if counts[0] >= LEAST_UNANSWERED}
-    return losing if any(sent and not unanswered for unanswered, sent in lost.values()) else {}
 
 
 def contradicts_pings(there: FlowJudgement, back: FlowJudgement | None, ping: PathProbe | None) -> bool:

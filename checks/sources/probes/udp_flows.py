@@ -30,7 +30,7 @@ from checks.model.facts import (
     UnreadNode,
     Verdict,
 )
-from checks.rules.flow_verdicts import is_disturbed
+from checks.rules.fragment_verdicts import is_disturbed
 from checks.sources.kernel_files import UDP_ENDS
 from checks.sources.nodes.read_only.allow_list import SENDER_TEXT
 from checks.sources.nodes.shell import Shell, ShellError
@@ -55,6 +55,7 @@ from checks.sources.probes.udp_plan import (
     parse_answers,
     parse_began,
     parse_ends,
+    parse_first_answers,
     parse_others,
     parse_used,
     ports_within,
@@ -92,6 +93,7 @@ class _Flow:
     firsts: tuple[FlowPort, ...] = ()
     """The ports after their first datagram."""
     planned: list[Datagram] = field(default_factory=list)
+    first_planned: list[Datagram] = field(default_factory=list)
     reason: str = ""
     held: Held | None = None
 
@@ -293,22 +295,30 @@ class _FlowRun:
             if failure:
                 entry.outcome = failure
         answers = parse_answers(text)
-        if not failure and not answers:
+        firsts = parse_first_answers(text)
+        if not failure and not answers and not firsts:
             failure = (
                 f"the Python of {node} did not send: {text.strip().splitlines()[-1] if text.strip() else 'silent'}"
             )
         self._note_others(node, flows, text)
         if (began_s := parse_began(text)) is not None and not earlier:
             self._records[node] = record(began_s, words, answers)
-        sent, _ = self._counts[-1]
         for number, flow in enumerate(flows):
             own = [answer for answer in answers if answer.path == number]
-            target = flow.path.destination.node
-            sent[target] = sent.get(target, 0) + sum(not answer.is_unsent for answer in own)
-            if failure or not own:
+            self._count_sent(flow, own, -1)
+            if taken := [answer for answer in firsts if answer.path == number]:
+                self._count_sent(flow, taken, 0)
+                flow.ports = flow.firsts = first_ports(flow.first_planned, taken)
+                self._later(flow, own)
+            elif failure or not own:
                 flow.reason = failure or f"{node} sent no datagram on this path"
             else:
                 take(flow, own)
+
+    def _count_sent(self, flow: _Flow, answers: Sequence[DatagramAnswer], when: int) -> None:
+        sent, _ = self._counts[when]
+        target = flow.path.destination.node
+        sent[target] = sent.get(target, 0) + sum(not answer.is_unsent for answer in answers)
 
     def _note_others(self, node: str, flows: Sequence[_Flow], text: str) -> None:
         """Note who else sent from a node. Where their results are used, their counts before count as well."""
@@ -318,20 +328,22 @@ class _FlowRun:
             self._waited_s[node] = self._waited_s.get(node, 0.0) + max(other.waited_s for other in waited)
             for flow in flows:
                 flow.held = Held.OTHERS
-        _, before = self._counts[-1]
+        whole = {answer.path for answer in parse_first_answers(text)}
         for used in parse_used(text):
             if used.path < len(flows):
                 target = flows[used.path].path.destination.node
+                _, before = self._counts[0 if used.path in whole else -1]
                 own = before.get(target)
                 before[target] = None if own is None or used.no_ports is None else min(own, used.no_ports)
 
     @staticmethod
     def _first(flow: _Flow, answers: Sequence[DatagramAnswer]) -> None:
+        flow.first_planned = flow.planned
         flow.ports = flow.firsts = first_ports(flow.planned, answers)
 
     @staticmethod
     def _later(flow: _Flow, answers: Sequence[DatagramAnswer]) -> None:
-        slots = {datagram.slot for datagram in flow.planned}
+        slots = {answer.slot for answer in answers}
         flow.ports = tuple(
             with_later(port, [a for a in answers if a.slot == slot], full_payload=flow.path.full_payload)
             if slot in slots

@@ -27,7 +27,7 @@ AT_ONCE = 5
 ANSWER_MS = 1_000
 WAIT_MS = 30_000
 """The most time that a run waits on a node for other racwires, and for who else holds their lock."""
-AGE_MS = 30_000
+AGE_MS = 60_000
 """The greatest age of results of another racwire that are used."""
 FRAGMENTED = 3
 """Datagrams of a block's size in fragments, where the MTU is smaller than a block."""
@@ -233,6 +233,11 @@ def parse_answers(text: str) -> list[DatagramAnswer]:
         for m in found
         if m
     ]
+
+
+def parse_first_answers(text: str) -> list[DatagramAnswer]:
+    """Parse what another racwire got at first on the paths whose results this one took whole."""
+    return parse_answers("\n".join(line[6:] for line in text.splitlines() if line.startswith("first ")))
 
 
 def first_ports(datagrams: Sequence[Datagram], answers: Iterable[DatagramAnswer]) -> tuple[FlowPort, ...]:

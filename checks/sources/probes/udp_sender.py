@@ -16,7 +16,8 @@ starts with `=` is an earlier run of the same racwire.
 
 A line of the output is a datagram: number of the path, slot, source port, bytes, answer, sender of the answer; `held`
 is one in fragments that was not sent. Others are `began MILLISECONDS`, `used PATH PID AGE COUNTED` where another
-racwire had the results of a path, and `waited PID MILLISECONDS ended|held` where this one sent after it had waited.
+racwire had the results of a path, `first` before those of its earlier run, and `waited PID MILLISECONDS ended|held`
+where this one sent after it had waited.
 """
 
 # Python 2.7 has no f-strings and no annotations, and its socket.error is no OSError.
@@ -202,13 +203,16 @@ def slots_of(word):
     return slots
 
 
+def same_way(word, words):
+    """The words about the path of a word, with their numbers."""
+    return [(number, one) for number, one in enumerate(words) if one.split(",")[:3] == word.split(",")[:3]]
+
+
 def borrow(word, record):
     """What another run counted before and got to the datagrams of a word, as lines without the path; none unless it
     sent all of them. Where the kernel chooses the source port, a slot of another number serves as well."""
     _, words, lines = record.split(";")
-    for number, other in enumerate(words.split("|")[1:]):
-        if other.split(",")[:3] != word.split(",")[:3]:
-            continue
+    for number, other in same_way(word, words.split("|")[1:]):
         answers, found = {}, []
         for parts in (line.split("_") for line in lines.split("|")):
             if parts[0] == str(number):
@@ -228,6 +232,25 @@ def borrow(word, record):
     return ("", [])
 
 
+def answers_of(word, record):
+    """All that another run got on the path of a word, as lines without the path."""
+    _, words, lines = record.split(";")
+    numbers = [str(number) for number, _ in same_way(word, words.split("|")[1:])]
+    return [" ".join(line.split("_")[1:]) for line in lines.split("|") if line.split("_")[0] in numbers]
+
+
+def whole_run(word, earlier, record):
+    """What another racwire counted before and got at first on the path of a word, as lines without the path.
+
+    None unless it sent what this one did in its own earlier run, slot by slot."""
+    for own in earlier:
+        for _, first in same_way(word, own.split(";")[1].split("|")[1:]):
+            counted, answers = borrow(first, record)
+            if answers and set(answers) <= set(answers_of(word, record)):
+                return (counted, answers)
+    return ("", [])
+
+
 def run(words, say, stopped):
     """Send what no other run has sent; `say` gets each line, and `stopped` ends the run early."""
     limits = [int(number) for number in words[0].split(":")] + [0, 0]
@@ -241,11 +264,19 @@ def run(words, say, stopped):
                 began = int(record[1:].split(";")[0]) / 1000.0
                 age_ms = max(0, (time.time() - began) * 1000)
                 for path, word in enumerate(words[1:]):
-                    if path not in taken and age_ms <= limits[2]:
-                        counted, answers = borrow(word, record)
+                    if path in taken or age_ms > limits[2]:
+                        continue
+                    counted, answers = borrow(word, record)
+                    used = "used %d %d %d %s" % (path, pid, age_ms, counted or "-")
+                    if answers:
+                        taken[path] = (began, [used], answers)
+                    elif record != records[-1]:
+                        # It sent from other ports at first, and has examined these by now.
+                        first, answers = whole_run(word, turn.earlier, record)
                         if answers:
-                            used = "used %d %d %d %s" % (path, pid, age_ms, counted or "-")
-                            taken[path] = (began, used, ["%d %s" % (path, answer) for answer in answers])
+                            used = "used %d %d %d %s" % (path, pid, age_ms, first or "-")
+                            lines = ["first %d %s" % (path, answer) for answer in answers]
+                            taken[path] = (began, [used] + lines, answers_of(word, records[-1]))
             except (ValueError, IndexError):
                 continue  # of another release
         return len(taken) == len(words) - 1
@@ -259,15 +290,16 @@ def run(words, say, stopped):
     try:
         began = min([time.time()] + [start for start, _, _ in taken.values()])
         say("began %d" % (began * 1000))
-        for _, used, answers in taken.values():
-            say(used)
+        for path, (_, used, answers) in sorted(taken.items()):
+            for line in used:
+                say(line)
             for answer in answers:
-                keep(answer)
+                keep("%d %s" % (path, answer))
         own = [(path, word) for path, word in enumerate(words[1:]) if path not in taken]
         if own and turn.waited:
             say("waited %d %d %s" % (turn.pid, turn.waited * 1000, "ended" if turn.ended else "held"))
         send(own, limits[0] / 1000.0, turn, keep, stopped)
-        if not stopped():
+        if not stopped() and all(len(used) == 1 for _, used, _ in taken.values()):
             record = record_of(began, words, lines)
     finally:
         turn.end(record)
