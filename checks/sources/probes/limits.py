@@ -1,4 +1,5 @@
-"""The three limits of probing: packets for a path, bytes in flight on a path, packets per second from a node."""
+"""The limits of probing: packets for a path, bytes in flight on a path, packets per second from a node, and bytes per
+second to a node whose paths lose packets."""
 
 from __future__ import annotations
 
@@ -11,10 +12,34 @@ class BudgetSpentError(Exception):
     """The packet budget of a path is used up."""
 
 
+class GentlePace:
+    """Limits the bytes per second to one node from all others, once a packet to it was lost.
+
+    What racwire sends beyond a limit of the network displaces blocks, and a queue that is full of it drops them.
+    """
+
+    BYTES_PER_S = 180_000
+    """Twenty packets of 9000 bytes a second: a thousandth of a link of 1 Gbit/s. It is ours."""
+    BYTES_PER_S_OF_A_PATH = 13_500
+    """The least for each path, so that those of a large cluster end within the time of a run."""
+    AT_ONCE = 9_000
+    """Bytes that one ping process sends at once."""
+
+    def __init__(self, paths: int = 1) -> None:
+        self.has_lost = False
+        self._pace = PacketPace(max(self.BYTES_PER_S, paths * self.BYTES_PER_S_OF_A_PATH))
+
+    async def take(self, size: int) -> None:
+        """Wait until so many bytes may be sent; not at all where no packet was lost."""
+        if self.has_lost:
+            await self._pace.take(size)
+
+
 class PathLimits:
     """The packet budget of one path, and the packets and bytes sent."""
 
-    def __init__(self, settings: ProbeSettings) -> None:
+    def __init__(self, settings: ProbeSettings, receiver: GentlePace | None = None) -> None:
+        self.receiver = receiver or GentlePace()
         self.max_packets = settings.max_packets_per_path
         self.max_bytes_in_flight = settings.max_bytes_in_flight
         self.packets_sent = 0
@@ -41,7 +66,7 @@ class PathLimits:
 
 
 class PacketPace:
-    """Limit the packet rate of one node, over all its paths.
+    """Limit the packet rate of one node, over all its paths, or another rate.
 
     A burst of up to 0.02 s of the rate may go at once, because finer sleeps of the event loop are not worth their cost;
     the mean never exceeds the rate.
