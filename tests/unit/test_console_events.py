@@ -139,6 +139,10 @@ CHECKING = ConsoleSettings(on_event="check")
 SENDS = {c.id for c in discover() if {"paths", "flows", "haip_paths", "owners"} & {*c.needs, *c.uses}}
 
 
+def at_once() -> float:
+    return 0.0
+
+
 def lost_blocks() -> list[ClusterEvent]:
     return following(losing(60, 121)).listed
 

@@ -19,12 +19,11 @@ from checks.sources.entries import Program
 from checks.sources.kernel_files import LINK, NEIGHBOUR, ROUTES_IN_USE
 from checks.sources.nodes.route_get import Query, parse_routes_in_use
 from checks.sources.nodes.shell import Shell, ShellError
-from checks.sources.probes.limits import BudgetSpentError, GentlePace, PathLimits
+from checks.sources.probes.limits import BudgetSpentError, GentlePace, PathLimits, turn_to_ping
 from checks.sources.probes.lost_leg import find_legs
 from checks.sources.probes.path import Path
 from checks.sources.probes.path_budget import plan_path
 from checks.sources.probes.path_work import PathWork, start_entry
-from checks.sources.probes.ping_lock import turn_to_ping
 from checks.sources.probes.pinger import CannotPingError
 from checks.sources.probes.probe_hosts import ProbeHosts, ProbeSession
 from checks.sources.probes.safety import assert_private, public_overlap, two_owners

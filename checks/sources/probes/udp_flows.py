@@ -67,8 +67,8 @@ from checks.sources.probes.udp_plan import (
 )
 from checks.sources.registry import UDP_DATAGRAMS
 
-RUN_S = 130.0
-"""Seconds for one sender with all of its datagrams; the longest plan takes 70, and the wait for others 30."""
+RUN_S = 160.0
+"""Seconds for one sender with all of its datagrams; the longest plan takes 70, and the wait for others 60."""
 JITTER_S = 1.0, 4.0
 """Seconds until the one repetition: racwires on two nodes that wait equally long would meet again."""
 _WITHOUT = {
@@ -176,7 +176,7 @@ class _FlowRun:
         if silent := [f for f in open_flows if not f.reason and doubtful(f.ports)]:
             ends = await self._examine(silent, ends)
         flows = self._result(ends)
-        if again := [f for f in open_flows if not f.reason and is_disturbed(flows, f.probe())]:
+        if again := [f for f in open_flows if not f.reason and doubtful(f.ports) and is_disturbed(flows, f.probe())]:
             await asyncio.sleep(random.uniform(*JITTER_S))  # noqa: S311 - no secret
             ends = await self._ends()
             for flow in again:
@@ -191,7 +191,7 @@ class _FlowRun:
             if (port := closed_port(ends.get(flow.path.destination.node, UdpEnds()))) != flow.port:
                 flow.reason = f"{flow.path.destination.node}: port {flow.port} is no longer known to be closed ({port})"
             flow.planned = later_datagrams(flow.path, flow.ports)
-        await self._send([f for f in flows if not f.reason], ends, self._later)
+        await self._send([f for f in flows if not f.reason and f.planned], ends, self._later)
         return await self._ends()
 
     def _result(self, after: Mapping[str, UdpEnds]) -> Flows:
@@ -325,7 +325,8 @@ class _FlowRun:
         others = parse_others(text, node)
         self._others += others
         if waited := [other for other in others if other.age_s is None]:
-            self._waited_s[node] = self._waited_s.get(node, 0.0) + max(other.waited_s for other in waited)
+            in_vain_s = sum(other.waited_s for other in waited if other.is_still)
+            self._waited_s[node] = self._waited_s.get(node, 0.0) + in_vain_s
             for flow in flows:
                 flow.held = Held.OTHERS
         whole = {answer.path for answer in parse_first_answers(text)}

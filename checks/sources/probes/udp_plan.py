@@ -26,7 +26,8 @@ AT_ONCE = 5
 """Datagrams more than one in SLOW_MS that may be sent from the start: one fewer than a kernel answers at once."""
 ANSWER_MS = 1_000
 WAIT_MS = 30_000
-"""The most time that a run waits on a node for other racwires, and for who else holds their lock."""
+"""The most time that a run waits on a node for who holds the lock of senders; twice as long for a racwire that shows
+life."""
 AGE_MS = 60_000
 """The greatest age of results of another racwire that are used."""
 FRAGMENTED = 3

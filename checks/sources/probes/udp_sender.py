@@ -103,12 +103,16 @@ class Turn:
         self.earlier = earlier
         self.lock = None
         self.guests = []
+        self.told = 0.0
         self.pid = 0
         self.waited = 0.0
         self.ended = False
 
     def take(self, patience_s, enough, stopped):
-        """Wait for the lock, for so many seconds, or until `enough` says that the results of others suffice."""
+        """Wait for the lock, for so many seconds, or until `enough` says that the results of others suffice.
+
+        A racwire that is believed and shows life is waited for twice as long.
+        """
         started = clock()
         while not stopped():
             lock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -120,14 +124,15 @@ class Turn:
                 return
             except FAILED as error:
                 lock.close()
-                if error.errno != errno.EADDRINUSE or clock() - started >= patience_s:
+                if error.errno != errno.EADDRINUSE or clock() - started >= patience_s * (2 if self.ended else 1):
                     return
-            if self.hear(started + patience_s, enough, stopped):
+            if self.hear(started + patience_s, patience_s, enough, stopped):
                 return
             self.waited = clock() - started
 
-    def hear(self, until, enough, stopped):
+    def hear(self, until, more_s, enough, stopped):
         """Wait for the end of the run that has the lock. Return whether what it tells suffices."""
+        latest = until + more_s
         self.ended = False
         line = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
@@ -147,7 +152,8 @@ class Turn:
                 if not piece or len(text) > 4000000:
                     self.ended = True
                     break
-                if text.endswith(b"\n") and enough(self.pid, text.decode("ascii", "replace").splitlines()):
+                until = max(until, min(latest, clock() + 2))
+                if piece.strip() and text.endswith(b"\n") and enough(self.pid, text.decode("ascii", "replace").split()):
                     return True
         except FAILED:
             # It has just ended, or too many wait for it.
@@ -158,7 +164,10 @@ class Turn:
         return False
 
     def welcome(self):
-        """Accept those who wait, and tell them of the earlier runs."""
+        """Accept those who wait, tell them of the earlier runs, and show life each second."""
+        if clock() - self.told >= 1:
+            self.told = clock()
+            self.tell(self.guests, [""])
         while self.lock:
             try:
                 guest = self.lock.accept()[0]
@@ -166,23 +175,23 @@ class Turn:
                 return
             guest.setblocking(False)
             self.guests.append(guest)
-            tell([guest], self.earlier)
+            self.tell([guest], self.earlier)
 
     def end(self, record):
         """Tell those who wait of this run, if it is complete, and release the lock."""
         self.welcome()
-        tell(self.guests, [record] if record else [])
+        self.tell(self.guests, [record] if record else [])
         for one in self.guests + [self.lock] * bool(self.lock):
             one.close()
 
-
-def tell(guests, records):
-    """Send records to those who wait; whose buffer is full gets none."""
-    for guest in guests:
-        try:
-            guest.send("".join(record + "\n" for record in records).encode("ascii"))
-        except FAILED:
-            continue
+    @staticmethod
+    def tell(guests, records):
+        """Send records to those who wait; whose buffer is full gets none."""
+        for guest in guests:
+            try:
+                guest.send("".join(record + "\n" for record in records).encode("ascii"))
+            except FAILED:
+                continue
 
 
 def record_of(began, words, lines):
@@ -208,15 +217,21 @@ def same_way(word, words):
     return [(number, one) for number, one in enumerate(words) if one.split(",")[:3] == word.split(",")[:3]]
 
 
+def answers_of(word, record):
+    """All that another run got on the path of a word, as lines without the path."""
+    _, words, lines = record.split(";")
+    ways = tuple("%d_" % number for number, _ in same_way(word, words.split("|")[1:]))
+    return [line.split("_", 1)[1].replace("_", " ") for line in lines.split("|") if line.startswith(ways)]
+
+
 def borrow(word, record):
     """What another run counted before and got to the datagrams of a word, as lines without the path; none unless it
     sent all of them. Where the kernel chooses the source port, a slot of another number serves as well."""
-    _, words, lines = record.split(";")
-    for number, other in same_way(word, words.split("|")[1:]):
-        answers, found = {}, []
-        for parts in (line.split("_") for line in lines.split("|")):
-            if parts[0] == str(number):
-                answers.setdefault(int(parts[1]), []).append(" ".join(parts[2:]))
+    answers, found, counted = {}, [], ""
+    for line in answers_of(word, record):
+        answers.setdefault(int(line.split()[0]), []).append(line.split(" ", 1)[1])
+    for _, other in same_way(word, record.split(";")[1].split("|")[1:]):
+        counted = (other.split(",") + ["::"])[4].split(":")[2]
         theirs = slots_of(other)
         for slot, (source_port, wanted) in sorted(slots_of(word).items()):
             serving = [
@@ -228,15 +243,7 @@ def borrow(word, record):
                 return ("", [])
             theirs.pop(serving[0])
             found += ["%d %s" % (slot, answer) for answer in answers[serving[0]][: len(wanted)]]
-        return ((other.split(",") + ["::"])[4].split(":")[2], found)
-    return ("", [])
-
-
-def answers_of(word, record):
-    """All that another run got on the path of a word, as lines without the path."""
-    _, words, lines = record.split(";")
-    numbers = [str(number) for number, _ in same_way(word, words.split("|")[1:])]
-    return [" ".join(line.split("_")[1:]) for line in lines.split("|") if line.split("_")[0] in numbers]
+    return (counted, found)
 
 
 def whole_run(word, earlier, record):
@@ -273,10 +280,11 @@ def run(words, say, stopped):
                     elif record != records[-1]:
                         # It sent from other ports at first, and has examined these by now.
                         first, answers = whole_run(word, turn.earlier, record)
-                        if answers:
+                        examined = answers_of(word, records[-1])
+                        if answers and (examined or not any("silence" in answer for answer in answers)):
                             used = "used %d %d %d %s" % (path, pid, age_ms, first or "-")
                             lines = ["first %d %s" % (path, answer) for answer in answers]
-                            taken[path] = (began, [used] + lines, answers_of(word, records[-1]))
+                            taken[path] = (began, [used] + lines, examined)
             except (ValueError, IndexError):
                 continue  # of another release
         return len(taken) == len(words) - 1
@@ -348,17 +356,15 @@ def send(words, patience_s, turn, say, stopped):
         for key in [k for k, held in waiting.items() if held[1] <= clock()]:
             finish(key, "silence", "")
 
-    def has_to_wait(at, node, whole):
-        # Room comes back where one in fragments to this receiver is answered yet.
-        in_flight = [held for key, held in waiting.items() if receivers[key[0]] == node and not held[3]]
-        return started + at > clock() or bool(not whole and room[node] <= 0 and in_flight)
+    def may_come_back(node):
+        return room[node] <= 0 and any(receivers[key[0]] == node and not held[3] for key, held in waiting.items())
 
     try:
         for at, path, slot, source_port, size, whole, source, target, port in plan_of(words, bool(turn.waited)):
             key, node = (path, slot), receivers[path]
-            while not stopped() and has_to_wait(at, node, whole):
-                due = started + at if started + at > clock() else clock() + 0.2
-                listen(min([due, clock() + 0.2] + [held[1] for held in waiting.values()]))
+            while not stopped() and (started + at > clock() or (not whole and may_come_back(node))):
+                due = [started + at] if started + at > clock() else []
+                listen(min(due + [clock() + 0.2] + [held[1] for held in waiting.values()]))
             if stopped():
                 break
             if key in waiting:
@@ -391,10 +397,5 @@ def send(words, patience_s, turn, say, stopped):
             flow.close()
 
 
-def print_line(line):
-    """Write a line of the output."""
-    sys.stdout.write(line + "\n")
-
-
 if __name__ == "__main__":
-    run(sys.argv[1:], print_line, lambda: False)
+    run(sys.argv[1:], lambda line: sys.stdout.write(line + "\n"), lambda: False)
