@@ -363,8 +363,7 @@ def send(words, patience_s, turn, say, stopped):
         for at, path, slot, source_port, size, whole, source, target, port in plan_of(words, bool(turn.waited)):
             key, node = (path, slot), receivers[path]
             while not stopped() and (started + at > clock() or (not whole and may_come_back(node))):
-                due = [started + at] if started + at > clock() else []
-                listen(min(due + [clock() + 0.2] + [held[1] for held in waiting.values()]))
+                listen(min([max(started + at, clock() + 0.01), clock() + 0.2] + [held[1] for held in waiting.values()]))
             if stopped():
                 break
             if key in waiting:
