@@ -42,7 +42,7 @@ def fragments(cluster: Cluster) -> Iterator[Finding]:
 
     The sender's kernel cuts them into fragments, as it does with blocks. They are a part of the datagrams of udp-path.
     Where none is answered, racwire sends small and full-size datagrams from the same source ports: fragments are
-    dropped where these pass.
+    dropped where these pass. Only as many may be without an answer as fill 5 % of the receiver's memory for reassembly.
     """
     if isinstance(cluster.networks, Unknown):
         return
