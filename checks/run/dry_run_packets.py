@@ -91,8 +91,8 @@ def plan_other_packets(settings: Settings, groups: Collection[str]) -> Iterator[
             f"{settings.probe.source_ports}), evenly over some {ports - udp_plan.AT_ONCE + 1} s",
             f"  where the MTU is smaller than a block, {udp_plan.FRAGMENTED} of them have {block} bytes and may be cut "
             "into fragments, as blocks are",
-            f"  of those, as many may be without an answer as fill {udp_plan.MEMORY_SHARE:.0%} of the receiver's memory",
-            "    for reassembly, from all nodes together; the others are not sent",
+            f"  as many of those may get no answer as fill {udp_plan.MEMORY_SHARE:.0%} of the receiver's memory for",
+            "    reassembly, from all nodes together; the others are not sent",
             "  one racwire of a node sends at a time (the abstract socket @racwire-probe): one that waits uses its",
             f"    results, and sends beside who keeps the lock for {udp_plan.WAIT_MS // 1000} s",
             "  to a port below ip_local_port_range that no socket and no service has: one of "

@@ -166,6 +166,15 @@ def test_checks_of_an_event_run_once_and_again_after_five_minutes():
     assert response.waits == ""
 
 
+def test_a_check_for_an_event_waits_a_random_time_since_all_consoles_see_the_event_at_once():
+    response = EventResponse(CHECKING, lambda: 3.0)
+    response.see_changes(lost_blocks(), (), 0)
+    assert response.due(report(), 10) == ()
+    assert response.due(report(), 12.9) == ()
+    assert response.due(report(), 13) == checks_for(EventKind.LOST_BLOCKS)
+    assert len({EventResponse(CHECKING)._jitter() for _ in range(9)}) > 1
+
+
 def test_beyond_the_budget_only_checks_run_that_send_nothing():
     built = cluster(3)
     assert isinstance(built.paths, tuple)
