@@ -38,6 +38,15 @@ def pytest_configure() -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
+def locks_of_this_process() -> None:
+    """Let no two processes that run tests wait for each other's pings and datagrams."""
+    from checks.sources.probes import limits, udp_sender
+
+    limits.PING_LOCK = f"\0racwire-pings-{os.getpid()}"
+    udp_sender.LOCK = f"\0racwire-probe-{os.getpid()}"
+
+
+@pytest.fixture(scope="session", autouse=True)
 def hangups_end_what_tests_start() -> None:
     """Do the same for SIGHUP in the processes that run tests.
 

@@ -11,7 +11,9 @@ from checks.model.packet_sizes import USUAL_BLOCK_BYTES, fragments_of
 from checks.model.wording import between, counted, hub
 from checks.plugins.shared.filter_commands import RULES
 from checks.plugins.shared.path_text import first_lines, short_name
-from checks.rules.flow_verdicts import CutVerdict, cut, judge_fragments
+from checks.plugins.udp_path.flow_text import held_text, others_text
+from checks.rules.flow_verdicts import flows_of
+from checks.rules.fragment_verdicts import CutVerdict, cut, judge_fragments
 
 ARRIVE = Kind("IC-FRAG-001", "Datagrams of a block's size arrive in fragments")
 DROPPED = Kind(
@@ -41,7 +43,7 @@ def fragments(cluster: Cluster) -> Iterator[Finding]:
 
     The sender's kernel cuts them into fragments, as it does with blocks. They are a part of the datagrams of udp-path.
     Where none is answered, racwire sends small and full-size datagrams from the same source ports: fragments are
-    dropped where these pass.
+    dropped where these pass. Only as many may be without an answer as fill 5 % of the receiver's memory for reassembly.
     """
     if isinstance(cluster.networks, Unknown):
         return
@@ -106,7 +108,10 @@ def _finding(cluster: Cluster, network: PrivateNetwork, verdict: CutVerdict, pro
         title,
         subject=f"{short_name(network, centre)}: {subject}",
         data={"paths": len(probes), "fragments": number, "datagrams": sum(port.sent for port in sent)},
-        seen=first_lines(lines, "path like these"),
+        seen=(
+            *first_lines(lines, "path like these"),
+            *others_text(flows_of(cluster), [probe.from_node for probe in probes]),
+        ),
         expected=("An answer to each datagram in fragments",) if status in FAULTS else (),
         next=_steps(probes) if status in FAULTS else (),
         evidence=[
@@ -122,9 +127,10 @@ def _finding(cluster: Cluster, network: PrivateNetwork, verdict: CutVerdict, pro
 
 def _line(probe: FlowProbe) -> str:
     ports = cut(probe)
-    text = f"{sum(p.answered for p in ports)} of {sum(p.sent for p in ports)} in fragments answered"
-    full = sum(p.full_sent for p in ports)
-    return f"{text}, {sum(p.full_answered for p in ports)} of {full} in one packet" if full else text
+    parts = [f"{sum(p.answered for p in ports)} of {sum(p.sent for p in ports)} in fragments answered"]
+    if full := sum(p.full_sent for p in ports):
+        parts.append(f"{sum(p.full_answered for p in ports)} of {full} in one packet")
+    return ", ".join([*parts, *([held_text(probe)] if probe.held else [])])
 
 
 def _steps(probes: Sequence[FlowProbe]) -> tuple[Remedy, ...]:

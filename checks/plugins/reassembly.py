@@ -15,7 +15,8 @@ from checks.plugins.shared.fragments import block_bytes, fragmenting, mtu_line
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.shared.instance_text import percent
 from checks.plugins.shared.private_nics import on_nics
-from checks.rules.flow_verdicts import flows_of, networks_that_lose_fragments
+from checks.rules.flow_verdicts import flows_of
+from checks.rules.fragment_verdicts import networks_that_lose_fragments
 from checks.rules.node_counts import (
     NodeCounts,
     ReassemblyFault,

@@ -81,11 +81,6 @@ def whole(probe: FlowProbe) -> tuple[FlowPort, ...]:
     return tuple(p for p in probe.ports if p.whole and p.sent)
 
 
-def cut(probe: FlowProbe) -> tuple[FlowPort, ...]:
-    """Return the source ports that sent blocks in fragments."""
-    return tuple(p for p in probe.ports if not p.whole and p.sent)
-
-
 def is_short(port: FlowPort) -> bool:
     """Return whether a port loses every large datagram and a small one from the same port was answered."""
     return port.sent >= LEAST_LARGE and not port.answered and port.small_answered > 0
@@ -129,26 +124,32 @@ def judge_flow(probe: FlowProbe, flows: Flows, paths: Sequence[PathProbe] = ()) 
     short, dead = tuple(filter(is_short, ports)), tuple(filter(is_dead, ports))
     # A port that loses some of its datagrams takes no link that loses all, so the reason is another.
     is_mixed = any(0 < p.answered < p.sent for p in ports)
-    if short and _did_not_arrive(flows, probe, sum(p.sent for p in short)):
+    if short and did_not_arrive(flows, probe, sum(p.sent for p in short)):
         if not any(p.answered for p in ports):
             return FlowJudgement(probe, FlowVerdict.LARGE_LOST, short)
         if fine and not is_mixed and not _is_chance(probe, short, paths):
             return FlowJudgement(probe, FlowVerdict.SHORT_MEMBER, short)
     none_of_dead = sum(p.sent + p.small_sent for p in dead)
     is_of_member = dead and fine and not short and not is_mixed and not _is_chance(probe, dead, paths)
-    if is_of_member and _did_not_arrive(flows, probe, none_of_dead):
+    if is_of_member and did_not_arrive(flows, probe, none_of_dead):
         return FlowJudgement(probe, FlowVerdict.DEAD_MEMBER, dead)
-    least, most = _lost_here(flows, probe)
+    least, most = lost_here(flows, probe)
     silent = tuple(p for p in ports if p not in fine)
+    arrivals, _ = counts_of(flows, probe.to_node)
     if probe.reason:
         return FlowJudgement(probe, FlowVerdict.UNDECIDED, silent, probe.reason)
     if arrivals is None:
         reason = f"whether the datagrams arrived at {probe.to_node} is not known: its Udp.NoPorts could not be read"
         return FlowJudgement(probe, FlowVerdict.UNDECIDED, silent, reason)
-    if _of_others(arrivals):
+    if of_others(arrivals):
         reason = (
             f"{arrivals.counted} datagrams to closed ports reached {probe.to_node}, more than the {arrivals.sent} of "
-            "this check: another program, or another check, sends them too and takes a share of the answers"
+            "this check: another program, or a racwire on another node, sends them too and takes a share of the answers"
+        )
+        return FlowJudgement(probe, FlowVerdict.UNDECIDED, silent, reason)
+    if not most and who_sent(flows):
+        reason = (
+            f"another racwire sent at the same time ({who_sent(flows)}), so the counts of {probe.to_node} are of both"
         )
         return FlowJudgement(probe, FlowVerdict.UNDECIDED, silent, reason)
     if not most:
@@ -177,35 +178,58 @@ def answered(probe: FlowProbe) -> int:
     return sum(p.answered + p.small_answered + p.full_answered for p in probe.ports)
 
 
-def _lost_here(flows: Flows, probe: FlowProbe) -> tuple[int, int]:
+def lost_here(flows: Flows, probe: FlowProbe) -> tuple[int, int]:
     """Return the least and the most datagrams of a path that its target's kernel did not count.
 
     The kernel counts those of all paths to it together. Those without an answer on another path may be lost there; they
     are where that path has no answer at all.
     """
-    arrivals = flows.arrived(probe.to_node)
-    own = probe.datagrams - answered(probe)
+    arrivals, later = counts_of(flows, probe.to_node)
+    own = _unanswered(probe, later)
     if arrivals is None:
         return 0, own
     missing = arrivals.sent - arrivals.counted
     others = [p for p in flows.probes if p.to_node == probe.to_node and p != probe]
-    unanswered = sum(p.datagrams - answered(p) for p in others)
-    certain = sum(p.datagrams for p in others if not answered(p))
+    unanswered = sum(_unanswered(p, later) for p in others)
+    certain = sum(_unanswered(p, later) for p in others if not answered(p))
     return max(0, missing - unanswered), max(0, min(own, missing - certain))
 
 
-def _of_others(arrivals: FlowArrivals | None) -> bool:
+def counts_of(flows: Flows, node: str) -> tuple[FlowArrivals | None, bool]:
+    """Return what a node counted, and whether that is of the later datagrams alone: those of others may have reached it
+    with the first ones only."""
+    whole, later = flows.arrived(node), flows.arrived_later(node)
+    if later is not None and of_others(whole) and not of_others(later):
+        return later, True
+    return whole, False
+
+
+def _unanswered(probe: FlowProbe, later: bool) -> int:
+    """Return how many datagrams of a path got no answer; `later`: of those that examined missing answers alone."""
+    first = sum(p.sent > 0 and (p.late or not p.answered) for p in probe.ports)
+    return probe.datagrams - answered(probe) - first * later
+
+
+def who_sent(flows: Flows) -> str:
+    """Return which other processes sent at the same time; empty where none is known."""
+    return ", ".join(f"pid {o.pid} on {o.node}" for o in flows.others if o.age_s is None)
+
+
+def of_others(arrivals: FlowArrivals | None) -> bool:
     """Return whether a node counted datagrams that this check did not send."""
     return arrivals is not None and arrivals.counted > arrivals.sent
 
 
-def _did_not_arrive(flows: Flows, probe: FlowProbe, lost: int) -> bool:
+def did_not_arrive(flows: Flows, probe: FlowProbe, lost: int) -> bool:
     """Return whether the counts of a path's target agree with the loss of so many of its datagrams.
 
     Datagrams of other programs to closed ports count too, so half of the missing ones suffice. Where the count is not
     known, a share of the kernel's answers that another sender took would look like a loss.
     """
-    return flows.arrived(probe.to_node) is not None and 2 * _lost_here(flows, probe)[1] >= lost
+    later = counts_of(flows, probe.to_node)[1]
+    # The first datagram of each port was sent before the count.
+    expected = lost - sum(p.sent > 0 and not p.answered for p in probe.ports) if later else lost
+    return flows.arrived(probe.to_node) is not None and 2 * lost_here(flows, probe)[1] >= max(1, expected)
 
 
 def _uncounted(flows: Flows, probe: FlowProbe) -> int:
@@ -220,7 +244,7 @@ def _without_answer(flows: Flows, probe: FlowProbe, arrivals: FlowArrivals | Non
     if arrivals is None:
         reason = f"no datagram got an answer, and {probe.to_node} does not show whether any arrived"
         return FlowJudgement(probe, FlowVerdict.UNDECIDED, reason=reason)
-    if not _did_not_arrive(flows, probe, probe.datagrams):
+    if not did_not_arrive(flows, probe, probe.datagrams):
         reason = (
             f"{arrivals.counted} of {arrivals.sent} datagrams arrived at {probe.to_node}, which does not answer those "
             f"from {probe.from_node}"
@@ -232,53 +256,6 @@ def _without_answer(flows: Flows, probe: FlowProbe, arrivals: FlowArrivals | Non
 def _errors(ports: Sequence[FlowPort]) -> str:
     errors = sorted({p.error for p in ports if p.error})
     return f"the kernel did not send: {', '.join(errors)}" if errors else "nothing was sent"
-
-
-class CutVerdict(StrEnum):
-    """What the datagrams that a sender's kernel cut into fragments show."""
-
-    PASSES = "passes"
-    DROPPED = "fragments are dropped"
-    NOT_CUT = "a block fits one packet"
-    UNDECIDED = "not decided"
-    NOT_SENT = "not sent"
-
-
-def judge_fragments(probe: FlowProbe, flows: Flows) -> CutVerdict:
-    """Return what the blocks of a path show: dropped where all are, while full-size packets of the same port pass."""
-    ports = cut(probe)
-    if not ports:
-        return CutVerdict.NOT_SENT if probe.reason or not whole(probe) else CutVerdict.NOT_CUT
-    if all(p.answered for p in ports):
-        return CutVerdict.PASSES
-    examined = [p for p in ports if p.full_sent]
-    unanswered = not any(p.answered for p in ports)
-    lost = sum(p.sent for p in ports)
-    if (
-        unanswered
-        and examined
-        and all(p.full_answered and p.sent >= LEAST_LARGE for p in examined)
-        and _did_not_arrive(flows, probe, lost)
-    ):
-        return CutVerdict.DROPPED
-    is_counted = _lost_here(flows, probe)[1] == 0 and not _of_others(flows.arrived(probe.to_node))
-    return CutVerdict.PASSES if is_counted else CutVerdict.UNDECIDED
-
-
-LEAST_UNANSWERED = 2
-"""Blocks in fragments without an answer from which a network counts: a kernel limits its answers."""
-
-
-def networks_that_lose_fragments(flows: Flows) -> dict[str, tuple[int, int]]:
-    """Return by network how many blocks in fragments got no answer, and how many were sent; empty unless at least one
-    other network answered all of them, as only then the networks differ."""
-    lost: dict[str, tuple[int, int]] = {}
-    for probe in flows.probes:
-        ports = cut(probe)
-        unanswered, sent = lost.get(probe.network, (0, 0))
-        lost[probe.network] = unanswered + sum(p.sent - p.answered for p in ports), sent + sum(p.sent for p in ports)
-    losing = {network: counts for network, counts in lost.items() if counts[0] >= LEAST_UNANSWERED}
-    return losing if any(sent and not unanswered for unanswered, sent in lost.values()) else {}
 
 
 def contradicts_pings(there: FlowJudgement, back: FlowJudgement | None, ping: PathProbe | None) -> bool:

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from checks.model.facts import Cluster, PathProbe, PrivateNetwork, Unknown, Verdict
 from checks.model.finding import Status
 from checks.model.wording import continued
-from checks.rules.flow_verdicts import flows_of, networks_that_lose_fragments
+from checks.rules.flow_verdicts import flows_of
+from checks.rules.fragment_verdicts import networks_that_lose_fragments
 from checks.rules.path_status import over_a_router, packet_loss, path_statuses
 
 OWN = "·"

@@ -12,6 +12,7 @@ from checks.run.gathering import counters_interval_s
 from checks.sources.entries import Program, RunsOn
 from checks.sources.kernel_files import CLOSED_PORTS, UDP_ENDS
 from checks.sources.probes import haip_pings, udp_plan
+from checks.sources.probes.limits import GentlePace
 from checks.sources.probes.path import Path
 from checks.sources.probes.path_budget import plan_path
 from checks.sources.probes.path_mtu import CONFIRMATION_COPIES, HINT_COPIES, LADDER, SIZES_PER_ROUND
@@ -64,6 +65,9 @@ def describe_budget(settings: ProbeSettings, mtu: int, version: int = 4) -> list
         f"at most {settings.max_packets_per_path} packets in all, {settings.max_bytes_in_flight} unanswered bytes "
         f"at one time, {settings.max_packets_per_second} packets a second from a node on all its paths; "
         f"a packet counts as lost after at most {settings.timeout_ms} ms",
+        f"to a node to which one was lost at most {GentlePace.BYTES_PER_S:,} bytes a second from all nodes together, "
+        f"or {GentlePace.BYTES_PER_S_OF_A_PATH:,} for each path to it",
+        "one racwire of a node pings at a time (the abstract socket @racwire-pings)",
     ]
 
 
@@ -84,9 +88,13 @@ def plan_other_packets(settings: Settings, groups: Collection[str]) -> Iterator[
             f"{UDP_DATAGRAMS.reads[0].how},",
             "for each ordered pair of nodes on each private network, at the same time as the pings:",
             f"  {ports} x {EXAMPLE_MTU} bytes, Don't Fragment set, from {ports} source ports (never more than "
-            f"{settings.probe.source_ports}), {udp_plan.AT_ONCE} at once and then one in {udp_plan.SLOW_MS / 1000:g} s",
+            f"{settings.probe.source_ports}), evenly over some {ports - udp_plan.AT_ONCE + 1} s",
             f"  where the MTU is smaller than a block, {udp_plan.FRAGMENTED} of them have {block} bytes and may be cut "
             "into fragments, as blocks are",
+            f"  as many of those may get no answer as fill {udp_plan.MEMORY_SHARE:.0%} of the receiver's memory for",
+            "    reassembly, from all nodes together; the others are not sent",
+            "  one racwire of a node sends at a time (the abstract socket @racwire-probe): one that waits uses its",
+            f"    results, and sends beside who keeps the lock for {udp_plan.WAIT_MS // 1000} s",
             "  to a port below ip_local_port_range that no socket and no service has: one of "
             f"{', '.join(map(str, CLOSED_PORTS))}",
             "  only where some get no answer: from the same source ports a small one and two to three large ones, a "
@@ -95,7 +103,8 @@ def plan_other_packets(settings: Settings, groups: Collection[str]) -> Iterator[
             f"  after the pings; for {udp_plan.DOUBTS_OF_ALL} source ports where none is answered, for none where no "
             "ping passes",
             "  this node sends in its own process; a peer runs, through the open connection:",
-            "    python3 -E -s -S -c TEXT 1000 FROM,TO,PORT,AT:SLOT:SOURCEPORT:BYTES:DF/...",
+            "    python3 -E -s -S -c TEXT 1000:30000:60000 FROM,TO,PORT,AT:SLOT:SOURCEPORT:BYTES:DF/...,"
+            "NODE:MOST:COUNTED",
             "  where TEXT is checks/sources/probes/udp_sender.py",
             f"  and {UDP_ENDS.where}, {UDP_ENDS.purpose}:",
             *(f"    {read.how}" for read in UDP_ENDS.reads),

@@ -339,9 +339,9 @@ GATHERERS = (
     Gatherer("clusterware", (), _clusterware, limit_s=30),
     Gatherer("nodes", ("clusterware",), _nodes, limit_s=150),
     Gatherer("networks", ("clusterware", "nodes"), _networks, limit_s=5),
-    Gatherer("paths", ("nodes", "networks"), _paths, limit_s=120),
+    Gatherer("paths", ("nodes", "networks"), _paths, limit_s=150),
     # Beside the pings, whose results it awaits before it examines what got no answer.
-    Gatherer("flows", ("nodes", "networks"), _flows, limit_s=320, awaits=("paths",)),
+    Gatherer("flows", ("nodes", "networks"), _flows, limit_s=520, awaits=("paths",)),
     Gatherer("owners", ("nodes", "networks"), _owners, limit_s=20),
     # With the instances' samples: the packets that the kernels dropped in that time may be the lost blocks.
     Gatherer("counters", ("nodes",), _counters, limit_s=900, after=("database",)),

@@ -299,13 +299,17 @@ sed -n 's/^ *[0-9]*: [0-9A-F]*:\\([0-9A-F]*\\) .*/socket: \\1/p' udp udp6 udplit
 cd /
 grep -h '^Udp:' /proc/net/snmp 2>/dev/null
 grep -h '^Udp6NoPorts' /proc/net/snmp6 2>/dev/null
+grep -h '^FRAG' /proc/net/sockstat /proc/net/sockstat6 2>/dev/null
+sed 's/^/most: /' /proc/sys/net/ipv4/ipfrag_high_thresh 2>/dev/null
+sed 's/^/most6: /' /proc/sys/net/ipv6/ip6frag_high_thresh 2>/dev/null
 true
 """
 UDP_ENDS = Program(
     name="udp ends",
     groups=("flows",),
     where=RunsOn.NODES,
-    purpose="the node's Python, a closed UDP port and Udp.NoPorts, just before and after datagrams are sent",
+    purpose="the node's Python, a closed UDP port, Udp.NoPorts and the memory for reassembly, just before and after "
+    "datagrams are sent",
     text=_UDP_ENDS,
     reads=tuple(Read("udp ends", "UDP ports", line) for line in _UDP_ENDS.strip().splitlines()),
     limit_s=10.0,

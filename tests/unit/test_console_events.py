@@ -139,18 +139,22 @@ CHECKING = ConsoleSettings(on_event="check")
 SENDS = {c.id for c in discover() if {"paths", "flows", "haip_paths", "owners"} & {*c.needs, *c.uses}}
 
 
+def at_once() -> float:
+    return 0.0
+
+
 def lost_blocks() -> list[ClusterEvent]:
     return following(losing(60, 121)).listed
 
 
 def test_by_default_no_check_runs_by_itself():
-    response = EventResponse(ConsoleSettings())
+    response = EventResponse(ConsoleSettings(), at_once)
     assert response.see_changes(lost_blocks(), (), 0) == ""
     assert response.due(report(), 0) == ()
 
 
 def test_checks_of_an_event_run_once_and_again_after_five_minutes():
-    response = EventResponse(CHECKING)
+    response = EventResponse(CHECKING, at_once)
     response.see_changes(lost_blocks(), (), 0)
     assert response.due(None, 0) == (), "a run of all checks comes first"
     assert response.due(report(), 0) == checks_for(EventKind.LOST_BLOCKS)
@@ -162,6 +166,15 @@ def test_checks_of_an_event_run_once_and_again_after_five_minutes():
     assert response.waits == ""
 
 
+def test_a_check_for_an_event_waits_a_random_time_since_all_consoles_see_the_event_at_once():
+    response = EventResponse(CHECKING, lambda: 3.0)
+    response.see_changes(lost_blocks(), (), 0)
+    assert response.due(report(), 10) == ()
+    assert response.due(report(), 12.9) == ()
+    assert response.due(report(), 13) == checks_for(EventKind.LOST_BLOCKS)
+    assert len({EventResponse(CHECKING)._jitter() for _ in range(9)}) > 1
+
+
 def test_beyond_the_budget_only_checks_run_that_send_nothing():
     built = cluster(3)
     assert isinstance(built.paths, tuple)
@@ -170,7 +183,7 @@ def test_beyond_the_budget_only_checks_run_that_send_nothing():
     )
     sent = probes_sent(built)
     assert sent == 42 * len(built.paths) > 0
-    response = EventResponse(ConsoleSettings(on_event="check", probes_per_hour=2 * sent))
+    response = EventResponse(ConsoleSettings(on_event="check", probes_per_hour=2 * sent), at_once)
     response.ran(built, 0)
     response.ran(built, 60)
     response.see_changes(lost_blocks(), (), 100)
@@ -183,7 +196,7 @@ def test_beyond_the_budget_only_checks_run_that_send_nothing():
 
 
 def test_a_node_that_comes_back_is_announced_and_read_again_with_what_was_unknown():
-    response = EventResponse(ConsoleSettings())
+    response = EventResponse(ConsoleSettings(), at_once)
     unknown = report(finding("df-ping", Status.UNKNOWN, "rac3"), finding("boot-mtu", Status.UNKNOWN, "rac2"))
     assert response.see_changes(following(silent(30, 121)).listed, (), 0) == "", "it is still away"
     back = following(silent(30, 60)).listed
@@ -203,7 +216,7 @@ def test_a_database_whose_hanging_instance_is_known_does_not_answer_again():
     hung = Gap("instance prod2", BEGIN + 75, "prod2 did not answer in time.")
     others = [Gap(f"instance prod{n}", BEGIN + 75, hung.reason, "instance prod2") for n in (1, 3)]
     items = [i for i in run(74) if not (isinstance(i, InstanceSample) and i.at > BEGIN + 60)]
-    state, response, said = EventState(), EventResponse(ConsoleSettings()), []
+    state, response, said = EventState(), EventResponse(ConsoleSettings(), at_once), []
     state.follow(facts())
     for item in (*items, others[0], hung, others[1]):
         said.append(response.see_changes(state.see([item]), state.lasting, 0))
@@ -214,7 +227,7 @@ def test_a_database_whose_hanging_instance_is_known_does_not_answer_again():
 
 
 def test_a_node_that_the_run_could_not_read_is_read_once_it_answers():
-    response = EventResponse(ConsoleSettings())
+    response = EventResponse(ConsoleSettings(), at_once)
     known = report(finding("interfaces", Status.UNKNOWN, "rac3"), unread="rac3")
     others = [node_sample("rac1", BEGIN), node_sample("rac2", BEGIN)]
     assert response.see_samples(others, known, 0) == ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable, Sequence
 
 import pytest
@@ -10,8 +11,8 @@ import pytest
 from checks.model.facts import Port, PrivateNetwork
 from checks.model.settings import ProbeSettings
 from checks.sources.nodes.shell import Completed, Shell, ShellError
-from checks.sources.probes import ping_command
-from checks.sources.probes.limits import BudgetSpentError, PacketPace, PathLimits
+from checks.sources.probes import limits, ping_command
+from checks.sources.probes.limits import BudgetSpentError, GentlePace, PacketPace, PathLimits
 from checks.sources.probes.path import Path
 from checks.sources.probes.ping_command import CommandPinger, PingTool, Slots, read_ping_tool
 from checks.sources.probes.pinger import CannotPingError, Request
@@ -71,8 +72,8 @@ def none_answered(command: list[str]) -> str:
 
 
 def pinger(shell: Shell, tool: PingTool = MODERN, **settings: int) -> CommandPinger:
-    limits = PathLimits(ProbeSettings(**settings))
-    return CommandPinger(PATH, limits, PacketPace(100_000), shell=shell, tool=tool, slots=Slots())
+    own = PathLimits(ProbeSettings(**settings))
+    return CommandPinger(PATH, own, PacketPace(100_000), shell=shell, tool=tool, slots=Slots())
 
 
 async def test_a_series_is_combined_from_several_runs() -> None:
@@ -98,6 +99,43 @@ async def test_pings_without_answers_allow_others_to_run(monkeypatch: pytest.Mon
     (series,) = await pinger(shell).ping([Request(56, 20)], timeout_s=0.3)
     assert (series.sent, series.received) == (20, 0)
     assert shell.most_running == 6, "all but the first, which showed that nothing answers"
+
+
+async def test_large_pings_to_a_node_to_which_one_was_lost_are_spread_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    waits: list[float] = []
+    sleep = asyncio.sleep
+
+    async def note(seconds: float) -> None:
+        if seconds > GentlePace.AT_ONCE / GentlePace.BYTES_PER_S - 0.01 and seconds < 30:
+            waits.append(seconds)
+        await sleep(0 if seconds < 30 else seconds)
+
+    shell = FakeShell(none_answered)
+    sender = pinger(shell)
+    monkeypatch.setattr(asyncio, "sleep", note)
+    (series,) = await sender.ping([Request(8972, 20)], timeout_s=0.3)
+    assert series.sent == 20
+    assert [option(c, "-c") for c in shell.commands] == ["3", *["1"] * 17]
+    assert len(waits) >= 15, "one packet of 9000 bytes each 50 ms"
+
+
+async def test_small_pings_and_those_to_a_node_to_which_none_was_lost_are_not_spread_out() -> None:
+    receiver = GentlePace()
+    await receiver.take(10**9)
+    shell = FakeShell(none_answered)
+    sender = pinger(shell)
+    await sender.ping([Request(56, 20)], timeout_s=0.3)
+    assert len(shell.commands) == 7
+
+
+async def test_who_keeps_the_lock_of_pings_is_named_after_the_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "PING_LOCK", f"\0racwire-pings-test-{os.getpid()}")
+    async with limits.turn_to_ping(0) as holder:
+        assert holder == 0
+        async with limits.turn_to_ping(0.2) as other:
+            assert other == os.getpid()
+    async with limits.turn_to_ping(0) as holder:
+        assert holder == 0, "the lock is free again"
 
 
 async def test_a_refused_size_is_not_retried() -> None:

@@ -3,7 +3,8 @@ event where the settings want that."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import random
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from checks.model.facts import (
@@ -25,13 +26,25 @@ if TYPE_CHECKING:
 _SENDING = frozenset({"paths", "flows", "haip_paths", "owners"})
 """The groups of facts for which racwire sends packets on the private networks."""
 
+_JITTER_S = 4.0
+"""The most seconds until a check starts by itself: all consoles of a cluster see an event at the same moment."""
+
+
+def _jitter() -> float:
+    return random.uniform(0, _JITTER_S)  # noqa: S311 - no secret
+
+
 _RUNS = ": racwire runs the checks again that concern it."
 
 
 class EventResponse:
     """Decides which checks run without a key, and when. It does no I/O: the caller gives the time and runs them."""
 
-    def __init__(self, settings: ConsoleSettings) -> None:
+    def __init__(self, settings: ConsoleSettings, jitter: Callable[[], float] = _jitter) -> None:
+        """`jitter` returns the seconds from an event until the checks that concern it are due."""
+        self._jitter = jitter
+        self._due_s: float | None = None
+        """When the checks that are wanted may start; None while none is."""
         self._runs_checks = settings.on_event == "check"
         self._per_hour = settings.probes_per_hour
         self._wanted: dict[str, None] = {}
@@ -127,6 +140,10 @@ class EventResponse:
         them."""
         if not (self._wanted or self._rereads) or report is None:
             return ()
+        if self._due_s is None:
+            self._due_s = now_s + self._jitter()
+        if now_s < self._due_s:
+            return ()
         from checks.rules.live_events import has_probes_left, may_run
         from checks.run.check_discovery import discover
 
@@ -148,6 +165,7 @@ class EventResponse:
             names = silent
         self._wanted.clear()
         self._rereads.clear()
+        self._due_s = None
         self._ran_s = now_s
         return tuple(names)
 

@@ -55,6 +55,8 @@ from checks.model.facts.flow_probe import (
     Flows,
     HaipPath,
     HaipPaths,
+    Held,
+    OtherSender,
 )
 from checks.model.facts.grid import (
     ActiveVersion,
@@ -154,6 +156,7 @@ __all__ = [
     "Haip",
     "HaipPath",
     "HaipPaths",
+    "Held",
     "History",
     "HistoryPeriod",
     "HostSetup",
@@ -192,6 +195,7 @@ __all__ = [
     "NotGathered",
     "OcrBackup",
     "OpenPluggable",
+    "OtherSender",
     "PacketFilters",
     "Parameter",
     "PathProbe",

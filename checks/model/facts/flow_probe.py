@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 from checks.model.facts.base import Fact, Unknown
 
 
@@ -27,6 +29,16 @@ class FlowPort(Fact, frozen=True):
     """The host that answered that a filter refuses the datagram (ICMP "administratively prohibited")."""
     error: str = ""
     """Another error, as errno: `EMSGSIZE`, `EHOSTUNREACH`."""
+    held: int = 0
+    """Datagrams in fragments that were not sent; see FlowProbe.held."""
+
+
+class Held(StrEnum):
+    """Why datagrams in fragments were not sent: each that stays incomplete holds memory of its receiver."""
+
+    MEMORY = "the receiver's memory for reassembly is in use"
+    SHARE = "others without an answer hold the share of the memory that racwire uses"
+    OTHERS = "another racwire sent before"
 
 
 class FlowProbe(Fact, frozen=True):
@@ -42,6 +54,8 @@ class FlowProbe(Fact, frozen=True):
     ports: tuple[FlowPort, ...] = ()
     reason: str = ""
     """Why nothing was sent, or nothing more; empty where all went as planned."""
+    held: Held | None = None
+    """Why datagrams in fragments were not sent; None where all were."""
 
     @property
     def datagrams(self) -> int:
@@ -58,16 +72,38 @@ class FlowArrivals(Fact, frozen=True):
     counted: int
 
 
+class OtherSender(Fact, frozen=True):
+    """Another process that had the lock of racwire's senders on a node: one sends at a time."""
+
+    node: str
+    pid: int
+    """Its number; 0 where the node does not tell it."""
+    age_s: float | None = None
+    """Seconds from its start until its results were used; None where this racwire sent itself."""
+    waited_s: float = 0.0
+    """Seconds that this racwire waited for it before it sent."""
+    is_still: bool = False
+    """Whether it still had the lock then, so that both sent."""
+
+
 class Flows(Fact, frozen=True):
     """All datagrams of a run."""
 
     probes: tuple[FlowProbe, ...] = ()
     arrivals: tuple[FlowArrivals, ...] = ()
     """For each node whose kernel reported the counter before and after."""
+    later_arrivals: tuple[FlowArrivals, ...] = ()
+    """Those of the datagrams that examined missing answers alone."""
+    others: tuple[OtherSender, ...] = ()
+    """Who else sent from the nodes meanwhile."""
 
     def arrived(self, node: str) -> FlowArrivals | None:
         """Return the count of a node; None where it is not known."""
         return next((a for a in self.arrivals if a.node == node), None)
+
+    def arrived_later(self, node: str) -> FlowArrivals | None:
+        """Return the count of a node while missing answers were examined; None where it is not known."""
+        return next((a for a in self.later_arrivals if a.node == node), None)
 
 
 class AddressProbe(Fact, frozen=True):

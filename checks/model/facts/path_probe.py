@@ -136,3 +136,6 @@ class PathProbe(Fact, frozen=True):
     packets_sent: int = 0
     bytes_sent: int = 0
     elapsed_ms: float = 0.0
+    beside_pid: int = 0
+    """A process that may have pinged from racwire's node at the same time: it kept the lock of racwire's pings; 0 where
+    none did."""

@@ -63,6 +63,10 @@ def loss(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> I
             f"{found.lost:,} of {counted(found.sent, 'packet')} got no answer",
             *reasons_of(going_on),
             *result_lines(paths),
+            *(
+                f"pid {pid} may have pinged too: it kept the lock of racwire's pings on {cluster.local_node} for 30 s"
+                for pid in sorted({p.beside_pid for p in paths if p.beside_pid})
+            ),
         ),
         expected=("None lost",),
         next=[

@@ -66,7 +66,7 @@ def udp_path(cluster: Cluster) -> Iterator[Finding]:
     which have none, show one link, and these datagrams show as many as the ports happen to take. Where an answer is
     missing, racwire sends small and full-size datagrams again from the same port, a second apart, since a kernel limits
     its answers; it compares what the target's kernel counted (Udp.NoPorts). The port is closed: no socket, no service,
-    below net.ipv4.ip_local_port_range.
+    below net.ipv4.ip_local_port_range. One racwire of a node sends at a time; others use its results.
     """
     if isinstance(cluster.networks, Unknown):
         return

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from checks.model.check import Kind
-from checks.model.facts import Cluster, FlowPort, PrivateNetwork, Unknown
+from checks.model.facts import Cluster, FlowPort, FlowProbe, Flows, Held, OtherSender, PrivateNetwork, Unknown
 from checks.model.finding import FAULTS, Finding, Remedy, Status
 from checks.model.packet_sizes import packet_of
 from checks.model.wording import between, counted, few, hub
 from checks.plugins.shared.path_text import first_lines, short_name
 from checks.rules.flow_verdicts import (
     FlowJudgement,
+    flows_of,
     is_fine,
     whole,
 )
@@ -54,6 +55,33 @@ def _line(judged: FlowJudgement) -> str:
     return "; ".join([*parts, *([judged.reason] if judged.reason else [])])
 
 
+_HELD = {
+    Held.MEMORY: "more than 5 % of the memory for reassembly of {} is in use",
+    Held.SHARE: "others to {} got no answer, and incomplete ones may hold 5 % of its memory for reassembly",
+    Held.OTHERS: "another racwire sent before, and what it left in the memory of {} is not known",
+}
+
+
+def held_text(probe: FlowProbe) -> str:
+    """Return how many datagrams in fragments were not sent on a path, and why; empty where all were sent."""
+    held = sum(port.held for port in probe.ports)
+    return f"{held} in fragments not sent: {_HELD[probe.held].format(probe.to_node)}" if probe.held else ""
+
+
+def others_text(flows: Flows | None, nodes: Sequence[str]) -> tuple[str, ...]:
+    """Return who else sent from these nodes at the same time, a line each."""
+    others = [other for other in (flows.others if flows else ()) if other.node in nodes]
+    return first_lines([f"{other.node}: {_other_text(other)}" for other in others], "line like these")
+
+
+def _other_text(other: OtherSender) -> str:
+    who = f"pid {other.pid}" if other.pid else "another process"
+    if other.age_s is not None:
+        return f"probed by {who}, another racwire, {other.age_s:.0f} s before; its results are used"
+    end = "did not end, so both sent" if other.is_still else "ended, and then this one sent"
+    return f"{who} had the lock of racwire's senders; racwire waited {other.waited_s:.0f} s; it {end}"
+
+
 def port_numbers(ports: Sequence[FlowPort]) -> str:
     """Return the numbers of the source ports, the first six of them."""
     return few((str(p.source_port) for p in ports), 6)
@@ -88,7 +116,7 @@ def flow_finding(
             "datagrams": sum(j.probe.datagrams for j in judged),
             "answered": sum(p.answered + p.small_answered + p.full_answered for p in ports),
         },
-        seen=(*_lines(judged), *more),
+        seen=(*_lines(judged), *more, *others_text(flows_of(cluster), [j.probe.from_node for j in judged])),
         expected=(expected,) if expected else (),
         next=next,
         evidence=[

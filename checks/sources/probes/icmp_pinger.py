@@ -20,6 +20,10 @@ from checks.sources.probes.pinger import Request, Tally
 REFUSALS_THAT_SETTLE = 2
 """Refusals after which the rest of a series is not sent: a kernel that refuses a size refuses it every time."""
 
+LOOK_AFTER = 3
+"""Packets of a large size that are answered or lost before the rest of a series is sent, at the pace for lossy paths
+where one was lost."""
+
 YIELD_EVERY = 8
 """Packets sent before the event loop gets its turn, so that probing a path does not freeze the console."""
 
@@ -78,7 +82,10 @@ class IcmpPinger:
         for request in requests:
             tally = Tally(request.payload)
             tallies.append(tally)
-            for _ in range(request.count):
+            for number in range(request.count):
+                if number == LOOK_AFTER and not hurry and request.payload > self.path.small_payload:
+                    await self._wait_for_the_rest()
+                    self._limits.receiver.has_lost |= tally.lost > 0
                 if tally.refused >= REFUSALS_THAT_SETTLE:
                     break
                 await self._admission(packet_of(request.payload, self.path.version))
@@ -93,6 +100,7 @@ class IcmpPinger:
 
     async def _admission(self, packet_bytes: int) -> None:
         await self._pace.take(1)
+        await self._limits.receiver.take(packet_bytes)
         while not self._window.admits(packet_bytes):
             await self._stir(min(f.expires_at for f in self._flights.values() if f.in_window))
 

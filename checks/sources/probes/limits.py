@@ -1,8 +1,16 @@
-"""The three limits of probing: packets for a path, bytes in flight on a path, packets per second from a node."""
+"""The limits of probing: packets for a path, bytes in flight on a path, packets per second from a node, and bytes per
+second to a node whose paths lose packets. One racwire of a node pings at a time: two lose packets to each other, and
+count each other's."""
 
 from __future__ import annotations
 
 import asyncio
+import random
+import socket
+import struct
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 from checks.model.settings import ProbeSettings
 
@@ -11,10 +19,34 @@ class BudgetSpentError(Exception):
     """The packet budget of a path is used up."""
 
 
+class GentlePace:
+    """Limits the bytes per second to one node from all others, once a packet to it was lost.
+
+    What racwire sends beyond a limit of the network displaces blocks, and a queue that is full of it drops them.
+    """
+
+    BYTES_PER_S = 180_000
+    """Twenty packets of 9000 bytes a second: a thousandth of a link of 1 Gbit/s. It is ours."""
+    BYTES_PER_S_OF_A_PATH = 13_500
+    """The least for each path, so that those of a large cluster end within the time of a run."""
+    AT_ONCE = 9_000
+    """Bytes that one ping process sends at once."""
+
+    def __init__(self, paths: int = 1) -> None:
+        self.has_lost = False
+        self._pace = PacketPace(max(self.BYTES_PER_S, paths * self.BYTES_PER_S_OF_A_PATH))
+
+    async def take(self, size: int) -> None:
+        """Wait until so many bytes may be sent; not at all where no packet was lost."""
+        if self.has_lost:
+            await self._pace.take(size)
+
+
 class PathLimits:
     """The packet budget of one path, and the packets and bytes sent."""
 
-    def __init__(self, settings: ProbeSettings) -> None:
+    def __init__(self, settings: ProbeSettings, receiver: GentlePace | None = None) -> None:
+        self.receiver = receiver or GentlePace()
         self.max_packets = settings.max_packets_per_path
         self.max_bytes_in_flight = settings.max_bytes_in_flight
         self.packets_sent = 0
@@ -41,7 +73,7 @@ class PathLimits:
 
 
 class PacketPace:
-    """Limit the packet rate of one node, over all its paths.
+    """Limit the packet rate of one node, over all its paths, or another rate.
 
     A burst of up to 0.02 s of the rate may go at once, because finer sleeps of the event loop are not worth their cost;
     the mean never exceeds the rate.
@@ -80,3 +112,43 @@ class Window:
     def remove(self, packet_bytes: int) -> None:
         """Remove a packet that was answered, refused or timed out."""
         self.bytes_in_flight -= packet_bytes
+
+
+PING_LOCK = "\0racwire-pings"
+"""An abstract socket: all users of the node see its name, and it ends with its process."""
+PING_WAIT_S = 30.0
+"""The most seconds to wait for another racwire, and for who else holds its lock."""
+_AGAIN_S = 0.1, 0.3
+_CREDENTIALS = struct.Struct("iII")
+
+
+@asynccontextmanager
+async def turn_to_ping(wait_s: float = PING_WAIT_S) -> AsyncIterator[int]:
+    """Wait for the lock and hold it. Yields 0, or the process that still holds it when the time is over."""
+    until, lock = time.monotonic() + wait_s, socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    holder = 0
+    with lock:
+        while True:
+            try:
+                lock.bind(PING_LOCK)
+                lock.listen()
+                holder = 0
+                break
+            except OSError:
+                holder = _holder() or holder
+            if time.monotonic() >= until:
+                break
+            await asyncio.sleep(random.uniform(*_AGAIN_S))  # noqa: S311 - no secret
+        yield holder
+
+
+def _holder() -> int:
+    """Return the process that holds the lock; 0 where it is not known."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
+        line.setblocking(False)
+        try:
+            line.connect(PING_LOCK)
+            found = line.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+        except OSError:
+            return 0
+        return int(_CREDENTIALS.unpack(found)[0])

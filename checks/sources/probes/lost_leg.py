@@ -2,11 +2,15 @@
 
 For each target, all failing senders send first together: if no request or every request arrives, the direction is
 known for all. Otherwise they send one after the other. Targets do not affect each other: each counts its own requests.
+
+A racwire on another node may ping the target at the same time. Its requests only add to the count, so they cannot hide
+one that arrives; where more arrive than were sent, or any arrive while none is sent, the count is taken once more.
 """
 
 from __future__ import annotations
 
 import asyncio
+import random
 from collections.abc import Iterable, Mapping, Sequence
 
 from checks.model.facts import Leg
@@ -19,6 +23,11 @@ from checks.sources.probes.probe_hosts import ProbeHosts
 
 STRANGERS = 2
 """Tolerance of a count: echo requests of other programs (monitoring pings once a second) and lost own requests."""
+
+QUIET_S = 0.3
+"""Seconds without own pings in which the target counts those of others."""
+JITTER_S = 0.5, 2.0
+"""Seconds until the one repetition: a racwire on another node that waits equally long would meet this one again."""
 
 
 def in_echos(snmp: str) -> int | None:
@@ -78,15 +87,29 @@ async def _one_target(target: str, senders: Sequence[PathWork], nodes: ProbeHost
     if shell is None:
         _note(senders, Leg.UNKNOWN, f"racwire has no shell on {target} to count arrivals, so the direction is unknown")
         return
-    leg = await _count(senders, shell)
+    leg = await _count_undisturbed(senders, shell)
     if leg is not Leg.UNKNOWN or len(senders) == 1:
         return
     for sender in senders:
-        await _count([sender], shell)
+        await _count_undisturbed([sender], shell)
 
 
-async def _count(senders: Sequence[PathWork], shell: Shell) -> Leg:
-    """Count the arrivals from these senders once, and record the result for each sender."""
+async def _count_undisturbed(senders: Sequence[PathWork], shell: Shell) -> Leg:
+    """Count, and once more where the pings of others were counted."""
+    leg = await _count(senders, shell)
+    if leg is not None:
+        return leg
+    await asyncio.sleep(random.uniform(*JITTER_S))  # noqa: S311 - no secret
+    if (leg := await _count(senders, shell)) is not None:
+        return leg
+    why = f"{shell.node} also counts pings of others, which may be those of a racwire on another node"
+    _note(senders, Leg.UNKNOWN, f"the direction is not clear: {why}")
+    return Leg.UNKNOWN
+
+
+async def _count(senders: Sequence[PathWork], shell: Shell) -> Leg | None:
+    """Count the arrivals from these senders once, and record the result for each sender; None where others were
+    counted too."""
     try:
         before = await _arrived(shell)
         sent = sum(await asyncio.gather(*(w.send_to_be_counted() for w in senders)))
@@ -99,6 +122,8 @@ async def _count(senders: Sequence[PathWork], shell: Shell) -> Leg:
         return Leg.UNKNOWN
     arrived = after - before
     leg = leg_of_all(arrived, sent)
+    if arrived > sent + STRANGERS or (leg is Leg.REPLY and not await _is_quiet(shell, after)):
+        return None
     meaning = {
         Leg.REQUEST: f"requests are lost on the way to {shell.node}",
         Leg.REPLY: f"requests arrive, and answers from {shell.node} are lost",
@@ -106,6 +131,16 @@ async def _count(senders: Sequence[PathWork], shell: Shell) -> Leg:
     who = " ".join(w.path.source.node for w in senders)
     _note(senders, leg, f"{sent} full-size pings from {who}, {shell.node} counted {arrived} echo requests: {meaning}")
     return leg
+
+
+async def _is_quiet(shell: Shell, before: int) -> bool:
+    """Return whether hardly any request reaches the target while racwire sends none."""
+    await asyncio.sleep(QUIET_S)
+    try:
+        after = await _arrived(shell)
+    except ShellError:
+        return False
+    return after is not None and after - before <= STRANGERS
 
 
 async def _arrived(shell: Shell) -> int | None:

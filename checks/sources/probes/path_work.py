@@ -104,6 +104,7 @@ class PathWork:
         self._over: PingSeries | None = None
         self._boundary: tuple[PingSeries, ...] = ()
         self._elapsed_s = 0.0
+        self._beside_pid = 0
         self._lines = ProbeText(path)
 
     @property
@@ -186,7 +187,7 @@ class PathWork:
             sent = sum(series.sent for series in (*before, *again))
             reason = (
                 f"{lost} of {sent} packets got no answer while racwire probed all paths at the same time; all were "
-                "answered when it probed this path alone"
+                "answered when it probed this path alone and slowly"
             )
             self.judgement = Judgement(Verdict.PASSES, reason)
             self._say(self._lines.verdict(self.verdict, reason))
@@ -267,6 +268,11 @@ class PathWork:
             series = await self.pinger.ping([self.plan.counted], timeout_s=self._round_timeout_s(), hurry=True)
         return series[0].sent - series[0].refused_locally
 
+    def beside(self, pid: int) -> None:
+        """Record the process that may have pinged from this node at the same time."""
+        self._beside_pid = pid
+        self._say(f"pid {pid} held the lock of racwire's pings on this node, so both ping at the same time")
+
     def note_leg(self, leg: Leg, how: str) -> None:
         """Record the direction that loses full-size packets, and how it was found."""
         self.lost_leg = leg
@@ -294,6 +300,7 @@ class PathWork:
             packets_sent=self.limits.packets_sent,
             bytes_sent=self.limits.bytes_sent,
             elapsed_ms=round(self._elapsed_s * 1000, 1),
+            beside_pid=self._beside_pid,
         )
 
     def _payload(self, packet: int) -> int:
@@ -309,6 +316,8 @@ class PathWork:
         answers = await pinger.ping(requests, timeout_s=timeout_s)
         for series in answers:
             self._say(self._lines.series(series))
+            # A peer from which nothing returns may be down: then no large packets follow.
+            self.limits.receiver.has_lost |= 0 < series.received < series.sent - series.refused_locally
         return answers
 
     def _say(self, line: str) -> None:

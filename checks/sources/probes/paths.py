@@ -19,7 +19,7 @@ from checks.sources.entries import Program
 from checks.sources.kernel_files import LINK, NEIGHBOUR, ROUTES_IN_USE
 from checks.sources.nodes.route_get import Query, parse_routes_in_use
 from checks.sources.nodes.shell import Shell, ShellError
-from checks.sources.probes.limits import BudgetSpentError, PathLimits
+from checks.sources.probes.limits import BudgetSpentError, GentlePace, PathLimits, turn_to_ping
 from checks.sources.probes.lost_leg import find_legs
 from checks.sources.probes.path import Path
 from checks.sources.probes.path_budget import plan_path
@@ -169,6 +169,8 @@ class PathRun:
         self._session = session
         self._sockets = ExitStack()
         self._nodes = ProbeHosts(nodes, session, self._sockets)
+        to_node = Counter(path.destination.node for path in paths)
+        self._paces = {node: GentlePace(number) for node, number in to_node.items()}
         self._works = [self._work(path) for path in paths]
         self._to_measure = [w for w in self._works if w.path.network.name not in barred and w.path not in doubled]
         for work in self._works:
@@ -183,7 +185,12 @@ class PathRun:
     def _work(self, path: Path) -> PathWork:
         settings = self._session.settings.probe
         plan = plan_path(settings, path.mtu, path.version, path.small_payload)
-        return PathWork(path, plan, PathLimits(settings), start_entry(self._session.journal, path, plan))
+        return PathWork(
+            path,
+            plan,
+            PathLimits(settings, self._paces[path.destination.node]),
+            start_entry(self._session.journal, path, plan),
+        )
 
     def results(self) -> tuple[PathProbe, ...]:
         """The results so far, in the order of the networks and their ports."""
@@ -191,10 +198,12 @@ class PathRun:
 
     async def run(self) -> tuple[PathProbe, ...]:
         """Probe all paths and return the results."""
-        self._started_s = time.monotonic()
         try:
-            async with asyncio.timeout(RUN_TIMEOUT_S):
-                await self._probe()
+            async with turn_to_ping() as holder:
+                self._note_holder(holder)
+                self._started_s = time.monotonic()
+                async with asyncio.timeout(RUN_TIMEOUT_S):
+                    await self._probe()
         except TimeoutError:
             for work in self._works:
                 work.out_of_time(f"probing all paths took over {RUN_TIMEOUT_S:.0f} s")
@@ -204,6 +213,11 @@ class PathRun:
             self._sockets.close()
             await self._nodes.close()
         return self.results()
+
+    def _note_holder(self, holder: int) -> None:
+        """Note that another process may ping from this node at the same time."""
+        for work in self._works if holder else ():
+            work.beside(holder)
 
     async def _probe(self) -> None:
         await self._each(self._to_measure, self._measure)

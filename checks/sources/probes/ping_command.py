@@ -225,12 +225,16 @@ class CommandPinger:
             await self._run(parts.pop(0), tally, timeout_s, hurry=False, alone=alone)
             if tally.refused or tally.too_big_mtu is not None:
                 return
+            self._limits.receiver.has_lost |= tally.lost > 0 and request.payload > self.path.small_payload
             alone = alone and bool(tally.rtts_ms)
+            parts = list(self._parts(Request(request.payload, request.count - tally.sent)))
         await _together(self._run(part, tally, timeout_s, hurry=hurry, alone=alone) for part in parts)
 
     def _parts(self, request: Request) -> Iterator[Request]:
         """Yield the request in runs of ping, each within the limit of bytes in flight."""
-        most = self._limits.max_bytes_in_flight // packet_of(request.payload, self.path.version)
+        receiver = self._limits.receiver
+        most_bytes = receiver.AT_ONCE if receiver.has_lost else self._limits.max_bytes_in_flight
+        most = most_bytes // packet_of(request.payload, self.path.version)
         run = max(1, min(RUN, most))
         for sent in range(0, request.count, run):
             yield Request(request.payload, min(run, request.count - sent))
@@ -238,6 +242,7 @@ class CommandPinger:
     async def _enter(self, part: Request) -> None:
         size = self._bytes(part)
         await self._pace.take(part.count)
+        await self._limits.receiver.take(size)
         async with self._room:
             await self._room.wait_for(lambda: self._window.admits(size))
             self._window.add(size)

@@ -60,6 +60,11 @@ class Tally:
     ttl: int | None = None
     errors: list[str] = field(default_factory=list)
 
+    @property
+    def lost(self) -> int:
+        """Packets that left the node and got no answer."""
+        return self.sent - self.refused - len(self.rtts_ms)
+
     def answered(self, rtt_ms: float, ttl: int | None) -> None:
         """Record an answer."""
         self.rtts_ms.append(rtt_ms)

@@ -4,12 +4,15 @@ Pings have no ports, so they show one flow; a link aggregation, a filter or a po
 send at the same time, each one process for all of its paths. Nothing is sent to a port that could have a socket.
 
 The first datagrams of all paths are sent while the paths are pinged: one after the other would double the time of a run
-over many nodes. Those that examine a missing answer wait for the pings, which often show the reason.
+over many nodes. Those that examine a missing answer wait for the pings, which often show the reason. On each node one
+racwire sends at a time, and others use its results. Where a target counted datagrams of others all the same, and the
+counts do not decide, those that examine are sent once more.
 """
 
 from __future__ import annotations
 
 import asyncio
+import random
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Event
@@ -19,12 +22,15 @@ from checks.model.facts import (
     FlowPort,
     FlowProbe,
     Flows,
+    Held,
     Node,
+    OtherSender,
     PathProbe,
     PrivateNetwork,
     UnreadNode,
     Verdict,
 )
+from checks.rules.fragment_verdicts import is_disturbed
 from checks.sources.kernel_files import UDP_ENDS
 from checks.sources.nodes.read_only.allow_list import SENDER_TEXT
 from checks.sources.nodes.shell import Shell, ShellError
@@ -34,25 +40,37 @@ from checks.sources.probes.paths import all_paths
 from checks.sources.probes.probe_hosts import ProbeSession
 from checks.sources.probes.safety import assert_private, public_overlap, two_owners
 from checks.sources.probes.udp_plan import (
+    AGE_MS,
     ANSWER_MS,
+    WAIT_MS,
     Datagram,
     DatagramAnswer,
+    Receiver,
     UdpEnds,
     closed_port,
+    doubtful,
     first_datagrams,
     first_ports,
-    is_silent,
     later_datagrams,
     parse_answers,
+    parse_began,
     parse_ends,
+    parse_first_answers,
+    parse_others,
+    parse_used,
     ports_within,
+    record,
+    room_for_fragments,
+    shares,
     with_later,
     word,
 )
 from checks.sources.registry import UDP_DATAGRAMS
 
-RUN_S = 100.0
-"""Seconds for one sender with all of its datagrams; the longest plan takes 70."""
+RUN_S = 160.0
+"""Seconds for one sender with all of its datagrams; the longest plan takes 70, and the wait for others 60."""
+JITTER_S = 1.0, 4.0
+"""Seconds until the one repetition: racwires on two nodes that wait equally long would meet again."""
 _WITHOUT = {
     Verdict.UNREACHABLE: "no ping of any size passes",
     Verdict.LOCAL_MTU: "the sender's own kernel refuses full-size packets",
@@ -72,8 +90,12 @@ class _Flow:
     offset_ms: int = 0
     port: int = 0
     ports: tuple[FlowPort, ...] = ()
+    firsts: tuple[FlowPort, ...] = ()
+    """The ports after their first datagram."""
     planned: list[Datagram] = field(default_factory=list)
+    first_planned: list[Datagram] = field(default_factory=list)
     reason: str = ""
+    held: Held | None = None
 
     def probe(self) -> FlowProbe:
         path = self.path
@@ -87,6 +109,7 @@ class _Flow:
             destination_port=self.port,
             ports=self.ports,
             reason=self.reason,
+            held=self.held if any(port.held for port in self.ports) else None,
         )
 
 
@@ -135,34 +158,61 @@ class _FlowRun:
         self._session = session
         self._unread = {n.name: n.reason for n in nodes if isinstance(n, UnreadNode)}
         self._shells: dict[str, Shell] = {}
-        self._sent: dict[str, int] = {}
+        self._names: list[str] = []
+        self._counts: list[tuple[dict[str, int], dict[str, int | None]]] = []
+        """For each time that datagrams were sent: how many to each node, and its Udp.NoPorts before."""
+        self._others: list[OtherSender] = []
+        self._records: dict[str, str] = {}
+        """The first datagrams of a node and their answers, for another racwire."""
+        self._waited_s: dict[str, float] = {}
 
     async def run(self, most_ports: int, pings: Pings, pause: Callable[[], Awaitable[None]] | None) -> Flows:
         open_flows = [f for f in self._flows if not f.reason]
-        names = list(dict.fromkeys(port.node for f in open_flows for port in (f.path.source, f.path.destination)))
-        before = await self._ends(names)
+        self._names = list(dict.fromkeys(p.node for f in open_flows for p in (f.path.source, f.path.destination)))
+        ends = await self._ends()
         for flow in open_flows:
-            self._choose(flow, before)
+            self._choose(flow, ends)
             flow.planned = first_datagrams(flow.path, most_ports)
-        await self._send([f for f in open_flows if not f.reason], before, self._first)
+        await self._send([f for f in open_flows if not f.reason], ends, self._first)
         self._end_after(await pings())
-        after = await self._ends(names)
-        doubtful = [f for f in open_flows if not f.reason and any(map(is_silent, f.ports))]
-        if doubtful and pause is not None:
-            await pause()
-        for flow in doubtful:
-            if (port := closed_port(after.get(flow.path.destination.node, UdpEnds()))) != flow.port:
+        ends = await self._ends()
+        if silent := [f for f in open_flows if not f.reason and doubtful(f.ports)]:
+            if pause is not None:
+                await pause()
+                ends = await self._ends()
+            ends = await self._examine(silent, ends)
+        flows = self._result(ends)
+        if again := [f for f in open_flows if not f.reason and doubtful(f.ports) and is_disturbed(flows, f.probe())]:
+            await asyncio.sleep(random.uniform(*JITTER_S))  # noqa: S311 - no secret
+            ends = await self._ends()
+            for flow in again:
+                pairs = zip(flow.firsts, flow.ports, strict=True)
+                flow.ports = tuple(port if port.answered else first for first, port in pairs)
+            flows = self._result(await self._examine(again, ends))
+        return flows
+
+    async def _examine(self, flows: Sequence[_Flow], ends: Mapping[str, UdpEnds]) -> dict[str, UdpEnds]:
+        """Send the later datagrams of these paths, and return the tables of the nodes afterwards."""
+        for flow in flows:
+            if (port := closed_port(ends.get(flow.path.destination.node, UdpEnds()))) != flow.port:
                 flow.reason = f"{flow.path.destination.node}: port {flow.port} is no longer known to be closed ({port})"
             flow.planned = later_datagrams(flow.path, flow.ports)
-        if doubtful := [f for f in doubtful if not f.reason]:
-            await self._send(doubtful, after, self._later)
-            after = await self._ends(names)
-        return Flows(tuple(f.probe() for f in self._flows), tuple(self._arrivals(before, after)))
+        await self._send([f for f in flows if not f.reason and f.planned], ends, self._later)
+        return await self._ends()
+
+    def _result(self, after: Mapping[str, UdpEnds]) -> Flows:
+        later = self._counts[-1:] if len(self._counts) > 1 else []
+        return Flows(
+            tuple(f.probe() for f in self._flows),
+            tuple(self._arrivals(self._counts, after)),
+            tuple(self._arrivals(later, after)),
+            tuple(dict.fromkeys(self._others)),
+        )
 
     def _end_after(self, pings: Sequence[PathProbe]) -> None:
         """End the paths on which pings show that more datagrams would show nothing more."""
         verdicts = {(p.network, p.from_node, p.to_node): p.verdict for p in pings}
-        for flow in (f for f in self._flows if not f.reason and any(map(is_silent, f.ports))):
+        for flow in (f for f in self._flows if not f.reason and doubtful(f.ports)):
             path = flow.path
             verdict = verdicts.get((path.network.name, path.source.node, path.destination.node))
             flow.reason = _WITHOUT.get(verdict, "") if verdict else ""
@@ -181,8 +231,8 @@ class _FlowRun:
         else:
             flow.port = port
 
-    async def _ends(self, names: Iterable[str]) -> dict[str, UdpEnds]:
-        found = await asyncio.gather(*map(self._end, names))
+    async def _ends(self) -> dict[str, UdpEnds]:
+        found = await asyncio.gather(*map(self._end, self._names))
         return {name: ends for name, ends in found if ends}
 
     async def _end(self, name: str) -> tuple[str, UdpEnds | None]:
@@ -202,18 +252,47 @@ class _FlowRun:
         by_node: dict[str, list[_Flow]] = {}
         for flow in flows:
             by_node.setdefault(flow.path.source.node, []).append(flow)
-        await asyncio.gather(*(self._of_node(node, own, ends[node].python, take) for node, own in by_node.items()))
+        if not by_node:
+            return
+        receivers = {name: self._receiver(name, flows, ends) for name in self._names}
+        self._counts.append(({}, {name: e.no_ports for name, e in ends.items()}))
+        await asyncio.gather(
+            *(
+                self._of_node(
+                    node, own, ends[node].python, {name: r[node] for name, r in receivers.items() if node in r}, take
+                )
+                for node, own in by_node.items()
+            )
+        )
 
-    async def _of_node(self, node: str, flows: Sequence[_Flow], python: str, take: _Take) -> None:
-        words = [str(ANSWER_MS), *(word(f.path, f.port, f.planned, f.offset_ms) for f in flows)]
+    def _receiver(self, name: str, flows: Sequence[_Flow], ends: Mapping[str, UdpEnds]) -> dict[str, Receiver]:
+        """Return a receiving node as each of its senders sees it."""
+        own = ends.get(name, UdpEnds())
+        to_it = [f for f in flows if f.path.destination.node == name]
+        unanswered = sum(p.sent - p.answered for f in to_it for p in f.ports if not p.whole)
+        room = room_for_fragments(own, unanswered)
+        for flow in to_it:
+            flow.held = Held.SHARE if room else Held.MEMORY
+        senders = list(dict.fromkeys(f.path.source.node for f in to_it))
+        number = self._names.index(name)
+        each = shares(room, senders, self._names, name)
+        return {sender: Receiver(number, each[sender], own.no_ports) for sender in senders}
+
+    async def _of_node(
+        self, node: str, flows: Sequence[_Flow], python: str, receivers: Mapping[str, Receiver], take: _Take
+    ) -> None:
+        wait_ms = max(0, WAIT_MS - round(self._waited_s.get(node, 0.0) * 1000))
+        earlier = [self._records[node]] if node in self._records else []
+        words = [f"{ANSWER_MS}:{wait_ms}:{AGE_MS}"]
+        words += [word(f.path, f.port, f.planned, receivers[f.path.destination.node], f.offset_ms) for f in flows]
         text, failure = "", ""
         with self._session.journal.entry(node, "udp datagrams", UDP_DATAGRAMS.action("udp datagrams")) as entry:
             try:
                 async with asyncio.timeout(RUN_S):
                     if node == self._session.local_node:
-                        text = await _sent_here(words)
+                        text = await _sent_here([*words, *earlier])
                     else:
-                        text = await _sent_there(self._shells[node], python, words)
+                        text = await _sent_there(self._shells[node], python, [*words, *earlier])
                 entry.text = "\n".join([*words, text])
             except TimeoutError:
                 failure = f"the datagrams of {node} were not sent within {RUN_S:g} s"
@@ -222,27 +301,56 @@ class _FlowRun:
             if failure:
                 entry.outcome = failure
         answers = parse_answers(text)
-        if not failure and not answers:
+        firsts = parse_first_answers(text)
+        if not failure and not answers and not firsts:
             failure = (
                 f"the Python of {node} did not send: {text.strip().splitlines()[-1] if text.strip() else 'silent'}"
             )
+        self._note_others(node, flows, text)
+        if (began_s := parse_began(text)) is not None and not earlier:
+            self._records[node] = record(began_s, words, answers)
         for number, flow in enumerate(flows):
             own = [answer for answer in answers if answer.path == number]
-            took = sum(not answer.what.startswith("unsent:") for answer in own)
-            target = flow.path.destination.node
-            self._sent[target] = self._sent.get(target, 0) + took
-            if failure or not own:
+            self._count_sent(flow, own, -1)
+            if taken := [answer for answer in firsts if answer.path == number]:
+                self._count_sent(flow, taken, 0)
+                flow.ports = flow.firsts = first_ports(flow.first_planned, taken)
+                self._later(flow, own)
+            elif failure or not own:
                 flow.reason = failure or f"{node} sent no datagram on this path"
             else:
                 take(flow, own)
 
+    def _count_sent(self, flow: _Flow, answers: Sequence[DatagramAnswer], when: int) -> None:
+        sent, _ = self._counts[when]
+        target = flow.path.destination.node
+        sent[target] = sent.get(target, 0) + sum(not answer.is_unsent for answer in answers)
+
+    def _note_others(self, node: str, flows: Sequence[_Flow], text: str) -> None:
+        """Note who else sent from a node. Where their results are used, their counts before count as well."""
+        others = parse_others(text, node)
+        self._others += others
+        if waited := [other for other in others if other.age_s is None]:
+            in_vain_s = sum(other.waited_s for other in waited if other.is_still)
+            self._waited_s[node] = self._waited_s.get(node, 0.0) + in_vain_s
+            for flow in flows:
+                flow.held = Held.OTHERS
+        whole = {answer.path for answer in parse_first_answers(text)}
+        for used in parse_used(text):
+            if used.path < len(flows):
+                target = flows[used.path].path.destination.node
+                _, before = self._counts[0 if used.path in whole else -1]
+                own = before.get(target)
+                before[target] = None if own is None or used.no_ports is None else min(own, used.no_ports)
+
     @staticmethod
     def _first(flow: _Flow, answers: Sequence[DatagramAnswer]) -> None:
-        flow.ports = first_ports(flow.planned, answers)
+        flow.first_planned = flow.planned
+        flow.ports = flow.firsts = first_ports(flow.planned, answers)
 
     @staticmethod
     def _later(flow: _Flow, answers: Sequence[DatagramAnswer]) -> None:
-        slots = {datagram.slot for datagram in flow.planned}
+        slots = {answer.slot for answer in answers}
         flow.ports = tuple(
             with_later(port, [a for a in answers if a.slot == slot], full_payload=flow.path.full_payload)
             if slot in slots
@@ -250,12 +358,17 @@ class _FlowRun:
             for slot, port in enumerate(flow.ports)
         )
 
-    def _arrivals(self, before: Mapping[str, UdpEnds], after: Mapping[str, UdpEnds]) -> Iterable[FlowArrivals]:
-        for node, sent in self._sent.items():
-            first = before[node].no_ports if node in before else None
+    @staticmethod
+    def _arrivals(
+        counts: Sequence[tuple[Mapping[str, int], Mapping[str, int | None]]], after: Mapping[str, UdpEnds]
+    ) -> Iterable[FlowArrivals]:
+        """Return what the nodes counted from the first of these times until afterwards."""
+        for node in dict.fromkeys(node for sent, _ in counts for node in sent):
+            befores = [before.get(node) for _, before in counts]
+            known = [before for before in befores if before is not None]
             last = after[node].no_ports if node in after else None
-            if first is not None and last is not None and last >= first:
-                yield FlowArrivals(node, sent, last - first)
+            if last is not None and len(known) == len(befores) and last >= min(known):
+                yield FlowArrivals(node, sum(sent.get(node, 0) for sent, _ in counts), last - min(known))
 
 
 async def _sent_here(words: Sequence[str]) -> str:

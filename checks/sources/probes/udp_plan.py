@@ -2,6 +2,8 @@
 
 Pure functions. A kernel answers datagrams to closed ports with "port unreachable", about six at once and then one a
 second for each sender (net.ipv4.icmp_ratelimit; Linux net/ipv4/icmp.c, inet_peer_xrlim_allow), so datagrams are paced.
+One of a block's size that does not arrive whole holds memory of its receiver for net.ipv4.ipfrag_time, which the
+database shares (Linux net/ipv4/inet_fragment.c), so few of them may be without an answer.
 """
 
 from __future__ import annotations
@@ -12,18 +14,22 @@ from dataclasses import dataclass
 
 import msgspec
 
-from checks.model.facts import FlowPort
+from checks.model.facts import FlowPort, OtherSender
 from checks.model.packet_sizes import BLOCK_HEADER_BYTES, SMALL_PAYLOAD, USUAL_BLOCK_BYTES, packet_of
 from checks.sources.kernel_files import CLOSED_PORTS
 from checks.sources.probes.path import Path
+from checks.sources.probes.udp_sender import SLOW_MS, record_of
 
 USUAL_PORTS = 12
 """Most source ports of a path, and so datagrams where all are answered, unless the operator requests more."""
 AT_ONCE = 5
-"""Datagrams sent one after the other at the start: one fewer than a kernel answers at once."""
-APART_MS, SLOW_MS = 25, 1_100
-"""Between the datagrams at the start, and between the later ones: a kernel answers one a second."""
+"""Datagrams more than one in SLOW_MS that may be sent from the start: one fewer than a kernel answers at once."""
 ANSWER_MS = 1_000
+WAIT_MS = 30_000
+"""The most time that a run waits on a node for who holds the lock of senders; twice as long for a racwire that shows
+life."""
+AGE_MS = 60_000
+"""The greatest age of results of another racwire that are used."""
 FRAGMENTED = 3
 """Datagrams of a block's size in fragments, where the MTU is smaller than a block."""
 DOUBTS = 6
@@ -33,6 +39,12 @@ CONTROLS = 3
 DOUBTS_OF_ALL = 3
 """Source ports that are examined where none has an answer."""
 BLOCK_PAYLOAD = USUAL_BLOCK_BYTES + BLOCK_HEADER_BYTES
+INCOMPLETE_BYTES = 12 * 1024
+"""Memory of a receiver that a datagram of a block's size holds while fragments of it are missing."""
+MEMORY_SHARE = 0.05
+"""The share of a receiver's memory for reassembly that datagrams of all racwires may hold together."""
+LEAST_MEMORY_BYTES = 262_144
+"""The memory for reassembly where it is not known: the default of kernels before 3.10."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +77,12 @@ def is_cut(path: Path) -> bool:
 def first_datagrams(path: Path, ports: int) -> list[Datagram]:
     """Return one large datagram for each source port: full-size, and the last ones a block where blocks are cut."""
     whole = ports - (FRAGMENTED if is_cut(path) and ports > FRAGMENTED else 0)
+    # Evenly, since a burst would displace blocks where the network limits their rate.
+    apart_ms = max(1, ports - AT_ONCE + 1) * SLOW_MS // max(1, ports)
     return [
-        Datagram(
-            slot * APART_MS if slot < AT_ONCE else AT_ONCE * APART_MS + (slot - AT_ONCE + 1) * SLOW_MS,
-            slot, 0, path.full_payload if slot < whole else BLOCK_PAYLOAD, slot < whole,
-        )
+        Datagram(slot * apart_ms, slot, 0, path.full_payload if slot < whole else BLOCK_PAYLOAD, slot < whole)
         for slot in range(ports)
-    ]  # fmt: skip
+    ]
 
 
 def later_datagrams(path: Path, ports: Sequence[FlowPort]) -> list[Datagram]:
@@ -99,6 +110,8 @@ def later_datagrams(path: Path, ports: Sequence[FlowPort]) -> list[Datagram]:
 def doubtful(ports: Sequence[FlowPort]) -> list[int]:
     """Return the slots to examine: those without an answer, at most DOUBTS; a few where no port has one."""
     silent = [slot for slot, port in enumerate(ports) if is_silent(port)]
+    if not any(port.sent and not port.whole for port in ports):
+        silent += [slot for slot, port in enumerate(ports) if port.held]
     cut = [slot for slot in silent if not ports[slot].whole]
     whole = [slot for slot in silent if ports[slot].whole]
     most = DOUBTS_OF_ALL if len(silent) == len(ports) else DOUBTS
@@ -110,10 +123,36 @@ def is_silent(port: FlowPort) -> bool:
     return port.sent > 0 and not port.answered and not port.prohibited_by and not port.error
 
 
-def word(path: Path, port: int, datagrams: Sequence[Datagram], offset_ms: int = 0) -> str:
+@dataclass(frozen=True, slots=True)
+class Receiver:
+    """The receiving node of a path, as its sender sees it."""
+
+    number: int
+    most_incomplete: int
+    """Datagrams in fragments that may be without an answer, from this sender on all paths to the receiver."""
+    no_ports: int | None
+    """Its Udp.NoPorts before; None where not known."""
+
+
+def word(path: Path, port: int, datagrams: Sequence[Datagram], receiver: Receiver, offset_ms: int = 0) -> str:
     """Return the word of the sender's command line for these datagrams of a path."""
     planned = "/".join(f"{d.at_ms + offset_ms}:{d.slot}:{d.source_port}:{d.payload}:{int(d.whole)}" for d in datagrams)
-    return f"{path.source.ip},{path.destination.ip},{port},{planned}"
+    counted = "" if receiver.no_ports is None else receiver.no_ports
+    end = f"{receiver.number}:{receiver.most_incomplete}:{counted}"
+    return f"{path.source.ip},{path.destination.ip},{port},{planned},{end}"
+
+
+def shares(room: int, senders: Sequence[str], nodes: Sequence[str], receiver: str) -> dict[str, int]:
+    """Return how many of `room` incomplete datagrams to a receiver each sender may have.
+
+    Where there are more senders than room, those after the receiver in the order of the nodes have one, so that each
+    node sends to some receivers and receives from some senders.
+    """
+    if room >= len(senders):
+        return {sender: room // max(1, len(senders)) for sender in senders}
+    place = nodes.index(receiver)
+    order = sorted(senders, key=lambda sender: (nodes.index(sender) - place) % len(nodes))
+    return {sender: int(number < room) for number, sender in enumerate(order)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +165,62 @@ class DatagramAnswer:
     payload: int
     what: str
     sender: str
+
+    @property
+    def line(self) -> str:
+        """The line."""
+        return f"{self.path} {self.slot} {self.source_port} {self.payload} {self.what} {self.sender or '-'}"
+
+    @property
+    def is_unsent(self) -> bool:
+        """Whether the datagram was not sent: the kernel refused it, or it was held back."""
+        return self.what == HELD or self.what.startswith("unsent:")
+
+
+HELD = "held"
+"""The answer of a datagram in fragments that was not sent, since others without an answer hold the memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class UsedRun:
+    """A line of the sender: another racwire had the results of a path."""
+
+    path: int
+    pid: int
+    age_ms: int
+    no_ports: int | None
+    """The receiver's Udp.NoPorts before that run; None where not known."""
+
+
+def parse_began(text: str) -> float | None:
+    """Parse the start of a run in the sender's output, in seconds of its node's clock; None where it did not start."""
+    found = re.search(r"^began (\d{1,15})$", text, re.ASCII | re.MULTILINE)
+    return int(found[1]) / 1000 if found else None
+
+
+def record(began_s: float, words: Sequence[str], answers: Iterable[DatagramAnswer]) -> str:
+    """Return a run of the sender as a word for a later run of the same racwire, which hands it to others."""
+    made: str = record_of(began_s, words, [answer.line for answer in answers])  # type: ignore[no-untyped-call]
+    return made
+
+
+_USED = re.compile(r"used (\d{1,6}) (\d{1,10}) (\d{1,9}) (\d{1,18}|-)", re.ASCII)
+_WAITED = re.compile(r"waited (\d{1,10}) (\d{1,9}) (ended|held)", re.ASCII)
+
+
+def parse_used(text: str) -> list[UsedRun]:
+    """Parse the lines about results of other racwires in the sender's output."""
+    found = (_USED.fullmatch(line.strip()) for line in text.splitlines())
+    return [UsedRun(int(m[1]), int(m[2]), int(m[3]), None if m[4] == "-" else int(m[4])) for m in found if m]
+
+
+def parse_others(text: str, node: str) -> tuple[OtherSender, ...]:
+    """Parse who else sent from a node: the processes whose results were used, and the one that was waited for."""
+    ages = {used.pid: used.age_ms for used in parse_used(text)}
+    others = [OtherSender(node, pid, age_s=round(age_ms / 1000, 1)) for pid, age_ms in ages.items()]
+    waits = (_WAITED.fullmatch(line.strip()) for line in text.splitlines())
+    others += [OtherSender(node, int(m[1]), waited_s=int(m[2]) / 1000, is_still=m[3] == "held") for m in waits if m]
+    return tuple(others)
 
 
 _LINE = re.compile(r"(\d{1,6}) (\d{1,3}) (\d{1,5}) (\d{1,6}) ([A-Za-z0-9?:]{1,40}) ([0-9A-Fa-f.:]{2,45}|-)", re.ASCII)
@@ -141,6 +236,11 @@ def parse_answers(text: str) -> list[DatagramAnswer]:
     ]
 
 
+def parse_first_answers(text: str) -> list[DatagramAnswer]:
+    """Parse what another racwire got at first on the paths whose results this one took whole."""
+    return parse_answers("\n".join(line[6:] for line in text.splitlines() if line.startswith("first ")))
+
+
 def first_ports(datagrams: Sequence[Datagram], answers: Iterable[DatagramAnswer]) -> tuple[FlowPort, ...]:
     """Return the ports after their first datagram, in the order of their slots."""
     by_slot = {answer.slot: answer for answer in answers}
@@ -150,8 +250,9 @@ def first_ports(datagrams: Sequence[Datagram], answers: Iterable[DatagramAnswer]
 def _port(planned: Datagram, answer: DatagramAnswer | None) -> FlowPort:
     if answer is None:
         return FlowPort(0, planned.payload, planned.whole, sent=0, error="no result")
-    unsent = answer.what.startswith("unsent:")
-    error = answer.what.removeprefix("unsent:") if answer.what not in ("refused", "silence", "prohibited") else ""
+    unsent = answer.is_unsent
+    known = ("refused", "silence", "prohibited", HELD)
+    error = answer.what.removeprefix("unsent:") if answer.what not in known else ""
     return FlowPort(
         answer.source_port,
         planned.payload,
@@ -160,14 +261,18 @@ def _port(planned: Datagram, answer: DatagramAnswer | None) -> FlowPort:
         answered=int(answer.what == "refused"),
         prohibited_by=(answer.sender or "?") if answer.what == "prohibited" else "",
         error=error,
+        held=int(answer.what == HELD),
     )
 
 
 def with_later(port: FlowPort, answers: Iterable[DatagramAnswer], *, full_payload: int) -> FlowPort:
     """Return a port with the results of its later datagrams. A datagram that was not sent does not count."""
     counts = {"sent": port.sent, "answered": port.answered, "small_sent": 0, "small_answered": 0}
-    counts |= {"full_sent": 0, "full_answered": 0}
+    counts |= {"full_sent": 0, "full_answered": 0, "held": port.held}
+    source_port = port.source_port
     for answer in answers:
+        source_port = source_port or answer.source_port
+        counts["held"] += answer.what == HELD
         if answer.what not in ("refused", "silence"):
             continue
         prefix = ""
@@ -177,7 +282,8 @@ def with_later(port: FlowPort, answers: Iterable[DatagramAnswer], *, full_payloa
             prefix = "full_"
         counts[f"{prefix}sent"] += 1
         counts[f"{prefix}answered"] += answer.what == "refused"
-    return msgspec.structs.replace(port, **counts, late=not port.answered and counts["answered"] > 0)
+    late = port.sent > port.answered == 0 < counts["answered"]
+    return msgspec.structs.replace(port, **counts, source_port=source_port, late=late)
 
 
 # --- the nodes --------------------------------------------------------------------------------------------------------
@@ -198,6 +304,10 @@ class UdpEnds:
     tables_read: bool = False
     no_ports: int | None = None
     """Udp.NoPorts of IPv4 and IPv6 together; None where it is not known."""
+    reassembly_bytes: int = LEAST_MEMORY_BYTES
+    """The memory for reassembly: the smaller one of net.ipv4.ipfrag_high_thresh and net.ipv6.ip6frag_high_thresh."""
+    reassembling_bytes: int | None = None
+    """How much of it is in use (FRAG of /proc/net/sockstat and sockstat6); None where it is not known."""
 
 
 def parse_ends(text: str) -> UdpEnds:
@@ -217,7 +327,19 @@ def parse_ends(text: str) -> UdpEnds:
             lowest = int(bounds[1])
         elif name == "reserved":
             taken |= _ports_in(value)
-    return UdpEnds(python, lowest, frozenset(taken), tables, _no_ports(text))
+    limits = [int(n) for n in re.findall(r"^most6?: (\d{1,18})$", text, re.ASCII | re.MULTILINE)]
+    used = [int(n) for n in re.findall(r"^FRAG6?: inuse \d+ memory (\d{1,18})$", text, re.ASCII | re.MULTILINE)]
+    memory = min(limits, default=LEAST_MEMORY_BYTES), max(used) if used else None
+    return UdpEnds(python, lowest, frozenset(taken), tables, _no_ports(text), *memory)
+
+
+def room_for_fragments(ends: UdpEnds, unanswered: int = 0) -> int:
+    """Return how many datagrams of a block's size to a node may be incomplete, beside what is in its memory.
+
+    `unanswered` of this run count where the node does not tell how much of the memory is in use.
+    """
+    used = unanswered * INCOMPLETE_BYTES if ends.reassembling_bytes is None else ends.reassembling_bytes
+    return max(0, int(ends.reassembly_bytes * MEMORY_SHARE) - used) // INCOMPLETE_BYTES
 
 
 def _ports_in(text: str) -> set[int]:

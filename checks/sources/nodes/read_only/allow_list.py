@@ -190,6 +190,8 @@ def _is_no_option(word: Word) -> bool:
     return not word.text.startswith(("-", UNKNOWN))
 
 
+_DATAGRAMS = r"[0-9A-Fa-f.:]{2,45},[0-9A-Fa-f.:]{2,45},\d{4,5},[\d:]+(?:/[\d:]+)*(?:,\d+:\d+:\d*)?"
+"""The datagrams of a path: a word of the sender."""
 _CLASSES: dict[str, Callable[[Word], bool]] = {
     "NUMBER": partial(_known, r"\d+(\.\d+)?"),
     "FEW": _is_few,
@@ -201,7 +203,7 @@ _CLASSES: dict[str, Callable[[Word], bool]] = {
     "FORMAT": lambda word: word.text.startswith("+") and not word.many,
     "DIRECTORY": lambda word: word.text.startswith("/") and not word.many,
     "SENDER": lambda word: word.is_known and word.text == SENDER_TEXT,
-    "DATAGRAMS": partial(_known, r"\d{1,5}|[0-9A-Fa-f.:]{2,45},[0-9A-Fa-f.:]{2,45},\d{4,5},[\d:]+(?:/[\d:]+)*"),
+    "DATAGRAMS": partial(_known, rf"\d{{1,5}}(?::\d{{1,6}})*|{_DATAGRAMS}|=\d+;[\d:]+(?:\|{_DATAGRAMS})*;[\w.:?|-]*"),
     "FILE": lambda word: _is_no_option(word) and word.text != "",
     "SED": partial(_known, rf"{_SED_COMMAND}(?:; *{_SED_COMMAND})*"),
 }
