@@ -148,7 +148,7 @@ def _spread(cluster: Cluster, nodes: Sequence[str]) -> Remedy:
     is_whole = bool(networks) and all(isinstance(n.mtu, int) and n.mtu > USUAL_BLOCK_BYTES for n in networks)
     text = (
         "Spread the packets: start irqbalance, or let other CPUs take packets of a NIC with one queue (RPS). More "
-        "receive queues (`ethtool -L`) drop the link: only with the node out of the cluster. "
+        "receive queues (RSS, `ethtool -L`) drop the link: only with the node out of the cluster. "
     )
     where = f"root on {named(nodes, 'node')}"
     if not is_whole:
