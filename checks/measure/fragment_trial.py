@@ -88,6 +88,6 @@ def _missing(path: MeasuredPath, kind: int, size: int, sent: int) -> LoadRefusal
 def _full(node: str, used: int) -> LoadRefusal:
     return LoadRefusal(
         _CODE,
-        f"Incomplete datagrams hold {used:,} bytes of the memory for reassembly of {node}, more than a quarter of it. "
+        f"Incomplete datagrams hold {used:,} bytes of the memory for reassembly of {node}, more than a quarter. "
         "Find out which fragments are lost first: `racwire check reassembly fragments`.",
     )

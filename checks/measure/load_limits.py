@@ -72,7 +72,7 @@ PUBLIC_BPS = 100e6
 """The most that `measure rate --public` sends on a public network, in bits a second."""
 
 
-class Room(NamedTuple):
+class FragmentRoom(NamedTuple):
     """What incomplete datagrams may hold at a receiver."""
 
     most_bytes: int

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from checks.measure.load_limits import FRAGMENT_SHARE, LoadLimits, Room
+from checks.measure.load_limits import FRAGMENT_SHARE, FragmentRoom, LoadLimits
 from checks.measure.measure_error import MeasureError
 from checks.model.facts import Unknown
 from checks.model.measurement import MeasuredPath
@@ -58,7 +58,7 @@ class LoadPlan:
     """Blocks that all instances together receive now; Unknown with a clause."""
     lock_holders: Mapping[str, str] = field(default_factory=dict)
     """The interpreter on each peer where a far end only holds the lock; empty where there is none."""
-    rooms: Mapping[str, Room] = field(default_factory=dict)
+    rooms: Mapping[str, FragmentRoom] = field(default_factory=dict)
     """What incomplete datagrams may hold at each node."""
 
     def lines(self) -> Iterator[str]:

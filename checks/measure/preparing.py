@@ -29,8 +29,8 @@ from checks.measure.load_limits import (
     FRAGMENT_SHARE,
     LEAST_FRAGMENT_BYTES,
     USUAL_FRAGMENT_S,
+    FragmentRoom,
     LoadLimits,
-    Room,
 )
 from checks.measure.load_plan import NO_DATABASE, LoadPlan, PlannedLoad
 from checks.measure.load_refusals import LoadRefusal, standing_refusals
@@ -184,10 +184,10 @@ async def prepare(
     return Prepared(cluster, plan, candidates, able, tuple(refusals))
 
 
-def rooms_of(cluster: Cluster) -> dict[str, Room]:
+def rooms_of(cluster: Cluster) -> dict[str, FragmentRoom]:
     """Return what incomplete datagrams may hold at each node that was read."""
     return {
-        node.name: Room(
+        node.name: FragmentRoom(
             int((sysctl(cluster, node.name, "net.ipv4.ipfrag_high_thresh") or LEAST_FRAGMENT_BYTES) * FRAGMENT_SHARE),
             sysctl(cluster, node.name, "net.ipv4.ipfrag_time") or USUAL_FRAGMENT_S,
         )
@@ -195,7 +195,7 @@ def rooms_of(cluster: Cluster) -> dict[str, Room]:
     }
 
 
-def _demand_room(node: str, room: Room, load: PlannedLoad) -> None:
+def _demand_room(node: str, room: FragmentRoom, load: PlannedLoad) -> None:
     """Raise MeasureError where a node has no room for one incomplete message of the measurement."""
     if load.most_incomplete_bytes > room.most_bytes:
         raise MeasureError(

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from checks.measure.load_limits import FEW_LOST, Room, incomplete_bytes, loses_too_much
+from checks.measure.load_limits import FEW_LOST, FragmentRoom, incomplete_bytes, loses_too_much
 from checks.measure.load_refusals import failing_paths
 from checks.measure.near_end import incomplete, paced_streams
 from checks.measure.near_end.control import Budget, Orders
@@ -25,7 +25,7 @@ from tests.fixtures.clusters import cluster, node
 from tests.fixtures.databases import with_sysctls
 
 BLOCK = incomplete_bytes(8192, 1500)
-ROOM = Room(17 * BLOCK, 30.0)
+ROOM = FragmentRoom(17 * BLOCK, 30.0)
 PATH = MeasuredPath("192.168.10.0/24", "rac1", "192.168.10.1", "rac2", "192.168.10.2", "eth1", 1500, 10_000)
 
 
@@ -39,9 +39,9 @@ def test_an_incomplete_block_holds_12_kb_and_17_fill_a_twentieth_of_the_usual_me
 def test_the_room_of_a_node_is_a_part_of_its_memory_and_the_smallest_default_where_it_is_not_known() -> None:
     facts = cluster([with_sysctls(node(1), net_ipv4_ipfrag_high_thresh=8_388_608, net_ipv4_ipfrag_time=15), node(2)])
     rooms = rooms_of(facts)
-    assert rooms["rac1"] == Room(419_430, 15)
+    assert rooms["rac1"] == FragmentRoom(419_430, 15)
     assert rooms["rac1"].stop_bytes == pytest.approx(8_388_608 / 4, abs=10)
-    assert rooms["rac2"] == Room(13_107, 30.0)
+    assert rooms["rac2"] == FragmentRoom(13_107, 30.0)
 
 
 # --- what has no answer -----------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from checks.measure.load_limits import FEW_LOST, LOOK_S, Room, loses_too_much
+from checks.measure.load_limits import FEW_LOST, LOOK_S, FragmentRoom, loses_too_much
 from checks.measure.near_end.stopped import StoppedError
 
 Holds = Mapping[str, int]
@@ -21,7 +21,7 @@ SILENT_S, _OVERTAKEN_S = 1.0, 0.1
 """The same in a stream, which is at a standstill by then, and where one that left later has its answer: both ends run
 then, and no network reorders over so long."""
 Key = tuple[int, ...]
-"""What tells a datagram from others; its first number is that of its far end."""
+"""Names a datagram among those of a stream; its first number is that of its far end."""
 
 
 class Incomplete:
@@ -30,7 +30,7 @@ class Incomplete:
     It lives as long as the sender, so that what one order leaves behind counts in the next.
     """
 
-    def __init__(self, rooms: Mapping[str, Room], stop_bytes: int) -> None:
+    def __init__(self, rooms: Mapping[str, FragmentRoom], stop_bytes: int) -> None:
         """`stop_bytes`: the memory in use at this node, by all senders, above which sending stops; 0 for no limit."""
         self._rooms, self._stop_bytes, self._looked_s = rooms, stop_bytes, 0.0
         self._kept: dict[str, dict[int, tuple[float, int]]] = {node: {} for node in rooms}

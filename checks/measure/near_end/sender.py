@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
-from checks.measure.load_limits import Room
+from checks.measure.load_limits import FragmentRoom
 from checks.measure.near_end import exchanges, paced_streams
 from checks.measure.near_end.control import Budget, Orders
 from checks.measure.near_end.incomplete import Incomplete
@@ -95,7 +95,7 @@ def main() -> None:
     _say({"ready": True})
     while (order := orders.next()) is not None:
         if order["order"] == "limits":
-            rooms = {node: Room(*room) for node, room in order["rooms"].items()}
+            rooms = {node: FragmentRoom(*room) for node, room in order["rooms"].items()}
             budget = Budget(
                 orders,
                 order["packets_per_s"],
