@@ -32,13 +32,14 @@ from bench.live import states_of, use_of
 from bench.practice import inside, practice_cluster, start_racwire
 from bench.receivers import FRAG_BYTES, LOST_HERE, Receivers
 from bench.rows import Row, not_measured, table
+from bench.terminal import TerminalError
 from racwire_lab import Lab
 
 CAUSE, CHECK = "CAUSE-70", "udp-path"
 """The cause that a check must name, and the check whose failure a console must show."""
 FAULT, NODES, CONSOLES = "lag-member-mtu", 4, 8
 WITHIN_S = 60.0
-_LONGEST_S = 180.0
+_LONGEST_S = 240.0
 _NAMED = re.compile(rf"^\W*F {CHECK}\b|\b{CAUSE}\b", re.MULTILINE)
 _SSHD, _ESTABLISHED = 22, "01"
 _SLOWLY_S = 1.0
@@ -190,15 +191,21 @@ def _rows(lab: Lab, environment: dict[str, str], args: argparse.Namespace) -> It
 
 
 def _until_concluded(consoles: Consoles) -> None:
-    """Wait until each console has finished its first run, on the healthy cluster."""
+    """Wait until each console has finished its first run, on the healthy cluster: until its run gets no longer."""
     until = time.monotonic() + _LONGEST_S
     for number in range(len(consoles.nodes)):
-        while not _has_concluded(consoles.screen(number)) and time.monotonic() < until:
-            time.sleep(0.5)
+        before = ""
+        while (now := _run_of(consoles.screen(number))) != before or not now:
+            before = now
+            if time.monotonic() > until:
+                raise TerminalError(f"console {number + 1} does not finish its first run within {_LONGEST_S:g} s")
+            time.sleep(_SLOWLY_S * 2)
 
 
-def _has_concluded(screen: str) -> bool:
-    return " run " in screen and not re.search(r"^ ?(Running|Waiting)\b", screen, re.MULTILINE)
+def _run_of(screen: str) -> str:
+    """Return when a console's run began and how long it took so far; empty while the screen lists checks that run."""
+    found = re.search(r"run [0-9:]{8}, [0-9.]+ s", screen)
+    return found[0] if found and not re.search(r"^ ?(Running|Waiting)\b", screen, re.MULTILINE) else ""
 
 
 def _named(

@@ -311,7 +311,7 @@ def table(lines: Iterable[Line]) -> tuple[str, bool]:
         for kind, own in kinds.items()
         for line in own
         for one in line["ended"]
-        if one["exit"] not in (0, 3) and one["said"]
+        if one["exit"] not in (0, 1, 2, 3)
     }
     text += [f"{situation}, {kind}: exit {code}, {said}" for situation, kind, code, said in told]
     tests = sum(bool(row[-2]) for row in rows) - 1
