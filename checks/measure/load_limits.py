@@ -64,7 +64,7 @@ STEP_UP_LOSS = 0.001
 """The share of datagrams that a step may lose, if they are more than a few, before the next one is sent: racwire's own
 load is the reason, or comes on top. Ours."""
 _LEAST_LOST, _MOST_LOSS = 10, 0.03
-"""More lost datagrams than this number and this share end a step at once, also in whole packets, which hold no memory:
+"""More lost datagrams than this number and this share, of a step or a second, end it at once, also in whole packets:
 a random loss of 1 % can still be measured. Ours."""
 BESIDE_FLOWS_PER_S = 50
 """The most flows that `measure mix --beside` sends in a second."""

@@ -58,7 +58,8 @@ def test_a_slow_port_is_the_slow_direction_of_the_path_and_more_than_it_carries_
     (below, above) = steps(found, "udp", is_towards_here=False)
     assert below.received == below.sent > 0
     assert above.received < above.sent
-    assert above.received_bps < 105e6
+    assert above.cap_bps is not None
+    assert above.received_bps < above.cap_bps / 2
     assert not steps(found, "udp", is_towards_here=True)
     assert found.is_harm
     assert "had no answer" in found.stopped
@@ -71,7 +72,7 @@ def test_a_healthy_path_carries_its_cap_and_loses_nothing(practice: Practice) ->
         for one in steps(found, "udp", is_towards_here=back):
             assert one.received + one.dropped == one.sent > 0
             assert one.cap_bps is not None
-            assert one.received_bps <= one.cap_bps
+            assert one.received_bytes <= one.cap_bps / 8 * one.seconds + 8192  # and one datagram
         assert all(one.received_bytes > 0 for one in steps(found, "tcp", is_towards_here=back))
 
 

@@ -125,6 +125,19 @@ def test_whole_packets_hold_no_memory_and_end_it_only_where_many_are_lost() -> N
         stream.has_room(1, 12.0 + SILENT_S + 0.01)
 
 
+def test_a_loss_that_begins_late_in_a_long_step_ends_it_as_soon() -> None:
+    _, stream = filled(2000)
+    for second in range(20):
+        for number in range(1000):
+            stream.went((0, second, number), float(second))
+            stream.answered((0, second, number))
+        assert stream.has_room(1, float(second))
+    for number in range(40):
+        stream.went((0, 99, number), 20.0)
+    with pytest.raises(StoppedError, match="40 of 20,040 datagrams"):
+        stream.has_room(1, 20.0 + SILENT_S + 0.01)
+
+
 @pytest.mark.parametrize(("lost", "sent", "is_too_much"), [(10, 10, False), (11, 11, True), (20, 2000, False)])
 def test_a_random_loss_of_one_percent_can_be_measured(lost: int, sent: int, is_too_much: bool) -> None:
     assert loses_too_much(lost, sent) is is_too_much

@@ -101,6 +101,8 @@ class Unanswered:
         self._answered_s: dict[int, float] = {}
         """For each far end, when the newest datagram left that has its answer."""
         self.sent = 0
+        self._before = 0.0, 0, 0
+        """A moment of the last second, and what was sent and lost until then."""
 
     def __bool__(self) -> bool:
         return bool(self._waiting)
@@ -148,5 +150,11 @@ class Unanswered:
             del self._waiting[key]
             self._given_up[key] = number
         self._incomplete.demand_few(self._holds, len(self._waiting), now)
-        if not self._holds and loses_too_much(self.lost, self.sent):
+        if self._holds:
+            return
+        before_s, sent, lost = self._before
+        # Also those of the last second by themselves: a loss that begins late in a step is small in all of it.
+        if loses_too_much(self.lost, self.sent) or loses_too_much(self.lost - lost, self.sent - sent):
             raise StoppedError(f"{self.lost:,} of {self.sent:,} datagrams had no answer", is_harm=True)
+        if now - before_s >= 1.0:
+            self._before = now, self.sent, self.lost

@@ -174,6 +174,7 @@ def udp_to(order: dict[str, Any], budget: Budget) -> dict[str, Any]:
                     continue
                 found.sent += 1
                 found.sent_bytes += len(data)
+            last = time.monotonic()  # as many datagrams take as many intervals
             while open_:
                 now = time.monotonic()
                 last = _acknowledged(one, token, open_) or last
@@ -227,6 +228,7 @@ def udp_from(order: dict[str, Any], budget: Budget) -> dict[str, Any]:
                     open_.went((place, sequence, number), now)
                 sockets[place].send(HEADER.pack(PULL, count, sequence.to_bytes(4, "big"), token, size))
                 found.asked += count
+            last = time.monotonic()  # as many datagrams take as many intervals
             while open_:
                 now = time.monotonic()
                 last = _receive(sockets, size, found, open_) or last
