@@ -15,6 +15,7 @@ import argparse
 import contextlib
 import functools
 import json
+import math
 import os
 import signal
 import subprocess
@@ -302,7 +303,7 @@ def table(lines: Iterable[Line]) -> tuple[str, bool]:
                 continue
             chance = chance_of_more(_rates(own), _rates(without)) if kind != WITHOUT and without else None
             is_worse = is_worse or (chance is not None and chance < LEVEL)
-            rows.append(_row(situation, kind, own, chance))
+            rows.append((*_row(situation, kind, own), *_verdict(chance, len(own), len(without))))
     widths = [max(len(row[column]) for row in rows) for column in range(len(_COLUMNS))]
     text = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
     told = {
@@ -331,7 +332,15 @@ def _rates(lines: Iterable[Line]) -> list[float]:
     return [line["lost"] / line["seconds"] for line in lines]
 
 
-def _row(situation: str, kind: str, own: Sequence[Line], chance: float | None) -> tuple[str, ...]:
+def _verdict(chance: float | None, runs: int, without: int) -> tuple[str, str]:
+    if chance is None:
+        return "", ""
+    if 1 / math.comb(runs + without, runs) >= LEVEL:
+        return f"{chance:.3f}", "too few runs to tell"
+    return f"{chance:.3f}", "MORE" if chance < LEVEL else "none more"
+
+
+def _row(situation: str, kind: str, own: Sequence[Line]) -> tuple[str, ...]:
     total = functools.partial(_mean, own)
     exits = sorted({one["exit"] for line in own for one in line["ended"]})
     return (
@@ -347,8 +356,6 @@ def _row(situation: str, kind: str, own: Sequence[Line], chance: float | None) -
         str(max(line["no_ports"] for line in own)),
         str(max(line["echos"] for line in own)),
         " ".join(map(str, exits)),
-        "" if chance is None else f"{chance:.3f}",
-        "" if chance is None else "MORE" if chance < LEVEL else "none more",
     )
 
 

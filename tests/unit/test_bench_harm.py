@@ -54,6 +54,8 @@ def test_the_table_says_which_use_loses_more() -> None:
     verdicts = {line.split()[1]: line.split()[-1] for line in text.splitlines() if line.startswith("slow-port")}
     assert (verdicts["check"], verdicts["watch"], is_worse) == ("MORE", "more", True)
     assert not harm.table([*without, *few])[1]
+    text, is_worse = harm.table([*without[:3], *many[:2]])
+    assert ("too few runs to tell" in text, is_worse) == (True, False)
 
 
 def test_a_line_that_was_cut_short_is_no_window(tmp_path: Path) -> None:
