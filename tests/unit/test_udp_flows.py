@@ -321,6 +321,14 @@ async def test_a_healthy_run_sends_one_datagram_for_each_source_port() -> None:
     assert {e.topic for e in session.journal.entries} == {"udp ends", "udp datagrams"}
 
 
+@pytest.mark.parametrize(("oldest_ms", "limits"), [(60_000, "1000:30000:60000"), (0, "1000:30000:0")])
+async def test_a_change_uses_no_results_of_another_racwire(oldest_ms: int, limits: str) -> None:
+    session = FakeSession()
+    await send_flows([network()], NODES, no_pings, session, interval_s=5, oldest_ms=oldest_ms)
+    (command,) = session.shells["rac1"].commands
+    assert command[command.index(SENDER_TEXT) + 1] == limits
+
+
 async def test_silent_ports_are_examined_and_the_arrivals_counted() -> None:
     flows = await send_flows([network()], NODES, no_pings, FakeSession(loses=True), interval_s=30)
     silent = [p for p in flows.probes[0].ports if p.small_sent]
