@@ -97,7 +97,7 @@ def outcome(flow, target):
     return ("", "")
 
 
-class Turn:
+class SenderTurn:
     """The lock of this node's senders: waits for it, hears what those before found, and tells those who wait."""
 
     def __init__(self, earlier):
@@ -252,7 +252,7 @@ def whole_run(word, earlier, record):
 def run(words, say, stopped):
     """Send what no other run has sent; `say` gets each line, and `stopped` ends the run early."""
     limits = [int(number) for number in words[0].split(":")] + [0, 0]
-    turn = Turn([word for word in words[1:] if word.startswith("=")])
+    turn = SenderTurn([word for word in words[1:] if word.startswith("=")])
     words = [word for word in words if not word.startswith("=")]
     taken, lines = {}, []
 
