@@ -30,7 +30,7 @@ from checks.model.settings import DatabaseSettings, Settings
 from checks.run.check_discovery import discover
 from checks.run.engine import Engine
 from checks.run.events import Event, RunFinished
-from checks.run.gathering import GATHERERS, Gatherer
+from checks.run.gathering import GATHERERS, Gatherer, gather_own_flows
 from checks.sources.database.secret import Secret
 from checks.sources.nodes.session import Session
 from checks.sources.probes.haip_pings import ping_between
@@ -122,6 +122,8 @@ def _named(gatherer: Gatherer, node: str, groups: set[str]) -> Gatherer:
     """
     if gatherer.group == "haip_paths":
         return replace(gatherer, needs=("nodes", "networks"), gather=_haip_paths)
+    if gatherer.group == "flows":
+        return replace(gatherer, gather=gather_own_flows)
     if gatherer.group != "clusterware":
         return gatherer
     needed = not groups.isdisjoint(("clusterware", "managed"))

@@ -11,7 +11,7 @@ from checks.model.settings import ProbeSettings, Settings
 from checks.run.gathering import counters_interval_s
 from checks.sources.entries import Program, RunsOn
 from checks.sources.kernel_files import CLOSED_PORTS, UDP_ENDS
-from checks.sources.probes import haip_pings, udp_plan
+from checks.sources.probes import haip_pings, udp_plan, udp_sender
 from checks.sources.probes.limits import GentlePace
 from checks.sources.probes.path import Path
 from checks.sources.probes.path_budget import plan_path
@@ -88,7 +88,8 @@ def plan_other_packets(settings: Settings, groups: Collection[str]) -> Iterator[
             f"{UDP_DATAGRAMS.reads[0].how},",
             "for each ordered pair of nodes on each private network, at the same time as the pings:",
             f"  {ports} x {EXAMPLE_MTU} bytes, Don't Fragment set, from {ports} source ports (never more than "
-            f"{settings.probe.source_ports}), evenly over some {ports - udp_plan.AT_ONCE + 1} s",
+            f"{settings.probe.source_ports}), one in {udp_sender.SLOW_MS / 1000:g} s, the last "
+            f"{udp_plan.AT_ONCE} at once if none was lost",
             f"  where the MTU is smaller than a block, {udp_plan.FRAGMENTED} of them have {block} bytes and may be cut "
             "into fragments, as blocks are",
             f"  as many of those may get no answer as fill {udp_plan.MEMORY_SHARE:.0%} of the receiver's memory for",

@@ -52,6 +52,7 @@ from checks.sources.probes.haip_pings import ping_haip
 from checks.sources.probes.paths import probe_paths
 from checks.sources.probes.safety import UnsafePathError, public_subnets
 from checks.sources.probes.udp_flows import send_flows
+from checks.sources.probes.udp_plan import AGE_MS
 
 T = TypeVar("T")
 
@@ -223,7 +224,12 @@ async def _paths(session: Session, cluster: Cluster) -> tuple[PathProbe, ...] | 
         return Unknown(f"No packet was sent: {error}")
 
 
-async def _flows(session: Session, cluster: Cluster) -> Flows | Unknown:
+async def gather_own_flows(session: Session, cluster: Cluster) -> Flows | Unknown:
+    """Send the datagrams without the results of another racwire, which may be older than the last step of a change."""
+    return await _flows(session, cluster, oldest_ms=0)
+
+
+async def _flows(session: Session, cluster: Cluster, *, oldest_ms: int = AGE_MS) -> Flows | Unknown:
     if isinstance(cluster.networks, Unknown):
         return cluster.networks
     if isinstance(cluster.nodes, Unknown):
@@ -241,7 +247,14 @@ async def _flows(session: Session, cluster: Cluster) -> Flows | Unknown:
 
     try:
         return await send_flows(
-            cluster.networks, cluster.nodes, pings, session, interval_s=interval_s, public_subnets=subnets, pause=pause
+            cluster.networks,
+            cluster.nodes,
+            pings,
+            session,
+            interval_s=interval_s,
+            public_subnets=subnets,
+            pause=pause,
+            oldest_ms=oldest_ms,
         )
     except UnsafePathError as error:
         return Unknown(f"No datagram was sent: {error}")

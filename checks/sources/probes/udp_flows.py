@@ -122,8 +122,11 @@ async def send_flows(
     interval_s: float,
     public_subnets: Iterable[str] = (),
     pause: Callable[[], Awaitable[None]] | None = None,
+    oldest_ms: int = AGE_MS,
 ) -> Flows:
-    """Send the datagrams of every path; `pause` is awaited before those that examine a missing answer.
+    """Send the datagrams of every path, or use results of another racwire up to the age `oldest_ms`.
+
+    `pause` is awaited before those that examine a missing answer.
 
     Raises UnsafePathError, and sends nothing, for a path that would leave the private networks.
     """
@@ -138,7 +141,7 @@ async def send_flows(
             assert_private(path, subnets)
         flows.append(flow)
     ports = ports_within(interval_s, session.settings.probe.source_ports)
-    return await _FlowRun(flows, nodes, session).run(ports, pings, pause)
+    return await _FlowRun(flows, nodes, session, oldest_ms).run(ports, pings, pause)
 
 
 def _why_not(path: Path) -> str:
@@ -153,8 +156,11 @@ _Take = Callable[[_Flow, Sequence[DatagramAnswer]], None]
 class _FlowRun:
     """One run over all paths."""
 
-    def __init__(self, flows: Sequence[_Flow], nodes: Sequence[Node | UnreadNode], session: ProbeSession) -> None:
+    def __init__(
+        self, flows: Sequence[_Flow], nodes: Sequence[Node | UnreadNode], session: ProbeSession, oldest_ms: int
+    ) -> None:
         self._flows = flows
+        self._oldest_ms = oldest_ms
         self._session = session
         self._unread = {n.name: n.reason for n in nodes if isinstance(n, UnreadNode)}
         self._shells: dict[str, Shell] = {}
@@ -283,7 +289,7 @@ class _FlowRun:
     ) -> None:
         wait_ms = max(0, WAIT_MS - round(self._waited_s.get(node, 0.0) * 1000))
         earlier = [self._records[node]] if node in self._records else []
-        words = [f"{ANSWER_MS}:{wait_ms}:{AGE_MS}"]
+        words = [f"{ANSWER_MS}:{wait_ms}:{self._oldest_ms}"]
         words += [word(f.path, f.port, f.planned, receivers[f.path.destination.node], f.offset_ms) for f in flows]
         text, failure = "", ""
         with self._session.journal.entry(node, "udp datagrams", UDP_DATAGRAMS.action("udp datagrams")) as entry:

@@ -23,7 +23,9 @@ from checks.sources.probes.udp_sender import SLOW_MS, record_of
 USUAL_PORTS = 12
 """Most source ports of a path, and so datagrams where all are answered, unless the operator requests more."""
 AT_ONCE = 5
-"""Datagrams more than one in SLOW_MS that may be sent from the start: one fewer than a kernel answers at once."""
+"""Datagrams sent one after the other at the end: one fewer than a kernel answers at once."""
+APART_MS = 25
+"""Between these."""
 ANSWER_MS = 1_000
 WAIT_MS = 30_000
 """The most time that a run waits on a node for who holds the lock of senders; twice as long for a racwire that shows
@@ -77,12 +79,14 @@ def is_cut(path: Path) -> bool:
 def first_datagrams(path: Path, ports: int) -> list[Datagram]:
     """Return one large datagram for each source port: full-size, and the last ones a block where blocks are cut."""
     whole = ports - (FRAGMENTED if is_cut(path) and ports > FRAGMENTED else 0)
-    # Evenly, since a burst would displace blocks where the network limits their rate.
-    apart_ms = max(1, ports - AT_ONCE + 1) * SLOW_MS // max(1, ports)
+    # Those at once come last, where the others lost none: a burst displaces blocks where a network limits rates.
     return [
-        Datagram(slot * apart_ms, slot, 0, path.full_payload if slot < whole else BLOCK_PAYLOAD, slot < whole)
+        Datagram(
+            slot * APART_MS + (ports - AT_ONCE) * SLOW_MS if slot < AT_ONCE else (slot - AT_ONCE) * SLOW_MS,
+            slot, 0, path.full_payload if slot < whole else BLOCK_PAYLOAD, slot < whole,
+        )
         for slot in range(ports)
-    ]
+    ]  # fmt: skip
 
 
 def later_datagrams(path: Path, ports: Sequence[FlowPort]) -> list[Datagram]:

@@ -25,6 +25,7 @@ where this one sent after it had waited.
 # mypy: allow-untyped-defs, allow-untyped-calls, no-check-untyped-defs
 
 import errno
+import heapq
 import os
 import select
 import socket
@@ -96,23 +97,16 @@ def outcome(flow, target):
     return ("", "")
 
 
-class Turn:
+class SenderTurn:
     """The lock of this node's senders: waits for it, hears what those before found, and tells those who wait."""
 
     def __init__(self, earlier):
         self.earlier = earlier
-        self.lock = None
-        self.guests = []
-        self.told = 0.0
-        self.pid = 0
-        self.waited = 0.0
-        self.ended = False
+        self.lock, self.guests, self.told = None, [], 0.0
+        self.pid, self.waited, self.ended = 0, 0.0, False
 
     def take(self, patience_s, enough, stopped):
-        """Wait for the lock, for so many seconds, or until `enough` says that the results of others suffice.
-
-        A racwire that is believed and shows life is waited for twice as long.
-        """
+        """Wait so long for the lock, twice so for a racwire that shows life, or until others' results are `enough`."""
         started = clock()
         while not stopped():
             lock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -232,17 +226,14 @@ def borrow(word, record):
         answers.setdefault(int(line.split()[0]), []).append(line.split(" ", 1)[1])
     for _, other in same_way(word, record.split(";")[1].split("|")[1:]):
         counted = (other.split(",") + ["::"])[4].split(":")[2]
-        theirs = slots_of(other)
-        for slot, (source_port, wanted) in sorted(slots_of(word).items()):
-            serving = [
-                at
-                for at, (port, sent) in sorted(theirs.items())
-                if port == source_port and sent[: len(wanted)] == wanted and len(answers.get(at, [])) == len(sent)
-            ]
+        theirs = {at: sent for at, sent in slots_of(other).items() if len(answers.get(at, [])) == len(sent[1])}
+        for slot, wanted in sorted(slots_of(word).items()):
+            most = len(wanted[1])
+            serving = [at for at, (port, sizes) in sorted(theirs.items()) if (port, sizes[:most]) == wanted]
             if not serving:
                 return ("", [])
             theirs.pop(serving[0])
-            found += ["%d %s" % (slot, answer) for answer in answers[serving[0]][: len(wanted)]]
+            found += ["%d %s" % (slot, answer) for answer in answers[serving[0]][:most]]
     return (counted, found)
 
 
@@ -261,7 +252,7 @@ def whole_run(word, earlier, record):
 def run(words, say, stopped):
     """Send what no other run has sent; `say` gets each line, and `stopped` ends the run early."""
     limits = [int(number) for number in words[0].split(":")] + [0, 0]
-    turn = Turn([word for word in words[1:] if word.startswith("=")])
+    turn = SenderTurn([word for word in words[1:] if word.startswith("=")])
     words = [word for word in words if not word.startswith("=")]
     taken, lines = {}, []
 
@@ -333,7 +324,7 @@ def send(words, patience_s, turn, say, stopped):
         receivers[path] = node
         # What another run left in the receiver's memory is not known after a wait.
         room[node] = 0 if turn.waited else int(most)
-    flows, waiting = {}, {}
+    flows, waiting, lossy, last = {}, {}, set(), {}
     poller = select.poll()
     started = clock()
 
@@ -341,6 +332,8 @@ def send(words, patience_s, turn, say, stopped):
         flow, _, size, whole = waiting.pop(key)
         if answer == "refused" and not whole:
             room[receivers[key[0]]] += 1
+        if answer == "silence":
+            lossy.add(key[0])
         say("%d %d %d %d %s %s" % (key[0], key[1], flow.getsockname()[1], size, answer, sender or "-"))
 
     def listen(until):
@@ -360,12 +353,19 @@ def send(words, patience_s, turn, say, stopped):
         return room[node] <= 0 and any(receivers[key[0]] == node and not held[3] for key, held in waiting.items())
 
     try:
-        for at, path, slot, source_port, size, whole, source, target, port in plan_of(words, bool(turn.waited)):
+        plan = plan_of(words, bool(turn.waited))
+        while plan:
+            at, path, slot, source_port, size, whole, source, target, port = one = heapq.heappop(plan)
             key, node = (path, slot), receivers[path]
             while not stopped() and (started + at > clock() or (not whole and may_come_back(node))):
                 listen(min([max(started + at, clock() + 0.01), clock() + 0.2] + [held[1] for held in waiting.values()]))
             if stopped():
                 break
+            if path in lossy and clock() < last[path] + SLOW_MS / 2000.0:
+                # What lost one of few gets no burst.
+                heapq.heappush(plan, (last[path] - started + SLOW_MS / 2000.0,) + one[1:])
+                continue
+            last[path] = clock()
             if key in waiting:
                 finish(key, "silence", "")
             if not whole and room[node] <= 0:
