@@ -1,7 +1,9 @@
 """racwire's own footprint: what its probes and measurements may have moved is no finding of the cluster.
 
 A measurement that ran shortly before, or another racwire at the same time, moves the counters that a run reads. A
-finding from such a counter stays, with its number; it warns at most, proves no cause, and advises no change.
+finding from such a counter stays, with its number; it proves no cause, and advises no change. After a measurement or
+beside one it warns at most, and so it does where only this run's own probes moved the counter; another racwire that
+probes sends too little to make a failure of a warning.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from checks.model.facts import Cluster, CounterChange, CounterChanges, RecentLoad
+from checks.model.facts import Cluster, CounterChange, CounterChanges, Flows, RecentLoad
 from checks.model.finding import FAULTS, Finding, Remedy, Status
 from checks.model.wording import counted, listed, span
 from checks.rules.lost_blocks import quiet_tells
@@ -35,7 +37,8 @@ _MOVED_MEANWHILE = (
     "IC-NIC-010",
 )
 _MEASURES = "racwire-measure"
-_PROBES = {"racwire-probe": "probed", "racwire-pings": "pinged"}
+_DATAGRAMS, _PINGS = "racwire-probe", "racwire-pings"
+_PROBES = {_DATAGRAMS: "probed", _PINGS: "pinged"}
 _USUAL_FRAGMENT_S = 30
 """ipfrag_time of a kernel whose own is not known (Linux, Documentation/networking/ip-sysctl)."""
 _NIC_FAULTS = {
@@ -61,33 +64,34 @@ def _loads(cluster: Cluster) -> Iterator[str]:
             yield f"{_command(one)} from {one.node} sent until {_clock(one.ended_at)}."
     if nodes := _measuring(cluster):
         yield f"A measurement or drill of racwire ran on {listed(nodes)} meanwhile."
-    for lock, did in _PROBES.items():
-        if nodes := [node.name for node in cluster.read_nodes() if lock in node.racwires]:
-            yield f"Another racwire {did} from {listed(nodes)} at the start of this run."
+    for did, nodes in _probing(cluster):
+        yield f"Another racwire {did} from {listed(nodes)} meanwhile."
 
 
 def without_footprint(cluster: Cluster, findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Return the findings; those that racwire's own packets may have caused warn at most and advise no change."""
+    """Return the findings; those that racwire's own packets may have caused prove nothing and advise no change."""
     return tuple(_marked(cluster, finding) for finding in findings)
 
 
 def _marked(cluster: Cluster, finding: Finding) -> Finding:
     if finding.status not in FAULTS or may_be_own(finding):
         return finding
-    why, step = _doubt(cluster, finding)
-    if step is None:
+    doubt = _doubt(cluster, finding)
+    if doubt is None:
         return finding
+    why, step, most = doubt
     return msgspec.structs.replace(
         finding,
-        status=max((finding.status, Status.WARN), key=lambda status: status.gravity),
+        status=max((finding.status, most), key=lambda status: status.gravity),
         data={**finding.data, _OWN: True},
         seen=(why, *finding.seen),
         next=(step, *(one for one in finding.next if not one.is_change)),
     )
 
 
-def _doubt(cluster: Cluster, finding: Finding) -> tuple[str, Remedy | None]:
-    """Return why racwire itself may have caused a finding, and the step that shows it; no step where it cannot."""
+def _doubt(cluster: Cluster, finding: Finding) -> tuple[str, Remedy, Status] | None:
+    """Return why racwire itself may have caused a finding, the step that shows it, and the worst status that remains;
+    None where it cannot have caused it."""
     loads = [one for one in cluster.recent_load if _is_recent(cluster, one) and _touches(one, finding)]
     began = cluster.counters.begun_at if isinstance(cluster.counters, CounterChanges) else ""
     for one in loads:
@@ -96,23 +100,25 @@ def _doubt(cluster: Cluster, finding: Finding) -> tuple[str, Remedy | None]:
             return (
                 f"may be the footprint of {_command(one)} from {one.node}, which sent until {_clock(one.ended_at)}",
                 _again(finding, f"after {after}, with no measurement before"),
+                Status.WARN,
             )
     wait = f"{_fragment_s(cluster)} s after"
     if finding.code in _MOVED_MEANWHILE and (nodes := _measuring(cluster)):
         return (
             f"may be the footprint of a measurement or drill of racwire, which ran on {listed(nodes)} meanwhile",
             _again(finding, f"{wait} the measurement has ended"),
+            Status.WARN,
         )
     if finding.code in _MOVED_BY_PROBES:
-        for lock, did in _PROBES.items():
-            if nodes := [node.name for node in cluster.read_nodes() if lock in node.racwires]:
-                return (
-                    f"may be the footprint of another racwire, which {did} from {listed(nodes)}",
-                    _again(finding, f"{wait} the other racwire has ended"),
-                )
         if number := _own(cluster, finding):
-            return number, _again(finding, "while the cluster is busy")
-    return "", None
+            return number, _again(finding, "while the cluster is busy"), Status.WARN
+        for did, nodes in _probing(cluster):
+            return (
+                f"may be the footprint of another racwire, which {did} from {listed(nodes)}",
+                _again(finding, f"{wait} the other racwire has ended"),
+                Status.FAIL,
+            )
+    return None
 
 
 def _again(finding: Finding, when: str) -> Remedy:
@@ -131,6 +137,19 @@ def _measuring(cluster: Cluster) -> list[str]:
     at_start = {node.name for node in cluster.read_nodes() if _MEASURES in node.racwires}
     changes = cluster.counters.nodes if isinstance(cluster.counters, CounterChanges) else ()
     return sorted(at_start | {change.node for change in changes if _MEASURES in change.racwires})
+
+
+def _probing(cluster: Cluster) -> Iterator[tuple[str, list[str]]]:
+    """Yield what other racwires did and from which nodes: at the start of the run, or while this one probed."""
+    meanwhile = {
+        _DATAGRAMS: {other.node for other in cluster.flows.others} if isinstance(cluster.flows, Flows) else set[str](),
+        _PINGS: {path.from_node for path in cluster.paths if path.beside_pid}
+        if isinstance(cluster.paths, tuple)
+        else set[str](),
+    }
+    for lock, did in _PROBES.items():
+        if nodes := meanwhile[lock] | {node.name for node in cluster.read_nodes() if lock in node.racwires}:
+            yield did, sorted(nodes)
 
 
 def _is_recent(cluster: Cluster, load: RecentLoad) -> bool:
