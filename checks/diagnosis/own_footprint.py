@@ -2,7 +2,7 @@
 
 A measurement that ran shortly before, or another racwire at the same time, moves the counters that a run reads. A
 finding from such a counter stays, with its number; it proves no cause, and advises no change. After a measurement or
-beside one it warns at most, and so it does where only this run's own probes moved the counter; another racwire that
+during one it warns at most, and so it does where only this run's own probes moved the counter; another racwire that
 probes sends too little to make a failure of a warning.
 """
 

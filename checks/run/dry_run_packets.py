@@ -95,7 +95,7 @@ def plan_other_packets(settings: Settings, groups: Collection[str]) -> Iterator[
             f"  as many of those may get no answer as fill {udp_plan.MEMORY_SHARE:.0%} of the receiver's memory for",
             "    reassembly, from all nodes together; the others are not sent",
             "  one racwire of a node sends at a time (the abstract socket @racwire-probe): one that waits uses its",
-            f"    results, and sends beside who keeps the lock for {udp_plan.WAIT_MS // 1000} s",
+            f"    results; where a process keeps the lock, it sends after {udp_plan.WAIT_MS // 1000} s",
             "  to a port below ip_local_port_range that no socket and no service has: one of "
             f"{', '.join(map(str, CLOSED_PORTS))}",
             "  only where some get no answer: from the same source ports a small one and two to three large ones, a "

@@ -280,7 +280,10 @@ class ResultsMeanwhile:
 
 def recent_load(measurements: Iterable[Measurement], since: str) -> tuple[RecentLoad, ...]:
     """Return what of these sent on the networks until shortly before a time, or later: ISO 8601 with a zone."""
-    start = datetime.fromisoformat(since)
+    try:
+        start = datetime.fromisoformat(since)
+    except ValueError:  # of a file that racwire did not write
+        return ()
     found = ((one, ended_at(one)) for one in measurements if one.kind != "storage")
     return tuple(
         RecentLoad(

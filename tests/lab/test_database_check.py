@@ -131,8 +131,10 @@ def test_network_and_database_are_read_concurrently_with_progress(cluster: Pract
     assert min(samples) < min(began(e) for e in history) < max(samples)
     kernels = [began(e) for e in report.journal if e.topic == "counters over time" and e.node == "rac1"]
     assert max(min(samples), kernels[0]) < min(max(samples), kernels[1])  # the two intervals overlap
-    for text in ("sampling the instances 1 of 4", "sampling the instances 3 of 4", "AWR: ", "checks concluded"):
+    for text in ("AWR: ", "checks concluded"):
         assert text in progress, progress
+    # A busy machine may miss one of the four seconds.
+    assert len(set(re.findall("sampling the instances [1-4] of 4", progress))) >= 2, progress
 
 
 def assert_healthy(report: Report) -> None:

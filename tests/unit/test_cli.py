@@ -285,7 +285,7 @@ def test_the_dry_run_escapes_control_characters_and_reports_a_broken_remote_shel
 
 
 def test_too_little_memory_is_one_sentence_and_not_a_finding_about_the_cluster(monkeypatch, capsys):
-    def too_much(*_):
+    def too_much(*_, is_own_process):
         raise MemoryError
 
     monkeypatch.setattr("tui.cli.main._run", too_much)

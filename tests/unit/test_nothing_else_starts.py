@@ -83,7 +83,9 @@ def test_processes_are_started_only_where_the_guard_checks_them() -> None:
 
 def test_only_the_shell_module_uses_the_process_module() -> None:
     users = {name for name, tree in modules() if "checks.sources.nodes.process" in imports(tree)}
-    assert users == {"checks/sources/nodes/shell.py", "checks/measure/near_process.py"}
+    # `ssh -G`, which reads the configuration of ssh; and the processes that keep racwire's own nice value.
+    own = {"checks/sources/nodes/considerate_ssh.py", "checks/sources/nodes/niceness.py"}
+    assert users == {"checks/sources/nodes/shell.py", *own}
 
 
 def test_only_the_far_end_of_a_measurement_replaces_a_shell() -> None:

@@ -41,7 +41,8 @@ def test_the_limits_are_those_of_the_code() -> None:
         f"at nice {NICE} on every node",
         f"delays them by {PING_WAIT_S:.0f} seconds",
     ):
-        assert text and text in PAGE, text
+        assert text
+        assert text in PAGE
 
 
 def test_each_effect_of_a_command_is_explained_with_its_sentence() -> None:

@@ -57,7 +57,7 @@ def test_reasons_of_facts_name_the_limit() -> None:
 
 
 def test_a_command_ends_with_one_sentence(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    def run(_arguments: list[str]) -> int:
+    def run(_arguments: list[str], *, is_own_process: bool) -> int:
         raise NO_THREAD
 
     monkeypatch.setattr(main_module, "_run", run)
@@ -65,7 +65,7 @@ def test_a_command_ends_with_one_sentence(monkeypatch: pytest.MonkeyPatch, capsy
     assert capsys.readouterr().err == (
         "racwire: this user may start no more processes and threads on this node: check `ulimit -u`.\n"
     )
-    monkeypatch.setattr(main_module, "_run", lambda _: (_ for _ in ()).throw(RuntimeError("a bug")))
+    monkeypatch.setattr(main_module, "_run", lambda *_, **__: (_ for _ in ()).throw(RuntimeError("a bug")))
     with pytest.raises(RuntimeError, match="a bug"):
         main_module.main(["check"])
 

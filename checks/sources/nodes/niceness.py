@@ -7,6 +7,7 @@ cannot go back to a lower one, so a thread that stays as quick as racwire was st
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import threading
 from collections.abc import Callable, Coroutine, Mapping, Sequence
@@ -20,16 +21,43 @@ NICE = 10
 """The nice value of what reads, probes and samples, on every node. Ours: a tenth of the weight of a usual process."""
 
 _T = TypeVar("_T")
-_quick: list[asyncio.AbstractEventLoop] = []
-"""The loop of the thread that does not give way; empty before `give_way`."""
+
+
+class _QuickThread(threading.Thread):
+    """A thread that does not give way. It costs no open file before its loop is used."""
+
+    def __init__(self) -> None:
+        super().__init__(name="racwire at its own nice", daemon=True)
+        self._is_wanted, self._is_there = threading.Event(), threading.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def run(self) -> None:
+        """Wait for the first use, then run the loop."""
+        self._is_wanted.wait()
+        try:
+            self._loop = asyncio.new_event_loop()
+        finally:
+            self._is_there.set()
+        self._loop.run_forever()
+
+    def loop(self) -> asyncio.AbstractEventLoop:
+        """Return the loop, which runs. Raises OSError where this process may open no more files."""
+        self._is_wanted.set()
+        self._is_there.wait()
+        if self._loop is None:
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+        return self._loop
+
+
+_quick: list[_QuickThread] = []
+"""The thread that does not give way; none before `give_way`."""
 
 
 def give_way() -> None:
     """Run this thread, and what it starts from now on, at nice `NICE`, or at that of its start where this is higher."""
     if not _quick:
-        loop = asyncio.new_event_loop()
-        threading.Thread(target=loop.run_forever, name="racwire at its own nice", daemon=True).start()
-        _quick.append(loop)
+        _quick.append(_QuickThread())
+        _quick[0].start()
     os.setpriority(os.PRIO_PROCESS, 0, max(NICE, os.getpriority(os.PRIO_PROCESS, 0)))
 
 
@@ -44,7 +72,7 @@ class QuickProcess:
         on_exit: Callable[[int], None],
     ) -> None:
         self._here = asyncio.get_running_loop()
-        self._there = _quick[0] if _quick else self._here
+        self._there = _quick[0].loop() if _quick else self._here
         self._reports: dict[str, Callable[[Any], None]] = {
             name: partial(self._report, call)
             for name, call in (("on_stdout", on_stdout), ("on_stderr", on_stderr), ("on_exit", on_exit))

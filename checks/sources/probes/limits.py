@@ -22,7 +22,7 @@ class BudgetSpentError(Exception):
 class GentlePace:
     """Limits the bytes per second to one node from all others, once a packet to it was lost.
 
-    What racwire sends beyond a limit of the network displaces blocks, and a queue that is full of it drops them.
+    What racwire sends beyond a limit of the network displaces blocks, and a queue full of probes drops them.
     """
 
     BYTES_PER_S = 180_000

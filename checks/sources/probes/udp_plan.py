@@ -42,7 +42,7 @@ DOUBTS_OF_ALL = 3
 """Source ports that are examined where none has an answer."""
 BLOCK_PAYLOAD = USUAL_BLOCK_BYTES + BLOCK_HEADER_BYTES
 INCOMPLETE_BYTES = 12 * 1024
-"""Memory of a receiver that a datagram of a block's size holds while fragments of it are missing."""
+"""Memory of a receiver that a datagram of a block's size holds while some of its fragments are missing."""
 MEMORY_SHARE = 0.05
 """The share of a receiver's memory for reassembly that datagrams of all racwires may hold together."""
 LEAST_MEMORY_BYTES = 262_144
@@ -198,7 +198,7 @@ class UsedRun:
 
 def parse_began(text: str) -> float | None:
     """Parse the start of a run in the sender's output, in seconds of its node's clock; None where it did not start."""
-    found = re.search(r"^began (\d{1,15})$", text, re.ASCII | re.MULTILINE)
+    found = re.search(r"^start (\d{1,15})$", text, re.ASCII | re.MULTILINE)
     return int(found[1]) / 1000 if found else None
 
 
@@ -311,7 +311,7 @@ class UdpEnds:
     reassembly_bytes: int = LEAST_MEMORY_BYTES
     """The memory for reassembly: the smaller one of net.ipv4.ipfrag_high_thresh and net.ipv6.ip6frag_high_thresh."""
     reassembling_bytes: int | None = None
-    """How much of it is in use (FRAG of /proc/net/sockstat and sockstat6); None where it is not known."""
+    """How much of this memory is in use (FRAG of /proc/net/sockstat and sockstat6); None where it is not known."""
 
 
 def parse_ends(text: str) -> UdpEnds:
@@ -338,7 +338,7 @@ def parse_ends(text: str) -> UdpEnds:
 
 
 def room_for_fragments(ends: UdpEnds, unanswered: int = 0) -> int:
-    """Return how many datagrams of a block's size to a node may be incomplete, beside what is in its memory.
+    """Return how many datagrams of a block's size to a node may be incomplete, with what is in its memory already.
 
     `unanswered` of this run count where the node does not tell how much of the memory is in use.
     """

@@ -15,7 +15,7 @@ and the lines of the run that ends, and send only what it did not; they believe 
 starts with `=` is an earlier run of the same racwire.
 
 A line of the output is a datagram: number of the path, slot, source port, bytes, answer, sender of the answer; `held`
-is one in fragments that was not sent. Others are `began MILLISECONDS`, `used PATH PID AGE COUNTED` where another
+is one in fragments that was not sent. Others are `start MILLISECONDS`, `used PATH PID AGE COUNTED` where another
 racwire had the results of a path, `first` before those of its earlier run, and `waited PID MILLISECONDS ended|held`
 where this one sent after it had waited.
 """
@@ -98,7 +98,7 @@ def outcome(flow, target):
 
 
 class SenderTurn:
-    """The lock of this node's senders: waits for it, hears what those before found, and tells those who wait."""
+    """The lock of this node's senders: waits for it, takes the results of others, gives its own to those who wait."""
 
     def __init__(self, earlier):
         self.earlier = earlier
@@ -125,7 +125,7 @@ class SenderTurn:
             self.waited = clock() - started
 
     def hear(self, until, more_s, enough, stopped):
-        """Wait for the end of the run that has the lock. Return whether what it tells suffices."""
+        """Wait for the end of the run that has the lock. Return whether what it sends suffices."""
         latest = until + more_s
         self.ended = False
         line = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -288,7 +288,7 @@ def run(words, say, stopped):
     record = ""
     try:
         began = min([time.time()] + [start for start, _, _ in taken.values()])
-        say("began %d" % (began * 1000))
+        say("start %d" % (began * 1000))
         for path, (_, used, answers) in sorted(taken.items()):
             for line in used:
                 say(line)
