@@ -55,7 +55,7 @@ def notices(cluster: Cluster) -> tuple[str, ...]:
     """Return a sentence for each load of racwire, other than this run's probes, that this run may have seen, and one
     that says what follows; nothing where racwire was alone."""
     loads = tuple(_loads(cluster))
-    return (*loads, "A counter that it moved proves no cause in this report.") if loads else ()
+    return (*loads, "Counters that racwire moved prove no cause in this report.") if loads else ()
 
 
 def _loads(cluster: Cluster) -> Iterator[str]:

@@ -109,7 +109,7 @@ def _swapped(cluster: Cluster, swap: SwappedPorts) -> Finding:
         )
     else:
         change = Remedy(
-            f"Exchange the addresses of {one.interface} and {other.interface} in the boot configuration of {node}, "
+            f"Exchange the addresses of {one.interface} and {other.interface} in the boot configuration of {node}. "
             "If the cables are exchanged too, exchange the names instead.",
             where=f"root on {node}",
             is_change=True,
