@@ -15,18 +15,19 @@ demo: $(READY)
 test: $(READY) $(COMPILED)
 	@sh .ci/packages
 	@sh .ci/clients
-	$(BIN)/pytest -n 5 --dist loadfile --no-loadscope-reorder
+	@# At the nice value at which racwire runs itself: else each racwire that a test starts waits for the tests.
+	nice $(BIN)/pytest -n 5 --dist loadfile --no-loadscope-reorder
 
 # The branch coverage of checks/ by the unit tests and the cases, and the files below 80 %. Apart from `make test`: measuring
 # doubles what a line costs.
 coverage: $(READY)
-	-$(BIN)/pytest -n 3 --dist loadfile -q --cov --cov-report= tests/unit tests/cases
+	-nice $(BIN)/pytest -n 3 --dist loadfile -q --cov --cov-report= tests/unit tests/cases
 	@sh .ci/coverage
 
 # Every case of the case book, on facts and on practice clusters, and every walk; `make test` runs a sample of the latter.
 cases: $(READY)
 	@sh .ci/packages
-	$(BIN)/pytest -m "case or beyond_sample" --all-cases -n 2 --dist loadfile tests/cases tests/lab tests/lab_own tests/unit/test_change_walks.py
+	nice $(BIN)/pytest -m "case or beyond_sample" --all-cases -n 2 --dist loadfile tests/cases tests/lab tests/lab_own tests/unit/test_change_walks.py
 
 lint: $(READY)
 	$(BIN)/ruff check .
