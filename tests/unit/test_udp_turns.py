@@ -223,6 +223,18 @@ def test_no_more_datagrams_in_fragments_are_unanswered_than_their_receiver_has_r
     assert what[1] == ["refused"] * 4, "an answer makes room"
 
 
+def test_once_losses_and_answers_are_seen_no_other_source_port_is_tried(
+    silent: int, closed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened, ports = udp_sender.open_flow, iter([silent, closed] * 4)
+    monkeypatch.setattr(udp_sender, "open_flow", lambda *ends: opened(*ends[:4], next(ports)))
+    monkeypatch.setattr(udp_sender, "SLOW_MS", 20)
+    each_once = "/".join(f"{slot * 60}:{slot}:0:56:1" for slot in range(8))
+    answers = parse_answers(sent("50", way(closed, each_once)))
+    assert [a.what for a in answers if not a.is_unsent].count("silence") == udp_sender.ENOUGH
+    assert sum(a.is_unsent for a in answers) >= 3
+
+
 def test_the_room_of_a_receiver_is_that_of_its_memory() -> None:
     ends = parse_ends("most: 4194304\nFRAG: inuse 0 memory 0\n")
     assert room_for_fragments(ends) == 17

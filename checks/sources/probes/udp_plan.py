@@ -177,12 +177,14 @@ class DatagramAnswer:
 
     @property
     def is_unsent(self) -> bool:
-        """Whether the datagram was not sent: the kernel refused it, or it was held back."""
-        return self.what == HELD or self.what.startswith("unsent:")
+        """Whether the datagram was not sent: the kernel refused it, or it was held back, or not needed."""
+        return self.what in (HELD, NOT_NEEDED) or self.what.startswith("unsent:")
 
 
 HELD = "held"
 """The answer of a datagram in fragments that was not sent, since others without an answer hold the memory."""
+NOT_NEEDED = "enough"
+"""The answer of a datagram that was not sent, since others of its path were lost and answered: these are examined."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,7 +257,7 @@ def _port(planned: Datagram, answer: DatagramAnswer | None) -> FlowPort:
     if answer is None:
         return FlowPort(0, planned.payload, planned.whole, sent=0, error="no result")
     unsent = answer.is_unsent
-    known = ("refused", "silence", "prohibited", HELD)
+    known = ("refused", "silence", "prohibited", HELD, NOT_NEEDED)
     error = answer.what.removeprefix("unsent:") if answer.what not in known else ""
     return FlowPort(
         answer.source_port,

@@ -15,9 +15,9 @@ and the lines of the run that ends, and send only what it did not; they believe 
 starts with `=` is an earlier run of the same racwire.
 
 A line of the output is a datagram: number of the path, slot, source port, bytes, answer, sender of the answer; `held`
-is one in fragments that was not sent. Others are `start MILLISECONDS`, `used PATH PID AGE COUNTED` where another
-racwire had the results of a path, `first` before those of its earlier run, and `waited PID MILLISECONDS ended|held`
-where this one sent after it had waited.
+is one in fragments that was not sent, `enough` one whose path has shown both losses and answers. Others are `start
+MILLISECONDS`, `used PATH PID AGE COUNTED` where another racwire had the results of a path, `first` before those of its
+earlier run, and `waited PID MILLISECONDS ended|held` where this one sent after it had waited.
 """
 
 # Python 2.7 has no f-strings and no annotations, and its socket.error is no OSError.
@@ -42,6 +42,9 @@ LOCK = "\0racwire-probe"
 PEER = getattr(socket, "SO_PEERCRED", 17)
 SLOW_MS = 1100
 """Between datagrams of a path where a kernel answers no more than one a second."""
+ENOUGH = 2
+"""Datagrams of a path, lost and answered, after which no other source port is tried: those lost are examined. On a
+network that limits rates each more would take the place of a block."""
 PROBE, NEVER = 3, 0
 """IP_PMTUDISC_PROBE sets DF and ignores a remembered path MTU; IP_PMTUDISC_DONT lets the kernel fragment."""
 FAILED = (OSError, socket.error)
@@ -304,6 +307,11 @@ def run(words, say, stopped):
         turn.end(record)
 
 
+def is_first(word):
+    """Whether each source port of a word sends one datagram."""
+    return all(len(sizes) == 1 for _, sizes in slots_of(word).values())
+
+
 def plan_of(words, has_waited):
     """The datagrams in the order of sending. After a wait the receivers' limit is used up: then all are far apart."""
     plan = []
@@ -325,6 +333,8 @@ def send(words, patience_s, turn, say, stopped):
         # What another run left in the receiver's memory is not known after a wait.
         room[node] = 0 if turn.waited else int(most)
     flows, waiting, lossy, last = {}, {}, set(), {}
+    # Of the paths whose source ports send one datagram each, how many were lost and answered.
+    seen = {path: {"silence": 0, "refused": 0} for path, word in words if is_first(word)}
     poller = select.poll()
     started = clock()
 
@@ -334,6 +344,8 @@ def send(words, patience_s, turn, say, stopped):
             room[receivers[key[0]]] += 1
         if answer == "silence":
             lossy.add(key[0])
+        if whole and answer in seen.get(key[0], ()):
+            seen[key[0]][answer] += 1
         say("%d %d %d %d %s %s" % (key[0], key[1], flow.getsockname()[1], size, answer, sender or "-"))
 
     def listen(until):
@@ -361,9 +373,12 @@ def send(words, patience_s, turn, say, stopped):
                 listen(min([max(started + at, clock() + 0.01), clock() + 0.2] + [held[1] for held in waiting.values()]))
             if stopped():
                 break
-            if path in lossy and clock() < last[path] + SLOW_MS / 2000.0:
+            if whole and path in seen and min(seen[path].values()) >= ENOUGH:
+                say("%d %d %d %d enough -" % (path, slot, source_port, size))
+                continue
+            if path in lossy and clock() < last[path] + SLOW_MS / 1000.0:
                 # What lost one of few gets no burst.
-                heapq.heappush(plan, (last[path] - started + SLOW_MS / 2000.0,) + one[1:])
+                heapq.heappush(plan, (last[path] - started + SLOW_MS / 1000.0,) + one[1:])
                 continue
             last[path] = clock()
             if key in waiting:
