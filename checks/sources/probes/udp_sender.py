@@ -1,7 +1,7 @@
 """Send single UDP datagrams at planned times, and print what came back for each: on this node, and on peers as a text.
 
-This file is also the program that a peer's Python runs (`python3 -E -s -S -c TEXT WORD...`), so it imports only the
-standard library, and keeps to the syntax of Python 2.7 and 3. It needs no privilege, reads no file and changes nothing.
+A peer's Python runs this file too (`python3 -E -s -S -c TEXT WORD...`): it imports only the standard library and keeps
+to the syntax of Python 2.7 and 3. It needs no privilege, reads no file and changes nothing.
 
 A word is a path with its datagrams, `SOURCE,TARGET,PORT,AT:SLOT:SOURCEPORT:BYTES:DF/AT:SLOT:...,NODE:MOST:COUNTED`. AT
 is in milliseconds from the start; a slot has one source port, which the kernel chooses where SOURCEPORT is 0; BYTES are
@@ -34,7 +34,6 @@ import sys
 import time
 
 clock = getattr(time, "monotonic", time.time)
-
 RECVERR = {socket.AF_INET: (socket.IPPROTO_IP, 11), socket.AF_INET6: (socket.IPPROTO_IPV6, 25)}
 DISCOVER = {socket.AF_INET: (socket.IPPROTO_IP, 10), socket.AF_INET6: (socket.IPPROTO_IPV6, 23)}
 LOCK = "\0racwire-probe"
@@ -43,12 +42,10 @@ PEER = getattr(socket, "SO_PEERCRED", 17)
 SLOW_MS = 1100
 """Between datagrams of a path where a kernel answers no more than one a second."""
 ENOUGH = 2
-"""Datagrams of a path, lost and answered, after which no other source port is tried: those lost are examined. On a
-network that limits rates each more would take the place of a block."""
+"""Lost and answered datagrams of a path after which no other port is tried: each more may displace a block."""
 PROBE, NEVER = 3, 0
 """IP_PMTUDISC_PROBE sets DF and ignores a remembered path MTU; IP_PMTUDISC_DONT lets the kernel fragment."""
-FAILED = (OSError, socket.error)
-ERROR_QUEUE = 0x2000
+FAILED, ERROR_QUEUE = (OSError, socket.error), 0x2000
 PROHIBITED = {(2, 3, 9), (2, 3, 10), (2, 3, 13), (3, 1, 1)}
 """Origin, type and code of an ICMP error with which a filter refuses: RFC 1812, 5.2.7.1; RFC 4443, 3.1."""
 
@@ -57,8 +54,7 @@ def open_flow(family, source, source_port, target, port):
     """A socket from one source port to the closed port."""
     flow = socket.socket(family, socket.SOCK_DGRAM)
     try:
-        level, option = RECVERR[family]
-        flow.setsockopt(level, option, 1)
+        flow.setsockopt(*(RECVERR[family] + (1,)))
         flow.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 262144)
         flow.bind((source, source_port))
         flow.connect((target, port))
@@ -86,17 +82,13 @@ def outcome(flow, target):
     for level, kind, data in notes:
         if (level, kind) in RECVERR.values() and len(data) >= 16:
             number, origin, icmp, code = struct.unpack("=IBBB", data[:7])
-            rest = data[16:]
-            offender = ""
+            rest, offender = data[16:], ""
             if len(rest) >= 8 and struct.unpack("=H", rest[:2])[0] == socket.AF_INET:
                 offender = socket.inet_ntop(socket.AF_INET, rest[4:8])
             elif len(rest) >= 24:
                 offender = socket.inet_ntop(socket.AF_INET6, rest[8:24])
-            if (origin, icmp, code) in PROHIBITED:
-                return ("prohibited", offender)
-            if number == errno.ECONNREFUSED:
-                return ("refused", offender)
-            return (errno.errorcode.get(number, str(number)), offender)
+            name = "refused" if number == errno.ECONNREFUSED else errno.errorcode.get(number, str(number))
+            return ("prohibited" if (origin, icmp, code) in PROHIBITED else name, offender)
     return ("", "")
 
 
@@ -129,8 +121,7 @@ class SenderTurn:
 
     def hear(self, until, more_s, enough, stopped):
         """Wait for the end of the run that has the lock. Return whether what it sends suffices."""
-        latest = until + more_s
-        self.ended = False
+        latest, self.ended = until + more_s, False
         line = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             line.settimeout(0.2)
@@ -153,8 +144,7 @@ class SenderTurn:
                 if piece.strip() and text.endswith(b"\n") and enough(self.pid, text.decode("ascii", "replace").split()):
                     return True
         except FAILED:
-            # It has just ended, or too many wait for it.
-            self.ended = True
+            self.ended = True  # or too many wait for it
             time.sleep(max(0.0, min(0.2, until - clock())))
         finally:
             line.close()
@@ -276,9 +266,9 @@ def run(words, say, stopped):
                         first, answers = whole_run(word, turn.earlier, record)
                         examined = answers_of(word, records[-1])
                         if answers and (examined or not any("silence" in answer for answer in answers)):
-                            used = "used %d %d %d %s" % (path, pid, age_ms, first or "-")
-                            lines = ["first %d %s" % (path, answer) for answer in answers]
-                            taken[path] = (began, [used] + lines, examined)
+                            used = ["used %d %d %d %s" % (path, pid, age_ms, first or "-")]
+                            used += ["first %d %s" % (path, answer) for answer in answers]
+                            taken[path] = (began, used, examined)
             except (ValueError, IndexError):
                 continue  # of another release
         return len(taken) == len(words) - 1
@@ -333,10 +323,8 @@ def send(words, patience_s, turn, say, stopped):
         # What another run left in the receiver's memory is not known after a wait.
         room[node] = 0 if turn.waited else int(most)
     flows, waiting, lossy, last = {}, {}, set(), {}
-    # Of the paths whose source ports send one datagram each, how many were lost and answered.
     seen = {path: {"silence": 0, "refused": 0} for path, word in words if is_first(word)}
-    poller = select.poll()
-    started = clock()
+    poller, started = select.poll(), clock()
 
     def finish(key, answer, sender):
         flow, _, size, whole = waiting.pop(key)
@@ -377,7 +365,6 @@ def send(words, patience_s, turn, say, stopped):
                 say("%d %d %d %d enough -" % (path, slot, source_port, size))
                 continue
             if path in lossy and clock() < last[path] + SLOW_MS / 1000.0:
-                # What lost one of few gets no burst.
                 heapq.heappush(plan, (last[path] - started + SLOW_MS / 1000.0,) + one[1:])
                 continue
             last[path] = clock()
@@ -392,15 +379,13 @@ def send(words, patience_s, turn, say, stopped):
                     flows[key] = open_flow(family, source, source_port, target, port)
                     poller.register(flows[key].fileno(), select.POLLIN | select.POLLERR)
                 flow = flows[key]
-                level, option = DISCOVER[family]
-                flow.setsockopt(level, option, PROBE if whole else NEVER)
+                flow.setsockopt(*(DISCOVER[family] + (PROBE if whole else NEVER,)))
                 outcome(flow, "")
                 waiting[key] = (flow, clock() + patience_s, size, whole)
                 room[node] -= not whole
                 flow.send(b"\0" * size)
             except FAILED as error:
-                room[node] += key in waiting and not whole
-                waiting.pop(key, None)
+                room[node] += waiting.pop(key, None) is not None and not whole
                 name = errno.errorcode.get(error.errno or 0, "?")
                 say("%d %d %d %d unsent:%s -" % (path, slot, source_port, size, name))
             listen(clock())
