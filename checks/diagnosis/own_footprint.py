@@ -15,6 +15,7 @@ import msgspec
 
 from checks.model.facts import Cluster, CounterChange, CounterChanges, Flows, RecentLoad
 from checks.model.finding import FAULTS, Finding, Remedy, Status
+from checks.model.fragment_memory import USUAL_FRAGMENT_S
 from checks.model.wording import counted, listed, span
 from checks.rules.lost_blocks import quiet_tells
 from checks.rules.nic_counts import NicFault, faults_of, loss_ends, private_nics_counted
@@ -39,8 +40,6 @@ _MOVED_MEANWHILE = (
 _MEASURES = "racwire-measure"
 _DATAGRAMS, _PINGS = "racwire-probe", "racwire-pings"
 _PROBES = {_DATAGRAMS: "probed", _PINGS: "pinged"}
-_USUAL_FRAGMENT_S = 30
-"""ipfrag_time of a kernel whose own is not known (Linux, Documentation/networking/ip-sysctl)."""
 _NIC_FAULTS = {
     "IC-NIC-003": NicFault.OVERRUN, "IC-NIC-004": NicFault.DROPPED, "IC-NIC-005": NicFault.SEND_QUEUE,
 }  # fmt: skip
@@ -165,7 +164,7 @@ def _touches(load: RecentLoad, finding: Finding) -> bool:
 def _fragment_s(cluster: Cluster) -> int:
     """Return the longest ipfrag_time of the nodes, in seconds."""
     known = [s for node in cluster.read_nodes() if (s := sysctl(cluster, node.name, "net.ipv4.ipfrag_time"))]
-    return max(known, default=_USUAL_FRAGMENT_S)
+    return max(known, default=USUAL_FRAGMENT_S)
 
 
 def _later(time: str, other: str, by_s: int = 0) -> bool:

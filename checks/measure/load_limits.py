@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from checks.measure.measure_error import MeasureError
+from checks.model.fragment_memory import FRAGMENT_SHARE
 from checks.model.packet_sizes import fragments_of
 from checks.model.wording import lasting
 
@@ -46,15 +47,8 @@ HARD = LoadLimits(
     cpu_share=1.0,
 )
 """No option exceeds these. More than 10 % of a link needs the stack down on all nodes, or the practice cluster."""
-FRAGMENT_SHARE = 0.05
-"""The share of a receiver's memory for reassembly (net.ipv4.ipfrag_high_thresh) that incomplete datagrams of racwire
-may hold, from all senders together: the blocks of the database need the rest. Ours."""
 FRAGMENT_STOP_SHARE = 0.25
 """The share in use, by all senders, above which racwire sends no fragments. Ours."""
-LEAST_FRAGMENT_BYTES, USUAL_FRAGMENT_S = 262_144, 30.0
-"""What is assumed where the memory or the time of a node is not known: the smallest default of
-net.ipv4.ipfrag_high_thresh in any kernel since 2.6.32, and the default of net.ipv4.ipfrag_time
-(net/ipv4/ip_fragment.c)."""
 LOOK_S = 0.1
 """Seconds between two looks of a receiver at its memory for reassembly, while fragments are sent."""
 FEW_LOST = 3

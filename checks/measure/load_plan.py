@@ -6,9 +6,10 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from checks.measure.load_limits import FRAGMENT_SHARE, FragmentRoom, LoadLimits
+from checks.measure.load_limits import FragmentRoom, LoadLimits
 from checks.measure.measure_error import MeasureError
 from checks.model.facts import Unknown
+from checks.model.fragment_memory import FRAGMENT_SHARE
 from checks.model.measurement import MeasuredPath
 from checks.model.packet_sizes import USUAL_BLOCK_BYTES, fragments_of, wire_bytes_of
 from checks.model.wording import counted, lasting, listed

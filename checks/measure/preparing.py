@@ -26,9 +26,6 @@ from checks.measure.far_end.programs import (
     text_of,
 )
 from checks.measure.load_limits import (
-    FRAGMENT_SHARE,
-    LEAST_FRAGMENT_BYTES,
-    USUAL_FRAGMENT_S,
     FragmentRoom,
     LoadLimits,
 )
@@ -37,6 +34,7 @@ from checks.measure.load_refusals import LoadRefusal, standing_refusals
 from checks.measure.measure_error import MeasureError
 from checks.measure.paths_to_measure import instance_paths, paths_to_measure, public_paths
 from checks.model.facts import Cluster, Database, NodeSetup, Unknown, UnreadNode
+from checks.model.fragment_memory import FRAGMENT_SHARE, LEAST_FRAGMENT_BYTES, USUAL_FRAGMENT_S
 from checks.model.journal import Journal
 from checks.model.measurement import MeasuredPath, Result
 from checks.model.settings import Settings

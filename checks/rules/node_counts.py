@@ -8,6 +8,7 @@ from enum import Enum
 
 from checks.model.facts import Cluster, CounterChange, CounterChanges, Thresholds, Unknown, Unread
 from checks.model.finding import Status
+from checks.model.fragment_memory import LEAST_FRAGMENT_BYTES
 
 
 @dataclass(frozen=True)
@@ -156,8 +157,6 @@ def own_incomplete(cluster: Cluster, counts: NodeCounts) -> int:
     return sum(max(0, port.sent - port.answered) for port in ports if not port.whole)
 
 
-_SMALLEST_DEFAULT_BYTES = 262_144
-"""The smallest default of net.ipv4.ipfrag_high_thresh in any kernel since 2.6.32 (net/ipv4/ip_fragment.c)."""
 _NEAR_LIMIT = 0.8
 """The share of ipfrag_high_thresh that counts as used up; the kernel drops before all memory is in use. Ours."""
 
@@ -176,7 +175,7 @@ def reassembly_fault(cluster: Cluster, counts: NodeCounts) -> ReassemblyFault:
     if counts.lost_fragments:
         return ReassemblyFault.LOST
     limit, used = sysctl(cluster, counts.node, "net.ipv4.ipfrag_high_thresh"), counts.fragment_memory_bytes
-    if limit is not None and (limit <= _SMALLEST_DEFAULT_BYTES or (used or 0) >= _NEAR_LIMIT * limit):
+    if limit is not None and (limit <= LEAST_FRAGMENT_BYTES or (used or 0) >= _NEAR_LIMIT * limit):
         return ReassemblyFault.NO_ROOM
     return ReassemblyFault.OUT_OF_ORDER if 2 * counts.overlapping >= counts.failed else ReassemblyFault.NOT_COUNTED
 

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Collection, Iterator
 
 from checks.model.facts import Port, PrivateNetwork
+from checks.model.fragment_memory import FRAGMENT_SHARE
 from checks.model.packet_sizes import SMALL_PAYLOAD, packet_of
 from checks.model.settings import ProbeSettings, Settings
 from checks.run.gathering import counters_interval_s
@@ -92,7 +93,7 @@ def plan_other_packets(settings: Settings, groups: Collection[str]) -> Iterator[
             f"{udp_plan.AT_ONCE} at once if none was lost",
             f"  where the MTU is smaller than a block, {udp_plan.FRAGMENTED} of them have {block} bytes and may be cut "
             "into fragments, as blocks are",
-            f"  as many of those may get no answer as fill {udp_plan.MEMORY_SHARE:.0%} of the receiver's memory for",
+            f"  as many of those may get no answer as fill {FRAGMENT_SHARE:.0%} of the receiver's memory for",
             "    reassembly, from all nodes together; the others are not sent",
             "  one racwire of a node sends at a time (the abstract socket @racwire-probe): one that waits uses its",
             f"    results; where a process keeps the lock, it sends after {udp_plan.WAIT_MS // 1000} s",

@@ -6,8 +6,9 @@ import ast
 import re
 from pathlib import Path
 
-from checks.measure.load_limits import FRAGMENT_SHARE, FRAGMENT_STOP_SHARE, HARD, LoadLimits
+from checks.measure.load_limits import FRAGMENT_STOP_SHARE, HARD, LoadLimits
 from checks.model.effect import Effect
+from checks.model.fragment_memory import FRAGMENT_SHARE
 from checks.model.settings import ProbeSettings
 from checks.rules.sampling_pace import PX_PER_S
 from checks.sources.nodes.considerate_ssh import GUEST_SESSIONS, LOGINS_AT_ONCE

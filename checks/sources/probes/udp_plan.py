@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import msgspec
 
 from checks.model.facts import FlowPort, OtherSender
+from checks.model.fragment_memory import FRAGMENT_SHARE, LEAST_FRAGMENT_BYTES
 from checks.model.packet_sizes import BLOCK_HEADER_BYTES, SMALL_PAYLOAD, USUAL_BLOCK_BYTES, packet_of
 from checks.sources.kernel_files import CLOSED_PORTS
 from checks.sources.probes.path import Path
@@ -43,10 +44,6 @@ DOUBTS_OF_ALL = 3
 BLOCK_PAYLOAD = USUAL_BLOCK_BYTES + BLOCK_HEADER_BYTES
 INCOMPLETE_BYTES = 12 * 1024
 """Memory of a receiver that a datagram of a block's size holds while some of its fragments are missing."""
-MEMORY_SHARE = 0.05
-"""The share of a receiver's memory for reassembly that datagrams of all racwires may hold together."""
-LEAST_MEMORY_BYTES = 262_144
-"""The memory for reassembly where it is not known: the default of kernels before 3.10."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,7 +307,7 @@ class UdpEnds:
     tables_read: bool = False
     no_ports: int | None = None
     """Udp.NoPorts of IPv4 and IPv6 together; None where it is not known."""
-    reassembly_bytes: int = LEAST_MEMORY_BYTES
+    reassembly_bytes: int = LEAST_FRAGMENT_BYTES
     """The memory for reassembly: the smaller one of net.ipv4.ipfrag_high_thresh and net.ipv6.ip6frag_high_thresh."""
     reassembling_bytes: int | None = None
     """How much of this memory is in use (FRAG of /proc/net/sockstat and sockstat6); None where it is not known."""
@@ -335,7 +332,7 @@ def parse_ends(text: str) -> UdpEnds:
             taken |= _ports_in(value)
     limits = [int(n) for n in re.findall(r"^most6?: (\d{1,18})$", text, re.ASCII | re.MULTILINE)]
     used = [int(n) for n in re.findall(r"^FRAG6?: inuse \d+ memory (\d{1,18})$", text, re.ASCII | re.MULTILINE)]
-    memory = min(limits, default=LEAST_MEMORY_BYTES), max(used) if used else None
+    memory = min(limits, default=LEAST_FRAGMENT_BYTES), max(used) if used else None
     return UdpEnds(python, lowest, frozenset(taken), tables, _no_ports(text), *memory)
 
 
@@ -345,7 +342,7 @@ def room_for_fragments(ends: UdpEnds, unanswered: int = 0) -> int:
     `unanswered` of this run count where the node does not tell how much of the memory is in use.
     """
     used = unanswered * INCOMPLETE_BYTES if ends.reassembling_bytes is None else ends.reassembling_bytes
-    return max(0, int(ends.reassembly_bytes * MEMORY_SHARE) - used) // INCOMPLETE_BYTES
+    return max(0, int(ends.reassembly_bytes * FRAGMENT_SHARE) - used) // INCOMPLETE_BYTES
 
 
 def _ports_in(text: str) -> set[int]:
