@@ -115,7 +115,7 @@ class Rate:
 
     def _notes(self, steps: Sequence[_Step], paths: Sequence[MeasuredPath], limits: LoadLimits) -> Iterator[str]:
         """Yield which limit the largest steps meet, where it is not the share of the link."""
-        for protocol, what in (("tcp", "TCP"), ("udp", "datagrams of 8 KB")):
+        for protocol, what in (("tcp", "TCP segments"), ("udp", "datagrams of 8 KB")):
             step = max((one for one in steps if one.protocol == protocol), key=lambda one: one.bits_per_s)
             speed = min(paths[number].speed_mbps or 1000 for number in step.paths) * 1e6
             if step.bits_per_s / 8 / _packet_bytes(protocol, _mtu(step, paths)) >= limits.packets_per_s * 0.999:
