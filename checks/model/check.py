@@ -15,6 +15,7 @@ import msgspec
 
 from checks.model.facts import FACT_GROUPS, Cluster, Unknown, Unread
 from checks.model.finding import EvidenceRef, Finding, Magnitude, Remedy, Scalar, Status, Table, step_for
+from checks.model.observation import Fate, Observation
 
 _ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _CODE = re.compile(r"[A-Z][A-Z0-9]*(-[A-Z0-9]+)*-\d{3}")
@@ -59,6 +60,7 @@ class Kind:
         extent: tuple[float, str] | None = None,
         data: Mapping[str, Scalar | None] | None = None,
         lacks: Iterable[Unread] = (),
+        observed: Iterable[Observation] | None = None,
     ) -> Finding:
         """Return a finding of this kind; `evidence` has (node, topic) pairs of the journal.
 
@@ -70,7 +72,12 @@ class Kind:
         Values that are None are left out.
 
         `lacks` has the facts that an UNKNOWN finding lacks. Its next steps start with the rights that these need.
+
+        `observed` has the packets and counters that the finding is about. None is for a finding about a state, which
+        was read on `nodes`, or on the network as a whole; an UNKNOWN or SKIPPED finding observed nothing.
         """
+        at = tuple(nodes)
+        seen_as_data = self._state(status, network, at) if observed is None else tuple(observed)
         missing = tuple(dict.fromkeys(Unknown(fact.reason, fact.right) for fact in lacks))
         rights = dict.fromkeys(fact.right for fact in missing if fact.right)
         return Finding(
@@ -87,11 +94,17 @@ class Kind:
             sources=self.sources,
             table=table,
             network=network,
-            nodes=tuple(nodes),
+            nodes=at,
             extent=Magnitude(float(f"{extent[0]:.4g}"), extent[1]) if extent else None,
             data={name: value for name, value in (data or {}).items() if value is not None},
             lacks=missing,
+            observed=seen_as_data,
         )
+
+    def _state(self, status: Status, network: str, nodes: tuple[str, ...]) -> tuple[Observation, ...]:
+        if status in (Status.UNKNOWN, Status.SKIPPED):
+            return ()
+        return (Observation(fate=Fate.STATE, what=self.code, nodes=nodes, network=network),)
 
 
 Judge = Callable[[Cluster], Iterable[Finding]]

@@ -11,6 +11,7 @@ import msgspec
 from checks.model.command_effect import effect_of
 from checks.model.effect import Effect
 from checks.model.facts.base import MissingRight, Unknown
+from checks.model.observation import Observation
 
 
 class Status(StrEnum):
@@ -155,6 +156,9 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     program that reads the JSON does not have to parse sentences."""
     lacks: tuple[Unknown, ...] = ()
     """The facts whose absence makes the finding UNKNOWN, in part or in full, each with its reason."""
+    observed: tuple[Observation, ...] = ()
+    """What the check saw, as data: the diagnosis compares it with what each cause touches. Empty in findings of saved
+    files that were written without it."""
     outweighed: Outweighed | None = None
     """The finding as the check made it, where blocks that flow outweigh its pings (`checks.diagnosis`)."""
     waived: Waived | None = None
@@ -171,12 +175,17 @@ Key = tuple[str, str, str, tuple[str, ...], int]
 
 
 def keyed(findings: Iterable[Finding]) -> Iterator[tuple[Key, Finding]]:
-    """Yield each finding with its key; findings with the same kind and place are numbered."""
+    """Yield each finding with its key. Findings of one kind and place are numbered, the worst first, then by title: the
+    order in which checks ended has no influence."""
+    every = tuple(findings)
     seen: Counter[tuple[str, str, str, tuple[str, ...]]] = Counter()
-    for finding in findings:
+    keys: dict[int, Key] = {}
+    for number, finding in sorted(enumerate(every), key=lambda one: (one[1].status.gravity, one[1].title)):
         what = (finding.check, finding.code, finding.network, finding.nodes)
-        yield (*what, seen[what]), finding
+        keys[number] = (*what, seen[what])
         seen[what] += 1
+    for number, finding in enumerate(every):
+        yield keys[number], finding
 
 
 def could_not_look(findings: Iterable[Finding], at: Finding) -> bool:

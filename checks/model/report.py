@@ -9,7 +9,7 @@ import msgspec
 
 from checks.model.exit_codes import ExitCode
 from checks.model.facts import Cluster, Unknown
-from checks.model.finding import FAULTS, Finding, Status, worst_first
+from checks.model.finding import FAULTS, Finding, Key, Status, keyed, worst_first
 from checks.model.hypothesis import Diagnosis
 from checks.model.journal import Entry, Journal
 from checks.model.measurement import Measurement
@@ -90,6 +90,11 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     def waived(self) -> tuple[Finding, ...]:
         """The findings that are waived."""
         return tuple(f for f in self.findings if f.waived)
+
+    def findings_of(self, keys: Iterable[Key]) -> tuple[Finding, ...]:
+        """Return the findings with these keys, in the order of the keys; those that the report lacks are left out."""
+        by_key = dict(keyed(self.findings))
+        return tuple(by_key[key] for key in keys if key in by_key)
 
     def evidence(self, finding: Finding) -> list[Entry]:
         """Return the journal entries of a finding, from the run that made the finding."""
