@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from checks.diagnosis.catalogue.symptoms import LOSES_ALL, LOSES_SOME
-from checks.diagnosis.cause import Cause, look, mos
+from checks.diagnosis.cause import Cause, Way, look, mos
+from checks.diagnosis.touches import touch
+from checks.model.hypothesis import How
 
 _INTERVAL = "in the interval of this run"
 
@@ -11,6 +12,8 @@ KERNEL = (
     Cause(
         code="CAUSE-02",
         name="UDP receive buffers too small",
+        touches=(touch(How.SHARE, Way.TO, protocols=("udp",), ends=("clusterware", "instance"), every_network=True),),
+        is_bound=True,
         sources=(mos(2),),
         proved_by=("IC-UDP-002",),
         hinted_by=("IC-KERNEL-002",),
@@ -21,6 +24,9 @@ KERNEL = (
     Cause(
         code="CAUSE-03",
         name="Fragments are not reassembled",
+        touches=(touch(How.SHARE, Way.TO, forms=("fragment",), every_network=True),),
+        is_symptom=True,
+        is_bound=True,
         sources=(mos(3),),
         proved_by=("IC-REASM-003", "IC-REASM-005"),
         # Fragments that never arrived were lost elsewhere: the place of that loss comes first.
@@ -33,6 +39,8 @@ KERNEL = (
     Cause(
         code="CAUSE-04",
         name="UDP checksum errors",
+        touches=(touch(How.SHARE, Way.TO, protocols=("udp",), every_network=True),),
+        is_bound=True,
         sources=(mos(4),),
         proved_by=("IC-UDP-003",),
         excluded_by=("IC-UDP-001",),
@@ -42,9 +50,10 @@ KERNEL = (
     Cause(
         code="CAUSE-15",
         name="Packets dropped by the kernel or the NIC, rp_filter included",
+        touches=(touch(How.FLOWS, Way.TO),),
+        is_symptom=True,
         sources=(mos(15),),
         proved_by=("IC-RPF-002", "IC-NIC-004"),
-        leads_to=LOSES_ALL,
         hinted_by=("IC-DEV-004", "IC-RPF-004", "IC-EROUTE-005"),
         look=look(
             "Watch the drops of each private NIC, and those of rp_filter.",
@@ -55,9 +64,9 @@ KERNEL = (
     Cause(
         code="CAUSE-17",
         name="Transmit or receive queues too short",
+        touches=(touch(How.SHARE), touch(How.DELAYS)),
         sources=(mos(17),),
         proved_by=("IC-UDP-004", "IC-NIC-005"),
-        leads_to=LOSES_SOME,
         excluded_by=("IC-UDP-001", "IC-NIC-001"),
         covers=_INTERVAL,
         look=look(
@@ -69,9 +78,10 @@ KERNEL = (
     Cause(
         code="CAUSE-19",
         name="CPU shortage, or LMS processes without priority",
+        touches=(touch(How.DELAYS, ends=("instance",), every_network=True),),
+        moves=("IC-UDP-004", "IC-CPU-004"),
         sources=(mos(19),),
         supported_by=("IC-PROC-002", "IC-UDP-004"),
-        leads_to=LOSES_SOME,
         hinted_by=("IC-PROC-003", "IC-PROC-004", "IC-TIME-006", "IC-CPU-004", "IC-LOG-012"),
         look=look(
             "Check the CPUs, and the scheduling class of LMS and LGWR.",
@@ -96,8 +106,12 @@ KERNEL = (
     Cause(
         code="CAUSE-35",
         name="Memory shortage: swapping, failed allocations",
+        touches=(
+            touch(How.SHARE, Way.TO, protocols=("udp",), every_network=True),
+            touch(How.DELAYS, every_network=True),
+        ),
+        moves=("IC-UDP-004", "IC-CPU-004"),
         proved_by=("IC-MEM-002", "IC-MEM-003"),
-        leads_to=("IC-UDP-004", "IC-CPU-004"),
         excluded_by=("IC-MEM-001",),
         covers=_INTERVAL,
         look=look("Watch swapping and failed allocations.", "vmstat 1 5", "grep -E 'pswp|allocstall' /proc/vmstat"),
@@ -105,9 +119,13 @@ KERNEL = (
     Cause(
         code="CAUSE-41",
         name="The hypervisor withholds CPU time (steal)",
+        touches=(
+            touch(How.SHARE, Way.TO, protocols=("udp",), every_network=True),
+            touch(How.DELAYS, every_network=True),
+        ),
+        moves=("IC-UDP-004", "IC-CPU-004"),
         sources=(mos(19),),
         proved_by=("IC-CPU-002",),
-        leads_to=("IC-UDP-004", "IC-CPU-004"),
         excluded_by=("IC-CPU-001",),
         covers=_INTERVAL,
         look=look("Watch the column st.", "vmstat 1 10", where="any user on each node"),
@@ -115,9 +133,13 @@ KERNEL = (
     Cause(
         code="CAUSE-42",
         name="One CPU processes the packets of a NIC and is at its limit",
+        touches=(
+            touch(How.SHARE, Way.TO, protocols=("udp",), every_network=True),
+            touch(How.DELAYS, every_network=True),
+        ),
+        moves=("IC-UDP-004", "IC-NIC-003", "IC-CPU-004"),
         sources=(mos(16), mos(19)),
         proved_by=("IC-CPU-003",),
-        leads_to=("IC-UDP-004", "IC-NIC-003", "IC-CPU-004"),
         excluded_by=("IC-CPU-001",),
         covers=_INTERVAL,
         look=look(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from checks.diagnosis.catalogue.symptoms import LOSES_ALL
 from checks.diagnosis.cause import Cause, look, mos
+from checks.diagnosis.touches import touch
 from checks.model.facts import Cluster, Database, release
+from checks.model.hypothesis import How
 from checks.model.wording import listed
 from checks.rules.log_events import transports
 
@@ -62,6 +63,8 @@ ORACLE = (
     Cause(
         code="CAUSE-33",
         name="Clusterware or an instance reports the interconnect in its alert log",
+        is_symptom=True,
+        is_late=True,
         hinted_by=("IC-LOG-003", "IC-LOG-004", "IC-LOG-006", "IC-LOG-007", "IC-LOG-008", "IC-LOG-011", "IC-LOG-013"),
         cleared_by=("log-lines",),
         covers="in the logs that were read, for the last 24 h",
@@ -74,6 +77,7 @@ ORACLE = (
     Cause(
         code="CAUSE-36",
         name="Instances use other networks than those configured",
+        touches=(),
         sources=("MOS 1210883.1",),
         proved_by=("IC-USE-002", "IC-USE-003", "IC-USE-005", "IC-USE-007"),
         supported_by=("IC-USE-004", "IC-USE-006"),
@@ -88,10 +92,11 @@ ORACLE = (
     Cause(
         code="CAUSE-37",
         name="A private network is missing, down or wrong on a node",
+        touches=(touch(How.STOPS),),
+        moves=("IC-PATH-008", "IC-USE-006", "IC-IFACE-012", "IC-NEIGH-007"),
         sources=("MOS 1210883.1",),
         proved_by=("IC-IFACE-002", "IC-IFACE-003", "IC-IFACE-004", "IC-IFACE-005", "IC-IFACE-006", "IC-IFACE-015"),
         supported_by=("IC-IFACE-032",),
-        leads_to=(*LOSES_ALL, "IC-PATH-008", "IC-USE-", "IC-NEIGH-"),
         cleared_by=("interfaces",),
         covers="on the nodes that were read",
         look=look("Compare the networks of oifcfg with the interfaces.", "racwire check interfaces", where=""),
@@ -99,6 +104,8 @@ ORACLE = (
     Cause(
         code="CAUSE-60",
         name="CSS evicted a node, and the node has not come back",
+        is_symptom=True,
+        is_late=True,
         sources=("MOS 1050693.1",),
         proved_by=("IC-LOG-005",),
         hinted_by=("IC-LOG-004",),
@@ -114,6 +121,8 @@ ORACLE = (
     Cause(
         code="CAUSE-61",
         name="The network heartbeat between nodes is interrupted",
+        is_symptom=True,
+        is_late=True,
         sources=("MOS 294430.1",),
         supported_by=("IC-LOG-002",),
         hinted_by=("IC-LOG-003", "IC-LOG-004"),
