@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from checks.diagnosis.seen import Seen
 from checks.model.facts import Cluster
 from checks.model.finding import Finding, Remedy
 from checks.model.hypothesis import Footprint, How
@@ -85,7 +86,7 @@ class Cause:
     """Where its patterns are looked for."""
     moves: tuple[str, ...] = ()
     """The codes of findings about counters and values at its nodes that it leads to: NIC down, HAIP elsewhere."""
-    effects_of: Callable[[Cluster, Finding], Iterable[Footprint]] | None = None
+    effects_of: Callable[[Seen, Finding], Iterable[Footprint]] | None = None
     """What it does at the place of a finding that states it, where the value there decides; None: its touches."""
     is_link_of_aggregation: bool = False
     """Whether it loses the flows that take one link, which the source ports show."""

@@ -11,6 +11,7 @@ from checks.diagnosis.candidate import Candidate
 from checks.diagnosis.predict import joined
 from checks.diagnosis.seen import PROBES, Loss, Seen
 from checks.model.finding import FAULTS, Finding
+from checks.model.hypothesis import Standing
 from checks.model.observation import Fate
 
 _MOST_JOINED = 12
@@ -37,7 +38,7 @@ class Covering:
 def cover(seen: Seen, stated: Sequence[Candidate], offered: Sequence[Candidate]) -> list[Covering]:
     """Return the entries: each stated cause; then, most losses first, what the rest needs. Symptoms that they cover
     are left out."""
-    entries = [Covering((one,), _losses_of(one, seen.losses)) for one in stated]
+    entries = [Covering((one,), _losses_of(one, seen.losses)) for one in _roots(stated)]
     roots = [entry for entry in entries if not entry.first.cause.is_symptom]
     left = frozenset(loss.number for loss in seen.losses if loss.finding.status in FAULTS)
     left = left.difference(*(entry.losses for entry in roots))
@@ -47,6 +48,19 @@ def cover(seen: Seen, stated: Sequence[Candidate], offered: Sequence[Candidate])
         if not all(_is_covered(seen, finding, roots) for finding in entry.first.shown):
             roots.append(entry)
     return roots
+
+
+def _roots(stated: Sequence[Candidate]) -> list[Candidate]:
+    """Return the candidates that do not follow from another: it leads to all that states them, or the same findings
+    prove it. Two that follow from each other stay."""
+    return [one for one in stated if not any(_follows(one, other) and not _follows(other, one) for other in stated)]
+
+
+def _follows(one: Candidate, other: Candidate) -> bool:
+    if one is other:
+        return False
+    is_better = other.standing is Standing.PROVED and one.standing is Standing.SUPPORTED
+    return all(other.implies(f) or (is_better and f in other.shown) for f in one.shown)
 
 
 def _losses_of(one: Candidate, losses: Iterable[Loss]) -> frozenset[int]:

@@ -66,7 +66,7 @@ def _place_of(findings: Sequence[Finding]) -> Place:
 
 def _effects(cause: Cause, seen: Seen, finding: Finding) -> Iterator[Footprint]:
     if cause.effects_of is not None:
-        yield from cause.effects_of(seen.cluster, finding)
+        yield from cause.effects_of(seen, finding)
         return
     legs = [leg for one in finding.observed if one.fate in (Fate.STATE, Fate.COUNTED) for leg in one.legs]
     for touch in cause.touches:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from checks.diagnosis.cause import At, Cause, Way, look, mos
-from checks.diagnosis.touches import FULL, smaller_mtu, touch
+from checks.diagnosis.touches import FULL, filtered, smaller_mtu, touch
 from checks.model.hypothesis import How
 
 _MTU_PROVED = (
@@ -56,7 +56,7 @@ BETWEEN_NODES = (
     Cause(
         code="CAUSE-08",
         name="A packet filter drops packets of the interconnect",
-        touches=(touch(How.FLOWS, Way.TO),),
+        effects_of=filtered,
         patterns=(
             touch(How.STOPS, Way.TO, protocols=("udp",)),
             touch(How.STOPS, Way.TO, protocols=("udp",), sizes=FULL),
