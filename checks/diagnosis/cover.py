@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
+
+import msgspec
 
 from checks.diagnosis.candidate import Candidate
 from checks.diagnosis.predict import joined
-from checks.diagnosis.seen import PROBES, Loss, Seen
+from checks.diagnosis.seen import Loss, Seen
 from checks.model.finding import FAULTS, Finding
 from checks.model.hypothesis import Standing
-from checks.model.observation import Fate
 
 _MOST_JOINED = 12
 """The most narrow hypotheses of one cause that are tried in pairs against a wide one."""
@@ -78,9 +79,7 @@ def _is_covered(seen: Seen, finding: Finding, entries: Sequence[Covering]) -> bo
 def _greedy(seen: Seen, offered: Sequence[Candidate], left: frozenset[int]) -> list[Covering]:
     """Most losses first, then the narrower place, then the code: as good as the fewest, and linear."""
     table: dict[frozenset[int], list[Candidate]] = defaultdict(list)
-    probes = frozenset(
-        loss.number for loss in seen.losses if loss.observation.what in PROBES and loss.observation.fate is Fate.LOST
-    )
+    probes = frozenset(loss.number for loss, _ in seen.placed_losses())
     for one in offered:
         if mine := _losses_of(one, seen.losses) & left:
             table[mine].append(one)
@@ -127,12 +126,8 @@ def _is_narrow(one: Candidate, code: str) -> bool:
 
 def _either(one: Candidate, other: Candidate) -> Candidate:
     """Return one hypothesis for two places of a cause that the evidence cannot tell apart."""
-    from dataclasses import replace
-
-    from msgspec.structs import replace as changed
-
     if other.place.text in one.place.text:
         return one
     nodes = tuple(dict.fromkeys((*one.place.nodes, *other.place.nodes)))
-    place = changed(one.place, nodes=nodes, text=f"{one.place.text}, or {other.place.text}")
+    place = msgspec.structs.replace(one.place, nodes=nodes, text=f"{one.place.text}, or {other.place.text}")
     return replace(one, place=place)

@@ -20,7 +20,7 @@ from checks.diagnosis.predict import LostPaths, inferred, stated
 from checks.diagnosis.seen import Seen
 from checks.model.facts import Cluster
 from checks.model.finding import FAULTS, PROBLEMS, Finding, Key, Status
-from checks.model.hypothesis import Diagnosis, Hypothesis, LossAccount, Standing, Together
+from checks.model.hypothesis import Diagnosis, Footprint, How, Hypothesis, LossAccount, Standing, Together
 from checks.model.observation import Fate
 from checks.model.wording import listed
 
@@ -213,10 +213,7 @@ def _headline(seen: Seen, entry: _Entry) -> str:
     return f"{_lost_packets(effect)} {entry.lead.place.text}."
 
 
-def _lost_packets(effect: object) -> str:
-    from checks.model.hypothesis import Footprint, How
-
-    assert isinstance(effect, Footprint)
+def _lost_packets(effect: Footprint) -> str:
     bare = msgspec.structs.replace(effect.traffic, networks=None, senders=None, receivers=None)
     verb = "vanish" if effect.how is How.STOPS else "are lost in part"
     return f"{bare.text[:1].upper()}{bare.text[1:]} {verb}"

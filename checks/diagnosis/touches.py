@@ -26,11 +26,8 @@ SHARE_ALL = touch(How.SHARE)
 SHARE_IN = touch(How.SHARE, Way.TO)
 
 
-_FILTERED = tuple(
-    Traffic(protocols=protocols, forms=forms, sizes=sizes)
-    for sizes in ((0, MOST), FULL)
-    for protocols, forms in ((("udp",), None), (("icmp",), None), (None, ("fragment",)))
-)
+_KINDS = (Traffic(protocols=("udp",)), Traffic(protocols=("icmp",)), Traffic(forms=("fragment",)))
+_FILTERED = (*_KINDS, *(kind & Traffic(sizes=FULL) for kind in _KINDS))
 """What filters of a node drop, the widest first."""
 
 
