@@ -8,6 +8,7 @@ from typing import NamedTuple
 from checks.model.check import Kind, check
 from checks.model.facts import Cluster, Unknown
 from checks.model.finding import Finding, Remedy, Status
+from checks.model.observation import Observation
 from checks.model.wording import counted, listed, span
 from checks.plugins.shared.counter_text import TOPIC, highest_rate, unknown_nodes_finding
 from checks.plugins.shared.grouping import alike, briefly, named, some
@@ -22,6 +23,8 @@ from checks.rules.kept_sysctls import (
 )
 from checks.rules.kept_sysctls import STRICT as STRICT_FILTER
 from checks.rules.node_counts import NodeCounts, counts_of, lacks, without_counts
+from checks.rules.observed.counted_packets import filtered_by_path
+from checks.rules.observed.states import state
 
 _SOURCE = "MOS 1286796.1"
 
@@ -128,6 +131,7 @@ def _filtered(cluster: Cluster, same: Sequence[_Filtering]) -> Finding:
         evidence=[(node, topic) for node in nodes for topic in (TOPIC, "sysctls")],
         nodes=nodes,
         extent=highest_rate([f.counts for f in same], lambda c: c.reverse_path, "packets"),
+        observed=(*filtered_by_path([f.counts for f in same]), *_strict(strict, nodes)),
     )
 
 
@@ -145,7 +149,12 @@ def _strict_without_drops(same: Sequence[_Filtering]) -> Finding:
         evidence=[(node, topic) for node in nodes for topic in (TOPIC, "sysctls")],
         nodes=nodes,
         extent=(len(nodes), "nodes"),
+        observed=_strict(strict, nodes),
     )
+
+
+def _strict(strict: Sequence[str], nodes: Sequence[str]) -> tuple[Observation, ...]:
+    return tuple(state("rp_filter", node, nic=nic, value=STRICT_FILTER) for node in nodes for nic in strict)
 
 
 def _loosen(strict: Sequence[str], nodes: Sequence[str]) -> Iterator[Remedy]:

@@ -26,8 +26,8 @@ from checks.plugins.interconnect_in_use.use_kinds import (
 )
 from checks.plugins.shared.grouping import MOST_LINES, alike, briefly, named, some
 from checks.plugins.shared.instance_text import statement_topics, unknown_instance_findings
-from checks.plugins.shared.places_in_use import PARAMETER, Place, known_networks, places
 from checks.rules.engineered import is_engineered, is_infiniband
+from checks.rules.places_in_use import PARAMETER, Place, known_networks, places
 
 _NO_NODE = "No node could be read, and oifcfg stores no netmask."
 """The reason why the network of an address is not known."""
