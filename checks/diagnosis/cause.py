@@ -18,6 +18,7 @@ from checks.model.traffic import SMALL, Traffic
 
 MOS_LIST = "MOS 563566.1"
 """Oracle's list of 26 causes of lost blocks."""
+_OF_ORACLE = 26
 
 
 class Way(StrEnum):
@@ -73,7 +74,8 @@ class Cause:
     code: str
     """`CAUSE-01` to `CAUSE-26` have Oracle's numbers; others follow from `CAUSE-31` on. Never reused."""
     name: str
-    sources: tuple[str, ...] = ()
+    further_sources: tuple[str, ...] = ()
+    """The sources besides Oracle's list, which has the causes 1 to 26."""
     proved_by: tuple[str, ...] = ()
     """The codes of problems that are the cause itself, observed at its place."""
     supported_by: tuple[str, ...] = ()
@@ -113,6 +115,12 @@ class Cause:
     """Returns the sentence that excludes the cause on this cluster, from its facts; empty where none does."""
     other_platform: str = ""
     """The platform to which the cause is confined; the nodes run Linux."""
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The sources of the cause: `MOS 563566.1, cause 5`."""
+        number = int(self.code.rpartition("-")[2])
+        return (*((mos(number),) if number <= _OF_ORACLE else ()), *self.further_sources)
 
     @property
     def shown_by(self) -> tuple[str, ...]:

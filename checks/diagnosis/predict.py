@@ -12,7 +12,6 @@ import msgspec
 
 from checks.diagnosis.candidate import RARE, Candidate
 from checks.diagnosis.cause import At, Cause, Touch, Way
-from checks.diagnosis.own_footprint import may_be_own
 from checks.diagnosis.seen import Loss, Pair, Seen, pair_of
 from checks.model.facts import Unknown
 from checks.model.finding import Finding
@@ -20,6 +19,7 @@ from checks.model.hypothesis import Footprint, How, Place, Standing
 from checks.model.observation import Fate, Observation
 from checks.model.traffic import MOST, Traffic, among
 from checks.model.wording import listed
+from checks.rules.own_footprint import may_be_own
 
 # --- stated: a finding is the cause, at its place ---------------------------------------------------------------------
 

@@ -52,7 +52,9 @@ class Seen:
                 self._index(seen)
 
     def _index(self, seen: Observation) -> None:
-        if seen.fate is Fate.PASSED or (seen.fate is Fate.LOST and seen.of is not None and seen.number < seen.of):
+        # Of what took one network or another in turn, those that passed may all have taken one of them.
+        in_part = seen.fate is Fate.LOST and seen.of is not None and seen.number < seen.of
+        if seen.fate is Fate.PASSED or (in_part and len({leg.networks for leg in seen.legs}) == 1):
             for leg in seen.legs:
                 if exact := pair_of(leg):
                     self.passed[exact].append((leg, seen))

@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime
 
-from checks.diagnosis.own_footprint import notices
 from checks.model.facts import Cluster, Clusterware, Database, NotAsked, PathProbe, PrivateNetwork, Unknown
 from checks.model.finding import PROBLEMS, Finding, Remedy, Status, worst_first
 from checks.model.report import Report
@@ -17,6 +16,7 @@ from checks.model.wording import counted, few, listed
 from checks.report.age import saved_state, time_text
 from checks.report.causes import cause_entries, further_entries
 from checks.report.folding import grouped_by_reason, grouped_skipped, skipped_in_short
+from checks.rules.own_footprint import notices
 
 FIRST_STEPS = 3
 _NOT_NEEDED = Cluster("", "").database

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from checks.diagnosis.cause import At, Cause, Way, look, mos
+from checks.diagnosis.cause import At, Cause, Way, look
 from checks.diagnosis.touches import FULL, filtered, smaller_mtu, touch
 from checks.model.hypothesis import How
 
@@ -17,7 +17,6 @@ BETWEEN_NODES = (
         name="Mismatched MTU on the path",
         effects_of=smaller_mtu,
         moves=("IC-SIZE-002", "IC-DEV-002", "IC-DEV-003", "IC-EROUTE-002"),
-        sources=(mos(5),),
         proved_by=_MTU_PROVED,
         supported_by=("IC-EROUTE-002",),
         # Frames of MTU 1500 can also be those of another program.
@@ -29,7 +28,6 @@ BETWEEN_NODES = (
     Cause(
         code="CAUSE-06",
         name="The interconnect shares its LAN with other traffic",
-        sources=(mos(6),),
         proved_by=("IC-IFACE-007", "IC-SHARE-002"),
         supported_by=("IC-USE-002", "IC-TOPO-002"),
         hinted_by=("IC-ROUTE-002", "IC-SHARE-003", "IC-SIZE-002"),
@@ -44,7 +42,6 @@ BETWEEN_NODES = (
         name="A router between the nodes: no adjacency on layer 2",
         touches=(touch(How.STOPS, addresses=("haip", "multicast")),),
         moves=("IC-EROUTE-002", "IC-SIZE-002", "IC-NEIGH-003"),
-        sources=(mos(7),),
         proved_by=("IC-PATH-009", "IC-PATH-004"),
         hinted_by=("IC-ROUTE-004", "IC-EROUTE-002"),
         excluded_by=("IC-PATH-001",),
@@ -63,7 +60,6 @@ BETWEEN_NODES = (
         ),
         at=(At.NODE, At.PATH),
         sign="whether the packets arrive at the receiver: a capture there (tcpdump)",
-        sources=(mos(8),),
         proved_by=("IC-FLOW-009",),
         supported_by=("IC-FILTER-002", "IC-FILTER-004", "IC-PATH-005", "IC-FLOW-004", "IC-FLOW-008", "IC-FLOW-013"),
         hinted_by=("IC-FILTER-005", "IC-FILTER-006", "IC-FLOW-012", "IC-PATH-007"),
@@ -79,7 +75,7 @@ BETWEEN_NODES = (
         name="The route for HAIP has a smaller MTU than its NIC",
         touches=(),
         moves=("IC-HAIP-002", "IC-SIZE-002"),
-        sources=("MOS 1210883.1", "ip-route(8), mtu"),
+        further_sources=("MOS 1210883.1", "ip-route(8), mtu"),
         proved_by=("IC-ROUTE-003",),
         cleared_by=("private-routes",),
         covers="in the main table of the nodes that were read",
@@ -90,7 +86,7 @@ BETWEEN_NODES = (
         name="The route to a private network is missing, refuses packets, or leads elsewhere",
         touches=(touch(How.FLOWS),),
         moves=("IC-RPF-002", "IC-NEIGH-002"),
-        sources=("MOS 1210883.1", "ip-route(8)"),
+        further_sources=("MOS 1210883.1", "ip-route(8)"),
         proved_by=("IC-ROUTE-005", "IC-ROUTE-006", "IC-FLOW-014", "IC-EROUTE-003", "IC-EROUTE-006"),
         cleared_by=("private-routes",),
         covers="in the main table of the nodes that were read",
@@ -104,7 +100,6 @@ BETWEEN_NODES = (
         patterns=(touch(How.STOPS, sizes=FULL),),
         at=(At.NODE, At.PATH, At.SIDES, At.NETWORK),
         sign="the MTU and the giants of the switch ports",
-        sources=(mos(12),),
         supported_by=("IC-PATH-003", "IC-PING-005"),
         excluded_by=("IC-PATH-001",),
         covers=_FLOW,
@@ -115,7 +110,7 @@ BETWEEN_NODES = (
         name="A foreign address or route in the range of HAIP",
         touches=(touch(How.FLOWS, addresses=("haip",), every_network=True),),
         moves=("IC-USE-006", "IC-IFACE-012"),
-        sources=("MOS 1629814.1",),
+        further_sources=("MOS 1629814.1",),
         proved_by=("IC-IFACE-016",),
         hinted_by=("IC-IFACE-017", "IC-LOG-009"),
         cleared_by=("interfaces",),
@@ -126,7 +121,7 @@ BETWEEN_NODES = (
         code="CAUSE-38",
         name="Multicast does not pass at the start of Clusterware",
         touches=(touch(How.STOPS, addresses=("multicast",)),),
-        sources=("MOS 1212703.1",),
+        further_sources=("MOS 1212703.1",),
         supported_by=("IC-MCAST-002",),
         hinted_by=("IC-MCAST-003",),
         excluded_by=("IC-MCAST-001",),
