@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from checks.diagnosis.cause import Cause, look, mos
+from checks.diagnosis.cause import Cause, look
 from checks.diagnosis.touches import touch
 from checks.model.facts import Cluster, Database, release
 from checks.model.hypothesis import How
@@ -41,8 +41,8 @@ ORACLE = (
             where="the owner of the database's home, on each node",
         ),
     ),
-    Cause(code="CAUSE-23", name="STREAMS queue of Solaris too short", sources=(mos(23),), other_platform="Solaris"),
-    Cause(code="CAUSE-24", name="AIX: VIPA with dead gateway detection", sources=(mos(24),), other_platform="AIX"),
+    Cause(code="CAUSE-23", name="STREAMS queue of Solaris too short", other_platform="Solaris"),
+    Cause(code="CAUSE-24", name="AIX: VIPA with dead gateway detection", other_platform="AIX"),
     Cause(
         code="CAUSE-25",
         name="Solaris with Veritas: LLT misconfigured",
