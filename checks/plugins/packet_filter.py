@@ -16,7 +16,7 @@ from checks.plugins.shared.instance_text import percent
 from checks.rules.lost_blocks import lost_at
 from checks.rules.node_counts import NodeCounts, counts_of, lacks, vanish, without_counts
 from checks.rules.observed.counted_packets import vanished
-from checks.rules.observed.states import read_on, state, states
+from checks.rules.observed.states import network_at, read_on, state, states
 
 DELIVERED = Kind("IC-FILTER-001", "The packets that arrived at a node were delivered, or dropped for a counted reason")
 VANISHED = Kind(
@@ -98,7 +98,7 @@ def _filters(cluster: Cluster) -> Iterator[Finding]:
         node: found for node, read in filters.items() if (found := tuple(_exposed(_private(cluster, node), read)))
     }
     for same in alike(exposed, lambda node: exposed[node]):
-        yield _not_trusted(same, exposed[same[0]])
+        yield _not_trusted(cluster, same, exposed[same[0]])
     hidden = [node for node, read in filters.items() if isinstance(read.zones, Unknown)]
     for same in alike(hidden, lambda node: filters[node].zones):
         zones = filters[same[0]].zones
@@ -146,7 +146,7 @@ def _exposed(interfaces: Sequence[str], filters: PacketFilters) -> Iterator[tupl
             yield interface, zone
 
 
-def _not_trusted(nodes: Sequence[str], exposed: Sequence[tuple[str, str]]) -> Finding:
+def _not_trusted(cluster: Cluster, nodes: Sequence[str], exposed: Sequence[tuple[str, str]]) -> Finding:
     where = f"root on {named(nodes, 'node')}"
     zones = list(dict.fromkeys(zone for _, zone in exposed))
     return NOT_TRUSTED.finding(
@@ -177,7 +177,11 @@ def _not_trusted(nodes: Sequence[str], exposed: Sequence[tuple[str, str]]) -> Fi
         evidence=[(node, "boot files") for node in nodes],
         nodes=nodes,
         extent=(len(exposed) * len(nodes), "interfaces"),
-        observed=[state("firewalld zone", node, nic=name, value=zone) for node in nodes for name, zone in exposed],
+        observed=[
+            state("firewalld zone", node, network_at(cluster, node, name), name, zone)
+            for node in nodes
+            for name, zone in exposed
+        ],
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from checks.model.facts import Cluster, Unknown
 from checks.model.observation import Fate, Observation
 from checks.model.traffic import Address, Traffic
 
@@ -27,6 +28,12 @@ def read_on(what: str, nodes: Iterable[str], network: str = "", value: Value = N
     """Return one observation for all nodes that were read and found right: the place that a finding without a fault
     covers."""
     return (Observation(fate=Fate.STATE, what=what, nodes=tuple(dict.fromkeys(nodes)), network=network, value=value),)
+
+
+def network_at(cluster: Cluster, node: str, nic: str) -> str:
+    """Return the private network of a NIC; empty where it has none."""
+    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
+    return next((n.name for n in networks if (port := n.port(node)) and port.interface == nic), "")
 
 
 def to_peer(node: str, peer: str, network: str, ip: str) -> Traffic:
