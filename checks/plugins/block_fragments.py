@@ -36,7 +36,7 @@ UNDECIDED = Kind(
     "fragments",
     question="Do blocks arrive that travel in fragments?",
     needs=("networks",),
-    uses=("paths", "flows"),
+    uses=("paths", "flows", "effective_routes"),
     kinds=(ARRIVE, DROPPED, NOT_CUT, UNDECIDED),
 )
 def fragments(cluster: Cluster) -> Iterator[Finding]:

@@ -26,7 +26,7 @@ NOT_PINGED = Kind("IC-HAIP-003", "No HAIP address was pinged")
     "haip-path",
     question="Do full-size packets pass between the HAIP addresses that the instances use?",
     needs=("networks",),
-    uses=("nodes", "haip_paths"),
+    uses=("nodes", "haip_paths", "effective_routes"),
     kinds=(PASS, FAILS, NOT_PINGED),
 )
 def haip_path(cluster: Cluster) -> Iterator[Finding]:

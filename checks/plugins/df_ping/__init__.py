@@ -58,7 +58,7 @@ from checks.rules.path_status import lost_once, over_a_router
     "df-ping",
     question="Do full-size packets pass between all nodes, both ways?",
     needs=("nodes", "networks", "paths"),
-    uses=("setups",),
+    uses=("setups", "effective_routes"),
     kinds=KINDS,
 )
 def df_ping(cluster: Cluster) -> Iterator[Finding]:

@@ -16,7 +16,7 @@ from checks.model.facts import Cluster, FlowPort, FlowProbe, Flows
 from checks.model.observation import Fate, Observation
 from checks.model.packet_sizes import SMALL_PAYLOAD, packet_of, payload_for
 from checks.model.traffic import Traffic
-from checks.rules.flow_verdicts import OWN_FILTER, FlowJudgement, FlowVerdict, is_fine, judge_flow, lost_here, whole
+from checks.rules.flow_verdicts import OWN_FILTER, FlowJudgement, FlowVerdict, is_fine, lost_here, uncounted_at, whole
 from checks.rules.fragment_verdicts import CutVerdict, cut
 from checks.rules.observed.packets import fragments, legs
 
@@ -109,19 +109,18 @@ def datagrams(cluster: Cluster, judged: Iterable[FlowJudgement]) -> tuple[Observ
 
 def _of_path(cluster: Cluster, one: FlowJudgement) -> Iterator[Observation]:
     way, ports = _Way(cluster, one.probe), whole(one.probe)
-    fine = [p for p in ports if is_fine(p)]
     match one.verdict:
         case FlowVerdict.PASSES:
             yield from way.full(Fate.PASSED, ports)
             yield from way.small(Fate.PASSED, ports)
         case FlowVerdict.SHORT_MEMBER:
             yield from way.full(Fate.LOST, one.ports)
-            yield from way.full(Fate.PASSED, fine)
+            yield from way.full(Fate.PASSED, [p for p in ports if is_fine(p)])
             yield from way.small_answered(one.ports)
         case FlowVerdict.DEAD_MEMBER:
             yield from way.full(Fate.LOST, one.ports)
             yield from way.small(Fate.LOST, one.ports)
-            yield from way.full(Fate.PASSED, fine)
+            yield from way.full(Fate.PASSED, [p for p in ports if is_fine(p)])
         case FlowVerdict.LARGE_LOST:
             yield from way.full(Fate.LOST, ports)
             yield from way.small_answered(one.ports)
@@ -172,23 +171,28 @@ def blocks_in_fragments(cluster: Cluster, verdict: CutVerdict, probes: Iterable[
 
     What another host answered did not pass to the target: the verdict on the datagrams of the path has it as lost.
     """
-    return tuple(seen for probe in probes for seen in _of_cut(cluster, verdict, probe))
+    flows = cluster.flows
+    if not isinstance(flows, Flows):
+        return ()
+    cut_paths = tuple(probes)
+    uncounted = {node: uncounted_at(flows, node) for node in {probe.to_node for probe in cut_paths}}
+    return tuple(
+        seen
+        for probe in cut_paths
+        if verdict is CutVerdict.DROPPED or uncounted[probe.to_node] < probe.datagrams
+        for seen in _of_cut(cluster, verdict, probe)
+    )
 
 
 def _of_cut(cluster: Cluster, verdict: CutVerdict, probe: FlowProbe) -> Iterator[Observation]:
+    """Where each source port has an answer, those that were answered passed; else the target counted all."""
     way, ports = _Way(cluster, probe), cut(probe)
-    if verdict is CutVerdict.PASSES and _reaches(cluster, probe):
-        answered = sum(p.answered for p in ports)
-        all_counted = not all(p.answered for p in ports)
-        yield from way.blocks(Fate.PASSED, ports, sum(p.sent for p in ports) if all_counted else answered)
+    if verdict is CutVerdict.PASSES:
+        each_answered = all(p.answered for p in ports)
+        yield from way.blocks(Fate.PASSED, ports, sum(p.answered if each_answered else p.sent for p in ports))
     elif verdict is CutVerdict.DROPPED:
         yield from way.blocks(Fate.LOST, ports, sum(p.sent for p in ports))
     else:
         return
     yield from way.full_answered(ports)
     yield from way.small_answered(ports)
-
-
-def _reaches(cluster: Cluster, probe: FlowProbe) -> bool:
-    """Return whether the target itself answers the datagrams of a path."""
-    return isinstance(cluster.flows, Flows) and judge_flow(probe, cluster.flows).verdict is not FlowVerdict.OTHER_HOST
