@@ -54,7 +54,7 @@ def headline(report: Report) -> str:
     alike = [f for f in worst if f.status is worst[0].status]
     if worst[0].status is not Status.UNKNOWN:
         return worst[0].title
-    reasons = [finding for finding, _ in grouped_by_reason(alike)]
+    reasons = list(grouped_by_reason(alike))
     if len(reasons) == 1:
         return reasons[0].title
     unknown = counted(len(alike), "unknown result")
