@@ -50,6 +50,15 @@ class Candidate:
             self._forbids(leg) for leg, _ in seen.elsewhere
         )
 
+    def lacks_contrast(self, seen: Seen) -> bool:
+        """Return whether the packets that the cause lets pass were not seen to pass at its place."""
+        beside = self.cause.beside
+        return beside is not None and not any(
+            leg <= beside and leg.sizes[0] >= self.certain_from
+            for pair in self.pairs
+            for leg, _ in seen.passed.get(pair, ())
+        )
+
     def _forbids(self, leg: Traffic) -> bool:
         return leg.sizes[0] >= self.certain_from and any(
             effect.how is How.STOPS and leg <= effect.traffic for effect in self.effects

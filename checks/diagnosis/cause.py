@@ -84,6 +84,8 @@ class Cause:
     """What it does where it was found, all of it."""
     patterns: tuple[Touch, ...] = ()
     """What shows it where only losses were seen: each alone."""
+    beside: Traffic | None = None
+    """Packets that must have passed where a pattern loses others: the cause is about the difference."""
     at: tuple[At, ...] = ()
     """Where its patterns are looked for."""
     moves: tuple[str, ...] = ()

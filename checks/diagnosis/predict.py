@@ -125,7 +125,9 @@ def inferred(cause: Cause, lost: LostPaths) -> Iterator[Candidate]:
             like = [(loss, leg) for loss, leg in losses if _fits(touch, loss.observation) and leg.meets(touch.packets)]
             for place, width, effects, pairs in _places(cause, touch, network, like, lost):
                 made = _limited(cause, touch, place, width, effects, pairs, like, lost.seen)
-                if not made.is_contradicted(lost.seen) and not made.is_unlikely(lost.seen):
+                if not (
+                    made.is_contradicted(lost.seen) or made.is_unlikely(lost.seen) or made.lacks_contrast(lost.seen)
+                ):
                     yield made
 
 

@@ -23,6 +23,7 @@ def touch(how: How, way: Way = Way.BOTH, *, every_network: bool = False, **packe
 
 
 SHARE_ALL = touch(How.SHARE)
+SHARE_FULL = touch(How.SHARE, sizes=FULL)
 SHARE_IN = touch(How.SHARE, Way.TO)
 
 

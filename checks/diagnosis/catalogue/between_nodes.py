@@ -97,7 +97,7 @@ BETWEEN_NODES = (
     Cause(
         code="CAUSE-12",
         name="Jumbo frames misconfigured on a switch",
-        patterns=(touch(How.STOPS, sizes=FULL),),
+        patterns=tuple(touch(How.STOPS, way, sizes=FULL) for way in Way),
         at=(At.NODE, At.PATH, At.SIDES, At.NETWORK),
         sign="the MTU and the giants of the switch ports",
         supported_by=("IC-PATH-003", "IC-PING-005"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from checks.diagnosis.cause import At, Cause, Way, look, mos
-from checks.diagnosis.touches import SHARE_ALL, SHARE_IN, touch
+from checks.diagnosis.touches import SHARE_ALL, SHARE_FULL, SHARE_IN, touch
 from checks.model.facts import Cluster, HostSetup, Unknown
 from checks.model.hypothesis import How
 from checks.model.networks import layers_below
@@ -40,7 +40,7 @@ CABLING = (
         code="CAUSE-01",
         name="Faulty cable, transceiver, NIC or switch port",
         touches=(SHARE_IN,),
-        patterns=(SHARE_ALL,),
+        patterns=(SHARE_ALL, SHARE_FULL),
         at=(At.NODE, At.PATH, At.NETWORK),
         sign="the error counters of the NICs and switch ports",
         proved_by=("IC-NIC-002",),
@@ -126,7 +126,7 @@ CABLING = (
     Cause(
         code="CAUSE-20",
         name="Switch drops packets from full buffers",
-        patterns=(SHARE_ALL,),
+        patterns=(SHARE_ALL, SHARE_FULL),
         at=(At.NODE, At.PATH, At.NETWORK),
         sign="the drops in the queues of the switch ports",
         supported_by=("IC-PATH-005",),
@@ -138,7 +138,7 @@ CABLING = (
     Cause(
         code="CAUSE-21",
         name="Quality of service of a shared switch limits the interconnect",
-        patterns=(SHARE_ALL,),
+        patterns=(SHARE_ALL, SHARE_FULL),
         at=(At.NODE, At.PATH, At.NETWORK),
         sign="the drops of a QoS policy on these ports",
         supported_by=("IC-PATH-005",),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from checks.diagnosis.cause import At, Cause, Way, look, mos
 from checks.diagnosis.touches import FULL, touch
 from checks.model.hypothesis import How
+from checks.model.traffic import Traffic
 
 _HASH = "IEEE 802.1AX, 6.2.4"
 _PORTS = "for the source ports of this run, which need not take every link of an aggregation"
@@ -96,6 +97,7 @@ FLOWS = (
     Cause(
         code="CAUSE-75",
         name="Pings alone are dropped or limited, and UDP of the same size passes",
+        beside=Traffic(protocols=("udp",)),
         patterns=(
             touch(How.STOPS, Way.TO, protocols=("icmp",)),
             touch(How.STOPS, Way.TO, protocols=("icmp",), sizes=FULL),
