@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 
 from checks.diagnosis.cause import Cause
-from checks.diagnosis.seen import Loss, Seen
+from checks.diagnosis.seen import Loss, Seen, Sent, pair_of
 from checks.model.finding import FAULTS, Finding
 from checks.model.hypothesis import Footprint, How, Place, Standing
 from checks.model.observation import Fate, Observation
@@ -14,6 +16,10 @@ from checks.model.traffic import Traffic
 
 RARE = 1e-3
 """A share of losses is no candidate where like packets all passed, in numbers that it allows less often than this."""
+
+
+_ENOUGH_OF_A_FLOW = 5
+"""The packets of one flow that must all pass to show that the flow is not stopped from time to time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,54 +43,76 @@ class Candidate:
         """Whether a finding states it at its place: then it is said whatever it loses."""
         return bool(self.shown)
 
-    def explains(self, loss: Loss) -> bool:
+    def explains(self, loss: Loss, seen: Seen) -> bool:
         """Return whether the cause can have lost, or delayed, these packets."""
-        seen = loss.observation
-        if seen.fate is Fate.DELAYED:
-            return any(e.how is How.DELAYS and any(leg.meets(e.traffic) for leg in seen.legs) for e in self.effects)
-        return any(_loses(effect, leg, seen) for effect in self.effects for leg in seen.legs)
+        one = loss.observation
+        if one.fate is Fate.DELAYED:
+            return any(e.how is How.DELAYS and any(leg.meets(e.traffic) for leg in one.legs) for e in self.effects)
+        return any(self._loses(effect, leg, one, seen) for effect in self.effects for leg in one.legs)
+
+    def _loses(self, effect: Footprint, leg: Traffic, one: Observation, seen: Seen) -> bool:
+        if effect.how is How.DELAYS or not leg.meets(effect.traffic):
+            return False
+        if effect.how is How.SHARE:
+            return not one.is_total or self._by_chance(leg, one, seen)
+        if one.of is not None and not one.is_total and leg <= effect.traffic:
+            return effect.how is How.FLOWS  # what stops a whole leg explains only where nothing passed
+        return not one.is_total or not self._passes_there(effect, leg, seen)
+
+    def _passes_there(self, effect: Footprint, leg: Traffic, seen: Seen) -> bool:
+        """Return whether packets that it stops passed on the path; of an unknown part, packets of the same flow."""
+        pair = pair_of(leg)
+        if pair is None or not self.is_stated:
+            return False
+        like = (sent for sent in seen.on.get(pair, ()) if sent.lost < sent.of and sent.leg <= effect.traffic)
+        return any(effect.how is How.STOPS or _is_same_flow(leg, sent) for sent in like)
+
+    def _by_chance(self, leg: Traffic, one: Observation, seen: Seen) -> bool:
+        """Return whether a share of losses can lose each of so few packets."""
+        kind = Sent(leg, 0, 0).kind
+        like = [sent for sent in self._within(seen, How.SHARE) if sent.kind == kind]
+        sent = sum(other.of for other in like)
+        share = sum(other.lost for other in like) / sent if sent else 0.0
+        return len(like) * share ** (one.of or 0) >= RARE
+
+    def _within(self, seen: Seen, how: How) -> Iterator[Sent]:
+        """Yield the packets of known number that lie within what it does in this way."""
+        boxes = [effect.traffic for effect in self.effects if effect.how is how]
+        for pair in self.pairs or seen.on:
+            yield from (sent for sent in seen.on.get(pair, ()) if any(sent.leg <= box for box in boxes))
 
     def is_contradicted(self, seen: Seen) -> bool:
         """Return whether packets passed that the cause stops."""
-        return any(self._forbids(leg) for pair in self.pairs for leg, _ in seen.passed.get(pair, ())) or any(
-            self._forbids(leg) for leg, _ in seen.elsewhere
+        legs = chain(
+            (leg for pair in self.pairs for leg in seen.passed(pair)), (s.leg for s in seen.elsewhere if s.lost < s.of)
+        )
+        return any(
+            leg.sizes[0] >= self.certain_from and any(e.how is How.STOPS and leg <= e.traffic for e in self.effects)
+            for leg in legs
         )
 
     def lacks_contrast(self, seen: Seen) -> bool:
         """Return whether the packets that the cause lets pass were not seen to pass at its place."""
         beside = self.cause.beside
         return beside is not None and not any(
-            leg <= beside and leg.sizes[0] >= self.certain_from
-            for pair in self.pairs
-            for leg, _ in seen.passed.get(pair, ())
-        )
-
-    def _forbids(self, leg: Traffic) -> bool:
-        return leg.sizes[0] >= self.certain_from and any(
-            effect.how is How.STOPS and leg <= effect.traffic for effect in self.effects
+            leg <= beside and leg.sizes[0] >= self.certain_from for pair in self.pairs for leg in seen.passed(pair)
         )
 
     def is_unlikely(self, seen: Seen) -> bool:
         """Return whether a cause that loses a share would have lost some of what passed whole."""
-        shares = [effect.traffic for effect in self.effects if effect.how is How.SHARE]
-        if not shares:
+        if not any(effect.how is How.SHARE for effect in self.effects):
             return False
         kinds: dict[object, list[int]] = defaultdict(lambda: [0, 0])
-        sent = lost = 0
-        for pair in self.pairs:
-            for leg, one in seen.passed.get(pair, ()):
-                if any(leg <= traffic for traffic in shares):
-                    own = one.number if one.fate is Fate.LOST else 0
-                    of = (one.of or 0) if one.fate is Fate.LOST else one.number
-                    kind = kinds[leg.protocols, leg.sizes, leg.forms, leg.addresses]
-                    kind[0] += own
-                    kind[1] += of
-                    if own:
-                        sent, lost = sent + of, lost + own
+        lost = of = 0
+        for sent in self._within(seen, How.SHARE):
+            if sent.lost < sent.of:  # what is lost whole has another cause, or is too few to count
+                kinds[sent.kind, sent.leg.sizes][0] += sent.lost
+                kinds[sent.kind, sent.leg.sizes][1] += sent.of
+                lost, of = (lost + sent.lost, of + sent.of) if sent.lost else (lost, of)
         if not lost:
             return True
-        share = lost / sent
-        return any(not own and (1 - share) ** of < RARE for own, of in kinds.values())
+        share = lost / of / 2  # a ping is lost on its way there or back
+        return any(_at_most(number, sent, share) < RARE for number, sent in kinds.values())
 
     def implies(self, finding: Finding) -> bool:
         """Return whether the cause leads to a finding about a counter or a value at its place."""
@@ -104,9 +132,17 @@ class Candidate:
         return min((f.status.gravity for f in self.shown if f.status in FAULTS), default=99)
 
 
-def _loses(effect: Footprint, leg: Traffic, seen: Observation) -> bool:
-    if effect.how is How.DELAYS or not leg.meets(effect.traffic):
-        return False
-    if effect.how is How.STOPS:  # what stops a whole leg explains only where nothing passed
-        return seen.of is None or seen.is_total or not leg <= effect.traffic
-    return effect.how is How.FLOWS or not seen.is_total  # a share never explains that all is lost
+def _is_same_flow(one: Traffic, other: Sent) -> bool:
+    """Return whether all other packets of the same flow passed: a flow is lost whole, whatever the size."""
+    leg = other.leg
+    same = (one.protocols, one.addresses, one.ports) == (leg.protocols, leg.addresses, leg.ports)
+    return same and not other.lost and other.of >= _ENOUGH_OF_A_FLOW
+
+
+def _at_most(lost: int, of: int, share: float) -> float:
+    """Return the probability that of so many packets at most so many are lost at this share (binomial)."""
+    term = total = (1 - share) ** of
+    for k in range(1, lost + 1):
+        term *= (of - k + 1) / k * share / (1 - share)
+        total += term
+    return total

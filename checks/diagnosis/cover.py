@@ -11,7 +11,7 @@ import msgspec
 
 from checks.diagnosis.candidate import Candidate
 from checks.diagnosis.predict import joined
-from checks.diagnosis.seen import Loss, Seen
+from checks.diagnosis.seen import Seen
 from checks.model.finding import FAULTS, Finding
 from checks.model.hypothesis import Standing
 
@@ -39,7 +39,7 @@ class Covering:
 def cover(seen: Seen, stated: Sequence[Candidate], offered: Sequence[Candidate]) -> list[Covering]:
     """Return the entries: each stated cause; then, most losses first, what the rest needs. Symptoms that they cover
     are left out."""
-    entries = [Covering((one,), _losses_of(one, seen.losses)) for one in _roots(stated)]
+    entries = [Covering((one,), _losses_of(one, seen)) for one in _roots(stated)]
     roots = [entry for entry in entries if not entry.first.cause.is_symptom]
     left = frozenset(loss.number for loss in seen.losses if loss.finding.status in FAULTS)
     left = left.difference(*(entry.losses for entry in roots))
@@ -64,8 +64,8 @@ def _follows(one: Candidate, other: Candidate) -> bool:
     return all(other.implies(f) or (is_better and f in other.shown) for f in one.shown)
 
 
-def _losses_of(one: Candidate, losses: Iterable[Loss]) -> frozenset[int]:
-    return frozenset(loss.number for loss in losses if one.explains(loss))
+def _losses_of(one: Candidate, seen: Seen) -> frozenset[int]:
+    return frozenset(loss.number for loss in seen.losses if one.explains(loss, seen))
 
 
 def _is_covered(seen: Seen, finding: Finding, entries: Sequence[Covering]) -> bool:
@@ -77,11 +77,12 @@ def _is_covered(seen: Seen, finding: Finding, entries: Sequence[Covering]) -> bo
 
 
 def _greedy(seen: Seen, offered: Sequence[Candidate], left: frozenset[int]) -> list[Covering]:
-    """Most losses first, then the narrower place, then the code: as good as the fewest, and linear."""
+    """Most losses of racwire's own packets first, then the narrower place, then most of what others suffered: as good
+    as the fewest, and linear."""
     table: dict[frozenset[int], list[Candidate]] = defaultdict(list)
     probes = frozenset(loss.number for loss, _ in seen.placed_losses())
     for one in offered:
-        if mine := _losses_of(one, seen.losses) & left:
+        if mine := _losses_of(one, seen) & left:
             table[mine].append(one)
     chosen: list[frozenset[int]] = []
     rest = left
@@ -90,7 +91,12 @@ def _greedy(seen: Seen, offered: Sequence[Candidate], left: frozenset[int]) -> l
         fits = [mine for mine in table if mine & rest & probes]
         if not fits:
             break
-        best = max(fits, key=lambda mine: (len(mine & rest), -_width(table[mine]), [-n for n in sorted(mine)]))
+        best = max(
+            fits,
+            key=lambda mine: (
+                len(mine & rest & probes), -_width(table[mine]), len(mine & rest), [-n for n in sorted(mine)],
+            ),
+        )  # fmt: skip
         chosen.append(best)
         rest -= best
     chosen = [mine for mine in chosen if not mine <= frozenset[int]().union(*(c for c in chosen if c is not mine))]

@@ -53,7 +53,7 @@ def _is_of_place(finding: Finding) -> bool:
 def _belong_together(one: Finding, other: Finding) -> bool:
     if one.network and other.network and one.network != other.network:
         return False
-    same_kind = one.code == other.code and one.network == other.network
+    same_kind = one.code == other.code and one.network == other.network != ""
     return same_kind or not one.nodes or not other.nodes or not set(one.nodes).isdisjoint(other.nodes)
 
 
@@ -125,10 +125,12 @@ def inferred(cause: Cause, lost: LostPaths) -> Iterator[Candidate]:
             like = [(loss, leg) for loss, leg in losses if _fits(touch, loss.observation) and leg.meets(touch.packets)]
             for place, width, effects, pairs in _places(cause, touch, network, like, lost):
                 made = _limited(cause, touch, place, width, effects, pairs, like, lost.seen)
-                if not (
-                    made.is_contradicted(lost.seen) or made.is_unlikely(lost.seen) or made.lacks_contrast(lost.seen)
-                ):
+                if made is not None and not _is_refuted(made, lost.seen):
                     yield made
+
+
+def _is_refuted(made: Candidate, seen: Seen) -> bool:
+    return made.is_contradicted(seen) or made.is_unlikely(seen) or made.lacks_contrast(seen)
 
 
 def _fits(touch: Touch, seen: Observation) -> bool:
@@ -157,7 +159,8 @@ def _places(
             there = touch.packets & Traffic(networks=(network,), senders=(s,), receivers=(r,))
             place = Place(networks=(network,), nodes=(s,), to=(r,), text=f"from {s} to {r} on {network}")
             yield place, At.PATH, (Footprint(how=touch.how, traffic=there),), frozenset({(network, s, r)})
-    if At.SIDES in cause.at and (sides := _sides(touch, network, nodes, lost.seen)):
+    least = min(leg.sizes[0] for _, leg in like) if touch.is_sized else 0
+    if At.SIDES in cause.at and (sides := _sides(touch, least, network, nodes, lost.seen)):
         one, other = sides
         effects = tuple(
             Footprint(how=touch.how, traffic=touch.packets & Traffic(networks=(network,), senders=a, receivers=b))
@@ -167,7 +170,8 @@ def _places(
             (network, a, b) for a, b in ((a, b) for a in nodes for b in nodes) if (a in one) != (b in one)
         )
         text = f"between {listed(one)} and {listed(other)} on {network}"
-        yield Place(networks=(network,), nodes=(*one, *other), text=text), At.SIDES, effects, pairs
+        at = At.NODE if 1 in (len(one), len(other)) else At.SIDES  # a node alone: as narrow as its port
+        yield Place(networks=(network,), nodes=(*one, *other), text=text), at, effects, pairs
     if At.NETWORK in cause.at:
         effect = Footprint(how=touch.how, traffic=touch.packets & Traffic(networks=(network,)))
         yield Place(networks=(network,), text=f"on {network}"), At.NETWORK, (effect,), frozenset(every)
@@ -179,20 +183,24 @@ def _at_node(touch: Touch, node: str, network: str) -> str:
     return f"{'to' if touch.way is Way.TO else 'from'} {node} on {network}"
 
 
+_LEAST_OF_SIDES = 3
+"""Between two nodes there is a path, and no sides."""
+
+
 def _sides(
-    touch: Touch, network: str, nodes: Sequence[str], seen: Seen
+    touch: Touch, least: int, network: str, nodes: Sequence[str], seen: Seen
 ) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
-    """Return the two groups of nodes, of two or more, between which such packets pass in none of the ways."""
+    """Return the two groups of nodes between which such packets pass in none of the ways."""
     group = {node: node for node in nodes}
     for s, r in combinations(nodes, 2):
-        legs = [leg for pair in ((network, s, r), (network, r, s)) for leg, _ in seen.passed.get(pair, ())]
-        if any(leg <= touch.packets for leg in legs):
+        legs = [leg for pair in ((network, s, r), (network, r, s)) for leg in seen.passed(pair)]
+        if any(leg <= touch.packets and leg.sizes[0] >= least for leg in legs):
             old, new = group[r], group[s]
             group = {node: new if of == old else of for node, of in group.items()}
     sides = defaultdict(list)
     for node, of in group.items():
         sides[of].append(node)
-    if len(sides) != 2 or any(len(side) < 2 for side in sides.values()):
+    if len(sides) != 2 or len(nodes) < _LEAST_OF_SIDES:
         return None
     one, other = sides.values()
     return among(one), among(other)
@@ -207,8 +215,9 @@ def _limited(
     pairs: frozenset[Pair],
     like: Sequence[tuple[Loss, Traffic]],
     seen: Seen,
-) -> Candidate:
-    """Return the candidate; of full-size packets, those larger than what passed at its place."""
+) -> Candidate | None:
+    """Return the candidate; of full-size packets, those larger than what passed at its place, and none where nothing
+    smaller passed."""
     certain = 0
     if touch.is_sized:
         lost = [leg.sizes[0] for _, leg in like if any(leg.meets(effect.traffic) for effect in effects)]
@@ -216,10 +225,12 @@ def _limited(
         passed = [
             leg.sizes[1]
             for pair in pairs
-            for leg, _ in seen.passed.get(pair, ())
-            if leg.sizes[1] < certain and leg.meets(replace_sizes(touch.packets))
+            for leg in seen.passed(pair)
+            if leg.sizes[1] < certain and leg <= replace_sizes(touch.packets)
         ]
-        above = Traffic(sizes=(max(passed, default=0) + 1, MOST))
+        if not passed:
+            return None
+        above = Traffic(sizes=(max(passed) + 1, MOST))
         effects = tuple(Footprint(how=e.how, traffic=replace_sizes(e.traffic) & above) for e in effects)
     return Candidate(
         cause=cause,
@@ -300,7 +311,7 @@ def _too_many_flows(
         for s in nodes
         for r in nodes
         if s != r
-        for leg, _ in seen.passed.get((network, s, r), ())
+        for leg in seen.passed((network, s, r))
     )
     lost, whole = len(pings), len(pings) + passed
     return (
@@ -310,7 +321,7 @@ def _too_many_flows(
 
 
 def _ports_passed(seen: Seen, pair: Pair) -> int:
-    return len({port for leg, one in seen.passed.get(pair, ()) if one.fate is Fate.PASSED for port in leg.ports or ()})
+    return len({port for sent in seen.on.get(pair, ()) if not sent.lost for port in sent.leg.ports or ()})
 
 
 def _on(seen: Observation, network: str, large: Traffic) -> bool:
