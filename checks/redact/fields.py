@@ -6,7 +6,8 @@ from enum import Enum
 
 import msgspec
 
-from checks.model import drill_result, facts, finding, hypothesis, journal, measurement, report
+from checks.model import drill_result, facts, finding, hypothesis, journal, measurement, observation, report
+from checks.model import traffic as packets
 from checks.traffic import recording, samples
 
 
@@ -29,6 +30,8 @@ _UNCHANGED: dict[type[msgspec.Struct], tuple[str, ...]] = {
     report.WaiverStanding: ("code", "expires", "standing", "check"),
     finding.Finding: ("code", "check", "sources"),
     finding.Waived: ("expires",),
+    observation.Observation: ("what",),
+    packets.Traffic: ("addresses", "protocols", "forms", "ends"),
     hypothesis.Hypothesis: ("cause", "name", "sources"),
     finding.Magnitude: ("unit",),
     journal.Entry: ("started_at",),
@@ -99,6 +102,7 @@ _UNCHANGED: dict[type[msgspec.Struct], tuple[str, ...]] = {
     samples.InstancesPace: ("cause", "reason"),
 }
 _INTERFACES: dict[type[msgspec.Struct], tuple[str, ...]] = {
+    observation.Observation: ("nic",),
     facts.ConfiguredInterface: ("name",),
     facts.ListedInterface: ("name",),
     facts.InterconnectInUse: ("name",),

@@ -8,7 +8,7 @@ from checks.model.check import Kind
 from checks.model.facts import Cluster, PrivateNetwork
 from checks.model.known_instances import node_of
 from checks.model.observation import Observation
-from checks.rules.observed.states import read_on, state
+from checks.rules.observed.states import read_at, state
 from checks.rules.places_in_use import Place
 
 
@@ -36,10 +36,11 @@ def unused_networks(
 
 def used_on(cluster: Cluster, kind: Kind, used: Mapping[int, Sequence[Place]]) -> tuple[Observation, ...]:
     """Return, for each private network, the nodes whose instances use it; for all together where none is known."""
-    by_network: dict[str, list[str]] = {}
-    for number, found in used.items():
-        for place in found:
-            by_network.setdefault(place.network.name if place.network else "", []).append(node_of(cluster, number))
-    return tuple(
-        one for network, nodes in by_network.items() for one in read_on(kind.code, filter(None, nodes), network)
+    return read_at(
+        kind.code,
+        [
+            (node_of(cluster, number), place.network.name if place.network else "")
+            for number, found in used.items()
+            for place in found
+        ],
     )
