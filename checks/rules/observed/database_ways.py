@@ -17,7 +17,7 @@ from checks.model.packet_sizes import IP_HEADER, UDP_HEADER
 from checks.model.traffic import Address, Traffic, among
 from checks.rules.engineered import is_engineered
 from checks.rules.observed.packets import legs
-from checks.rules.places_in_use import Place, known_networks, places
+from checks.rules.places_in_use import UsedPlace, known_networks, places
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def _private_way(cluster: Cluster, network: PrivateNetwork) -> _Way:
     return _Way(network.name, None, _carries_udp(cluster, network), 6 if ":" in network.subnet else 4)
 
 
-def _way(cluster: Cluster, node: str, place: Place) -> _Way:
+def _way(cluster: Cluster, node: str, place: UsedPlace) -> _Way:
     if place.network is None:
         return _Way(_subnet(cluster, node, place.used.ip), "public", version=6 if ":" in place.used.ip else 4)
     address: Address = "haip" if place.is_haip else "private"
