@@ -243,7 +243,9 @@ def test_slow_messages_of_8_kb_are_late_and_quick_small_ones_passed() -> None:
         (Fate.DELAYED, (8220, 8220)),
         (Fate.PASSED, (528, 528)),
     }
-    both = tuple(msgspec.structs.replace(p, time_500b_us=p.count_500b * 90_000) for p in own)
+    both = tuple(
+        msgspec.structs.replace(p, time_500b_us=p.count_500b * 90_000, time_8k_us=p.count_8k * 95_000) for p in own
+    )
     finding = found(instance_ping, asked(2, activity=activity(2, pings=both)), "IC-PING-002")
     assert {o.fate for o in finding.observed} == {Fate.DELAYED}
 
