@@ -53,9 +53,12 @@ class Candidate:
     def _loses(self, effect: Footprint, leg: Traffic, one: Observation, seen: Seen) -> bool:
         if effect.how is How.DELAYS or not leg.meets(effect.traffic):
             return False
+        if effect.how is How.AT_TIMES:
+            return True
         if effect.how is How.SHARE:
             return not one.is_total or self._by_chance(leg, one, seen)
-        if one.of is not None and not one.is_total and leg <= effect.traffic:
+        in_turn = len({other.networks for other in one.legs}) > 1  # a block takes one network or another
+        if one.of is not None and not one.is_total and leg <= effect.traffic and not in_turn:
             return effect.how is How.FLOWS  # what stops a whole leg explains only where nothing passed
         return not one.is_total or not self._passes_there(effect, leg, seen)
 

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
-
-import msgspec
 
 from checks.diagnosis.candidate import Candidate
 from checks.diagnosis.predict import joined
 from checks.diagnosis.seen import Seen
 from checks.model.finding import FAULTS, Finding
-from checks.model.hypothesis import Standing
+from checks.model.hypothesis import How, Standing
 
 _MOST_JOINED = 12
 """The most narrow hypotheses of one cause that are tried in pairs against a wide one."""
@@ -88,7 +86,7 @@ def _greedy(seen: Seen, offered: Sequence[Candidate], left: frozenset[int]) -> l
     rest = left
     while True:
         # What only the database suffered points to no place: it never makes an entry by itself.
-        fits = [mine for mine in table if mine & rest & probes]
+        fits = [mine for mine in table if mine & rest & probes and not _repeats(table[mine], chosen, table)]
         if not fits:
             break
         best = max(
@@ -101,6 +99,21 @@ def _greedy(seen: Seen, offered: Sequence[Candidate], left: frozenset[int]) -> l
         rest -= best
     chosen = [mine for mine in chosen if not mine <= frozenset[int]().union(*(c for c in chosen if c is not mine))]
     return [_entry(mine, chosen, table) for mine in chosen]
+
+
+def _repeats(
+    candidates: Sequence[Candidate], chosen: Sequence[frozenset[int]], table: dict[frozenset[int], list[Candidate]]
+) -> bool:
+    """Return whether a cause that loses a share was chosen for a place that holds this one: chance explains the rest."""
+    before = [one for mine in chosen for one in table[mine]]
+    return all(any(_holds(other, one) for other in before) for one in candidates)
+
+
+def _holds(wide: Candidate, narrow: Candidate) -> bool:
+    shares = [effect for effect in wide.effects if effect.how is How.SHARE]
+    return wide.cause is narrow.cause and all(
+        any(effect.how is How.SHARE and effect.traffic <= of.traffic for of in shares) for effect in narrow.effects
+    )
 
 
 def _width(candidates: Iterable[Candidate]) -> int:
@@ -119,21 +132,9 @@ def _entry(
             narrow = [(one, losses) for losses, every in table.items() for one in every if _is_narrow(one, codes)]
             pairs = combinations(sorted(narrow, key=lambda n: -len(n[1] & alone))[:_MOST_JOINED], 2)
             fit += next(([joined(a, b)] for (a, x), (b, y) in pairs if alone <= x | y), [])
-    best: dict[str, Candidate] = {}
-    for one in sorted(fit, key=lambda c: (c not in table[mine], c.cause.code, c.place.text)):
-        before = best.get(one.cause.code)
-        best[one.cause.code] = one if before is None else _either(before, one)
-    return Covering(tuple(best.values()), mine)
+    fit.sort(key=lambda one: (one not in table[mine], one.cause.code, len(one.place.nodes), one.place.text))
+    return Covering(tuple(fit), mine)
 
 
 def _is_narrow(one: Candidate, code: str) -> bool:
     return one.cause.code == code and one.width == 1
-
-
-def _either(one: Candidate, other: Candidate) -> Candidate:
-    """Return one hypothesis for two places of a cause that the evidence cannot tell apart."""
-    if other.place.text in one.place.text:
-        return one
-    nodes = tuple(dict.fromkeys((*one.place.nodes, *other.place.nodes)))
-    place = msgspec.structs.replace(one.place, nodes=nodes, text=f"{one.place.text}, or {other.place.text}")
-    return replace(one, place=place)

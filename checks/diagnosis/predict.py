@@ -29,14 +29,14 @@ def stated(cause: Cause, seen: Seen) -> Iterator[Candidate]:
     network."""
     groups: list[list[Finding]] = []
     for finding in seen.with_code(cause.shown_by):
+        if cause.patterns and not _is_of_place(finding):
+            continue  # only losses, which its patterns place
         joined = [group for group in groups if any(_belong_together(finding, other) for other in group)]
         groups = [group for group in groups if group not in joined]
         groups.append([*(one for group in joined for one in group), finding])
     for group in groups:
         order = sorted(group, key=lambda f: cause.shown_by.index(f.code))
         proves = any(f.code in cause.proved_by and not may_be_own(f) for f in group)
-        if not proves and cause.patterns and not any(_is_of_place(f) for f in group):
-            continue  # only losses, which its patterns place
         yield Candidate(
             cause=cause,
             place=_place_of(group),
