@@ -30,7 +30,7 @@ from checks.model.facts import (
 )
 from checks.model.networks import private_networks
 from tests.cases import healthy_facts
-from tests.fixtures.clusters import SUBNETS, clusterware
+from tests.fixtures.clusters import clusterware
 from tests.fixtures.databases import BLOCKS, activity, change, counters, database, device, history, own_activity, pings
 from tests.simulator.faults import NETWORKS, Fault
 from tests.simulator.hosts import instantly, probe
@@ -70,7 +70,11 @@ def gathered(world: World) -> Cluster:
         counters=_counters(world, known),
         history=history(
             len(world.names),
-            devices=tuple(device(index(n), f"eth{network}", world.nic_mtu(n, network)) for n in world.names for network in NETWORKS),
+            devices=tuple(
+                device(index(n), f"eth{network}", world.nic_mtu(n, network))
+                for n in world.names
+                for network in NETWORKS
+            ),
         ),
     )
 
@@ -128,7 +132,7 @@ def _interconnects(world: World, name: str) -> list[InterconnectInUse]:
 
 
 def _lost_blocks(world: World, sender: str, receiver: str) -> int:
-    """Send the blocks of the interval over the networks that the receiver uses in turn, and return how many are lost."""
+    """Send the blocks of the interval over the networks that the receiver uses in turn; return how many are lost."""
     fixed = bool(_fixed(world, receiver))
     used = [(n, "private") if fixed else (world.haip_network(n), "haip") for n in NETWORKS]
     each = BLOCKS // (len(world.names) - 1) // len(used)

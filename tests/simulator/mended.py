@@ -9,11 +9,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
+from checks.model.facts import Cluster
 from checks.model.finding import Finding, Key, keyed
 from checks.model.hypothesis import Diagnosis, Hypothesis, Place, Standing
 from checks.model.report import Report
 from tests.fixtures.clusters import SUBNETS
 from tests.simulator.facts import facts_of
+from tests.simulator.fates import second_half
 from tests.simulator.faults import KINDS, NETWORKS, Fault, Scope, before, faults, node_names
 from tests.simulator.judging import findings_of, report_of
 from tests.simulator.losses import ended, faulty, losses, visible
@@ -79,7 +81,10 @@ def is_at(place: Place, fault: Fault, names: Sequence[str]) -> bool:
         return False
     nodes = {*place.nodes, *place.to}
     if fault.of.scope is Scope.NETWORK:
-        return len(nodes) != 1
+        # One half of a network can be a single node, and of two nodes each port is the whole network.
+        half = second_half(names)
+        is_half = fault.kind.startswith("split") and nodes in (half, set(names) - half)
+        return len(nodes) != 1 or is_half or len(names) == 2
     ends = {fault.node}
     if fault.kind in ("duplicate-address", "duplicate-mac"):
         ends.add(before(fault.node, names))
@@ -146,7 +151,7 @@ def trial(draw: Draw) -> Trial:
     return result
 
 
-def _facts(draw: Draw, left: Sequence[Fault]):
+def _facts(draw: Draw, left: Sequence[Fault]) -> Cluster:
     return facts_of(left, nodes=draw.nodes, mtu=draw.mtu, seed=draw.seed)
 
 
@@ -208,10 +213,11 @@ def _way(way: tuple[object, ...]) -> str:
 
 
 def _text(entry: Sequence[Hypothesis]) -> str:
-    return " or ".join(
-        f"{h.cause} {h.place.text or ' '.join((*h.place.networks, *h.place.nodes))}{'' if h.standing is Standing.PROVED else '?'}"
-        for h in entry[:3]
-    )
+    def one(h: Hypothesis) -> str:
+        place = h.place.text or " ".join((*h.place.networks, *h.place.nodes))
+        return f"{h.cause}{'' if h.standing is Standing.PROVED else '?'} {place}"
+
+    return " or ".join(map(one, entry[:3]))
 
 
 # --- many draws -------------------------------------------------------------------------------------------------------

@@ -147,7 +147,10 @@ class World:
             Packet(network, receiver, sender, address, "icmp", piece, form)
             for form, piece in pieces(size, self.mtu_to(receiver, network, address))
         ]
-        return all([self.sends(packet) for packet in back])
+        returned = [self.sends(packet) for packet in back]
+        if not all(returned):
+            self.incomplete(sender, returned, back)
+        return all(returned)
 
     def datagram(
         self, network: int, sender: str, receiver: str, size: int, port: int, *, whole: bool, in_a_row: bool = False
@@ -179,7 +182,8 @@ class World:
 
     def _blocks(self, network: int, sender: str, receiver: str, address: str, port: int, number: int) -> int:
         cut = pieces(BLOCK_BYTES, self.mtu_to(sender, network, address))
-        packets = [Packet(network, sender, receiver, address, "udp", size, form, port, "instance") for form, size in cut]
+        ends = (network, sender, receiver, address, "udp")
+        packets = [Packet(*ends, size, form, port, "instance") for form, size in cut]
         shares: dict[Fault | None, list[tuple[Packet, Effect]]] = {}
         for packet in packets:
             for fault, e in self.effects(packet):
@@ -191,7 +195,7 @@ class World:
             lost = round(left * share)
             packet, e = hit[0]
             self.count(packet, e, lost * (len(hit) if e.share >= 1 else 1))
-            if not e.arrived and share < 1 or len(hit) < len(packets):
+            if (not e.arrived and share < 1) or len(hit) < len(packets):
                 self.incomplete(receiver, [True] * (len(packets) - 1), packets, lost)
             left -= lost
         return number - left
