@@ -41,9 +41,11 @@ _CR_SHARE = 8_400 / BLOCKS
 _HUNG = "The instance did not answer the query within 10 s."
 
 
-def facts_of(faults: Sequence[Fault], *, nodes: int = 3, mtu: int = 9000, seed: int = 1) -> Cluster:
+def facts_of(
+    faults: Sequence[Fault], *, nodes: int = 3, mtu: int = 9000, seed: int = 1, is_lucky: bool = False
+) -> Cluster:
     """Return the facts of a cluster with these faults."""
-    return gathered(World(faults, nodes=nodes, mtu=mtu, seed=seed))
+    return gathered(World(faults, nodes=nodes, mtu=mtu, seed=seed, is_lucky=is_lucky))
 
 
 def gathered(world: World) -> Cluster:

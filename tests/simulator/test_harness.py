@@ -13,6 +13,7 @@ from tests.fixtures.clusters import cluster
 from tests.fixtures.reports import report_of
 from tests.simulator import mended
 from tests.simulator.faults import Fault
+from tests.simulator.losses import losses
 from tests.simulator.mended import NAMES, Draw, draws, fits, trial
 
 DEAD, SMALL = Fault("port-dead", 2, "rac3"), Fault("small-receive-buffer", 0, "rac2")
@@ -38,6 +39,8 @@ BUFFERS = found("IC-UDP-002", Observation(fate=Fate.COUNTED, what="Udp.RcvbufErr
 BOTH = (PINGS, BLOCKS, BUFFERS)
 LEFT = {(DEAD,): (PINGS, found("IC-LOST-002", OF_PORT)), (SMALL,): (found("IC-LOST-002", *OF_BUFFERS), BUFFERS)}
 
+LUCKY: dict[tuple[Fault, ...], tuple[Finding, ...]] = {}
+"""What is found where nothing is lost by chance, where that differs."""
 KEYS = {finding.code: key for key, finding in keyed(BOTH)}
 
 
@@ -65,8 +68,8 @@ def said(monkeypatch):
             rest = tuple(f for f in (DEAD, SMALL) if f != fault)
             left[rest] = BOTH if fault == masked else LEFT[rest]
         base = replace(report_of(cluster()), findings=BOTH, diagnosis=Diagnosis(hypotheses=hypotheses))
-        monkeypatch.setattr(mended, "_facts", lambda draw, faults: tuple(faults))
-        monkeypatch.setattr(mended, "findings_of", lambda faults: left[faults])
+        monkeypatch.setattr(mended, "_facts", lambda draw, faults, is_lucky=False: (tuple(faults), is_lucky))
+        monkeypatch.setattr(mended, "findings_of", lambda made: (LUCKY if made[1] else {}).get(made[0], left[made[0]]))
         monkeypatch.setattr(mended, "report_of", lambda faults: base)
         return trial(DRAW)
 
@@ -107,9 +110,13 @@ def test_what_remains_after_the_repair_was_no_part_of_it(said):
 
 
 def test_a_few_losses_that_remain_by_chance_are_counted_apart(said, monkeypatch):
-    monkeypatch.setitem(LEFT, (SMALL,), (found("IC-PATH-005", lost("ping", NAMES[1], "rac1", "rac3", 1, 20)), BUFFERS))
+    by_chance = found("IC-PATH-005", lost("ping", NAMES[1], "rac1", "rac3", 1, 20))
+    monkeypatch.setitem(LEFT, (SMALL,), (by_chance, BUFFERS))
+    monkeypatch.setitem(LUCKY, (SMALL,), (BUFFERS,))
     result = said(replace(PORT, explains=(KEYS["IC-PATH-006"],)), BUFFER)
     assert (result.count["false explains"], result.count["false by chance"]) == (0, 1)
+    monkeypatch.setitem(LUCKY, (SMALL,), (by_chance,))
+    assert said(replace(PORT, explains=(KEYS["IC-PATH-006"],)), BUFFER).count["false explains"] == 1
 
 
 def test_what_ended_and_was_not_said_is_counted(said):
@@ -132,14 +139,28 @@ def test_a_true_cause_that_is_excluded_is_counted_also_on_its_network_alone(said
 
 def test_a_fault_of_a_network_has_no_single_node_and_a_half_may_be_one():
     wide, narrow = (Place(networks=(NAMES[0],), nodes=nodes) for nodes in ((), ("rac1",)))
-    names = ("rac1", "rac2", "rac3")
     for kind, cause, place, wanted in (
         ("switch-mtu", "CAUSE-12", wide, True),
         ("switch-mtu", "CAUSE-12", narrow, False),
         ("switch-mtu", "CAUSE-05", wide, False),
         ("split-switch", "CAUSE-85", narrow, True),
     ):
-        assert fits(hypothesis(cause, place, 1), Fault(kind, 1), names) is wanted, (kind, cause, place)
+        fault = Fault(kind, 1)
+        assert fits(hypothesis(cause, place, 1), fault, Draw((fault,), 9000, 1)) is wanted, (kind, cause, place)
+
+
+def test_where_cables_are_crossed_a_fault_shows_on_the_other_network():
+    fault, cables = Fault("udp-filtered", 2, "rac1"), Fault("crossed-cables", 0, "rac1")
+    there = hypothesis("CAUSE-08", Place(networks=(NAMES[0],), nodes=("rac1",)), 1)
+    assert not fits(there, fault, Draw((fault,), 9000, 1))
+    assert fits(there, fault, Draw((fault, cables), 9000, 1))
+
+
+def test_blocks_are_the_same_whatever_network_and_address_they_take():
+    names = ("rac1", "rac2", "rac3")
+    one = losses([found("IC-LOST-002", OF_PORT)], names, NAMES)
+    assert one == losses([found("IC-LOST-002", lost("block", NAMES[0], "rac1", "rac3", 9, 9))], names, NAMES)
+    assert len(losses([PINGS], names, NAMES)) == 1
 
 
 def test_draws_have_different_kinds_and_the_same_place_where_it_is_asked_for():
