@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import selectors
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any, TypeVar
+
+from msgspec.structs import replace
 
 from checks.model.facts import Cluster, HaipPaths, Node, NodeRoutes, PathProbe, PingSeries
 from checks.model.journal import Journal
@@ -117,7 +119,9 @@ class SimulatedShell:
 
     async def run(self, program: Program, *arguments: str) -> Any:
         """Return what the program prints."""
-        texts = {LINK.name: self._link, NEIGHBOUR.name: self._neighbour, ROUTES_IN_USE.name: self._routes}
+        texts: dict[str, Callable[..., str]] = {
+            LINK.name: self._link, NEIGHBOUR.name: self._neighbour, ROUTES_IN_USE.name: self._routes,
+        }  # fmt: skip
         if program.name == ARRIVALS.name:
             text = f"Icmp: InMsgs InEchos\nIcmp: 0 {self.world.in_echos[self.node]}\n"
         elif program.name == UDP_ENDS.name:
@@ -151,7 +155,8 @@ class SimulatedShell:
         mtu = self.world.route_mtu(self.node, network_of(nic), address_kind(source))
         cache = f"\n    cache mtu {mtu}" if mtu else "\n    cache"
         return "".join(
-            f"{ROUTE_MARK}{ip}\n{ip} from {source} dev {nic} uid 0{cache}\n{UNBOUND_MARK}\n{ip} dev {nic} src {source}\n"
+            f"{ROUTE_MARK}{ip}\n{ip} from {source} dev {nic} uid 0{cache}\n"
+            f"{UNBOUND_MARK}\n{ip} dev {nic} src {source}\n"
             for ip in peers
         )
 
@@ -213,7 +218,8 @@ async def probe(world: World, cluster: Cluster) -> dict[str, object]:
     hosts = Hosts(world, cluster)
     assert isinstance(cluster.networks, tuple)
     assert isinstance(cluster.nodes, tuple)
-    paths = await _Paths(hosts).run()
+    # The times are those of this machine.
+    paths = tuple([replace(p, elapsed_ms=0.0) for p in await _Paths(hosts).run()])
 
     async def known() -> tuple[PathProbe, ...]:
         return paths
