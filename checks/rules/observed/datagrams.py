@@ -150,8 +150,9 @@ def _in_part(way: _Way, flows: Flows, ports: Ports) -> Iterator[Observation]:
     )
     silent = [(found, counts) for found, counts in sizes if any(answered < sent for sent, answered in counts)]
     of = sum(sent for _, counts in silent for sent, _ in counts)
+    unanswered = of - sum(answered for _, counts in silent for _, answered in counts)
     least, most = lost_here(flows, probe)
-    if number := min(least or most, of):
+    if number := min(least or most, unanswered):
         found = tuple(leg for found, _ in silent for leg in found)
         yield Observation(fate=Fate.LOST, what=DATAGRAM, legs=found, number=number, of=of)
 
