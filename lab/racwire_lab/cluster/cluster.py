@@ -14,6 +14,7 @@ from racwire_lab.cluster import (
     databases,
     directory,
     far_end,
+    losses,
     node_boot,
     port_queues,
     roles,
@@ -226,6 +227,17 @@ class Lab:
         """
         self._need_database()
         return measured_load(self.directory, self.nodes)
+
+    def losses(self, begun_at: float, ended_at: float) -> losses.Losses:
+        """Return the lost blocks of an interval that began at most `losses.MOST_S` ago, in seconds since 1970.
+
+        Raises LabUsageError when the cluster has no database, and LabError when a counter cannot be read.
+        """
+        self._need_database()
+        state = self.state
+        target = desired(state.shape, state.faults, state.port_mtus, state.blocks_per_s, state.prioritised_packets)
+        reader = losses.LossReader(self.directory, state.init, state.nodes, state.rootless, target)
+        return reader.read(begun_at, ended_at)
 
     def _need_database(self) -> None:
         if not self.state.shape.database:
