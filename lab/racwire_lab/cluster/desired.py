@@ -225,8 +225,8 @@ def _switch_rules(
             yield _too_large(named(fault.fault, fault.node, nics[port].name), [port.name], STANDARD_MTU, drops=True)
     for port, cable in cables.items():
         if cable.uplink_mtu:
-            fault = "switch-mtu" if ActiveFault("switch-mtu", *port) in broken else "port-mtu"
-            yield _too_large(named(fault, port.node, nics[port].name), uplink(port), cable.uplink_mtu)
+            kind = "switch-mtu" if ActiveFault("switch-mtu", *port) in broken else "port-mtu"
+            yield _too_large(named(kind, port.node, nics[port].name), uplink(port), cable.uplink_mtu)
     for port, end in nics.items():
         if ActiveFault("node-mtu", *port) in broken:
             yield _too_large(named("node-mtu", port.node, end.name), [port.name], end.mtu)

@@ -22,10 +22,10 @@ _HOOKS = {
     "forward": "type filter hook forward priority 0;",
     "input": "type filter hook input priority 0;",
 }
-_DATAGRAM = "ip saddr . ip daddr . ip id"
-_ANSWERED = "@th,96,8 . @th,128,64"
-"""Of a block: its bit, and the number of the request (`racwire_lab.programs.cache_fusion.messages`)."""
-_BLOCK = f"ip saddr . ip daddr . {_ANSWERED}"
+_DATAGRAM = "@nh,96,64 . ip id"
+"""The two addresses, as one part: nft 1.0.6 cannot print a key of five parts."""
+_BLOCK = "@th,96,8 . @th,128,64"
+"""The bit of the block, and the number of its request (`racwire_lab.programs.cache_fusion.messages`)."""
 _WITH_PORTS, _FIRST, _FRAGMENT = "& 0x1fff == 0", "& 0x3fff == 0x2000", "& 0x3fff != 0"
 """By the field frag-off: not a later fragment; the first fragment of several; any fragment."""
 
@@ -57,8 +57,8 @@ def ruleset(family: str, rules: Sequence[DropRule]) -> str:
         for hook in dict.fromkeys([*(["prerouting"] if cuts else []), *(rule.hook for rule in rules)]):
             lines.append(f"add chain {family} {TABLE} {hook} {{ {_HOOKS[hook]} }}")
         if cuts:
-            lines += _set(family, CUT, f"{_DATAGRAM} . {_ANSWERED}")
-            lines.append(_rule(family, "prerouting", _remember_block(_FIRST, CUT, f"{_DATAGRAM} . {_ANSWERED}")))
+            lines += _set(family, CUT, f"{_DATAGRAM} . {_BLOCK}")
+            lines.append(_rule(family, "prerouting", _remember_block(_FIRST, CUT, f"{_DATAGRAM} . {_BLOCK}")))
         for rule in rules:
             lines += _counted(family, rule)
     return "\n".join(lines) + "\n"

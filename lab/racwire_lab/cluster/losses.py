@@ -179,7 +179,7 @@ def _remembered(places: Iterable[list[dict[str, Any]]]) -> Iterator[tuple[tuple[
                     if block := cut.get(tuple(datagram)):
                         yield block, name.removesuffix(FRAGMENTS)
             elif name != CUT:
-                yield from (((request, bit), name.removesuffix(BLOCKS)) for *_, bit, request in elements)
+                yield from (((request, bit), name.removesuffix(BLOCKS)) for bit, request in elements)
 
 
 def _elements(found: dict[str, Any]) -> Iterator[list[Any]]:
