@@ -38,7 +38,7 @@ class How(StrEnum):
     """They arrive late."""
 
 
-class Effect(msgspec.Struct, frozen=True, kw_only=True):
+class Footprint(msgspec.Struct, frozen=True, kw_only=True):
     """A part of the footprint of a cause: packets, and what becomes of them."""
 
     how: How
@@ -89,7 +89,7 @@ class Hypothesis(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     headline: str = ""
     """The cause in one sentence that can be read aloud, with its place; empty where the cause was not found."""
     place: Place = _NOWHERE
-    footprint: tuple[Effect, ...] = ()
+    footprint: tuple[Footprint, ...] = ()
     """The packets that the cause touches at its place; empty where it touches none."""
     shown_by: tuple[Key, ...] = ()
     """The findings that show the cause, the strongest first."""

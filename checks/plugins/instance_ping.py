@@ -33,6 +33,8 @@ from checks.rules.instance_pings import (
     slow_status,
     worst_ms,
 )
+from checks.rules.observed.instance_messages import large_messages_lost, messages_late, messages_lost, messages_passed
+from checks.rules.observed.states import read_on
 
 _VIEW = "Database Reference, V$INSTANCE_PING"
 _STATEMENT = "instance_ping"
@@ -175,6 +177,7 @@ def _silent(cluster: Cluster, activity: Activity, pairs: Sequence[InstancePing],
         table=table,
         nodes=_nodes(cluster, pairs),
         extent=(len(pairs), "pairs"),
+        observed=messages_lost(cluster, pairs, activity.seconds),
     )
 
 
@@ -210,6 +213,7 @@ def _slow(cluster: Cluster, slow: Sequence[InstancePing], table: Table | None) -
         table=table,
         nodes=_nodes(cluster, slow),
         extent=(worst_ms(worst), "ms on average"),
+        observed=messages_late(cluster, slow, limits),
     )
 
 
@@ -257,6 +261,7 @@ def _large_slower(cluster: Cluster, larger: Sequence[InstancePing], table: Table
         table=table,
         nodes=_nodes(cluster, larger),
         extent=(size_ratio(worst), "times as long"),
+        observed=messages_late(cluster, larger, cluster.thresholds),
     )
 
 
@@ -285,6 +290,7 @@ def _large_missing(
         table=table,
         nodes=_nodes(cluster, missing),
         extent=(len(missing), "pairs"),
+        observed=large_messages_lost(cluster, missing),
     )
 
 
@@ -305,6 +311,7 @@ def _quick(
         ),
         evidence=statement_topics(cluster, _STATEMENT),
         table=table,
+        observed=(*read_on(QUICK.code, _nodes(cluster, enough)), *messages_passed(cluster, enough)),
     )
 
 

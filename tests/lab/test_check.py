@@ -223,7 +223,7 @@ def test_a_file_is_written_completely_and_not_over_another(cluster, tmp_path):
     out = tmp_path / "report.json"
     ran = cluster.inside("check", "--format", "json", "-o", str(out), "interfaces")
     assert (ran.code, ran.out) == (ExitCode.PASS, "")
-    assert json.loads(out.read_text())["schema"] == "racwire-report/1"
+    assert json.loads(out.read_text())["schema"] == "racwire-report/2"
     again = cluster.inside("check", "-o", str(out), "interfaces")
     assert again.code == ExitCode.USAGE
 

@@ -24,10 +24,11 @@ from checks.plugins.interconnect_in_use.use_kinds import (
     reconfigure,
     unset,
 )
+from checks.plugins.interconnect_in_use.use_observed import unused_networks, used_on, used_places
 from checks.plugins.shared.grouping import MOST_LINES, alike, briefly, named, some
 from checks.plugins.shared.instance_text import statement_topics, unknown_instance_findings
-from checks.plugins.shared.places_in_use import PARAMETER, Place, known_networks, places
 from checks.rules.engineered import is_engineered, is_infiniband
+from checks.rules.places_in_use import PARAMETER, Place, known_networks, places
 
 _NO_NODE = "No node could be read, and oifcfg stores no netmask."
 """The reason why the network of an address is not known."""
@@ -144,6 +145,7 @@ def _public(cluster: Cluster, used: Used, public: Used, set_to: Mapping[int, str
         evidence=_evidence(cluster),
         nodes=nodes_of(cluster, used),
         extent=(len(used), "instances"),
+        observed=used_places(cluster, PUBLIC, {n: public[n] for n in used}),
     )
 
 
@@ -162,6 +164,7 @@ def _elsewhere(cluster: Cluster, used: Used, elsewhere: Used, set_to: Mapping[in
         evidence=_evidence(cluster),
         nodes=nodes_of(cluster, used),
         extent=(len(used), "instances"),
+        observed=used_places(cluster, ELSEWHERE, {n: elsewhere[n] for n in used}),
     )
 
 
@@ -196,6 +199,7 @@ def _by_parameter(cluster: Cluster, used: Used, set_to: Mapping[int, str]) -> Fi
         evidence=_evidence(cluster),
         nodes=nodes_of(cluster, used),
         extent=(len(used), "instances"),
+        observed=used_places(cluster, BY_PARAMETER, used),
     )
 
 
@@ -260,6 +264,7 @@ def _fewer(cluster: Cluster, used: Used) -> Finding:
         network=unused[0].name if len(unused) == 1 else "",
         nodes=nodes_of(cluster, used),
         extent=(len(used), "instances"),
+        observed=unused_networks(cluster, FEWER, used, unused),
     )
 
 
@@ -292,6 +297,7 @@ def _haip_by_some(cluster: Cluster, database: Database, used: Used) -> Iterator[
             ],
             evidence=_evidence(cluster),
             nodes=nodes_of(cluster, without),
+            observed=used_places(cluster, HAIP_BY_SOME, {n: used[n] for n in without}),
         )
 
 
@@ -313,6 +319,7 @@ def _apart(cluster: Cluster, used: Used) -> Iterator[Finding]:
             next=[inspect()],
             evidence=_evidence(cluster),
             nodes=nodes_of(cluster, both),
+            observed=used_places(cluster, APART, {n: used[n] for n in both}),
         )
 
 
@@ -337,6 +344,7 @@ def _as_configured(cluster: Cluster, used: Used) -> Finding:
             ),
         ),
         evidence=_evidence(cluster),
+        observed=used_on(cluster, AS_CONFIGURED, used),
     )
 
 

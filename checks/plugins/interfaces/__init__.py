@@ -34,6 +34,7 @@ from checks.plugins.interfaces.port_addresses import (
 )
 from checks.rules.engineered import is_engineered
 from checks.rules.link_states import link_status
+from checks.rules.observed.states import read_on, state
 from checks.rules.swapped_ports import swapped_ports
 
 _RULES = "Grid Infrastructure Installation Guide, private IP interface requirements"
@@ -145,6 +146,7 @@ def interfaces(cluster: Cluster) -> Iterator[Finding]:
                 Remedy("Display the configured networks.", ("oifcfg getif", "oifcfg iflist -p -n"), "the Grid owner")
             ],
             evidence=[(cluster.local_node, "oifcfg getif")],
+            observed=read_on(NONE_CONFIGURED.code, [cluster.local_node]),
         )
     for network in cluster.networks if cluster.read_nodes() else ():
         faults = list(_network(cluster, network))
@@ -199,6 +201,7 @@ def _in_place(cluster: Cluster, network: PrivateNetwork) -> Finding:
         seen=tuple(f"{p.node}: {p.interface} {p.ip}" for p in network.ports),
         evidence=[(cluster.local_node, "oifcfg getif"), *((p.node, "interfaces") for p in network.ports)],
         network=network.name,
+        observed=read_on(IN_PLACE.code, [p.node for p in network.ports], network.name),
     )
 
 
@@ -240,6 +243,7 @@ def _no_such_subnet(cluster: Cluster, network: PrivateNetwork) -> Finding:
             *((node.name, "interfaces") for node in cluster.read_nodes()),
         ],
         network=network.name,
+        observed=read_on(NO_SUCH_SUBNET.code, [node.name for node in cluster.read_nodes()], network.name),
     )
 
 
@@ -289,6 +293,7 @@ def _not_up(cluster: Cluster, network: PrivateNetwork, port: Port, interface: In
         evidence=[(port.node, "interfaces")],
         network=network.name,
         nodes=[port.node],
+        observed=[state(NOT_UP.code, port.node, network.name, port.interface, interface.operational_state)],
     )
 
 
@@ -330,6 +335,7 @@ def _names(cluster: Cluster, network: PrivateNetwork) -> Iterator[Finding]:
         network=network.name,
         nodes=[node for nodes in odd.values() for node in nodes],
         extent=(sum(map(len, odd.values())), "nodes"),
+        observed=[state(NAMES_DIFFER.code, n, network.name, name) for name, nodes in odd.items() for n in nodes],
     )
 
 
@@ -370,4 +376,5 @@ def _shared_subnets(cluster: Cluster) -> Iterator[Finding]:
                 *((n.name, topic) for n in cluster.read_nodes() for topic in ("interfaces", "routes")),
             ],
             network=networks[0].name,
+            observed=[state(SAME_SUBNET.code, p.node, n.name, p.interface, subnet) for n in networks for p in n.ports],
         )

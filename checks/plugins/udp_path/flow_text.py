@@ -16,6 +16,7 @@ from checks.rules.flow_verdicts import (
     is_fine,
     whole,
 )
+from checks.rules.observed.datagrams import datagrams
 
 Judged = Sequence[FlowJudgement]
 
@@ -123,6 +124,7 @@ def flow_finding(
             *((node, "udp datagrams") for node in dict.fromkeys(j.probe.from_node for j in judged)),
             *((j.probe.from_node, f"path {network.name} {j.probe.from_node} {j.probe.to_node}") for j in judged),
         ],
+        observed=datagrams(cluster, judged),
         network=network.name,
         nodes=([centre] if centre else sorted({n for pair in pairs for n in pair})) if status in FAULTS else (),
         extent=(len(judged), "paths") if status in FAULTS else None,

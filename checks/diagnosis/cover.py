@@ -1,0 +1,133 @@
+"""Which hypotheses are said: those that findings state, and the fewest that cover the losses which these leave."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import msgspec
+
+from checks.diagnosis.candidate import Candidate
+from checks.diagnosis.predict import joined
+from checks.diagnosis.seen import Loss, Seen
+from checks.model.finding import FAULTS, Finding
+from checks.model.hypothesis import Standing
+
+_MOST_JOINED = 12
+"""The most narrow hypotheses of one cause that are tried in pairs against a wide one."""
+
+
+@dataclass(frozen=True, eq=False)
+class Covering:
+    """Hypotheses that the evidence cannot tell apart, with the losses that they explain."""
+
+    alternatives: tuple[Candidate, ...]
+    losses: frozenset[int]
+
+    @property
+    def first(self) -> Candidate:
+        """The hypothesis that stands for the entry."""
+        return self.alternatives[0]
+
+    def implies(self, finding: Finding) -> bool:
+        """Return whether a value or a counter follows from the cause."""
+        return any(one.implies(finding) for one in self.alternatives)
+
+
+def cover(seen: Seen, stated: Sequence[Candidate], offered: Sequence[Candidate]) -> list[Covering]:
+    """Return the entries: each stated cause; then, most losses first, what the rest needs. Symptoms that they cover
+    are left out."""
+    entries = [Covering((one,), _losses_of(one, seen.losses)) for one in _roots(stated)]
+    roots = [entry for entry in entries if not entry.first.cause.is_symptom]
+    left = frozenset(loss.number for loss in seen.losses if loss.finding.status in FAULTS)
+    left = left.difference(*(entry.losses for entry in roots))
+    roots += _greedy(seen, offered, left)
+    symptoms = [entry for entry in entries if entry.first.cause.is_symptom]
+    for entry in symptoms:
+        if not all(_is_covered(seen, finding, roots) for finding in entry.first.shown):
+            roots.append(entry)
+    return roots
+
+
+def _roots(stated: Sequence[Candidate]) -> list[Candidate]:
+    """Return the candidates that do not follow from another: it leads to all that states them, or the same findings
+    prove it. Two that follow from each other stay."""
+    return [one for one in stated if not any(_follows(one, other) and not _follows(other, one) for other in stated)]
+
+
+def _follows(one: Candidate, other: Candidate) -> bool:
+    if one is other:
+        return False
+    is_better = other.standing is Standing.PROVED and one.standing is Standing.SUPPORTED
+    return all(other.implies(f) or (is_better and f in other.shown) for f in one.shown)
+
+
+def _losses_of(one: Candidate, losses: Iterable[Loss]) -> frozenset[int]:
+    return frozenset(loss.number for loss in losses if one.explains(loss))
+
+
+def _is_covered(seen: Seen, finding: Finding, entries: Sequence[Covering]) -> bool:
+    """Return whether others explain all that a finding of a symptom saw."""
+    own = {loss.number for loss in seen.losses if loss.finding is finding}
+    if own and own <= frozenset[int]().union(*(entry.losses for entry in entries)):
+        return True
+    return any(entry.implies(finding) for entry in entries)
+
+
+def _greedy(seen: Seen, offered: Sequence[Candidate], left: frozenset[int]) -> list[Covering]:
+    """Most losses first, then the narrower place, then the code: as good as the fewest, and linear."""
+    table: dict[frozenset[int], list[Candidate]] = defaultdict(list)
+    probes = frozenset(loss.number for loss, _ in seen.placed_losses())
+    for one in offered:
+        if mine := _losses_of(one, seen.losses) & left:
+            table[mine].append(one)
+    chosen: list[frozenset[int]] = []
+    rest = left
+    while True:
+        # What only the database suffered points to no place: it never makes an entry by itself.
+        fits = [mine for mine in table if mine & rest & probes]
+        if not fits:
+            break
+        best = max(fits, key=lambda mine: (len(mine & rest), -_width(table[mine]), [-n for n in sorted(mine)]))
+        chosen.append(best)
+        rest -= best
+    chosen = [mine for mine in chosen if not mine <= frozenset[int]().union(*(c for c in chosen if c is not mine))]
+    return [_entry(mine, chosen, table) for mine in chosen]
+
+
+def _width(candidates: Iterable[Candidate]) -> int:
+    return min(one.width for one in candidates)
+
+
+def _entry(
+    mine: frozenset[int], chosen: Sequence[frozenset[int]], table: dict[frozenset[int], list[Candidate]]
+) -> Covering:
+    """Return the hypotheses that could stand in one place: they cover what it alone covers, and are as narrow."""
+    alone = mine.difference(*(other for other in chosen if other is not mine))
+    width = _width(table[mine])
+    fit = [one for losses, every in table.items() if alone <= losses for one in every if one.width == width]
+    if width > 1:  # two narrow ones can equal a wide one
+        for codes in {one.cause.code: one.cause for one in fit}:
+            narrow = [(one, losses) for losses, every in table.items() for one in every if _is_narrow(one, codes)]
+            pairs = combinations(sorted(narrow, key=lambda n: -len(n[1] & alone))[:_MOST_JOINED], 2)
+            fit += next(([joined(a, b)] for (a, x), (b, y) in pairs if alone <= x | y), [])
+    best: dict[str, Candidate] = {}
+    for one in sorted(fit, key=lambda c: (c not in table[mine], c.cause.code, c.place.text)):
+        before = best.get(one.cause.code)
+        best[one.cause.code] = one if before is None else _either(before, one)
+    return Covering(tuple(best.values()), mine)
+
+
+def _is_narrow(one: Candidate, code: str) -> bool:
+    return one.cause.code == code and one.width == 1
+
+
+def _either(one: Candidate, other: Candidate) -> Candidate:
+    """Return one hypothesis for two places of a cause that the evidence cannot tell apart."""
+    if other.place.text in one.place.text:
+        return one
+    nodes = tuple(dict.fromkeys((*one.place.nodes, *other.place.nodes)))
+    place = msgspec.structs.replace(one.place, nodes=nodes, text=f"{one.place.text}, or {other.place.text}")
+    return replace(one, place=place)

@@ -1,0 +1,92 @@
+"""The findings of a run with their observations, indexed for the diagnosis."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from checks.model.facts import Cluster
+from checks.model.finding import FAULTS, Finding, Key, Status, keyed
+from checks.model.observation import Fate, Observation
+from checks.model.traffic import Traffic
+
+Pair = tuple[str, str, str]
+"""Network, sender, receiver."""
+PROBES = frozenset({"ping", "datagram", "fragments"})
+"""What racwire itself sends: both ends, the size and the network are known, so these losses point to places."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """Packets that were lost or late, of a finding that is a fault."""
+
+    number: int
+    observation: Observation
+    finding: Finding
+    key: Key
+
+
+class Seen:
+    """What a run observed."""
+
+    def __init__(self, cluster: Cluster, findings: Iterable[Finding]) -> None:
+        self.cluster = cluster
+        every = tuple(findings)
+        keys = {id(finding): key for key, finding in keyed(every)}
+        self.findings = sorted(every, key=lambda f: (f.status.gravity, f.code, f.title))
+        self.faults = [f for f in self.findings if f.status in FAULTS]
+        self.not_passed = [f for f in self.findings if f.status not in (Status.PASS, Status.SKIPPED)]
+        self.key_of = keys
+        self.losses = [
+            Loss(number, seen, finding, keys[id(finding)])
+            for number, (seen, finding) in enumerate(_losses(self.not_passed))
+        ]
+        """The losses that a cause must cover, or, of a finding that is UNKNOWN or a remark, may cover."""
+        self.passed: dict[Pair, list[tuple[Traffic, Observation]]] = defaultdict(list)
+        """By network, sender and receiver: packets of which at least some passed, with their leg there."""
+        self.elsewhere: list[tuple[Traffic, Observation]] = []
+        """Those of which network, sender and receiver are not all known exactly."""
+        for finding in self.findings:
+            for seen in finding.observed:
+                self._index(seen)
+
+    def _index(self, seen: Observation) -> None:
+        # Of what took one network or another in turn, those that passed may all have taken one of them.
+        in_part = seen.fate is Fate.LOST and seen.of is not None and seen.number < seen.of
+        if seen.fate is Fate.PASSED or (in_part and len({leg.networks for leg in seen.legs}) == 1):
+            for leg in seen.legs:
+                if exact := pair_of(leg):
+                    self.passed[exact].append((leg, seen))
+                else:
+                    self.elsewhere.append((leg, seen))
+
+    def key(self, finding: Finding) -> Key:
+        """Return the key of a finding."""
+        return self.key_of[id(finding)]
+
+    def with_code(self, codes: Sequence[str]) -> list[Finding]:
+        """Return the faults with one of these codes, in the order of the codes."""
+        return [f for code in codes for f in self.faults if f.code == code]
+
+    def placed_losses(self) -> Iterator[tuple[Loss, Traffic]]:
+        """Yield each loss of racwire's own packets, with each of its legs: they point to places."""
+        for loss in self.losses:
+            if loss.observation.what in PROBES and loss.finding.status in FAULTS and loss.observation.fate is Fate.LOST:
+                yield from ((loss, leg) for leg in loss.observation.legs if pair_of(leg))
+
+
+def pair_of(leg: Traffic) -> Pair | None:
+    """Return network, sender and receiver, where each is exactly one."""
+    match leg.networks, leg.senders, leg.receivers:
+        case (network,), (sender,), (receiver,):
+            return network, sender, receiver
+    return None
+
+
+def _losses(findings: Sequence[Finding]) -> Iterator[tuple[Observation, Finding]]:
+    for finding in findings:
+        for seen in finding.observed:
+            if seen.is_loss and not any(leg.times for leg in seen.legs):
+                # The present does not explain the past.
+                yield seen, finding

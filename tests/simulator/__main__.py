@@ -1,0 +1,31 @@
+"""Draw faults, diagnose, mend one and look again: `python -m tests.simulator COUNT FAULTS SEED`."""
+
+from __future__ import annotations
+
+import argparse
+
+from tests.simulator.mended import totals
+
+
+def main() -> None:
+    """Print the table of the draws, and with -v a line for each draw with something wrong."""
+    parser = argparse.ArgumentParser(prog="python -m tests.simulator", description=__doc__)
+    parser.add_argument("count", type=int, help="the number of draws")
+    parser.add_argument("faults", type=int, help="the faults of each draw")
+    parser.add_argument("seed", type=int)
+    parser.add_argument("--same-place", action="store_true", help="all faults on the same network and node")
+    parser.add_argument("--nodes", type=int, default=3)
+    parser.add_argument("-v", action="store_true", help="name each wrong draw")
+    options = parser.parse_args()
+    found = totals(
+        options.count, options.faults, options.seed, same_place=options.same_place, nodes=options.nodes
+    )
+    for note in found.notes if options.v else ():
+        print(note)
+    place = " at the same place" if options.same_place else ""
+    title = f"{options.count} of {options.faults}{place}, seed {options.seed}, {options.nodes} nodes"
+    print("\n".join(found.table(title)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,170 @@
+"""What each fault does to a packet: the truth that a diagnosis is compared with.
+
+The effects are those of `racwire lab break` (lab/racwire_lab/cluster), where the practice cluster has the fault. What
+depends on load there, such as a policer or a queue, is a fixed share here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from zlib import crc32
+
+from tests.simulator.faults import STANDARD_MTU, Fault, before
+from tests.simulator.packets import Packet
+
+LARGE = 1000
+"""Bytes above which queues and policers drop: a small packet finds room."""
+MEMBERS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """The way of a packet: the switch that it crosses, and the NIC at which it arrives, by the numbers of networks."""
+
+    switch: int
+    arrives: int
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What a fault does to a packet."""
+
+    share: float
+    """The probability that the packet is lost."""
+    counter: str = ""
+    """What counts it: `Udp.RcvbufErrors` of the receiver's kernel, `tx.qdisc_drops` or `rx.rx_crc_errors` of the
+    sender's or the receiver's NIC."""
+    arrived: bool = False
+    """Whether the receiver's kernel got it and dropped it."""
+    is_of_datagram: bool = False
+    """Whether it drops datagrams, after their reassembly."""
+
+
+Rule = Callable[[Fault, Packet, Way, Sequence[str]], Effect | None]
+
+
+def effect(fault: Fault, packet: Packet, way: Way, names: Sequence[str]) -> Effect | None:
+    """Return what the fault does to a packet; None where it does not touch it."""
+    rule = _RULES.get(fault.kind)
+    return rule(fault, packet, way, names) if rule else None
+
+
+def _at_port(f: Fault, p: Packet, way: Way) -> bool:
+    """Return whether the packet crosses the cable of the NIC of the fault."""
+    return (p.sender, p.network) == (f.node, f.network) or _to_port(f, p, way)
+
+
+def _to_port(f: Fault, p: Packet, way: Way) -> bool:
+    return (p.receiver, way.arrives) == (f.node, f.network)
+
+
+def _from_port(f: Fault, p: Packet, way: Way) -> bool:
+    return (p.sender, p.network) == (f.node, f.network)
+
+
+def _on_network(f: Fault, p: Packet, way: Way) -> bool:
+    return way.switch == f.network
+
+
+def _when(
+    meets: Callable[[Fault, Packet, Way], bool],
+    matches: Callable[[Packet], bool] = lambda p: True,
+    of: Effect = Effect(1.0),  # noqa: B008 - it is frozen
+) -> Rule:
+    def rule(f: Fault, p: Packet, way: Way, names: Sequence[str]) -> Effect | None:
+        return of if meets(f, p, way) and matches(p) else None
+
+    return rule
+
+
+def second_half(names: Sequence[str]) -> frozenset[str]:
+    """Return the nodes on the second switch of a network in two halves, as in the practice cluster."""
+    return frozenset(names[len(names) // 2 :])
+
+
+def _split(matches: Callable[[Packet], bool]) -> Rule:
+    def rule(f: Fault, p: Packet, way: Way, names: Sequence[str]) -> Effect | None:
+        far = second_half(names)
+        return Effect(1.0) if _on_network(f, p, way) and (p.sender in far) != (p.receiver in far) and matches(p) else None
+
+    return rule
+
+
+def member(p: Packet) -> int | None:
+    """Return the link of an aggregation that carries a packet: by addresses and ports, and by addresses for fragments.
+
+    None for pings, which take a good link, as in the practice cluster.
+    """
+    if p.protocol != "udp":
+        return None
+    hashed = (p.sender, p.receiver, p.address, p.port if p.form == "whole" else 0)
+    return crc32(repr(hashed).encode()) % MEMBERS
+
+
+def _pair(f: Fault, p: Packet, way: Way) -> bool:
+    return (p.network, p.sender, p.receiver) == (f.network, f.node, f.peer)
+
+
+def _same_mac(f: Fault, p: Packet, way: Way, names: Sequence[str]) -> Effect | None:
+    return Effect(0.5) if way.switch == f.network and p.receiver in (f.node, before(f.node, names)) else None
+
+
+def _strict(f: Fault, p: Packet, way: Way, names: Sequence[str]) -> Effect | None:
+    if p.receiver != f.node or way.arrives == p.network or p.protocol == "arp":
+        return None
+    return Effect(1.0, "TcpExt.IPReversePathFilter", arrived=True)
+
+
+def _policed(f: Fault, p: Packet, way: Way, names: Sequence[str]) -> Effect | None:
+    """Single datagrams pass; blocks and datagrams in a row are lost in part."""
+    if p.protocol != "udp" or not _on_network(f, p, way):
+        return None
+    return Effect(0.2) if p.end == "instance" else Effect(0.6) if p.in_a_row else None
+
+
+def _jumbo(p: Packet) -> bool:
+    return p.size > STANDARD_MTU
+
+
+def _fragment(p: Packet) -> bool:
+    return p.form == "fragment"
+
+
+def _to_node(f: Fault, p: Packet, way: Way) -> bool:
+    return p.receiver == f.node
+
+
+_RULES: dict[str, Rule] = {
+    "switch-mtu": _when(_on_network, _jumbo),
+    "port-mtu": _when(_at_port, _jumbo),
+    "one-way-mtu": _when(_pair, _jumbo),
+    "split-switch": _split(lambda p: True),
+    "split-switch-mtu": _split(_jumbo),
+    "link-down": _when(_at_port),
+    "port-dead": _when(_at_port),
+    "loss": _when(_at_port, of=Effect(0.3)),
+    "small-loss": _when(_at_port, of=Effect(0.03)),
+    "udp-filtered": _when(_to_port, lambda p: p.protocol == "udp", Effect(1.0, arrived=True)),
+    "icmp-filtered": _when(_to_node, lambda p: p.protocol == "icmp" and not p.is_error, Effect(1.0, arrived=True)),
+    "icmp-size-filtered": _when(_on_network, lambda p: p.protocol == "icmp" and _jumbo(p)),
+    "drop-fragments": _when(_on_network, _fragment, Effect(0.02)),
+    "fragments-filtered": _when(_on_network, _fragment),
+    "fragments-filtered-to": _when(_to_port, _fragment),
+    "udp-policed": _policed,
+    "icmp-policed": _when(_on_network, lambda p: p.protocol == "icmp", Effect(0.4)),
+    "lag-member-mtu": _when(_on_network, lambda p: _jumbo(p) and member(p) == 0),
+    "lag-member-loss": _when(_on_network, lambda p: member(p) == 0),
+    "wrong-neighbour": _when(_pair, lambda p: p.address == "private" and p.protocol != "arp"),
+    "duplicate-mac": _same_mac,
+    "strict-rp-filter": _strict,
+    "small-receive-buffer": _when(
+        _to_node, lambda p: p.end == "instance", Effect(0.3, "Udp.RcvbufErrors", arrived=True, is_of_datagram=True)
+    ),
+    "small-reassembly-memory": _when(
+        _to_node, _fragment, Effect(1.0, "Ip.ReasmFails", arrived=True)
+    ),
+    "sender-queue": _when(_from_port, lambda p: p.size > LARGE, Effect(0.15, "tx.qdisc_drops")),
+    "nic-errors": _when(_to_port, of=Effect(0.03, "rx.rx_crc_errors")),
+}
+"""What is not here touches no packet, or changes the MTU with which a node sends: `World.mtu_to`."""

@@ -1,0 +1,274 @@
+"""Draw faults, diagnose them, mend one, and look again: what a diagnosis said against what became true."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+
+from checks.model.finding import Finding, Key, keyed
+from checks.model.hypothesis import Diagnosis, Hypothesis, Place, Standing
+from checks.model.report import Report
+from tests.fixtures.clusters import SUBNETS
+from tests.simulator.facts import facts_of
+from tests.simulator.faults import KINDS, NETWORKS, Fault, Scope, before, faults, node_names
+from tests.simulator.judging import findings_of, report_of
+from tests.simulator.losses import ended, faulty, losses, visible
+
+_JUMBO_SHARE = 0.75
+_FOUND = (Standing.PROVED, Standing.SUPPORTED)
+NAMES = tuple(f"{SUBNETS[f'eth{number}']}/24" for number in NETWORKS)
+"""The names of the private networks."""
+
+
+@dataclass(frozen=True)
+class Draw:
+    """Faults at once, in a cluster with this MTU."""
+
+    faults: tuple[Fault, ...]
+    mtu: int
+    seed: int
+    nodes: int = 3
+
+    def __str__(self) -> str:
+        return f"{' + '.join(map(str, self.faults))} (MTU {self.mtu})"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The nodes."""
+        return node_names(self.nodes)
+
+
+def draws(count: int, many: int, seed: int, *, same_place: bool = False, nodes: int = 3) -> list[Draw]:
+    """Return so many draws of `many` faults of different kinds; `same_place`: on the same network and node."""
+    rng, found = random.Random(seed), list[Draw]()
+    while len(found) < count:
+        mtu = 9000 if rng.random() < _JUMBO_SHARE else 1500
+        kinds = rng.sample(sorted(KINDS), many)
+        places = [faults([kind], nodes, mtu) for kind in kinds]
+        if not all(places):
+            continue
+        drawn = tuple(rng.choice(place) for place in places)
+        if not same_place or _at_one_place(drawn):
+            found.append(Draw(drawn, mtu, seed * 100_000 + len(found), nodes))
+    return found
+
+
+def _at_one_place(drawn: Iterable[Fault]) -> bool:
+    """Return whether faults share their network and a node, as far as each has one."""
+    known = tuple(drawn)
+    ends = [{f.node, f.peer} - {""} for f in known if f.node]
+    shared = ends[0].intersection(*ends[1:]) if ends else {""}
+    return len({f.network for f in known if f.network}) <= 1 and bool(shared)
+
+
+# --- whether a hypothesis is a fault ----------------------------------------------------------------------------------
+
+
+def fits(hypothesis: Hypothesis, fault: Fault, names: Sequence[str]) -> bool:
+    """Return whether a hypothesis is the fault: its cause at its place."""
+    return hypothesis.cause in fault.of.causes and is_at(hypothesis.place, fault, names)
+
+
+def is_at(place: Place, fault: Fault, names: Sequence[str]) -> bool:
+    """Return whether a place is that of the fault: its network, and its node among those of the place."""
+    if fault.network and NAMES[fault.network - 1] not in place.networks:
+        return False
+    nodes = {*place.nodes, *place.to}
+    if fault.of.scope is Scope.NETWORK:
+        return len(nodes) != 1
+    ends = {fault.node}
+    if fault.kind in ("duplicate-address", "duplicate-mac"):
+        ends.add(before(fault.node, names))
+    return bool(nodes & ends) and (not place.to or not fault.peer or fault.peer in nodes)
+
+
+def entries_of(diagnosis: Diagnosis) -> list[tuple[Hypothesis, ...]]:
+    """Return the entries with which the report begins: hypotheses that the evidence cannot tell apart are one."""
+    found: dict[int, list[Hypothesis]] = {}
+    for number, hypothesis in enumerate(diagnosis.with_standing(*_FOUND)):
+        found.setdefault(hypothesis.entry or -1 - number, []).append(hypothesis)
+    return [tuple(entry) for entry in found.values()]
+
+
+def is_excluded(fault: Fault, diagnosis: Diagnosis) -> bool:
+    """Return whether each cause that the fault may be is excluded where the fault is.
+
+    A fault that touches no packet and whose finding is a hint is no cause yet, so that nothing is said of it.
+    """
+    causes = fault.of.causes
+    if not causes or fault.of.is_silent:
+        return False
+    out = {h.cause for h in diagnosis.hypotheses if h.standing is Standing.EXCLUDED}
+    if fault.network:
+        out |= {h.cause for h in diagnosis.hypotheses if NAMES[fault.network - 1] in h.excluded_on}
+    return causes <= out
+
+
+# --- one draw ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Trial:
+    """What was right and wrong of one draw."""
+
+    draw: Draw
+    count: Counter[str] = field(default_factory=Counter)
+    notes: list[str] = field(default_factory=list)
+    cpu_s: float = 0.0
+
+    def note(self, what: str, text: str, number: int = 1) -> None:
+        """Count something wrong, and say where."""
+        self.count[what] += number
+        self.notes.append(f"{what}: {text}")
+
+
+def trial(draw: Draw) -> Trial:
+    """Diagnose all faults, mend each alone, and compare."""
+    began, result = time.process_time(), Trial(draw)
+    report = report_of(_facts(draw, draw.faults))
+    entries = entries_of(report.diagnosis)
+    seen = visible(report.findings, draw.names, NAMES)
+    for fault in draw.faults:
+        left = findings_of(_facts(draw, [f for f in draw.faults if f != fault]))
+        is_masked = visible(left, draw.names, NAMES) == seen
+        _compare(result, report, entries, fault, left, is_masked=is_masked)
+    for entry in entries:
+        if not any(fits(h, fault, draw.names) for h in entry for fault in draw.faults):
+            result.note("entries of no fault", _text(entry))
+    result.count["draws with an entry of no fault"] = bool(result.count["entries of no fault"])
+    if result.notes:
+        result.notes.append(f"said: {'; '.join(map(_text, entries)) or 'nothing'}")
+    result.cpu_s = time.process_time() - began
+    return result
+
+
+def _facts(draw: Draw, left: Sequence[Fault]):
+    return facts_of(left, nodes=draw.nodes, mtu=draw.mtu, seed=draw.seed)
+
+
+def _compare(
+    result: Trial,
+    report: Report,
+    entries: Sequence[Sequence[Hypothesis]],
+    fault: Fault,
+    left: Sequence[Finding],
+    *,
+    is_masked: bool,
+) -> None:
+    draw, diagnosis = result.draw, report.diagnosis
+    first = [h for entry in entries[: len(draw.faults)] for h in entry if fits(h, fault, draw.names)]
+    if fault.of.causes:
+        hinted = fault.of.is_silent and any(
+            h.cause in fault.of.causes and h.standing in (*_FOUND, Standing.POSSIBLE) for h in diagnosis.hypotheses
+        )
+        if first or hinted:
+            result.count["named"] += 1
+        elif is_masked:
+            result.count["masked"] += 1
+        else:
+            result.note("missed", str(fault))
+    if is_excluded(fault, diagnosis):
+        result.note("excluded", str(fault))
+    own = [h for entry in entries for h in entry if fits(h, fault, draw.names)]
+    if own:
+        _compare_losses(result, report, own, fault, left)
+
+
+def _compare_losses(
+    result: Trial, report: Report, own: Sequence[Hypothesis], fault: Fault, left: Sequence[Finding]
+) -> None:
+    names = result.draw.names
+    by_key = dict(keyed(report.findings))
+    remaining = losses(left, names, NAMES)
+    for key in dict.fromkeys(key for h in own for key in h.explains):
+        if still := [way for way in losses([by_key[key]], names, NAMES) if way in remaining]:
+            if all(remaining[way] for way in still):
+                result.count["false by chance"] += 1
+            else:
+                certain = next(way for way in still if not remaining[way])
+                result.note("false explains", f"{fault} does not end {_way(certain)} of {key[1]}")
+    gone = ended(losses(faulty(report.findings), names, NAMES), remaining)
+    said = {way for key in _said(own) for way in losses([by_key[key]], names, NAMES)}
+    result.count["ended"] += len(gone)
+    result.count["said to end"] += len(gone & said)
+    if unsaid := gone - said:
+        result.notes.append(f"not said to end with {fault}: {len(unsaid)} of {len(gone)}, {_way(min(unsaid))}")
+
+
+def _said(own: Iterable[Hypothesis]) -> set[Key]:
+    return {key for h in own for key in (*h.shown_by, *h.explains, *h.in_part, *(t.finding for t in h.together))}
+
+
+def _way(way: tuple[object, ...]) -> str:
+    return " ".join(map(str, way[:-1])) + (" large" if way[-1] else " small")
+
+
+def _text(entry: Sequence[Hypothesis]) -> str:
+    return " or ".join(
+        f"{h.cause} {h.place.text or ' '.join((*h.place.networks, *h.place.nodes))}{'' if h.standing is Standing.PROVED else '?'}"
+        for h in entry[:3]
+    )
+
+
+# --- many draws -------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Totals:
+    """The sums of many draws."""
+
+    trials: list[Trial]
+
+    def __getitem__(self, what: str) -> int:
+        return sum(t.count[what] for t in self.trials)
+
+    @property
+    def faults(self) -> int:
+        """The faults that have a cause."""
+        return self["named"] + self["masked"] + self["missed"]
+
+    @property
+    def missed_percent(self) -> float:
+        """Faults that were neither named nor masked."""
+        return 100 * self["missed"] / max(1, self.faults)
+
+    @property
+    def draws_of_no_fault_percent(self) -> float:
+        """Draws with an entry that is none of their faults."""
+        return 100 * self["draws with an entry of no fault"] / max(1, len(self.trials))
+
+    @property
+    def said_percent(self) -> float:
+        """The lossy ways that ended with a named fault and were said to be its own, of all that ended with it."""
+        return 100 * self["said to end"] / self["ended"] if self["ended"] else 100.0
+
+    @property
+    def notes(self) -> list[str]:
+        """A line for each draw with something wrong."""
+        return [f"{t.draw} | {' | '.join(t.notes)}" for t in self.trials if t.notes]
+
+    def table(self, title: str) -> list[str]:
+        """Return the table of the sums."""
+        row = {
+            "draws": title,
+            "named": f"{self['named']} of {self.faults}",
+            "masked": self["masked"],
+            "missed": f"{self['missed']} ({self.missed_percent:.1f} %)",
+            "entry of no fault": f"{self['entries of no fault']} in {self.draws_of_no_fault_percent:.0f} % of draws",
+            "excluded though true": self["excluded"],
+            "false explains": self["false explains"],
+            "by chance": self["false by chance"],
+            "ended and said": f"{self['said to end']} of {self['ended']} ({self.said_percent:.0f} %)",
+            "CPU a draw": f"{1000 * sum(t.cpu_s for t in self.trials) / max(1, len(self.trials)):.0f} ms",
+        }
+        return [f"| {' | '.join(row)} |", f"|{'---|' * len(row)}", f"| {' | '.join(map(str, row.values()))} |"]
+
+
+@cache
+def totals(count: int, many: int, seed: int, *, same_place: bool = False, nodes: int = 3) -> Totals:
+    """Return the sums of so many draws."""
+    return Totals([trial(draw) for draw in draws(count, many, seed, same_place=same_place, nodes=nodes)])

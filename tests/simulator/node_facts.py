@@ -1,0 +1,163 @@
+"""The nodes of a simulated cluster as their readers return them: NICs, routes, neighbours, settings, other users."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from checks.model.facts import (
+    Address,
+    Interface,
+    KeptMtu,
+    Neighbour,
+    Node,
+    NodeSetup,
+    PrivateUse,
+    Route,
+    UnreadNode,
+)
+from tests.cases import healthy_facts
+from tests.fixtures.clusters import SUBNETS, node, setup
+from tests.simulator.faults import NETWORKS, before
+from tests.simulator.world import World
+
+_NO_NIC = "02:de:ad:00:00:01"
+_FOREIGN_MAC = "02:ff:00:00:00:c8"
+_SMALL_REASSEMBLY_BYTES = "4096"
+
+
+def index(name: str) -> int:
+    """Return the number of a node."""
+    return int(name.removeprefix("rac"))
+
+
+def private_ip(name: str, network: int) -> str:
+    """Return the planned address of a node on a private network."""
+    return f"{SUBNETS[f'eth{network}'].removesuffix('0')}{index(name)}"
+
+
+def haip(name: str, network: int) -> str:
+    """Return the HAIP of a node for a private network, as `tests.fixtures.databases.haip` has it."""
+    return f"169.254.{10 + (network - 1) * 128}.{index(name)}"
+
+
+def own_ip(world: World, name: str, network: int) -> str:
+    """Return the address that a node has on a private network."""
+    is_double = world.has("duplicate-address", name, network)
+    return private_ip(before(name, world.names) if is_double else name, network)
+
+
+def own_mac(world: World, name: str, network: int) -> str:
+    """Return the MAC address of a private NIC."""
+    owner = before(name, world.names) if world.has("duplicate-mac", name, network) else name
+    return f"02:72:61:63:{network:02x}:{index(owner):02x}"
+
+
+def node_facts(world: World, name: str) -> Node | UnreadNode:
+    """Return the facts of a node."""
+    if world.is_down(name):
+        return UnreadNode(name, f"this node cannot reach {name}: no answer from its port 22 within 10 s")
+    built = node(index(name), world.mtu)
+    sysctls = {**healthy_facts.SYSCTLS, "net.ipv4.icmp_echo_ignore_all": "0", "net.ipv4.ipfrag_time": "30"}
+    sysctls |= {f"net.ipv4.conf.{nic}.rp_filter": "0" for nic in ("all", *SUBNETS)}
+    if world.has("strict-rp-filter", name):
+        sysctls["net.ipv4.conf.all.rp_filter"] = "1"
+    if world.has("small-reassembly-memory", name):
+        sysctls["net.ipv4.ipfrag_high_thresh"] = _SMALL_REASSEMBLY_BYTES
+    public = next(i for i in built.interfaces if i.name not in SUBNETS)
+    public = replace(public, mac_address=f"02:72:61:63:00:{index(name):02x}")
+    return replace(
+        built,
+        interfaces=(public, *(_interface(world, built, network) for network in NETWORKS)),
+        routes=tuple(_routes(world, name)),
+        neighbours=tuple(_neighbours(world, name)),
+        sysctls=dict(sysctls),
+    )
+
+
+def _interface(world: World, built: Node, network: int) -> Interface:
+    found = built.interface(f"eth{network}")
+    assert found is not None
+    haips = [n for n in NETWORKS if world.haip_network(n) == network]
+    return replace(
+        found,
+        mtu=world.nic_mtu(built.name, network),
+        mac_address=own_mac(world, built.name, network),
+        operational_state="down" if world.has("link-down", built.name, network) else "up",
+        addresses=(
+            Address(own_ip(world, built.name, network), 24),
+            *(Address(haip(built.name, n), 17, f"eth{network}:{1 if n == network else 2}") for n in haips),
+        ),
+    )
+
+
+def _routes(world: World, name: str) -> Iterator[Route]:
+    yield Route("default", "eth0", "10.20.0.254")
+    yield Route("10.20.0.0/24", "eth0", source=f"10.20.0.{index(name)}")
+    for network in NETWORKS:
+        nic = f"eth{network}"
+        yield Route(f"{SUBNETS[nic]}/24", nic, source=own_ip(world, name, network))
+        on = world.haip_network(network)
+        mtu = world.route_mtu(name, on, "haip")
+        yield Route(f"169.254.{(network - 1) * 128}.0/17", f"eth{on}", source=haip(name, network), mtu=mtu)
+        if world.has("route-over-private", name, network):
+            yield Route("default", nic, f"{SUBNETS[nic].removesuffix('0')}254", metric=100 + network)
+
+
+def _neighbours(world: World, name: str) -> Iterator[Neighbour]:
+    for network in NETWORKS:
+        nic = f"eth{network}"
+        for peer in world.names:
+            if peer == name:
+                continue
+            yield _neighbour(world, name, peer, network, "private")
+            yield from (
+                _neighbour(world, name, peer, n, "haip") for n in NETWORKS if world.haip_network(n) == network
+            )
+        is_cut = world.has("link-down", name, network) or world.has("port-dead", name, network)
+        if world.has("foreign-host", "", world.cable(name, network)) and not is_cut:
+            yield Neighbour(f"{SUBNETS[nic].removesuffix('0')}200", nic, _FOREIGN_MAC, "reachable")
+
+
+def _neighbour(world: World, name: str, peer: str, network: int, address: str) -> Neighbour:
+    on = network if address == "private" else world.haip_network(network)
+    ip = private_ip(peer, network) if address == "private" else haip(peer, network)
+    if address == "private" and any((f.node, f.peer, f.network) == (name, peer, on) for f in world.of_kind("wrong-neighbour")):
+        return Neighbour(ip, f"eth{on}", _NO_NIC, "permanent")
+    if not world.resolves(name, peer, on, address):
+        return Neighbour(ip, f"eth{on}", "", "failed")
+    owner, arrives = peer, world.way(name, peer, on).arrives
+    return Neighbour(ip, f"eth{on}", own_mac(world, owner, arrives), "reachable")
+
+
+def setup_facts(world: World, of: Node | UnreadNode) -> NodeSetup | UnreadNode:
+    """Return the setup of a node: its files have the MTU of the network, and its logs no line."""
+    built = setup(of)
+    if isinstance(built, UnreadNode) or isinstance(of, UnreadNode):
+        return built
+    assert isinstance(built.kept, tuple)
+    kept = tuple(replace(k, mtu=world.mtu if world.mtu != 1500 else None) if _is_private(k) else k for k in built.kept)
+    instance = f"prod{index(of.name)}"
+    host = healthy_facts.host(of, instance)
+    return replace(
+        built,
+        kept=kept,
+        instances=(f"+ASM{index(of.name)}", instance),
+        host=replace(host, others=tuple(_others(world, of.name))),
+        logs=healthy_facts.logs(of, instance),
+    )
+
+
+def _is_private(kept: KeptMtu) -> bool:
+    return kept.interface in SUBNETS
+
+
+def _others(world: World, name: str) -> Iterator[PrivateUse]:
+    """The copies of files over a private network: their server is the node of the fault, the client its peer."""
+    for f in world.of_kind("stranger-traffic"):
+        if name in (f.node, f.peer):
+            other = f.peer if name == f.node else f.node
+            mount = "/backup" if name == f.peer else ""
+            yield PrivateUse("NFS", private_ip(name, f.network), private_ip(other, f.network), 1, mount)
+

@@ -1,0 +1,210 @@
+"""A cluster in which the fate of every packet is known: what is sent, what arrives, and what is counted where."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from math import prod
+
+from checks.model.packet_sizes import BLOCK_HEADER_BYTES, USUAL_BLOCK_BYTES
+from tests.simulator.fates import Effect, Way, effect
+from tests.simulator.faults import NETWORKS, STANDARD_MTU, Fault, node_names
+from tests.simulator.packets import HEADERS, Packet, chance, pieces
+
+HAIP_ROUTE_MTU = 1400
+_ARP_BYTES = 28
+BLOCK_BYTES = USUAL_BLOCK_BYTES + BLOCK_HEADER_BYTES + HEADERS
+"""Bytes of a block as one IP packet."""
+_LMS_PORTS = (42_001, 42_002, 42_003, 42_004)
+
+
+class World:
+    """Nodes with a NIC on each private network, and faults."""
+
+    def __init__(self, faults: Sequence[Fault], *, nodes: int = 3, mtu: int = 9000, seed: int = 1) -> None:
+        self.faults = tuple(faults)
+        self.names = node_names(nodes)
+        self.mtu = mtu
+        self.seed = seed
+        self.counted: Counter[tuple[str, str]] = Counter()
+        """Counters of kernels by node, `Ip.InReceives`, and of NICs by node and NIC: `eth2.rx_crc_errors`."""
+        self.no_ports: Counter[str] = Counter()
+        self.in_echos: Counter[str] = Counter()
+        self._places = frozenset((f.kind, f.node, f.network) for f in self.faults)
+        self._sent: Counter[Packet] = Counter()
+        self._effects: dict[Packet, tuple[tuple[Fault | None, Effect], ...]] = {}
+        self._ways = {(s, r, n): self._way(s, r, n) for s in self.names for r in self.names for n in NETWORKS}
+
+    # --- the state of the nodes ---------------------------------------------------------------------------------------
+
+    def has(self, kind: str, node: str = "", network: int = 0) -> bool:
+        """Return whether there is such a fault at this place."""
+        return (kind, node, network) in self._places
+
+    def of_kind(self, kind: str) -> list[Fault]:
+        """Return the faults of one kind."""
+        return [f for f in self.faults if f.kind == kind]
+
+    def is_down(self, node: str) -> bool:
+        """Return whether a node is switched off."""
+        return self.has("node-down", node)
+
+    def nic_mtu(self, node: str, network: int) -> int:
+        """Return the MTU of a NIC."""
+        return STANDARD_MTU if self.has("node-mtu", node, network) else self.mtu
+
+    def route_mtu(self, node: str, network: int, address: str) -> int | None:
+        """Return the MTU of the route in use of a node, where it has one of its own."""
+        if address == "haip":
+            return HAIP_ROUTE_MTU if self.has("haip-route-mtu", node, network) else None
+        return STANDARD_MTU if self.has("policy-mtu", node, network) else None
+
+    def mtu_to(self, node: str, network: int, address: str) -> int:
+        """Return the MTU with which a node sends."""
+        return min(self.nic_mtu(node, network), self.route_mtu(node, network, address) or self.mtu)
+
+    def haip_network(self, network: int) -> int:
+        """Return the network on which the HAIPs of a network are: they leave one where a NIC has no link."""
+        dead = {f.network for f in self.of_kind("link-down")}
+        alive = [n for n in NETWORKS if n not in dead]
+        return alive[0] if network in dead and alive else network
+
+    def cable(self, node: str, nic: int) -> int:
+        """Return the switch that the cable of a NIC is plugged into."""
+        return len(NETWORKS) + 1 - nic if self.has("crossed-cables", node) else nic
+
+    def _way(self, sender: str, receiver: str, network: int) -> Way:
+        switch = self.cable(sender, network)
+        return Way(switch, next(nic for nic in NETWORKS if self.cable(receiver, nic) == switch))
+
+    def way(self, sender: str, receiver: str, network: int) -> Way:
+        """Return the way from one node to another on a network."""
+        return self._ways[sender, receiver, network]
+
+    # --- packets ------------------------------------------------------------------------------------------------------
+
+    def effects(self, packet: Packet) -> tuple[tuple[Fault | None, Effect], ...]:
+        """Return what becomes of a packet, in the order of its way: None is no fault but the receiver's own MTU."""
+        if packet not in self._effects:
+            self._effects[packet] = tuple(self._effects_of(packet))
+        return self._effects[packet]
+
+    def _effects_of(self, packet: Packet) -> list[tuple[Fault | None, Effect]]:
+        way = self.way(packet.sender, packet.receiver, packet.network)
+        if self.is_down(packet.receiver) or self.is_down(packet.sender):
+            return [(None, Effect(1.0))]
+        every = [(fault, e) for fault in self.faults if (e := effect(fault, packet, way, self.names))]
+        found: list[tuple[Fault | None, Effect]] = [(f, e) for f, e in every if not e.arrived]
+        if packet.size > self.nic_mtu(packet.receiver, way.arrives):
+            found.append((None, Effect(1.0, "rx.rx_dropped")))
+        return found + [(f, e) for f, e in every if e.arrived]
+
+    def sends(self, packet: Packet) -> bool:
+        """Send a packet, and return whether its receiver takes it."""
+        self._sent[packet] += 1
+        for fault, e in self.effects(packet):
+            if e.share >= 1 or chance(self.seed, str(fault), packet, self._sent[packet]) < e.share:
+                self.count(packet, e, 1)
+                return False
+        return True
+
+    def count(self, packet: Packet, e: Effect, number: int) -> None:
+        """Count lost packets where a counter moves."""
+        where, _, name = e.counter.partition(".")
+        if where == "tx":
+            self.counted[packet.sender, f"eth{packet.network}.{name}"] += number
+        elif where == "rx":
+            nic = f"eth{self.way(packet.sender, packet.receiver, packet.network).arrives}"
+            self.counted[packet.receiver, f"{nic}.{name}"] += number
+            if name != "rx_dropped":
+                self.counted[packet.receiver, f"{nic}.rx_errors"] += number
+        elif where:
+            self.counted[packet.receiver, e.counter] += number
+        if e.arrived:
+            self.counted[packet.receiver, "Ip.InReceives"] += number
+            if where == "Ip":  # a fragment, for which there is no room
+                self.counted[packet.receiver, "Ip.ReasmReqds"] += number
+            if where == "Udp":
+                self.counted[packet.receiver, "Ip.InDelivers"] += number
+                self.counted[packet.receiver, "Udp.InErrors"] += number
+
+    def resolves(self, sender: str, receiver: str, network: int, address: str = "private") -> bool:
+        """Return whether the ARP request of a node is answered, or its entry needs none."""
+        if address == "private" and Fault("wrong-neighbour", network, sender, receiver) in self.faults:
+            return True
+        ends = ((sender, receiver), (receiver, sender))
+        asked = [Packet(network, a, b, address, "arp", _ARP_BYTES) for a, b in ends]
+        return not any(e.share >= 1 for packet in asked for _, e in self.effects(packet))
+
+    def ping(self, network: int, sender: str, receiver: str, address: str, size: int) -> bool | None:
+        """Send an echo request with Don't Fragment; return whether it is answered, None where the kernel refuses it."""
+        if size > self.mtu_to(sender, network, address):
+            return None
+        if not self.sends(Packet(network, sender, receiver, address, "icmp", size)):
+            return False
+        self.in_echos[receiver] += 1
+        back = [
+            Packet(network, receiver, sender, address, "icmp", piece, form)
+            for form, piece in pieces(size, self.mtu_to(receiver, network, address))
+        ]
+        return all([self.sends(packet) for packet in back])
+
+    def datagram(
+        self, network: int, sender: str, receiver: str, size: int, port: int, *, whole: bool, in_a_row: bool = False
+    ) -> bool | None:
+        """Send a datagram to a closed port; return whether it is answered, None where the kernel refuses it."""
+        mtu = self.mtu_to(sender, network, "private")
+        if whole and size > mtu:
+            return None
+        sent = [
+            Packet(network, sender, receiver, "private", "udp", piece, form, port, in_a_row=in_a_row)
+            for form, piece in pieces(size, mtu)
+        ]
+        arrived = [self.sends(packet) for packet in sent]
+        if not all(arrived):
+            self.incomplete(receiver, arrived, sent)
+            return False
+        self.no_ports[receiver] += 1
+        answer = min(size, 576)
+        return self.sends(Packet(network, receiver, sender, "private", "icmp", answer, is_error=True))
+
+    def blocks(self, network: int, sender: str, receiver: str, address: str, number: int) -> int:
+        """Send so many blocks of one instance to another, and return how many are lost: a share of them, not by chance.
+
+        Instances send them from several source ports, one for each LMS process.
+        """
+        return sum(
+            self._blocks(network, sender, receiver, address, port, number // len(_LMS_PORTS)) for port in _LMS_PORTS
+        )
+
+    def _blocks(self, network: int, sender: str, receiver: str, address: str, port: int, number: int) -> int:
+        cut = pieces(BLOCK_BYTES, self.mtu_to(sender, network, address))
+        packets = [Packet(network, sender, receiver, address, "udp", size, form, port, "instance") for form, size in cut]
+        shares: dict[Fault | None, list[tuple[Packet, Effect]]] = {}
+        for packet in packets:
+            for fault, e in self.effects(packet):
+                shares.setdefault(fault, []).append((packet, e))
+        left = number
+        for hit in shares.values():
+            of_one = [e.share for _, e in (hit[:1] if hit[0][1].is_of_datagram else hit)]
+            share = 1 - prod(1 - s for s in of_one)
+            lost = round(left * share)
+            packet, e = hit[0]
+            self.count(packet, e, lost * (len(hit) if e.share >= 1 else 1))
+            if not e.arrived and share < 1 or len(hit) < len(packets):
+                self.incomplete(receiver, [True] * (len(packets) - 1), packets, lost)
+            left -= lost
+        return number - left
+
+    def incomplete(self, receiver: str, arrived: Sequence[bool], sent: Sequence[Packet], number: int = 1) -> None:
+        """Count datagrams of which some fragments arrived: the kernel gives them up after a time."""
+        if len(sent) > 1 and any(arrived):
+            self.counted[receiver, "Ip.ReasmFails"] += number
+            self.counted[receiver, "Ip.ReasmTimeout"] += number
+            self.counted[receiver, "Ip.InReceives"] += number * sum(arrived)
+            self.counted[receiver, "Ip.ReasmReqds"] += number * sum(arrived)
+
+
+def packet_size(payload: int) -> int:
+    """Return the bytes of an IP packet with the payload of a ping or a datagram."""
+    return payload + HEADERS
