@@ -17,9 +17,7 @@ def main() -> None:
     parser.add_argument("--nodes", type=int, default=3)
     parser.add_argument("-v", action="store_true", help="name each wrong draw")
     options = parser.parse_args()
-    found = totals(
-        options.count, options.faults, options.seed, same_place=options.same_place, nodes=options.nodes
-    )
+    found = totals(options.count, options.faults, options.seed, same_place=options.same_place, nodes=options.nodes)
     for note in found.notes if options.v else ():
         print(note)
     place = " at the same place" if options.same_place else ""

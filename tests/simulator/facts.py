@@ -30,7 +30,7 @@ from checks.model.facts import (
 )
 from checks.model.networks import private_networks
 from tests.cases import healthy_facts
-from tests.fixtures.clusters import SUBNETS, clusterware
+from tests.fixtures.clusters import clusterware
 from tests.fixtures.databases import BLOCKS, activity, change, counters, database, device, history, own_activity, pings
 from tests.simulator.faults import NETWORKS, Fault
 from tests.simulator.hosts import instantly, probe
@@ -41,9 +41,11 @@ _CR_SHARE = 8_400 / BLOCKS
 _HUNG = "The instance did not answer the query within 10 s."
 
 
-def facts_of(faults: Sequence[Fault], *, nodes: int = 3, mtu: int = 9000, seed: int = 1) -> Cluster:
+def facts_of(
+    faults: Sequence[Fault], *, nodes: int = 3, mtu: int = 9000, seed: int = 1, is_lucky: bool = False
+) -> Cluster:
     """Return the facts of a cluster with these faults."""
-    return gathered(World(faults, nodes=nodes, mtu=mtu, seed=seed))
+    return gathered(World(faults, nodes=nodes, mtu=mtu, seed=seed, is_lucky=is_lucky))
 
 
 def gathered(world: World) -> Cluster:
@@ -70,7 +72,11 @@ def gathered(world: World) -> Cluster:
         counters=_counters(world, known),
         history=history(
             len(world.names),
-            devices=tuple(device(index(n), f"eth{network}", world.nic_mtu(n, network)) for n in world.names for network in NETWORKS),
+            devices=tuple(
+                device(index(n), f"eth{network}", world.nic_mtu(n, network))
+                for n in world.names
+                for network in NETWORKS
+            ),
         ),
     )
 
@@ -128,7 +134,7 @@ def _interconnects(world: World, name: str) -> list[InterconnectInUse]:
 
 
 def _lost_blocks(world: World, sender: str, receiver: str) -> int:
-    """Send the blocks of the interval over the networks that the receiver uses in turn, and return how many are lost."""
+    """Send the blocks of the interval over the networks that the receiver uses in turn; return how many are lost."""
     fixed = bool(_fixed(world, receiver))
     used = [(n, "private") if fixed else (world.haip_network(n), "haip") for n in NETWORKS]
     each = BLOCKS // (len(world.names) - 1) // len(used)

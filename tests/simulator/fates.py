@@ -70,7 +70,7 @@ def _on_network(f: Fault, p: Packet, way: Way) -> bool:
 def _when(
     meets: Callable[[Fault, Packet, Way], bool],
     matches: Callable[[Packet], bool] = lambda p: True,
-    of: Effect = Effect(1.0),  # noqa: B008 - it is frozen
+    of: Effect = Effect(1.0),
 ) -> Rule:
     def rule(f: Fault, p: Packet, way: Way, names: Sequence[str]) -> Effect | None:
         return of if meets(f, p, way) and matches(p) else None
@@ -86,7 +86,8 @@ def second_half(names: Sequence[str]) -> frozenset[str]:
 def _split(matches: Callable[[Packet], bool]) -> Rule:
     def rule(f: Fault, p: Packet, way: Way, names: Sequence[str]) -> Effect | None:
         far = second_half(names)
-        return Effect(1.0) if _on_network(f, p, way) and (p.sender in far) != (p.receiver in far) and matches(p) else None
+        is_across = _on_network(f, p, way) and (p.sender in far) != (p.receiver in far)
+        return Effect(1.0) if is_across and matches(p) else None
 
     return rule
 
@@ -108,6 +109,13 @@ def _pair(f: Fault, p: Packet, way: Way) -> bool:
 
 def _same_mac(f: Fault, p: Packet, way: Way, names: Sequence[str]) -> Effect | None:
     return Effect(0.5) if way.switch == f.network and p.receiver in (f.node, before(f.node, names)) else None
+
+
+def _same_address(f: Fault, p: Packet, way: Way, names: Sequence[str]) -> Effect | None:
+    """The peers reach the owner by plan, and the two owners reach no other node by that address."""
+    is_own = p.sender in (f.node, before(f.node, names)) and p.receiver in (f.node, before(f.node, names))
+    is_there = p.network == f.network and p.address == "private" and p.protocol != "arp"
+    return Effect(1.0) if is_there and (is_own or p.receiver == f.node) else None
 
 
 def _strict(f: Fault, p: Packet, way: Way, names: Sequence[str]) -> Effect | None:
@@ -156,14 +164,13 @@ _RULES: dict[str, Rule] = {
     "lag-member-mtu": _when(_on_network, lambda p: _jumbo(p) and member(p) == 0),
     "lag-member-loss": _when(_on_network, lambda p: member(p) == 0),
     "wrong-neighbour": _when(_pair, lambda p: p.address == "private" and p.protocol != "arp"),
+    "duplicate-address": _same_address,
     "duplicate-mac": _same_mac,
     "strict-rp-filter": _strict,
     "small-receive-buffer": _when(
         _to_node, lambda p: p.end == "instance", Effect(0.3, "Udp.RcvbufErrors", arrived=True, is_of_datagram=True)
     ),
-    "small-reassembly-memory": _when(
-        _to_node, _fragment, Effect(1.0, "Ip.ReasmFails", arrived=True)
-    ),
+    "small-reassembly-memory": _when(_to_node, _fragment, Effect(1.0, "Ip.ReasmFails", arrived=True)),
     "sender-queue": _when(_from_port, lambda p: p.size > LARGE, Effect(0.15, "tx.qdisc_drops")),
     "nic-errors": _when(_to_port, of=Effect(0.03, "rx.rx_crc_errors")),
 }

@@ -114,8 +114,9 @@ class Fault:
         return KINDS[self.kind]
 
     def __str__(self) -> str:
-        place = f"{self.node}{'>' + self.peer if self.peer else ''}"
-        return f"{self.kind}@{f'net{self.network}' if self.network else ''}{':' if self.network and place else ''}{place}"
+        network = f"net{self.network}" if self.network else ""
+        node = f"{self.node}>{self.peer}" if self.peer else self.node
+        return f"{self.kind}@{':'.join(filter(None, (network, node)))}"
 
 
 def node_names(nodes: int) -> tuple[str, ...]:

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any, TypeVar
 
+from msgspec.structs import replace
+
 from checks.model.facts import Cluster, HaipPaths, Node, NodeRoutes, PathProbe, PingSeries
 from checks.model.journal import Journal
 from checks.model.packet_sizes import packet_of
@@ -151,7 +153,8 @@ class SimulatedShell:
         mtu = self.world.route_mtu(self.node, network_of(nic), address_kind(source))
         cache = f"\n    cache mtu {mtu}" if mtu else "\n    cache"
         return "".join(
-            f"{ROUTE_MARK}{ip}\n{ip} from {source} dev {nic} uid 0{cache}\n{UNBOUND_MARK}\n{ip} dev {nic} src {source}\n"
+            f"{ROUTE_MARK}{ip}\n{ip} from {source} dev {nic} uid 0{cache}\n"
+            f"{UNBOUND_MARK}\n{ip} dev {nic} src {source}\n"
             for ip in peers
         )
 
@@ -213,7 +216,8 @@ async def probe(world: World, cluster: Cluster) -> dict[str, object]:
     hosts = Hosts(world, cluster)
     assert isinstance(cluster.networks, tuple)
     assert isinstance(cluster.nodes, tuple)
-    paths = await _Paths(hosts).run()
+    # The times are those of this machine.
+    paths = tuple([replace(p, elapsed_ms=0.0) for p in await _Paths(hosts).run()])
 
     async def known() -> tuple[PathProbe, ...]:
         return paths

@@ -10,6 +10,7 @@ from checks.model.finding import Finding
 from checks.model.report import Report
 from checks.model.settings import Settings
 from checks.run.check_discovery import discover
+from checks.run.events import RunFinished
 from checks.run.replay import ReplayedFacts
 
 CHECKS = tuple(discover().checks)
@@ -35,9 +36,10 @@ def report_of(cluster: Cluster) -> Report:
 
         asyncio.get_running_loop().set_exception_handler(stop)
         engine = ReplayedFacts(cluster, CHECKS, Settings())
-        async for _ in engine.events():
-            pass
-        return engine.report()
+        async for event in engine.events():
+            if isinstance(event, RunFinished):
+                return event.report
+        raise AssertionError("the run did not finish")
 
     try:
         return asyncio.run(judged())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 
 from checks.model.finding import FAULTS, PROBLEMS, Finding
@@ -10,23 +10,18 @@ from checks.model.observation import Fate, Observation
 
 _SMALL_BYTES = 576
 """A packet of at most this size is small: mending an MTU changes the sizes of the packets of a test."""
-_FEW = 5
-"""Lost packets that a share of the loss can have lost by chance."""
+_PROBES = ("ping", "datagram", "fragments")
+"""What racwire sends itself on one network; instances choose networks and addresses anew when a fault is mended."""
 
 Way = tuple[str, str, str, str, str, bool]
 """What was sent, network, sender, receiver, kind of address, and whether it was larger than a small packet."""
 
 
-def losses(findings: Iterable[Finding], names: Sequence[str], networks: Sequence[str]) -> dict[Way, bool]:
-    """Return the ways on which these findings saw losses, each with whether chance can have made all of its losses."""
-    found: dict[Way, bool] = {}
-    for finding in findings:
-        for seen in finding.observed:
-            if seen.is_loss:
-                by_chance = not seen.is_total and seen.number <= _FEW
-                for way in _ways(seen, names, networks):
-                    found[way] = found.get(way, True) and by_chance
-    return found
+def losses(findings: Iterable[Finding], names: Sequence[str], networks: Sequence[str]) -> frozenset[Way]:
+    """Return the ways on which these findings saw losses."""
+    return frozenset(
+        way for finding in findings for seen in finding.observed if seen.is_loss for way in _ways(seen, names, networks)
+    )
 
 
 def faulty(findings: Iterable[Finding]) -> list[Finding]:
@@ -43,7 +38,8 @@ def _ways(seen: Observation, names: Sequence[str], networks: Sequence[str]) -> I
         ):
             if sender != receiver:
                 one, other = sorted((sender, receiver)) if seen.what == "ping" else (sender, receiver)
-                yield seen.what, network, one, other, address, leg.sizes[1] > _SMALL_BYTES
+                where = (network, address) if seen.what in _PROBES else ("", "")
+                yield seen.what, where[0], one, other, where[1], leg.sizes[1] > _SMALL_BYTES
 
 
 def visible(findings: Iterable[Finding], names: Sequence[str], networks: Sequence[str]) -> frozenset[object]:
@@ -52,18 +48,12 @@ def visible(findings: Iterable[Finding], names: Sequence[str], networks: Sequenc
     Problems are those that the checks found, also where other evidence outweighs them in the report.
     """
     known = tuple(findings)
-    judged = [((f.outweighed or f).status, f) for f in known]
-    seen: set[object] = {(f.code, status, f.network, f.nodes) for status, f in judged if status in PROBLEMS}
-    seen |= set(losses(known, names, networks))
-    seen |= {
+    judged = [(f, status) for f in known if (status := (f.outweighed or f).status) in PROBLEMS]
+    problems = {(f.code, status, f.network, f.nodes) for f, status in judged}
+    places = {
         (o.what, o.nodes, o.network, o.nic, o.value)
-        for f in known
+        for f, _ in judged
         for o in f.observed
         if o.fate in (Fate.COUNTED, Fate.STATE)
     }
-    return frozenset(seen)
-
-
-def ended(both: Mapping[Way, bool], left: Mapping[Way, bool]) -> set[Way]:
-    """Return the lossy ways that lose nothing after one fault is mended."""
-    return set(both) - set(left)
+    return losses(known, names, networks) | problems | places

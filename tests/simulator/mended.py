@@ -9,17 +9,20 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
-from checks.model.finding import Finding, Key, keyed
+from checks.model.facts import Cluster
+from checks.model.finding import Key, keyed
 from checks.model.hypothesis import Diagnosis, Hypothesis, Place, Standing
 from checks.model.report import Report
 from tests.fixtures.clusters import SUBNETS
 from tests.simulator.facts import facts_of
+from tests.simulator.fates import second_half
 from tests.simulator.faults import KINDS, NETWORKS, Fault, Scope, before, faults, node_names
 from tests.simulator.judging import findings_of, report_of
-from tests.simulator.losses import ended, faulty, losses, visible
+from tests.simulator.losses import Way, faulty, losses, visible
 
 _JUMBO_SHARE = 0.75
 _FOUND = (Standing.PROVED, Standing.SUPPORTED)
+Entry = tuple[Hypothesis, ...]
 NAMES = tuple(f"{SUBNETS[f'eth{number}']}/24" for number in NETWORKS)
 """The names of the private networks."""
 
@@ -68,25 +71,33 @@ def _at_one_place(drawn: Iterable[Fault]) -> bool:
 # --- whether a hypothesis is a fault ----------------------------------------------------------------------------------
 
 
-def fits(hypothesis: Hypothesis, fault: Fault, names: Sequence[str]) -> bool:
+def fits(hypothesis: Hypothesis, fault: Fault, draw: Draw) -> bool:
     """Return whether a hypothesis is the fault: its cause at its place."""
-    return hypothesis.cause in fault.of.causes and is_at(hypothesis.place, fault, names)
+    return hypothesis.cause in fault.of.causes and is_at(hypothesis.place, fault, draw)
 
 
-def is_at(place: Place, fault: Fault, names: Sequence[str]) -> bool:
-    """Return whether a place is that of the fault: its network, and its node among those of the place."""
-    if fault.network and NAMES[fault.network - 1] not in place.networks:
+def is_at(place: Place, fault: Fault, draw: Draw) -> bool:
+    """Return whether a place is that of the fault: its network, and its node among those of the place.
+
+    Where cables are crossed, the packets of a network take the switch and the NIC of the other one.
+    """
+    names = draw.names
+    is_crossed = any(f.kind == "crossed-cables" for f in draw.faults)
+    if fault.network and NAMES[fault.network - 1] not in place.networks and not (is_crossed and place.networks):
         return False
     nodes = {*place.nodes, *place.to}
     if fault.of.scope is Scope.NETWORK:
-        return len(nodes) != 1
+        # One half of a network can be a single node, and of two nodes each port is the whole network.
+        half = second_half(names)
+        is_half = fault.kind.startswith("split") and nodes in (half, set(names) - half)
+        return len(nodes) != 1 or is_half or len(names) == 2
     ends = {fault.node}
     if fault.kind in ("duplicate-address", "duplicate-mac"):
         ends.add(before(fault.node, names))
     return bool(nodes & ends) and (not place.to or not fault.peer or fault.peer in nodes)
 
 
-def entries_of(diagnosis: Diagnosis) -> list[tuple[Hypothesis, ...]]:
+def entries_of(diagnosis: Diagnosis) -> list[Entry]:
     """Return the entries with which the report begins: hypotheses that the evidence cannot tell apart are one."""
     found: dict[int, list[Hypothesis]] = {}
     for number, hypothesis in enumerate(diagnosis.with_standing(*_FOUND)):
@@ -132,13 +143,10 @@ def trial(draw: Draw) -> Trial:
     report = report_of(_facts(draw, draw.faults))
     entries = entries_of(report.diagnosis)
     seen = visible(report.findings, draw.names, NAMES)
-    for fault in draw.faults:
-        left = findings_of(_facts(draw, [f for f in draw.faults if f != fault]))
-        is_masked = visible(left, draw.names, NAMES) == seen
-        _compare(result, report, entries, fault, left, is_masked=is_masked)
-    for entry in entries:
-        if not any(fits(h, fault, draw.names) for h in entry for fault in draw.faults):
-            result.note("entries of no fault", _text(entry))
+    own = set[int]().union(*(_compare(result, report, entries, fault, seen) for fault in draw.faults))
+    for number in range(len(entries)):
+        if number not in own:
+            result.note("entries of no fault", _text(entries[number]))
     result.count["draws with an entry of no fault"] = bool(result.count["entries of no fault"])
     if result.notes:
         result.notes.append(f"said: {'; '.join(map(_text, entries)) or 'nothing'}")
@@ -146,57 +154,67 @@ def trial(draw: Draw) -> Trial:
     return result
 
 
-def _facts(draw: Draw, left: Sequence[Fault]):
-    return facts_of(left, nodes=draw.nodes, mtu=draw.mtu, seed=draw.seed)
+def _facts(draw: Draw, left: Sequence[Fault], *, is_lucky: bool = False) -> Cluster:
+    return facts_of(left, nodes=draw.nodes, mtu=draw.mtu, seed=draw.seed, is_lucky=is_lucky)
 
 
 def _compare(
-    result: Trial,
-    report: Report,
-    entries: Sequence[Sequence[Hypothesis]],
-    fault: Fault,
-    left: Sequence[Finding],
-    *,
-    is_masked: bool,
-) -> None:
-    draw, diagnosis = result.draw, report.diagnosis
-    first = [h for entry in entries[: len(draw.faults)] for h in entry if fits(h, fault, draw.names)]
+    result: Trial, report: Report, entries: Sequence[Entry], fault: Fault, seen: frozenset[object]
+) -> set[int]:
+    """Compare what was said of one fault with a run after its repair; return the numbers of its entries."""
+    draw, names = result.draw, result.draw.names
+    rest = [f for f in draw.faults if f != fault]
+    left = findings_of(_facts(draw, rest))
+    remaining = losses(left, names, NAMES)
+    by_key = dict(keyed(report.findings))
+    gone = losses(faulty(report.findings), names, NAMES) - remaining
+    said = [losses([by_key[key] for key in _said(entry)], names, NAMES) for entry in entries]
+    own = {
+        number
+        for number, entry in enumerate(entries)
+        if any(fits(h, fault, draw) for h in entry) or _is_all_of_it(entry, fault, gone, said[number])
+    }
+    hypotheses = [h for number in own for h in entries[number] if h.cause in fault.of.causes]
     if fault.of.causes:
-        hinted = fault.of.is_silent and any(
-            h.cause in fault.of.causes and h.standing in (*_FOUND, Standing.POSSIBLE) for h in diagnosis.hypotheses
+        is_hinted = fault.of.is_silent and any(
+            h.cause in fault.of.causes and h.standing in (*_FOUND, Standing.POSSIBLE)
+            for h in report.diagnosis.hypotheses
         )
-        if first or hinted:
+        if is_hinted or any(number < len(draw.faults) for number in own):
             result.count["named"] += 1
-        elif is_masked:
+        elif visible(left, names, NAMES) == seen:
             result.count["masked"] += 1
         else:
             result.note("missed", str(fault))
-    if is_excluded(fault, diagnosis):
+    if is_excluded(fault, report.diagnosis):
         result.note("excluded", str(fault))
-    own = [h for entry in entries for h in entry if fits(h, fault, draw.names)]
     if own:
-        _compare_losses(result, report, own, fault, left)
-
-
-def _compare_losses(
-    result: Trial, report: Report, own: Sequence[Hypothesis], fault: Fault, left: Sequence[Finding]
-) -> None:
-    names = result.draw.names
-    by_key = dict(keyed(report.findings))
-    remaining = losses(left, names, NAMES)
-    for key in dict.fromkeys(key for h in own for key in h.explains):
-        if still := [way for way in losses([by_key[key]], names, NAMES) if way in remaining]:
-            if all(remaining[way] for way in still):
-                result.count["false by chance"] += 1
+        of_own = frozenset().union(*(said[number] for number in own))
+        result.count["ended"] += len(gone)
+        result.count["said to end"] += len(gone & of_own)
+        if unsaid := gone - of_own:
+            result.notes.append(f"not said to end with {fault}: {len(unsaid)} of {len(gone)}, {_way(min(unsaid))}")
+    explained = {key: losses([by_key[key]], names, NAMES) for h in hypotheses for key in h.explains}
+    still = {key: ways & remaining for key, ways in explained.items() if ways & remaining}
+    if still:
+        certain = losses(findings_of(_facts(draw, rest, is_lucky=True)), names, NAMES)
+        for key, ways in still.items():
+            if false := ways & certain:
+                result.note("false explains", f"{fault} does not end {_way(min(false))} of {key[1]}")
             else:
-                certain = next(way for way in still if not remaining[way])
-                result.note("false explains", f"{fault} does not end {_way(certain)} of {key[1]}")
-    gone = ended(losses(faulty(report.findings), names, NAMES), remaining)
-    said = {way for key in _said(own) for way in losses([by_key[key]], names, NAMES)}
-    result.count["ended"] += len(gone)
-    result.count["said to end"] += len(gone & said)
-    if unsaid := gone - said:
-        result.notes.append(f"not said to end with {fault}: {len(unsaid)} of {len(gone)}, {_way(min(unsaid))}")
+                result.count["false by chance"] += 1
+    return own
+
+
+def _is_all_of_it(entry: Entry, fault: Fault, gone: frozenset[Way], said: frozenset[Way]) -> bool:
+    """Return whether an entry at a part of a network has all that ends with the fault of the whole network.
+
+    Where another fault hides the rest, no packet shows more.
+    """
+    is_part = any(
+        h.cause in fault.of.causes and NAMES[fault.network - 1] in h.place.networks for h in entry if fault.network
+    )
+    return fault.of.scope is Scope.NETWORK and is_part and bool(gone) and gone <= said
 
 
 def _said(own: Iterable[Hypothesis]) -> set[Key]:
@@ -207,11 +225,12 @@ def _way(way: tuple[object, ...]) -> str:
     return " ".join(map(str, way[:-1])) + (" large" if way[-1] else " small")
 
 
-def _text(entry: Sequence[Hypothesis]) -> str:
-    return " or ".join(
-        f"{h.cause} {h.place.text or ' '.join((*h.place.networks, *h.place.nodes))}{'' if h.standing is Standing.PROVED else '?'}"
-        for h in entry[:3]
-    )
+def _text(entry: Entry) -> str:
+    def one(h: Hypothesis) -> str:
+        place = h.place.text or " ".join((*h.place.networks, *h.place.nodes))
+        return f"{h.cause}{'' if h.standing is Standing.PROVED else '?'} {place}"
+
+    return " or ".join(map(one, entry[:3]))
 
 
 # --- many draws -------------------------------------------------------------------------------------------------------

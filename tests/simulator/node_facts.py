@@ -19,7 +19,7 @@ from checks.model.facts import (
 )
 from tests.cases import healthy_facts
 from tests.fixtures.clusters import SUBNETS, node, setup
-from tests.simulator.faults import NETWORKS, before
+from tests.simulator.faults import NETWORKS, Fault, before
 from tests.simulator.world import World
 
 _NO_NIC = "02:de:ad:00:00:01"
@@ -111,10 +111,9 @@ def _neighbours(world: World, name: str) -> Iterator[Neighbour]:
         for peer in world.names:
             if peer == name:
                 continue
-            yield _neighbour(world, name, peer, network, "private")
-            yield from (
-                _neighbour(world, name, peer, n, "haip") for n in NETWORKS if world.haip_network(n) == network
-            )
+            if own_ip(world, peer, network) == private_ip(peer, network) != own_ip(world, name, network):
+                yield _neighbour(world, name, peer, network, "private")
+            yield from (_neighbour(world, name, peer, n, "haip") for n in NETWORKS if world.haip_network(n) == network)
         is_cut = world.has("link-down", name, network) or world.has("port-dead", name, network)
         if world.has("foreign-host", "", world.cable(name, network)) and not is_cut:
             yield Neighbour(f"{SUBNETS[nic].removesuffix('0')}200", nic, _FOREIGN_MAC, "reachable")
@@ -123,12 +122,11 @@ def _neighbours(world: World, name: str) -> Iterator[Neighbour]:
 def _neighbour(world: World, name: str, peer: str, network: int, address: str) -> Neighbour:
     on = network if address == "private" else world.haip_network(network)
     ip = private_ip(peer, network) if address == "private" else haip(peer, network)
-    if address == "private" and any((f.node, f.peer, f.network) == (name, peer, on) for f in world.of_kind("wrong-neighbour")):
+    if address == "private" and Fault("wrong-neighbour", on, name, peer) in world.faults:
         return Neighbour(ip, f"eth{on}", _NO_NIC, "permanent")
     if not world.resolves(name, peer, on, address):
         return Neighbour(ip, f"eth{on}", "", "failed")
-    owner, arrives = peer, world.way(name, peer, on).arrives
-    return Neighbour(ip, f"eth{on}", own_mac(world, owner, arrives), "reachable")
+    return Neighbour(ip, f"eth{on}", own_mac(world, peer, world.way(name, peer, on).arrives), "reachable")
 
 
 def setup_facts(world: World, of: Node | UnreadNode) -> NodeSetup | UnreadNode:
@@ -160,4 +158,3 @@ def _others(world: World, name: str) -> Iterator[PrivateUse]:
             other = f.peer if name == f.node else f.node
             mount = "/backup" if name == f.peer else ""
             yield PrivateUse("NFS", private_ip(name, f.network), private_ip(other, f.network), 1, mount)
-

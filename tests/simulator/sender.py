@@ -39,9 +39,7 @@ class _Flow:
         network, here, there, _ = self._ends
         size = packet_size(len(data))
         in_a_row = self._clock.is_in_a_row(network)
-        answered = self._world.datagram(
-            network, here, there, size, self._port, whole=self._whole, in_a_row=in_a_row
-        )
+        answered = self._world.datagram(network, here, there, size, self._port, whole=self._whole, in_a_row=in_a_row)
         if answered is None:
             raise OSError(errno.EMSGSIZE, "Message too long")
         self.due = self._clock.now + _ROUND_TRIP_S if answered else None
@@ -88,7 +86,8 @@ def run(world: World, node: str, cluster: Cluster, words: Sequence[str]) -> str:
 
     def open_flow(family: int, source: str, source_port: int, target: str, port: int) -> _Flow:
         network = int(next(nic for ip, (name, nic) in places.items() if ip == source and name == node)[3:])
-        chosen = source_port or _LEAST_PORT + crc32(repr((world.seed, node, target, len(clock.flows))).encode()) % _PORTS
+        number = crc32(repr((world.seed, node, target, len(clock.flows))).encode())
+        chosen = source_port or _LEAST_PORT + number % _PORTS
         flow = _Flow(world, (network, node, places[target][0], target), chosen, len(clock.flows), clock)
         clock.flows.append(flow)
         return flow
