@@ -9,7 +9,7 @@ from itertools import chain
 
 from checks.diagnosis.cause import Cause
 from checks.diagnosis.seen import Loss, Seen, Sent, pair_of
-from checks.model.finding import FAULTS, Finding
+from checks.model.finding import FAULTS, Finding, Status
 from checks.model.hypothesis import Footprint, How, Place, Standing
 from checks.model.observation import Fate, Observation
 from checks.model.traffic import Traffic
@@ -119,7 +119,11 @@ class Candidate:
 
     def implies(self, finding: Finding) -> bool:
         """Return whether the cause leads to a finding about a counter or a value at its place."""
-        if finding.code not in self.cause.moves or finding in self.shown:
+        if finding in self.shown:
+            return False
+        if self.cause.blinds and finding.status is Status.UNKNOWN and finding.nodes:
+            return set(finding.nodes) <= set(self.place.nodes)
+        if finding.code not in self.cause.moves:
             return False
         if finding.network and self.place.networks and finding.network not in self.place.networks:
             return False

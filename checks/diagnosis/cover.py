@@ -104,7 +104,7 @@ def _greedy(seen: Seen, offered: Sequence[Candidate], left: frozenset[int]) -> l
 def _repeats(
     candidates: Sequence[Candidate], chosen: Sequence[frozenset[int]], table: dict[frozenset[int], list[Candidate]]
 ) -> bool:
-    """Return whether a cause that loses a share was chosen for a place that holds this one: chance explains the rest."""
+    """Return whether a cause that loses a share was chosen for a place that holds this one: chance is the rest."""
     before = [one for mine in chosen for one in table[mine]]
     return all(any(_holds(other, one) for other in before) for one in candidates)
 
@@ -133,7 +133,7 @@ def _entry(
             pairs = combinations(sorted(narrow, key=lambda n: -len(n[1] & alone))[:_MOST_JOINED], 2)
             fit += next(([joined(a, b)] for (a, x), (b, y) in pairs if alone <= x | y), [])
     fit.sort(key=lambda one: (one not in table[mine], one.cause.code, len(one.place.nodes), one.place.text))
-    return Covering(tuple(fit), mine)
+    return Covering(tuple({(one.cause.code, one.place.text): one for one in reversed(fit)}.values())[::-1], mine)
 
 
 def _is_narrow(one: Candidate, code: str) -> bool:

@@ -37,10 +37,11 @@ def stated(cause: Cause, seen: Seen) -> Iterator[Candidate]:
     for group in groups:
         order = sorted(group, key=lambda f: cause.shown_by.index(f.code))
         proves = any(f.code in cause.proved_by and not may_be_own(f) for f in group)
+        effects = tuple(dict.fromkeys(e for f in group for e in _effects(cause, seen, f)))
         yield Candidate(
             cause=cause,
-            place=_place_of(group),
-            effects=tuple(dict.fromkeys(e for f in group for e in _effects(cause, seen, f))),
+            place=_place_of(group, effects),
+            effects=effects,
             standing=Standing.PROVED if proves else Standing.SUPPORTED,
             shown=tuple(order),
         )
@@ -57,9 +58,10 @@ def _belong_together(one: Finding, other: Finding) -> bool:
     return same_kind or not one.nodes or not other.nodes or not set(one.nodes).isdisjoint(other.nodes)
 
 
-def _place_of(findings: Sequence[Finding]) -> Place:
+def _place_of(findings: Sequence[Finding], effects: Iterable[Footprint]) -> Place:
     nodes = dict.fromkeys(node for f in findings for node in f.nodes)
     networks = dict.fromkeys(f.network for f in findings if f.network)
+    networks = networks or dict.fromkeys(name for e in effects for name in e.traffic.networks or ())
     text = f"{f'on {listed(nodes)}' if nodes else ''}{f' on {listed(networks)}' if networks else ''}".strip()
     return Place(networks=tuple(networks), nodes=tuple(nodes), text=text)
 
