@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, product
+from math import ceil
 
 from checks.diagnosis.cause import Cause
 from checks.diagnosis.seen import Loss, Seen, Sent, pair_of
@@ -18,6 +19,9 @@ RARE = 1e-3
 """A share of losses is no candidate where like packets all passed, in numbers that it allows less often than this."""
 
 
+_SIZES_DIFFER = 8
+"""How many times more often one cause may lose one kind of packets than another. Ours."""
+_BLOCK_BYTES = 8192
 _ENOUGH_OF_A_FLOW = 5
 """The packets of one flow that must all pass to show that the flow is not stopped from time to time."""
 
@@ -35,6 +39,8 @@ class Candidate:
     width: int = 0
     certain_from: int = 0
     """The least size in bytes of which a loss was seen: smaller packets of the footprint may pass."""
+    share_of_flows: float = 0.0
+    """Of a link of an aggregation: the share of the source ports that took it."""
     pairs: frozenset[tuple[str, str, str]] = field(default=frozenset())
     """Network, sender and receiver of the paths that it touches; of an inferred candidate only."""
 
@@ -114,8 +120,41 @@ class Candidate:
                 lost, of = (lost + sent.lost, of + sent.of) if sent.lost else (lost, of)
         if not lost:
             return True
-        share = lost / of / 2  # a ping is lost on its way there or back
-        return any(_at_most(number, sent, share) < RARE for number, sent in kinds.values())
+        # A ping is lost on its way there or back; larger packets are lost more often.
+        return any(
+            _at_most(number, sent, lost / of / (_SIZES_DIFFER if number else 2)) < RARE
+            for number, sent in kinds.values()
+        )
+
+    def is_enough(self, loss: Loss, seen: Seen) -> bool:
+        """Return whether the cause can have lost all these packets, so that their loss ends with it: none of their
+        ways is beside its footprint, and, where they took several networks in turn, their number is not above what it
+        can lose on its own."""
+        one = loss.observation
+        ways = {way for leg in one.legs for way in _ways(leg)}
+        met = [(leg & e.traffic) for leg in one.legs for e in self.effects if leg.meets(e.traffic)]
+        own = {way for leg in met for way in _ways(leg)}
+        if not {way[1:] for way in ways} <= {way[1:] for way in own}:
+            return False
+        networks, hit = {way[0] for way in ways}, {way[0] for way in own}
+        if hit >= networks:
+            return True
+        if None in networks or not one.of:
+            return False
+        most = len(hit) / len(networks) * self._share_of_blocks(one, seen)
+        return most >= 1 or _at_most(one.of - one.number, one.of, 1 - most) >= RARE
+
+    def _share_of_blocks(self, one: Observation, seen: Seen) -> float:
+        """Return the share of the datagrams that the cause can lose on a network that it touches."""
+        if self.share_of_flows:
+            return self.share_of_flows
+        kinds: dict[object, list[int]] = defaultdict(lambda: [0, 0])
+        for sent in self._within(seen, How.SHARE):
+            kinds[sent.kind][0] += sent.lost
+            kinds[sent.kind][1] += sent.of
+        share = max((lost / of for lost, of in kinds.values() if of), default=1.0)
+        fragments = ceil(_BLOCK_BYTES / max(1, min(leg.sizes[1] for leg in one.legs)))
+        return float(1 - (1 - min(1.0, 2 * share)) ** fragments)
 
     def implies(self, finding: Finding) -> bool:
         """Return whether the cause leads to a finding about a counter or a value at its place."""
@@ -137,6 +176,11 @@ class Candidate:
     def shows_gravity(self) -> int:
         """The gravity of its worst own finding."""
         return min((f.status.gravity for f in self.shown if f.status in FAULTS), default=99)
+
+
+def _ways(leg: Traffic) -> Iterator[tuple[str | None, str | None, str | None]]:
+    """Yield network, sender and receiver of each way that the packets can take; None where any is possible."""
+    return product(leg.networks or (None,), leg.senders or (None,), leg.receivers or (None,))
 
 
 def _is_same_flow(one: Traffic, other: Sent) -> bool:

@@ -9,7 +9,7 @@ from itertools import combinations
 
 from checks.diagnosis.candidate import Candidate
 from checks.diagnosis.predict import joined
-from checks.diagnosis.seen import Seen
+from checks.diagnosis.seen import Loss, Seen
 from checks.model.finding import FAULTS, Finding
 from checks.model.hypothesis import How, Standing
 
@@ -41,7 +41,7 @@ def cover(seen: Seen, stated: Sequence[Candidate], offered: Sequence[Candidate])
     roots = [entry for entry in entries if not entry.first.cause.is_symptom]
     left = frozenset(loss.number for loss in seen.losses if loss.finding.status in FAULTS)
     left = left.difference(*(entry.losses for entry in roots))
-    roots += _greedy(seen, offered, left)
+    roots += [Covering(one.alternatives, _losses_of(one.first, seen)) for one in _greedy(seen, offered, left)]
     symptoms = [entry for entry in entries if entry.first.cause.is_symptom]
     for entry in symptoms:
         if not all(_is_covered(seen, finding, roots) for finding in entry.first.shown):
@@ -67,11 +67,27 @@ def _losses_of(one: Candidate, seen: Seen) -> frozenset[int]:
 
 
 def _is_covered(seen: Seen, finding: Finding, entries: Sequence[Covering]) -> bool:
-    """Return whether others explain all that a finding of a symptom saw."""
-    own = {loss.number for loss in seen.losses if loss.finding is finding}
-    if own and own <= frozenset[int]().union(*(entry.losses for entry in entries)):
-        return True
+    """Return whether others explain all that a finding of a symptom saw.
+
+    Fragments that a node missed are of blocks, and it is not known from where: they are explained as far as the blocks
+    that it lost are.
+    """
+    own = [loss for loss in seen.losses if loss.finding is finding]
+    receivers = {node for loss in own for leg in loss.observation.legs for node in leg.receivers or ()}
+    blocks = [
+        loss
+        for loss in seen.losses
+        if loss.observation.what == "block"
+        and receivers & {n for g in loss.observation.legs for n in g.receivers or ()}
+    ]
+    if own and all(_is_held(loss, seen, entries) for loss in blocks or own):
+        return any(loss.number in entry.losses for loss in own for entry in entries)
     return any(entry.implies(finding) for entry in entries)
+
+
+def _is_held(loss: Loss, seen: Seen, entries: Sequence[Covering]) -> bool:
+    held = [entry for entry in entries if loss.number in entry.losses]
+    return len(held) > 1 or any(entry.first.is_enough(loss, seen) for entry in held)
 
 
 def _greedy(seen: Seen, offered: Sequence[Candidate], left: frozenset[int]) -> list[Covering]:

@@ -27,6 +27,11 @@ from checks.rules.own_footprint import may_be_own
 def stated(cause: Cause, seen: Seen) -> Iterator[Candidate]:
     """Yield the cause at each place where findings state it: those at one place together, and those of one kind on one
     network."""
+    if cause.is_of_each_node:
+        yield from (
+            one for f in seen.with_code(cause.shown_by) if _is_of_place(f) for one in _at_each_node(cause, seen, f)
+        )
+        return
     groups: list[list[Finding]] = []
     for finding in seen.with_code(cause.shown_by):
         if cause.patterns and not _is_of_place(finding):
@@ -45,6 +50,18 @@ def stated(cause: Cause, seen: Seen) -> Iterator[Candidate]:
             standing=Standing.PROVED if proves else Standing.SUPPORTED,
             shown=tuple(order),
         )
+
+
+def _at_each_node(cause: Cause, seen: Seen, finding: Finding) -> Iterator[Candidate]:
+    """Yield the cause at each node of a finding that says of several nodes the same, whatever its reason at each."""
+    standing = Standing.PROVED if finding.code in cause.proved_by else Standing.SUPPORTED
+    effects = tuple(_effects(cause, seen, finding))
+    for node in finding.nodes or ("",):
+        own = tuple(
+            e for e in effects if not node or node in (*(e.traffic.receivers or ()), *(e.traffic.senders or ()))
+        )
+        place = _place_of([msgspec.structs.replace(finding, nodes=(node,) if node else ())], own)
+        yield Candidate(cause=cause, place=place, effects=own, standing=standing, shown=(finding,))
 
 
 def _is_of_place(finding: Finding) -> bool:
@@ -285,7 +302,8 @@ def _links(cause: Cause, lost: LostPaths) -> Iterator[Candidate]:
         effects = [Footprint(how=How.STOPS, traffic=traffic & large) for traffic in of_ports]
         pairs = frozenset(pair for _, leg in short if (pair := pair_of(leg)))
         nodes = lost.nodes.get(network, ())
-        if not _too_many_flows(network, nodes, large, lost.seen, short):
+        share = _share_of_ports(lost.seen, short)
+        if not _too_many_flows(network, nodes, large, lost.seen, share):
             effects.append(Footprint(how=How.FLOWS, traffic=large & Traffic(networks=(network,))))
         yield Candidate(
             cause=cause,
@@ -294,17 +312,20 @@ def _links(cause: Cause, lost: LostPaths) -> Iterator[Candidate]:
             standing=Standing.SUPPORTED,
             width=At.NETWORK.width,
             certain_from=certain,
+            share_of_flows=share,
             pairs=pairs,
         )
 
 
-def _too_many_flows(
-    network: str, nodes: Iterable[str], large: Traffic, seen: Seen, short: Sequence[tuple[Loss, Traffic]]
-) -> bool:
-    """Return whether more flows of pings are lost whole than one link's share of the flows explains."""
+def _share_of_ports(seen: Seen, short: Sequence[tuple[Loss, Traffic]]) -> float:
+    """Return the share of the source ports that lost all, on the paths on which some did."""
     ways = {pair_of(leg): len(leg.ports or ()) for _, leg in short}
     of = sum(_ports_passed(seen, pair) + lost for pair, lost in ways.items() if pair)
-    share = sum(ways.values()) / of if of else 0.5
+    return sum(ways.values()) / of if of else 0.5
+
+
+def _too_many_flows(network: str, nodes: Iterable[str], large: Traffic, seen: Seen, share: float) -> bool:
+    """Return whether more flows of pings are lost whole than one link's share of the flows explains."""
     pings = [
         o for loss in seen.losses if (o := loss.observation).what == "ping" and o.is_total and _on(o, network, large)
     ]
