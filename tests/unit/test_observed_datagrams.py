@@ -118,7 +118,7 @@ def test_large_datagrams_that_vanish_beside_a_path_that_loses_in_part_are_of_the
     found = {f.code: f for f in udp_path.run(msgspec.structs.replace(cluster(), flows=Flows(probes, arrivals)))}
     assert sorted(told(found["IC-FLOW-005"].observed)) == [
         ("lost", 4, 9, ["rac2>rac1 whole 9000"]),
-        ("lost", 6, 6, THERE),
+        ("lost", 6, 8, [*THERE, *THERE_SMALL]),
     ]
 
 
