@@ -65,7 +65,8 @@ class Candidate:
             return not one.is_total or self._by_chance(leg, one, seen)
         in_turn = len({other.networks for other in one.legs}) > 1  # a block takes one network or another
         if one.of is not None and not one.is_total and leg <= effect.traffic and not in_turn:
-            return effect.how is How.FLOWS  # what stops a whole leg explains only where nothing passed
+            # What stops a whole leg explains only where nothing passed; the pings of a path are one flow.
+            return effect.how is How.FLOWS and one.what != "ping"
         return not one.is_total or not self._passes_there(effect, leg, seen)
 
     def _passes_there(self, effect: Footprint, leg: Traffic, seen: Seen) -> bool:

@@ -73,15 +73,16 @@ def _is_covered(seen: Seen, finding: Finding, entries: Sequence[Covering]) -> bo
     that it lost are.
     """
     own = [loss for loss in seen.losses if loss.finding is finding]
-    receivers = {node for loss in own for leg in loss.observation.legs for node in leg.receivers or ()}
+    counted = [leg for loss in own for leg in loss.observation.legs if loss.observation.what == "fragments"]
+    receivers = {node for leg in counted if leg.senders is None for node in leg.receivers or ()}
     blocks = [
         loss
         for loss in seen.losses
         if loss.observation.what == "block"
         and receivers & {n for g in loss.observation.legs for n in g.receivers or ()}
     ]
-    if own and all(_is_held(loss, seen, entries) for loss in blocks or own):
-        return any(loss.number in entry.losses for loss in own for entry in entries)
+    if own and all(_is_held(loss, seen, entries) for loss in blocks):
+        return all(any(loss.number in entry.losses for entry in entries) for loss in own)
     return any(entry.implies(finding) for entry in entries)
 
 

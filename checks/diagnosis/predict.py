@@ -64,6 +64,10 @@ def _at_each_node(cause: Cause, seen: Seen, finding: Finding) -> Iterator[Candid
         yield Candidate(cause=cause, place=place, effects=own, standing=standing, shown=(finding,))
 
 
+def _ends(traffic: Traffic) -> tuple[str, ...]:
+    return (*(traffic.senders or ()), *(traffic.receivers or ()))
+
+
 def _is_of_place(finding: Finding) -> bool:
     return any(seen.fate in (Fate.STATE, Fate.COUNTED, Fate.REFUSED) for seen in finding.observed)
 
