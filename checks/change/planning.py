@@ -10,6 +10,7 @@ from string import ascii_lowercase
 from typing import Protocol, runtime_checkable
 
 from checks.change import codes
+from checks.change.block_packets import block_size
 from checks.change.change_events import ObservedState
 from checks.change.change_plan import (
     Accepted,
@@ -25,7 +26,6 @@ from checks.change.change_plan import (
 from checks.change.layers import haip_addresses
 from checks.change.obstacles import Obstacle, PlanError
 from checks.change.other_users import uses_of
-from checks.change.packets import block_size
 from checks.change.socket_buffers import largest_buffers
 from checks.change.steps import expected_minutes
 from checks.change.steps.draft import Draft

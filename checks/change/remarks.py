@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from checks.change.block_packets import block_remarks, block_remarks_back
 from checks.change.change_plan import Layer, PlannedDatabase, PlannedNetwork
 from checks.change.cured import is_cured
 from checks.change.headroom import headroom
 from checks.change.layers import is_shared
-from checks.change.packets import block_remarks, block_remarks_back
 from checks.change.vendors import PRACTICE
 from checks.model.facts import Cluster, Clusterware, NotAsked, Unknown
 from checks.model.finding import Status

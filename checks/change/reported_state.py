@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import msgspec
 
+from checks.change.block_packets import USUAL_BLOCK
 from checks.change.change_events import Verified
-from checks.change.packets import USUAL_BLOCK
 from checks.change.state import Change
 from checks.model.facts import Unknown
 from checks.model.packet_sizes import fragments_of

@@ -1,15 +1,70 @@
-"""The declaration of a cause: the findings that show it or exclude it, and how to examine it by hand."""
+"""The declaration of a cause: what shows it, what it does to which packets, what excludes it, how to examine it.
+
+A cause is data. `checks.diagnosis.predict` makes hypotheses of it: at the places where its state or its counter was
+read, and at the places where packets are lost in one of its patterns.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from enum import StrEnum
 
+from checks.diagnosis.seen import Seen
 from checks.model.facts import Cluster
-from checks.model.finding import Remedy
+from checks.model.finding import Finding, Remedy
+from checks.model.hypothesis import Footprint, How
+from checks.model.traffic import SMALL, Traffic
 
 MOS_LIST = "MOS 563566.1"
 """Oracle's list of 26 causes of lost blocks."""
+_OF_ORACLE = 26
+
+
+class Way(StrEnum):
+    """Which packets of a node a cause touches."""
+
+    TO = "to"
+    FROM = "from"
+    BOTH = "to and from"
+
+
+class At(StrEnum):
+    """The kind of place at which a pattern is looked for, and how much it assumes."""
+
+    NODE = "a node"
+    """The kernel of a node, or its port: one direction, or both, as the touch says."""
+    PATH = "a path"
+    """One direction between two nodes."""
+    SIDES = "two groups of nodes"
+    NETWORK = "a network"
+
+    @property
+    def width(self) -> int:
+        """How much it assumes: a narrower place comes first."""
+        return {At.NODE: 1, At.PATH: 2, At.SIDES: 2, At.NETWORK: 3}[self]
+
+
+@dataclass(frozen=True)
+class Touch:
+    """What a cause does to which packets, without a place."""
+
+    how: How
+    packets: Traffic = field(default_factory=Traffic)
+    way: Way = Way.BOTH
+    every_network: bool = False
+    """Whether it touches the packets of all private networks of its nodes, whatever network its finding names."""
+
+    @property
+    def is_sized(self) -> bool:
+        """Whether it touches full-size packets: the limit follows from what passed and what was lost."""
+        return self.packets.sizes[0] == SMALL + 1
+
+    @property
+    def text(self) -> str:
+        """`stops full-size packets to and from the node`."""
+        what = self.packets.text.replace(f"above {SMALL} bytes", "of full size")
+        return f"{self.how} {what} {self.way} {'its nodes' if self.every_network else 'its place'}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,24 +74,45 @@ class Cause:
     code: str
     """`CAUSE-01` to `CAUSE-26` have Oracle's numbers; others follow from `CAUSE-31` on. Never reused."""
     name: str
-    sources: tuple[str, ...] = ()
+    further_sources: tuple[str, ...] = ()
+    """The sources besides Oracle's list, which has the causes 1 to 26."""
     proved_by: tuple[str, ...] = ()
     """The codes of problems that are the cause itself, observed at its place."""
     supported_by: tuple[str, ...] = ()
     """The codes of problems that the cause explains better than others do."""
-    leads_to: tuple[str, ...] = ()
-    """The codes, or starts of codes (`IC-PATH-`), of findings that the cause produces at its place, in addition to what
-    the database and Clusterware suffer from any cause."""
-    proof_leads_to: tuple[str, ...] = ()
-    """The codes that the cause produces too, and that count only where it is proved: other causes do so more often."""
+    touches: tuple[Touch, ...] = ()
+    """What it does where it was found, all of it."""
+    patterns: tuple[Touch, ...] = ()
+    """What shows it where only losses were seen: each alone."""
+    beside: Traffic | None = None
+    """Packets that must have passed where a pattern loses others: the cause is about the difference."""
+    at: tuple[At, ...] = ()
+    """Where its patterns are looked for."""
+    moves: tuple[str, ...] = ()
+    """The codes of findings about counters and values at its nodes that it leads to: NIC down, HAIP elsewhere."""
+    blinds: bool = False
+    """Whether what is UNKNOWN of its nodes follows from it."""
+    effects_of: Callable[[Seen, Finding], Iterable[Footprint]] | None = None
+    """What it does at the place of a finding that states it, where the value there decides; None: its touches."""
+    is_link_of_aggregation: bool = False
+    """Whether it loses the flows that take one link, which the source ports show."""
+    is_symptom: bool = False
+    """Whether it is said only for what no other cause explains."""
+    is_late: bool = False
+    """Whether it is what Clusterware or an instance suffered, as logs report it: it stands last."""
+    is_bound: bool = False
+    """Whether the counter that proves it bounds what it lost."""
     hinted_by: tuple[str, ...] = ()
     """The codes of findings that make the cause possible, such as counts of the past, which need not be of now."""
     cleared_by: tuple[str, ...] = ()
     """The checks that together exclude the cause where none of them shows it or is UNKNOWN."""
     excluded_by: tuple[str, ...] = ()
-    """The codes that together exclude the cause: each was found without a problem or an UNKNOWN of its check."""
+    """The codes that together exclude the cause on a network: each was found there without a problem or an UNKNOWN of
+    its check."""
     covers: str = ""
     """What the exclusion covers, as a clause: `for the packets of this run`."""
+    sign: str = ""
+    """Where the cause shows, and others with the same losses do not: `the error counters of the port`."""
     look: tuple[Remedy, ...] = ()
     """How to examine the cause where racwire does not."""
     ruled_out: Callable[[Cluster], str] | None = None
@@ -45,11 +121,37 @@ class Cause:
     """The platform to which the cause is confined; the nodes run Linux."""
 
     @property
+    def sources(self) -> tuple[str, ...]:
+        """The sources of the cause: `MOS 563566.1, cause 5`."""
+        number = int(self.code.rpartition("-")[2])
+        return (*((mos(number),) if number <= _OF_ORACLE else ()), *self.further_sources)
+
+    @property
+    def shown_by(self) -> tuple[str, ...]:
+        """The codes that prove it, then those that support it."""
+        return (*self.proved_by, *self.supported_by)
+
+    @property
     def is_examined(self) -> bool:
         """Whether racwire has evidence for or against the cause."""
-        return any((self.proved_by, self.supported_by, self.hinted_by, self.excluded_by, self.cleared_by)) or bool(
+        return any((self.shown_by, self.patterns, self.hinted_by, self.excluded_by, self.cleared_by)) or bool(
             self.other_platform
         )
+
+    @property
+    def what_it_touches(self) -> tuple[str, ...]:
+        """What the cause does to packets, a clause each; empty for a cause that touches none."""
+        return tuple(dict.fromkeys(touch.text for touch in (*self.touches, *self.patterns)))
+
+    @property
+    def what_contradicts(self) -> str:
+        """What would show that the cause is not there, in a sentence; empty for a cause that touches no packet."""
+        every = (*self.touches, *self.patterns)
+        if not every:
+            return ""
+        if any(touch.how is How.STOPS for touch in every):
+            return "A packet that it stops, and that passes at its place, contradicts it."
+        return "Packets that pass there in numbers that its share of losses allows once in a thousand contradict it."
 
 
 def mos(number: int) -> str:

@@ -1,212 +1,224 @@
-"""Diagnose a run: the standing of each cause, from the findings. The order in which checks ended has no influence."""
+"""Diagnose a run: each cause that was found at its place, with what ends when it alone is mended, and all others.
+
+The order in which checks ended has no influence.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import msgspec
 
+from checks.diagnosis.account import loss_accounts
+from checks.diagnosis.candidate import Candidate
 from checks.diagnosis.catalogue import CATALOGUE
 from checks.diagnosis.cause import Cause
-from checks.diagnosis.effects import explains, is_effect, is_of_logs
-from checks.diagnosis.loss_accounts import FoundCause, loss_accounts
-from checks.diagnosis.own_footprint import may_be_own
+from checks.diagnosis.cover import Covering, cover
+from checks.diagnosis.exclusion import not_found
+from checks.diagnosis.predict import LostPaths, inferred, stated
+from checks.diagnosis.seen import Seen
 from checks.model.facts import Cluster
-from checks.model.finding import FAULTS, Finding, Status
-from checks.model.hypothesis import Diagnosis, Hypothesis, LossAccount, Standing
+from checks.model.finding import FAULTS, PROBLEMS, Finding, Key, Status
+from checks.model.hypothesis import Diagnosis, Footprint, How, Hypothesis, LossAccount, Standing, Together
+from checks.model.observation import Fate
+from checks.model.wording import listed
 
 _ORDER = list(Standing)
-_FRAGMENTS_LOST, _PATHS = "IC-REASM-002", "IC-PATH-"
 
 
-@dataclass(frozen=True)
-class _Found:
-    """A cause that some findings prove or support."""
+@dataclass(eq=False)
+class _Entry:
+    """An entry of the diagnosis, with the findings that it explains."""
 
-    cause: Cause
-    standing: Standing
+    covering: Covering
     shown: tuple[Finding, ...]
-    explained: tuple[Finding, ...]
-    """The faults that are its effects."""
+    explains: list[Finding] = field(default_factory=list)
+    in_part: list[Finding] = field(default_factory=list)
+    together: dict[int, tuple[Finding, set[str]]] = field(default_factory=dict)
+    hides: list[str] = field(default_factory=list)
 
     @property
-    def exactness(self) -> int:
-        """The rank of the place, the smallest first: a node on a network, a node, a pair, more nodes, the cluster."""
-        nodes = {node for f in self.shown for node in f.nodes}
-        networks = {f.network for f in self.shown if f.network}
-        return {0: 4, 1: 0 if len(networks) == 1 else 1, 2: 2}.get(len(nodes), 3)
+    def lead(self) -> Candidate:
+        return self.covering.first
 
 
 def diagnose(cluster: Cluster, findings: Iterable[Finding], causes: Sequence[Cause] = CATALOGUE) -> Diagnosis:
-    """Return the standing of every cause, the most certain first, and the effects that none of them explains.
+    """Return what was found, the worst and largest first, then the standing of each other cause.
 
-    Among causes of one standing, the one that explains most lost blocks comes first, then the one that explains most
-    findings, then the one whose own findings are the worst, then the one with the most exact place. A cause that
-    another one leads to at the same place is no cause by itself: it is possible, and an effect of the other. Waived
-    findings count: a waiver accepts a finding and does not make it untrue.
+    A cause is said where a finding states it, and where losses that no such cause covers fit one of its patterns.
+    Waived findings count: a waiver accepts a finding and does not make it untrue.
     """
-    known = sorted(findings, key=lambda f: (f.status.gravity, f.code, f.title))
-    faults = [f for f in known if f.status in FAULTS]
-    not_passed = [f for f in known if f.status not in (Status.PASS, Status.SKIPPED)]
-    candidates = [found for cause in causes if (found := _found(cause, cluster, not_passed, faults))]
-    roots, enough = _roots(candidates)
-    accounts = loss_accounts(cluster, [_for_account(f) for f in _by_share(roots, ())])
-    roots = _by_share(roots, accounts)
-    judged = [_shown(found, accounts) for found in roots]
-    of_roots = {found.cause.code for found in roots}
-    others = [
-        _of(
-            cause,
-            Standing.POSSIBLE,
-            (f"{enough[cause.code].name} ({enough[cause.code].code}) is enough to explain it.",),
-        )
-        if cause.code in enough
-        else _other(cause, cluster, known, not_passed)
-        for cause in causes
-        if cause.code not in of_roots
-    ]
-    explained = {f.title for found in roots for f in found.explained}
+    seen = Seen(cluster, findings)
+    lost = LostPaths(seen)
+    found = cover(
+        seen,
+        [one for cause in causes for one in stated(cause, seen)],
+        [one for cause in causes if cause.patterns for one in inferred(cause, lost)],
+    )
+    entries = [_Entry(one, _shown_by(one, seen)) for one in found]
+    _attribute(seen, entries)
+    accounts = loss_accounts(seen, found)
+    entries.sort(key=lambda entry: _rank(entry, accounts))
+    of_entries = {one.cause.code for entry in entries for one in entry.covering.alternatives}
+    others = []
+    for cause in causes:
+        if cause.code not in of_entries:
+            other, hidden_by = not_found(cause, seen, [entry.covering for entry in entries])
+            others.append(other)
+            for entry in entries:
+                if entry.covering is hidden_by:
+                    entry.hides.append(cause.code)
+    said = [_hypotheses(seen, number, entry, accounts) for number, entry in enumerate(entries, 1)]
+    covered = frozenset[int]().union(*(entry.covering.losses for entry in entries))
+    left = {loss.key: None for loss in seen.losses if loss.finding.status in FAULTS and loss.number not in covered}
+    partly = {seen.key(f) for entry in entries for f in (*entry.shown, *entry.in_part, *entry.explains)}
     return Diagnosis(
-        hypotheses=(*judged, *sorted(others, key=lambda h: (_ORDER.index(h.standing), h.cause))),
-        unexplained=tuple(f.title for f in known if is_effect(f) and f.title not in explained),
+        hypotheses=(
+            *(one for every in said for one in every),
+            *sorted(others, key=lambda h: (_ORDER.index(h.standing), h.cause)),
+        ),
+        unexplained=tuple(key for key in left if key not in partly),
         accounts=accounts,
+        not_compared=_without_observations(seen),
     )
 
 
-def _found(cause: Cause, cluster: Cluster, not_passed: Sequence[Finding], faults: Sequence[Finding]) -> _Found | None:
-    for standing, codes in ((Standing.PROVED, cause.proved_by), (Standing.SUPPORTED, cause.supported_by)):
-        if shown := tuple(f for f in faults if f.code in codes):
-            if all(may_be_own(f) for f in shown):
-                standing = Standing.SUPPORTED  # racwire's own load may have moved these counters
-            also = tuple(f for f in faults if f.code in cause.supported_by and f not in shown)
-            effects = [f for f in not_passed if f.status in (*FAULTS, Status.UNKNOWN)]
-            leads_to = (*cause.leads_to, *(cause.proof_leads_to if standing is Standing.PROVED else ()))
-            explained = tuple(f for f in effects if explains(cluster, leads_to, shown, f))
-            return _Found(cause, standing, shown, (*explained, *(f for f in also if f not in explained)))
-    return None
+def _without_observations(seen: Seen) -> tuple[str, ...]:
+    return tuple(sorted({f.check for f in seen.findings if not f.observed and f.status in (*FAULTS, Status.PASS)}))
 
 
-def _roots(candidates: Sequence[_Found]) -> tuple[list[_Found], dict[str, Cause]]:
-    """Return the candidates that are no effect of another, and for each of the rest the cause that is enough.
-
-    Only a candidate that is itself no effect is enough for another: where A leads to B and B to C, and A does not lead
-    to C, A and C remain. In a circle the first in rank remains. Two candidates that lead to each other stay both,
-    unless one of them has the better standing.
-    """
-    roots: list[_Found] = []
-    enough: dict[str, Cause] = {}
-    left = _by_share(candidates, ())
-    while left:
-        free = [one for one in left if not any(_is_below(one, other) for other in left if other is not one)] or left[:1]
-        for one in (one for one in left if one not in free):
-            if root := next((root for root in free if _is_below(one, root)), None):
-                enough[one.cause.code] = root.cause
-        roots += free
-        left = [one for one in left if one not in free and one.cause.code not in enough]
-    return roots, enough
+def _shown_by(covering: Covering, seen: Seen) -> tuple[Finding, ...]:
+    """Return the findings that show an entry: those that state it; else those of its losses that its causes are known
+    by, or else those of racwire's own packets."""
+    if covering.first.is_stated:
+        return covering.first.shown
+    own = dict.fromkeys(loss.finding.code for loss in seen.losses if loss.number in covering.losses)
+    codes = [c for one in covering.alternatives for c in one.cause.shown_by if c in own]
+    codes = codes or [loss.finding.code for loss, _ in seen.placed_losses() if loss.number in covering.losses]
+    shown = {id(loss.finding): loss.finding for loss in seen.losses if loss.number in covering.losses}
+    return tuple(f for code in dict.fromkeys(codes) for f in shown.values() if f.code == code)
 
 
-def _is_below(one: _Found, other: _Found) -> bool:
-    """Return whether one candidate is an effect of another, and not as much the other's cause."""
-    if not _is_effect_of(one, other):
-        return False
-    return not _is_effect_of(other, one) or _ORDER.index(other.standing) < _ORDER.index(one.standing)
+def _attribute(seen: Seen, entries: Sequence[_Entry]) -> None:
+    """Attribute each finding to the entries: what ends when one alone is mended, and what when several are."""
+    by_finding: dict[int, list[int]] = {}
+    finding_of: dict[int, Finding] = {}
+    for loss in seen.losses:
+        by_finding.setdefault(id(loss.finding), []).append(loss.number)
+        finding_of[id(loss.finding)] = loss.finding
+    for of, numbers in by_finding.items():
+        finding = finding_of[of]
+        holders = {n: [e for e in entries if n in e.covering.losses] for n in numbers}
+        for entry in entries:
+            mine = [n for n in numbers if entry in holders[n]]
+            if not mine or finding in entry.shown:
+                continue
+            alone = [n for n in mine if holders[n] == [entry]]
+            if len(alone) == len(numbers) and not _is_bound(entry, seen, alone):
+                entry.explains.append(finding)
+            elif alone:
+                entry.in_part.append(finding)
+            else:
+                others = {e.lead.cause.code for n in mine for e in holders[n] if e is not entry}
+                entry.together[of] = (finding, others)
+    for finding in seen.not_passed:
+        if finding.status in PROBLEMS and id(finding) not in by_finding:
+            leading = [e for e in entries if e.covering.implies(finding) and finding not in e.shown]
+            if len(leading) == 1:
+                leading[0].explains.append(finding)
+            for entry in leading if len(leading) > 1 else ():
+                entry.together[id(finding)] = (finding, {e.lead.cause.code for e in leading if e is not entry})
 
 
-def _is_effect_of(one: _Found, other: _Found) -> bool:
-    """Return whether another cause produces all that shows a cause; a proof is enough for what supports another."""
-    enough = other.explained
-    if _ORDER.index(other.standing) < _ORDER.index(one.standing):
-        enough = (*enough, *other.shown)
-    elif len(other.shown) > len(one.shown):
-        enough = (*enough, *other.shown)  # the fewest causes that explain all
-    return all(finding in enough for finding in one.shown)
+def _is_bound(entry: _Entry, seen: Seen, numbers: Sequence[int]) -> bool:
+    """Return whether the counter that proves a cause allows fewer losses than a finding has."""
+    counted = [o.number for f in entry.shown for o in f.observed if o.fate is Fate.COUNTED and o.number]
+    lost = sum(loss.observation.number for loss in seen.losses if loss.number in numbers)
+    return bool(counted) and entry.lead.cause.is_bound and lost > sum(counted)
 
 
-def _by_share(found: Iterable[_Found], accounts: Sequence[LossAccount]) -> list[_Found]:
-    def rank(one: _Found) -> tuple[int, bool, int, int, int, int, str]:
-        share = _lost_blocks(one.cause, accounts) or 0
-        is_late = is_of_logs(one.shown)  # what was suffered never stands before what may have caused it
-        worst = min(finding.status.gravity for finding in one.shown)
-        return _ORDER.index(one.standing), is_late, -share, -len(one.explained), worst, one.exactness, one.cause.code
-
-    return sorted(found, key=rank)
-
-
-def _for_account(found: _Found) -> FoundCause:
-    codes = {f.code for f in (*found.shown, *found.explained)}
-    leads = found.cause.leads_to
-    loses_fragments = _FRAGMENTS_LOST in codes and _FRAGMENTS_LOST.startswith(leads or ("-",))
-    spoils_paths = any(code.startswith(_PATHS) for code in leads)
-    return FoundCause(found.cause.code, found.shown, loses_fragments, spoils_paths)
+def _rank(entry: _Entry, accounts: Sequence[LossAccount]) -> tuple[object, ...]:
+    """Worst and largest first; then what needs no outage; what the logs alone report comes last."""
+    problems = [f for f in (*entry.shown, *entry.explains) if f.status in FAULTS]
+    return (
+        entry.lead.cause.is_symptom and entry.lead.cause.is_late,
+        min((f.status.gravity for f in problems), default=99),
+        -(_lost_blocks(entry.lead.cause, accounts) or 0),
+        _ORDER.index(entry.lead.standing),
+        -len(entry.explains) - len(entry.in_part),
+        min((step.effect.rank for f in entry.shown for step in f.next if step.is_change), default=0),
+        len(entry.lead.place.nodes) or 99,
+        entry.lead.cause.code,
+        entry.lead.place.text,
+    )
 
 
 def _lost_blocks(cause: Cause, accounts: Sequence[LossAccount]) -> int | None:
-    """Return the lost blocks that a cause explains; None where it is in no account."""
+    """Return the lost blocks that a cause alone explains; None where it is in no account."""
     shares = [account.explained[cause.code] for account in accounts if cause.code in account.explained]
     return sum(shares) if shares else None
 
 
-def _shown(found: _Found, accounts: Sequence[LossAccount]) -> Hypothesis:
-    shown, explained = found.shown, found.explained
-    problems = [f for f in (*shown, *explained) if f.status in FAULTS]
-    return msgspec.structs.replace(
-        _of(found.cause, found.standing, tuple(f.title for f in shown)),
-        headline=shown[0].title,
-        data=shown[0].data,
-        places=tuple(dict.fromkeys(f.subject for f in shown if f.subject)),
-        nodes=tuple(dict.fromkeys(node for f in shown for node in f.nodes)),
-        networks=tuple(dict.fromkeys(f.network for f in shown if f.network)),
-        explains=tuple(f.title for f in explained),
-        lost_blocks=_lost_blocks(found.cause, accounts),
-        is_waived=all(f.waived for f in problems),
-    )
+# --- what is said -----------------------------------------------------------------------------------------------------
 
 
-# --- causes that no finding shows -------------------------------------------------------------------------------------
+def _hypotheses(seen: Seen, number: int, entry: _Entry, accounts: Sequence[LossAccount]) -> list[Hypothesis]:
+    problems = [f for f in (*entry.shown, *entry.explains) if f.status in FAULTS]
+    keys = [seen.key(f) for f in entry.shown]
+    headline = _headline(seen, entry)
+    return [
+        Hypothesis(
+            cause=one.cause.code,
+            name=one.cause.name,
+            sources=one.cause.sources,
+            standing=one.standing,
+            entry=number,
+            headline=headline,
+            place=one.place,
+            footprint=one.effects,
+            shown_by=tuple(keys),
+            explains=_keys(seen, entry.explains),
+            in_part=_keys(seen, entry.in_part),
+            together=tuple(
+                Together(finding=seen.key(f), causes=tuple(sorted(causes))) for f, causes in entry.together.values()
+            ),
+            because=tuple(f.title for f in entry.shown),
+            tells_apart=_tells_apart(entry.covering.alternatives),
+            hides=tuple(entry.hides),
+            data=entry.shown[0].data if entry.shown else {},
+            lost_blocks=_lost_blocks(one.cause, accounts),
+            costs_nothing=not entry.covering.losses and one.standing is Standing.PROVED,
+            is_waived=bool(problems) and all(f.waived for f in problems),
+            next=() if one.standing is Standing.PROVED else one.cause.look,
+        )
+        for one in entry.covering.alternatives
+    ]
 
 
-def _other(cause: Cause, cluster: Cluster, findings: Sequence[Finding], not_passed: Sequence[Finding]) -> Hypothesis:
-    """Return the standing of a cause that no finding proves or supports."""
-    passed = [f for code in cause.excluded_by for f in findings if f.code == code and f.status is Status.PASS]
-    hints = [f for f in not_passed if f.code in cause.hinted_by]
-    if hints:
-        against = tuple(f.title for f in passed)
-        possible = _of(cause, Standing.POSSIBLE, tuple(f.title for f in hints))
-        return msgspec.structs.replace(possible, against=against)
-    if cause.ruled_out and (reason := cause.ruled_out(cluster)):
-        return _of(cause, Standing.EXCLUDED, (reason,))
-    if cause.other_platform:
-        reason = f"It is a cause on {cause.other_platform}; the nodes that were read run Linux."
-        standing = Standing.EXCLUDED if cluster.read_nodes() else Standing.NOT_EXAMINED
-        return _of(cause, standing, (reason,) if standing is Standing.EXCLUDED else ())
-    if cause.cleared_by:
-        return _cleared(cause, findings)
-    has_each = {f.code for f in passed} == set(cause.excluded_by)
-    if cause.excluded_by and has_each:
-        checks = {f.check for f in passed}
-        doubts = [f for f in findings if f.check in checks and f.status in (Status.UNKNOWN, *FAULTS)]
-        if not doubts:
-            scope = f" ({cause.covers})" if cause.covers else ""
-            return _of(cause, Standing.EXCLUDED, tuple(f"{f.title.rstrip('.')}{scope}." for f in passed))
-        return _of(cause, Standing.POSSIBLE, tuple(f.title for f in doubts))
-    return _of(cause, Standing.NOT_EXAMINED)
+def _keys(seen: Seen, findings: Iterable[Finding]) -> tuple[Key, ...]:
+    return tuple(seen.key(f) for f in sorted(findings, key=lambda f: (f.status.gravity, f.code, f.title)))
 
 
-def _cleared(cause: Cause, findings: Sequence[Finding]) -> Hypothesis:
-    """Return the standing of a cause that none of its checks shows."""
-    own = [f for f in findings if f.check in cause.cleared_by]
-    if {f.check for f in own if f.status is not Status.SKIPPED} != set(cause.cleared_by):
-        return _of(cause, Standing.NOT_EXAMINED)
-    if doubts := [f for f in own if f.status is Status.UNKNOWN]:
-        return _of(cause, Standing.POSSIBLE, tuple(f.title for f in doubts))
-    checks = " and ".join(cause.cleared_by)
-    return _of(cause, Standing.EXCLUDED, (f"No finding of {checks} shows it, {cause.covers}.",))
+def _headline(seen: Seen, entry: _Entry) -> str:
+    """Return the title of the finding that shows the entry, where that finding is about this entry alone; else what
+    is lost, and where."""
+    if not entry.shown:
+        return f"{entry.lead.cause.name} {entry.lead.place.text}."
+    strongest = entry.shown[0]
+    own = {loss.number for loss in seen.losses if loss.finding is strongest}
+    if entry.lead.is_stated or own <= entry.covering.losses:
+        return strongest.title
+    effect = entry.lead.effects[0]
+    return f"{_lost_packets(effect)} {entry.lead.place.text}."
 
 
-def _of(cause: Cause, standing: Standing, because: tuple[str, ...] = ()) -> Hypothesis:
-    examine = () if standing in (Standing.PROVED, Standing.EXCLUDED) else cause.look
-    return Hypothesis(
-        cause=cause.code, name=cause.name, sources=cause.sources, standing=standing, because=because, next=examine
-    )
+def _lost_packets(effect: Footprint) -> str:
+    bare = msgspec.structs.replace(effect.traffic, networks=None, senders=None, receivers=None)
+    verb = "vanish" if effect.how is How.STOPS else "are lost in part"
+    return f"{bare.text[:1].upper()}{bare.text[1:]} {verb}"
+
+
+def _tells_apart(alternatives: Sequence[Candidate]) -> str:
+    signs = [f"{one.cause.sign} ({one.cause.code})" for one in alternatives if one.cause.sign]
+    return f"These tell them apart: {listed(signs)}." if len(alternatives) > 1 and len(signs) > 1 else ""

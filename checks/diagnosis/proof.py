@@ -2,60 +2,119 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from checks.diagnosis.catalogue import CATALOGUE
-from checks.model.finding import FAULTS, PROBLEMS, Finding, Status, could_not_look
+from checks.model.finding import FAULTS, PROBLEMS, Finding, Key, Status, could_not_look
+from checks.model.hypothesis import Hypothesis, Standing
+from checks.model.report import Report
 from checks.model.wording import counted, few, listed
 
 _NAMED = 3
+_FOUND = (Standing.PROVED, Standing.SUPPORTED)
 
 
-def checks_that_prove(causes: Collection[str], found: Iterable[Finding], makers: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the checks that would prove that these causes are gone: those that found them or their effects, then those
-    that can show or exclude the causes according to the catalogue. `makers` has the check of each code."""
-    own = [check for finding in found for check in finding.check.split(", ")]
-    for cause in CATALOGUE:
-        if cause.code in causes:
-            codes = (*cause.proved_by, *cause.supported_by, *cause.excluded_by)
-            own += [makers[code] for code in codes if code in makers]
-            own += cause.cleared_by
+def checks_that_prove(
+    causes: Sequence[Hypothesis], found: Iterable[Finding], makers: Mapping[str, str]
+) -> tuple[str, ...]:
+    """Return the checks that would prove that these causes are gone: first those that look at what the causes had
+    hidden, then those that found the causes or their effects, then those that can show or exclude the causes according
+    to the catalogue. `makers` has the check of each code."""
     known = set(makers.values())
-    return tuple(check for check in dict.fromkeys(own) if check in known)
+    hidden = _checks_of({code for cause in causes for code in cause.hides}, makers)
+    own = (finding.check for finding in found)
+    every = (*hidden, *own, *_checks_of({cause.cause for cause in causes}, makers))
+    return tuple(check for check in dict.fromkeys(every) if check in known)
+
+
+def _checks_of(codes: Collection[str], makers: Mapping[str, str]) -> Iterator[str]:
+    """Yield the checks that can show or exclude these causes."""
+    for cause in CATALOGUE:
+        if cause.code in codes:
+            shown_by = (*cause.proved_by, *cause.supported_by, *cause.excluded_by)
+            yield from (makers[code] for code in shown_by if code in makers)
+            yield from cause.cleared_by
 
 
 def outcome_of(
-    causes: Collection[str],
+    causes: Sequence[Hypothesis],
     shown: Sequence[Finding],
     before: Sequence[Finding],
-    after: Sequence[Finding],
+    after: Report,
     checks: Sequence[str],
 ) -> str:
     """Return what became of causes after a run of `checks`: a sentence that starts with `Verified`, `Not fixed`,
-    `The cause is gone` or `Not verified`. `shown` are the findings that showed the causes, `before` those with their
-    effects, `after` all findings of the report now. Without causes it is about the findings in `before`."""
-    ran = [finding for finding in after if finding.check in checks]
-    codes = {code for cause in CATALOGUE if cause.code in causes for code in (*cause.proved_by, *cause.supported_by)}
-    codes |= {finding.code for finding in shown}
-    near = [finding for finding in ran if any(_is_near(finding, one) for one in before)]
-    causing = [finding for finding in near if finding.status in FAULTS and finding.code in codes]
-    if causing:
-        return f"Not fixed: {_titles(causing)}"
-    blind = [one for one in before if could_not_look(ran, one)]
-    unknown = [f for f in ran if f.status is Status.UNKNOWN and any(f.check == one.check for one in blind)]
-    unknown += [f for f in near if f.status is Status.UNKNOWN and f.code in codes and f not in unknown]
-    if unknown:
+    `The cause is gone` or `Not verified`, and what is behind the causes. `shown` are the findings that showed the
+    causes, `before` those with their effects, `after` is the report now. Without causes it is about `before`."""
+    ran = [finding for finding in after.findings if finding.check in checks]
+    left = [one for one in after.diagnosis.with_standing(*_FOUND) if any(_is_same(one, cause) for cause in causes)]
+    if still := _those_of(after, left, checks) or _again(shown, ran, FAULTS):
+        return f"Not fixed: {_titles(still)}"
+    if unknown := _not_known(shown, before, ran):
         return f"Not verified: {_titles(unknown)}"
-    effects = {finding.code for finding in before}
-    left = [finding for finding in near if finding.status in PROBLEMS and finding.code in effects]
+    effects = _again(before, ran, PROBLEMS)
     said = _said({finding.check for finding in shown}, checks, ran)
-    if left:
-        return f"The cause is gone: {said}. Still there: {_titles(left)}"
+    behind = _behind(causes, after)
+    if effects:
+        return f"The cause is gone: {said}. Still there: {_titles(effects)}{behind}"
     others = sorted({f.check for f in before} - {f.check for f in shown})
     effects_gone = (
         f", and {few(others, _NAMED)} no longer {'finds' if len(others) == 1 else 'find'} its effects" if others else ""
     )
-    return f"Verified: {said}{effects_gone}."
+    return f"Verified: {said}{effects_gone}.{behind}"
+
+
+def _is_same(one: Hypothesis, cause: Hypothesis) -> bool:
+    """Return whether two causes have the same code, and places that can be one."""
+    return one.cause == cause.cause and _meet(one.networks, cause.networks) and _meet(one.nodes, cause.nodes)
+
+
+def _meet(one: Sequence[str], other: Sequence[str]) -> bool:
+    """Return whether two lists of places have one in common; an empty list is any place."""
+    return not (one and other) or not {*one}.isdisjoint(other)
+
+
+def _those_of(report: Report, causes: Iterable[Hypothesis], checks: Collection[str]) -> list[Finding]:
+    """Return the faults that show these causes, or that they explain, and that these checks found."""
+    keys: dict[Key, None] = dict.fromkeys(
+        key for cause in causes for key in (*cause.shown_by, *cause.explains, *cause.in_part)
+    )
+    return [f for f in report.findings_of(keys) if f.check in checks and f.status in FAULTS]
+
+
+def _again(before: Iterable[Finding], ran: Iterable[Finding], statuses: Collection[Status]) -> list[Finding]:
+    """Return the findings of a later run that are of a kind and a place of the earlier ones."""
+    known = list(before)
+    return [
+        finding
+        for finding in ran
+        if finding.status in statuses and any(finding.code == one.code and _is_near(finding, one) for one in known)
+    ]
+
+
+def _not_known(shown: Sequence[Finding], before: Sequence[Finding], ran: Sequence[Finding]) -> list[Finding]:
+    """Return the UNKNOWN findings of checks that could not look at the place of an earlier finding."""
+    blind = {one.check for one in before if could_not_look(ran, one)}
+    return [f for f in ran if f.status is Status.UNKNOWN and f.check in blind] or _again(shown, ran, (Status.UNKNOWN,))
+
+
+def _behind(causes: Sequence[Hypothesis], after: Report) -> str:
+    """Return what was found where a cause had stopped every packet; empty where it had hidden nothing."""
+    hidden = {code for cause in causes for code in cause.hides}
+    if not hidden:
+        return ""
+    found = [
+        one.headline or f"{one.cause} {one.name}"
+        for one in after.diagnosis.with_standing(*_FOUND)
+        if one.cause in hidden and any(_meet(one.networks, cause.networks) for cause in causes)
+    ]
+    if found:
+        more = f" And {counted(len(found) - 1, 'more cause')}." if len(found) > 1 else ""
+        return f" Behind it: {found[0].rstrip('.')}.{more}"
+    unseen = sorted({one.cause for one in after.diagnosis.with_standing(Standing.NOT_EXAMINED)} & hidden)
+    if unseen:
+        return f" Behind it: not examined: {few(unseen, _NAMED)}."
+    return " Behind it: no other cause was found."
 
 
 def _said(shown_by: Collection[str], checks: Sequence[str], ran: Sequence[Finding]) -> str:
@@ -69,9 +128,8 @@ def _said(shown_by: Collection[str], checks: Sequence[str], ran: Sequence[Findin
 
 
 def _is_near(one: Finding, other: Finding) -> bool:
-    if one.network and other.network and one.network != other.network:
-        return False
-    return not (one.nodes and other.nodes) or not set(one.nodes).isdisjoint(other.nodes)
+    is_on_another = bool(one.network and other.network) and one.network != other.network
+    return not is_on_another and _meet(one.nodes, other.nodes)
 
 
 def _titles(findings: Sequence[Finding]) -> str:

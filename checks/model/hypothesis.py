@@ -34,11 +34,13 @@ class How(StrEnum):
     """Some are lost, by chance or by load."""
     FLOWS = "stops some flows of"
     """Those on one link of an aggregation; which flows take it is not known of these packets."""
+    AT_TIMES = "stops, for some time,"
+    """All for some seconds, and none in others."""
     DELAYS = "delays"
     """They arrive late."""
 
 
-class Effect(msgspec.Struct, frozen=True, kw_only=True):
+class Footprint(msgspec.Struct, frozen=True, kw_only=True):
     """A part of the footprint of a cause: packets, and what becomes of them."""
 
     how: How
@@ -89,7 +91,7 @@ class Hypothesis(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     headline: str = ""
     """The cause in one sentence that can be read aloud, with its place; empty where the cause was not found."""
     place: Place = _NOWHERE
-    footprint: tuple[Effect, ...] = ()
+    footprint: tuple[Footprint, ...] = ()
     """The packets that the cause touches at its place; empty where it touches none."""
     shown_by: tuple[Key, ...] = ()
     """The findings that show the cause, the strongest first."""

@@ -14,7 +14,7 @@ from checks.model.hypothesis import Diagnosis
 from checks.model.journal import Entry, Journal
 from checks.model.measurement import Measurement
 
-SCHEMA = "racwire-report/1"
+SCHEMA = "racwire-report/2"
 _NO_DIAGNOSIS = Diagnosis()
 
 
@@ -62,7 +62,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     interrupted: bool = False
     """Whether the operator stopped the run before every check had finished; the report has the finished checks."""
     diagnosis: Diagnosis = _NO_DIAGNOSIS
-    """The standing of each cause, those that were found first; empty in reports of racwire 0.1.0."""
+    """The standing of each cause, those that were found first; empty where the report was written by racwire 0.2.0."""
     cluster: Cluster
     findings: tuple[Finding, ...]
     """Worst first."""

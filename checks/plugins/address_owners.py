@@ -9,6 +9,7 @@ from checks.model.facts import AddressProbe, AddressProbes, Cluster, NotGathered
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.wording import counted, listed
 from checks.plugins.shared.grouping import some
+from checks.rules.observed.states import read_at, state
 
 ONE_OWNER = Kind("IC-OWNER-001", "No second host answers for the private addresses")
 SECOND = Kind(
@@ -74,6 +75,7 @@ def address_owners(cluster: Cluster) -> Iterator[Finding]:
             subject=f"{len(found.probes)} probed",
             seen=some([f"{p.ip} of {p.node}: {listed(p.macs) or 'no answer'}" for p in found.probes]),
             evidence=[(found.node, "arp probes")],
+            observed=read_at(ONE_OWNER.code, [(p.node, p.network) for p in found.probes]),
         )
 
 
@@ -118,4 +120,5 @@ def _second(cluster: Cluster, sender: str, probe: AddressProbe, macs: list[str])
         network=probe.network,
         nodes=[probe.node],
         extent=(len(macs), "hosts"),
+        observed=[state(SECOND.code, probe.node, probe.network, own.name if own else "", probe.ip)],
     )

@@ -14,6 +14,7 @@ from checks.plugins.shared.path_text import first_lines, short_name
 from checks.plugins.udp_path.flow_text import held_text, others_text
 from checks.rules.flow_verdicts import flows_of
 from checks.rules.fragment_verdicts import CutVerdict, cut, judge_fragments
+from checks.rules.observed.datagrams import blocks_in_fragments
 
 ARRIVE = Kind("IC-FRAG-001", "Datagrams of a block's size arrive in fragments")
 DROPPED = Kind(
@@ -35,7 +36,7 @@ UNDECIDED = Kind(
     "fragments",
     question="Do blocks arrive that travel in fragments?",
     needs=("networks",),
-    uses=("paths", "flows"),
+    uses=("paths", "flows", "effective_routes"),
     kinds=(ARRIVE, DROPPED, NOT_CUT, UNDECIDED),
 )
 def fragments(cluster: Cluster) -> Iterator[Finding]:
@@ -118,6 +119,7 @@ def _finding(cluster: Cluster, network: PrivateNetwork, verdict: CutVerdict, pro
             *((node, "udp datagrams") for node in dict.fromkeys(p.from_node for p in probes)),
             *((p.from_node, f"path {network.name} {p.from_node} {p.to_node}") for p in probes),
         ],
+        observed=blocks_in_fragments(cluster, verdict, probes),
         network=network.name,
         # Fragments are lost on the way to these nodes, or where these put them together.
         nodes=sorted({p.to_node for p in probes}) if status in FAULTS else (),

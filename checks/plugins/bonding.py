@@ -10,6 +10,7 @@ from checks.model.effect import Effect
 from checks.model.facts import Bond, BondMember, Cluster, Unknown, Unread
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.networks import layers_below
+from checks.model.observation import Observation
 from checks.model.wording import counted, listed
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.shared.host_facts import (
@@ -20,6 +21,7 @@ from checks.plugins.shared.host_facts import (
     skipped,
     skipped_without_hosts,
 )
+from checks.rules.observed.states import read_at, state
 
 _CAUSE_11 = "MOS 563566.1, cause 11"
 _DRIVER = "Linux kernel documentation, bonding"
@@ -146,6 +148,7 @@ def bonding(cluster: Cluster) -> Iterator[Finding]:
             subject=f"{counted(len(sound), 'bond')}, all members up",
             seen=some([line for place in sound for line in place.lines]),
             evidence=_evidence(sound),
+            observed=read_at(SOUND.code, [(place.node, place.network) for place in sound]),
         )
     yield from not_known_findings(NOT_KNOWN, "The state of the bonds of {} is", {**unknown, **missing}, "bonding")
     if not places and not unknown and not missing:
@@ -289,6 +292,7 @@ def _configured(kind: Kind, same: Sequence[_Place]) -> Finding:
         network=same[0].network,
         nodes=nodes,
         extent=(len(nodes), "bonds"),
+        observed=_observed(kind, same),
     )
 
 
@@ -330,6 +334,7 @@ def _information(kind: Kind, places: Sequence[_Place], title: str) -> Finding:
         evidence=_evidence(places),
         network=places[0].network,
         nodes=nodes,
+        observed=_observed(kind, places),
     )
 
 
@@ -360,7 +365,12 @@ def _of(
         network=place.network,
         nodes=[place.node],
         extent=(amount, "members"),
+        observed=_observed(kind, [place]),
     )
+
+
+def _observed(kind: Kind, places: Sequence[_Place]) -> list[Observation]:
+    return [state(kind.code, place.node, place.network, place.bond.name, place.bond.mode) for place in places]
 
 
 def _line(node: str, member: BondMember) -> str:

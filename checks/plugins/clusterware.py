@@ -8,6 +8,8 @@ from checks.model.check import Kind, check
 from checks.model.facts import ActiveVersion, Cluster, Clusterware, Unknown, release
 from checks.model.finding import Finding, Remedy, Status, name_the_networks
 from checks.model.wording import all_nodes, continued, counted
+from checks.rules.observed.heartbeats import heartbeats_lost
+from checks.rules.observed.states import read_on
 
 ANSWERS = Kind("IC-GRID-001", "Clusterware is up on this node and its tools answer")
 STALE = Kind(
@@ -87,6 +89,7 @@ def clusterware(cluster: Cluster) -> Iterator[Finding]:
                 *([f"misscount {facts.misscount_s} s"] if isinstance(facts.misscount_s, int) else []),
             ),
             evidence=[(cluster.local_node, topic) for topic in ("grid home", "crsctl check crs", "olsnodes")],
+            observed=read_on(ANSWERS.code, [member.name for member in members] or [cluster.local_node]),
         )
 
 
@@ -236,4 +239,5 @@ def _inactive(cluster: Cluster, facts: Clusterware) -> Iterator[Finding]:
                 ],
                 evidence=[(cluster.local_node, "olsnodes")],
                 nodes=[member.name],
+                observed=heartbeats_lost(cluster, member.name),
             )

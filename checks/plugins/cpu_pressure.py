@@ -16,6 +16,7 @@ from checks.plugins.shared.private_nics import on_nics
 from checks.rules.nic_counts import loss_ends
 from checks.rules.node_counts import without_counts
 from checks.rules.node_pressure import CpuLoad, cpu_load
+from checks.rules.observed.states import read_on, state, states
 
 TIME = Kind("IC-CPU-001", "The hypervisor withholds little CPU time, and no CPU is full of soft interrupts")
 STOLEN = Kind(
@@ -77,6 +78,7 @@ def cpu_pressure(cluster: Cluster) -> Iterator[Finding]:
             subject=f"steal at most {share(max(x.steal_percent for x in fine))}",
             seen=some([_line(load) for load in fine]),
             evidence=_evidence(fine),
+            observed=read_on(TIME.code, [x.node for x in fine]),
         )
     if left := {node: load for node, load in judged.items() if isinstance(load, Unknown)}:
         yield not_counted_finding(NOT_KNOWN, "The use of the CPUs of {}", left, "node")
@@ -111,6 +113,7 @@ def _stolen(same: Sequence[CpuLoad]) -> Finding:
         evidence=_evidence(same),
         nodes=nodes,
         extent=(most.steal_percent, "% of the CPU time"),
+        observed=[state("steal in percent", x.node, value=x.steal_percent) for x in same],
     )
 
 
@@ -138,6 +141,7 @@ def _one_cpu(cluster: Cluster, full: Sequence[CpuLoad]) -> Finding:
         evidence=_evidence(full),
         nodes=nodes,
         extent=(most.softirq_percent, "% of one CPU"),
+        observed=[state("softirq of one CPU in percent", x.node, value=x.softirq_percent) for x in full],
     )
 
 
@@ -174,6 +178,7 @@ def _waiting(waiting: Sequence[CpuLoad]) -> Finding:
         ],
         evidence=_evidence(waiting),
         nodes=nodes,
+        observed=states(WAITING.code, nodes),
     )
 
 

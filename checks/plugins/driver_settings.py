@@ -13,6 +13,7 @@ from checks.model.wording import listed
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.shared.host_facts import HOST_TOPIC, hosts_of, not_known_findings, parts_of, skipped
 from checks.plugins.shared.losing_nodes import losing_nodes
+from checks.rules.observed.states import read_on, state
 
 _CAUSE_9, _CAUSE_14, _CAUSE_16 = (f"MOS 563566.1, cause {number}" for number in (9, 14, 16))
 
@@ -233,6 +234,7 @@ def _same(network: PrivateNetwork, nics: Sequence[_Nic]) -> Finding:
         seen=some([f"{nic.node}: {nic.driver.interface} {_version(nic)}, {_pause_text(nic)}" for nic in nics]),
         evidence=_evidence(nics),
         network=network.name,
+        observed=read_on(SAME.code, [nic.node for nic in nics], network.name),
     )
 
 
@@ -251,6 +253,7 @@ def _kernels(cluster: Cluster) -> Iterator[Finding]:
             expected=("One kernel on all nodes, except during a rolling update",),
             evidence=evidence,
             nodes=[node.name for node in nodes],
+            observed=[state("kernel", node.name, value=node.kernel_release) for node in nodes],
         )
     elif len(nodes) > 1:
         yield SAME_KERNEL.finding(
@@ -258,6 +261,7 @@ def _kernels(cluster: Cluster) -> Iterator[Finding]:
             f"{named((n.name for n in nodes), 'node')} run the same kernel, {nodes[0].kernel_release}.",
             subject="one kernel",
             evidence=evidence,
+            observed=read_on("kernel", [node.name for node in nodes], value=nodes[0].kernel_release),
         )
 
 
@@ -285,6 +289,7 @@ def _finding(
         network=network.name,
         nodes=nodes,
         extent=(len(nics), "interfaces") if status is Status.WARN else None,
+        observed=[state(kind.code, nic.node, network.name, nic.driver.interface, nic.driver.driver) for nic in nics],
     )
 
 

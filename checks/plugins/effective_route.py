@@ -18,8 +18,10 @@ from checks.model.facts import (
     Verdict,
 )
 from checks.model.finding import PROBLEMS, Finding, Remedy, Status
+from checks.model.observation import Observation
 from checks.model.wording import counted, few
 from checks.plugins.shared.grouping import alike, briefly, named, some
+from checks.rules.observed.states import read_at, state, to_peer
 from checks.rules.table_routes import route_to
 
 _MANUAL = "ip-route(8)"
@@ -142,6 +144,7 @@ def effective_route(cluster: Cluster) -> Iterator[Finding]:
             subject=f"{briefly(nodes, 'node')}: {counted(len(fine), 'pair')}",
             seen=some([w.line for w in fine]),
             evidence=[(node, _TOPIC) for node in nodes],
+            observed=read_at(WHOLE.code, [(way.node.name, way.network.name) for way in fine]),
         )
     for nodes in alike(sorted(unknown), lambda node: unknown[node].reason):
         yield _not_known(nodes, unknown[nodes[0]])
@@ -296,6 +299,20 @@ def _found(cluster: Cluster, judge: _Judge, same: Sequence[_Way]) -> Finding:
         network=first.network.name,
         nodes=[name],
         extent=(len(ips), "routes") if status in PROBLEMS else None,
+        observed=[_observed(judge, way) for way in same],
+    )
+
+
+def _observed(judge: _Judge, way: _Way) -> Observation:
+    route = way.route
+    is_mtu = judge.kind in (LEARNED, SMALLER)
+    return state(
+        "mtu" if is_mtu else judge.kind.code,
+        way.node.name,
+        way.network.name,
+        route.interface or way.nic.name,
+        route.mtu if is_mtu else route.to_node,
+        to_peer(way.node.name, route.to_node, way.network.name, route.destination_ip),
     )
 
 

@@ -9,6 +9,7 @@ from checks.model.facts import Cluster, HaipPath, HaipPaths, NotGathered, Privat
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.wording import between, counted, hub
 from checks.plugins.shared.path_text import first_lines, short_name
+from checks.rules.observed.haip import haip_pings
 
 PASS = Kind("IC-HAIP-001", "Full-size packets pass between the HAIP addresses of the instances")
 FAILS = Kind(
@@ -25,7 +26,7 @@ NOT_PINGED = Kind("IC-HAIP-003", "No HAIP address was pinged")
     "haip-path",
     question="Do full-size packets pass between the HAIP addresses that the instances use?",
     needs=("networks",),
-    uses=("nodes", "haip_paths"),
+    uses=("nodes", "haip_paths", "effective_routes"),
     kinds=(PASS, FAILS, NOT_PINGED),
 )
 def haip_path(cluster: Cluster) -> Iterator[Finding]:
@@ -57,16 +58,8 @@ def haip_path(cluster: Cluster) -> Iterator[Finding]:
             yield _fails(cluster, network, lossy, Status.WARN)
         if silent:
             yield _fails(cluster, network, silent, Status.FAIL)
-        if not bad and sent:
-            yield PASS.finding(
-                Status.PASS,
-                f"Packets of {sent[0].mtu} bytes pass on {network.name} between HAIP addresses, "
-                f"{_where(cluster, network, sent)}.",
-                subject=f"{short_name(network)}: {counted(len(sent), 'path')}",
-                seen=_lines(sent),
-                evidence=_evidence(sent),
-                network=network.name,
-            )
+        if fine := [p for p in sent if p not in bad]:
+            yield _passes(cluster, network, fine, beside=len(bad))
         if left := [p for p in paths if p not in sent]:
             yield NOT_PINGED.finding(
                 Status.SKIPPED,
@@ -96,6 +89,23 @@ def _lines(paths: Sequence[HaipPath]) -> tuple[str, ...]:
             for p in paths
         ],
         "path like these",
+    )
+
+
+def _passes(cluster: Cluster, network: PrivateNetwork, paths: Sequence[HaipPath], *, beside: int) -> Finding:
+    """Return the finding for paths that pass: all of the network, or the others `beside` those that do not."""
+    others = "path" if len(paths) == 1 else f"{len(paths)} paths"
+    return PASS.finding(
+        Status.PASS,
+        f"Packets of {paths[0].mtu} bytes pass between HAIP addresses on the other {others} of {network.name}."
+        if beside
+        else f"Packets of {paths[0].mtu} bytes pass on {network.name} between HAIP addresses, "
+        f"{_where(cluster, network, paths)}.",
+        subject=f"{short_name(network)}: {counted(len(paths), 'other path' if beside else 'path')}",
+        seen=_lines(paths),
+        evidence=_evidence(paths),
+        observed=haip_pings(cluster, paths),
+        network=network.name,
     )
 
 
@@ -132,6 +142,7 @@ def _fails(cluster: Cluster, network: PrivateNetwork, paths: Sequence[HaipPath],
             ),
         ],
         evidence=_evidence(paths),
+        observed=haip_pings(cluster, paths),
         network=network.name,
         nodes=[centre] if centre else sorted({n for pair in pairs for n in pair}),
         extent=(len(paths), "paths"),

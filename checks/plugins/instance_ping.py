@@ -13,6 +13,7 @@ from checks.model.known_instances import Unseen, active, instance_name, nodes_of
 from checks.model.wording import counted, few, listed, span
 from checks.plugins.shared.fragments import fragmenting
 from checks.plugins.shared.grouping import named
+from checks.plugins.shared.hung_instance import HANGS, hung_instance_findings
 from checks.plugins.shared.instance_pairs import pairs_table
 from checks.plugins.shared.instance_text import (
     milliseconds,
@@ -33,6 +34,8 @@ from checks.rules.instance_pings import (
     slow_status,
     worst_ms,
 )
+from checks.rules.observed.instance_messages import large_messages_lost, messages_late, messages_lost, messages_passed
+from checks.rules.observed.states import read_on
 
 _VIEW = "Database Reference, V$INSTANCE_PING"
 _STATEMENT = "instance_ping"
@@ -75,7 +78,7 @@ FEW = Kind("IC-PING-006", "Too few pings between the instances for a verdict")
     question="Do the instances answer each other quickly, with small and with block-sized messages?",
     needs=("activity",),
     uses=("database", "nodes", "networks"),
-    kinds=(QUICK, SLOW, LARGE_SLOWER, NOT_KNOWN, LARGE_MISSING, FEW, SILENT),
+    kinds=(QUICK, SLOW, LARGE_SLOWER, NOT_KNOWN, LARGE_MISSING, FEW, SILENT, HANGS),
 )
 def instance_ping(cluster: Cluster) -> Iterator[Finding]:
     """Averages the pings of 500 bytes and 8 KB that the instances' own PING processes exchange in the interval.
@@ -87,6 +90,7 @@ def instance_ping(cluster: Cluster) -> Iterator[Finding]:
     A real instance pings each other one about every 12 s, so an interval has few pings. A fault needs few_pings
     of them; two thirds of few_pings of each size suffice for quick answers to pass.
     """
+    yield from hung_instance_findings(cluster)
     if isinstance(cluster.activity, Activity):
         yield from with_container_note(cluster, _findings(cluster, cluster.activity))
 
@@ -175,6 +179,7 @@ def _silent(cluster: Cluster, activity: Activity, pairs: Sequence[InstancePing],
         table=table,
         nodes=_nodes(cluster, pairs),
         extent=(len(pairs), "pairs"),
+        observed=messages_lost(cluster, pairs, activity.seconds),
     )
 
 
@@ -210,6 +215,7 @@ def _slow(cluster: Cluster, slow: Sequence[InstancePing], table: Table | None) -
         table=table,
         nodes=_nodes(cluster, slow),
         extent=(worst_ms(worst), "ms on average"),
+        observed=messages_late(cluster, slow, limits),
     )
 
 
@@ -257,6 +263,7 @@ def _large_slower(cluster: Cluster, larger: Sequence[InstancePing], table: Table
         table=table,
         nodes=_nodes(cluster, larger),
         extent=(size_ratio(worst), "times as long"),
+        observed=messages_late(cluster, larger, cluster.thresholds),
     )
 
 
@@ -285,6 +292,7 @@ def _large_missing(
         table=table,
         nodes=_nodes(cluster, missing),
         extent=(len(missing), "pairs"),
+        observed=large_messages_lost(cluster, missing),
     )
 
 
@@ -305,6 +313,7 @@ def _quick(
         ),
         evidence=statement_topics(cluster, _STATEMENT),
         table=table,
+        observed=(*read_on(QUICK.code, _nodes(cluster, enough)), *messages_passed(cluster, enough)),
     )
 
 

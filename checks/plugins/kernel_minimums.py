@@ -12,6 +12,7 @@ from checks.plugins.shared.host_facts import HOST_TOPIC, parts_of
 from checks.plugins.shared.settings_text import plan_of
 from checks.rules.host_limits import BUFFER_MINIMUM, counts_fragments_by_cpu, fragment_memory_wanted
 from checks.rules.node_counts import sysctl
+from checks.rules.observed.states import read_on, state
 
 _GUIDE = "Database Installation Guide, minimum parameter settings"
 _LIMIT = "net.ipv4.ipfrag_high_thresh"
@@ -64,6 +65,7 @@ def kernel_minimums(cluster: Cluster) -> Iterator[Finding]:
             subject=f"{briefly(fine, 'node')}: buffers",
             seen=some([f"{n}: {', '.join(f'{k} {v:,}' for k, v in _values(cluster, n).items())}" for n in fine]),
             evidence=[(n, "sysctls") for n in fine],
+            observed=read_on(MET.code, fine),
         )
     if unread or not small:
         reason = f"The kernel of {named(unread, 'node')} shows no net.core settings here, as in a container."
@@ -118,6 +120,7 @@ def _below(cluster: Cluster, nodes: Sequence[str], small: dict[str, int]) -> Fin
         evidence=[(node, "sysctls") for node in nodes],
         nodes=nodes,
         extent=(len(small), "settings"),
+        observed=[state(key, node, value=value) for node in nodes for key, value in small.items()],
     )
 
 
@@ -166,4 +169,5 @@ def _fragments(cluster: Cluster, nodes: Sequence[Node], cpus: int) -> Finding:
         evidence=[(name, topic) for name in names for topic in ("sysctls", HOST_TOPIC)],
         nodes=names,
         extent=(len(names), "nodes"),
+        observed=[state(_LIMIT, name, value=limit) for name in names],
     )

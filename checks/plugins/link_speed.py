@@ -9,10 +9,12 @@ from checks.model.check import Kind, check
 from checks.model.facts import Cluster, PrivateNetwork, Unknown
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.networks import nics_of
+from checks.model.observation import Observation
 from checks.model.wording import listed
 from checks.plugins.shared.grouping import briefly, named, some
 from checks.plugins.shared.path_text import short_name
 from checks.rules.link_states import is_slower
+from checks.rules.observed.states import read_on, state
 
 _SLOW_SIDE = (
     "Packets that arrive faster than the slow side takes them wait in the queue of the switch port, and are dropped "
@@ -120,6 +122,7 @@ def _half(network: PrivateNetwork, nics: Sequence[_Nic]) -> Finding:
         network=network.name,
         nodes=_nodes(nics),
         extent=(len(nics), "interfaces"),
+        observed=[state("duplex", nic.node, network.name, nic.name, nic.duplex) for nic in nics],
     )
 
 
@@ -139,6 +142,7 @@ def _slower(network: PrivateNetwork, slow: Sequence[_Nic], fast: Sequence[_Nic])
         network=network.name,
         nodes=_nodes(slow),
         extent=(len(slow), "interfaces"),
+        observed=_speeds(network, slow),
     )
 
 
@@ -152,6 +156,7 @@ def _not_known(network: PrivateNetwork, silent: Sequence[_Nic]) -> Finding:
         evidence=_evidence(silent),
         network=network.name,
         nodes=_nodes(silent),
+        observed=_speeds(network, silent),
     )
 
 
@@ -166,7 +171,12 @@ def _same(network: PrivateNetwork, nics: Sequence[_Nic]) -> Finding:
         seen=some([nic.line for nic in nics]),
         evidence=_evidence(nics),
         network=network.name,
+        observed=read_on(SAME.code, _nodes(nics), network.name, speed),
     )
+
+
+def _speeds(network: PrivateNetwork, nics: Sequence[_Nic]) -> list[Observation]:
+    return [state("speed", nic.node, network.name, nic.name, nic.speed_mbps) for nic in nics]
 
 
 def _display(nics: Sequence[_Nic]) -> Remedy:

@@ -13,6 +13,7 @@ from checks.model.finding import Finding, Remedy, Status
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.shared.host_facts import HOST_TOPIC, not_known_findings, parts_of, skipped, skipped_without_hosts
 from checks.rules.host_limits import LOOPBACK_MTU, reserve_refused, reserve_wanted_kb
+from checks.rules.observed.states import read_on, state
 
 _NOTE = "MOS 2041723.1"
 _WHY = (
@@ -57,6 +58,7 @@ def loopback_memory(cluster: Cluster) -> Iterator[Finding]:
             data={"mtu_bytes": mtu},
             seen=some([_line(node, memory[node]) for node in nodes]),
             evidence=_evidence(nodes),
+            observed=read_on(LARGE.code, nodes),
         )
     if fine := [node for node in memory if node not in large and mtus[node] is not None]:
         yield SUITABLE.finding(
@@ -66,6 +68,7 @@ def loopback_memory(cluster: Cluster) -> Iterator[Finding]:
             subject=f"{briefly(fine, 'node')}: lo small",
             seen=some([_line(node, memory[node]) for node in fine]),
             evidence=_evidence(fine),
+            observed=read_on(SUITABLE.code, fine),
         )
     yield from not_known_findings(NOT_KNOWN, "The memory reserve of {} is", unknown, "loopback-memory")
     if not unknown and not any(mtu is not None for mtu in mtus.values()):
@@ -97,6 +100,7 @@ def _short(nodes: list[str], memory: NodeMemory, mtu: int) -> Finding:
         evidence=_evidence(nodes),
         nodes=nodes,
         extent=(len(nodes), "nodes"),
+        observed=[state("vm.min_free_kbytes", node, nic="lo", value=memory.min_free_kb) for node in nodes],
     )
 
 

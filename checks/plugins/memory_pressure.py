@@ -12,6 +12,7 @@ from checks.plugins.shared.counter_text import TOPIC, not_counted_finding, share
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.rules.node_counts import without_counts
 from checks.rules.node_pressure import MemoryLoad, memory_load
+from checks.rules.observed.states import read_on, state
 
 _HARM = (
     "Processes of Clusterware and of the database stop while the kernel frees memory: heartbeats are late, blocks wait "
@@ -59,6 +60,7 @@ def memory_pressure(cluster: Cluster) -> Iterator[Finding]:
             subject="no swapping",
             seen=some([_line(load) for load in fine]),
             evidence=_evidence(fine),
+            observed=read_on(ROOM.code, [x.node for x in fine]),
         )
     if left := {node: load for node, load in judged.items() if isinstance(load, Unknown)}:
         yield not_counted_finding(NOT_KNOWN, "The memory of {}", left, "node")
@@ -85,6 +87,7 @@ def _swaps(same: Sequence[MemoryLoad]) -> Finding:
         evidence=_evidence(same),
         nodes=nodes,
         extent=(min(most.swapped_in, most.swapped_out), "pages a second"),
+        observed=[state("pages swapped a second", x.node, value=min(x.swapped_in, x.swapped_out)) for x in same],
     )
 
 
@@ -112,6 +115,12 @@ def _stalls(same: Sequence[MemoryLoad]) -> Finding:
         evidence=_evidence(same),
         nodes=nodes,
         extent=(most.stalls, "allocations a second"),
+        observed=[
+            state("killed processes", x.node, value=x.killed)
+            if x.killed
+            else state("stalled allocations a second", x.node, value=x.stalls)
+            for x in same
+        ],
     )
 
 

@@ -10,11 +10,13 @@ from checks.model.effect import Effect
 from checks.model.facts import Cluster, Port, PrivateNetwork, Unknown
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.networks import layers_below, subnet_of
+from checks.model.observation import Observation
 from checks.model.wording import counted, listed
 from checks.plugins.shared.engineered_notes import by_the_vendor
 from checks.plugins.shared.path_text import safe_change, short_name
 from checks.plugins.shared.route_remedy import without_mtu
 from checks.rules.engineered import is_engineered
+from checks.rules.observed.states import read_on, state
 
 _CAUSE_5 = "MOS 563566.1, causes 5 and 12"
 
@@ -104,6 +106,7 @@ def _agree(cluster: Cluster, network: PrivateNetwork, mtu: int) -> Finding:
         seen=tuple(f"{p.node}: {p.interface} {_mtu_of(cluster, p)}" for p in network.ports),
         evidence=_evidence(network),
         network=network.name,
+        observed=read_on("mtu", [port.node for port in network.ports], network.name, mtu),
     )
 
 
@@ -138,6 +141,7 @@ def _ports(cluster: Cluster, network: PrivateNetwork, usual: int) -> Iterator[Fi
             network=network.name,
             nodes=[p.node for p in network.ports],
             extent=(len(network.ports) - len(by_mtu[usual]), "interfaces"),
+            observed=[_observed(network, port, mtu) for mtu, ports in by_mtu.items() for port in ports],
         )
         return
     for mtu, ports in sorted(by_mtu.items()):
@@ -159,7 +163,12 @@ def _ports(cluster: Cluster, network: PrivateNetwork, usual: int) -> Iterator[Fi
             network=network.name,
             nodes=[p.node for p in ports],
             extent=(len(ports), "interfaces"),
+            observed=[_observed(network, port, mtu) for port in ports],
         )
+
+
+def _observed(network: PrivateNetwork, port: Port, mtu: int) -> Observation:
+    return state("mtu", port.node, network.name, port.interface, mtu)
 
 
 def _undecided(cluster: Cluster, network: PrivateNetwork, usual: int, by_mtu: dict[int, list[Port]]) -> bool:
@@ -195,6 +204,7 @@ def _below(cluster: Cluster, network: PrivateNetwork) -> Iterator[Finding]:
                     evidence=[(node.name, "interfaces")],
                     network=network.name,
                     nodes=[node.name],
+                    observed=[state("mtu", node.name, network.name, lower.name, lower.mtu)],
                 )
 
 
@@ -228,6 +238,7 @@ def _routes(cluster: Cluster, network: PrivateNetwork) -> Iterator[Finding]:
                     evidence=[(node.name, "routes")],
                     network=network.name,
                     nodes=[node.name],
+                    observed=[state("mtu", node.name, network.name, route.interface, route.mtu)],
                 )
 
 
@@ -271,6 +282,7 @@ def _networks_differ(networks: tuple[PrivateNetwork, ...]) -> Iterator[Finding]:
                 )
             ],
             evidence=list(dict.fromkeys(entry for network in networks for entry in _evidence(network))),
+            observed=[state("mtu", "", name, value=mtu) for name, mtu in known],
         )
 
 

@@ -9,6 +9,7 @@ from checks.model.facts import Cluster, Clusterware, Unknown, release
 from checks.model.finding import Finding, Remedy, Status
 from checks.plugins.shared.grouping import briefly, named
 from checks.plugins.shared.host_facts import hosts_of
+from checks.rules.observed.states import read_on, states
 
 _NOTE = "MOS 1212703.1"
 JOINED = Kind("IC-MCAST-001", "The nodes found each other when Clusterware started")
@@ -66,6 +67,7 @@ def multicast(cluster: Cluster) -> Iterator[Finding]:
             ],
             evidence=[(node, "boot files") for node in avahi],
             nodes=avahi,
+            observed=states(AVAHI.code, avahi),
         )
     yield _joined(facts)
 
@@ -84,6 +86,7 @@ def _joined(facts: Clusterware) -> Finding:
             else "The cluster has a single node.",
             subject="all joined",
             evidence=[(facts.local_node if isinstance(facts.local_node, str) else members[0].name, "olsnodes")],
+            observed=read_on(JOINED.code, [member.name for member in members]),
         )
     if _FIRST <= version < _AFTER:
         return ABSENT.finding(
@@ -100,6 +103,7 @@ def _joined(facts: Clusterware) -> Finding:
             ],
             nodes=outside,
             extent=(len(outside), "nodes"),
+            observed=states(ABSENT.code, outside),
         )
     return JOINED.finding(
         Status.SKIPPED,

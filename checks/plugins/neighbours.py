@@ -8,9 +8,12 @@ from checks.model.check import Kind, check
 from checks.model.effect import Effect
 from checks.model.facts import Cluster, Interface, PrivateNetwork, Unknown
 from checks.model.finding import Finding, Remedy, Status
+from checks.model.observation import Fate, Observation
+from checks.model.traffic import Address, Traffic, among
 from checks.model.wording import hub, listed
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.rules.neighbour_entries import NeighbourEntry, Whose, neighbour_entries
+from checks.rules.observed.states import read_at, read_on, state, to_peer
 from checks.rules.swapped_ports import swapped_ports
 
 _RFC = "RFC 5227"
@@ -92,6 +95,7 @@ def _right(cluster: Cluster, entries: Sequence[NeighbourEntry]) -> Finding:
             "No two nodes have the same private address; no node has a neighbour entry for a peer to compare.",
             subject="no entries",
             evidence=[(node.name, "neighbours") for node in cluster.read_nodes()],
+            observed=read_on(NONE.code, [node.name for node in cluster.read_nodes()]),
         )
     nodes = list(dict.fromkeys(e.node for e in entries))
     verb = "has" if len(nodes) == 1 else "have"
@@ -102,6 +106,7 @@ def _right(cluster: Cluster, entries: Sequence[NeighbourEntry]) -> Finding:
         subject=f"{len(entries)} right",
         seen=some([e.line for e in entries]),
         evidence=[(node, "neighbours") for node in nodes],
+        observed=read_at(RIGHT.code, [(e.node, e.network) for e in entries]),
     )
 
 
@@ -149,7 +154,13 @@ def _wrong(same: Sequence[NeighbourEntry]) -> Finding:
         # The entry is on the nodes that have it; the second owner of an address is at the address.
         nodes=nodes if first.whose is Whose.SET else list(dict.fromkeys([*nodes, first.peer])),
         extent=(len(same), "entries"),
+        observed=[_observed(kind, e) for e in same],
     )
+
+
+def _observed(kind: Kind, entry: NeighbourEntry) -> Observation:
+    to = to_peer(entry.node, entry.peer, entry.network, entry.ip)
+    return state(kind.code, entry.node, entry.network, entry.interface, entry.peer, to)
 
 
 def _fits(entries: Sequence[NeighbourEntry], swapped: Sequence[str]) -> Finding:
@@ -162,6 +173,7 @@ def _fits(entries: Sequence[NeighbourEntry], swapped: Sequence[str]) -> Finding:
         next=[Remedy("Fix the finding of the check interfaces about the exchanged addresses.")],
         evidence=[(node, "neighbours") for node in dict.fromkeys(e.node for e in entries)],
         nodes=swapped,
+        observed=[_observed(OTHER_NIC, e) for e in entries],
     )
 
 
@@ -202,6 +214,7 @@ def _crossed(wrong: Sequence[NeighbourEntry]) -> Finding:
         network=networks[0] if len(networks) == 1 else "",
         nodes=[culprit] if culprit else sorted(nodes),
         extent=(len(wrong), "entries"),
+        observed=[_observed(OTHER_NIC, e) for e in wrong],
     )
 
 
@@ -252,7 +265,18 @@ def _owners(cluster: Cluster, network: PrivateNetwork) -> Iterator[Finding]:
                 evidence=[(node, "interfaces") for node in nodes],
                 network=network.name,
                 nodes=nodes,
+                observed=[_owned_twice(TWO_OWNERS, network, nodes, ip, "haip" if is_haip else "private")],
             )
+
+
+def _owned_twice(
+    kind: Kind, network: PrivateNetwork, nodes: Sequence[str], value: str, address: Address | None = None
+) -> Observation:
+    """Return what the packets to all its owners suffer."""
+    to = Traffic(networks=(network.name,), receivers=among(nodes), addresses=(address,) if address else None)
+    return Observation(
+        fate=Fate.STATE, what=kind.code, legs=(to,), nodes=among(nodes), network=network.name, value=value
+    )
 
 
 def _remove_address(ip: str, nodes: Sequence[str]) -> list[Remedy]:
@@ -294,4 +318,5 @@ def _same_macs(cluster: Cluster, network: PrivateNetwork) -> Iterator[Finding]:
                 evidence=[(node, "interfaces") for node in nodes],
                 network=network.name,
                 nodes=nodes,
+                observed=[_owned_twice(SAME_MAC, network, nodes, same[0][2])],
             )

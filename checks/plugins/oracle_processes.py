@@ -28,6 +28,7 @@ from checks.plugins.shared.host_facts import (
     skipped_without_hosts,
 )
 from checks.rules.host_limits import slow_processes
+from checks.rules.observed.states import read_on, states
 
 _SOURCES = ("MOS 563566.1, cause 19", "sched(7)", "proc(5), fields 40 and 41 of /proc/PID/stat")
 _WHY = (
@@ -94,6 +95,7 @@ def oracle_processes(cluster: Cluster) -> Iterator[Finding]:
             subject=f"{briefly(fine, 'node')}: priority",
             seen=some([_line(node, processes[node]) for node in fine]),
             evidence=[(node, HOST_TOPIC) for node in fine],
+            observed=read_on(RIGHT.code, fine),
         )
     yield from not_known_findings(NOT_KNOWN, "The priority of Oracle's processes on {} is", unknown, "oracle-processes")
     if not unknown and not warned and not fine and not open_:
@@ -166,6 +168,7 @@ def _slow(same: Sequence[_Instance], hosts: Mapping[str, HostSetup]) -> Finding:
         evidence=[(node, HOST_TOPIC) for node in nodes],
         nodes=nodes,
         extent=(number, "processes"),
+        observed=states(SLOW.code, nodes),
     )
 
 
@@ -191,6 +194,7 @@ def _by_release(same: Sequence[_Instance]) -> Finding:
         ],
         evidence=[(node, HOST_TOPIC) for node in nodes],
         nodes=nodes,
+        observed=states(BY_RELEASE.code, nodes),
     )
 
 

@@ -15,6 +15,8 @@ from checks.plugins.shared.host_facts import parts_of
 from checks.plugins.shared.instance_text import percent
 from checks.rules.lost_blocks import lost_at
 from checks.rules.node_counts import NodeCounts, counts_of, lacks, vanish, without_counts
+from checks.rules.observed.counted_packets import vanished
+from checks.rules.observed.states import network_at, read_on, state, states
 
 DELIVERED = Kind("IC-FILTER-001", "The packets that arrived at a node were delivered, or dropped for a counted reason")
 VANISHED = Kind(
@@ -81,6 +83,7 @@ def packet_filter(cluster: Cluster) -> Iterator[Finding]:
             subject=f"{_few(fine)} vanished",
             seen=some([f"{c.node}: {counted(c.received, 'packet')} received, {c.vanished:,} vanished" for c in fine]),
             evidence=[(c.node, TOPIC) for c in fine],
+            observed=read_on(DELIVERED.code, [c.node for c in fine]),
         )
     unknown = {**without_counts(cluster), **blind}
     if unknown:
@@ -95,7 +98,7 @@ def _filters(cluster: Cluster) -> Iterator[Finding]:
         node: found for node, read in filters.items() if (found := tuple(_exposed(_private(cluster, node), read)))
     }
     for same in alike(exposed, lambda node: exposed[node]):
-        yield _not_trusted(same, exposed[same[0]])
+        yield _not_trusted(cluster, same, exposed[same[0]])
     hidden = [node for node, read in filters.items() if isinstance(read.zones, Unknown)]
     for same in alike(hidden, lambda node: filters[node].zones):
         zones = filters[same[0]].zones
@@ -119,6 +122,7 @@ def _filters(cluster: Cluster) -> Iterator[Finding]:
             next=[_rules_by_hand(f"root on {named(same, 'node')}")],
             evidence=[(node, "boot files") for node in same],
             nodes=same,
+            observed=states(RULES_NOT_READ.code, same),
         )
 
 
@@ -142,7 +146,7 @@ def _exposed(interfaces: Sequence[str], filters: PacketFilters) -> Iterator[tupl
             yield interface, zone
 
 
-def _not_trusted(nodes: Sequence[str], exposed: Sequence[tuple[str, str]]) -> Finding:
+def _not_trusted(cluster: Cluster, nodes: Sequence[str], exposed: Sequence[tuple[str, str]]) -> Finding:
     where = f"root on {named(nodes, 'node')}"
     zones = list(dict.fromkeys(zone for _, zone in exposed))
     return NOT_TRUSTED.finding(
@@ -173,6 +177,11 @@ def _not_trusted(nodes: Sequence[str], exposed: Sequence[tuple[str, str]]) -> Fi
         evidence=[(node, "boot files") for node in nodes],
         nodes=nodes,
         extent=(len(exposed) * len(nodes), "interfaces"),
+        observed=[
+            state("firewalld zone", node, network_at(cluster, node, name), name, zone)
+            for node in nodes
+            for name, zone in exposed
+        ],
     )
 
 
@@ -210,4 +219,5 @@ def _vanished(counts: Sequence[NodeCounts]) -> Finding:
         evidence=[(node, TOPIC) for node in nodes],
         nodes=nodes,
         extent=highest_rate(counts, lambda c: c.vanished, "packets"),
+        observed=vanished(counts),
     )

@@ -13,6 +13,7 @@ from checks.plugins.shared.filter_commands import capture
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.rules.frame_sizes import STANDARD_MTU, CountedSizes, FrameSizes, SizeUse, frame_sizes
 from checks.rules.node_counts import without_counts
+from checks.rules.observed.states import state
 from checks.rules.size_classes import SizeClass
 
 _DRIVER_TOPIC = "driver counters"
@@ -95,6 +96,7 @@ def _finding(same: Sequence[FrameSizes]) -> Finding:
         network=network,
         nodes=nodes,
         extent=(least, "% of the bytes in frames of MTU 1500") if status is Status.WARN else None,
+        observed=[state(kind.code, f.nic.node, f.nic.network, f.nic.name, f.full_percent) for f in same],
     )
 
 

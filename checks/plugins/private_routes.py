@@ -8,11 +8,13 @@ from collections.abc import Iterator, Sequence
 from checks.model.check import Kind, check
 from checks.model.facts import Cluster, Flows, Interface, Node, PrivateNetwork, Route, Unknown
 from checks.model.finding import FAULTS, Finding, Remedy, Status
+from checks.model.traffic import Traffic
 from checks.model.wording import counted, listed
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.shared.route_remedy import without_mtu
 from checks.rules.flow_verdicts import answered, judge_flow
 from checks.rules.node_counts import sysctl
+from checks.rules.observed.states import read_on, state, states, to_peer
 from checks.rules.table_routes import network_of, route_to
 
 _GUIDE = "Grid Infrastructure Installation Guide, private networks"
@@ -95,6 +97,7 @@ def private_routes(cluster: Cluster) -> Iterator[Finding]:
             "MTU than its NIC.",
             subject=f"{briefly(fine, 'node')}: routes private",
             evidence=[(node, "routes") for node in fine],
+            observed=read_on(PRIVATE.code, fine),
         )
     if not nodes:
         yield PRIVATE.finding(
@@ -145,6 +148,7 @@ def _default(cluster: Cluster, node: Node) -> Iterator[Finding]:
             evidence=[(node.name, "routes"), (node.name, "interfaces")],
             network=network.name,
             nodes=[node.name],
+            observed=[state(DEFAULT.code, node.name, network.name, route.interface, route.gateway or None)],
         )
 
 
@@ -176,7 +180,12 @@ def _haip(cluster: Cluster, node: Node) -> Iterator[Finding]:
             network=network.name,
             nodes=[node.name],
             extent=(interface.mtu - route.mtu, "bytes less"),
+            observed=[state("mtu", node.name, network.name, route.interface, route.mtu, _to_haip(node, network))],
         )
+
+
+def _to_haip(node: Node, network: PrivateNetwork) -> Traffic:
+    return Traffic(networks=(network.name,), senders=(node.name,), addresses=("haip",))
 
 
 def _is_of_haip(destination: str) -> bool:
@@ -229,6 +238,17 @@ def _astray(cluster: Cluster, node: Node) -> Iterator[Finding]:
             network=network.name,
             nodes=[node.name],
             extent=(len(peers), "peers"),
+            observed=[
+                state(
+                    ASTRAY.code,
+                    node.name,
+                    network.name,
+                    route.interface,
+                    port.node,
+                    to_peer(node.name, port.node, network.name, port.ip),
+                )
+                for port, route in taken
+            ],
         )
 
 
@@ -287,6 +307,17 @@ def _without_route(cluster: Cluster, node: Node, interface: str, network: Privat
         network=network.name,
         nodes=[node.name],
         extent=(len(peers), "peers"),
+        observed=[
+            state(
+                NO_ROUTE.code,
+                node.name,
+                network.name,
+                interface,
+                port.node,
+                to_peer(node.name, port.node, network.name, port.ip),
+            )
+            for port in peers
+        ],
     )
 
 
@@ -313,6 +344,7 @@ def _forwarding(cluster: Cluster, nodes: Sequence[Node]) -> Iterator[Finding]:
             evidence=[(name, "sysctls") for name in names],
             nodes=names,
             extent=None if bridges else (len(names), "nodes"),
+            observed=states(FORWARDS.code, names),
         )
 
 

@@ -27,6 +27,8 @@ from checks.rules.node_counts import (
     sysctl,
     without_counts,
 )
+from checks.rules.observed.counted_packets import failed_reassemblies
+from checks.rules.observed.states import read_on
 
 _CAUSE_3 = "MOS 563566.1, cause 3"
 
@@ -142,6 +144,7 @@ def _failing(cluster: Cluster, counts: Sequence[NodeCounts], fault: ReassemblyFa
         evidence=[(node, topic) for node in nodes for topic in (TOPIC, "sysctls")],
         nodes=nodes,
         extent=(max(c.failed_percent for c in counts), "% of fragments in vain"),
+        observed=failed_reassemblies(counts, are_lost=fault is ReassemblyFault.LOST),
     )
 
 
@@ -250,4 +253,5 @@ def _whole(cluster: Cluster, whole: Sequence[NodeCounts]) -> Finding:
             *beside_udp(cluster, [c.node for c in whole]),
         ),
         evidence=[(c.node, TOPIC) for c in whole],
+        observed=read_on(WHOLE.code, [c.node for c in whole]),
     )

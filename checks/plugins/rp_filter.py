@@ -8,6 +8,7 @@ from typing import NamedTuple
 from checks.model.check import Kind, check
 from checks.model.facts import Cluster, Unknown
 from checks.model.finding import Finding, Remedy, Status
+from checks.model.observation import Observation
 from checks.model.wording import counted, listed, span
 from checks.plugins.shared.counter_text import TOPIC, highest_rate, unknown_nodes_finding
 from checks.plugins.shared.grouping import alike, briefly, named, some
@@ -22,6 +23,8 @@ from checks.rules.kept_sysctls import (
 )
 from checks.rules.kept_sysctls import STRICT as STRICT_FILTER
 from checks.rules.node_counts import NodeCounts, counts_of, lacks, without_counts
+from checks.rules.observed.counted_packets import filtered_by_path
+from checks.rules.observed.states import network_at, read_on, state
 
 _SOURCE = "MOS 1286796.1"
 
@@ -69,7 +72,7 @@ def rp_filter(cluster: Cluster) -> Iterator[Finding]:
     reported = {f.counts.node for f in dropping}
     waiting = [_Filtering(c, strict_interfaces(cluster, c.node)) for c in counts if c.node not in reported]
     for same in alike([f for f in waiting if _is_failure(cluster, f)], lambda f: f.strict):
-        yield _strict_without_drops(same)
+        yield _strict_without_drops(cluster, same)
     fine = [c for c in counts if c.node not in reported and c.node not in blind]
     if fine:
         yield NONE_FILTERED.finding(
@@ -78,6 +81,7 @@ def rp_filter(cluster: Cluster) -> Iterator[Finding]:
             f"{span(max(c.seconds for c in fine))}.",
             subject="none filtered",
             evidence=[(c.node, TOPIC) for c in fine],
+            observed=read_on(NONE_FILTERED.code, [c.node for c in fine]),
         )
     unknown = {n: why for n, why in {**without_counts(cluster), **blind}.items() if n not in reported}
     if unknown:
@@ -128,10 +132,11 @@ def _filtered(cluster: Cluster, same: Sequence[_Filtering]) -> Finding:
         evidence=[(node, topic) for node in nodes for topic in (TOPIC, "sysctls")],
         nodes=nodes,
         extent=highest_rate([f.counts for f in same], lambda c: c.reverse_path, "packets"),
+        observed=(*filtered_by_path([f.counts for f in same]), *_strict(cluster, strict, nodes)),
     )
 
 
-def _strict_without_drops(same: Sequence[_Filtering]) -> Finding:
+def _strict_without_drops(cluster: Cluster, same: Sequence[_Filtering]) -> Finding:
     strict, nodes = same[0].strict, [f.counts.node for f in same]
     return STRICT.finding(
         Status.WARN,
@@ -145,6 +150,13 @@ def _strict_without_drops(same: Sequence[_Filtering]) -> Finding:
         evidence=[(node, topic) for node in nodes for topic in (TOPIC, "sysctls")],
         nodes=nodes,
         extent=(len(nodes), "nodes"),
+        observed=_strict(cluster, strict, nodes),
+    )
+
+
+def _strict(cluster: Cluster, strict: Sequence[str], nodes: Sequence[str]) -> tuple[Observation, ...]:
+    return tuple(
+        state("rp_filter", node, network_at(cluster, node, nic), nic, STRICT_FILTER) for node in nodes for nic in strict
     )
 
 

@@ -14,6 +14,7 @@ from checks.model.wording import counted
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.shared.host_facts import HOST_TOPIC, not_known_findings, parts_of, skipped_without_hosts
 from checks.rules.engineered import is_engineered
+from checks.rules.observed.states import read_on, state, states
 
 _SOURCES = ("MOS 563566.1, cause 6", "Grid Infrastructure Installation Guide, private networks")
 _WHY = (
@@ -69,6 +70,7 @@ def shared_network(cluster: Cluster) -> Iterator[Finding]:
             "backup or copying on a private network.",
             subject="no other users",
             evidence=[(node, HOST_TOPIC) for node in known],
+            observed=read_on(ALONE.code, known),
         )
     yield from not_known_findings(NOT_KNOWN, "Other users of the private networks on {} are", unknown, "shared-network")
     if not known and not unknown:
@@ -100,7 +102,7 @@ def _shared(cluster: Cluster, network: PrivateNetwork, uses: Sequence[_Use]) -> 
     if any(is_engineered(cluster, port.interface) for port in network.ports):
         return BY_DESIGN.finding(
             Status.INFO, f"{what}.", subject=f"{network.interface}: {service}", seen=seen, evidence=evidence,
-            network=network.name, nodes=nodes,
+            network=network.name, nodes=nodes, observed=states(BY_DESIGN.code, nodes, network.name),
         )  # fmt: skip
     return SHARED.finding(
         Status.WARN,
@@ -124,4 +126,5 @@ def _shared(cluster: Cluster, network: PrivateNetwork, uses: Sequence[_Use]) -> 
         network=network.name,
         nodes=nodes,
         extent=(len(uses), "users"),
+        observed=[state(SHARED.code, node, network.name, value=service) for node in nodes],
     )

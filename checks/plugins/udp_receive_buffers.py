@@ -23,6 +23,8 @@ from checks.rules.node_counts import (
     sysctl,
     without_counts,
 )
+from checks.rules.observed.counted_packets import backlog_drops, bad_checksums, other_errors, overflows
+from checks.rules.observed.states import read_on
 
 NONE_DROPPED = Kind("IC-UDP-001", "No datagram is dropped after its arrival")
 OVERFLOWED = Kind(
@@ -135,6 +137,7 @@ def _overflowed(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[Find
             evidence=[(node, topic) for node in nodes for topic in (TOPIC, "sysctls")],
             nodes=nodes,
             extent=highest_rate(same, lambda c: c.overflowed + c.no_memory, "datagrams"),
+            observed=overflows(same),
         )
 
 
@@ -171,6 +174,7 @@ def _bad_checksums(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[F
             evidence=[(node, TOPIC) for node in nodes],
             nodes=nodes,
             extent=highest_rate(counts, lambda c: c.bad_checksums, "datagrams"),
+            observed=bad_checksums(counts),
         )
 
 
@@ -206,6 +210,7 @@ def _backlog(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[Finding
             evidence=[(node, topic) for node in nodes for topic in (TOPIC, "sysctls")],
             nodes=nodes,
             extent=highest_rate(counts, lambda c: c.backlog_dropped, "packets"),
+            observed=backlog_drops(counts),
         )
 
 
@@ -228,6 +233,7 @@ def _other_errors(counts: Sequence[NodeCounts]) -> Iterator[Finding]:
             evidence=[(node, TOPIC) for node in nodes],
             nodes=nodes,
             extent=highest_rate(counts, lambda c: c.other_errors, "datagrams"),
+            observed=other_errors(counts),
         )
 
 
@@ -245,6 +251,7 @@ def _none_dropped(cluster: Cluster, fine: Sequence[NodeCounts]) -> Finding:
             *beside_udp(cluster, [c.node for c in fine]),
         ),
         evidence=[(c.node, TOPIC) for c in fine],
+        observed=read_on(NONE_DROPPED.code, [c.node for c in fine]),
     )
 
 

@@ -14,6 +14,7 @@ from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.shared.host_facts import HOST_TOPIC, hosts_of, skipped, skipped_without_hosts
 from checks.plugins.shared.losing_nodes import losing_nodes
 from checks.rules.host_limits import EMULATED
+from checks.rules.observed.states import read_on, state
 
 _SOURCES = ("VMware KB 1001805", "MOS 563566.1, cause 9")
 SUITED = Kind("IC-VIRT-001", "The private NICs of virtual machines are made for virtual machines")
@@ -63,6 +64,7 @@ def virtualisation(cluster: Cluster) -> Iterator[Finding]:
             subject=", ".join(drivers),
             seen=some([f"{nic.node}: {nic.interface} {nic.driver}" for nic in fine]),
             evidence=[(node, HOST_TOPIC) for node in dict.fromkeys(nic.node for nic in fine)],
+            observed=read_on(SUITED.code, [nic.node for nic in fine]),
         )
     if not nics:
         yield _not_judged(cluster, hosts, virtual)
@@ -113,4 +115,5 @@ def _emulated(nics: Sequence[_Nic], hosts: dict[str, HostSetup], *, loses: bool)
         evidence=[(node, HOST_TOPIC) for node in nodes],
         nodes=nodes,
         extent=(len(nics), "interfaces"),
+        observed=[state("driver", nic.node, nic=nic.interface, value=nic.driver) for nic in nics],
     )

@@ -6,7 +6,7 @@ from enum import Enum
 
 import msgspec
 
-from checks.model import drill_result, facts, finding, hypothesis, journal, measurement, report
+from checks.model import drill_result, facts, finding, hypothesis, journal, measurement, observation, report, traffic
 from checks.traffic import recording, samples
 
 
@@ -29,7 +29,10 @@ _UNCHANGED: dict[type[msgspec.Struct], tuple[str, ...]] = {
     report.WaiverStanding: ("code", "expires", "standing", "check"),
     finding.Finding: ("code", "check", "sources"),
     finding.Waived: ("expires",),
-    hypothesis.Hypothesis: ("cause", "name", "sources"),
+    hypothesis.Hypothesis: ("cause", "name", "sources", "hides"),
+    hypothesis.Together: ("causes",),
+    observation.Observation: ("what",),
+    traffic.Traffic: ("addresses", "protocols", "forms", "ends"),
     finding.Magnitude: ("unit",),
     journal.Entry: ("started_at",),
     measurement.Measurement: ("started_at", "racwire_version", "sha256"),
@@ -99,6 +102,7 @@ _UNCHANGED: dict[type[msgspec.Struct], tuple[str, ...]] = {
     samples.InstancesPace: ("cause", "reason"),
 }
 _INTERFACES: dict[type[msgspec.Struct], tuple[str, ...]] = {
+    observation.Observation: ("nic",),
     facts.ConfiguredInterface: ("name",),
     facts.ListedInterface: ("name",),
     facts.InterconnectInUse: ("name",),

@@ -13,6 +13,7 @@ from checks.model.measurement import Measurement
 from checks.model.report import Report
 from checks.redact.addresses import Addresses, is_well_known_network
 from checks.redact.fields import Treatment
+from checks.redact.keys import with_keys_of
 from checks.redact.learning import LearnedNames
 from checks.redact.names import MatchScope, NamePseudonyms, is_derived, match_scope_of
 from checks.redact.originals import Identity
@@ -121,7 +122,7 @@ class Redactor:
         if report.is_redacted:
             return report
         self.learn(report)
-        return msgspec.structs.replace(self.struct(report), is_redacted=True)
+        return msgspec.structs.replace(with_keys_of(self.struct(report), report), is_redacted=True)
 
     def track(self, track: Track) -> Track:
         """Return the samples with pseudonyms, replaced when they are read. Call `learn_track` first."""

@@ -14,21 +14,50 @@ _NAMED = 2
 _FIX = "Fix the cause named above"
 
 
-def grouped_by_reason(findings: Iterable[Finding]) -> Iterator[tuple[Finding, tuple[Finding, ...]]]:
+class Alike(msgspec.Struct, frozen=True):
+    """A finding, with the others that are UNKNOWN for exactly the same reason."""
+
+    finding: Finding
+    others: tuple[Finding, ...]
+    title: str
+    """The title of the finding; where facts could not be gathered at all, with the number of checks that need them."""
+    next: tuple[Remedy, ...]
+    """The next steps of all of them."""
+
+    @property
+    def is_not_gathered(self) -> bool:
+        """Whether each of several checks says only that the facts that it needs could not be gathered."""
+        return bool(self.others) and _is_not_gathered(self.finding)
+
+    @property
+    def found_by(self) -> tuple[str, ...]:
+        """The check of the finding; where facts could not be gathered at all, every check that needs them."""
+        findings = (self.finding, *self.others) if self.is_not_gathered else (self.finding,)
+        return tuple(dict.fromkeys(finding.check for finding in findings))
+
+    @property
+    def likewise(self) -> tuple[Finding, ...]:
+        """The others that say more than that facts could not be gathered for several checks."""
+        return () if self.is_not_gathered else self.others
+
+
+def alone(finding: Finding) -> Alike:
+    """Return a finding as a group of its own."""
+    return Alike(finding, (), finding.title, finding.next)
+
+
+def grouped_by_reason(findings: Iterable[Finding]) -> Iterator[Alike]:
     """Yield each finding in the order of `findings`, with the others that are UNKNOWN for exactly the same reason.
 
-    The finding has the next steps of all of them. Where facts could not be gathered at all, one finding stands for all
-    checks that need these facts.
+    Where facts could not be gathered at all, one finding stands for all checks that need these facts.
     """
     for first, *others in groups_by_reason(findings):
-        if others and _is_not_gathered(first):
-            names = ", ".join(dict.fromkeys(finding.check for finding in (first, *others)))
-            title = f"{1 + len(others)} checks{first.title.removeprefix(first.check)}"
-            yield msgspec.structs.replace(first, check=names, title=title), ()
-        elif others:
-            yield msgspec.structs.replace(first, next=_next_of_all((first, *others))), tuple(others)
+        if not others:
+            yield alone(first)
+        elif _is_not_gathered(first):
+            yield Alike(first, tuple(others), _of_several(1 + len(others), first), first.next)
         else:
-            yield first, ()
+            yield Alike(first, tuple(others), first.title, _next_of_all((first, *others)))
 
 
 def groups_by_reason(findings: Iterable[Finding]) -> list[list[Finding]]:
@@ -102,6 +131,12 @@ def _is_part_of(step: Remedy, other: Remedy) -> bool:
     """Whether the other step has the same commands at the same place, and a text that starts with this one's text."""
     is_same = (step.commands, step.where) == (other.commands, other.where)
     return bool(step.commands) and is_same and other.text.startswith(step.text)
+
+
+def _of_several(number: int, finding: Finding) -> str:
+    from checks.run.engine_findings import could_not_tell
+
+    return could_not_tell(f"{number} checks", finding.lacks[0]) if finding.lacks else finding.title
 
 
 def _is_not_gathered(finding: Finding) -> bool:

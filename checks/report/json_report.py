@@ -1,7 +1,8 @@
 """Writes the report as JSON, reads such a report back, and writes the published JSON Schema.
 
 The name of the schema changes when a reader of the old schema could not understand a new report. Added fields do not
-change the name: a reader ignores fields that it does not know, and uses the default for a missing field.
+change the name: a reader ignores fields that it does not know, and uses the default for a missing field. In
+`racwire-report/2` the diagnosis refers to findings by their keys: check, code, network, nodes, and a number.
 
 JSON cannot hold everything. A half character (lone surrogate), which a file name can contain, is written as `\\udcff`.
 An infinite number, which a threshold can be, is written as the largest float, which compares the same. NaN is written
@@ -31,7 +32,17 @@ class ReportDocument(Report, frozen=True, kw_only=True):
     """What the load of the interval asks of the interconnect: no pass and no fail."""
 
 
+SCHEMA_OF_0_2_0 = "racwire-report/1"
+"""Its diagnosis refers to findings by their titles, and is left out: a replay makes it again from the facts."""
 _NOT_ONE = "This is not a racwire report"
+
+
+class _Outline(msgspec.Struct, frozen=True):
+    schema: str = SCHEMA
+
+
+class _ReportOf020(Report, frozen=True, kw_only=True):
+    diagnosis: msgspec.Raw = msgspec.Raw()  # type: ignore[assignment]
 
 
 def to_json(report: Report) -> bytes:
@@ -77,11 +88,15 @@ def schema() -> bytes:
 def from_json(data: bytes) -> Report:
     """Read a report back. Raises ValueError with one sentence when `data` is no report, or has another schema."""
     try:
-        report = msgspec.json.decode(data, type=Report)
+        schema = msgspec.json.decode(data, type=_Outline).schema
+        report = msgspec.json.decode(data, type=_ReportOf020 if schema == SCHEMA_OF_0_2_0 else Report)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise ValueError(f"{_NOT_ONE}: {sanitize(str(error))}.") from error
     except RecursionError:
         raise ValueError(f"{_NOT_ONE}: its JSON is nested too deeply.") from None
-    if report.schema != SCHEMA:
-        raise ValueError(f"This report has the schema {sanitize(report.schema)[:60]}; this racwire reads {SCHEMA}.")
+    if schema == SCHEMA_OF_0_2_0:
+        kept = {name: getattr(report, name) for name in Report.__struct_fields__ if name != "diagnosis"}
+        return Report(**{**kept, "schema": SCHEMA})
+    if schema != SCHEMA:
+        raise ValueError(f"This report has the schema {sanitize(schema)[:60]}; this racwire reads {SCHEMA}.")
     return report

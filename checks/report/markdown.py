@@ -18,12 +18,13 @@ from checks.model.sanitize import sanitize
 from checks.model.sound_measurement import sound
 from checks.model.wording import counted, few, listed
 from checks.report.actions import one_line
-from checks.report.causes import ReportEntry, cause_entries, causes_of, other_causes
-from checks.report.folding import grouped_by_reason, grouped_skipped
+from checks.report.causes import ReportEntry, cause_entries, causes_of
+from checks.report.folding import Alike, grouped_by_reason, grouped_skipped
 from checks.report.load_section import TITLE, load_section
 from checks.report.measured.fit import not_shown
 from checks.report.measured.result_parts import state_of
 from checks.report.measurement_headline import brief
+from checks.report.other_causes import other_causes
 from checks.report.summary import counts, facts, headline, problems, sentences, waived
 
 _CODE_WORD = re.compile(
@@ -156,9 +157,12 @@ def _cause(entry: ReportEntry, *, has_headline: bool) -> Iterator[str]:
     if has_headline:
         yield from (f"## {inline(entry.headline, _TITLE)}", "")
     yield f"**{entry.status}**, {inline(entry.standing, _TEXT)}. Found by {inline(entry.codes, _TEXT)}."
+    yield from _paragraph("To tell them apart", entry.tells_apart)
     yield from _list("Because", entry.because)
     yield from _list("Against it", entry.against)
-    yield from _list("It explains", [f"{f.status}: {f.title}" for f in entry.explained])
+    for part in entry.explained:
+        yield from _list(part.label, [f"{f.status}: {f.title}" for f in part.findings])
+    yield from _paragraph("Not examined behind it", listed(entry.hides))
     yield from _next(entry.next)
     yield ""
 
@@ -192,37 +196,38 @@ def _problems(report: Report, room: int) -> Iterator[str]:
     found = list(grouped_by_reason(problems(report)))
     if found:
         yield from ("", "## Problems")
-    for number, (finding, alike) in enumerate(found):
-        whole = list(_in_full(report, finding, alike))
+    for number, alike in enumerate(found):
+        whole = list(_in_full(report, alike))
         room -= sum(map(len, whole)) + len(whole)
         if room < 0:
-            rest = (f"{f.status} {_named(f)}" for f, _ in found[number:])
+            rest = (f"{one.finding.status} {_named(one.finding, one.title)}" for one in found[number:])
             yield from _Room(_LINES).section("More problems", rest)
             return
         yield from whole
 
 
-def _named(finding: Finding) -> str:
-    return f"{inline(finding.code, _CELL)}: {inline(finding.title, _TITLE)}"
+def _named(finding: Finding, title: str = "") -> str:
+    return f"{inline(finding.code, _CELL)}: {inline(title or finding.title, _TITLE)}"
 
 
-def _in_full(report: Report, finding: Finding, alike: Sequence[Finding]) -> Iterator[str]:
-    yield from ("", f"### {finding.status}: {inline(finding.title, _TITLE)}", "")
+def _in_full(report: Report, alike: Alike) -> Iterator[str]:
+    finding = alike.finding
+    yield from ("", f"### {finding.status}: {inline(alike.title, _TITLE)}", "")
     about = f" ({inline(finding.subject, _CELL)})" if finding.subject else ""
-    yield f"{inline(finding.code, _CELL)}, found by {inline(finding.check, _TITLE)}{about}"
+    yield f"{inline(finding.code, _CELL)}, found by {inline(', '.join(alike.found_by), _TITLE)}{about}"
     yield from _list("Seen", finding.seen)
     if finding.table is not None:
         yield from _table(finding)
     yield from _list("Expected", finding.expected)
-    yield from _next(finding.next)
+    yield from _next(alike.next)
     yield from _paragraph("Why it matters", finding.why)
-    likewise = [f"{other.check} ({other.code})" for other in alike]
+    likewise = [f"{other.check} ({other.code})" for other in alike.likewise]
     yield from _paragraph("Not known for the same reason", few(likewise, _NAMED))
     joined = [f"{f.check} ({f.code})" for f in report.joined_with(finding) if f.code != finding.code]
     yield from _paragraph("Likely same cause", few(joined, _NAMED))
     actions = (f"{entry.node}: {one_line(entry.action, _ACTION)}" for entry in report.evidence(finding))
     yield from _evidence(dict.fromkeys(actions))
-    yield from _paragraph("Cause", "; ".join(causes_of(finding, report.diagnosis)))
+    yield from _paragraph("Cause", "; ".join(causes_of(finding, report)))
     yield from _paragraph("Sources", "; ".join(finding.sources))
 
 

@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime
 
-from checks.diagnosis.own_footprint import notices
 from checks.model.facts import Cluster, Clusterware, Database, NotAsked, PathProbe, PrivateNetwork, Unknown
 from checks.model.finding import PROBLEMS, Finding, Remedy, Status, worst_first
 from checks.model.report import Report
@@ -17,6 +16,7 @@ from checks.model.wording import counted, few, listed
 from checks.report.age import saved_state, time_text
 from checks.report.causes import cause_entries, further_entries
 from checks.report.folding import grouped_by_reason, grouped_skipped, skipped_in_short
+from checks.rules.own_footprint import notices
 
 FIRST_STEPS = 3
 _NOT_NEEDED = Cluster("", "").database
@@ -54,7 +54,7 @@ def headline(report: Report) -> str:
     alike = [f for f in worst if f.status is worst[0].status]
     if worst[0].status is not Status.UNKNOWN:
         return worst[0].title
-    reasons = [finding for finding, _ in grouped_by_reason(alike)]
+    reasons = list(grouped_by_reason(alike))
     if len(reasons) == 1:
         return reasons[0].title
     unknown = counted(len(alike), "unknown result")

@@ -114,7 +114,7 @@ def judge_flow(probe: FlowProbe, flows: Flows, paths: Sequence[PathProbe] = ()) 
         return FlowJudgement(probe, FlowVerdict.REFUSED, refused)
     fine = tuple(filter(is_fine, ports))
     if len(fine) == len(ports):
-        uncounted = _uncounted(flows, probe)
+        uncounted = uncounted_at(flows, probe.to_node)
         if uncounted >= probe.datagrams:
             reason = f"the kernel of {probe.to_node} did not count {uncounted} of the datagrams that were answered"
             return FlowJudgement(probe, FlowVerdict.OTHER_HOST, (), reason)
@@ -232,12 +232,10 @@ def did_not_arrive(flows: Flows, probe: FlowProbe, lost: int) -> bool:
     return flows.arrived(probe.to_node) is not None and 2 * lost_here(flows, probe)[1] >= max(1, expected)
 
 
-def _uncounted(flows: Flows, probe: FlowProbe) -> int:
-    """Return how many datagrams to the target of a path were answered without its kernel counting them."""
-    arrivals = flows.arrived(probe.to_node)
-    if arrivals is None:
-        return 0
-    return sum(answered(p) for p in flows.probes if p.to_node == probe.to_node) - arrivals.counted
+def uncounted_at(flows: Flows, node: str) -> int:
+    """Return how many datagrams to a node were answered without its kernel counting them."""
+    arrivals = flows.arrived(node)
+    return sum(answered(p) for p in flows.probes if p.to_node == node) - arrivals.counted if arrivals else 0
 
 
 def _without_answer(flows: Flows, probe: FlowProbe, arrivals: FlowArrivals | None) -> FlowJudgement:

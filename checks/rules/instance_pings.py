@@ -60,6 +60,16 @@ def is_sure_to_ping(seconds: float) -> bool:
     return seconds >= _SURE_TO_PING_S
 
 
+def pings_due(seconds: float) -> int:
+    """Return the pings of one size that an instance sends another one in an interval, at that pace; at least one."""
+    return max(1, int(seconds // _PING_EVERY_S))
+
+
+def is_slow(average_us: float | None, limits: Thresholds) -> bool:
+    """Whether pings of one size take long; those of a size that was not answered do not."""
+    return (average_us or 0.0) / 1000 > limits.ping_warn_ms
+
+
 def judged_from_s(limits: Thresholds) -> int:
     """Return the seconds of an interval, in whole tens, in which real instances send enough pings for every verdict."""
     return 10 * math.ceil(limits.few_pings * _PING_EVERY_S / 10)

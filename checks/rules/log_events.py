@@ -42,7 +42,10 @@ class LogEpisode:
     """The host or the instance that wrote the lines."""
     about: str
     """The peer: a node, `instance 2`, a route, an instance; empty where the lines name none."""
+    instance: int | None
+    """The number of the instance that the lines are about, where they name one by its number."""
     times: int
+    first_at: datetime
     last_at: datetime
     ago_s: float
     is_recent: bool
@@ -60,6 +63,7 @@ class _Line:
     node: str
     writer: str
     about: str
+    instance: int | None
     at: datetime
     code: str
     text: str
@@ -114,7 +118,9 @@ def _episode(
         nodes=tuple(dict.fromkeys(line.node for line in ordered)),
         writer=writer or last.writer,
         about=about,
+        instance=last.instance,
         times=max(1, counted),
+        first_at=ordered[0].at,
         last_at=last.at,
         ago_s=ago.total_seconds(),
         is_recent=abs(ago) <= recent,
@@ -186,18 +192,23 @@ def _of_log(node: str, log: AlertLog, lines: Iterable[LogLine], read_at: datetim
         if reported is None:
             continue
         event, about, counts = reported
-        if event is LogEvent.NODE_EVICTED and _was_shut_down(about, at, shutdowns):
+        if event is LogEvent.NODE_EVICTED and _was_shut_down(f"{about}", at, shutdowns):
             continue
         percent = _PERCENTS.get(line.code, 0)
-        yield _Line(event, node, log.owner, about, at, line.code, line.text, counts, percent, read_at)
+        named = f"instance {about}" if isinstance(about, int) else about
+        number = about if isinstance(about, int) else None
+        yield _Line(event, node, log.owner, named, number, at, line.code, line.text, counts, percent, read_at)
 
 
 def _was_shut_down(node: str, at: datetime, shutdowns: Iterable[tuple[str, datetime]]) -> bool:
     return any(name == node and timedelta(0) <= at - when <= _AFTER_A_SHUTDOWN for name, when in shutdowns)
 
 
-def _event(log: AlertLog, line: LogLine, receiver: str) -> tuple[LogEvent, str, bool] | None:
-    """Return what a line reports, about whom, and whether the line counts as one more event."""
+_Reported = tuple[LogEvent, str | int, bool]
+"""What a line reports, about whom (a name, or the number of an instance), and whether it counts as one more event."""
+
+
+def _event(log: AlertLog, line: LogLine, receiver: str | int) -> _Reported | None:
     if log.kind is LogKind.CLUSTERWARE:
         return _of_clusterware(log, line)
     text = line.text
@@ -221,7 +232,7 @@ def _event(log: AlertLog, line: LogLine, receiver: str) -> tuple[LogEvent, str, 
     return None
 
 
-def _of_clusterware(log: AlertLog, line: LogLine) -> tuple[LogEvent, str, bool] | None:
+def _of_clusterware(log: AlertLog, line: LogLine) -> _Reported | None:
     text = line.text
     match line.code:
         case "CRS-1612" | "CRS-1611" | "CRS-1610":
@@ -241,6 +252,6 @@ def _of_clusterware(log: AlertLog, line: LogLine) -> tuple[LogEvent, str, bool] 
     return None
 
 
-def _instance(text: str) -> str:
+def _instance(text: str) -> str | int:
     found = _INSTANCE.search(text)
-    return f"instance {found[1]}" if found else ""
+    return int(found[1]) if found else ""

@@ -15,8 +15,6 @@ from contextlib import redirect_stdout, suppress
 import msgspec
 
 from checks.diagnosis.diagnose import diagnose
-from checks.diagnosis.own_footprint import without_footprint
-from checks.diagnosis.udp_against_pings import outweigh
 from checks.model.broken_dependency import error_text
 from checks.model.check import Check
 from checks.model.facts import Cluster, Clusterware, Node, NotAsked, Unknown, UnreadNode
@@ -25,6 +23,8 @@ from checks.model.journal import Journal, now
 from checks.model.measurement import Measurement
 from checks.model.report import Report, make_report
 from checks.model.settings import Settings
+from checks.rules.own_footprint import without_footprint
+from checks.rules.udp_against_pings import outweigh
 from checks.rules.waivers import apply, day_of
 from checks.run.check_discovery import BrokenPlugin, known_codes
 from checks.run.engine_findings import KINDS, check_broke, interrupted_check, not_asked, not_gathered, plugin_broken

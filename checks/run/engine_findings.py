@@ -8,7 +8,7 @@ import msgspec
 
 from checks.model.broken_dependency import error_text
 from checks.model.check import Check, Kind
-from checks.model.facts import Cluster, NotAsked, Unknown
+from checks.model.facts import Cluster, NotAsked, Unknown, Unread
 from checks.model.finding import Finding, Remedy, Status, name_the_networks
 from checks.model.journal import Journal
 from checks.model.networks import subnets_found
@@ -63,7 +63,7 @@ def not_gathered(check: Check, need: str, unknown: Unknown, cluster: Cluster, jo
     node = cluster.local_node
     topics = {"clusterware": ("grid home",), "networks": ("grid home", "oifcfg getif")}
     topics |= dict.fromkeys(("database", "activity", "history"), _failed_queries(journal, node))
-    first_sentence, _, rest = unknown.reason.partition(". ")
+    rest = unknown.reason.partition(". ")[2]
     steps: Sequence[Remedy] = ()
     if need in ("clusterware", "networks"):
         # Without a usable Grid home or a right, the reason has its own remedy, and Clusterware may well be up here.
@@ -73,7 +73,7 @@ def not_gathered(check: Check, need: str, unknown: Unknown, cluster: Cluster, jo
         check.id,
         NOT_GATHERED.finding(
             Status.UNKNOWN,
-            f"{check.id} could not tell: {continued(first_sentence.rstrip('.'))}.",
+            could_not_tell(check.id, unknown),
             subject=f"{need} not known",
             seen=(rest,) if rest else (),
             next=steps,
@@ -81,6 +81,11 @@ def not_gathered(check: Check, need: str, unknown: Unknown, cluster: Cluster, jo
             lacks=[unknown],
         ),
     )
+
+
+def could_not_tell(who: str, unknown: Unread) -> str:
+    """Return the sentence that one or several checks have no verdict, with the reason."""
+    return f"{who} could not tell: {continued(unknown.reason.partition('. ')[0].rstrip('.'))}."
 
 
 def _failed_queries(journal: Journal, node: str) -> tuple[str, ...]:

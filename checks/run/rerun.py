@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from checks.diagnosis.diagnose import diagnose
-from checks.diagnosis.udp_against_pings import outweigh
 from checks.model.finding import worst_first
 from checks.model.report import Report, Rerun
+from checks.rules.udp_against_pings import outweigh
 from checks.rules.waivers import NOT_CHECKED, apply, day_of, waivers_in
 from checks.run.check_discovery import known_codes
 

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from checks.model.report import SCHEMA, Report
-from checks.report.json_report import from_json
+from checks.report.json_report import SCHEMA_OF_0_2_0, from_json
 from checks.saved.manifest import SavedError, damaged, newer
 
 _SETTINGS_BYTES = 1_000_000
@@ -95,7 +95,7 @@ def _lists_of(report: Report) -> Iterator[tuple[str, object]]:
 
 
 def _refuse_newer(schema: str, path: object) -> None:
-    if schema != SCHEMA and re.fullmatch(r"racwire-report/\d{1,4}", schema):
+    if schema not in (SCHEMA, SCHEMA_OF_0_2_0) and re.fullmatch(r"racwire-report/\d{1,4}", schema):
         raise newer(path, schema, SCHEMA)
 
 

@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[2]
 CONSOLE, ON_LAB, ON_NODE = "console", "console lab", "console rac1"
 """Blocks whose commands run in a directory with `FILES`, on a machine with a practice cluster, on a node of it."""
 _NODE = ON_NODE.split()[1]
-_GOLDEN = "tests/golden/v0_1_0"
+_GOLDEN = "tests/golden/v0_2_0"
 _MEASURED = "tests/samples/measurements"
 """Results of `racwire measure` on a practice cluster, at MTU 1500 and at 9000."""
 FILES = {

@@ -182,8 +182,8 @@ def nothing(output: str) -> Any:
 
 # --- the questions ----------------------------------------------------------------------------------------------------
 
-REPORTS = ("healthy.json", "switch-mtu.json", "hung-instance.json", "without-database.json")
-SAVED = ("healthy.racwire", "faults.racwire", "redacted.racwire")
+REPORTS = ("switch-mtu.json", "hung-instance.json")
+SAVED = ("healthy.racwire", "faults.racwire")
 RECORDINGS = ("before.rec", "loss.rec", "reboot.rec")
 JOURNALS = ("outage.change", "rolled-back.change", "done.change")
 
@@ -232,7 +232,7 @@ CASES: dict[str, list[Question]] = {
     "diff": [
         (["diff", "healthy.racwire", "faults.racwire", *JSON], difference),
         (["diff", "healthy.racwire", "faults.racwire"], prose),
-        (["diff", "switch-mtu.json", "healthy.json", *JSON], difference),
+        (["diff", "switch-mtu.json", "hung-instance.json", *JSON], difference),
     ],
     "compare": [
         (["compare", "before.rec", "loss.rec", "--stretch", "2s", *JSON], comparison),

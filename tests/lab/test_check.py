@@ -107,8 +107,8 @@ def test_the_same_fault_gives_the_same_first_line_twenty_times(cluster):
     # Without the datagrams, which are paced over the interval: that would take four minutes.
     checks = ("interfaces", "mtu-consistency", "df-ping", "neighbours", "reassembly", "rp-filter")
     first = [cluster.check(*checks).diagnosis.hypotheses[0] for _ in range(20)]
-    assert {(h.cause, h.standing, h.headline, h.places) for h in first} == {
-        (first[0].cause, first[0].standing, first[0].headline, first[0].places)
+    assert {(h.cause, h.standing, h.headline, h.place) for h in first} == {
+        (first[0].cause, first[0].standing, first[0].headline, first[0].place)
     }
     assert first[0].cause == "CAUSE-12"
 
@@ -223,7 +223,7 @@ def test_a_file_is_written_completely_and_not_over_another(cluster, tmp_path):
     out = tmp_path / "report.json"
     ran = cluster.inside("check", "--format", "json", "-o", str(out), "interfaces")
     assert (ran.code, ran.out) == (ExitCode.PASS, "")
-    assert json.loads(out.read_text())["schema"] == "racwire-report/1"
+    assert json.loads(out.read_text())["schema"] == "racwire-report/2"
     again = cluster.inside("check", "-o", str(out), "interfaces")
     assert again.code == ExitCode.USAGE
 

@@ -43,7 +43,7 @@ def test_on_a_minimal_node_each_user_learns_what_could_not_be_read(start: Start)
     assert "`lldpctl`" in " ".join(grid["topology"].seen)
     found = problems(report_as(practice, "dba1"))
     assert {finding.status for finding in found} == {Status.UNKNOWN}
-    clusterware = next(first for first, _ in grouped_by_reason(found) if first.check == "clusterware")
+    clusterware = next(one for one in grouped_by_reason(found) if one.finding.check == "clusterware")
     assert "dba1 may not read /etc/oracle/olr.loc and /etc/oratab" in clusterware.title
     assert "hidepid" in clusterware.title
 

@@ -64,13 +64,13 @@ def test_an_ordinary_user_learns_once_what_it_may_not_read(practice: Practice) -
     report = report_as(practice, "dba1")
     found = problems(report)
     assert {finding.status for finding in found} == {Status.UNKNOWN}
-    reasons = [first for first, _ in grouped_by_reason(found)]
-    clusterware, peer = (first for first in reasons if first.check != "log-lines")
-    (logs,) = (first for first in reasons if first.check == "log-lines")
+    reasons = list(grouped_by_reason(found))
+    clusterware, peer = (one for one in reasons if one.finding.check != "log-lines")
+    (logs,) = (one for one in reasons if one.finding.check == "log-lines")
     assert "this user may not list" in logs.title
-    assert "`oifcfg getif` could not open the cluster registry as dba1" in " ".join(clusterware.seen)
+    assert "`oifcfg getif` could not open the cluster registry as dba1" in " ".join(clusterware.finding.seen)
     assert ("sudo -u grid racwire check",) in {step.commands for step in clusterware.next}
-    assert peer.seen[0].startswith("User equivalence to rac2 is missing for user dba1")
+    assert peer.finding.seen[0].startswith("User equivalence to rac2 is missing for user dba1")
 
 
 @pytest.mark.skipif(shutil.which("sudo") is None, reason="SUDO WAS NOT TESTED: it is not installed")

@@ -16,12 +16,13 @@ from hypothesis import strategies as st
 from racwire_lab import FAULTS, LabError
 from racwire_lab.cluster.desired import desired
 from racwire_lab.cluster.directory import lab_directory
+from racwire_lab.cluster.drop_rules import DropRule, ruleset
 from racwire_lab.cluster.fault_kind import ActiveFault, Fault
 from racwire_lab.cluster.faults import place
 from racwire_lab.cluster.processes import Process
 from racwire_lab.cluster.state import State, boot_id, load, save
 from racwire_lab.cluster.topology import MAX_NODES, PortId, Shape, ports_named
-from racwire_lab.cluster.wiring import changed_nic, join, ruleset, split, unwire, wire
+from racwire_lab.cluster.wiring import changed_nic, join, split, unwire, wire
 
 SHAPE, CUT, STORING = Shape(3, 9000), Shape(3, 1500), Shape(3, 9000, has_storage=True, rate_mbps=1000)
 
@@ -124,7 +125,9 @@ def test_crossed_cables_and_swapped_addresses_exchange_the_two_networks() -> Non
 
 def test_ruleset_without_rules_only_deletes() -> None:
     assert ruleset("bridge", ()) == "add table bridge racwire\ndelete table bridge racwire\n"
-    assert "add rule inet racwire input drop\n" in ruleset("inet", ("input drop",))
+    rules = ruleset("inet", (DropRule("udp-filtered-rac2", "input", "meta l4proto udp"),))
+    assert 'racwire input meta l4proto udp counter name "udp-filtered-rac2" jump udp-filtered-rac2\n' in rules
+    assert rules.endswith("racwire udp-filtered-rac2 drop\n" + rules.splitlines(keepends=True)[-1])
 
 
 @pytest.mark.parametrize(("node", "network"), itertools.product(("2", "rac2"), ("1", "eth1")))

@@ -5,12 +5,12 @@ from __future__ import annotations
 import random
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
 from checks.model.facts import Cluster
-from checks.model.finding import Key, keyed
+from checks.model.finding import Finding, Key, keyed
 from checks.model.hypothesis import Diagnosis, Hypothesis, Place, Standing
 from checks.model.report import Report
 from tests.fixtures.clusters import SUBNETS
@@ -122,11 +122,16 @@ def is_excluded(fault: Fault, diagnosis: Diagnosis) -> bool:
 # --- one draw ---------------------------------------------------------------------------------------------------------
 
 
+Look = Callable[[Sequence[Fault], bool], Sequence[Finding]]
+"""Return the findings of a cluster with these faults only; those of what is lost for certain where the flag is set."""
+
+
 @dataclass
 class Trial:
     """What was right and wrong of one draw."""
 
     draw: Draw
+    look: Look
     count: Counter[str] = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)
     cpu_s: float = 0.0
@@ -139,8 +144,16 @@ class Trial:
 
 def trial(draw: Draw) -> Trial:
     """Diagnose all faults, mend each alone, and compare."""
-    began, result = time.process_time(), Trial(draw)
+    began = time.process_time()
     report = report_of(_facts(draw, draw.faults))
+    result = compare(draw, report, lambda left, is_lucky: findings_of(_facts(draw, left, is_lucky=is_lucky)))
+    result.cpu_s = time.process_time() - began
+    return result
+
+
+def compare(draw: Draw, report: Report, look: Look) -> Trial:
+    """Compare the report of all faults with what is seen when each alone is mended."""
+    result = Trial(draw, look)
     entries = entries_of(report.diagnosis)
     seen = visible(report.findings, draw.names, NAMES)
     own = set[int]().union(*(_compare(result, report, entries, fault, seen) for fault in draw.faults))
@@ -150,7 +163,6 @@ def trial(draw: Draw) -> Trial:
     result.count["draws with an entry of no fault"] = bool(result.count["entries of no fault"])
     if result.notes:
         result.notes.append(f"said: {'; '.join(map(_text, entries)) or 'nothing'}")
-    result.cpu_s = time.process_time() - began
     return result
 
 
@@ -164,7 +176,7 @@ def _compare(
     """Compare what was said of one fault with a run after its repair; return the numbers of its entries."""
     draw, names = result.draw, result.draw.names
     rest = [f for f in draw.faults if f != fault]
-    left = findings_of(_facts(draw, rest))
+    left = result.look(rest, False)
     remaining = losses(left, names, NAMES)
     by_key = dict(keyed(report.findings))
     gone = losses(faulty(report.findings), names, NAMES) - remaining
@@ -197,7 +209,7 @@ def _compare(
     explained = {key: losses([by_key[key]], names, NAMES) for h in hypotheses for key in h.explains}
     still = {key: ways & remaining for key, ways in explained.items() if ways & remaining}
     if still:
-        certain = losses(findings_of(_facts(draw, rest, is_lucky=True)), names, NAMES)
+        certain = losses(result.look(rest, True), names, NAMES)
         for key, ways in still.items():
             if false := ways & certain:
                 result.note("false explains", f"{fault} does not end {_way(min(false))} of {key[1]}")

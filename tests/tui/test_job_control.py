@@ -16,7 +16,7 @@ import pytest
 
 from tests.tui.terminal import LEAVE_ALTERNATE_SCREEN, PATIENCE_S, RACWIRE, other_user
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "v0_1_0" / "faults.racwire"
+GOLDEN = Path(__file__).parents[1] / "golden" / "v0_2_0" / "faults.racwire"
 CONSOLE = " ".join([*RACWIRE, "open", str(GOLDEN)])
 ENTER_ALTERNATE_SCREEN, MOUSE_OFF, SHOW_CURSOR = b"\x1b[?1049h", b"\x1b[?1000l", b"\x1b[?25h"
 

@@ -11,6 +11,7 @@ from textual.color import Color
 from checks.model.finding import Finding, Remedy, Status, Table
 from checks.model.journal import Entry
 from checks.model.report import Report
+from checks.report.folding import alone
 from tests.tui.clusters import black_hole, engine, node_unread
 from tui.cli.log_file import LogFile
 from tui.console.actions import CHECKS, READER, TABS, in_footer
@@ -40,7 +41,7 @@ async def report_of(facts: object) -> Report:
 async def test_every_line_of_a_finding_fits(width: int) -> None:
     report = await report_of(black_hole())
     for finding in report.findings:
-        for line in finding_lines(finding, report, width):
+        for line in finding_lines(alone(finding), report, width):
             assert width_of(line) <= width, plain([line])
 
 
@@ -98,7 +99,7 @@ def test_a_wide_table_continues_below_itself() -> None:
     report = Report(
         racwire_version="1", started_at="", duration_s=0, cluster=black_hole(), findings=(finding,), journal=()
     )
-    lines = [plain([line]) for line in finding_lines(finding, report, 38)]
+    lines = [plain([line]) for line in finding_lines(alone(finding), report, 38)]
     assert all(len(line) <= 38 for line in lines)
     assert sum(line.startswith("rac8") for line in lines) == 2
 
@@ -116,7 +117,7 @@ def test_a_change_is_marked() -> None:
         code="X-1", check="x", status=Status.FAIL, title="Bad.", next=(Remedy("Mend it.", ("mend",), is_change=True),)
     )
     report = Report(racwire_version="1", started_at="", duration_s=0, cluster=black_hole(), findings=(), journal=())
-    assert "1. CHANGE" in plain(finding_lines(finding, report, 38))
+    assert "1. CHANGE" in plain(finding_lines(alone(finding), report, 38))
 
 
 def test_evidence_has_the_node_the_time_the_duration_and_the_exit_status() -> None:

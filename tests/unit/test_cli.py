@@ -163,7 +163,7 @@ def test_explain_knows_checks_codes_and_the_whole_list(capsys):
 
 def test_the_schema_and_the_settings_template_are_printed(capsys):
     assert main(["schema"]) == 0
-    assert json.loads(capsys.readouterr().out)["$id"] == "racwire-report/1"
+    assert json.loads(capsys.readouterr().out)["$id"] == "racwire-report/2"
     assert main(["settings"]) == 0
     assert "max_packets_per_path" in capsys.readouterr().out
 

@@ -9,6 +9,7 @@ from checks.change.vendors_file import load_kinds
 from checks.model.command_effect import effect_of
 from checks.model.effect import Effect
 from checks.model.finding import Finding, Remedy, Status
+from checks.report.folding import alone
 from checks.report.html.html_page import to_html
 from checks.report.json_report import to_json
 from checks.report.junit import to_junit
@@ -123,12 +124,12 @@ def test_every_format_shows_the_effect() -> None:
     finding = Finding(code="X-1", check="x", status=Status.FAIL, title="Bad.", next=(ring,))
     report = msgspec.structs.replace(report_of(cluster(2)), findings=(finding,))
     texts = {
-        "text": plain(finding_lines(finding, report, 400, layout=STREAM)),
+        "text": plain(finding_lines(alone(finding), report, 400, layout=STREAM)),
         "json": to_json(report).decode(),
         "markdown": to_markdown(report).decode(),
         "junit": to_junit(report).decode(),
         "html": to_html(Evidence(report)).decode(),
-        "clipboard": commands_text(finding),
+        "clipboard": commands_text(finding.next),
     }
     lacking = [name for name, text in texts.items() if "The link drops" not in text and "node-out-first" not in text]
     assert lacking == []

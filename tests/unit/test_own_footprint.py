@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from checks.diagnosis.diagnose import diagnose
-from checks.diagnosis.own_footprint import may_be_own, notices, without_footprint
+from checks.rules.own_footprint import may_be_own, notices, without_footprint
 from checks.model.check import Check
 from checks.model.facts import Cluster, CounterChange, Flows, QuietLosses, RecentLoad, Unknown
 from checks.model.facts.flow_probe import FlowPort, FlowProbe

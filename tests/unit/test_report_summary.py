@@ -67,7 +67,7 @@ def test_checks_that_lack_the_same_facts_share_one_sentence():
         )
         for check in ("gc-blocks-lost", "gc-receive-time")
     ]
-    assert headline(with_findings(*lacking)) == "2 checks could not tell: No listener answers."
+    assert headline(with_findings(*lacking)) == "2 checks could not tell: no listener answers."
 
 
 def unread(check: str, *steps: Remedy):
@@ -78,8 +78,8 @@ def unread(check: str, *steps: Remedy):
 
 def test_checks_that_could_not_read_the_same_node_speak_once_with_all_steps():
     by_hand = Remedy("Try the connection by hand.", ("ssh rac2 true",))
-    ((first, others),) = grouped_by_reason([unread("interfaces", by_hand), unread("df-ping"), unread("rp-filter")])
-    assert [other.check for other in others] == ["df-ping", "rp-filter"]
+    (first,) = grouped_by_reason([unread("interfaces", by_hand), unread("df-ping"), unread("rp-filter")])
+    assert [other.check for other in first.others] == ["df-ping", "rp-filter"]
     again = "Fix the cause named above, then run these checks again."
     assert first.next == (by_hand, Remedy(again, ("racwire check interfaces df-ping rp-filter",)))
     elsewhere = msgspec.structs.replace(unread("df-ping"), nodes=("rac3",))
@@ -94,14 +94,14 @@ def test_a_check_without_facts_joins_the_finding_that_has_their_reason():
         seen=("Clusterware is down.",), lacks=(Unknown(reason),),
     )  # fmt: skip
     for findings in ([silent, lacking], [lacking, silent]):
-        ((first, others),) = grouped_by_reason(findings)
-        assert (first.check, [other.check for other in others]) == ("clusterware", ["df-ping"])
+        (first,) = grouped_by_reason(findings)
+        assert (first.finding.check, [other.check for other in first.others]) == ("clusterware", ["df-ping"])
 
 
 def test_waived_findings_are_not_grouped_with_others():
     one = finding(Status.UNKNOWN, seen=("prod2 hangs.",))
     known = msgspec.structs.replace(one, waived=WAIVED)
-    assert [len(others) for _, others in grouped_by_reason([one, one, known])] == [1, 0]
+    assert [len(alike.others) for alike in grouped_by_reason([one, one, known])] == [1, 0]
 
 
 @pytest.mark.parametrize(

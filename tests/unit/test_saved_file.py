@@ -282,11 +282,11 @@ def test_a_file_of_an_older_version_opens_with_its_contents():
 )
 @pytest.mark.parametrize(
     ("manifest", "report"),
-    [({"format": "racwire-saved/3"}, b"{}"), ({}, b'{"schema": "racwire-report/2"}')],
+    [({"format": "racwire-saved/3"}, b"{}"), ({}, b'{"schema": "racwire-report/3"}')],
 )
 def test_a_file_of_a_newer_version_is_reported(tmp_path, make, manifest, report):
     path = make(tmp_path / "new.racwire", report, **manifest)
-    with pytest.raises(SavedError, match=r"saved by a newer racwire \(format racwire-(saved/3|report/2); this"):
+    with pytest.raises(SavedError, match=r"saved by a newer racwire \(format racwire-(saved/3|report/3); this"):
         open_saved(path)
 
 

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from checks.diagnosis.udp_against_pings import as_observed, outweigh
+from checks.rules.udp_against_pings import as_observed, outweigh
 from checks.model.facts import (
     Cluster,
     Database,

@@ -7,7 +7,7 @@ import argparse
 import difflib
 import sys
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from checks.model.wording import listed
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from checks.change.vendors import Hypervisor, Kinds, SwitchKind
     from checks.diagnosis.cause import Cause
     from checks.model.check import Check, Kind
+    from checks.model.finding import Key
     from checks.model.hypothesis import Hypothesis
+    from checks.model.report import Report
     from checks.predict.topics import ExplainedTopic
 
 _SWITCHES = "switches"
@@ -90,7 +92,7 @@ def _lines(args: argparse.Namespace) -> list[str]:
     name = args.what
     if args.report is not None and (name is None or (name.lower() != _CAUSES and not _is_cause(name))):
         raise UsageError("--in needs causes or the code of a cause: `racwire explain causes --in REPORT`.")
-    fates = _fates(args.report) if args.report is not None else None
+    report = _report_with_causes(args.report) if args.report is not None else None
     if name is None:
         lines = list(_contents(tuple(found), kinds))
     elif check := found.get(name.lower()):
@@ -98,10 +100,10 @@ def _lines(args: argparse.Namespace) -> list[str]:
     elif name.upper() in kinds:
         lines = list(_kind_page(*kinds[name.upper()]))
     elif name.lower() == _CAUSES:
-        lines = list(_causes() if fates is None else _causes_in(fates))
+        lines = list(_causes() if report is None else _causes_in(report))
     elif cause := next((each for each in CATALOGUE if each.code == name.upper()), None):
         lines = list(_cause_page(cause, kinds))
-        lines += _fate_page(cause, fates) if fates is not None else ()
+        lines += _fate_page(cause, report) if report is not None else ()
     elif name.lower() == _SWITCHES:
         lines = list(_switches(_vendor_kinds(args)))
     elif switch := _vendor_kinds(args).switches.get(name.lower()):
@@ -186,46 +188,67 @@ def _is_cause(name: str) -> bool:
     return any(cause.code == name.upper() for cause in CATALOGUE)
 
 
-def _fates(file: str) -> tuple[Hypothesis, ...]:
-    """Return the standing of each cause in a report. Raises UsageError where it cannot be read, or has none."""
+def _report_with_causes(file: str) -> Report:
+    """Return a report with the standing of each cause. Raises UsageError where it cannot be read, or has none."""
     from tui.cli.diff import saved_report
 
     report = saved_report(file)
     if not report.diagnosis.hypotheses:
         made_by = f"racwire {report.racwire_version}"
         raise UsageError(f"{file} has no diagnosis; {made_by} made it. `racwire check --from {file}` makes one.")
-    return report.diagnosis.hypotheses
+    return report
 
 
-def _causes_in(fates: tuple[Hypothesis, ...]) -> Iterator[str]:
+def _causes_in(report: Report) -> Iterator[str]:
     """What became of each cause, the most certain first, with the reasons."""
     from checks.model.hypothesis import Standing
 
+    total = len({fate.cause for fate in report.diagnosis.hypotheses})
     for standing in Standing:
-        of = [fate for fate in fates if fate.standing is standing]
+        of = report.diagnosis.with_standing(standing)
         if not of:
             continue
-        yield f"{standing.value.capitalize()}: {len(of)} of {len(fates)} causes"
+        yield f"{standing.value.capitalize()}: {len({fate.cause for fate in of})} of {total} causes"
         for fate in of:
             yield f"  {fate.cause}  {fate.name}{f' ({source})' if (source := ', '.join(fate.sources)) else ''}"
-            yield from _reasons(fate, "      ")
+            yield from _reasons(fate, report, "      ")
         yield ""
     yield "How to examine a cause: racwire explain CAUSE"
 
 
-def _fate_page(cause: Cause, fates: tuple[Hypothesis, ...]) -> Iterator[str]:
-    for fate in fates:
+def _fate_page(cause: Cause, report: Report) -> Iterator[str]:
+    for fate in report.diagnosis.hypotheses:
         if fate.cause == cause.code:
             yield ""
             yield f"In this report: {fate.standing}"
-            yield from _reasons(fate, "  ")
+            yield from _reasons(fate, report, "  ")
 
 
-def _reasons(fate: Hypothesis, margin: str) -> Iterator[str]:
-    parts = (("", (fate.headline,)), ("Because: ", fate.because), ("Against: ", fate.against))
-    for label, texts in (*parts, ("Explains: ", fate.explains)):
-        for text in filter(None, texts):
-            yield from textwrap.wrap(f"{label}{text}", 80, initial_indent=margin, subsequent_indent=f"{margin}  ")
+def _reasons(fate: Hypothesis, report: Report, margin: str) -> Iterator[str]:
+    """What is known about a cause at its place, a paragraph each."""
+    from checks.report.causes import ends_with
+
+    def titles(keys: Iterable[Key]) -> Iterator[str]:
+        return (finding.title for finding in report.findings_of(keys))
+
+    parts: tuple[tuple[str, Iterable[str]], ...] = (
+        ("", (fate.headline,)),
+        ("It costs nothing now.", ("",) if fate.costs_nothing else ()),
+        ("Touches: ", (effect.text for effect in fate.footprint)),
+        ("Because: ", fate.because),
+        ("Shown by: ", (title for title in titles(fate.shown_by) if title not in (fate.headline, *fate.because))),
+        ("Against: ", fate.against),
+        ("Explains: ", titles(fate.explains)),
+        ("Explains in part: ", titles(fate.in_part)),
+        *((f"{ends_with(one.causes)}: ", titles((one.finding,))) for one in fate.together),
+        ("To tell it from the others: ", (fate.tells_apart,)),
+        ("Not examined behind it: ", (listed(fate.hides),)),
+        ("Excluded on: ", (listed(fate.excluded_on),)),
+    )
+    for label, texts in parts:
+        for text in texts:
+            if text or label.endswith("."):
+                yield from textwrap.wrap(f"{label}{text}", 80, initial_indent=margin, subsequent_indent=f"{margin}  ")
 
 
 def _cause_page(cause: Cause, kinds: dict[str, tuple[Kind, str]]) -> Iterator[str]:

@@ -8,6 +8,7 @@ import os
 import sys
 import textwrap
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import racwire_lab
@@ -77,9 +78,14 @@ racwire lab down && racwire lab up --nodes 4""",
         "list the nodes and the faults of the practice cluster",
         """\
 racwire lab status
-racwire lab status --format json""",
+racwire lab status --format json
+racwire lab status --losses 20""",
         codes="0 printed; 2 there is no practice cluster",
     )
+    status.add_argument(
+        "--losses", metavar="S", nargs="?", const="60",
+        help="count the blocks lost in the last S seconds (60), and say which fault dropped them",
+    )  # fmt: skip
     status.add_argument("--format", choices=("text", "json"), default="text", help="format (default text)")
 
     break_ = _command(
@@ -229,13 +235,16 @@ def _down(_: argparse.Namespace) -> int:
 
 
 def _status(args: argparse.Namespace) -> int:
+    from racwire_lab.cluster.losses import checked_seconds, since
+    from racwire_lab.loss_lines import loss_lines
     from racwire_lab.status import status_document, status_lines
 
     lab = racwire_lab.find()
+    losses = lab.losses(*since(checked_seconds(args.losses))) if lab and args.losses else None
     if args.format == "json":
-        print(json.dumps(status_document(lab), indent=2))
+        print(json.dumps(status_document(lab) | ({"losses": asdict(losses)} if losses else {}), indent=2))
     elif lab is not None:
-        print("\n".join(status_lines(lab)))
+        print("\n".join([*status_lines(lab), *(loss_lines(losses, lab.nodes) if losses else ())]))
     if lab is None:
         _print_status(_NO_LAB)
         return _EXIT_FAILED

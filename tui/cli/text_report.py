@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TextIO
 
-from checks.diagnosis.own_footprint import notices
+from checks.rules.own_footprint import notices
 from checks.model.facts import Cluster, Database, Unknown
 from checks.model.finding import PROBLEMS, Finding, Status
 from checks.model.known_instances import nodes_without_instance
@@ -17,11 +17,13 @@ from checks.model.report import Report
 from checks.model.sound_measurement import sound
 from checks.model.wording import counted, few, listed
 from checks.report.age import saved_state, time_text
-from checks.report.causes import ReportEntry, cause_entries, further_entries, other_causes, passed_checks, shortened
+from checks.report.causes import ReportEntry, cause_entries, further_entries, passed_checks
 from checks.report.folding import grouped_by_reason, grouped_skipped, skipped_in_short
 from checks.report.load_section import TITLE, load_section
 from checks.report.measured.fit import not_shown
 from checks.report.measurement_headline import brief
+from checks.report.other_causes import other_causes
+from checks.report.shortened import shortened
 from checks.report.summary import cluster_name, counts, examined, headline
 from checks.rules.waivers import NOT_CHECKED, ended, sentence, waived_text
 from tui.cli.output import columns_of, render
@@ -138,9 +140,9 @@ def _entries(entries: Sequence[ReportEntry], width: int, room: int) -> Iterator[
 def _in_full(report: Report, width: int) -> Iterator[Line]:
     """Every finding: problems whole, the others in a line."""
     problems = [f for f in report.findings if f.status in PROBLEMS and not f.waived]
-    for finding, others in grouped_by_reason(problems):
+    for alike in grouped_by_reason(problems):
         yield []
-        yield from finding_lines(finding, report, width, layout=STREAM, likewise=others)
+        yield from finding_lines(alike, report, width, layout=STREAM)
     yield from _waived(report, width)
     yield from _calm(report, width)
     yield from _load(report.cluster, width)

@@ -13,7 +13,7 @@ from checks.model.finding import PROBLEMS, Finding, Key, Remedy, Status, keyed
 from checks.model.journal import Entry
 from checks.model.report import Report
 from checks.report.causes import ReportEntry, cause_entries
-from checks.report.folding import grouped_by_reason, groups_by_reason
+from checks.report.folding import Alike, alone, grouped_by_reason
 from tui.text.line import has_words
 
 _CALM_GRAVITY = Status.INFO.gravity
@@ -55,8 +55,8 @@ class FindingRow(msgspec.Struct, frozen=True):
     mark: RowMark
     report: Report
     """The report of the run that found it."""
-    likewise: tuple[Finding, ...] = ()
-    """The other findings that are UNKNOWN for the same reason, which the row stands for."""
+    alike: Alike | None = None
+    """The finding with the others that are UNKNOWN for the same reason; None where there are none."""
     keys: frozenset[Key] = frozenset()
     """The keys of all findings of the row; empty for a single finding."""
     entry: ReportEntry | None = None
@@ -90,13 +90,27 @@ class FindingRow(msgspec.Struct, frozen=True):
     @property
     def checks(self) -> tuple[str, ...]:
         """The checks of all findings of the row."""
-        findings = self.entry.all_findings if self.entry else (self.finding, *self.likewise)
-        return tuple(dict.fromkeys(name for f in findings for name in f.check.split(", ")))
+        return tuple(dict.fromkeys(f.check for f in self.findings))
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """All findings that the row stands for; of checks that passed, the first."""
+        return self.entry.all_findings if self.entry else (self.finding, *self.likewise)
+
+    @property
+    def likewise(self) -> tuple[Finding, ...]:
+        """The other findings that are UNKNOWN for the same reason, which the row stands for."""
+        return self.alike.others if self.alike else ()
+
+    @property
+    def group_of_finding(self) -> Alike:
+        """The finding with those that are UNKNOWN for the same reason."""
+        return self.alike or alone(self.finding)
 
     @property
     def next(self) -> tuple[Remedy, ...]:
         """The next steps of the row."""
-        return self.finding.next
+        return self.entry.next if self.entry else self.group_of_finding.next
 
     @property
     def rank(self) -> float:
@@ -124,15 +138,14 @@ class FindingRow(msgspec.Struct, frozen=True):
 
     def evidence(self) -> list[Entry]:
         """Return the journal entries behind the finding, and behind those that the row stands for."""
-        findings = self.entry.all_findings if self.entry else (self.finding, *self.likewise)
-        found = [entry for f in findings for entry in self.report.evidence(f)]
+        found = [entry for f in self.findings for entry in self.report.evidence(f)]
         return list({id(entry): entry for entry in found}.values())
 
 
 def _text_of(row: FindingRow) -> str:
     """Return everything that the page of a finding says, for a search."""
     finding = row.finding
-    steps = chain.from_iterable((step.text, step.where, *step.commands) for step in finding.next)
+    steps = chain.from_iterable((step.text, step.where, *step.commands) for step in row.next)
     cells = chain.from_iterable(finding.table.rows) if finding.table else ()
     words = (
         *(finding.status, finding.code, finding.check, finding.subject, finding.title, row.mark.value),
@@ -149,11 +162,10 @@ def folded_rows(rows: Sequence[FindingRow]) -> list[FindingRow]:
     for _, alike in groupby(rows, key=lambda row: (row.mark.value, id(row.report), row.group)):
         by_id = {id(row.finding): row for row in alike}
         findings = [row.finding for row in by_id.values()]
-        groups = groups_by_reason(findings)
-        for (finding, likewise), group in zip(grouped_by_reason(findings), groups, strict=True):
-            own = by_id[id(group[0])]
-            keys = frozenset(by_id[id(one)].key for one in group) if len(group) > 1 else frozenset()
-            found[own.key] = replace(own, finding=finding, likewise=likewise, keys=keys) if keys else own
+        for group in grouped_by_reason(findings):
+            own = by_id[id(group.finding)]
+            keys = frozenset(by_id[id(one)].key for one in (group.finding, *group.others))
+            found[own.key] = replace(own, alike=group, keys=keys) if group.others else own
     return [found[row.key] for row in rows if row.key in found]
 
 
@@ -181,13 +193,14 @@ def calm_folded(rows: Iterable[FindingRow], unfolded: Collection[Key]) -> Iterat
 def cause_rows(report: Report, mark: RowMark = RowMark.NONE) -> Iterator[FindingRow]:
     """Yield a row for each cause of a report; its keys are those of its findings."""
     key_of = {id(finding): key for key, finding in keyed(report.findings)}
-    for number, entry in enumerate(cause_entries(report)):
+    seen: list[Key] = []
+    for entry in cause_entries(report):
         first = entry.causes[0]
-        places = (*first.networks, *first.places)
+        where = (" ".join(first.networks), first.nodes)
         keys = frozenset(key_of[id(f)] for f in entry.all_findings)
-        finding = msgspec.structs.replace(entry.findings[0], next=entry.next)
-        key = ("", first.cause, " ".join(places), first.nodes, 0 if places or first.nodes else number)
-        yield FindingRow(key, finding, mark, report, keys=keys, entry=entry)
+        number = sum(row_key[1:4] == (first.cause, *where) for row_key in seen)
+        seen.append(("", first.cause, *where, number))
+        yield FindingRow(seen[-1], entry.findings[0], mark, report, keys=keys, entry=entry)
 
 
 def by_cause(
@@ -242,6 +255,7 @@ def nearest_row(row: FindingRow, rows: Sequence[FindingRow]) -> int | None:
     """Return the place in new rows of what a row was about: its own, else of the row that now stands for it, else of
     the same cause or kind of finding at a place that has nodes in common with it. None where there is none."""
     tests: tuple[Callable[[FindingRow], bool], ...] = (
+        lambda other: (other.key, other.parent) == (row.key, row.parent),
         lambda other: other.key == row.key,
         lambda other: other.has(row.key),
         lambda other: other.key[:2] == row.key[:2] and bool({*other.key[3]} & {*row.key[3]}),

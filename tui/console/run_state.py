@@ -127,10 +127,10 @@ class RunState:
             from checks.diagnosis.proof import outcome_of
 
             row, self._verified = self._verified, None
-            findings = row.entry.all_findings if row.entry else (row.finding, *row.likewise)
+            findings = row.findings
             shown = row.entry.findings if row.entry else findings
-            causes = tuple(cause.cause for cause in row.entry.causes) if row.entry else ()
-            self.proofs[row.key] = self.verdict = outcome_of(causes, shown, findings, report.findings, self._again)
+            causes = row.entry.causes if row.entry else ()
+            self.proofs[row.key] = self.verdict = outcome_of(causes, shown, findings, report, self._again)
 
     def fail(self, reason: str) -> None:
         """Note that the run failed. Where it was a run of some checks, the report before it stays."""

@@ -131,10 +131,11 @@ def _targets(row: FindingRow, finding: Finding | None) -> list[FindingRow]:
     """Return what the links of a finding of the page lead to, in their order; with None, those of its cause."""
     report = row.report
     if finding is None:
-        return [_row_of(row, other) for other in row.entry.explained] if row.entry else []
-    causes = {cause.cause: each for each in cause_rows(report) if each.entry for cause in each.entry.causes}
+        parts = row.entry.explained if row.entry else ()
+        return [_row_of(row, other) for part in parts for other in part.findings]
     found = links_of(finding, report)
-    return [*(causes[code] for code in found.causes), *(_row_of(row, other) for other in found.joined)]
+    causes = {id(each.entry.causes[0]): each for each in cause_rows(report) if each.entry}
+    return [*(causes[id(entry.causes[0])] for entry in found.causes), *(_row_of(row, other) for other in found.joined)]
 
 
 def _row_of(row: FindingRow, finding: Finding) -> FindingRow:

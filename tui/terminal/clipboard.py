@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import base64
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from checks.model.finding import Finding
+from checks.model.finding import Remedy
 from tui.text.sanitize import sanitize_lines
 
 LIMIT = 16_000
@@ -20,14 +20,14 @@ _SCREEN_CHUNK = 240
 """Bytes of a piece: GNU screen forwards strings of at most 256 bytes."""
 
 
-def commands_text(finding: Finding) -> str:
+def commands_text(steps: Iterable[Remedy]) -> str:
     """Return the commands in the order of the next steps; comments say who runs them, and mark the steps with
     changes."""
-    return "\n".join(_lines(finding))
+    return "\n".join(_lines(steps))
 
 
-def _lines(finding: Finding) -> Iterator[str]:
-    for remedy in finding.next:
+def _lines(steps: Iterable[Remedy]) -> Iterator[str]:
+    for remedy in steps:
         if not remedy.commands:
             continue
         if remedy.where:

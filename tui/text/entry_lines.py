@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from checks.model.finding import Remedy
+from checks.model.finding import Finding, Remedy
 from checks.model.report import Report
 from checks.model.wording import counted, few
-from checks.report.causes import ReportEntry, other_causes, shortened
+from checks.report.causes import ReportEntry
+from checks.report.other_causes import other_causes
+from checks.report.shortened import shortened
 from checks.rules.waivers import ended_text, lifted_for
 from tui.text.finding_lines import (
     STREAM,
@@ -25,7 +27,8 @@ WHOLE_REPORT = 30
 """The most lines of a text report up to the end of the next steps of its first entry, at 80 columns."""
 _LEAST_ROOM = 13
 """Lines for the next steps of an entry, where the lines above leave less; also for each entry after the first."""
-_EFFECTS = 4
+_EFFECTS, _SHARED = 4, 2
+"""The most findings that a cause explains, and those of each kind that it explains with others."""
 _BECAUSE_LINES = 4
 _COMMANDS = 5
 """The most commands of a step that changes nothing; of a change, all are shown."""
@@ -42,7 +45,8 @@ def brief_entry_lines(entry: ReportEntry, width: int, room: int = 0, *, has_next
     lines = [*entry_head(entry, width), *_causes(entry, width, STREAM)]
     if entry.causes:
         lines += _because(entry, width)
-        lines += _effects(entry, width, STREAM, _EFFECTS)
+        lines += _effects(entry, width, STREAM)
+        lines += part_lines("", (_hidden(entry),), width, STREAM)
     else:
         lines += part_lines("Because", entry.because, width, STREAM)
     yield from lines
@@ -68,7 +72,8 @@ def pane_entry_lines(entry: ReportEntry, report: Report, width: int, note: str =
     yield from part_lines("Because", entry.because, width, layout)
     yield from part_lines("Against", entry.against, width, layout)
     yield from remedy_lines("Then", entry.next[1:], width, layout, first=2)
-    yield from _effects(entry, width, layout, len(entry.explained))
+    yield from _effects(entry, width, layout)
+    yield from part_lines("Hidden", (_hidden(entry),), width, layout)
     yield from _causes(entry, width, layout)
     if others := tuple(other_causes(report)):
         yield []
@@ -80,10 +85,10 @@ def _causes(entry: ReportEntry, width: int, layout: FindingLayout) -> Iterator[L
     if entry.causes:
         codes = ", ".join(dict.fromkeys(f.code for f in entry.findings))
         found_by = f". Found by {entry.codes}." if layout.is_pane else f" ({codes})"
-        yield from part_lines("Cause", (f"{entry.standing}{found_by}",), width, layout)
+        yield from part_lines("Cause", (f"{entry.standing}{found_by}", entry.tells_apart), width, layout)
         return
     finding = entry.findings[0]
-    checks = dict.fromkeys(name for f in (finding, *entry.likewise) for name in f.check.split(", "))
+    checks = dict.fromkeys(f.check for f in (finding, *entry.likewise))
     text = f"{finding.check} ({finding.code})"
     if len(checks) > 1:
         text = f"{counted(len(checks), 'check')} could not look ({finding.code}): {few(tuple(checks), 7)}"
@@ -102,23 +107,36 @@ def _because(entry: ReportEntry, width: int) -> Iterator[Line]:
     yield from part_lines("Against", entry.against[:1], width, STREAM)
 
 
-def _effects(entry: ReportEntry, width: int, layout: FindingLayout, most: int) -> Iterator[Line]:
-    """Yield the findings that the cause explains: in a stream one line each, and the number of those left out."""
-    explained = entry.explained
-    start = layout.margin + layout.label
-    shown = explained if len(explained) <= most else explained[: most - 1]
-    for number, finding in enumerate(shown):
-        if number == 0 and layout.is_pane:
-            yield []
-        word = "Explains" if number == 0 else ""
-        label = (f"{word} " if word else "  ") if layout.flows else f"{' ' * layout.margin}{word:<{layout.label}}"
-        letter = (f"{finding.status.letter} ", role_of(finding.status))
-        head: Line = [(label, "label"), letter]
+def _hidden(entry: ReportEntry) -> str:
+    return f"Not examined behind it: {', '.join(entry.hides)}." if entry.hides else ""
+
+
+def _effects(entry: ReportEntry, width: int, layout: FindingLayout) -> Iterator[Line]:
+    """Yield what ends with the cause, alone or with others: in a stream one line each, and the number of those left
+    out."""
+    for part in entry.explained:
+        most = len(part.findings) if layout.is_pane else _SHARED if part.is_shared else _EFFECTS
         if layout.is_pane:
-            yield from beside([(label, "label"), ("→ ", LINK), letter], finding.title, width, layout)
+            yield []
+        if part.is_shared:
+            yield from hanging([(" " * layout.margin, "")], f"{part.label}:", width, "label")
+        yield from _effect_lines("" if part.is_shared else part.label, part.findings, most, width, layout)
+
+
+def _effect_lines(
+    word: str, findings: Sequence[Finding], most: int, width: int, layout: FindingLayout
+) -> Iterator[Line]:
+    start = layout.margin + layout.label
+    shown = findings if len(findings) <= most else findings[: most - 1]
+    for number, finding in enumerate(shown):
+        own = word if number == 0 else ""
+        label = (f"{own} " if own else "  ") if layout.flows else f"{' ' * layout.margin}{own:<{layout.label}}"
+        head: Line = [(label, "label"), (f"{finding.status.letter} ", role_of(finding.status))]
+        if layout.is_pane:
+            yield from beside([head[0], ("→ ", LINK), head[1]], finding.title, width, layout)
         else:
             yield [*head, (shortened(sanitize_line(finding.title), max(width - start - 2, 20)), "")]
-    if left := len(explained) - len(shown):
+    if left := len(findings) - len(shown):
         yield [(" " * start, ""), (f"  and {counted(left, 'more finding')}", "faint")]
 
 

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from checks.model.finding import Finding, Remedy, Status, Table
 from checks.model.report import Report
-from checks.report.causes import cause_entries, causes_of
+from checks.report.causes import ReportEntry, cause_entries, causes_of
+from checks.report.folding import Alike
 from checks.rules.waivers import ended_text, lifted_for, waived_text
 from tui.text.line import LINK, Line, Span, cell_len, command_lines, flowing, hanging, sanitize_line
 from tui.text.sanitize import sanitize_lines
@@ -54,50 +55,52 @@ def status_word(status: Status) -> Span:
     return f"{status:<8}", role_of(status)
 
 
-def finding_head(finding: Finding) -> Line:
-    """Return status, code and check on a line: the head of a finding in a text for a stream."""
-    return [status_word(finding.status), (f"{sanitize_line(finding.code)}  {sanitize_line(finding.check)}", "title")]
+def finding_head(finding: Finding, found_by: Sequence[str] = ()) -> Line:
+    """Return status, code and check on a line: the head of a finding in a text for a stream. `found_by` are the checks
+    to name, where they are several."""
+    checks = sanitize_line(", ".join(found_by) or finding.check)
+    return [status_word(finding.status), (f"{sanitize_line(finding.code)}  {checks}", "title")]
 
 
 def finding_lines(
-    finding: Finding,
+    alike: Alike,
     report: Report,
     width: int,
     note: str = "",
     layout: FindingLayout | None = None,
-    likewise: Sequence[Finding] = (),
 ) -> Iterator[Line]:
-    """Yield the finding in lines of that width; `note` is a remark above it, such as that the finding is gone.
-    `likewise` are findings that are UNKNOWN for the same reason. Without a layout it is that of a pane."""
+    """Yield a finding in lines of that width, with the others that are UNKNOWN for the same reason; `note` is a remark
+    above it, such as that the finding is gone. Without a layout it is that of a pane."""
+    finding = alike.finding
     layout = layout or pane_layout(width)
     if layout.is_pane:
         yield [(sanitize_line(finding.code), "title"), ("  ", ""), (finding.status, role_of(finding.status))]
     else:
-        yield finding_head(finding)
+        yield finding_head(finding, alike.found_by)
     if note:
         yield from hanging(_margin(layout), note, width, "accent")
-    yield from hanging(_margin(layout), finding.title, width, "title")
+    yield from hanging(_margin(layout), alike.title, width, "title")
     if finding.waived:
         yield from part_lines("Waived", (waived_text(finding.waived),), width, layout, "accent")
     elif ended := lifted_for(finding, report.waivers):
         yield from part_lines("Waiver", (ended_text(ended),), width, layout, "warn")
     if layout.is_pane:  # the first step is in sight also where much was seen
-        yield from remedy_lines("Next", finding.next[:1], width, layout)
+        yield from remedy_lines("Next", alike.next[:1], width, layout)
     yield from part_lines("Seen", finding.seen, width, layout)
-    names = ", ".join(f"{other.check} ({other.code})" for other in likewise)
+    names = ", ".join(f"{other.check} ({other.code})" for other in alike.likewise)
     yield from part_lines("Likewise", (f"unknown for {names}",) if names else (), width, layout)
     if finding.table:
         yield from value_table(finding.table, width, layout)
     if layout.is_pane:
         links = links_of(finding, report)
-        yield from link_lines("Cause", links.causes.values(), width, layout)
+        yield from link_lines("Cause", (entry.standing for entry in links.causes), width, layout)
     else:
-        yield from part_lines("Cause", ("; ".join(causes_of(finding, report.diagnosis)),), width, layout)
+        yield from part_lines("Cause", ("; ".join(causes_of(finding, report)),), width, layout)
     yield from part_lines("Expected", finding.expected, width, layout)
     if layout.is_pane:
-        yield from remedy_lines("Then", finding.next[1:], width, layout, first=2)
+        yield from remedy_lines("Then", alike.next[1:], width, layout, first=2)
     else:
-        yield from remedy_lines("Next", finding.next, width, layout)
+        yield from remedy_lines("Next", alike.next, width, layout)
     yield from part_lines("Why", (finding.why,), width, layout)
     if layout.is_pane:
         yield from link_lines("Joined", (f"{f.check}: {f.title}" for f in links.joined), width, layout)
@@ -111,8 +114,8 @@ def finding_lines(
 class FindingLinks(NamedTuple):
     """What belongs to a finding, and can be opened from its page."""
 
-    causes: dict[str, str]
-    """The causes that were found and that it belongs to: by their codes, each with its name and standing."""
+    causes: tuple[ReportEntry, ...]
+    """The causes that were found and that it belongs to."""
     joined: tuple[Finding, ...]
     """The other problems of the same cause; without a cause, those without one on the same network or nodes."""
 
@@ -121,11 +124,11 @@ def links_of(finding: Finding, report: Report) -> FindingLinks:
     """Return what belongs to a finding."""
     entries = cause_entries(report)
     own = [entry for entry in entries if any(f is finding for f in entry.all_findings)]
-    causes = {cause.cause: f"{cause.cause} {cause.name}: {cause.standing}" for e in own for cause in e.causes}
     if own:
-        return FindingLinks(causes, tuple(f for entry in own for f in entry.all_findings if f is not finding))
+        others = {id(f): f for entry in own for f in entry.all_findings if f is not finding}
+        return FindingLinks(tuple(own), tuple(others.values()))
     explained = {id(f) for entry in entries for f in entry.all_findings}
-    return FindingLinks(causes, tuple(f for f in report.joined_with(finding) if id(f) not in explained))
+    return FindingLinks((), tuple(f for f in report.joined_with(finding) if id(f) not in explained))
 
 
 def link_lines(label: str, texts: Iterable[str], width: int, layout: FindingLayout) -> Iterator[Line]:

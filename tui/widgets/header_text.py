@@ -8,7 +8,7 @@ from itertools import product
 from checks.model.facts import Cluster, Clusterware, Database, Unknown
 from checks.model.finding import FAULTS, Status
 from checks.model.report import Report
-from checks.report.causes import nodes_at_fault
+from checks.report.nodes_at_fault import nodes_at_fault
 from tui.console.app_state import FeedState
 from tui.console.event_state import DATABASE
 from tui.text.line import Line, fitted, plain, sanitize_line, width_of

@@ -8,6 +8,7 @@ from datetime import datetime
 from checks.model.finding import Finding, Status
 from checks.model.report import Report
 from checks.model.wording import counted
+from checks.report.folding import alone
 from tui.console.finding_rows import FindingRow, RowMark
 from tui.console.run_state import RunState
 from tui.text.entry_lines import pane_entry_lines
@@ -76,8 +77,8 @@ def row_lines(row: FindingRow, width: int, notes: Sequence[str] = ()) -> list[Li
     note = " ".join(filter(None, notes))
     if row.entry:
         return list(pane_entry_lines(row.entry, row.report, width, note))
-    lines = list(finding_lines(row.finding, row.report, width, note, likewise=row.likewise))
-    if len(row.checks) > 1 and not row.likewise:
+    lines = list(finding_lines(row.group_of_finding, row.report, width, note))
+    if row.group_of_finding.is_not_gathered:
         lines += part_lines("Checks", (", ".join(row.checks),), width, pane_layout(width))
     return lines
 
@@ -96,7 +97,7 @@ def whole_lines(row: FindingRow, width: int) -> list[Line]:
     about them, except the evidence."""
     lines = row_lines(row, width)
     for finding in whole_findings(row)[1:]:
-        lines += [[], [], *finding_lines(finding, row.report, width)] if finding else ()
+        lines += [[], [], *finding_lines(alone(finding), row.report, width)] if finding else ()
     return lines
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from checks.diagnosis.catalogue.symptoms import LOSES_ALL, LOSES_FULL_SIZE
-from checks.diagnosis.cause import Cause, look, mos
+from checks.diagnosis.cause import At, Cause, Way, look
+from checks.diagnosis.touches import FULL, filtered, smaller_mtu, touch
+from checks.model.hypothesis import How
 
 _MTU_PROVED = (
     "IC-MTU-002", "IC-MTU-003", "IC-MTU-004", "IC-MTU-005", "IC-PATH-002", "IC-PATH-010", "IC-EROUTE-004",
@@ -14,20 +15,10 @@ BETWEEN_NODES = (
     Cause(
         code="CAUSE-05",
         name="Mismatched MTU on the path",
-        sources=(mos(5),),
+        effects_of=smaller_mtu,
+        moves=("IC-SIZE-002", "IC-DEV-002", "IC-DEV-003", "IC-EROUTE-002"),
         proved_by=_MTU_PROVED,
         supported_by=("IC-EROUTE-002",),
-        leads_to=(
-            *LOSES_FULL_SIZE,
-            "IC-PATH-002",
-            "IC-PATH-004",
-            "IC-PATH-010",
-            "IC-NIC-004",
-            "IC-EROUTE-002",
-            "IC-SIZE-002",
-            "IC-DEV-002",
-            "IC-DEV-003",
-        ),
         # Frames of MTU 1500 can also be those of another program.
         hinted_by=("IC-PATH-004", "IC-SIZE-002"),
         excluded_by=("IC-MTU-001", "IC-PATH-001"),
@@ -37,7 +28,6 @@ BETWEEN_NODES = (
     Cause(
         code="CAUSE-06",
         name="The interconnect shares its LAN with other traffic",
-        sources=(mos(6),),
         proved_by=("IC-IFACE-007", "IC-SHARE-002"),
         supported_by=("IC-USE-002", "IC-TOPO-002"),
         hinted_by=("IC-ROUTE-002", "IC-SHARE-003", "IC-SIZE-002"),
@@ -50,17 +40,9 @@ BETWEEN_NODES = (
     Cause(
         code="CAUSE-07",
         name="A router between the nodes: no adjacency on layer 2",
-        sources=(mos(7),),
+        touches=(touch(How.STOPS, addresses=("haip", "multicast")),),
+        moves=("IC-EROUTE-002", "IC-SIZE-002", "IC-NEIGH-003"),
         proved_by=("IC-PATH-009", "IC-PATH-004"),
-        leads_to=(
-            "IC-PATH-003",
-            "IC-PATH-004",
-            "IC-PATH-005",
-            "IC-HAIP-002",
-            "IC-NEIGH-003",
-            "IC-EROUTE-002",
-            "IC-SIZE-002",
-        ),
         hinted_by=("IC-ROUTE-004", "IC-EROUTE-002"),
         excluded_by=("IC-PATH-001",),
         covers="by the TTL of the answers",
@@ -71,12 +53,15 @@ BETWEEN_NODES = (
     Cause(
         code="CAUSE-08",
         name="A packet filter drops packets of the interconnect",
-        sources=(mos(8),),
+        effects_of=filtered,
+        patterns=(
+            touch(How.STOPS, Way.TO, protocols=("udp",)),
+            touch(How.STOPS, Way.TO, protocols=("udp",), sizes=FULL),
+        ),
+        at=(At.NODE, At.PATH),
+        sign="whether the packets arrive at the receiver: a capture there (tcpdump)",
         proved_by=("IC-FLOW-009",),
         supported_by=("IC-FILTER-002", "IC-FILTER-004", "IC-PATH-005", "IC-FLOW-004", "IC-FLOW-008", "IC-FLOW-013"),
-        leads_to=(*LOSES_ALL, "IC-REASM-002"),
-        # A filter that drops by size drops pings of that size too; by itself such a loss is that of a switch port.
-        proof_leads_to=("IC-PATH-003",),
         hinted_by=("IC-FILTER-005", "IC-FILTER-006", "IC-FLOW-012", "IC-PATH-007"),
         look=look(
             "Read the rules on each node; private NICs belong in a zone that accepts everything. Pings that pass prove "
@@ -88,9 +73,10 @@ BETWEEN_NODES = (
     Cause(
         code="CAUSE-50",
         name="The route for HAIP has a smaller MTU than its NIC",
-        sources=("MOS 1210883.1", "ip-route(8), mtu"),
+        touches=(),
+        moves=("IC-HAIP-002", "IC-SIZE-002"),
+        further_sources=("MOS 1210883.1", "ip-route(8), mtu"),
         proved_by=("IC-ROUTE-003",),
-        leads_to=("IC-HAIP-002", "IC-REASM-002", "IC-SIZE-002"),
         cleared_by=("private-routes",),
         covers="in the main table of the nodes that were read",
         look=look("Display the routes in the range of HAIP.", "ip route show table all root 169.254.0.0/16"),
@@ -98,9 +84,10 @@ BETWEEN_NODES = (
     Cause(
         code="CAUSE-51",
         name="The route to a private network is missing, refuses packets, or leads elsewhere",
-        sources=("MOS 1210883.1", "ip-route(8)"),
+        touches=(touch(How.FLOWS),),
+        moves=("IC-RPF-002", "IC-NEIGH-002"),
+        further_sources=("MOS 1210883.1", "ip-route(8)"),
         proved_by=("IC-ROUTE-005", "IC-ROUTE-006", "IC-FLOW-014", "IC-EROUTE-003", "IC-EROUTE-006"),
-        leads_to=(*LOSES_ALL, "IC-PATH-003", "IC-RPF-002", "IC-NEIGH-002"),
         cleared_by=("private-routes",),
         covers="in the main table of the nodes that were read",
         look=look(
@@ -110,9 +97,10 @@ BETWEEN_NODES = (
     Cause(
         code="CAUSE-12",
         name="Jumbo frames misconfigured on a switch",
-        sources=(mos(12),),
+        patterns=tuple(touch(How.STOPS, way, sizes=FULL) for way in Way),
+        at=(At.NODE, At.PATH, At.SIDES, At.NETWORK),
+        sign="the MTU and the giants of the switch ports",
         supported_by=("IC-PATH-003", "IC-PING-005"),
-        leads_to=LOSES_FULL_SIZE,
         excluded_by=("IC-PATH-001",),
         covers=_FLOW,
         look=look("Test full-size packets between all nodes.", "racwire check df-ping", where=""),
@@ -120,9 +108,10 @@ BETWEEN_NODES = (
     Cause(
         code="CAUSE-32",
         name="A foreign address or route in the range of HAIP",
-        sources=("MOS 1629814.1",),
+        touches=(touch(How.FLOWS, addresses=("haip",), every_network=True),),
+        moves=("IC-USE-006", "IC-IFACE-012"),
+        further_sources=("MOS 1629814.1",),
         proved_by=("IC-IFACE-016",),
-        leads_to=("IC-HAIP-002", "IC-USE-"),
         hinted_by=("IC-IFACE-017", "IC-LOG-009"),
         cleared_by=("interfaces",),
         covers="on the nodes that were read",
@@ -131,7 +120,8 @@ BETWEEN_NODES = (
     Cause(
         code="CAUSE-38",
         name="Multicast does not pass at the start of Clusterware",
-        sources=("MOS 1212703.1",),
+        touches=(touch(How.STOPS, addresses=("multicast",)),),
+        further_sources=("MOS 1212703.1",),
         supported_by=("IC-MCAST-002",),
         hinted_by=("IC-MCAST-003",),
         excluded_by=("IC-MCAST-001",),

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from checks.diagnosis.catalogue.symptoms import LOSES_ALL, LOSES_SOME
-from checks.diagnosis.cause import Cause, look, mos
+from checks.diagnosis.cause import At, Cause, Way, look, mos
+from checks.diagnosis.touches import SHARE_ALL, SHARE_FULL, SHARE_IN, touch
 from checks.model.facts import Cluster, HostSetup, Unknown
+from checks.model.hypothesis import How
 from checks.model.networks import layers_below
 
 _COUNTERS = ("ip -s -s link show ETH", "ethtool -S ETH")
@@ -38,10 +39,12 @@ CABLING = (
     Cause(
         code="CAUSE-01",
         name="Faulty cable, transceiver, NIC or switch port",
-        sources=(mos(1),),
+        touches=(SHARE_IN,),
+        patterns=(SHARE_ALL, SHARE_FULL),
+        at=(At.NODE, At.PATH, At.NETWORK),
+        sign="the error counters of the NICs and switch ports",
         proved_by=("IC-NIC-002",),
         supported_by=("IC-SPEED-003", "IC-PATH-005", "IC-NIC-007"),
-        leads_to=(*LOSES_SOME, "IC-UDP-003"),
         hinted_by=("IC-DEV-004",),
         look=look(
             "Read the error counters of each private NIC and bond member twice; CRC and frame errors grow. Frames that "
@@ -52,7 +55,6 @@ CABLING = (
     Cause(
         code="CAUSE-09",
         name="Old or different NIC drivers and firmware",
-        sources=(mos(9),),
         hinted_by=("IC-DRIVER-002", "IC-DRIVER-003"),
         excluded_by=("IC-DRIVER-001",),
         covers="as far as driver, version and firmware are equal on all nodes; all may be old",
@@ -61,9 +63,9 @@ CABLING = (
     Cause(
         code="CAUSE-11",
         name="Bond misconfigured, or its members flap",
-        sources=(mos(11),),
+        touches=(touch(How.FLOWS),),
+        moves=("IC-BALANCE-002",),
         proved_by=("IC-BOND-003",),
-        leads_to=("IC-PATH-003", "IC-PATH-005", "IC-REASM-002", "IC-BALANCE-002"),
         supported_by=("IC-BOND-004", "IC-BOND-005"),
         hinted_by=("IC-BOND-002", "IC-BOND-006", "IC-BOND-007", "IC-BALANCE-002"),
         excluded_by=("IC-BOND-001",),
@@ -78,9 +80,8 @@ CABLING = (
     Cause(
         code="CAUSE-13",
         name="Speed or duplex mismatch",
-        sources=(mos(13),),
+        touches=(touch(How.SHARE), touch(How.DELAYS)),
         proved_by=("IC-SPEED-002", "IC-SPEED-003"),
-        leads_to=LOSES_SOME,
         excluded_by=("IC-SPEED-001",),
         covers="as the drivers report speed and duplex",
         look=look("Display what each private NIC negotiated.", "ethtool ETH"),
@@ -88,9 +89,8 @@ CABLING = (
     Cause(
         code="CAUSE-14",
         name="Flow control differs, or pause frames stop a port",
-        sources=(mos(14),),
+        touches=(touch(How.SHARE), touch(How.DELAYS)),
         supported_by=("IC-NIC-009",),
-        leads_to=LOSES_SOME,
         hinted_by=("IC-DRIVER-005",),
         look=look(
             "Compare the pause settings, and whether the pause counters grow.", "ethtool -a ETH", "ethtool -S ETH"
@@ -99,10 +99,9 @@ CABLING = (
     Cause(
         code="CAUSE-16",
         name="Receive rings of a NIC too small, or wrong interrupt settings",
-        sources=(mos(16),),
+        touches=(touch(How.SHARE, Way.TO),),
         proved_by=("IC-NIC-003",),
         supported_by=("IC-DRIVER-004",),
-        leads_to=LOSES_SOME,
         hinted_by=("IC-DEV-004", "IC-DRIVER-004"),
         look=look(
             "Compare the rings with their maximum. With `--interval 30` or more, racwire compares the counters of the "
@@ -115,9 +114,8 @@ CABLING = (
     Cause(
         code="CAUSE-18",
         name="A private network is saturated",
-        sources=(mos(18),),
+        touches=(touch(How.SHARE), touch(How.DELAYS)),
         proved_by=("IC-LOAD-002",),
-        leads_to=LOSES_SOME,
         hinted_by=("IC-TOPO-004",),
         excluded_by=("IC-LOAD-001",),
         covers="averaged over the interval, on the nodes' own links; bursts and links between switches do not show",
@@ -128,9 +126,10 @@ CABLING = (
     Cause(
         code="CAUSE-20",
         name="Switch drops packets from full buffers",
+        patterns=(SHARE_ALL, SHARE_FULL),
+        at=(At.NODE, At.PATH, At.NETWORK),
+        sign="the drops in the queues of the switch ports",
         supported_by=("IC-PATH-005",),
-        sources=(mos(20),),
-        leads_to=LOSES_SOME,
         hinted_by=("IC-TOPO-009",),
         look=look(
             "Read the drop counters of the switch ports of all nodes, egress queues included.", where=_NETWORK_TEAM
@@ -139,15 +138,15 @@ CABLING = (
     Cause(
         code="CAUSE-21",
         name="Quality of service of a shared switch limits the interconnect",
+        patterns=(SHARE_ALL, SHARE_FULL),
+        at=(At.NODE, At.PATH, At.NETWORK),
+        sign="the drops of a QoS policy on these ports",
         supported_by=("IC-PATH-005",),
-        sources=(mos(21),),
-        leads_to=LOSES_SOME,
         look=look("Read the QoS policy and its drop counters on the ports of the nodes.", where=_NETWORK_TEAM),
     ),
     Cause(
         code="CAUSE-22",
         name="Spanning tree blocks a port for seconds",
-        sources=(mos(22),),
         look=look(
             "Ask for the topology changes at that time, and whether the ports of the nodes are edge ports.",
             where=_NETWORK_TEAM,
@@ -156,9 +155,10 @@ CABLING = (
     Cause(
         code="CAUSE-40",
         name="The link of a private NIC goes down and comes back",
-        sources=(mos(1), mos(22)),
+        touches=(touch(How.AT_TIMES),),
+        moves=("IC-NIC-005", "IC-NIC-007"),
+        further_sources=(mos(1), mos(22)),
         proved_by=("IC-NIC-006",),
-        leads_to=(*LOSES_SOME, *LOSES_ALL),
         # The other end of a direct cable goes down with its node.
         hinted_by=("IC-TOPO-007",),
         excluded_by=("IC-NIC-001",),
@@ -172,9 +172,9 @@ CABLING = (
     Cause(
         code="CAUSE-34",
         name="Virtual NIC, hypervisor or cloud stops or drops packets",
+        touches=(touch(How.SHARE), touch(How.DELAYS)),
         proved_by=("IC-NIC-010",),
         supported_by=("IC-VIRT-002",),
-        leads_to=LOSES_SOME,
         ruled_out=_is_physical,
         look=look(
             "On a virtual machine, check the driver of the NIC, steal time, ballooning, and migrations at the time.",

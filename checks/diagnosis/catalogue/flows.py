@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from checks.diagnosis.catalogue.symptoms import LOSES_ALL, LOSES_FULL_SIZE, LOSES_SOME
-from checks.diagnosis.cause import Cause, look, mos
+from checks.diagnosis.cause import At, Cause, Way, look, mos
+from checks.diagnosis.touches import FULL, touch
+from checks.model.hypothesis import How
+from checks.model.traffic import Traffic
 
 _HASH = "IEEE 802.1AX, 6.2.4"
 _PORTS = "for the source ports of this run, which need not take every link of an aggregation"
@@ -13,9 +15,11 @@ FLOWS = (
     Cause(
         code="CAUSE-70",
         name="A link of an aggregation carries no full-size packets",
-        sources=(mos(11), mos(12), _HASH),
+        patterns=(touch(How.STOPS, sizes=FULL),),
+        is_link_of_aggregation=True,
+        sign="the counters and the MTU of each link of the aggregation",
+        further_sources=(mos(11), mos(12), _HASH),
         supported_by=("IC-FLOW-002",),
-        leads_to=(*LOSES_SOME, *LOSES_FULL_SIZE),
         hinted_by=("IC-FLOW-010",),  # the pings of a pair can take the bad link while the source ports miss it
         excluded_by=("IC-FLOW-001",),
         covers=_PORTS,
@@ -28,9 +32,11 @@ FLOWS = (
     Cause(
         code="CAUSE-71",
         name="A link of an aggregation passes no packets",
-        sources=(mos(11), _HASH),
+        patterns=(touch(How.STOPS),),
+        is_link_of_aggregation=True,
+        sign="the counters of each link of the aggregation",
+        further_sources=(mos(11), _HASH),
         supported_by=("IC-FLOW-003",),
-        leads_to=(*LOSES_SOME, *LOSES_ALL),
         excluded_by=("IC-FLOW-001",),
         covers=_PORTS,
         look=look(
@@ -43,9 +49,14 @@ FLOWS = (
     Cause(
         code="CAUSE-72",
         name="Something on the path drops IP fragments",
-        sources=(mos(3), mos(8)),
+        patterns=(
+            touch(How.STOPS, Way.TO, forms=("fragment",)),
+            touch(How.STOPS, Way.FROM, forms=("fragment",)),
+        ),
+        at=(At.NODE, At.PATH, At.NETWORK),
+        sign="whether the fragments arrive at the receiver: a capture there (tcpdump)",
+        further_sources=(mos(3), mos(8)),
         supported_by=("IC-FRAG-002",),
-        leads_to=("IC-REASM-002", "IC-PING-005"),
         excluded_by=("IC-FRAG-001",),
         covers="for the fragments of this run",
         look=look(
@@ -57,9 +68,15 @@ FLOWS = (
     Cause(
         code="CAUSE-73",
         name="The rate of UDP is limited (policed) on the path or on a node",
-        sources=(mos(21),),
+        patterns=(
+            touch(How.SHARE, Way.TO, protocols=("udp",)),
+            touch(How.SHARE, Way.FROM, protocols=("udp",)),
+            touch(How.SHARE, protocols=("udp",), sizes=FULL),
+        ),
+        at=(At.NODE, At.PATH, At.NETWORK),
+        sign="the drops of a policer on the switch or on the node (tc)",
+        further_sources=(mos(21),),
         supported_by=("IC-FLOW-005", "IC-FLOW-008"),
-        leads_to=("IC-REASM-002",),
         look=look(
             "Read the policers and their drop counters.",
             "show policy-map interface PORT",
@@ -69,7 +86,9 @@ FLOWS = (
     Cause(
         code="CAUSE-74",
         name="The addresses of HAIP do not reach each other",
-        sources=("MOS 1210883.1",),
+        touches=(touch(How.FLOWS, addresses=("haip",)),),
+        is_symptom=True,
+        further_sources=("MOS 1210883.1",),
         supported_by=("IC-HAIP-002",),
         cleared_by=("haip-path",),
         covers="for the HAIP addresses that the instances use",
@@ -78,9 +97,17 @@ FLOWS = (
     Cause(
         code="CAUSE-75",
         name="Pings alone are dropped or limited, and UDP of the same size passes",
-        sources=("RFC 1812, 4.3.2.8",),
+        beside=Traffic(protocols=("udp",)),
+        patterns=(
+            touch(How.STOPS, Way.TO, protocols=("icmp",)),
+            touch(How.STOPS, Way.TO, protocols=("icmp",), sizes=FULL),
+            touch(How.SHARE, Way.TO, protocols=("icmp",)),
+            touch(How.SHARE, protocols=("icmp",)),
+        ),
+        at=(At.NODE, At.PATH, At.NETWORK),
+        sign="a policer or filter of ICMP on the switch",
+        further_sources=("RFC 1812, 4.3.2.8",),
         supported_by=("IC-FLOW-010", "IC-FLOW-011"),
-        leads_to=("IC-PATH-003", "IC-PATH-005", "IC-PATH-006", "IC-PATH-007", "IC-FILTER-002", "IC-HAIP-002"),
         look=look(
             "Ask for policers and filters of ICMP.",
             "show policy-map interface control-plane",
@@ -90,9 +117,10 @@ FLOWS = (
     Cause(
         code="CAUSE-76",
         name="The kernel of a node is set to answer no pings",
-        sources=("Linux kernel documentation, ip-sysctl, icmp_echo_ignore_all",),
+        touches=(touch(How.STOPS, Way.TO, protocols=("icmp",), every_network=True),),
+        moves=(),
+        further_sources=("Linux kernel documentation, ip-sysctl, icmp_echo_ignore_all",),
         proved_by=("IC-PATH-032",),
-        leads_to=("IC-PATH-005", "IC-PATH-006", "IC-PATH-007", "IC-HAIP-002", "IC-FILTER-002", "IC-FLOW-010"),
         cleared_by=("df-ping",),
         covers="for the nodes that racwire pinged",
         look=look("Display the setting.", "sysctl net.ipv4.icmp_echo_ignore_all"),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from checks.diagnosis.catalogue.symptoms import LOSES_ALL, LOSES_SOME
-from checks.diagnosis.cause import Cause, look, mos
+from checks.diagnosis.cause import Cause, Way, look, mos
+from checks.diagnosis.touches import touch
+from checks.model.hypothesis import How
 
 _INTERVAL = "in the interval of this run"
 
@@ -11,7 +12,8 @@ KERNEL = (
     Cause(
         code="CAUSE-02",
         name="UDP receive buffers too small",
-        sources=(mos(2),),
+        touches=(touch(How.SHARE, Way.TO, protocols=("udp",), ends=("clusterware", "instance"), every_network=True),),
+        is_bound=True,
         proved_by=("IC-UDP-002",),
         hinted_by=("IC-KERNEL-002",),
         excluded_by=("IC-UDP-001",),
@@ -21,7 +23,9 @@ KERNEL = (
     Cause(
         code="CAUSE-03",
         name="Fragments are not reassembled",
-        sources=(mos(3),),
+        touches=(touch(How.SHARE, Way.TO, forms=("fragment",), every_network=True),),
+        is_symptom=True,
+        is_bound=True,
         proved_by=("IC-REASM-003", "IC-REASM-005"),
         # Fragments that never arrived were lost elsewhere: the place of that loss comes first.
         supported_by=("IC-REASM-002",),
@@ -33,7 +37,8 @@ KERNEL = (
     Cause(
         code="CAUSE-04",
         name="UDP checksum errors",
-        sources=(mos(4),),
+        touches=(touch(How.SHARE, Way.TO, protocols=("udp",), every_network=True),),
+        is_bound=True,
         proved_by=("IC-UDP-003",),
         excluded_by=("IC-UDP-001",),
         covers=_INTERVAL,
@@ -42,9 +47,9 @@ KERNEL = (
     Cause(
         code="CAUSE-15",
         name="Packets dropped by the kernel or the NIC, rp_filter included",
-        sources=(mos(15),),
+        touches=(touch(How.FLOWS, Way.TO),),
+        is_symptom=True,
         proved_by=("IC-RPF-002", "IC-NIC-004"),
-        leads_to=LOSES_ALL,
         hinted_by=("IC-DEV-004", "IC-RPF-004", "IC-EROUTE-005"),
         look=look(
             "Watch the drops of each private NIC, and those of rp_filter.",
@@ -55,9 +60,8 @@ KERNEL = (
     Cause(
         code="CAUSE-17",
         name="Transmit or receive queues too short",
-        sources=(mos(17),),
+        touches=(touch(How.SHARE), touch(How.DELAYS)),
         proved_by=("IC-UDP-004", "IC-NIC-005"),
-        leads_to=LOSES_SOME,
         excluded_by=("IC-UDP-001", "IC-NIC-001"),
         covers=_INTERVAL,
         look=look(
@@ -69,9 +73,9 @@ KERNEL = (
     Cause(
         code="CAUSE-19",
         name="CPU shortage, or LMS processes without priority",
-        sources=(mos(19),),
+        touches=(touch(How.DELAYS, ends=("instance",), every_network=True),),
+        moves=("IC-UDP-004", "IC-CPU-004"),
         supported_by=("IC-PROC-002", "IC-UDP-004"),
-        leads_to=LOSES_SOME,
         hinted_by=("IC-PROC-003", "IC-PROC-004", "IC-TIME-006", "IC-CPU-004", "IC-LOG-012"),
         look=look(
             "Check the CPUs, and the scheduling class of LMS and LGWR.",
@@ -82,7 +86,7 @@ KERNEL = (
     Cause(
         code="CAUSE-31",
         name="MTU of the loopback interface with too little free memory",
-        sources=("MOS 2041723.1",),
+        further_sources=("MOS 2041723.1",),
         proved_by=("IC-LOG-010",),
         hinted_by=("IC-LOOP-003",),
         cleared_by=("loopback-memory",),
@@ -96,8 +100,12 @@ KERNEL = (
     Cause(
         code="CAUSE-35",
         name="Memory shortage: swapping, failed allocations",
+        touches=(
+            touch(How.SHARE, Way.TO, protocols=("udp",), every_network=True),
+            touch(How.DELAYS, every_network=True),
+        ),
+        moves=("IC-UDP-004", "IC-CPU-004"),
         proved_by=("IC-MEM-002", "IC-MEM-003"),
-        leads_to=("IC-UDP-004", "IC-CPU-004"),
         excluded_by=("IC-MEM-001",),
         covers=_INTERVAL,
         look=look("Watch swapping and failed allocations.", "vmstat 1 5", "grep -E 'pswp|allocstall' /proc/vmstat"),
@@ -105,9 +113,13 @@ KERNEL = (
     Cause(
         code="CAUSE-41",
         name="The hypervisor withholds CPU time (steal)",
-        sources=(mos(19),),
+        touches=(
+            touch(How.SHARE, Way.TO, protocols=("udp",), every_network=True),
+            touch(How.DELAYS, every_network=True),
+        ),
+        moves=("IC-UDP-004", "IC-CPU-004"),
+        further_sources=(mos(19),),
         proved_by=("IC-CPU-002",),
-        leads_to=("IC-UDP-004", "IC-CPU-004"),
         excluded_by=("IC-CPU-001",),
         covers=_INTERVAL,
         look=look("Watch the column st.", "vmstat 1 10", where="any user on each node"),
@@ -115,9 +127,13 @@ KERNEL = (
     Cause(
         code="CAUSE-42",
         name="One CPU processes the packets of a NIC and is at its limit",
-        sources=(mos(16), mos(19)),
+        touches=(
+            touch(How.SHARE, Way.TO, protocols=("udp",), every_network=True),
+            touch(How.DELAYS, every_network=True),
+        ),
+        moves=("IC-UDP-004", "IC-NIC-003", "IC-CPU-004"),
+        further_sources=(mos(16), mos(19)),
         proved_by=("IC-CPU-003",),
-        leads_to=("IC-UDP-004", "IC-NIC-003", "IC-CPU-004"),
         excluded_by=("IC-CPU-001",),
         covers=_INTERVAL,
         look=look(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from checks.diagnosis.catalogue.symptoms import LOSES_ALL
-from checks.diagnosis.cause import Cause, look
+from checks.diagnosis.cause import At, Cause, Way, look
+from checks.diagnosis.touches import touch
+from checks.model.hypothesis import How
 
 _NEIGHBOURS = ("ip neigh show", "ip link show ETH")
 _ENTRIES = "for the entries that the nodes have, and among the nodes that were read"
@@ -12,10 +13,10 @@ LAYER2 = (
     Cause(
         code="CAUSE-39",
         name="Duplicate address: two hosts answer for a private address",
-        sources=("RFC 5227",),
+        touches=(touch(How.AT_TIMES, addresses=("private",)),),
+        further_sources=("RFC 5227",),
         proved_by=("IC-NEIGH-003", "IC-NEIGH-004", "IC-OWNER-002"),
         supported_by=("IC-FLOW-012",),
-        leads_to=(*LOSES_ALL, "IC-FLOW-012", "IC-PATH-003"),
         hinted_by=("IC-PATH-006", "IC-PATH-007"),
         excluded_by=("IC-NEIGH-001", "IC-OWNER-001"),
         covers="as far as ARP answered in this run",
@@ -29,9 +30,9 @@ LAYER2 = (
     Cause(
         code="CAUSE-80",
         name="Two NICs of a private network have the same MAC address",
-        sources=("IEEE 802.1Q, learning of addresses",),
+        touches=(touch(How.AT_TIMES),),
+        further_sources=("IEEE 802.1Q, learning of addresses",),
         proved_by=("IC-NEIGH-005",),
-        leads_to=(*LOSES_ALL, "IC-PATH-003"),
         excluded_by=("IC-NEIGH-001",),
         covers="among the nodes that were read",
         look=look("Compare the MAC addresses of the private NICs.", "ip link show ETH", "ethtool -P ETH"),
@@ -39,9 +40,9 @@ LAYER2 = (
     Cause(
         code="CAUSE-81",
         name="A neighbour entry that was set by hand has a wrong MAC address",
-        sources=("ip-neighbour(8), nud permanent",),
+        touches=(touch(How.STOPS, Way.FROM, addresses=("private",)),),
+        further_sources=("ip-neighbour(8), nud permanent",),
         proved_by=("IC-NEIGH-006",),
-        leads_to=LOSES_ALL,
         hinted_by=("IC-PATH-007",),
         excluded_by=("IC-NEIGH-001",),
         covers=_ENTRIES,
@@ -50,9 +51,10 @@ LAYER2 = (
     Cause(
         code="CAUSE-82",
         name="Cables or VLANs of two private networks are crossed",
-        sources=("Linux kernel documentation, ip-sysctl, arp_ignore",),
+        touches=(touch(How.STOPS),),
+        moves=("IC-RPF-002",),
+        further_sources=("Linux kernel documentation, ip-sysctl, arp_ignore",),
         proved_by=("IC-NEIGH-002",),
-        leads_to=(*LOSES_ALL, "IC-RPF-002"),
         hinted_by=("IC-PATH-006", "IC-PATH-007"),
         excluded_by=("IC-NEIGH-001",),
         covers=_ENTRIES,
@@ -61,8 +63,9 @@ LAYER2 = (
     Cause(
         code="CAUSE-83",
         name="The addresses of two private interfaces of a node are exchanged",
+        touches=(touch(How.STOPS, addresses=("private",)),),
+        moves=("IC-IFACE-003", "IC-IFACE-005", "IC-NEIGH-002", "IC-NEIGH-003", "IC-USE-006"),
         proved_by=("IC-IFACE-031",),
-        leads_to=(*LOSES_ALL, "IC-IFACE-003", "IC-IFACE-005", "IC-NEIGH-", "IC-USE-"),
         cleared_by=("interfaces",),
         covers="on the nodes that were read",
         look=look("Compare the networks of oifcfg with the interfaces.", "racwire check interfaces", where=""),
@@ -70,8 +73,10 @@ LAYER2 = (
     Cause(
         code="CAUSE-84",
         name="The link between two switches of a private network carries no packets",
+        patterns=(touch(How.STOPS),),
+        at=(At.SIDES,),
+        sign="the link between the switches",
         supported_by=("IC-PATH-031",),
-        leads_to=(*LOSES_ALL, "IC-USE-"),
         excluded_by=("IC-PATH-001",),
         covers="for the flows of these pings",
         look=look(
@@ -82,8 +87,11 @@ LAYER2 = (
     Cause(
         code="CAUSE-85",
         name="A switch port, or the switch behind it, does not forward: wrong VLAN, blocked, or off for errors",
+        patterns=(touch(How.STOPS),),
+        at=(At.NODE, At.PATH, At.NETWORK),
+        sign="the VLAN and the state of the switch port",
+        moves=("IC-TOPO-006",),
         supported_by=("IC-PATH-006", "IC-FLOW-013"),
-        leads_to=(*LOSES_ALL, "IC-TOPO-006"),
         hinted_by=("IC-TOPO-006",),  # a switch can translate tags
         excluded_by=("IC-PATH-001",),
         covers="for the flows of these pings",

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from checks.diagnosis.catalogue.symptoms import LOSES_ALL
-from checks.diagnosis.cause import Cause, look, mos
+from checks.diagnosis.cause import Cause, look
+from checks.diagnosis.touches import touch
 from checks.model.facts import Cluster, Database, release
+from checks.model.hypothesis import How
 from checks.model.wording import listed
 from checks.rules.log_events import transports
 
@@ -32,7 +33,6 @@ ORACLE = (
     Cause(
         code="CAUSE-10",
         name="Proprietary transport, or instances linked with different transports",
-        sources=(mos(10),),
         proved_by=("IC-LOG-014",),
         ruled_out=_one_transport,
         look=look(
@@ -41,18 +41,16 @@ ORACLE = (
             where="the owner of the database's home, on each node",
         ),
     ),
-    Cause(code="CAUSE-23", name="STREAMS queue of Solaris too short", sources=(mos(23),), other_platform="Solaris"),
-    Cause(code="CAUSE-24", name="AIX: VIPA with dead gateway detection", sources=(mos(24),), other_platform="AIX"),
+    Cause(code="CAUSE-23", name="STREAMS queue of Solaris too short", other_platform="Solaris"),
+    Cause(code="CAUSE-24", name="AIX: VIPA with dead gateway detection", other_platform="AIX"),
     Cause(
         code="CAUSE-25",
         name="Solaris with Veritas: LLT misconfigured",
-        sources=(mos(25),),
         other_platform="Solaris with Veritas",
     ),
     Cause(
         code="CAUSE-26",
         name="12.1.0.2 counts lost blocks that were not lost (bug 20922010)",
-        sources=(mos(26),),
         hinted_by=("IC-LOST-006",),
         excluded_by=("IC-LOST-001",),
         covers="since no instance counts a lost block",
@@ -62,6 +60,8 @@ ORACLE = (
     Cause(
         code="CAUSE-33",
         name="Clusterware or an instance reports the interconnect in its alert log",
+        is_symptom=True,
+        is_late=True,
         hinted_by=("IC-LOG-003", "IC-LOG-004", "IC-LOG-006", "IC-LOG-007", "IC-LOG-008", "IC-LOG-011", "IC-LOG-013"),
         cleared_by=("log-lines",),
         covers="in the logs that were read, for the last 24 h",
@@ -74,7 +74,8 @@ ORACLE = (
     Cause(
         code="CAUSE-36",
         name="Instances use other networks than those configured",
-        sources=("MOS 1210883.1",),
+        touches=(),
+        further_sources=("MOS 1210883.1",),
         proved_by=("IC-USE-002", "IC-USE-003", "IC-USE-005", "IC-USE-007"),
         supported_by=("IC-USE-004", "IC-USE-006"),
         cleared_by=("interconnect-in-use",),
@@ -88,10 +89,11 @@ ORACLE = (
     Cause(
         code="CAUSE-37",
         name="A private network is missing, down or wrong on a node",
-        sources=("MOS 1210883.1",),
+        touches=(touch(How.STOPS),),
+        moves=("IC-PATH-008", "IC-USE-006", "IC-IFACE-012", "IC-NEIGH-007"),
+        further_sources=("MOS 1210883.1",),
         proved_by=("IC-IFACE-002", "IC-IFACE-003", "IC-IFACE-004", "IC-IFACE-005", "IC-IFACE-006", "IC-IFACE-015"),
         supported_by=("IC-IFACE-032",),
-        leads_to=(*LOSES_ALL, "IC-PATH-008", "IC-USE-", "IC-NEIGH-"),
         cleared_by=("interfaces",),
         covers="on the nodes that were read",
         look=look("Compare the networks of oifcfg with the interfaces.", "racwire check interfaces", where=""),
@@ -99,7 +101,9 @@ ORACLE = (
     Cause(
         code="CAUSE-60",
         name="CSS evicted a node, and the node has not come back",
-        sources=("MOS 1050693.1",),
+        is_symptom=True,
+        is_late=True,
+        further_sources=("MOS 1050693.1",),
         proved_by=("IC-LOG-005",),
         hinted_by=("IC-LOG-004",),
         cleared_by=("log-lines",),
@@ -114,7 +118,9 @@ ORACLE = (
     Cause(
         code="CAUSE-61",
         name="The network heartbeat between nodes is interrupted",
-        sources=("MOS 294430.1",),
+        is_symptom=True,
+        is_late=True,
+        further_sources=("MOS 294430.1",),
         supported_by=("IC-LOG-002",),
         hinted_by=("IC-LOG-003", "IC-LOG-004"),
         cleared_by=("log-lines",),
@@ -123,6 +129,29 @@ ORACLE = (
             "Search the Clusterware alert logs for missing heartbeats.",
             "grep -n -E 'CRS-161[012]' ALERT_LOG",
             where="the Grid owner on each node",
+        ),
+    ),
+    Cause(
+        code="CAUSE-62",
+        name="A node is down",
+        touches=(touch(How.STOPS, ends=("clusterware", "instance"), every_network=True),),
+        moves=("IC-GRID-006",),
+        blinds=True,
+        further_sources=("Clusterware Administration Guide, olsnodes -s",),
+        proved_by=("IC-IFACE-033",),
+        cleared_by=("interfaces",),
+        covers="since each node was read",
+        look=look("List the nodes with their state.", "olsnodes -n -s", where="the Grid owner"),
+    ),
+    Cause(
+        code="CAUSE-63",
+        name="An instance hangs, or does not answer",
+        touches=(touch(How.STOPS, ends=("instance",), every_network=True),),
+        blinds=True,
+        proved_by=("IC-PING-008",),
+        look=look(
+            "Look for what an instance waits for: a hang manager report, ORA-32701, ORA-29770 in its alert log.",
+            where="the owner of the database's home",
         ),
     ),
 )

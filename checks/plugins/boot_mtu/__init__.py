@@ -8,10 +8,12 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from checks.model.check import Kind, check
 from checks.model.facts import Cluster, NetworkService, NodeSetup, Unknown, UnreadNode
 from checks.model.finding import Finding, Remedy, Status
+from checks.model.observation import Observation
 from checks.model.wording import listed
 from checks.plugins.boot_mtu.at_next_boot import AtBoot, AtNextBoot, interfaces_at_boot, verdict
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.shared.path_text import short_name
+from checks.rules.observed.states import read_on, state
 
 _BY_NMCLI = (NetworkService.NETWORK_MANAGER, NetworkService.IFCFG_NETWORK_MANAGER)
 _LINES = {
@@ -142,6 +144,7 @@ def _other(group: Sequence[AtBoot]) -> Finding:
         network=group[0].network.name,
         nodes=[at.node for at in group],
         extent=(len(group), "interfaces"),
+        observed=_observed(OTHER, group),
     )
 
 
@@ -178,7 +181,15 @@ def _by_script(group: Sequence[AtBoot]) -> Finding:
         network=first.network.name,
         nodes=[at.node for at in group],
         extent=(len(group), "interfaces"),
+        observed=_observed(BY_SCRIPT, group),
     )
+
+
+def _observed(kind: Kind, group: Sequence[AtBoot]) -> list[Observation]:
+    return [
+        state(kind.code, at.node, at.network.name, at.interface.name, at.mtu if isinstance(at.mtu, int) else None)
+        for at in group
+    ]
 
 
 def _kept(interfaces: Sequence[AtBoot]) -> Iterator[Finding]:
@@ -196,6 +207,7 @@ def _kept(interfaces: Sequence[AtBoot]) -> Iterator[Finding]:
             seen=some([_line(at) for at in group], 12),
             evidence=_evidence(group),
             network=network.name,
+            observed=read_on(KEPT.code, nodes, network.name),
         )
 
 

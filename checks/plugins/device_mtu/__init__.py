@@ -11,6 +11,7 @@ from checks.model.effect import Effect
 from checks.model.facts import Cluster, DeviceHistory, History, Interface, Unknown
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.known_instances import instance_name, node_of, nodes_of
+from checks.model.observation import Observation
 from checks.model.wording import counted, listed, moment
 from checks.plugins.device_mtu.device_faults import FAULTS, device_faults
 from checks.plugins.device_mtu.device_names import (
@@ -24,6 +25,7 @@ from checks.plugins.device_mtu.device_names import (
     nic_of,
 )
 from checks.plugins.shared.grouping import alike, briefly, some
+from checks.rules.observed.states import read_on, state
 
 _VIEW = "Database Reference, DBA_HIST_IC_DEVICE_STATS"
 _CAUSE_5 = "MOS 563566.1, causes 5 and 12"
@@ -150,6 +152,7 @@ def _differ(cluster: Cluster, devices: Sequence[DeviceHistory]) -> Iterator[Find
             network=known_network(cluster, group[0]),
             nodes=nodes_of(cluster, [d.instance for d in odd]),
             extent=(len(odd), "NICs"),
+            observed=[_observed(cluster, DIFFER, d, d.mtu) for d in odd],
         )
 
 
@@ -174,6 +177,7 @@ def _changed(cluster: Cluster, devices: Sequence[DeviceHistory]) -> Iterator[Fin
             network=known_network(cluster, same[0]),
             nodes=nodes_of(cluster, [d.instance for d in same]),
             extent=(len(same), "NICs"),
+            observed=[_observed(cluster, CHANGED, d, d.mtu) for d in same],
         )
 
 
@@ -205,6 +209,7 @@ def _outdated(cluster: Cluster, devices: Sequence[DeviceHistory]) -> Iterator[Fi
             network=known_network(cluster, same[0][0]),
             nodes=[node for _, node in owners],
             extent=(len(same), "NICs"),
+            observed=[_observed(cluster, OUTDATED, d, nic.mtu) for d, nic in same],
         )
 
 
@@ -227,4 +232,11 @@ def _alike(cluster: Cluster, history: History, devices: Sequence[DeviceHistory])
         ),
         evidence=device_evidence(cluster),
         table=devices_table(cluster, devices),
+        observed=read_on(ALIKE.code, nodes_of(cluster, [device.instance for device in devices])),
     )
+
+
+def _observed(cluster: Cluster, kind: Kind, device: DeviceHistory, mtu: int) -> Observation:
+    """Return an MTU that AWR or the node shows. It is no state `mtu`: that is read on the nodes now."""
+    node = node_of(cluster, device.instance)
+    return state(kind.code, node, known_network(cluster, device), nic_of(device), mtu)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from checks.model.check import Kind
 from checks.model.facts import Cluster, DeviceHistory
 from checks.model.finding import Finding, Remedy, Status
-from checks.model.known_instances import nodes_of
+from checks.model.known_instances import node_of, nodes_of
 from checks.model.wording import counted, listed
 from checks.plugins.device_mtu.device_names import (
     device_evidence,
@@ -20,6 +20,7 @@ from checks.plugins.device_mtu.device_names import (
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.shared.instance_text import percent
 from checks.rules.nic_faults import NicFaults, nic_faults, tolerated_drops_percent
+from checks.rules.observed.states import state
 
 FAULTS = Kind(
     "IC-DEV-004",
@@ -78,6 +79,9 @@ def _finding(cluster: Cluster, same: Sequence[NicFaults]) -> Finding:
         network=known_network(cluster, devices[0]),
         nodes=nodes,
         extent=(len(devices), "NICs"),
+        observed=[
+            state(FAULTS.code, node_of(cluster, d.instance), known_network(cluster, d), nic_of(d)) for d in devices
+        ],
     )
 
 

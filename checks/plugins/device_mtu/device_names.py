@@ -9,7 +9,7 @@ from checks.model.finding import Table
 from checks.model.known_instances import instance_name, node_of
 from checks.model.wording import listed, moment
 from checks.plugins.shared.grouping import alike, named
-from checks.plugins.shared.places_in_use import network_of
+from checks.rules.places_in_use import network_of
 
 
 def nic_of(device: DeviceHistory) -> str:

@@ -11,7 +11,8 @@ from checks.model.effect import Effect
 from checks.model.facts import Cluster, Leg, PathProbe, PrivateNetwork, Unknown, Verdict
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.networks import layers_below
-from checks.model.wording import all_nodes, counted, listed
+from checks.model.wording import listed
+from checks.plugins.df_ping.path_answers import all_pass, others_pass, routed_finding
 from checks.plugins.df_ping.path_kinds import (
     ALONE,
     BLACK_HOLE,
@@ -19,9 +20,7 @@ from checks.plugins.df_ping.path_kinds import (
     KINDS,
     LOCAL,
     NOT_PROBED,
-    PASS,
     RECEIVER,
-    ROUTED,
     TOO_BIG,
 )
 from checks.plugins.df_ping.path_places import (
@@ -29,19 +28,16 @@ from checks.plugins.df_ping.path_places import (
     at_fault,
     end_lines,
     limit_text,
-    on_all_nodes,
     pairs_of,
     path_data,
     side_names,
     sides_of,
     where,
-    where_either_way,
 )
 from checks.plugins.df_ping.path_silence import filtered, ignored, loss, lost_once_finding, not_probed, unreachable
 from checks.plugins.shared.engineered_notes import beside_pings, by_the_vendor
 from checks.plugins.shared.path_text import (
     evidence_of,
-    first_lines,
     lost_pairs,
     matrix,
     pairs_text,
@@ -54,6 +50,7 @@ from checks.plugins.shared.path_text import (
     size_text,
 )
 from checks.rules.engineered import is_engineered
+from checks.rules.observed.pings import pings
 from checks.rules.path_status import lost_once, over_a_router
 
 
@@ -61,7 +58,7 @@ from checks.rules.path_status import lost_once, over_a_router
     "df-ping",
     question="Do full-size packets pass between all nodes, both ways?",
     needs=("nodes", "networks", "paths"),
-    uses=("setups",),
+    uses=("setups", "effective_routes"),
     kinds=KINDS,
 )
 def df_ping(cluster: Cluster) -> Iterator[Finding]:
@@ -126,12 +123,15 @@ def _network(cluster: Cluster, network: PrivateNetwork, paths: tuple[PathProbe, 
             of_verdict, once = [*of_verdict, *once], []
         if of_verdict:
             findings += judge(cluster, network, of_verdict)
-    if routed := over_a_router(paths):
-        findings.append(_routed(cluster, network, routed))
+    routed = over_a_router(paths)
+    if routed:
+        findings.append(routed_finding(cluster, network, routed))
     if once:
         findings.append(lost_once_finding(cluster, network, once))
     if not findings:
-        findings.append(_pass(cluster, network, paths))
+        findings.append(all_pass(cluster, network, paths))
+    elif others := [p for p in paths if p.verdict is Verdict.PASSES and not p.reason and p not in routed]:
+        findings.append(others_pass(cluster, network, others))
     table = matrix(network, paths)
     note = (*shared_subnet(cluster, network), *beside_pings(cluster, [port.node for port in network.ports]))
     engineered = is_engineered(cluster, network.interface)
@@ -141,24 +141,6 @@ def _network(cluster: Cluster, network: PrivateNetwork, paths: tuple[PathProbe, 
 
 
 # --- each verdict -----------------------------------------------------------------------------------------------------
-
-
-def _pass(cluster: Cluster, network: PrivateNetwork, paths: tuple[PathProbe, ...]) -> Finding:
-    packets = sum(s.sent for p in paths for s in p.series if not s.refused_locally)
-    slowest = max((s.rtt_ms_median for p in paths for s in p.series if s.rtt_ms_median is not None), default=None)
-    return PASS.finding(
-        Status.PASS,
-        f"Full-size packets of {network.mtu} bytes pass on {network.name} between "
-        f"{all_nodes(len(network.ports))}{'' if on_all_nodes(cluster, network) else ' probed'}, both ways.",
-        subject=f"{short_name(network)} {network.mtu}",
-        data={"paths": len(paths), "packets": packets, "slowest_median_rtt_ms": slowest},
-        seen=(
-            f"{counted(len(paths), 'path')}, {counted(packets, 'ping')}, all answered",
-            *([f"slowest median round trip {slowest:.2f} ms"] if slowest is not None else []),
-        ),
-        evidence=evidence_of(paths),
-        network=network.name,
-    )
 
 
 def _black_hole(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> Iterator[Finding]:
@@ -171,12 +153,13 @@ def _black_hole(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe
     at_receiver = [p for p in paths if p.to_node in small]
     between_nodes = [p for p in paths if p.to_node not in small]
     for name in sorted({p.to_node for p in at_receiver}):
-        yield _receiver(network, name, small[name], [p for p in at_receiver if p.to_node == name])
+        own = [p for p in at_receiver if p.to_node == name]
+        yield _receiver(cluster, network, name, small[name], own)
     if between_nodes:
         yield _switch(cluster, network, between_nodes)
 
 
-def _receiver(network: PrivateNetwork, node: str, mtu: int, paths: list[PathProbe]) -> Finding:
+def _receiver(cluster: Cluster, network: PrivateNetwork, node: str, mtu: int, paths: list[PathProbe]) -> Finding:
     interface = port.interface if (port := network.port(node)) else network.interface
     senders = listed(p.from_node for p in paths)
     return RECEIVER.finding(
@@ -201,6 +184,7 @@ def _receiver(network: PrivateNetwork, node: str, mtu: int, paths: list[PathProb
             ),
         ],
         evidence=[*evidence_of(paths), (node, "interfaces")],
+        observed=pings(cluster, paths),
         network=network.name,
         nodes=[node],
         extent=(len(paths), "paths"),
@@ -261,6 +245,7 @@ def _switch(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -
             ),
         ],
         evidence=evidence_of(paths),
+        observed=pings(cluster, paths),
         network=network.name,
         nodes=nodes,
         extent=(len(paths), "paths"),
@@ -311,6 +296,7 @@ def _too_big(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) 
             Remedy("Ask the network team why there is a router between nodes of a private network."),
         ],
         evidence=evidence_of(paths),
+        observed=pings(cluster, paths),
         network=network.name,
         nodes=[centre] if centre else sorted({n for pair in pairs_of(paths) for n in pair}),
         extent=(len(paths), "paths"),
@@ -356,35 +342,8 @@ def _local(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) ->
                 ),
             ],
             evidence=[*evidence_of(own), (name, "interfaces"), (name, "routes")],
+            observed=pings(cluster, own),
             network=network.name,
             nodes=[name],
             extent=(len(own), "paths"),
         )
-
-
-def _routed(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> Finding:
-    centre = at_fault(cluster, network, pairs_of(paths))
-    seen = [
-        f"{p.from_node} -> {p.to_node}: answers passed {counted(p.hops or 0, 'router')} (TTL "
-        f"{next((s.ttl for s in p.series if s.ttl), '?')})"
-        for p in paths
-    ]
-    return ROUTED.finding(
-        Status.FAIL,
-        f"There is a router on {network.name} {where_either_way(cluster, network, pairs_of(paths))}.",
-        subject=f"{short_name(network, centre)}: routed",
-        data={**path_data(paths), "routers": max(p.hops or 0 for p in paths)},
-        seen=first_lines(seen, "path like these"),
-        expected=("One layer 2 network: no router between any two nodes",),
-        next=[
-            Remedy(
-                "Display the routers on the path.",
-                (f"traceroute -n {paths[0].destination_ip}",),
-                f"any user on {paths[0].from_node}",
-            )
-        ],
-        evidence=evidence_of(paths),
-        network=network.name,
-        nodes=[centre] if centre else [],
-        extent=(len(paths), "paths"),
-    )

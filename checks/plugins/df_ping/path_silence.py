@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from checks.model.facts import Cluster, PathProbe, PrivateNetwork, Verdict
 from checks.model.finding import Finding, Remedy, Status
+from checks.model.observation import Fate, Observation
 from checks.model.wording import counted, listed
 from checks.plugins.df_ping.path_kinds import FILTERED, IGNORED, LOSS, LOST_ONCE, NOT_PROBED, SPLIT, UNREACHABLE
 from checks.plugins.df_ping.path_places import (
@@ -25,6 +26,7 @@ from checks.plugins.shared.grouping import briefly, named
 from checks.plugins.shared.path_text import evidence_of, first_lines, reasons_of, result_lines, short_name
 from checks.rules.neighbour_entries import Whose, neighbour_entries
 from checks.rules.node_counts import sysctl
+from checks.rules.observed.pings import pings
 from checks.rules.path_status import loss_status, packet_loss
 from checks.rules.silence import ladder_line
 
@@ -41,6 +43,7 @@ def lost_once_finding(cluster: Cluster, network: PrivateNetwork, paths: list[Pat
         expected=("None lost",),
         next=[Remedy("Run this check again several times.", ("racwire check df-ping",))],
         evidence=evidence_of(paths),
+        observed=pings(cluster, paths),
         network=network.name,
     )
 
@@ -85,6 +88,7 @@ def loss(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> I
             ),
         ],
         evidence=evidence_of(paths),
+        observed=pings(cluster, paths),
         network=network.name,
         nodes=[centre] if centre else [],
         extent=(percent, "% of packets lost"),
@@ -110,6 +114,7 @@ def unreachable(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe
             Remedy("Check that the node is up; then check cable, switch port and VLAN with the network team."),
         ],
         evidence=evidence_of(paths),
+        observed=pings(cluster, paths),
         network=network.name,
         nodes=[centre] if centre else sorted({n for pair in pairs for n in pair}),
         extent=(len(paths), "paths"),
@@ -144,6 +149,7 @@ def _divided(
             ),
         ],
         evidence=evidence_of(paths),
+        observed=pings(cluster, paths),
         network=network.name,
         nodes=nodes,
         extent=(len(paths), "paths"),
@@ -211,6 +217,7 @@ def filtered(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) 
             ),
         ],
         evidence=evidence_of(paths),
+        observed=pings(cluster, paths),
         network=network.name,
         nodes=suspects,
         extent=(len(paths), "paths"),
@@ -240,6 +247,7 @@ def ignored(cluster: Cluster, paths: Sequence[PathProbe]) -> Iterator[Finding]:
             ],
             evidence=[(node, "sysctls") for node in nodes],
             nodes=nodes,
+            observed=[Observation(fate=Fate.STATE, what=_ECHO_IGNORED, nodes=(node,), value=1) for node in nodes],
         )
 
 
@@ -255,6 +263,7 @@ def not_probed(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]
         expected=("Every node probes every other",),
         next=[Remedy("Fix the cause named above, then run this check again.", ("racwire check df-ping",))],
         evidence=evidence_of(paths),
+        observed=pings(cluster, paths),
         network=network.name,
         extent=(len(paths), "paths"),
     )

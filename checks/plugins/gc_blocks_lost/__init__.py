@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from checks.model.check import check
 from checks.model.facts import Activity, Cluster
 from checks.model.finding import Finding, Remedy, Status
-from checks.model.known_instances import Unseen, active, database_of, instance_name, unseen
+from checks.model.known_instances import Unseen, active, database_of, instance_name, nodes_of, unseen
 from checks.model.wording import counted, listed, span
 from checks.plugins.gc_blocks_lost.loss_counts import loss_lines, loss_table, loss_title
 from checks.plugins.gc_blocks_lost.loss_groups import (
@@ -41,6 +41,8 @@ from checks.rules.lost_blocks import (
     transfers_unread,
     why_no_transfers,
 )
+from checks.rules.observed.blocks import blocks_exchanged, false_losses
+from checks.rules.observed.states import read_on
 
 _COUNTS = ("sysstat", "cache_transfer", "system_event")
 
@@ -111,8 +113,10 @@ def _losing(cluster: Cluster, activity: Activity, judged: Sequence[InstanceLoss]
     database = database_of(cluster)
     losing = [loss for loss in judged if loss.lost]
     fine = [loss for loss in judged if not loss.lost]
+    told: Sequence[InstanceLoss] = fine  # their blocks passed: one finding says so
     for group in loss_groups(cluster, activity, losing):
-        yield (_false_count if group.likely_false else _lost)(cluster, activity, group, fine)
+        yield (_false_count if group.likely_false else _lost)(cluster, activity, group, fine, told)
+        told = ()
     if database is not None and database.in_pluggable:
         yield ONE_CONTAINER.finding(
             Status.UNKNOWN,
@@ -151,6 +155,8 @@ def _none_lost(cluster: Cluster, activity: Activity, judged: Sequence[InstanceLo
     )
     evidence = statement_topics(cluster, *_COUNTS)
     idle = [loss.instance for loss in judged if received_few(loss.received, cluster.thresholds)]
+    nodes = nodes_of(cluster, [loss.instance for loss in judged])
+    passed = blocks_exchanged(cluster, activity, judged)
     if len(idle) == len(judged) or not certain:
         return LITTLE.finding(
             Status.INFO,
@@ -164,6 +170,7 @@ def _none_lost(cluster: Cluster, activity: Activity, judged: Sequence[InstanceLo
             next=[Remedy("Run the check again while the database is busy.", ("racwire check gc-blocks-lost",))],
             evidence=evidence,
             table=loss_table(cluster, activity),
+            observed=(*read_on(LITTLE.code, nodes), *passed),
         )
     return NONE_LOST.finding(
         Status.PASS,
@@ -176,6 +183,7 @@ def _none_lost(cluster: Cluster, activity: Activity, judged: Sequence[InstanceLo
         ),
         evidence=evidence,
         table=loss_table(cluster, activity),
+        observed=(*read_on(NONE_LOST.code, nodes), *passed),
     )
 
 
@@ -212,7 +220,13 @@ def _next(cluster: Cluster, group: LossGroup) -> Iterator[Remedy]:
         yield Remedy("Ask the network team for discards and queue drops of these nodes' switch ports under load.")
 
 
-def _lost(cluster: Cluster, activity: Activity, group: LossGroup, fine: Sequence[InstanceLoss]) -> Finding:
+def _lost(
+    cluster: Cluster,
+    activity: Activity,
+    group: LossGroup,
+    fine: Sequence[InstanceLoss],
+    told: Sequence[InstanceLoss],
+) -> Finding:
     return LOST.finding(
         group.status,
         loss_title(cluster, group.losses),
@@ -226,10 +240,17 @@ def _lost(cluster: Cluster, activity: Activity, group: LossGroup, fine: Sequence
         table=loss_table(cluster, activity),
         nodes=group.nodes,
         extent=group.extent,
+        observed=blocks_exchanged(cluster, activity, (*group.losses, *told)),
     )
 
 
-def _false_count(cluster: Cluster, activity: Activity, group: LossGroup, fine: Sequence[InstanceLoss]) -> Finding:
+def _false_count(
+    cluster: Cluster,
+    activity: Activity,
+    group: LossGroup,
+    fine: Sequence[InstanceLoss],
+    told: Sequence[InstanceLoss],
+) -> Finding:
     names = [instance_name(cluster, loss.instance) for loss in group.losses]
     number, seconds = sum(loss.lost for loss in group.losses), max(loss.seconds for loss in group.losses)
     return FALSE_COUNT.finding(
@@ -249,6 +270,7 @@ def _false_count(cluster: Cluster, activity: Activity, group: LossGroup, fine: S
         table=loss_table(cluster, activity),
         nodes=group.nodes,
         extent=group.extent,
+        observed=(*false_losses(cluster, group.losses), *blocks_exchanged(cluster, activity, told)),
     )
 
 

@@ -21,6 +21,8 @@ from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.shared.instance_text import statement_topics
 from checks.plugins.shared.private_nics import on_nics
 from checks.rules.lost_blocks import InstanceLoss, counts_falsely, past_loss_status
+from checks.rules.observed.blocks import blocks_late
+from checks.rules.observed.states import states
 
 
 def claims_and_corrupt(cluster: Cluster, judged: Sequence[InstanceLoss]) -> Iterator[Finding]:
@@ -85,6 +87,7 @@ def _statistic_finding(
         evidence=statement_topics(cluster, "sysstat"),
         nodes=nodes_of(cluster, numbers),
         extent=(max(numbers.values()) / seconds, "blocks a second") if seconds > 0 else None,
+        observed=blocks_late(cluster, numbers),
     )
 
 
@@ -130,6 +133,7 @@ def lost_before(cluster: Cluster, judged: Sequence[InstanceLoss]) -> Iterator[Fi
             ],
             evidence=history_evidence(cluster),
             nodes=nodes,
+            observed=states(LOST_BEFORE.code, nodes) if nodes else None,
         )
 
 

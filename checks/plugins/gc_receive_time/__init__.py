@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from checks.model.check import check
 from checks.model.facts import Activity, Cluster
 from checks.model.finding import Finding, Remedy, Status, Table
-from checks.model.known_instances import Unseen, active, instance_name, unseen
+from checks.model.known_instances import Unseen, active, instance_name, nodes_of, unseen
 from checks.model.wording import counted, span
 from checks.plugins.gc_receive_time.receive_times import time_lines, times_table
 from checks.plugins.gc_receive_time.time_faults import STATEMENTS, event_findings, histogram_statement, time_faults
@@ -21,6 +21,7 @@ from checks.plugins.shared.instance_text import (
     with_container_note,
 )
 from checks.rules.lost_blocks import enough_blocks_text, received_few
+from checks.rules.observed.states import read_on
 from checks.rules.receive_time import (
     ReceiveTimes,
     good_text,
@@ -105,6 +106,7 @@ def _fast(cluster: Cluster, fine: Sequence[ReceiveTimes], table: Table) -> Findi
         expected=(good_text(limits),),
         evidence=statement_topics(cluster, *STATEMENTS),
         table=table,
+        observed=read_on(FAST.code, nodes_of(cluster, [times.own.instance for times in fine])),
     )
 
 

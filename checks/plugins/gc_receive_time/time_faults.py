@@ -14,6 +14,7 @@ from checks.plugins.gc_receive_time.time_kinds import DOUBTFUL, EVENTS, SLOW, TA
 from checks.plugins.shared.grouping import MOST_LINES, alike, briefly, named, some
 from checks.plugins.shared.instance_text import milliseconds, percent, statement_topics
 from checks.rules.lost_blocks import loss_of
+from checks.rules.observed.blocks import blocks_late
 from checks.rules.receive_time import TimeVerdict, histogram_of, receive_limits, tail_text, usual_text
 from checks.rules.waits import BUSY, MEANINGS, UnusualWaits, time_us, unusual_waits
 
@@ -73,6 +74,7 @@ def _slow(cluster: Cluster, same: Sequence[TimeVerdict]) -> Finding:
         evidence=statement_topics(cluster, *STATEMENTS, histogram_statement(cluster)),
         nodes=_nodes(cluster, same),
         extent=(worst[0].worst_ms, "ms on average"),
+        observed=blocks_late(cluster, {v.times.own.instance: sum(k.blocks for k in v.slow) for v in same}),
     )
 
 
@@ -99,6 +101,7 @@ def _doubtful(cluster: Cluster, same: Sequence[TimeVerdict]) -> Finding:
         next=[Remedy("Rely on the waits, and compare them with an AWR or Statspack report of the same time.")],
         evidence=statement_topics(cluster, *STATEMENTS),
         nodes=_nodes(cluster, same),
+        observed=blocks_late(cluster, {v.times.own.instance: sum(k.blocks for k in v.doubtful) for v in same}),
     )
 
 
@@ -142,6 +145,7 @@ def _tail(cluster: Cluster, same: Sequence[TimeVerdict]) -> Finding:
         evidence=statement_topics(cluster, histogram_statement(cluster)),
         nodes=_nodes(cluster, same),
         extent=(100 * late / total, "% of the waits late"),
+        observed=blocks_late(cluster, {v.times.own.instance: v.late for v in same}),
     )
 
 
@@ -207,6 +211,9 @@ def _events_finding(cluster: Cluster, same: Sequence[UnusualWaits]) -> Finding:
         evidence=statement_topics(cluster, "system_event"),
         nodes=nodes_of(cluster, [w.own.instance for w in same]),
         extent=(share, "% of the waits"),
+        observed=blocks_late(
+            cluster, {w.own.instance: sum({event.name: event.waits for event, _ in w.found}.values()) for w in same}
+        ),
     )
 
 

@@ -10,7 +10,7 @@ from checks.model.check import Kind, check
 from checks.model.effect import Effect
 from checks.model.facts import Cluster, Interface, Node, Port, PrivateNetwork, Unknown
 from checks.model.finding import Finding, Remedy, Status
-from checks.model.wording import continued, listed
+from checks.model.wording import listed
 from checks.plugins.interfaces.link_local import HAIP_TAKEN, RANGE_SHARED, link_local_findings
 from checks.plugins.interfaces.oifcfg_lines import (
     ALSO_PUBLIC,
@@ -32,8 +32,10 @@ from checks.plugins.interfaces.port_addresses import (
     second_interface_findings,
     swapped_findings,
 )
+from checks.plugins.interfaces.unread_nodes import NODE_DOWN, NODE_NOT_READ, unread_node_findings
 from checks.rules.engineered import is_engineered
 from checks.rules.link_states import link_status
+from checks.rules.observed.states import read_on, state
 from checks.rules.swapped_ports import swapped_ports
 
 _RULES = "Grid Infrastructure Installation Guide, private IP interface requirements"
@@ -79,11 +81,6 @@ SAME_SUBNET = Kind(
 NONE_CONFIGURED = Kind(
     "IC-IFACE-009", "No private network is configured", "Without a cluster_interconnect the cluster cannot form."
 )
-NODE_NOT_READ = Kind(
-    "IC-IFACE-010",
-    "A node could not be read",
-    "The node's side of every private network is unknown. racwire cannot detect a fault there.",
-)
 
 
 @check(
@@ -105,6 +102,7 @@ NODE_NOT_READ = Kind(
         NONE_CONFIGURED,
         NETMASK,
         NODE_NOT_READ,
+        NODE_DOWN,
         OCR_AND_GPNP_DIFFER,
         HAIP_OFF,
         HAIP_ABSENT,
@@ -125,15 +123,7 @@ def interfaces(cluster: Cluster) -> Iterator[Finding]:
     """
     if isinstance(cluster.networks, Unknown):
         return
-    yield from _unread(cluster)
-    if not cluster.nodes:
-        yield NODE_NOT_READ.finding(
-            Status.UNKNOWN,
-            "No node could be read.",
-            subject="no node read",
-            expected=("The interfaces of every node",),
-            next=[Remedy("List the nodes of the cluster.", ("olsnodes -n -s",), "the Grid owner")],
-        )
+    yield from unread_node_findings(cluster)
     if not cluster.networks:
         yield NONE_CONFIGURED.finding(
             Status.FAIL,
@@ -145,6 +135,7 @@ def interfaces(cluster: Cluster) -> Iterator[Finding]:
                 Remedy("Display the configured networks.", ("oifcfg getif", "oifcfg iflist -p -n"), "the Grid owner")
             ],
             evidence=[(cluster.local_node, "oifcfg getif")],
+            observed=read_on(NONE_CONFIGURED.code, [cluster.local_node]),
         )
     for network in cluster.networks if cluster.read_nodes() else ():
         faults = list(_network(cluster, network))
@@ -157,21 +148,6 @@ def interfaces(cluster: Cluster) -> Iterator[Finding]:
     yield from configuration_findings(cluster)
     yield from haip_findings(cluster)
     yield from link_local_findings(cluster)
-
-
-def _unread(cluster: Cluster) -> Iterator[Finding]:
-    for node in cluster.unread_nodes():
-        yield NODE_NOT_READ.finding(
-            Status.UNKNOWN,
-            f"{node.name} could not be read: {continued(node.reason.partition(': ')[0].rstrip('.'))}.",
-            subject=f"{node.name} not read",
-            seen=(node.reason,),
-            expected=("The interfaces of the node, read over ssh without a password",),
-            next=[Remedy("Try the same connection by hand.", (f"ssh -o BatchMode=yes {node.name} true",))],
-            evidence=[(node.name, "ssh")],
-            nodes=[node.name],
-            lacks=[node],
-        )
 
 
 def _network(cluster: Cluster, network: PrivateNetwork) -> Iterator[Finding]:
@@ -199,6 +175,7 @@ def _in_place(cluster: Cluster, network: PrivateNetwork) -> Finding:
         seen=tuple(f"{p.node}: {p.interface} {p.ip}" for p in network.ports),
         evidence=[(cluster.local_node, "oifcfg getif"), *((p.node, "interfaces") for p in network.ports)],
         network=network.name,
+        observed=read_on(IN_PLACE.code, [p.node for p in network.ports], network.name),
     )
 
 
@@ -240,6 +217,7 @@ def _no_such_subnet(cluster: Cluster, network: PrivateNetwork) -> Finding:
             *((node.name, "interfaces") for node in cluster.read_nodes()),
         ],
         network=network.name,
+        observed=read_on(NO_SUCH_SUBNET.code, [node.name for node in cluster.read_nodes()], network.name),
     )
 
 
@@ -289,6 +267,7 @@ def _not_up(cluster: Cluster, network: PrivateNetwork, port: Port, interface: In
         evidence=[(port.node, "interfaces")],
         network=network.name,
         nodes=[port.node],
+        observed=[state(NOT_UP.code, port.node, network.name, port.interface, interface.operational_state)],
     )
 
 
@@ -330,6 +309,7 @@ def _names(cluster: Cluster, network: PrivateNetwork) -> Iterator[Finding]:
         network=network.name,
         nodes=[node for nodes in odd.values() for node in nodes],
         extent=(sum(map(len, odd.values())), "nodes"),
+        observed=[state(NAMES_DIFFER.code, n, network.name, name) for name, nodes in odd.items() for n in nodes],
     )
 
 
@@ -370,4 +350,5 @@ def _shared_subnets(cluster: Cluster) -> Iterator[Finding]:
                 *((n.name, topic) for n in cluster.read_nodes() for topic in ("interfaces", "routes")),
             ],
             network=networks[0].name,
+            observed=[state(SAME_SUBNET.code, p.node, n.name, p.interface, subnet) for n in networks for p in n.ports],
         )

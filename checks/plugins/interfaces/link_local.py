@@ -18,6 +18,7 @@ from checks.model.effect import Effect
 from checks.model.facts import Address, Cluster, Clusterware, Interface, Node, Route, Unknown
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.wording import listed
+from checks.rules.observed.states import network_at, state
 
 _RANGE = ipaddress.IPv4Network("169.254.0.0/16")
 
@@ -68,7 +69,7 @@ def link_local_findings(cluster: Cluster) -> Iterator[Finding]:
             if haip.node != node.name and (way := _way_to(cluster, node, haip.address.ip)) is not None:
                 taken[way[0]].append((haip, way[1]))
         for name, lost in taken.items():
-            yield _haip_taken(node, name, lost)
+            yield _haip_taken(cluster, node, name, lost)
         for interface in node.interfaces:
             if interface.name not in taken and interface.administratively_up:
                 yield from _range_shared(cluster, node, interface)
@@ -127,7 +128,7 @@ def _route_to(node: Node, ip: str) -> Route | None:
     return min(found, key=lambda one: one[:2])[2] if found else None
 
 
-def _haip_taken(node: Node, interface: str, lost: list[tuple[_Haip, str]]) -> Finding:
+def _haip_taken(cluster: Cluster, node: Node, interface: str, lost: list[tuple[_Haip, str]]) -> Finding:
     haip = lost[0][0]
     others = sorted({one.node for one, _ in lost})
     what = (
@@ -162,6 +163,10 @@ def _haip_taken(node: Node, interface: str, lost: list[tuple[_Haip, str]]) -> Fi
         ],
         evidence=[(node.name, "routes"), (node.name, "interfaces"), *((other, "interfaces") for other in others)],
         nodes=[node.name, *others],
+        observed=[
+            state(HAIP_TAKEN.code, node.name, network_at(cluster, one.node, one.interface), interface, one.node)
+            for one, _ in lost
+        ],
     )
 
 
@@ -188,6 +193,7 @@ def _range_shared(cluster: Cluster, node: Node, interface: Interface) -> Iterato
             ],
             evidence=[(node.name, "interfaces"), (node.name, "routes")],
             nodes=[node.name],
+            observed=[state(RANGE_SHARED.code, node.name, nic=interface.name, value=address.ip)],
         )
 
 

@@ -8,6 +8,7 @@ from checks.model.check import Kind
 from checks.model.facts import Cluster, Clusterware, ConfiguredInterface, InterfaceConfiguration, Unknown
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.wording import listed
+from checks.rules.observed.states import state
 
 ALSO_PUBLIC = Kind(
     "IC-IFACE-007",
@@ -185,4 +186,5 @@ def haip_findings(cluster: Cluster) -> Iterator[Finding]:
             ],
             evidence=evidence,
             nodes=[cluster.local_node],
+            observed=[state("HAIP", cluster.local_node, value=haip.state)],
         )

@@ -13,6 +13,7 @@ from checks.model.finding import Finding, Remedy, Status
 from checks.model.wording import listed
 from checks.rules.engineered import is_engineered
 from checks.rules.neighbour_entries import Whose, neighbour_entries
+from checks.rules.observed.states import state
 from checks.rules.swapped_ports import SwappedPorts, swapped_ports
 
 _RULES = "Grid Infrastructure Installation Guide, private IP interface requirements"
@@ -74,6 +75,7 @@ def netmask_findings(cluster: Cluster, network: PrivateNetwork) -> Iterator[Find
                 evidence=[(p.node, "interfaces") for p in network.ports],
                 network=network.name,
                 nodes=[port.node],
+                observed=[state(NETMASK.code, port.node, network.name, port.interface, prefix)],
             )
 
 
@@ -138,6 +140,10 @@ def _swapped(cluster: Cluster, swap: SwappedPorts) -> Finding:
         ],
         evidence=[(cluster.local_node, "oifcfg getif"), *((p.node, "interfaces") for p in one.ports)],
         nodes=[node],
+        observed=[
+            state(SWAPPED.code, node, network.name, port.interface, port.ip)
+            for network, port in zip(swap.networks, (first, second), strict=True)
+        ],
     )
 
 
@@ -214,4 +220,5 @@ def _second_interface(
         network=network.name,
         nodes=[node.name],
         extent=(len(found), "addresses"),
+        observed=[state(SECOND_INTERFACE.code, node.name, network.name, i.name, text) for i, text in found],
     )

@@ -12,6 +12,8 @@ from checks.plugins.log_messages import log_kinds as kinds
 from checks.plugins.log_messages.log_titles import STATUS, TEXTS, WARNS_WHEN_RECENT
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.rules.log_events import LogEpisode, LogEvent, episodes, runs, transports
+from checks.rules.observed.heartbeats import episodes_observed
+from checks.rules.observed.states import read_on, state
 
 _TOPIC = "alert logs"
 _WRITTEN_MEANWHILE_S = 120.0
@@ -41,7 +43,7 @@ def log_lines_check(cluster: Cluster) -> Iterator[Finding]:
     own = [e for e in found if not _led_to_one_of(evicted, e)]
     for same in alike(own, lambda e: (e.event, e.about if e.event is LogEvent.NODE_EVICTED else "", _is_now(e))):
         before = [e for e in found if e not in own and _led_to_one_of(same, e)]
-        yield _reported(same, before if same[0] in evicted else [])
+        yield _reported(cluster, same, before if same[0] in evicted else [])
     yield from _transports(setups)
     unread = list(_unread(setups))
     yield from unread
@@ -65,7 +67,7 @@ def _led_to_one_of(evicted: Sequence[LogEpisode], episode: LogEpisode) -> bool:
     )
 
 
-def _reported(same: Sequence[LogEpisode], before: Sequence[LogEpisode]) -> Finding:
+def _reported(cluster: Cluster, same: Sequence[LogEpisode], before: Sequence[LogEpisode]) -> Finding:
     """Return the finding for episodes of one kind; `before` are the missing heartbeats that led to an eviction."""
     last = min(same, key=lambda e: e.ago_s)
     nodes = list(dict.fromkeys(node for e in same for node in e.nodes))
@@ -100,6 +102,7 @@ def _reported(same: Sequence[LogEpisode], before: Sequence[LogEpisode]) -> Findi
         next=texts.next(same),
         evidence=[(node, _TOPIC) for node in nodes],
         nodes=places if last.event in (LogEvent.NODE_EVICTED, LogEvent.HEARTBEAT) else nodes,
+        observed=episodes_observed(cluster, kind.code, (*before, *same)),
     )
 
 
@@ -127,6 +130,7 @@ def _quiet(setups: Sequence[NodeSetup], read: Sequence[str]) -> Finding:
         seen=some([log.path for log in logs]),
         evidence=[(node, _TOPIC) for node in read],
         nodes=read,
+        observed=read_on(kinds.QUIET.code, read),
     )
 
 
@@ -146,6 +150,7 @@ def _transports(setups: Sequence[NodeSetup]) -> Iterator[Finding]:
                 Status.PASS,
                 f"{instances} chose the same transport at their start: {different.pop()}.",
                 subject=same[0][0], seen=seen, evidence=evidence,
+                observed=read_on(kinds.IPC_SAME.code, nodes),
             )  # fmt: skip
             continue
         yield kinds.IPC_DIFFERS.finding(
@@ -164,6 +169,7 @@ def _transports(setups: Sequence[NodeSetup]) -> Iterator[Finding]:
             ],
             evidence=evidence,
             nodes=nodes,
+            observed=[state("transport", chosen[key][1], value=chosen[key][0]) for key in same],
         )
 
 

@@ -24,6 +24,8 @@ from checks.rules.nic_counts import (
     private_nics_counted,
 )
 from checks.rules.node_counts import without_counts
+from checks.rules.observed.counted_packets import nic_faults_counted, send_discards
+from checks.rules.observed.states import read_at
 
 _STATISTICS = "Linux, Documentation/networking/statistics.rst"
 QUIET = Kind("IC-NIC-001", "The private NICs counted no error and no drop in the interval")
@@ -136,6 +138,7 @@ def nic_counters(cluster: Cluster) -> Iterator[Finding]:
             subject=f"{counted(len(quiet), 'NIC')} quiet",
             seen=some([_traffic(nic) for nic in quiet]),
             evidence=_evidence([n.node for n in quiet]),
+            observed=read_at(QUIET.code, [(n.node, n.network) for n in quiet]),
         )
     yield from _not_known(cluster, cluster.counters, {n.node for n in nics})
 
@@ -179,6 +182,7 @@ def _finding(cluster: Cluster, same: Sequence[FaultyNic]) -> Finding:
         network=network,
         nodes=nodes,
         extent=(number / seconds, "a second on average") if seconds > 0 else None,
+        observed=nic_faults_counted(same),
     )
 
 
@@ -289,6 +293,7 @@ def _evidence(nodes: Sequence[str]) -> list[tuple[str, str]]:
 def _discarding(cluster: Cluster, discards: Mapping[str, int], seconds: float, senders: frozenset[str]) -> Finding:
     nodes, number = list(discards), sum(discards.values())
     networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
+    network = networks[0].name if len(networks) == 1 else ""
     return SEND_QUEUE.finding(
         Status.FAIL if senders.intersection(nodes) else Status.WARN,
         f"The kernel of {named(nodes, 'node')} discarded {counted(number, 'packet')} when sending in {span(seconds)}: "
@@ -301,7 +306,8 @@ def _discarding(cluster: Cluster, discards: Mapping[str, int], seconds: float, s
         expected=("0",),
         next=queue_steps(("ETH",), f"root on {named(nodes, 'node')}"),
         evidence=_evidence(nodes),
-        network=networks[0].name if len(networks) == 1 else "",
+        network=network,
         nodes=nodes,
         extent=(number / seconds, "a second on average") if seconds > 0 else None,
+        observed=[send_discards(node, n, network) for node, n in discards.items()],
     )

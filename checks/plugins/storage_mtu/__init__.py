@@ -20,6 +20,7 @@ from checks.plugins.shared.counter_text import share, unknown_nodes_finding
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.storage_mtu.oracle_storage import ASM, NOT_KNOWN, asm_networks, dnfs_elsewhere, dnfs_lines
 from checks.rules.node_counts import without_counts
+from checks.rules.observed.states import read_on, states
 from checks.rules.storage_packets import PacketLimit, StorageFlow, smaller_than_others, storage_flow
 
 _TOPIC = "storage connections"
@@ -292,6 +293,7 @@ def _mounts_over_udp(mounts: Sequence[_Mount]) -> Iterator[Finding]:
             evidence=_evidence(nodes),
             nodes=nodes,
             extent=(len(same), "mounts"),
+            observed=states(OVER_UDP.code, nodes),
         )
 
 
@@ -306,6 +308,7 @@ def _large(fine: Sequence[StorageFlow], mounts: Sequence[_Mount], dnfs: Sequence
         data={"connections": connections},
         seen=(*some([_line(flow) for flow in fine]), *some([mount.line for mount in mounts]), *some(dnfs)),
         evidence=_evidence(nodes),
+        observed=read_on(LARGE.code, nodes),
     )
 
 

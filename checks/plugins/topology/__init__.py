@@ -22,6 +22,7 @@ from checks.plugins.topology.nic_places import (
     slower_than_public,
 )
 from checks.plugins.topology.switch_neighbours import CHAIN, DIRECT, ONE_SWITCH, plugs_of, switch_findings
+from checks.rules.observed.states import read_on
 
 SOUND = Kind("IC-TOPO-001", "The private networks connect the nodes and no other host that was seen")
 NOT_KNOWN = Kind("IC-TOPO-010", "A part of the topology of the private networks is not known")
@@ -67,6 +68,7 @@ def topology(cluster: Cluster) -> Iterator[Finding]:
             subject=f"{briefly(nodes, 'node')}: no other host",
             seen=some(looked),
             evidence=[(node, "neighbours") for node in nodes],
+            observed=read_on(SOUND.code, nodes),
         )
     elif not found and not unknown:
         yield SOUND.finding(

@@ -10,10 +10,12 @@ from checks.model.check import Kind
 from checks.model.facts import Cluster, Neighbour, Node, PrivateNetwork, Unknown
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.networks import layers_below
+from checks.model.observation import Observation
 from checks.model.wording import counted, few, listed
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.rules.engineered import is_engineered
 from checks.rules.neighbour_entries import IN_USE
+from checks.rules.observed.states import state
 
 FOREIGN = Kind(
     "IC-TOPO-002",
@@ -152,6 +154,7 @@ def _foreign(cluster: Cluster, same: Sequence[_Stranger]) -> Finding:
         network=network.name,
         nodes=nodes,
         extent=(len(hosts), "hosts"),
+        observed=_observed(FOREIGN, same),
     )
 
 
@@ -168,4 +171,9 @@ def _known(same: Sequence[_Stranger]) -> Finding:
         evidence=[(node, "neighbours") for node in nodes],
         network=network.name,
         nodes=nodes,
+        observed=_observed(KNOWN, same),
     )
+
+
+def _observed(kind: Kind, same: Sequence[_Stranger]) -> list[Observation]:
+    return [state(kind.code, one.node, one.network.name, one.entry.interface, one.entry.ip) for one in same]

@@ -13,6 +13,7 @@ from checks.model.networks import in_subnet, layers_below, nics_of, private_nics
 from checks.model.wording import listed
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.shared.host_facts import HOST_TOPIC, hosts_of
+from checks.rules.observed.states import state, states
 
 _GUIDE = "Grid Infrastructure Installation Guide, private networks"
 SLOWER = Kind(
@@ -65,6 +66,7 @@ def slower_than_public(cluster: Cluster) -> Iterator[Finding]:
             evidence=[(node, "interfaces") for node in nodes],
             nodes=nodes,
             extent=(len(nodes), "nodes"),
+            observed=states(SLOWER.code, nodes),
         )
 
 
@@ -130,6 +132,7 @@ def single_nics(cluster: Cluster) -> Iterator[Finding]:
             expected=("Two NICs on two cards",),
             evidence=[(node, HOST_TOPIC if card else "interfaces") for node in nodes],
             nodes=nodes,
+            observed=[state(ONE_NIC.code, node, nic=nic) for node in nodes for nic in nics],
         )
 
 
@@ -180,6 +183,7 @@ def other_tags(cluster: Cluster) -> Iterator[Finding]:
             network=network.name,
             nodes=odd,
             extent=(len(odd), "nodes"),
+            observed=[state("VLAN", node, network.name, network.interface, tags[node]) for node in odd],
         )
 
 

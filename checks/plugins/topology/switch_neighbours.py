@@ -13,6 +13,7 @@ from checks.model.finding import Finding, Remedy, Status
 from checks.model.networks import nics_of
 from checks.model.wording import listed
 from checks.plugins.shared.grouping import briefly, named, some
+from checks.rules.observed.states import state, states
 
 _GUIDE = "Grid Infrastructure Installation Guide, private networks"
 DIRECT = Kind(
@@ -119,6 +120,7 @@ def _direct(direct: Sequence[tuple[_Plug, str]]) -> Finding:
         evidence=[(node, "lldp") for node in dict.fromkeys(plug.node for plug, _ in direct)],
         nodes=nodes,
         extent=(len(nics), "NICs"),
+        observed=[state(DIRECT.code, plug.node, plug.network, plug.nic, peer) for plug, peer in direct],
     )
 
 
@@ -140,6 +142,7 @@ def _one_switch(cluster: Cluster, plugs: Sequence[_Plug]) -> Iterator[Finding]:
         expected=("Two switches, or a stack whose switches restart in turn",),
         evidence=[(node, "lldp") for node in nodes],
         nodes=nodes,
+        observed=[state(ONE_SWITCH.code, plug.node, plug.network, plug.nic, name) for plug in plugs],
     )
 
 
@@ -179,4 +182,5 @@ def _chain(network: PrivateNetwork, plugs: Sequence[_Plug]) -> Iterator[Finding]
         network=network.name,
         nodes=nodes,
         extent=(len(far), "pairs"),
+        observed=states(CHAIN.code, nodes, network.name),
     )

@@ -53,7 +53,7 @@ from checks.rules.flow_verdicts import (
     "udp-path",
     question="Do full-size UDP datagrams pass from several source ports, as blocks do?",
     needs=("networks",),
-    uses=("paths", "flows", "activity"),
+    uses=("paths", "flows", "activity", "effective_routes"),
     kinds=(
         PASSES, SHORT_MEMBER, DEAD_MEMBER, NONE, IN_PART, UNDECIDED, NOT_SENT, LARGE_LOST, REFUSED, OTHER_HOST,
         ICMP_ONLY, SOME_PINGS, BOTH_SILENT, NO_ROUTE,

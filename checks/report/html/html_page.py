@@ -18,7 +18,7 @@ from checks.model.sanitize import sanitize
 from checks.model.sound_measurement import sound
 from checks.report import actions
 from checks.report.age import time_text
-from checks.report.causes import cause_entries, other_causes
+from checks.report.causes import cause_entries
 from checks.report.folding import grouped_skipped
 from checks.report.html import matrix_section
 from checks.report.html.evidence_sheets import cluster_sheets, settings_sheets, versions_sheet
@@ -36,6 +36,7 @@ from checks.report.measured.drawings import drawings_of
 from checks.report.measured.fit import not_shown
 from checks.report.measured.result_parts import parts_of, provenance_of
 from checks.report.measurement_headline import brief
+from checks.report.other_causes import other_causes
 from checks.report.report_evidence import Evidence
 from checks.report.summary import cluster_name, counts, facts, first_steps, headline, place, sentences
 
@@ -106,6 +107,7 @@ def template_of(name: str) -> Template:
         "time_of_day": actions.time_of_day,
         "time": time_text,
         "tip": matrix_section.tip,
+        "identity": id,
     }
     environment.tests["one_line"] = actions.is_one_line
     environment.globals["Status"] = Status

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from checks.model.finding import Finding, Status
 from checks.model.report import Report
 from checks.model.wording import counted
-from checks.report.folding import grouped_by_reason
+from checks.report.folding import Alike, grouped_by_reason
 from checks.report.html.output_section import OutputEntry, OutputPlacer
 from checks.report.summary import problems, waived
 
@@ -28,13 +28,17 @@ class ProblemSection:
     """One problem of the page."""
 
     anchor: str
-    finding: Finding
-    likewise: tuple[Finding, ...]
-    """Other findings that are UNKNOWN for exactly the same reason."""
+    alike: Alike
+    """The finding, and the others that are UNKNOWN for exactly the same reason."""
     related: tuple[RelatedProblem, ...]
     more_related: int
     """The number of related problems that `related` leaves out."""
     outputs: tuple[OutputEntry, ...]
+
+    @property
+    def finding(self) -> Finding:
+        """The finding."""
+        return self.alike.finding
 
 
 def problem_sections(
@@ -43,16 +47,16 @@ def problem_sections(
     """Return the open problems and the waived problems, each worst first."""
     grouped = [list(grouped_by_reason(found)) for found in (problems(report), waived(report))]
     anchors: dict[int, str] = {}
-    for number, (first, likewise) in enumerate((one for group in grouped for one in group), 1):
-        for finding in (first, *likewise):
+    for number, alike in enumerate((one for group in grouped for one in group), 1):
+        for finding in (alike.finding, *alike.others):
             anchors[id(finding)] = f"p{number}"
-    open_, accepted = ([_problem(report, *one, anchors, outputs) for one in group] for group in grouped)
+    open_, accepted = ([_problem(report, one, anchors, outputs) for one in group] for group in grouped)
     return tuple(open_), tuple(accepted)
 
 
-def anchors_of(parts: Sequence[ProblemSection]) -> dict[str, str]:
-    """Return the anchor of the section of each finding, by title."""
-    return {f.title: part.anchor for part in parts for f in (part.finding, *part.likewise)}
+def anchors_of(parts: Sequence[ProblemSection]) -> dict[int, str]:
+    """Return the anchor of the section of each finding, by its identity."""
+    return {id(f): part.anchor for part in parts for f in (part.finding, *part.alike.others)}
 
 
 def grouping_note(parts: Sequence[ProblemSection], report: Report) -> str:
@@ -64,14 +68,12 @@ def grouping_note(parts: Sequence[ProblemSection], report: Report) -> str:
     return f"{entries} for {findings} findings: findings that are unknown for the same reason share one entry."
 
 
-def _problem(
-    report: Report, finding: Finding, likewise: tuple[Finding, ...], anchors: dict[int, str], outputs: OutputPlacer
-) -> ProblemSection:
+def _problem(report: Report, alike: Alike, anchors: dict[int, str], outputs: OutputPlacer) -> ProblemSection:
+    finding = alike.finding
     related = _related(report.joined_with(finding), finding, anchors)
     return ProblemSection(
         anchor=anchors[id(finding)],
-        finding=finding,
-        likewise=likewise,
+        alike=alike,
         related=tuple(related[:MOST_RELATED]),
         more_related=max(len(related) - MOST_RELATED, 0),
         outputs=outputs.place(report.evidence(finding)),

@@ -23,6 +23,7 @@ from racwire_lab.cluster import (
     wiring,
 )
 from racwire_lab.cluster.desired import Desired
+from racwire_lab.cluster.drop_rules import DropRule, ruleset
 from racwire_lab.cluster.host_faults import HostChange, HostState, write_rings
 from racwire_lab.cluster.processes import LabJob, Process, into, run_all
 from racwire_lab.cluster.topology import PortId
@@ -50,10 +51,13 @@ class RunningCluster:
         """Return the job that runs these ip commands in a router's namespace."""
         return self._batch(self.routers[port], lines, f"set up the router before {port.name}")
 
-    def rules(self, holder: Process, family: str, rules: Iterable[str]) -> LabJob:
-        """Return the job that replaces all nft rules of a namespace."""
-        argv = [*into(holder, "net", rootless=self.rootless), "nft", "--file", "-"]
-        return LabJob(argv, wiring.ruleset(family, tuple(rules)), "set the packet filter")
+    def rules(self, holder: Process, family: str, rules: tuple[DropRule, ...]) -> LabJob:
+        """Return the job that replaces all nft rules of a namespace. Rules that only count may be impossible here."""
+        command = ["nft", "--file", "-"]
+        if not any(rule.drops for rule in rules):
+            command = ["sh", "-c", "nft --file - 2>/dev/null || true"]
+        argv = [*into(holder, "net", rootless=self.rootless), *command]
+        return LabJob(argv, ruleset(family, rules), "set the packet filter")
 
     def reassembly(self, node: str, size_bytes: int) -> LabJob:
         """Return the job that sets a node's memory for the reassembly of fragments."""
@@ -90,6 +94,8 @@ def build(running: RunningCluster, target: Desired) -> None:
         for node, holder in running.nodes.items()
         for job in frame_counters.counting_job(node, holder, target.nics, rootless=running.rootless)
     )
+    if target.switch_rules:
+        run_all([running.rules(running.init, "bridge", target.switch_rules)])
     queues = port_queues.QueueChange(running.init, running.nodes, frozenset(), target.queues, running.rootless)
     run_all(queues.added())
     hosts = [

@@ -25,6 +25,7 @@ from racwire_lab.cluster.entering import INSIDE, root_environment
 from racwire_lab.cluster.fault_kind import ActiveFault
 from racwire_lab.cluster.faults import fault_named, node_named, place
 from racwire_lab.cluster.load import measured_load
+from racwire_lab.cluster.losses import Losses, LossReader
 from racwire_lab.cluster.processes import missing_tool
 from racwire_lab.cluster.profiles import NodeAccount
 from racwire_lab.cluster.state import RemoteShell, State, load, save
@@ -226,6 +227,17 @@ class Lab:
         """
         self._need_database()
         return measured_load(self.directory, self.nodes)
+
+    def losses(self, begun_at: float, ended_at: float) -> Losses:
+        """Return the lost blocks of an interval that began at most `MOST_S` of `losses` ago, in seconds since 1970.
+
+        Raises LabUsageError when the cluster has no database, and LabError when a counter cannot be read.
+        """
+        self._need_database()
+        state = self.state
+        target = desired(state.shape, state.faults, state.port_mtus, state.blocks_per_s, state.prioritised_packets)
+        reader = LossReader(self.directory, state.init, state.nodes, state.rootless, target)
+        return reader.read(begun_at, ended_at)
 
     def _need_database(self) -> None:
         if not self.state.shape.database:

@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from racwire_lab.cluster.drop_rules import DropRule, named
 from racwire_lab.cluster.fault_kind import ActiveFault, Fault
 from racwire_lab.cluster.nics import Nic
 from racwire_lab.cluster.processes import LabJob, Process, into, run_all
@@ -61,11 +62,15 @@ class GrownFile:
     nic: str = ""
 
 
-def damage_rules(nics: Collection[PortId], broken: Collection[ActiveFault]) -> list[str]:
+def damage_rules(nics: Mapping[PortId, Nic], broken: Collection[ActiveFault]) -> list[DropRule]:
     """Return the rules of the switch that drop the frames that the NICs then count as damaged."""
     return [
-        f'forward oifname "{port.name}" numgen random mod 100 < {_DAMAGED_PERCENT} drop'
-        for port in nics
+        DropRule(
+            named("nic-errors", port.node, nic.name),
+            "forward",
+            f'oifname "{port.name}" numgen random mod 100 < {_DAMAGED_PERCENT}',
+        )
+        for port, nic in nics.items()
         if ActiveFault("nic-errors", *port) in broken
     ]
 

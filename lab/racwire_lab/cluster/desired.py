@@ -7,12 +7,13 @@ difference only. So faults combine, and each can be fixed exactly and in any ord
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
 from racwire_lab.cluster import layer2
 from racwire_lab.cluster.counted_faults import GrownFile, damage_rules, grown_files
+from racwire_lab.cluster.drop_rules import DropRule, named
 from racwire_lab.cluster.far_end import Interpreters, interpreters
 from racwire_lab.cluster.fault_kind import ActiveFault
 from racwire_lab.cluster.foreign_hosts import ForeignHost, NoisyHost, foreign_hosts, noisy_hosts
@@ -35,20 +36,22 @@ _FRAGMENT = "ip frag-off & 0x3fff != 0"
 _FLOW = "jhash ip saddr . ip daddr . udp sport . udp dport"
 """The hash of a link aggregation by layer 3 and 4, of UDP packets: its remainder is the member that carries a flow."""
 _FILTERS = {
-    "fragments-filtered": f"{_FRAGMENT} drop",
-    "lag-member-mtu": f"ip protocol udp ip length > {STANDARD_MTU} {_FLOW} mod 2 seed 0x5ac 0 drop",
-    "lag-member-mtu-of-4": f"ip protocol udp ip length > {STANDARD_MTU} {_FLOW} mod 4 seed 0x5ac 0 drop",
-    "lag-member-loss": f"ip protocol udp {_FLOW} mod 2 seed 0x5ac 0 drop",
-    "udp-policed": "ip protocol udp limit rate over 50 kbytes/second burst 5 kbytes drop",
-    "icmp-policed": "ip protocol icmp limit rate over 20/second burst 5 packets drop",
-    "icmp-size-filtered": f"ip protocol icmp ip length > {STANDARD_MTU} drop",
+    "loss": f"numgen random mod 100 < {_LOSS_PERCENT}",
+    "drop-fragments": f"{_FRAGMENT} numgen random mod {_ONE_IN_FRAGMENTS} 0",
+    "fragments-filtered": _FRAGMENT,
+    "lag-member-mtu": f"ip protocol udp ip length > {STANDARD_MTU} {_FLOW} mod 2 seed 0x5ac 0",
+    "lag-member-mtu-of-4": f"ip protocol udp ip length > {STANDARD_MTU} {_FLOW} mod 4 seed 0x5ac 0",
+    "lag-member-loss": f"ip protocol udp {_FLOW} mod 2 seed 0x5ac 0",
+    "udp-policed": "ip protocol udp limit rate over 50 kbytes/second burst 5 kbytes",
+    "icmp-policed": "ip protocol icmp limit rate over 20/second burst 5 packets",
+    "icmp-size-filtered": f"ip protocol icmp ip length > {STANDARD_MTU}",
 }
-"""Faults of the switch of a network: the rule for packets that enter from a node."""
+"""Faults of the switch of a network: which packets that enter from a node are dropped."""
 _REASSEMBLY_BYTES, _SMALL_REASSEMBLY_BYTES = 4_194_304, 4096
 """The kernel's own default; and less than two fragments."""
 _SLOW_TOOLS_S = 3
 _ABSENT_SUBNET = "192.168.77.0"
-_ECHO = "icmp type { echo-request, echo-reply } drop"
+_ECHO = "icmp type { echo-request, echo-reply }"
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,11 @@ class Cable:
     router: Router | None
 
 
+def uplink(port: PortId) -> tuple[str, str]:
+    """Return the names of the two ends of the link behind a switch port with a small MTU."""
+    return f"{port.name}-up", f"{port.name}-dn"
+
+
 @dataclass(frozen=True)
 class Desired:
     """The desired state of the whole cluster."""
@@ -83,8 +91,8 @@ class Desired:
     """The switches in two halves."""
     foreign: tuple[ForeignHost, ...]
     noisy: frozenset[NoisyHost]
-    switch_rules: tuple[str, ...]
-    node_rules: dict[str, tuple[str, ...]]
+    switch_rules: tuple[DropRule, ...]
+    node_rules: dict[str, tuple[DropRule, ...]]
     reassembly_bytes: dict[str, int]
     """Memory of each node for the reassembly of fragments, in bytes: net.ipv4.ipfrag_high_thresh."""
     hosts: dict[str, HostState]
@@ -126,24 +134,26 @@ def desired(
     """
     broken = frozenset(faults)
     nics = {port: nic(shape, port, broken) for port in shape.ports}
+    cables = {
+        port: _cable(
+            port,
+            shape.networks[port.network],
+            nics[port],
+            port_mtus.get(port, shape.port_mtu(port)),
+            layer2.bridge(shape, port, broken),
+            broken,
+        )
+        for port in shape.ports
+    }
+    trunks = layer2.trunks(shape, broken)
     return Desired(
         networks=shape.networks,
         nics=nics,
-        cables={
-            port: _cable(
-                port,
-                shape.networks[port.network],
-                nics[port],
-                port_mtus.get(port, shape.port_mtu(port)),
-                layer2.bridge(shape, port, broken),
-                broken,
-            )
-            for port in shape.ports
-        },
-        trunks=layer2.trunks(shape, broken),
+        cables=cables,
+        trunks=trunks,
         foreign=foreign_hosts(shape, broken),
         noisy=noisy_hosts(shape, nics, broken),
-        switch_rules=tuple(_switch_rules(shape, broken)),
+        switch_rules=tuple(_switch_rules(shape, nics, cables, trunks, broken)),
         node_rules={node: _node_rules(shape, node, broken) for node in shape.nodes},
         reassembly_bytes={node: _reassembly_bytes(node, broken) for node in shape.nodes},
         hosts={node: host_state(shape, node, nics, broken) for node in shape.nodes},
@@ -194,32 +204,51 @@ def _router(port: PortId, network: Network, nic: Nic) -> Router:
     return Router(f"{prefix}.{octet}", tuple(behind), tuple(before))
 
 
-def _switch_rules(shape: Shape, broken: frozenset[ActiveFault]) -> list[str]:
-    """Rules of the bridge family in the switch; each rule is in a chain named after its hook."""
-    rules = damage_rules(shape.ports, broken)
+def _switch_rules(
+    shape: Shape,
+    nics: Mapping[PortId, Nic],
+    cables: Mapping[PortId, Cable],
+    trunks: Iterable[Trunk],
+    broken: frozenset[ActiveFault],
+) -> Iterator[DropRule]:
+    """Yield the rules of the bridge family in the switch."""
+    yield from damage_rules(nics, broken)
     for network in shape.private_networks:
         # Match the nodes' own ports: each packet enters one of them once, however many switches and routers follow.
         ports = ", ".join(f'"{port.name}"' for port in shape.ports if port.network == network.number)
-        entering = f"prerouting iifname {{ {ports} }}"
-        if ActiveFault("loss", None, network.number) in broken:
-            rules.append(f"{entering} numgen random mod 100 < {_LOSS_PERCENT} drop")
-        if ActiveFault("drop-fragments", None, network.number) in broken:
-            rules.append(f"{entering} {_FRAGMENT} numgen random mod {_ONE_IN_FRAGMENTS} 0 drop")
-        rules += [
-            f"{entering} {rule}" for name, rule in _FILTERS.items() if ActiveFault(name, None, network.number) in broken
-        ]
+        for name, match in _FILTERS.items():
+            if ActiveFault(name, None, network.number) in broken:
+                yield DropRule(named(name, network.nic), "prerouting", f"iifname {{ {ports} }} {match}")
     for fault in sorted(broken, key=str):
         if fault.fault == "switch-mtu-one-way" and fault.node and fault.network:
             port = PortId(fault.node, fault.network)
-            rules.append(f'forward oifname "{port.name}" ip length > {STANDARD_MTU} drop')
-    return rules
+            yield _too_large(named(fault.fault, fault.node, nics[port].name), [port.name], STANDARD_MTU, drops=True)
+    for port, cable in cables.items():
+        if cable.uplink_mtu:
+            kind = "switch-mtu" if ActiveFault("switch-mtu", *port) in broken else "port-mtu"
+            yield _too_large(named(kind, port.node, nics[port].name), uplink(port), cable.uplink_mtu)
+    for port, end in nics.items():
+        if ActiveFault("node-mtu", *port) in broken:
+            yield _too_large(named("node-mtu", port.node, end.name), [port.name], end.mtu)
+    for trunk in trunks:
+        if trunk.mtu:
+            yield _too_large(named("split-switch-mtu", trunk.bridge), trunk.ends, trunk.mtu)
 
 
-def _node_rules(shape: Shape, node: str, broken: frozenset[ActiveFault]) -> tuple[str, ...]:
-    rules = [f'input iifname != "lo" {_ECHO}'] if ActiveFault("icmp-filtered", node, None) in broken else []
+def _too_large(name: str, ports: Iterable[str], mtu: int, *, drops: bool = False) -> DropRule:
+    """The rule for packets that leave the switch by one of these ports and are larger than its MTU."""
+    names = ", ".join(f'"{port}"' for port in ports)
+    return DropRule(name, "forward", f"oifname {{ {names} }} ip length > {mtu}", drops)
+
+
+def _node_rules(shape: Shape, node: str, broken: frozenset[ActiveFault]) -> tuple[DropRule, ...]:
+    rules = []
+    if ActiveFault("icmp-filtered", node, None) in broken:
+        rules.append(DropRule(named("icmp-filtered", node), "input", f'iifname != "lo" {_ECHO}'))
     for network in shape.private_networks:
         if ActiveFault("udp-filtered", node, network.number) in broken:
-            rules.append(f'input iifname "{network.nic}" meta l4proto udp drop')
+            name = named("udp-filtered", node, network.nic)
+            rules.append(DropRule(name, "input", f'iifname "{network.nic}" meta l4proto udp'))
     return tuple(rules)
 
 

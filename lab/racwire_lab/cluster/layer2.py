@@ -23,6 +23,11 @@ class Trunk:
     mtu: int | None
     """The MTU of the link in bytes; None where the link is dead."""
 
+    @property
+    def ends(self) -> tuple[str, str]:
+        """The names of the two ends of the link: in the first half, and in the second."""
+        return f"{self.second}-up", f"{self.second}-dn"
+
 
 def address(shape: Shape, port: PortId, broken: frozenset[ActiveFault]) -> str:
     """Return the address of a NIC on a private network, without the prefix length."""

@@ -1,10 +1,10 @@
-"""Build the `ip -batch` and `nft` input that changes one desired cluster into another. Nothing is run here."""
+"""Build the `ip -batch` input that changes one desired cluster into another. Nothing is run here."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
-from racwire_lab.cluster.desired import Cable, Router
+from racwire_lab.cluster.desired import Cable, Router, uplink
 from racwire_lab.cluster.layer2 import Trunk
 from racwire_lab.cluster.networks import Network
 from racwire_lab.cluster.nics import Nic
@@ -15,12 +15,6 @@ _FORGET = ("neigh flush all", "route flush cache")
 
 _ROOM_FOR_A_TAG = 4
 """Bytes by which the kernel lets a frame exceed the MTU of the link that it is forwarded to."""
-_TABLE = {"bridge": "table bridge racwire", "inet": "table inet racwire"}
-_HOOKS = {
-    "prerouting": "type filter hook prerouting priority 0;",
-    "forward": "type filter hook forward priority 0;",
-    "input": "type filter hook input priority 0;",
-}
 
 
 def bridges(networks: Iterable[Network]) -> list[str]:
@@ -106,7 +100,7 @@ def split(trunks: Iterable[Trunk]) -> list[str]:
     """Return the commands that make the second halves of switches, with their links to the first halves."""
     lines = []
     for trunk in trunks:
-        up, down = f"{trunk.second}-up", f"{trunk.second}-dn"
+        up, down = trunk.ends
         mtu = (trunk.mtu or SWITCH_MTU) - _ROOM_FOR_A_TAG
         lines += [
             *_bridge(trunk.second),
@@ -139,13 +133,13 @@ def wire(port: PortId, cable: Cable, router_pid: int | None) -> list[str]:
     if cable.uplink_mtu:
         # The small MTU is on a link between two switches. On the port itself, the node's own sender would notice it: a
         # veth pair with two MTUs refuses a large packet instead of losing it.
-        small = f"{port.name}-sw"
+        small, (up, down) = f"{port.name}-sw", uplink(port)
         mtu = cable.uplink_mtu - _ROOM_FOR_A_TAG
         lines += [
             *_bridge(small),
-            f"link add {port.name}-up mtu {mtu} type veth peer name {port.name}-dn mtu {mtu}",
-            f"link set {port.name}-up master {toward} up",
-            f"link set {port.name}-dn master {small} up",
+            f"link add {up} mtu {mtu} type veth peer name {down} mtu {mtu}",
+            f"link set {up} master {toward} up",
+            f"link set {down} master {small} up",
         ]
         toward = small
     if cable.router and router_pid is not None:
@@ -175,18 +169,6 @@ def route(router: Router) -> list[str]:
     lines += [f"route add {host}/32 dev near mtu lock {STANDARD_MTU}" for host in router.behind]
     lines += [f"route add {subnet} dev far mtu lock {STANDARD_MTU}" for subnet in router.before]
     return lines
-
-
-def ruleset(family: str, rules: Sequence[str]) -> str:
-    """Return the nft input that replaces all of racwire's rules in a namespace; each rule starts with its hook."""
-    # Adding the table first makes its deletion succeed even when it did not exist.
-    lines = [f"add {_TABLE[family]}", f"delete {_TABLE[family]}"]
-    if rules:
-        lines.append(f"add {_TABLE[family]}")
-        for hook in dict.fromkeys(rule.split()[0] for rule in rules):
-            lines.append(f"add chain {family} racwire {hook} {{ {_HOOKS[hook]} }}")
-        lines += [f"add rule {family} racwire {rule}" for rule in rules]
-    return "\n".join(lines) + "\n"
 
 
 def _bridge(name: str) -> list[str]:

@@ -12,7 +12,8 @@ from textual.message import Message
 from checks.model.finding import PROBLEMS
 from checks.model.report import WaiverStanding
 from checks.model.wording import counted, few
-from checks.report.causes import ReportEntry, shortened
+from checks.report.causes import ReportEntry
+from checks.report.shortened import shortened
 from tui.console.finding_rows import FindingRow, RowMark, nearest_row
 from tui.text.finding_lines import role_of
 from tui.text.line import Line, fitted, sanitize_line, wrapped
@@ -241,8 +242,8 @@ def _subject(row: FindingRow, width: int) -> str:
 def _reason(row: FindingRow) -> str:
     """Return the reason of several findings in few words: their common subject, else what was seen."""
     finding = row.finding
-    if not row.likewise:  # checks whose facts could not be gathered: their title has the reason
-        return finding.title.partition(": ")[2] or finding.title
+    if row.group_of_finding.is_not_gathered and finding.lacks:
+        return finding.lacks[0].reason.partition(". ")[0].rstrip(".")
     subjects = {one.subject for one in (finding, *row.likewise)}
     if len(subjects) == 1 and finding.subject:
         return finding.subject

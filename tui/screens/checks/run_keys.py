@@ -53,9 +53,9 @@ class RunKeysScreen(FilteredScreen):
         from checks.diagnosis.proof import checks_that_prove
         from checks.run.check_discovery import discover
 
-        findings = row.entry.all_findings if row.entry else (row.finding, *row.likewise)
-        causes = [cause.cause for cause in row.entry.causes] if row.entry else []
-        checks = checks_that_prove(causes, findings, {code: made[1].id for code, made in discover().kinds().items()})
+        causes = row.entry.causes if row.entry else ()
+        makers = {code: made[1].id for code, made in discover().kinds().items()}
+        checks = checks_that_prove(causes, row.findings, makers)
         self._list.stay()
         self.post_message(self.RunWanted(*checks, verified=row))
 

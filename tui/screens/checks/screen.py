@@ -215,7 +215,7 @@ class ChecksScreen(RunKeysScreen):
     def action_copy(self) -> None:
         """Copy the commands of the finding."""
         if row := self._list.chosen:
-            if text := commands_text(row.finding):
+            if text := commands_text(row.next):
                 self.post_message(CopyWanted(text))
             else:
                 self.notice("This finding has no commands.")

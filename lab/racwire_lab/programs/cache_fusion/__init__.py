@@ -14,6 +14,7 @@ All its statistics come from those packets and from the node's own kernel.
     membership   which nodes remain in the cluster, from heartbeats: no I/O
     css          heartbeats over the private networks, and eviction
     haip         HAIPs that leave a NIC without a link
+    loss_log     the log of the lost blocks
     alert_log    the alert logs of Clusterware and of the instance
     daemon       the loop that runs the instance and reports its state
 

@@ -17,6 +17,7 @@ from .addresses import addresses
 from .alert_log import AlertLogs, Silence, ipc_version
 from .css import Css
 from .instance import CacheFusionInstance
+from .loss_log import LossLog
 from .networks_in_use import NetworksInUse
 from .parallel import StatementSocket
 from .settings import InstanceSettings, SettingsFile, confirm
@@ -105,6 +106,7 @@ class Daemon:
         self._logs = AlertLogs(".", settings.host, settings.parameters, settings.name)
         self._css = Css(".", self._logs)
         self._silence = Silence()
+        self._losses = LossLog(".", settings.number)
         self._monitor = ProcessMonitor()
         self._others = {name: ProcessMonitor() for name in settings.others}
         self.settings = dataclasses.replace(settings, is_open=False, peers={})
@@ -138,6 +140,9 @@ class Daemon:
             for client, request in self._statements.requests():
                 self._instance.queries.start(client, request, self._networks, now)
             self._instance.act(self._networks)
+            # Before the state is sent: a block that it counts is in the log.
+            self._losses.lost(self._instance.requests.take_lost())
+            self._losses.dropped(self._networks)
             self._send_state()
 
     def _read(self) -> None:

@@ -52,6 +52,7 @@ class Requests:
         self.counters = counters
         self.again: deque[tuple[int, Block, int]] = deque(maxlen=1000)
         """Holder, kind and number of blocks to be requested again."""
+        self._lost: list[tuple[BlockRequest, int]] = []
         self.silent: set[tuple[int, int]] = set()
         """Holder and network whose queries were not answered."""
         self._next = first_number
@@ -113,8 +114,10 @@ class Requests:
         """
         for request in [r for r in self._open.values() if r.due <= now]:
             if request.sent is not None:
-                for _ in range((request.missing & request.sent).bit_count()):
+                bits = request.missing & request.sent
+                for _ in range(bits.bit_count()):
                     self.counters.lost(request.holder, request.block, (now_ns - request.requested_ns) // 1000)
+                self._lost.append((request, bits))
                 self._give_up(request)
             elif request.queries == MAX_QUERIES:
                 self.silent.add((request.holder, request.network))
@@ -123,6 +126,11 @@ class Requests:
                 request.queries += 1
                 request.due = now + STATUS_TIMEOUT_S
                 yield request
+
+    def take_lost(self) -> list[tuple[BlockRequest, int]]:
+        """Return the requests with lost blocks since the last call, each with the bits of these blocks."""
+        lost, self._lost = self._lost, []
+        return lost
 
     def answer_from(self, holder: int, network: int) -> None:
         """Record an answer of the holder over this network: it may receive requests again."""

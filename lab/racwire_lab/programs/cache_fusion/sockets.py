@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 from .messages import BLOCK_PORT, MESSAGE_PORT, Message, decode
 
-_SO_TIMESTAMPNS = 35
-_TIMESPEC = struct.Struct("@ll")
+_SO_TIMESTAMPNS, _SO_RXQ_OVFL = 35, 40
+_TIMESPEC, _NUMBER = struct.Struct("@ll"), struct.Struct("@I")
 _SEND_BYTES = 1 << 20
 _RECEIVE_DEFAULT, _RECEIVE_MAX = "/proc/sys/net/core/rmem_default", "/proc/sys/net/core/rmem_max"
 _RECEIVE_LEAST = 1 << 17
@@ -38,6 +38,8 @@ class FusionNetwork:
             raise
         self.limit_buffer(receive_buffer_bytes)
         self._room = bytearray(65536)
+        self.blocks_dropped = 0
+        """Blocks that found no room in the receive buffer, as the kernel said with the block that it took last."""
 
     def limit_buffer(self, size_bytes: int | None) -> None:
         """Set the receive buffer of the block socket to that size; None for the usual one of the instance."""
@@ -60,6 +62,8 @@ class FusionNetwork:
                 if (level, kind) == (socket.SOL_SOCKET, _SO_TIMESTAMPNS) and len(data) >= _TIMESPEC.size:
                     seconds, rest = _TIMESPEC.unpack_from(data)
                     received_ns = seconds * 1_000_000_000 + rest
+                elif (level, kind) == (socket.SOL_SOCKET, _SO_RXQ_OVFL) and source is self.blocks:
+                    (self.blocks_dropped,) = _NUMBER.unpack_from(data)
             message = decode(memoryview(self._room)[:size])
             if message is not None:
                 yield message, received_ns
@@ -99,6 +103,7 @@ def _bound(ip: str, port: int, receive_bytes: int) -> socket.socket:
     opened = socket.socket(socket.AF_INET, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
     try:
         opened.setsockopt(socket.SOL_SOCKET, _SO_TIMESTAMPNS, 1)
+        opened.setsockopt(socket.SOL_SOCKET, _SO_RXQ_OVFL, 1)
         _set_receive_buffer(opened, receive_bytes)
         opened.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BYTES)
         opened.bind((ip, port))

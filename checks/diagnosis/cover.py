@@ -1,0 +1,140 @@
+"""Which hypotheses are said: those that findings state, and the fewest that cover the losses which these leave."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from checks.diagnosis.candidate import Candidate
+from checks.diagnosis.predict import joined
+from checks.diagnosis.seen import Seen
+from checks.model.finding import FAULTS, Finding
+from checks.model.hypothesis import How, Standing
+
+_MOST_JOINED = 12
+"""The most narrow hypotheses of one cause that are tried in pairs against a wide one."""
+
+
+@dataclass(frozen=True, eq=False)
+class Covering:
+    """Hypotheses that the evidence cannot tell apart, with the losses that they explain."""
+
+    alternatives: tuple[Candidate, ...]
+    losses: frozenset[int]
+
+    @property
+    def first(self) -> Candidate:
+        """The hypothesis that stands for the entry."""
+        return self.alternatives[0]
+
+    def implies(self, finding: Finding) -> bool:
+        """Return whether a value or a counter follows from the cause."""
+        return any(one.implies(finding) for one in self.alternatives)
+
+
+def cover(seen: Seen, stated: Sequence[Candidate], offered: Sequence[Candidate]) -> list[Covering]:
+    """Return the entries: each stated cause; then, most losses first, what the rest needs. Symptoms that they cover
+    are left out."""
+    entries = [Covering((one,), _losses_of(one, seen)) for one in _roots(stated)]
+    roots = [entry for entry in entries if not entry.first.cause.is_symptom]
+    left = frozenset(loss.number for loss in seen.losses if loss.finding.status in FAULTS)
+    left = left.difference(*(entry.losses for entry in roots))
+    roots += _greedy(seen, offered, left)
+    symptoms = [entry for entry in entries if entry.first.cause.is_symptom]
+    for entry in symptoms:
+        if not all(_is_covered(seen, finding, roots) for finding in entry.first.shown):
+            roots.append(entry)
+    return roots
+
+
+def _roots(stated: Sequence[Candidate]) -> list[Candidate]:
+    """Return the candidates that do not follow from another: it leads to all that states them, or the same findings
+    prove it. Two that follow from each other stay."""
+    return [one for one in stated if not any(_follows(one, other) and not _follows(other, one) for other in stated)]
+
+
+def _follows(one: Candidate, other: Candidate) -> bool:
+    if one is other:
+        return False
+    is_better = other.standing is Standing.PROVED and one.standing is Standing.SUPPORTED
+    return all(other.implies(f) or (is_better and f in other.shown) for f in one.shown)
+
+
+def _losses_of(one: Candidate, seen: Seen) -> frozenset[int]:
+    return frozenset(loss.number for loss in seen.losses if one.explains(loss, seen))
+
+
+def _is_covered(seen: Seen, finding: Finding, entries: Sequence[Covering]) -> bool:
+    """Return whether others explain all that a finding of a symptom saw."""
+    own = {loss.number for loss in seen.losses if loss.finding is finding}
+    if own and own <= frozenset[int]().union(*(entry.losses for entry in entries)):
+        return True
+    return any(entry.implies(finding) for entry in entries)
+
+
+def _greedy(seen: Seen, offered: Sequence[Candidate], left: frozenset[int]) -> list[Covering]:
+    """Most losses of racwire's own packets first, then the narrower place, then most of what others suffered: as good
+    as the fewest, and linear."""
+    table: dict[frozenset[int], list[Candidate]] = defaultdict(list)
+    probes = frozenset(loss.number for loss, _ in seen.placed_losses())
+    for one in offered:
+        if mine := _losses_of(one, seen) & left:
+            table[mine].append(one)
+    chosen: list[frozenset[int]] = []
+    rest = left
+    while True:
+        # What only the database suffered points to no place: it never makes an entry by itself.
+        fits = [mine for mine in table if mine & rest & probes and not _repeats(table[mine], chosen, table)]
+        if not fits:
+            break
+        best = max(
+            fits,
+            key=lambda mine: (
+                len(mine & rest & probes), -_width(table[mine]), len(mine & rest), [-n for n in sorted(mine)],
+            ),
+        )  # fmt: skip
+        chosen.append(best)
+        rest -= best
+    chosen = [mine for mine in chosen if not mine <= frozenset[int]().union(*(c for c in chosen if c is not mine))]
+    return [_entry(mine, chosen, table) for mine in chosen]
+
+
+def _repeats(
+    candidates: Sequence[Candidate], chosen: Sequence[frozenset[int]], table: dict[frozenset[int], list[Candidate]]
+) -> bool:
+    """Return whether a cause that loses a share was chosen for a place that holds this one: chance is the rest."""
+    before = [one for mine in chosen for one in table[mine]]
+    return all(any(_holds(other, one) for other in before) for one in candidates)
+
+
+def _holds(wide: Candidate, narrow: Candidate) -> bool:
+    shares = [effect for effect in wide.effects if effect.how is How.SHARE]
+    return wide.cause is narrow.cause and all(
+        any(effect.how is How.SHARE and effect.traffic <= of.traffic for of in shares) for effect in narrow.effects
+    )
+
+
+def _width(candidates: Iterable[Candidate]) -> int:
+    return min(one.width for one in candidates)
+
+
+def _entry(
+    mine: frozenset[int], chosen: Sequence[frozenset[int]], table: dict[frozenset[int], list[Candidate]]
+) -> Covering:
+    """Return the hypotheses that could stand in one place: they cover what it alone covers, and are as narrow."""
+    alone = mine.difference(*(other for other in chosen if other is not mine))
+    width = _width(table[mine])
+    fit = [one for losses, every in table.items() if alone <= losses for one in every if one.width == width]
+    if width > 1:  # two narrow ones can equal a wide one
+        for codes in {one.cause.code: one.cause for one in fit}:
+            narrow = [(one, losses) for losses, every in table.items() for one in every if _is_narrow(one, codes)]
+            pairs = combinations(sorted(narrow, key=lambda n: -len(n[1] & alone))[:_MOST_JOINED], 2)
+            fit += next(([joined(a, b)] for (a, x), (b, y) in pairs if alone <= x | y), [])
+    fit.sort(key=lambda one: (one not in table[mine], one.cause.code, len(one.place.nodes), one.place.text))
+    return Covering(tuple({(one.cause.code, one.place.text): one for one in reversed(fit)}.values())[::-1], mine)
+
+
+def _is_narrow(one: Candidate, code: str) -> bool:
+    return one.cause.code == code and one.width == 1

@@ -1,0 +1,132 @@
+"""The causes that were not found: excluded by place, possible, or not examined, each with its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from checks.diagnosis.cause import Cause
+from checks.diagnosis.cover import Covering
+from checks.diagnosis.seen import Seen
+from checks.model.facts import Unknown
+from checks.model.finding import FAULTS, Finding, Status
+from checks.model.hypothesis import How, Hypothesis, Standing
+from checks.model.traffic import Traffic
+from checks.model.wording import listed
+
+
+@dataclass(frozen=True)
+class _On:
+    """What a run says of a cause on one private network; of the whole cluster with an empty name."""
+
+    network: str
+    passed: tuple[Finding, ...]
+    doubts: tuple[Finding, ...]
+    is_complete: bool
+    """Whether each of the findings that exclude the cause was made."""
+    hidden_by: Covering | None
+
+    @property
+    def is_excluded(self) -> bool:
+        return self.is_complete and not self.doubts and self.hidden_by is None
+
+
+def not_found(cause: Cause, seen: Seen, entries: Sequence[Covering]) -> tuple[Hypothesis, Covering | None]:
+    """Return the standing of a cause that no entry has, and the entry that hides it, if one does."""
+    hints = [f for f in seen.not_passed if f.code in cause.hinted_by]
+    passed = [f for code in cause.excluded_by for f in seen.findings if f.code == code and f.status is Status.PASS]
+    if hints:
+        against = tuple(dict.fromkeys(f.title for f in passed))
+        return _of(cause, Standing.POSSIBLE, tuple(f.title for f in hints), against=against), None
+    if cause.ruled_out and (reason := cause.ruled_out(seen.cluster)):
+        return _of(cause, Standing.EXCLUDED, (reason,)), None
+    if cause.other_platform:
+        if not seen.cluster.read_nodes():
+            return _of(cause, Standing.NOT_EXAMINED), None
+        reason = f"It is a cause on {cause.other_platform}; the nodes that were read run Linux."
+        return _of(cause, Standing.EXCLUDED, (reason,)), None
+    if cause.cleared_by:
+        return _cleared(cause, seen), None
+    if not cause.excluded_by:
+        return _of(cause, Standing.NOT_EXAMINED), None
+    return _by_place(cause, [_on(cause, seen, name, passed, entries) for name in _networks(seen)])
+
+
+def _networks(seen: Seen) -> tuple[str, ...]:
+    networks = () if isinstance(seen.cluster.networks, Unknown) else seen.cluster.networks
+    return tuple(n.name for n in networks if len(n.ports) > 1) or tuple(n.name for n in networks) or ("",)
+
+
+def _on(cause: Cause, seen: Seen, network: str, passed: Sequence[Finding], entries: Sequence[Covering]) -> _On:
+    here = tuple(f for f in passed if f.network in ("", network))
+    checks = {f.check for f in here}
+    doubts = tuple(
+        f
+        for f in seen.findings
+        if f.check in checks and f.network in ("", network) and f.status in (Status.UNKNOWN, *FAULTS)
+    )
+    is_complete = {f.code for f in here} == set(cause.excluded_by)
+    return _On(network, here, doubts, is_complete, _hiding(cause, network, entries))
+
+
+def _hiding(cause: Cause, network: str, entries: Sequence[Covering]) -> Covering | None:
+    """Return the entry that stops packets which the cause touches on a network: what is behind it was not tested."""
+    touched = [
+        touch.packets & Traffic(networks=(network,) if network and not touch.every_network else None)
+        for touch in (*cause.touches, *cause.patterns)
+    ]
+    for entry in entries:
+        for effect in entry.first.effects:
+            if effect.how is How.STOPS and any(effect.traffic.meets(packets) for packets in touched):
+                return entry
+    return None
+
+
+def _by_place(cause: Cause, on: Sequence[_On]) -> tuple[Hypothesis, Covering | None]:
+    excluded = [one for one in on if one.is_excluded]
+    scope = f" ({cause.covers})" if cause.covers else ""
+    reasons = tuple(dict.fromkeys(f"{f.title.rstrip('.')}{scope}." for one in excluded for f in one.passed))
+    hidden = next((one.hidden_by for one in on if one.hidden_by), None)
+    if len(excluded) == len(on):
+        return _of(cause, Standing.EXCLUDED, reasons), None
+    doubts = tuple(dict.fromkeys(f.title for one in on if one.is_complete for f in one.doubts))
+    standing = Standing.POSSIBLE if doubts else Standing.NOT_EXAMINED
+    names = tuple(one.network for one in excluded)
+    because = doubts or tuple(dict.fromkeys(_why(one) for one in on if not one.is_excluded and one.network))
+    return _of(cause, standing, because, excluded_on=names, against=reasons if names else ()), hidden
+
+
+def _why(one: _On) -> str:
+    if one.hidden_by is not None:
+        return f"Not examined on {one.network}: {one.hidden_by.first.cause.name} ({one.hidden_by.first.cause.code})."
+    return f"Not examined on {one.network}."
+
+
+def _cleared(cause: Cause, seen: Seen) -> Hypothesis:
+    """Return the standing of a cause that none of its checks shows."""
+    own = [f for f in seen.findings if f.check in cause.cleared_by]
+    if {f.check for f in own if f.status is not Status.SKIPPED} != set(cause.cleared_by):
+        return _of(cause, Standing.NOT_EXAMINED)
+    if doubts := [f for f in own if f.status is Status.UNKNOWN]:
+        return _of(cause, Standing.POSSIBLE, tuple(f.title for f in doubts))
+    return _of(cause, Standing.EXCLUDED, (f"No finding of {listed(cause.cleared_by)} shows it, {cause.covers}.",))
+
+
+def _of(
+    cause: Cause,
+    standing: Standing,
+    because: tuple[str, ...] = (),
+    *,
+    against: tuple[str, ...] = (),
+    excluded_on: tuple[str, ...] = (),
+) -> Hypothesis:
+    return Hypothesis(
+        cause=cause.code,
+        name=cause.name,
+        sources=cause.sources,
+        standing=standing,
+        because=because,
+        against=against,
+        excluded_on=excluded_on,
+        next=() if standing is Standing.EXCLUDED else cause.look,
+    )

@@ -1,0 +1,330 @@
+"""Hypotheses of a cause: where a finding states it, and where packets are lost as one of its patterns loses them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import combinations
+from math import comb
+
+import msgspec
+
+from checks.diagnosis.candidate import RARE, Candidate
+from checks.diagnosis.cause import At, Cause, Touch, Way
+from checks.diagnosis.seen import Loss, Pair, Seen, pair_of
+from checks.model.facts import Unknown
+from checks.model.finding import Finding
+from checks.model.hypothesis import Footprint, How, Place, Standing
+from checks.model.observation import Fate, Observation
+from checks.model.traffic import MOST, Traffic, among
+from checks.model.wording import listed
+from checks.rules.own_footprint import may_be_own
+
+# --- stated: a finding is the cause, at its place ---------------------------------------------------------------------
+
+
+def stated(cause: Cause, seen: Seen) -> Iterator[Candidate]:
+    """Yield the cause at each place where findings state it: those at one place together, and those of one kind on one
+    network."""
+    groups: list[list[Finding]] = []
+    for finding in seen.with_code(cause.shown_by):
+        if cause.patterns and not _is_of_place(finding):
+            continue  # only losses, which its patterns place
+        joined = [group for group in groups if any(_belong_together(finding, other) for other in group)]
+        groups = [group for group in groups if group not in joined]
+        groups.append([*(one for group in joined for one in group), finding])
+    for group in groups:
+        order = sorted(group, key=lambda f: cause.shown_by.index(f.code))
+        proves = any(f.code in cause.proved_by and not may_be_own(f) for f in group)
+        effects = tuple(dict.fromkeys(e for f in group for e in _effects(cause, seen, f)))
+        yield Candidate(
+            cause=cause,
+            place=_place_of(group, effects),
+            effects=effects,
+            standing=Standing.PROVED if proves else Standing.SUPPORTED,
+            shown=tuple(order),
+        )
+
+
+def _is_of_place(finding: Finding) -> bool:
+    return any(seen.fate in (Fate.STATE, Fate.COUNTED, Fate.REFUSED) for seen in finding.observed)
+
+
+def _belong_together(one: Finding, other: Finding) -> bool:
+    if one.network and other.network and one.network != other.network:
+        return False
+    same_kind = one.code == other.code and one.network == other.network != ""
+    return same_kind or not one.nodes or not other.nodes or not set(one.nodes).isdisjoint(other.nodes)
+
+
+def _place_of(findings: Sequence[Finding], effects: Iterable[Footprint]) -> Place:
+    nodes = dict.fromkeys(node for f in findings for node in f.nodes)
+    networks = dict.fromkeys(f.network for f in findings if f.network)
+    networks = networks or dict.fromkeys(name for e in effects for name in e.traffic.networks or ())
+    text = f"{f'on {listed(nodes)}' if nodes else ''}{f' on {listed(networks)}' if networks else ''}".strip()
+    return Place(networks=tuple(networks), nodes=tuple(nodes), text=text)
+
+
+def _effects(cause: Cause, seen: Seen, finding: Finding) -> Iterator[Footprint]:
+    if cause.effects_of is not None:
+        yield from cause.effects_of(seen, finding)
+        return
+    legs = [leg for one in finding.observed if one.fate in (Fate.STATE, Fate.COUNTED) for leg in one.legs]
+    for touch in cause.touches:
+        if legs:
+            yield from (_effect(touch, leg) for leg in legs)
+        else:
+            networks = (finding.network,) if finding.network and not touch.every_network else None
+            yield from at_nodes(touch, networks, finding.nodes)
+
+
+def _effect(touch: Touch, leg: Traffic) -> Footprint:
+    wide = (
+        Traffic(networks=None, senders=leg.senders, receivers=leg.receivers, ports=leg.ports)
+        if (touch.every_network)
+        else leg
+    )
+    return Footprint(how=touch.how, traffic=touch.packets & wide)
+
+
+def at_nodes(touch: Touch, networks: tuple[str, ...] | None, nodes: Sequence[str]) -> Iterator[Footprint]:
+    """Yield what a cause does at nodes; without nodes, on the whole network."""
+    base = touch.packets & Traffic(networks=networks)
+    if not nodes:
+        yield Footprint(how=touch.how, traffic=base)
+        return
+    own = among(nodes)
+    if touch.way is not Way.FROM:
+        yield Footprint(how=touch.how, traffic=base & Traffic(receivers=own))
+    if touch.way is not Way.TO:
+        yield Footprint(how=touch.how, traffic=base & Traffic(senders=own))
+
+
+# --- inferred: packets are lost as the cause loses them ---------------------------------------------------------------
+
+
+class LostPaths:
+    """The losses of racwire's own packets by network, and the nodes there: where to look for patterns."""
+
+    def __init__(self, seen: Seen) -> None:
+        self.seen = seen
+        self.by_network: dict[str, list[tuple[Loss, Traffic]]] = defaultdict(list)
+        for loss, leg in seen.placed_losses():
+            if leg.networks:
+                self.by_network[leg.networks[0]].append((loss, leg))
+        networks = () if isinstance(seen.cluster.networks, Unknown) else seen.cluster.networks
+        self.nodes = {n.name: tuple(port.node for port in n.ports) for n in networks}
+
+
+def inferred(cause: Cause, lost: LostPaths) -> Iterator[Candidate]:
+    """Yield the cause at each place where it can have lost what was lost, and where nothing that passed contradicts."""
+    if cause.is_link_of_aggregation:
+        yield from _links(cause, lost)
+        return
+    for network, losses in lost.by_network.items():
+        for touch in cause.patterns:
+            like = [(loss, leg) for loss, leg in losses if _fits(touch, loss.observation) and leg.meets(touch.packets)]
+            for place, width, effects, pairs in _places(cause, touch, network, like, lost):
+                made = _limited(cause, touch, place, width, effects, pairs, like, lost.seen)
+                if made is not None and not _is_refuted(made, lost.seen):
+                    yield made
+
+
+def _is_refuted(made: Candidate, seen: Seen) -> bool:
+    return made.is_contradicted(seen) or made.is_unlikely(seen) or made.lacks_contrast(seen)
+
+
+def _fits(touch: Touch, seen: Observation) -> bool:
+    return touch.how is How.STOPS or not seen.is_total
+
+
+_Found = tuple[Place, At, tuple[Footprint, ...], frozenset[Pair]]
+
+
+def _places(
+    cause: Cause, touch: Touch, network: str, like: Sequence[tuple[Loss, Traffic]], lost: LostPaths
+) -> Iterator[_Found]:
+    ways = dict.fromkeys(pair for _, leg in like if (pair := pair_of(leg)))
+    if not ways:
+        return
+    nodes = lost.nodes.get(network) or tuple(dict.fromkeys(n for _, s, r in ways for n in (s, r)))
+    every = [(network, s, r) for s in nodes for r in nodes if s != r]
+    if At.NODE in cause.at:
+        ends = {Way.TO: (2,), Way.FROM: (1,), Way.BOTH: (1, 2)}[touch.way]
+        for node in dict.fromkeys(way[end] for way in ways for end in ends):
+            own = frozenset(pair for pair in every if any(pair[end] == node for end in ends))
+            place = Place(networks=(network,), nodes=(node,), text=_at_node(touch, node, network))
+            yield place, At.NODE, tuple(at_nodes(touch, (network,), (node,))), own
+    if At.PATH in cause.at:
+        for _, s, r in ways:
+            there = touch.packets & Traffic(networks=(network,), senders=(s,), receivers=(r,))
+            place = Place(networks=(network,), nodes=(s,), to=(r,), text=f"from {s} to {r} on {network}")
+            yield place, At.PATH, (Footprint(how=touch.how, traffic=there),), frozenset({(network, s, r)})
+    least = min(leg.sizes[0] for _, leg in like) if touch.is_sized else 0
+    if At.SIDES in cause.at and (sides := _sides(touch, least, network, nodes, lost.seen)):
+        one, other = sides
+        effects = tuple(
+            Footprint(how=touch.how, traffic=touch.packets & Traffic(networks=(network,), senders=a, receivers=b))
+            for a, b in ((one, other), (other, one))
+        )
+        pairs = frozenset(
+            (network, a, b) for a, b in ((a, b) for a in nodes for b in nodes) if (a in one) != (b in one)
+        )
+        text = f"between {listed(one)} and {listed(other)} on {network}"
+        at = At.NODE if 1 in (len(one), len(other)) else At.SIDES  # a node alone: as narrow as its port
+        yield Place(networks=(network,), nodes=(*one, *other), text=text), at, effects, pairs
+    if At.NETWORK in cause.at:
+        effect = Footprint(how=touch.how, traffic=touch.packets & Traffic(networks=(network,)))
+        yield Place(networks=(network,), text=f"on {network}"), At.NETWORK, (effect,), frozenset(every)
+
+
+def _at_node(touch: Touch, node: str, network: str) -> str:
+    if touch.way is Way.BOTH:
+        return f"at the port of {node} on {network}"
+    return f"{'to' if touch.way is Way.TO else 'from'} {node} on {network}"
+
+
+_LEAST_OF_SIDES = 3
+"""Between two nodes there is a path, and no sides."""
+
+
+def _sides(
+    touch: Touch, least: int, network: str, nodes: Sequence[str], seen: Seen
+) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+    """Return the two groups of nodes between which such packets pass in none of the ways."""
+    group = {node: node for node in nodes}
+    for s, r in combinations(nodes, 2):
+        legs = [leg for pair in ((network, s, r), (network, r, s)) for leg in seen.passed(pair)]
+        if any(leg <= touch.packets and leg.sizes[0] >= least for leg in legs):
+            old, new = group[r], group[s]
+            group = {node: new if of == old else of for node, of in group.items()}
+    sides = defaultdict(list)
+    for node, of in group.items():
+        sides[of].append(node)
+    if len(sides) != 2 or len(nodes) < _LEAST_OF_SIDES:
+        return None
+    one, other = sides.values()
+    return among(one), among(other)
+
+
+def _limited(
+    cause: Cause,
+    touch: Touch,
+    place: Place,
+    width: At,
+    effects: tuple[Footprint, ...],
+    pairs: frozenset[Pair],
+    like: Sequence[tuple[Loss, Traffic]],
+    seen: Seen,
+) -> Candidate | None:
+    """Return the candidate; of full-size packets, those larger than what passed at its place, and none where nothing
+    smaller passed."""
+    certain = 0
+    if touch.is_sized:
+        lost = [leg.sizes[0] for _, leg in like if any(leg.meets(effect.traffic) for effect in effects)]
+        certain = min(lost, default=0)
+        passed = [
+            leg.sizes[1]
+            for pair in pairs
+            for leg in seen.passed(pair)
+            if leg.sizes[1] < certain and leg <= replace_sizes(touch.packets)
+        ]
+        if not passed:
+            return None
+        above = Traffic(sizes=(max(passed) + 1, MOST))
+        effects = tuple(Footprint(how=e.how, traffic=replace_sizes(e.traffic) & above) for e in effects)
+    return Candidate(
+        cause=cause,
+        place=place,
+        effects=effects,
+        standing=Standing.SUPPORTED,
+        width=width.width,
+        certain_from=certain,
+        pairs=pairs,
+    )
+
+
+def replace_sizes(traffic: Traffic) -> Traffic:
+    """Return the same packets of all sizes."""
+    return msgspec.structs.replace(traffic, sizes=(0, MOST))
+
+
+def joined(one: Candidate, other: Candidate) -> Candidate:
+    """Return two narrow hypotheses of one cause as one that equals a wide one: `at the ports of rac1 and of rac3`."""
+    nodes = among((*one.place.nodes, *other.place.nodes))
+    text = f"at {listed(nodes)} on {listed(one.place.networks)}"
+    place = Place(networks=one.place.networks, nodes=nodes, text=text)
+    effects = (*one.effects, *other.effects)
+    return replace(one, place=place, effects=effects, pairs=one.pairs | other.pairs)
+
+
+# --- a link of an aggregation -----------------------------------------------------------------------------------------
+
+
+def _links(cause: Cause, lost: LostPaths) -> Iterator[Candidate]:
+    """Yield the link on each network on which some source ports of a path lose all and others none.
+
+    Which flows of other packets take the link is not known: it explains the loss of whole flows, and of no more of
+    them than its share of the source ports allows.
+    """
+    (touch,) = cause.patterns
+    for network, losses in lost.by_network.items():
+        short = [
+            (loss, leg)
+            for loss, leg in losses
+            if loss.finding.code in cause.supported_by and leg.ports and loss.observation.is_total
+        ]
+        if not short:
+            continue
+        certain = min(leg.sizes[0] for _, leg in short) if touch.is_sized else 0
+        of_ports = [
+            Traffic(networks=(network,), senders=g.senders, receivers=g.receivers, ports=g.ports) for _, g in short
+        ]
+        large = Traffic(sizes=(1501 if certain > 1500 else certain, MOST)) if certain else Traffic()
+        effects = [Footprint(how=How.STOPS, traffic=traffic & large) for traffic in of_ports]
+        pairs = frozenset(pair for _, leg in short if (pair := pair_of(leg)))
+        nodes = lost.nodes.get(network, ())
+        if not _too_many_flows(network, nodes, large, lost.seen, short):
+            effects.append(Footprint(how=How.FLOWS, traffic=large & Traffic(networks=(network,))))
+        yield Candidate(
+            cause=cause,
+            place=Place(networks=(network,), text=f"on {network}"),
+            effects=tuple(effects),
+            standing=Standing.SUPPORTED,
+            width=At.NETWORK.width,
+            certain_from=certain,
+            pairs=pairs,
+        )
+
+
+def _too_many_flows(
+    network: str, nodes: Iterable[str], large: Traffic, seen: Seen, short: Sequence[tuple[Loss, Traffic]]
+) -> bool:
+    """Return whether more flows of pings are lost whole than one link's share of the flows explains."""
+    ways = {pair_of(leg): len(leg.ports or ()) for _, leg in short}
+    of = sum(_ports_passed(seen, pair) + lost for pair, lost in ways.items() if pair)
+    share = sum(ways.values()) / of if of else 0.5
+    pings = [
+        o for loss in seen.losses if (o := loss.observation).what == "ping" and o.is_total and _on(o, network, large)
+    ]
+    passed = sum(
+        leg.protocols == ("icmp",) and leg <= large
+        for s in nodes
+        for r in nodes
+        if s != r
+        for leg in seen.passed((network, s, r))
+    )
+    lost, whole = len(pings), len(pings) + passed
+    return (
+        bool(whole)
+        and sum(comb(whole, k) * share**k * (1 - share) ** (whole - k) for k in range(lost, whole + 1)) < RARE
+    )
+
+
+def _ports_passed(seen: Seen, pair: Pair) -> int:
+    return len({port for sent in seen.on.get(pair, ()) if not sent.lost for port in sent.leg.ports or ()})
+
+
+def _on(seen: Observation, network: str, large: Traffic) -> bool:
+    return any(leg.networks == (network,) and leg <= large for leg in seen.legs)

@@ -1,0 +1,113 @@
+"""The findings of a run with their observations, indexed for the diagnosis."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from checks.model.facts import Cluster
+from checks.model.finding import FAULTS, Finding, Key, Status, keyed
+from checks.model.observation import Fate, Observation
+from checks.model.traffic import SMALL, Traffic
+
+Pair = tuple[str, str, str]
+"""Network, sender, receiver."""
+PROBES = frozenset({"ping", "datagram", "fragments"})
+"""What racwire itself sends: both ends, the size and the network are known, so these losses point to places."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """Packets that were lost or late, of a finding that is a fault."""
+
+    number: int
+    observation: Observation
+    finding: Finding
+    key: Key
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """Packets of one kind on one leg, of which some, all or none were lost there or on another leg of their way."""
+
+    leg: Traffic
+    lost: int
+    of: int
+
+    @property
+    def kind(self) -> object:
+        """Equal for packets that a share of losses treats alike."""
+        leg = self.leg
+        return leg.protocols, leg.addresses, leg.forms, leg.sizes[1] > SMALL
+
+
+class Seen:
+    """What a run observed."""
+
+    def __init__(self, cluster: Cluster, findings: Iterable[Finding]) -> None:
+        self.cluster = cluster
+        every = tuple(findings)
+        keys = {id(finding): key for key, finding in keyed(every)}
+        self.findings = sorted(every, key=lambda f: (f.status.gravity, f.code, f.title))
+        self.faults = [f for f in self.findings if f.status in FAULTS]
+        self.not_passed = [f for f in self.findings if f.status not in (Status.PASS, Status.SKIPPED)]
+        self.key_of = keys
+        self.losses = [
+            Loss(number, seen, finding, keys[id(finding)])
+            for number, (seen, finding) in enumerate(_losses(self.not_passed))
+        ]
+        """The losses that a cause must cover, or, of a finding that is UNKNOWN or a remark, may cover."""
+        self.on: dict[Pair, list[Sent]] = defaultdict(list)
+        """By network, sender and receiver: packets of known number, with their leg there."""
+        self.elsewhere: list[Sent] = []
+        """Those of which network, sender and receiver are not all known exactly."""
+        for finding in self.findings:
+            for seen in finding.observed:
+                self._index(seen)
+
+    def _index(self, seen: Observation) -> None:
+        if seen.fate is Fate.PASSED or (seen.fate is Fate.LOST and seen.of is not None):
+            # Of what took one network or another in turn, those that passed may all have taken one of them.
+            if seen.fate is Fate.LOST and len({leg.networks for leg in seen.legs}) > 1:
+                return
+            for leg in seen.legs:
+                sent = Sent(leg, seen.number if seen.fate is Fate.LOST else 0, seen.of or seen.number)
+                if exact := pair_of(leg):
+                    self.on[exact].append(sent)
+                else:
+                    self.elsewhere.append(sent)
+
+    def passed(self, pair: Pair) -> Iterator[Traffic]:
+        """Yield the packets from one node to another of which at least one passed."""
+        return (sent.leg for sent in self.on.get(pair, ()) if sent.lost < sent.of)
+
+    def key(self, finding: Finding) -> Key:
+        """Return the key of a finding."""
+        return self.key_of[id(finding)]
+
+    def with_code(self, codes: Sequence[str]) -> list[Finding]:
+        """Return the faults with one of these codes, in the order of the codes."""
+        return [f for code in codes for f in self.faults if f.code == code]
+
+    def placed_losses(self) -> Iterator[tuple[Loss, Traffic]]:
+        """Yield each loss of racwire's own packets, with each of its legs: they point to places."""
+        for loss in self.losses:
+            if loss.observation.what in PROBES and loss.finding.status in FAULTS and loss.observation.fate is Fate.LOST:
+                yield from ((loss, leg) for leg in loss.observation.legs if pair_of(leg))
+
+
+def pair_of(leg: Traffic) -> Pair | None:
+    """Return network, sender and receiver, where each is exactly one."""
+    match leg.networks, leg.senders, leg.receivers:
+        case (network,), (sender,), (receiver,):
+            return network, sender, receiver
+    return None
+
+
+def _losses(findings: Sequence[Finding]) -> Iterator[tuple[Observation, Finding]]:
+    for finding in findings:
+        for seen in finding.observed:
+            if seen.is_loss and not any(leg.times for leg in seen.legs):
+                # The present does not explain the past.
+                yield seen, finding

@@ -1,0 +1,75 @@
+"""What causes do to packets, by name, and what a value read at a place does to them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from checks.diagnosis.cause import Touch, Way
+from checks.diagnosis.seen import Seen
+from checks.model.facts import Unknown
+from checks.model.finding import Finding
+from checks.model.hypothesis import Footprint, How
+from checks.model.observation import Fate
+from checks.model.traffic import MOST, SMALL, Traffic
+
+FULL = (SMALL + 1, MOST)
+"""The sizes of full-size packets; what passed at the place decides from which size on."""
+
+
+def touch(how: How, way: Way = Way.BOTH, *, every_network: bool = False, **packets: Any) -> Touch:
+    """Return what a cause does to these packets, given as fields of a Traffic."""
+    return Touch(how, Traffic(**packets), way, every_network)
+
+
+SHARE_ALL = touch(How.SHARE)
+SHARE_FULL = touch(How.SHARE, sizes=FULL)
+SHARE_IN = touch(How.SHARE, Way.TO)
+
+
+_KINDS = (Traffic(protocols=("udp",)), Traffic(protocols=("icmp",)), Traffic(forms=("fragment",)))
+_FILTERED = (*_KINDS, *(kind & Traffic(sizes=FULL) for kind in _KINDS))
+"""What filters of a node drop, the widest first."""
+
+
+def filtered(seen: Seen, finding: Finding) -> Iterator[Footprint]:
+    """Yield what a packet filter stops: what it refused with an error; where packets vanish at a node, the kinds of
+    packets that get lost on the way to it, and of which none passes."""
+    refused = [leg for one in finding.observed if one.fate is Fate.REFUSED for leg in one.legs]
+    yield from (Footprint(how=How.STOPS, traffic=leg) for leg in refused)
+    known = () if isinstance(seen.cluster.networks, Unknown) else seen.cluster.networks
+    networks = (finding.network,) if finding.network else tuple(network.name for network in known)
+    for to_node in () if refused else (Traffic(receivers=(n,), networks=(w,)) for n in finding.nodes for w in networks):
+        kinds: list[Traffic] = []
+        for kind in (to_node & kind for kind in _FILTERED):
+            if not any(kind <= wider for wider in kinds) and _vanishes(seen, kind):
+                kinds.append(kind)
+        yield from (Footprint(how=How.STOPS, traffic=kind) for kind in kinds)
+
+
+def _vanishes(seen: Seen, kind: Traffic) -> bool:
+    """Return whether packets of a kind were lost, and none passed."""
+    if any(leg <= kind for pair in seen.on for leg in seen.passed(pair)):
+        return False
+    return any(leg <= kind for loss, leg in seen.placed_losses() if loss.observation.is_total)
+
+
+def smaller_mtu(seen: Seen, finding: Finding) -> Iterator[Footprint]:
+    """Yield what the MTU of a node does: a NIC drops packets above its own MTU. A node with a smaller MTU than its
+    network sends fragments, which pass; one with a larger MTU sends packets that the others drop."""
+    networks = () if isinstance(seen.cluster.networks, Unknown) else seen.cluster.networks
+    network = next((n for n in networks if n.name == finding.network), None)
+    for one in finding.observed:
+        if one.fate is not Fate.STATE or not isinstance(one.value, int) or isinstance(one.value, bool):
+            continue
+        if finding.code in _OF_ROUTES:
+            continue
+        own, there = Traffic(networks=(finding.network,)), (network.mtu if network else 0)
+        if isinstance(there, int) and one.value > there > 0:
+            yield Footprint(how=How.STOPS, traffic=own & Traffic(senders=one.nodes, sizes=(there + 1, MOST)))
+        else:
+            yield Footprint(how=How.STOPS, traffic=own & Traffic(receivers=one.nodes, sizes=(one.value + 1, MOST)))
+
+
+_OF_ROUTES = frozenset({"IC-MTU-005", "IC-EROUTE-002", "IC-EROUTE-004", "IC-PATH-002"})
+"""Findings about routes: they make the node send smaller packets, and lose none."""
