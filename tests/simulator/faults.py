@@ -92,8 +92,8 @@ KINDS = {
         Kind("route-over-private", Scope.NIC, _causes(6), ("IC-ROUTE-002",), is_silent=True),
         Kind("stranger-traffic", Scope.PAIR, _causes(6), ("IC-SHARE-002",)),
         Kind("foreign-host", Scope.NETWORK, _causes(6), ("IC-TOPO-002",)),
-        Kind("hung-instance", Scope.NODE, _causes(63), ("IC-PING-008", "IC-LOST-004")),
-        Kind("node-down", Scope.NODE, _causes(62), ("IC-GRID-006",)),
+        Kind("hung-instance", Scope.NODE, _causes(63), ("IC-PING-008",)),
+        Kind("node-down", Scope.NODE, _causes(62), ("IC-IFACE-033",)),
     )
 }
 
