@@ -38,7 +38,7 @@ from tests.simulator.node_facts import haip, index, node_facts, own_ip, own_mac,
 from tests.simulator.world import World
 
 _CR_SHARE = 8_400 / BLOCKS
-_HUNG = "The instance did not answer the query within 10 s."
+_HUNG = "A query of all instances did not end within its time limit of 10 s."
 
 
 def facts_of(
@@ -64,7 +64,7 @@ def gathered(world: World) -> Cluster:
         database=_database(world),
     )
     known = replace(known, **instantly(probe(world, known)))
-    blocks = _activity(world)
+    blocks = _activity(world) if _answering(world) else Unknown(_HUNG)
     return replace(
         known,
         owners=_owners(world, networks),
@@ -95,21 +95,30 @@ def _live(world: World) -> list[str]:
     return [name for name in world.names if not world.is_down(name)]
 
 
-def _database(world: World) -> Database:
+def _answering(world: World) -> list[str]:
+    """Return the nodes whose instances answer: where one hangs, the one to which racwire is connected answers alone."""
+    live, hung = _live(world), [f.node for f in world.of_kind("hung-instance")]
+    return [name for name in live if name not in hung][:1] if set(hung) & set(live) else live
+
+
+def _database(world: World) -> Database | Unknown:
     built = database(len(world.names))
-    live = [index(name) for name in _live(world)]
-    hung = [index(name) for name in _live(world) if world.has("hung-instance", name)]
+    answering = _answering(world)
+    if not answering:
+        return Unknown(_HUNG)
+    numbers = [index(name) for name in answering]
     return replace(
         built,
-        instances=tuple(i for i in built.instances if i.number in live and i.number not in hung),
-        unasked=tuple(UnaskedInstance(number, f"prod{number}", _HUNG) for number in hung),
-        interconnects=tuple(
-            use for name in _live(world) if index(name) not in hung for use in _interconnects(world, name)
-        ),
-        parameters=tuple(
-            Parameter(index(name), "cluster_interconnects", ":".join(_fixed(world, name)))
+        connected_instance=numbers[0],
+        instances=tuple(i for i in built.instances if i.number in numbers),
+        unasked=tuple(
+            UnaskedInstance(index(name), f"prod{index(name)}", _HUNG, host=name, is_late=True)
             for name in _live(world)
-            if index(name) not in hung
+            if name not in answering
+        ),
+        interconnects=tuple(use for name in answering for use in _interconnects(world, name)),
+        parameters=tuple(
+            Parameter(index(name), "cluster_interconnects", ":".join(_fixed(world, name))) for name in answering
         ),
     )
 
@@ -145,10 +154,10 @@ def _activity(world: World) -> Activity:
     pairs = [(s, r) for s, r in permutations(_live(world), 2)]
     lost = {(index(r), index(s)): _lost_blocks(world, s, r) for s, r in pairs}
     due = BLOCKS // (len(world.names) - 1)
-    hung = {index(f.node) for f in world.of_kind("hung-instance")}
+    silent = {index(name) for name in _live(world)} - {index(name) for name in _answering(world)}
     own = [
         ActivityGap(number, _HUNG)
-        if number in hung
+        if number in silent
         else own_activity(
             number,
             {
@@ -164,9 +173,9 @@ def _activity(world: World) -> Activity:
     return replace(
         activity(len(world.names)),
         instances=tuple(own),
-        transfers=tuple(_transfer(r, s, n, due) for (r, s), n in sorted(lost.items()) if r not in hung),
+        transfers=tuple(_transfer(r, s, n, due) for (r, s), n in sorted(lost.items()) if r not in silent),
         pings=tuple(_ping(p, lost.get((p.target, p.instance), 0) >= due or lost.get((p.instance, p.target), 0) >= due)
-                    for p in pings(len(world.names)) if (p.target, p.instance) in lost and p.instance not in hung),
+                    for p in pings(len(world.names)) if (p.target, p.instance) in lost and p.instance not in silent),
     )  # fmt: skip
 
 

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from zlib import crc32
 
 from tests.simulator.faults import STANDARD_MTU, Fault, before
-from tests.simulator.packets import Packet
+from tests.simulator.packets import Packet, number
 
 LARGE = 1000
 """Bytes above which queues and policers drop: a small packet finds room."""
@@ -100,7 +99,7 @@ def member(p: Packet) -> int | None:
     if p.protocol != "udp":
         return None
     hashed = (p.sender, p.receiver, p.address, p.port if p.form == "whole" else 0)
-    return crc32(repr(hashed).encode()) % MEMBERS
+    return number(*hashed) % MEMBERS
 
 
 def _pair(f: Fault, p: Packet, way: Way) -> bool:
@@ -108,7 +107,11 @@ def _pair(f: Fault, p: Packet, way: Way) -> bool:
 
 
 def _same_mac(f: Fault, p: Packet, way: Way, names: Sequence[str]) -> Effect | None:
-    return Effect(0.5) if way.switch == f.network and p.receiver in (f.node, before(f.node, names)) else None
+    """The two reach each other by no packet; the switch sends those of others to the port that sent last."""
+    same = (f.node, before(f.node, names))
+    if way.switch != f.network or p.receiver not in same:
+        return None
+    return Effect(1.0) if p.sender in same else Effect(0.4) if p.protocol != "arp" else None
 
 
 def _same_address(f: Fault, p: Packet, way: Way, names: Sequence[str]) -> Effect | None:
@@ -171,7 +174,7 @@ _RULES: dict[str, Rule] = {
         _to_node, lambda p: p.end == "instance", Effect(0.3, "Udp.RcvbufErrors", arrived=True, is_of_datagram=True)
     ),
     "small-reassembly-memory": _when(_to_node, _fragment, Effect(1.0, "Ip.ReasmFails", arrived=True)),
-    "sender-queue": _when(_from_port, lambda p: p.size > LARGE, Effect(0.15, "tx.qdisc_drops")),
+    "sender-queue": _when(_from_port, lambda p: p.size > LARGE, Effect(0.05, "tx.qdisc_drops")),
     "nic-errors": _when(_to_port, of=Effect(0.03, "rx.rx_crc_errors")),
 }
 """What is not here touches no packet, or changes the MTU with which a node sends: `World.mtu_to`."""

@@ -43,6 +43,8 @@ class Kind:
     needs: Needs = Needs.ANY
     is_silent: bool = False
     """Whether it touches no packet by itself and its finding is a hint: to report its cause as possible is enough."""
+    shows_network: bool = True
+    """Whether evidence tells the network: counters of reassembly are those of a node, for all of its networks."""
 
 
 def _causes(*numbers: int) -> frozenset[str]:
@@ -72,7 +74,7 @@ KINDS = {
         Kind("udp-filtered", Scope.NIC, _causes(8), ("IC-FLOW-004",)),
         Kind("icmp-filtered", Scope.NODE, _causes(75, 8), ("IC-FLOW-010",)),
         Kind("icmp-size-filtered", Scope.NETWORK, _causes(75), ("IC-FLOW-010",), Needs.JUMBO),
-        Kind("drop-fragments", Scope.NETWORK, _causes(72, 3), ("IC-REASM-002",), Needs.FRAGMENTS),
+        Kind("drop-fragments", Scope.NETWORK, _causes(72, 3), ("IC-REASM-002",), Needs.FRAGMENTS, shows_network=False),
         Kind("fragments-filtered", Scope.NETWORK, _causes(72), ("IC-FRAG-002",), Needs.FRAGMENTS),
         Kind("fragments-filtered-to", Scope.NIC, _causes(72), ("IC-FRAG-002",), Needs.FRAGMENTS),
         Kind("udp-policed", Scope.NETWORK, _causes(73), ("IC-FLOW-005", "IC-FLOW-008")),
@@ -92,7 +94,11 @@ KINDS = {
         Kind("route-over-private", Scope.NIC, _causes(6), ("IC-ROUTE-002",), is_silent=True),
         Kind("stranger-traffic", Scope.PAIR, _causes(6), ("IC-SHARE-002",)),
         Kind("foreign-host", Scope.NETWORK, _causes(6), ("IC-TOPO-002",)),
+<<<<<<< HEAD
         Kind("hung-instance", Scope.NODE, frozenset(), ()),
+=======
+        Kind("hung-instance", Scope.NODE, _causes(63), ("IC-PING-008",)),
+>>>>>>> t-sim
         Kind("node-down", Scope.NODE, _causes(62), ("IC-IFACE-033",)),
     )
 }

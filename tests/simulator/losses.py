@@ -13,14 +13,21 @@ _SMALL_BYTES = 576
 _PROBES = ("ping", "datagram", "fragments")
 """What racwire sends itself on one network; instances choose networks and addresses anew when a fault is mended."""
 
-Way = tuple[str, str, str, str, str, bool]
-"""What was sent, network, sender, receiver, kind of address, and whether it was larger than a small packet."""
+Way = tuple[str, str, str, str, str, str, bool]
+"""The check, what was sent, network, sender, receiver, kind of address, and whether it was larger than a small packet.
+
+Each check looks at packets of its own: a counter of fragments that are missing says nothing of racwire's datagrams.
+"""
 
 
 def losses(findings: Iterable[Finding], names: Sequence[str], networks: Sequence[str]) -> frozenset[Way]:
     """Return the ways on which these findings saw losses."""
     return frozenset(
-        way for finding in findings for seen in finding.observed if seen.is_loss for way in _ways(seen, names, networks)
+        way
+        for finding in findings
+        for seen in finding.observed
+        if seen.is_loss
+        for way in _ways(finding.check, seen, names, networks)
     )
 
 
@@ -29,7 +36,7 @@ def faulty(findings: Iterable[Finding]) -> list[Finding]:
     return [finding for finding in findings if finding.status in FAULTS]
 
 
-def _ways(seen: Observation, names: Sequence[str], networks: Sequence[str]) -> Iterator[Way]:
+def _ways(check: str, seen: Observation, names: Sequence[str], networks: Sequence[str]) -> Iterator[Way]:
     """Of a ping either direction is the same way: which of its two legs is lost may be known in one report alone."""
     for leg in seen.legs[:1]:
         ends = product(leg.senders or names, leg.receivers or names)
@@ -39,7 +46,7 @@ def _ways(seen: Observation, names: Sequence[str], networks: Sequence[str]) -> I
             if sender != receiver:
                 one, other = sorted((sender, receiver)) if seen.what == "ping" else (sender, receiver)
                 where = (network, address) if seen.what in _PROBES else ("", "")
-                yield seen.what, where[0], one, other, where[1], leg.sizes[1] > _SMALL_BYTES
+                yield check, seen.what, where[0], one, other, where[1], leg.sizes[1] > _SMALL_BYTES
 
 
 def visible(findings: Iterable[Finding], names: Sequence[str], networks: Sequence[str]) -> frozenset[object]:

@@ -83,7 +83,8 @@ def is_at(place: Place, fault: Fault, draw: Draw) -> bool:
     """
     names = draw.names
     is_crossed = any(f.kind == "crossed-cables" for f in draw.faults)
-    if fault.network and NAMES[fault.network - 1] not in place.networks and not (is_crossed and place.networks):
+    may_be_elsewhere = (is_crossed and place.networks) or not (fault.of.shows_network or place.networks)
+    if fault.network and NAMES[fault.network - 1] not in place.networks and not may_be_elsewhere:
         return False
     nodes = {*place.nodes, *place.to}
     if fault.of.scope is Scope.NETWORK:

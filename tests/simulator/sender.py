@@ -6,10 +6,10 @@ import errno
 from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from unittest.mock import patch
-from zlib import crc32
 
 from checks.model.facts import Cluster
 from checks.sources.probes import udp_sender
+from tests.simulator.packets import number
 from tests.simulator.world import World, packet_size
 
 _ROUND_TRIP_S = 0.0002
@@ -75,9 +75,9 @@ class _Clock:
         until = self.now + max(0.0, most_ms) / 1000
         first = min((flow.due for flow in self.pending.values()), default=until)
         self.now = max(self.now, min(until, first))
-        return [(number, 0) for number, flow in self.pending.items() if flow.due <= self.now]
+        return [(place, 0) for place, flow in self.pending.items() if flow.due <= self.now]
 
-    def register(self, number: int, mask: int) -> None:
+    def register(self, place: int, mask: int) -> None:
         """Every flow is polled."""
 
 
@@ -86,14 +86,13 @@ def run(world: World, node: str, cluster: Cluster, words: Sequence[str]) -> str:
     clock = _Clock()
     places = {a.ip: (n.name, i.name) for n in cluster.read_nodes() for i in n.interfaces for a in i.addresses}
     lines: list[str] = []
-    numbers: list[int] = []
+    ports: list[int] = []
 
     def open_flow(family: int, source: str, source_port: int, target: str, port: int) -> _Flow:
         network = int(places[source][1].removeprefix("eth"))
-        number = crc32(repr((world.seed, node, target, len(numbers))).encode())
-        chosen = source_port or _LEAST_PORT + number % _PORTS
-        numbers.append(chosen)
-        return _Flow(world, (network, node, places[target][0], target), chosen, len(numbers), clock)
+        chosen = source_port or _LEAST_PORT + number(world.seed, node, target, len(ports)) % _PORTS
+        ports.append(chosen)
+        return _Flow(world, (network, node, places[target][0], target), chosen, len(ports), clock)
 
     def outcome(flow: _Flow, target: str) -> tuple[str, str]:
         return flow.answer()

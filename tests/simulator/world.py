@@ -176,7 +176,8 @@ class World:
         self, network: int, sender: str, receiver: str, size: int, port: int, *, whole: bool, in_a_row: bool = False
     ) -> bool | None:
         """Send a datagram to a closed port; return whether it is answered, None where the kernel refuses it."""
-        mtu = self.mtu_to(sender, network, "private")
+        # With IP_PMTUDISC_PROBE, which racwire's sender sets, the kernel heeds the MTU of the NIC alone.
+        mtu = self.nic_mtu(sender, network) if whole else self.mtu_to(sender, network, "private")
         if whole and size > mtu:
             return None
         sent = [
