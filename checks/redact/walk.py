@@ -88,9 +88,14 @@ def _rebuilt(value: Any, treatment: Treatment, replace: Callable[[Treatment, str
     return value
 
 
+def _is_empty(value: msgspec.Struct) -> bool:
+    """Return whether a struct has nothing but defaults. It stays the same object: a default is left out of files."""
+    return all(getattr(value, field) in ("", (), None) for field in value.__struct_fields__)
+
+
 def _struct(value: msgspec.Struct, replace: Callable[[Treatment, str], str]) -> msgspec.Struct:
     kind = type(value)
-    if kind in STRUCTS_WITHOUT_NAMES:
+    if kind in STRUCTS_WITHOUT_NAMES or _is_empty(value):
         return value
     changed: dict[str, Any] = {}
     for field in kind.__struct_fields__:

@@ -24,7 +24,7 @@ class Explained(msgspec.Struct, frozen=True):
     """Findings that end with a cause, in full or in part, alone or with others."""
 
     label: str
-    """`Explains`, `Explains in part`, `Ends when both are mended (this and CAUSE-73)`."""
+    """`Explains`, `Explains in part`, `Ends when both are fixed (this and CAUSE-73)`."""
     findings: tuple[Finding, ...]
     is_shared: bool = True
     """Whether they do not end with this cause alone."""
@@ -152,13 +152,13 @@ def passed_checks(report: Report) -> tuple[str, ...]:
 
 
 def ends_with(others: Sequence[str]) -> str:
-    """Return `Ends when both are mended (this and CAUSE-73)`."""
-    return f"Ends when {'both' if len(others) == 1 else 'all'} are mended ({listed(('this', *others))})"
+    """Return `Ends when both are fixed (this and CAUSE-73)`."""
+    return f"Ends when {'both' if len(others) == 1 else 'all'} are fixed ({listed(('this', *others))})"
 
 
 def causes_of(finding: Finding, report: Report) -> list[str]:
     """Return the causes that a finding of a report shows, or that explain it, each with its standing:
-    `CAUSE-05 MTU of a node: proved`, and `in part`, or the causes that must be mended with it."""
+    `CAUSE-05 MTU of a node: proved`, and `in part`, or the causes that must be fixed with it."""
     found = report.diagnosis.with_standing(*FOUND)
     key = next((key for key, one in keyed(report.findings) if one is finding), None) if found else None
     said: dict[str, None] = {}

@@ -30,13 +30,8 @@ def config_directory() -> Path:
 
 
 def change_directory() -> Path:
-    """Return the directory of the journals of changes: `changes` in the state directory.
-
-    racwire 0.1.0 ignored $XDG_STATE_HOME: its directory is returned where it exists and the other does not.
-    """
-    usual = state_directory() / "changes"
-    of_version_0_1_0 = _home() / ".local/state" / _NAME / "changes"
-    return of_version_0_1_0 if of_version_0_1_0.is_dir() and not usual.is_dir() else usual
+    """Return the directory of the journals of changes: `changes` in the state directory."""
+    return state_directory() / "changes"
 
 
 def _absolute(find: Callable[[str], Path], variable: str, usual: str) -> Path:

@@ -1,8 +1,7 @@
 """Evidence in one file: saved on the cluster, opened anywhere.
 
 A saved file is one SQLite file with a manifest (`manifest.py`), a report and, where traffic was recorded, the tables of
-a recording. `save` writes the file, `open_saved` reads it, and `saved_replay` judges it again. The saved files of
-racwire 0.1.0 are zips, which racwire also reads.
+a recording. `save` writes the file, `open_saved` reads it, and `saved_replay` judges it again.
 """
 
 from checks.saved.manifest import SavedError

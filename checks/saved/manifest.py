@@ -70,7 +70,7 @@ def encode(manifest: Manifest) -> bytes:
     return msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n"
 
 
-def decode(data: bytes, path: object, its_format: str = FORMAT) -> Manifest:
+def decode(data: bytes, path: object) -> Manifest:
     """Decode the manifest of the file `path`.
 
     Raises SavedError where it is no manifest of this format, or was written by a newer racwire.
@@ -83,7 +83,7 @@ def decode(data: bytes, path: object, its_format: str = FORMAT) -> Manifest:
         manifest = msgspec.json.decode(data, type=Manifest)
     except (msgspec.MsgspecError, ValueError, RecursionError):
         raise foreign(path) from None
-    if manifest.format != its_format:
+    if manifest.format != FORMAT:
         raise foreign(path)
     return manifest
 

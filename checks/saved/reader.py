@@ -28,8 +28,6 @@ from checks.saved.manifest import (
     foreign,
 )
 from checks.saved.report_file import report_in
-from checks.saved.zip_v1 import REPORT as ZIPPED_REPORT
-from checks.saved.zip_v1 import Directory, Zip
 from checks.traffic.recording import Recording, RecordingError
 from checks.traffic.recording_file import (
     APPLICATION_ID,
@@ -43,25 +41,20 @@ from checks.traffic.recording_file import (
     unreadable,
 )
 
-_ZIP = b"PK\3\4"
 _SQLITE = b"SQLite format 3\0"
 _IDS = {APPLICATION_ID.to_bytes(4, "big"): "recording", SAVED_ID.to_bytes(4, "big"): "saved"}
 _BEGINNING = 100
 
 
 class Saved:
-    """An open saved file. Close it, or use it in a `with`: that removes its temporary files."""
+    """An open saved file. Close it, or use it in a `with`."""
 
-    def __init__(
-        self, path: Path, report: Report, recording: Recording | None = None, directory: Directory | None = None
-    ) -> None:
-        """`directory` has the unpacked recording; None where it was not unpacked."""
+    def __init__(self, path: Path, report: Report, recording: Recording | None = None) -> None:
         self.path = path
         self.report = report
         """With `saved_at` set."""
         self.recording = recording
         """The recorded traffic; None where no traffic was recorded, or the recording was not requested."""
-        self._directory = directory
 
     @property
     def saved_at(self) -> str:
@@ -69,21 +62,14 @@ class Saved:
         return self.report.saved_at
 
     def told(self, now: datetime) -> str:
-        """`saved by racwire 0.1.0: the state of 2026-11-20 14:02:31 +01:00, 3 d ago, saved 2026-11-20 14:05:00 +01:00`,
+        """`saved by racwire 0.2.0: the state of 2026-11-20 14:02:31 +01:00, 3 d ago, saved 2026-11-20 14:05:00 +01:00`,
         where `now` is a time with a zone."""
         return f"saved by racwire {self.report.racwire_version}: the state {state_for_screen(self.report, now)}"
 
-    @property
-    def temporary_directory(self) -> Path | None:
-        """The directory with the unpacked recording; None where it was not unpacked."""
-        return Path(self._directory.name) if self._directory is not None else None
-
     def close(self) -> None:
-        """Close the recording and remove the temporary files. May be called twice."""
+        """Close the recording. May be called twice."""
         if self.recording is not None:
             self.recording.close()
-        if self._directory is not None:
-            self._directory.cleanup()
 
     def __enter__(self) -> Self:
         return self
@@ -101,10 +87,9 @@ def kind_of(path: Path) -> str:
     """
     try:
         with _open_regular(path) as file:
-            kind = _kind_in(file)
+            return _kind_in(file)
     except (SavedError, OSError):
         return ""
-    return "saved" if kind == "zip" else kind
 
 
 def open_saved(path: Path, *, recording: bool = True) -> Saved:
@@ -116,9 +101,6 @@ def open_saved(path: Path, *, recording: bool = True) -> Saved:
         match _kind_in(file):
             case "recording":
                 raise SavedError(f"{path} is a recording without a report; `racwire open {path}` displays it.")
-            case "zip":
-                file.seek(0)
-                return _of_zip(path, Zip(path, file), recording)
             case "report":
                 file.seek(0)
                 report = report_in(_all_of(path, file), path)
@@ -143,8 +125,6 @@ def _open_regular(path: Path) -> BinaryIO:
 
 def _kind_in(file: BinaryIO) -> str:
     beginning = file.read(_BEGINNING)
-    if beginning.startswith(_ZIP):
-        return "zip"
     if beginning.startswith(_SQLITE):
         return _IDS.get(beginning[68:72], "")
     return "report" if beginning.lstrip().startswith(b"{") else ""
@@ -158,12 +138,6 @@ def _all_of(path: Path, file: BinaryIO) -> bytes:
     if len(data) > REPORT_BYTES:
         raise SavedError(f"{path} was not read: it has over {REPORT_BYTES / 1e6:.0f} MB, more than any report.")
     return data
-
-
-def _of_zip(path: Path, archive: Zip, with_recording: bool) -> Saved:
-    report = _dated(report_in(archive.read(ZIPPED_REPORT, REPORT_BYTES), path), archive.manifest)
-    recording, directory = (archive.recording() if with_recording else None) or (None, None)
-    return Saved(path, report, recording, directory)
 
 
 def _dated(report: Report, manifest: Manifest) -> Report:

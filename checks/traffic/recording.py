@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 import os
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Annotated, NamedTuple, Self
@@ -14,9 +14,8 @@ import msgspec
 
 from checks.model.facts import Cluster
 from checks.model.measurement import Measurement
-from checks.traffic import recording_codec, recording_v1
 from checks.traffic.json_text import as_json
-from checks.traffic.recording_codec import SPAN_S, Packed, key_of
+from checks.traffic.recording_codec import SPAN_S, Packed, events_in, key_of, unpack
 from checks.traffic.recording_file import (
     APPLICATION_ID,
     BEGINNING,
@@ -86,9 +85,6 @@ class Recording:
         self._shapes_bytes = 0
         with self._readable():
             (self.schema,) = file.execute("PRAGMA user_version").fetchone()
-            codec = recording_v1 if self.schema == recording_v1.SCHEMA else recording_codec
-            self._events_in: Callable[[bytes], Iterable[Packed]] = codec.events_in
-            self._unpack: Callable[[Shape, Packed], Event] = codec.unpack
             row = file.execute("SELECT body FROM header LIMIT 1").fetchone()
             self.header = from_json(row[0] if row else "", Header)
 
@@ -115,7 +111,7 @@ class Recording:
         """Return the samples and gaps of a source that ended after `begin` and not after `end`, in order of time."""
         with self._readable():
             found = [
-                self._unpack(shape, packed)
+                unpack(shape, packed)
                 for its_source, shape, packed in self._packed(key_of(begin) - 1, key_of(end + SPAN_S))
                 if its_source == source and begin < packed.at <= end
             ]
@@ -168,7 +164,7 @@ class Recording:
             for source, shape, packed in self._packed():
                 samples, gaps, last = found.get(source, SourceTally(0, 0, None))
                 if isinstance(shape, GapShape):
-                    gap = self._unpack(shape, packed)
+                    gap = unpack(shape, packed)
                     found[source] = SourceTally(samples, gaps + 1, gap if isinstance(gap, Gap) else last)
                 else:
                     found[source] = SourceTally(samples + 1, gaps, last)
@@ -185,7 +181,7 @@ class Recording:
                     answering.add(source)
                 elif source in answering:
                     answering.remove(source)
-                    gap = self._unpack(shape, packed)
+                    gap = unpack(shape, packed)
                     found += [gap] if isinstance(gap, Gap) else []
         return sorted(found, key=lambda gap: gap.at)
 
@@ -215,7 +211,7 @@ class Recording:
         waiting: list[tuple[float, int, Event]] = []
         with self._readable():
             for number, (_, shape, packed) in enumerate(self._packed()):
-                event = self._unpack(shape, packed)
+                event = unpack(shape, packed)
                 heapq.heappush(waiting, (event.at, number, event))
                 while waiting[0][0] < event.at - SPAN_S:
                     yield heapq.heappop(waiting)[2]
@@ -240,7 +236,7 @@ class Recording:
         for _, (_, row) in rows_in(self._file, ("samples",), after, until):
             if not isinstance(row, bytes):
                 raise DamagedError("a row is none")
-            for packed in self._events_in(row):
+            for packed in events_in(row):
                 source, shape = self._shape(packed.shape)
                 if shape is not None and not isinstance(shape, LinksShape):
                     yield source, shape, packed

@@ -23,8 +23,7 @@ from urllib.parse import quote
 from checks.whole_files import OutputError, trusted_target
 
 SCHEMA = 2
-"""The version of the layout of the file and of its rows. racwire also reads version 1, that of racwire 0.1.0, and
-refuses newer versions with one sentence."""
+"""The version of the layout of the file and of its rows. racwire refuses newer versions with one sentence."""
 APPLICATION_ID, SAVED_ID = 0x72777265, 0x72777361
 """`rwre` and `rwsa`, at byte 68 of the file: `file` and SQLite recognise a recording and a saved file by these."""
 LAYOUT = {
@@ -287,7 +286,7 @@ def _recognise(file: sqlite3.Connection, path: Path, saved_too: bool) -> None:
     layouts = [LAYOUT] if application_id == APPLICATION_ID else [SAVED_LAYOUT, LAYOUT | SAVED_LAYOUT]
     # Compare the statements, too: a view or a computed column with these names could return rows without end.
     found = dict(file.execute("SELECT name, substr(sql, 1, 1000) FROM sqlite_master WHERE sql IS NOT NULL LIMIT 10"))
-    if version < 1 or found not in layouts:
+    if version < SCHEMA or found not in layouts:
         raise RecordingError(f"{path} could not be read: it is damaged, or was not written by racwire.")
 
 

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
 import sqlite3
-import zipfile
 import zlib
-from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -17,7 +14,6 @@ import msgspec
 
 from checks.model.check import Check
 from checks.model.report import Report
-from checks.report.json_report import to_json
 from checks.run.check_discovery import discover
 from checks.run.events import RunFinished
 from checks.saved import open_saved, save
@@ -47,13 +43,10 @@ def saved(directory: Path, report: Report | None = None, *, with_recording: bool
 
 
 def members_of(path: Path) -> dict[str, bytes]:
-    """Return the members of a saved file of either format, by name: `manifest`, `report`, and `recording` if present.
+    """Return the members of a saved file, by name: `manifest`, `report`, and `recording` if present.
 
     A recording is all values of its tables, decompressed.
     """
-    if zipfile.is_zipfile(path):
-        with zipfile.ZipFile(path) as archive:
-            return {name.partition(".")[0]: archive.read(name) for name in archive.namelist()}
     with closing(sqlite3.connect(path)) as file:
         found = {
             "manifest": file.execute("SELECT body FROM manifest").fetchone()[0].encode(),
@@ -80,33 +73,6 @@ def with_report(path: Path, data: bytes, /, **manifest: Any) -> Path:
         file.execute("UPDATE manifest SET body = ?", (json.dumps(body),))
         file.commit()
     return path
-
-
-def zipped_first(path: Path) -> Path:
-    """Make a saved file of racwire 0.1.0: a zip, without a recording."""
-    return packed(path, {"report.json": to_json(report_of(black_hole()))})
-
-
-def packed(path: Path, members: Mapping[str, bytes], /, **manifest: Any) -> Path:
-    """Make a saved file of racwire 0.1.0 of these members, whose manifest is correct except for `manifest`."""
-    entries = {
-        "format": "racwire-saved/1",
-        "racwire_version": "0.1.0",
-        "saved_at": "2026-11-20T14:05:00.000+01:00",
-        "is_redacted": False,
-        "members": {name: member(data) for name, data in members.items()},
-        **manifest,
-    }
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in members.items():
-            archive.writestr(name, data)
-        archive.writestr("manifest.json", json.dumps(entries))
-    return path
-
-
-def member(data: bytes) -> dict[str, object]:
-    """Return the manifest's entry of a member."""
-    return {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
 
 
 def judged_here(path: Path) -> Report:

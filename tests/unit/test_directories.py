@@ -48,12 +48,7 @@ def test_a_user_without_a_passwd_entry_has_the_root_directory_as_home(monkeypatc
     assert state_directory() == Path("/.local/state/racwire")
 
 
-def test_journals_are_found_where_racwire_0_1_0_wrote_them_until_another_directory_exists(monkeypatch, tmp_path):
+def test_the_journals_of_changes_are_in_the_state_directory(monkeypatch, tmp_path):
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    of_now, of_old = tmp_path / "state/racwire/changes", tmp_path / "home/.local/state/racwire/changes"
-    assert change_directory() == directory_of(Settings()) == of_now
-    of_old.mkdir(parents=True)
-    assert change_directory() == directory_of(Settings()) == of_old
-    of_now.mkdir(parents=True)
-    assert change_directory() == of_now
+    assert change_directory() == directory_of(Settings()) == tmp_path / "state/racwire/changes"

@@ -250,7 +250,7 @@ class TestInstalledWithoutTheLab:
         assert done.stdout.split() == ["None", "None", f"{installed}/tui/__init__.py"], done.stderr
 
     def test_a_saved_file_is_checked_and_reported(self, installed: Path, tmp_path: Path) -> None:
-        saved = ROOT / "tests/fixtures/saved/older.racwire"
+        saved = ROOT / "tests/fixtures/saved/first.racwire"
         shutil.copy(saved, tmp_path / "cluster.racwire")
         checked = self.run(installed, tmp_path, "-m", "tui", "check", "--from", "cluster.racwire", "--format", "json")
         assert checked.returncode in (0, 1, 2), checked.stderr

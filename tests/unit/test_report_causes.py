@@ -130,13 +130,13 @@ def test_what_ends_in_part_or_with_several_causes_is_said_so(monkeypatch):
     (entry,) = cause_entries(report)
     assert [(part.label, part.findings) for part in entry.explained] == [
         ("Explains in part", (LOST,)),
-        ("Ends when both are mended (this and CAUSE-73)", (late,)),
+        ("Ends when both are fixed (this and CAUSE-73)", (late,)),
     ]
     assert further_entries(report, (entry,)) == ()
     assert causes_of(late, report) == ["CAUSE-02 Name of CAUSE-02: proved, together with CAUSE-73"]
     assert causes_of(LOST, report) == ["CAUSE-02 Name of CAUSE-02: proved, in part"]
     lines = brief(report, monkeypatch)
-    at = lines.index("  Ends when both are mended (this and CAUSE-73):")
+    at = lines.index("  Ends when both are fixed (this and CAUSE-73):")
     assert lines[at + 1].strip() == f"F {late.title}"
 
 

@@ -169,13 +169,12 @@ def test_control_characters_are_escaped_and_round_trip():
     assert from_json(written.encode()) == report
 
 
-def test_an_unrequested_group_has_its_own_type_even_in_files_of_0_1_0():
+def test_an_unrequested_group_has_its_own_type():
     written = json.loads(to_json(carrying(cluster=Cluster("rac1", ""))))
     assert "paths" not in written["cluster"]
-    for old in ({"fact": "Unknown", "reason": "not asked for"}, {"fact": "NotGathered"}):
-        written["cluster"]["paths"] = old
-        read = from_json(json.dumps(written).encode())
-        assert read.cluster.paths == NotGathered()
-        assert "paths" not in json.loads(to_json(read))["cluster"]
+    written["cluster"]["paths"] = {"fact": "NotGathered"}
+    read = from_json(json.dumps(written).encode())
+    assert read.cluster.paths == NotGathered()
+    assert "paths" not in json.loads(to_json(read))["cluster"]
     written["cluster"]["paths"] = {"fact": "Unknown", "reason": "no ping"}
     assert from_json(json.dumps(written).encode()).cluster.paths == Unknown("no ping")

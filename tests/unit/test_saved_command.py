@@ -80,7 +80,7 @@ def test_an_earlier_recording_can_be_included(tmp_path):
     ("words", "message"),
     [
         (["b", "--recording", "nowhere.rec"], "--recording: nowhere.rec could not be read: No such file or directory."),
-        (["b", "--recording", FIRST], "is no recording of racwire"),
+        (["b", "--recording", __file__], "is no recording of racwire"),
         (
             ["b", "--recording", "a.rec", "--record", "5s"],
             "a saved file contains one recording",

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from checks.model.report import Report
 from checks.report.json_report import from_json, to_json
-from checks.saved import SavedError, kind_of, open_saved, save, zip_v1
+from checks.saved import SavedError, kind_of, open_saved, save
 from checks.saved import writer as writing_module
 from checks.traffic.recorder import Recorder
 from checks.traffic.recording import Recording, RecordingError
@@ -26,7 +26,7 @@ from tests.fixtures.databases import asked
 from tests.fixtures.reports import black_hole, report_of
 from tests.support.full_disk import full_disk
 from tests.unit.recording_support import busy, header
-from tests.unit.saved_support import members_of, packed, recording, saved, with_report, zipped_first
+from tests.unit.saved_support import members_of, recording, saved, with_report
 
 SAVED = Path(__file__).parents[1] / "fixtures" / "saved"
 
@@ -64,27 +64,10 @@ def test_the_recording_round_trips_with_all_events_and_is_not_unpacked(tmp_path,
         again.close()
 
 
-def test_the_recording_of_a_file_of_0_1_0_is_unpacked_and_removed_on_closing(temporary):
-    with open_saved(SAVED / "first.racwire") as opened:
-        assert opened.recording is not None
-        (directory,) = temporary.iterdir()
-        assert stat.S_IMODE(directory.stat().st_mode) == 0o700
-    assert os.listdir(temporary) == []
-
-
-@pytest.mark.parametrize("make", [lambda path: saved(path, with_recording=True), lambda _: SAVED / "first.racwire"])
-def test_the_recording_is_not_unpacked_unless_requested(tmp_path, temporary, make):
-    with open_saved(make(tmp_path), recording=False) as opened:
+def test_the_recording_is_not_read_unless_requested(tmp_path, temporary):
+    with open_saved(saved(tmp_path, with_recording=True), recording=False) as opened:
         assert opened.recording is None
         assert os.listdir(temporary) == []
-
-
-def test_a_recording_of_0_1_0_is_saved_unchanged_and_read_from_there(tmp_path):
-    old = Path(__file__).parents[1] / "fixtures" / "recordings" / "schema-1.rec"
-    save(OutputFile(tmp_path / "s"), report_of(black_hole()), old)
-    with open_saved(tmp_path / "s") as opened:
-        assert opened.recording is not None
-        assert list(opened.recording.events()) == list(Recording.open(old).events())
 
 
 def test_a_recording_from_a_saved_file_can_be_saved_again_and_copied(tmp_path):
@@ -218,14 +201,6 @@ def test_a_recording_with_damaged_rows_is_reported_and_nothing_is_written(tmp_pa
     assert os.listdir(tmp_path) == ["a.rec"]
 
 
-def test_no_space_for_the_recording_of_0_1_0_is_reported_with_a_remedy(monkeypatch):
-    monkeypatch.setattr(zip_v1.shutil, "disk_usage", lambda _: type("", (), {"free": 1000}))
-    with pytest.raises(SavedError, match="No space left on device; set TMPDIR"):
-        open_saved(SAVED / "first.racwire")
-    with open_saved(SAVED / "first.racwire", recording=False) as opened:
-        assert opened.report.findings
-
-
 def test_a_file_opened_and_saved_again_keeps_its_age(tmp_path):
     first = open_saved(saved(tmp_path)).report
     save(OutputFile(tmp_path / "again"), first, None)
@@ -247,7 +222,6 @@ def test_the_kind_of_a_file_comes_from_its_contents(tmp_path):
     (tmp_path / "db").write_bytes(b"SQLite format 3\0" + bytes(100))
     (tmp_path / "empty").touch()
     assert kind_of(saved(tmp_path)) == "saved"
-    assert kind_of(zipped_first(tmp_path / "z")) == "saved"
     assert kind_of(tmp_path / "r.txt") == "report"
     assert kind_of(recording(tmp_path / "b.rec")) == "recording"
     assert [kind_of(Path(p)) for p in (tmp_path / "db", tmp_path / "empty", tmp_path, "/dev/zero", "/nowhere")] == [
@@ -260,7 +234,7 @@ def test_a_recording_is_refused_with_the_command_that_opens_it(tmp_path):
         open_saved(recording(tmp_path / "a.rec"))
 
 
-def test_a_file_of_the_first_version_opens(tmp_path):
+def test_a_file_that_was_saved_before_opens(tmp_path):
     with open_saved(SAVED / "first.racwire") as opened:
         assert opened.saved_at == "2026-11-20T14:05:00.000+01:00"
         assert {f.code for f in opened.report.findings} >= {"IC-PATH-003", "IC-GRID-001"}
@@ -268,24 +242,12 @@ def test_a_file_of_the_first_version_opens(tmp_path):
         assert "node rac2" in opened.recording.sources()
 
 
-def test_a_file_of_an_older_version_opens_with_its_contents():
-    """Its report has no settings, versions, waivers; its manifest no time; and a field that is not known here."""
-    with open_saved(SAVED / "older.racwire") as opened:
-        report = opened.report
-        assert (report.settings, report.versions, report.waivers, report.reruns) == ({}, {}, (), ())
-        assert opened.saved_at == report.started_at
-        assert report.findings[0].code == "IC-PATH-003"
-
-
-@pytest.mark.parametrize(
-    "make", [with_report, lambda path, data, **manifest: packed(path, {"report.json": data}, **manifest)]
-)
 @pytest.mark.parametrize(
     ("manifest", "report"),
     [({"format": "racwire-saved/3"}, b"{}"), ({}, b'{"schema": "racwire-report/3"}')],
 )
-def test_a_file_of_a_newer_version_is_reported(tmp_path, make, manifest, report):
-    path = make(tmp_path / "new.racwire", report, **manifest)
+def test_a_file_of_a_newer_version_is_reported(tmp_path, manifest, report):
+    path = with_report(tmp_path / "new.racwire", report, **manifest)
     with pytest.raises(SavedError, match=r"saved by a newer racwire \(format racwire-(saved/3|report/3); this"):
         open_saved(path)
 

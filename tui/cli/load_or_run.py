@@ -148,7 +148,7 @@ def _saved(args: argparse.Namespace, settings: Settings, with_traffic: bool) -> 
         saved = open_saved(Path(args.from_file), recording=with_traffic)
     except SavedError as error:
         raise UsageError(str(error)) from None
-    with saved, removed_at_abrupt_end(saved.temporary_directory):
+    with saved:
         _report_source(saved, args)
         yield _rejudged(saved, args, settings), saved.recording
 

@@ -32,8 +32,6 @@ FACT_GROUPS = (
     "effective_routes",
 )
 """The fields of `Cluster` that a check can need, in the order in which they can be gathered."""
-_REASON_IN_0_1_0 = " ".join(("not", "asked", "for"))
-"""The reason of the Unknown in files of racwire 0.1.0 for groups that were not gathered."""
 _NOT_GATHERED = NotGathered()
 """A single object, so that groups with this value are omitted from written files."""
 
@@ -67,11 +65,9 @@ class Cluster(Fact, frozen=True):
     """What racwire's own measurements sent shortly before the run, or during it, as their kept results tell."""
 
     def __post_init__(self) -> None:
-        """Replace every NotGathered, and its equivalent in files of 0.1.0, by the single NotGathered."""
+        """Replace every NotGathered by the single NotGathered."""
         for group in (*FACT_GROUPS, "changing"):
-            value = getattr(self, group)
-            old = type(value) is Unknown and value.reason == _REASON_IN_0_1_0
-            if old or isinstance(value, NotGathered):
+            if isinstance(getattr(self, group), NotGathered):
                 msgspec.structs.force_setattr(self, group, _NOT_GATHERED)
 
     def is_gathered(self, group: str) -> bool:

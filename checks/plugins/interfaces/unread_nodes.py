@@ -53,7 +53,7 @@ def _down(cluster: Cluster, node: UnreadNode) -> Finding:
         next=[
             Remedy(
                 f"Look at {node.name} on its console (management controller, hypervisor): is it powered on, what did "
-                "it print last, and are its links up? It may also run, cut off from all networks.",
+                "it print last, and are its links up? It may also run, cut off from its networks.",
                 where=f"the system administrator of {node.name}",
             ),
             Remedy(
@@ -61,7 +61,7 @@ def _down(cluster: Cluster, node: UnreadNode) -> Finding:
                 "the shutdown.",
                 ("racwire check log-lines",),
             ),
-            Remedy(f"When {node.name} is up, run all checks again.", ("racwire check",)),
+            Remedy(f"When {node.name} is up, run the checks again.", ("racwire check",)),
         ],
         evidence=[(cluster.local_node, "olsnodes"), (node.name, "ssh")],
         nodes=[node.name],

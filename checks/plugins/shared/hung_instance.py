@@ -32,7 +32,7 @@ def hung_instance_findings(cluster: Cluster) -> Iterator[Finding]:
     nodes = nodes_of(cluster, [one.number for one in late])
     yield HANGS.finding(
         Status.WARN,
-        f"{one_of} does not answer: queries of all instances end at their time limit, and "
+        f"{one_of} does not answer: GV$ queries end at their time limit, and "
         f"{database.instance_name(database.connected_instance)} answers alone.",
         subject=f"{one_of} does not answer",
         data={"instances": ", ".join(names), "number_of_instances": len(names)},
@@ -42,7 +42,7 @@ def hung_instance_findings(cluster: Cluster) -> Iterator[Finding]:
             Remedy(
                 "Query v$instance as SYSDBA in each of these instances, on its own node. The one whose query does not "
                 "end hangs; where each answers at once, free parallel query processes are lacking.",
-                (f"srvctl status database -db {database.name} -verbose",),
+                (f"srvctl status database -d {database.name} -v",),
                 f"the owner of the database's home on {named(nodes, 'node') or 'each node'}",
             ),
             Remedy(
