@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import chain, product
+from math import ceil
 
 from checks.diagnosis.cause import Cause
-from checks.diagnosis.seen import Loss, Seen
-from checks.model.finding import FAULTS, Finding
+from checks.diagnosis.seen import Loss, Seen, Sent, pair_of
+from checks.model.finding import FAULTS, Finding, Status
 from checks.model.hypothesis import Footprint, How, Place, Standing
 from checks.model.observation import Fate, Observation
 from checks.model.traffic import Traffic
 
 RARE = 1e-3
 """A share of losses is no candidate where like packets all passed, in numbers that it allows less often than this."""
+
+
+_SIZES_DIFFER = 8
+"""How many times more often one cause may lose one kind of packets than another. Ours."""
+_BLOCK_BYTES = 8192
+_ENOUGH_OF_A_FLOW = 5
+"""The packets of one flow that must all pass to show that the flow is not stopped from time to time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +39,8 @@ class Candidate:
     width: int = 0
     certain_from: int = 0
     """The least size in bytes of which a loss was seen: smaller packets of the footprint may pass."""
+    share_of_flows: float = 0.0
+    """Of a link of an aggregation: the share of the source ports that took it."""
     pairs: frozenset[tuple[str, str, str]] = field(default=frozenset())
     """Network, sender and receiver of the paths that it touches; of an inferred candidate only."""
 
@@ -37,58 +49,120 @@ class Candidate:
         """Whether a finding states it at its place: then it is said whatever it loses."""
         return bool(self.shown)
 
-    def explains(self, loss: Loss) -> bool:
+    def explains(self, loss: Loss, seen: Seen) -> bool:
         """Return whether the cause can have lost, or delayed, these packets."""
-        seen = loss.observation
-        if seen.fate is Fate.DELAYED:
-            return any(e.how is How.DELAYS and any(leg.meets(e.traffic) for leg in seen.legs) for e in self.effects)
-        return any(_loses(effect, leg, seen) for effect in self.effects for leg in seen.legs)
+        one = loss.observation
+        if one.fate is Fate.DELAYED:
+            return any(e.how is How.DELAYS and any(leg.meets(e.traffic) for leg in one.legs) for e in self.effects)
+        return any(self._loses(effect, leg, one, seen) for effect in self.effects for leg in one.legs)
+
+    def _loses(self, effect: Footprint, leg: Traffic, one: Observation, seen: Seen) -> bool:
+        if effect.how is How.DELAYS or not leg.meets(effect.traffic):
+            return False
+        if effect.how is How.AT_TIMES:
+            return True
+        if effect.how is How.SHARE:
+            return not one.is_total or self._by_chance(leg, one, seen)
+        in_turn = len({other.networks for other in one.legs}) > 1  # a block takes one network or another
+        if one.of is not None and not one.is_total and leg <= effect.traffic and not in_turn:
+            return effect.how is How.FLOWS  # what stops a whole leg explains only where nothing passed
+        return not one.is_total or not self._passes_there(effect, leg, seen)
+
+    def _passes_there(self, effect: Footprint, leg: Traffic, seen: Seen) -> bool:
+        """Return whether packets that it stops passed on the path; of an unknown part, packets of the same flow."""
+        pair = pair_of(leg)
+        if pair is None or not self.is_stated:
+            return False
+        like = (sent for sent in seen.on.get(pair, ()) if sent.lost < sent.of and sent.leg <= effect.traffic)
+        return any(effect.how is How.STOPS or _is_same_flow(leg, sent) for sent in like)
+
+    def _by_chance(self, leg: Traffic, one: Observation, seen: Seen) -> bool:
+        """Return whether a share of losses can lose each of so few packets."""
+        kind = Sent(leg, 0, 0).kind
+        like = [sent for sent in self._within(seen, How.SHARE) if sent.kind == kind]
+        sent = sum(other.of for other in like)
+        share = sum(other.lost for other in like) / sent if sent else 0.0
+        return len(like) * share ** (one.of or 0) >= RARE
+
+    def _within(self, seen: Seen, how: How) -> Iterator[Sent]:
+        """Yield the packets of known number that lie within what it does in this way."""
+        boxes = [effect.traffic for effect in self.effects if effect.how is how]
+        for pair in self.pairs or seen.on:
+            yield from (sent for sent in seen.on.get(pair, ()) if any(sent.leg <= box for box in boxes))
 
     def is_contradicted(self, seen: Seen) -> bool:
         """Return whether packets passed that the cause stops."""
-        return any(self._forbids(leg) for pair in self.pairs for leg, _ in seen.passed.get(pair, ())) or any(
-            self._forbids(leg) for leg, _ in seen.elsewhere
+        legs = chain(
+            (leg for pair in self.pairs for leg in seen.passed(pair)), (s.leg for s in seen.elsewhere if s.lost < s.of)
+        )
+        return any(
+            leg.sizes[0] >= self.certain_from and any(e.how is How.STOPS and leg <= e.traffic for e in self.effects)
+            for leg in legs
         )
 
     def lacks_contrast(self, seen: Seen) -> bool:
         """Return whether the packets that the cause lets pass were not seen to pass at its place."""
         beside = self.cause.beside
         return beside is not None and not any(
-            leg <= beside and leg.sizes[0] >= self.certain_from
-            for pair in self.pairs
-            for leg, _ in seen.passed.get(pair, ())
-        )
-
-    def _forbids(self, leg: Traffic) -> bool:
-        return leg.sizes[0] >= self.certain_from and any(
-            effect.how is How.STOPS and leg <= effect.traffic for effect in self.effects
+            leg <= beside and leg.sizes[0] >= self.certain_from for pair in self.pairs for leg in seen.passed(pair)
         )
 
     def is_unlikely(self, seen: Seen) -> bool:
         """Return whether a cause that loses a share would have lost some of what passed whole."""
-        shares = [effect.traffic for effect in self.effects if effect.how is How.SHARE]
-        if not shares:
+        if not any(effect.how is How.SHARE for effect in self.effects):
             return False
         kinds: dict[object, list[int]] = defaultdict(lambda: [0, 0])
-        sent = lost = 0
-        for pair in self.pairs:
-            for leg, one in seen.passed.get(pair, ()):
-                if any(leg <= traffic for traffic in shares):
-                    own = one.number if one.fate is Fate.LOST else 0
-                    of = (one.of or 0) if one.fate is Fate.LOST else one.number
-                    kind = kinds[leg.protocols, leg.sizes, leg.forms, leg.addresses]
-                    kind[0] += own
-                    kind[1] += of
-                    if own:
-                        sent, lost = sent + of, lost + own
+        lost = of = 0
+        for sent in self._within(seen, How.SHARE):
+            if sent.lost < sent.of:  # what is lost whole has another cause, or is too few to count
+                kinds[sent.kind, sent.leg.sizes][0] += sent.lost
+                kinds[sent.kind, sent.leg.sizes][1] += sent.of
+                lost, of = (lost + sent.lost, of + sent.of) if sent.lost else (lost, of)
         if not lost:
             return True
-        share = lost / sent
-        return any(not own and (1 - share) ** of < RARE for own, of in kinds.values())
+        # A ping is lost on its way there or back; larger packets are lost more often.
+        return any(
+            _at_most(number, sent, lost / of / (_SIZES_DIFFER if number else 2)) < RARE
+            for number, sent in kinds.values()
+        )
+
+    def is_enough(self, loss: Loss, seen: Seen) -> bool:
+        """Return whether the cause can have lost all these packets, so that their loss ends with it: none of their
+        ways is beside its footprint, and, where they took several networks in turn, their number is not above what it
+        can lose on its own."""
+        one = loss.observation
+        ways = {way for leg in one.legs for way in _ways(leg)}
+        met = [(leg & e.traffic) for leg in one.legs for e in self.effects if leg.meets(e.traffic)]
+        own = {way for leg in met for way in _ways(leg)}
+        if not {way[1:] for way in ways} <= {way[1:] for way in own}:
+            return False
+        networks, hit = {way[0] for way in ways}, {way[0] for way in own}
+        if hit >= networks:
+            return True
+        if None in networks or not one.of:
+            return False
+        most = len(hit) / len(networks) * self._share_of_blocks(one, seen)
+        return most >= 1 or _at_most(one.of - one.number, one.of, 1 - most) >= RARE
+
+    def _share_of_blocks(self, one: Observation, seen: Seen) -> float:
+        """Return the share of the datagrams that the cause can lose on a network that it touches."""
+        if self.share_of_flows:
+            return self.share_of_flows
+        kinds: dict[object, list[int]] = defaultdict(lambda: [0, 0])
+        for sent in self._within(seen, How.SHARE):
+            kinds[sent.kind][0] += sent.lost
+            kinds[sent.kind][1] += sent.of
+        share = max((lost / of for lost, of in kinds.values() if of), default=1.0)
+        fragments = ceil(_BLOCK_BYTES / max(1, min(leg.sizes[1] for leg in one.legs)))
+        return float(1 - (1 - min(1.0, 2 * share)) ** fragments)
 
     def implies(self, finding: Finding) -> bool:
         """Return whether the cause leads to a finding about a counter or a value at its place."""
-        if finding.code not in self.cause.moves or finding in self.shown:
+        if finding in self.shown:
+            return False
+        if self.cause.blinds and finding.status is Status.UNKNOWN and finding.nodes:
+            return set(finding.nodes) <= set(self.place.nodes)
+        if finding.code not in self.cause.moves:
             return False
         if finding.network and self.place.networks and finding.network not in self.place.networks:
             return False
@@ -104,9 +178,22 @@ class Candidate:
         return min((f.status.gravity for f in self.shown if f.status in FAULTS), default=99)
 
 
-def _loses(effect: Footprint, leg: Traffic, seen: Observation) -> bool:
-    if effect.how is How.DELAYS or not leg.meets(effect.traffic):
-        return False
-    if effect.how is How.STOPS:  # what stops a whole leg explains only where nothing passed
-        return seen.of is None or seen.is_total or not leg <= effect.traffic
-    return effect.how is How.FLOWS or not seen.is_total  # a share never explains that all is lost
+def _ways(leg: Traffic) -> Iterator[tuple[str | None, str | None, str | None]]:
+    """Yield network, sender and receiver of each way that the packets can take; None where any is possible."""
+    return product(leg.networks or (None,), leg.senders or (None,), leg.receivers or (None,))
+
+
+def _is_same_flow(one: Traffic, other: Sent) -> bool:
+    """Return whether all other packets of the same flow passed: a flow is lost whole, whatever the size."""
+    leg = other.leg
+    same = (one.protocols, one.addresses, one.ports) == (leg.protocols, leg.addresses, leg.ports)
+    return same and not other.lost and other.of >= _ENOUGH_OF_A_FLOW
+
+
+def _at_most(lost: int, of: int, share: float) -> float:
+    """Return the probability that of so many packets at most so many are lost at this share (binomial)."""
+    term = total = (1 - share) ** of
+    for k in range(1, lost + 1):
+        term *= (of - k + 1) / k * share / (1 - share)
+        total += term
+    return total

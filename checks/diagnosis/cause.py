@@ -90,6 +90,10 @@ class Cause:
     """Where its patterns are looked for."""
     moves: tuple[str, ...] = ()
     """The codes of findings about counters and values at its nodes that it leads to: NIC down, HAIP elsewhere."""
+    is_of_each_node: bool = False
+    """Whether a finding that names several nodes is the cause at each of them by itself."""
+    blinds: bool = False
+    """Whether what is UNKNOWN of its nodes follows from it."""
     effects_of: Callable[[Seen, Finding], Iterable[Footprint]] | None = None
     """What it does at the place of a finding that states it, where the value there decides; None: its touches."""
     is_link_of_aggregation: bool = False

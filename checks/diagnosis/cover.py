@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
-
-import msgspec
 
 from checks.diagnosis.candidate import Candidate
 from checks.diagnosis.predict import joined
 from checks.diagnosis.seen import Loss, Seen
 from checks.model.finding import FAULTS, Finding
-from checks.model.hypothesis import Standing
+from checks.model.hypothesis import How, Standing
 
 _MOST_JOINED = 12
 """The most narrow hypotheses of one cause that are tried in pairs against a wide one."""
@@ -39,11 +37,11 @@ class Covering:
 def cover(seen: Seen, stated: Sequence[Candidate], offered: Sequence[Candidate]) -> list[Covering]:
     """Return the entries: each stated cause; then, most losses first, what the rest needs. Symptoms that they cover
     are left out."""
-    entries = [Covering((one,), _losses_of(one, seen.losses)) for one in _roots(stated)]
+    entries = [Covering((one,), _losses_of(one, seen)) for one in _roots(stated)]
     roots = [entry for entry in entries if not entry.first.cause.is_symptom]
     left = frozenset(loss.number for loss in seen.losses if loss.finding.status in FAULTS)
     left = left.difference(*(entry.losses for entry in roots))
-    roots += _greedy(seen, offered, left)
+    roots += [Covering(one.alternatives, _losses_of(one.first, seen)) for one in _greedy(seen, offered, left)]
     symptoms = [entry for entry in entries if entry.first.cause.is_symptom]
     for entry in symptoms:
         if not all(_is_covered(seen, finding, roots) for finding in entry.first.shown):
@@ -64,37 +62,74 @@ def _follows(one: Candidate, other: Candidate) -> bool:
     return all(other.implies(f) or (is_better and f in other.shown) for f in one.shown)
 
 
-def _losses_of(one: Candidate, losses: Iterable[Loss]) -> frozenset[int]:
-    return frozenset(loss.number for loss in losses if one.explains(loss))
+def _losses_of(one: Candidate, seen: Seen) -> frozenset[int]:
+    return frozenset(loss.number for loss in seen.losses if one.explains(loss, seen))
 
 
 def _is_covered(seen: Seen, finding: Finding, entries: Sequence[Covering]) -> bool:
-    """Return whether others explain all that a finding of a symptom saw."""
-    own = {loss.number for loss in seen.losses if loss.finding is finding}
-    if own and own <= frozenset[int]().union(*(entry.losses for entry in entries)):
-        return True
+    """Return whether others explain all that a finding of a symptom saw.
+
+    Fragments that a node missed are of blocks, and it is not known from where: they are explained as far as the blocks
+    that it lost are.
+    """
+    own = [loss for loss in seen.losses if loss.finding is finding]
+    receivers = {node for loss in own for leg in loss.observation.legs for node in leg.receivers or ()}
+    blocks = [
+        loss
+        for loss in seen.losses
+        if loss.observation.what == "block"
+        and receivers & {n for g in loss.observation.legs for n in g.receivers or ()}
+    ]
+    if own and all(_is_held(loss, seen, entries) for loss in blocks or own):
+        return any(loss.number in entry.losses for loss in own for entry in entries)
     return any(entry.implies(finding) for entry in entries)
 
 
+def _is_held(loss: Loss, seen: Seen, entries: Sequence[Covering]) -> bool:
+    held = [entry for entry in entries if loss.number in entry.losses]
+    return len(held) > 1 or any(entry.first.is_enough(loss, seen) for entry in held)
+
+
 def _greedy(seen: Seen, offered: Sequence[Candidate], left: frozenset[int]) -> list[Covering]:
-    """Most losses first, then the narrower place, then the code: as good as the fewest, and linear."""
+    """Most losses of racwire's own packets first, then the narrower place, then most of what others suffered: as good
+    as the fewest, and linear."""
     table: dict[frozenset[int], list[Candidate]] = defaultdict(list)
     probes = frozenset(loss.number for loss, _ in seen.placed_losses())
     for one in offered:
-        if mine := _losses_of(one, seen.losses) & left:
+        if mine := _losses_of(one, seen) & left:
             table[mine].append(one)
     chosen: list[frozenset[int]] = []
     rest = left
     while True:
         # What only the database suffered points to no place: it never makes an entry by itself.
-        fits = [mine for mine in table if mine & rest & probes]
+        fits = [mine for mine in table if mine & rest & probes and not _repeats(table[mine], chosen, table)]
         if not fits:
             break
-        best = max(fits, key=lambda mine: (len(mine & rest), -_width(table[mine]), [-n for n in sorted(mine)]))
+        best = max(
+            fits,
+            key=lambda mine: (
+                len(mine & rest & probes), -_width(table[mine]), len(mine & rest), [-n for n in sorted(mine)],
+            ),
+        )  # fmt: skip
         chosen.append(best)
         rest -= best
     chosen = [mine for mine in chosen if not mine <= frozenset[int]().union(*(c for c in chosen if c is not mine))]
     return [_entry(mine, chosen, table) for mine in chosen]
+
+
+def _repeats(
+    candidates: Sequence[Candidate], chosen: Sequence[frozenset[int]], table: dict[frozenset[int], list[Candidate]]
+) -> bool:
+    """Return whether a cause that loses a share was chosen for a place that holds this one: chance is the rest."""
+    before = [one for mine in chosen for one in table[mine]]
+    return all(any(_holds(other, one) for other in before) for one in candidates)
+
+
+def _holds(wide: Candidate, narrow: Candidate) -> bool:
+    shares = [effect for effect in wide.effects if effect.how is How.SHARE]
+    return wide.cause is narrow.cause and all(
+        any(effect.how is How.SHARE and effect.traffic <= of.traffic for of in shares) for effect in narrow.effects
+    )
 
 
 def _width(candidates: Iterable[Candidate]) -> int:
@@ -113,21 +148,9 @@ def _entry(
             narrow = [(one, losses) for losses, every in table.items() for one in every if _is_narrow(one, codes)]
             pairs = combinations(sorted(narrow, key=lambda n: -len(n[1] & alone))[:_MOST_JOINED], 2)
             fit += next(([joined(a, b)] for (a, x), (b, y) in pairs if alone <= x | y), [])
-    best: dict[str, Candidate] = {}
-    for one in sorted(fit, key=lambda c: (c not in table[mine], c.cause.code, c.place.text)):
-        before = best.get(one.cause.code)
-        best[one.cause.code] = one if before is None else _either(before, one)
-    return Covering(tuple(best.values()), mine)
+    fit.sort(key=lambda one: (one not in table[mine], one.cause.code, len(one.place.nodes), one.place.text))
+    return Covering(tuple({(one.cause.code, one.place.text): one for one in reversed(fit)}.values())[::-1], mine)
 
 
 def _is_narrow(one: Candidate, code: str) -> bool:
     return one.cause.code == code and one.width == 1
-
-
-def _either(one: Candidate, other: Candidate) -> Candidate:
-    """Return one hypothesis for two places of a cause that the evidence cannot tell apart."""
-    if other.place.text in one.place.text:
-        return one
-    nodes = tuple(dict.fromkeys((*one.place.nodes, *other.place.nodes)))
-    place = msgspec.structs.replace(one.place, nodes=nodes, text=f"{one.place.text}, or {other.place.text}")
-    return replace(one, place=place)

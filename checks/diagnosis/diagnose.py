@@ -69,7 +69,7 @@ def diagnose(cluster: Cluster, findings: Iterable[Finding], causes: Sequence[Cau
             for entry in entries:
                 if entry.covering is hidden_by:
                     entry.hides.append(cause.code)
-    said = [_hypotheses(seen, number, entry, accounts) for number, entry in enumerate(entries, 1)]
+    said = [_hypotheses(seen, number, entries, accounts) for number in range(1, len(entries) + 1)]
     covered = frozenset[int]().union(*(entry.covering.losses for entry in entries))
     left = {loss.key: None for loss in seen.losses if loss.finding.status in FAULTS and loss.number not in covered}
     partly = {seen.key(f) for entry in entries for f in (*entry.shown, *entry.in_part, *entry.explains)}
@@ -114,10 +114,10 @@ def _attribute(seen: Seen, entries: Sequence[_Entry]) -> None:
             mine = [n for n in numbers if entry in holders[n]]
             if not mine or finding in entry.shown:
                 continue
-            alone = [n for n in mine if holders[n] == [entry]]
+            alone = [n for n in mine if holders[n] == [entry] and entry.lead.is_enough(seen.losses[n], seen)]
             if len(alone) == len(numbers) and not _is_bound(entry, seen, alone):
                 entry.explains.append(finding)
-            elif alone:
+            elif alone or any(holders[n] == [entry] for n in mine):
                 entry.in_part.append(finding)
             else:
                 others = {e.lead.cause.code for n in mine for e in holders[n] if e is not entry}
@@ -163,10 +163,13 @@ def _lost_blocks(cause: Cause, accounts: Sequence[LossAccount]) -> int | None:
 # --- what is said -----------------------------------------------------------------------------------------------------
 
 
-def _hypotheses(seen: Seen, number: int, entry: _Entry, accounts: Sequence[LossAccount]) -> list[Hypothesis]:
+def _hypotheses(
+    seen: Seen, number: int, entries: Sequence[_Entry], accounts: Sequence[LossAccount]
+) -> list[Hypothesis]:
+    entry = entries[number - 1]
     problems = [f for f in (*entry.shown, *entry.explains) if f.status in FAULTS]
     keys = [seen.key(f) for f in entry.shown]
-    headline = _headline(seen, entry)
+    headline = _headline(seen, entry, entries)
     return [
         Hypothesis(
             cause=one.cause.code,
@@ -200,15 +203,18 @@ def _keys(seen: Seen, findings: Iterable[Finding]) -> tuple[Key, ...]:
     return tuple(seen.key(f) for f in sorted(findings, key=lambda f: (f.status.gravity, f.code, f.title)))
 
 
-def _headline(seen: Seen, entry: _Entry) -> str:
+def _headline(seen: Seen, entry: _Entry, entries: Sequence[_Entry]) -> str:
     """Return the title of the finding that shows the entry, where that finding is about this entry alone; else what
     is lost, and where."""
     if not entry.shown:
         return f"{entry.lead.cause.name} {entry.lead.place.text}."
     strongest = entry.shown[0]
     own = {loss.number for loss in seen.losses if loss.finding is strongest}
-    if entry.lead.is_stated or own <= entry.covering.losses:
+    is_shared = sum(strongest in other.shown for other in entries) > 1
+    if not is_shared and (entry.lead.is_stated or own <= entry.covering.losses):
         return strongest.title
+    if not entry.lead.effects:
+        return f"{entry.lead.cause.name} {entry.lead.place.text}."
     effect = entry.lead.effects[0]
     return f"{_lost_packets(effect)} {entry.lead.place.text}."
 

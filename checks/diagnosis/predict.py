@@ -27,23 +27,41 @@ from checks.rules.own_footprint import may_be_own
 def stated(cause: Cause, seen: Seen) -> Iterator[Candidate]:
     """Yield the cause at each place where findings state it: those at one place together, and those of one kind on one
     network."""
+    if cause.is_of_each_node:
+        yield from (
+            one for f in seen.with_code(cause.shown_by) if _is_of_place(f) for one in _at_each_node(cause, seen, f)
+        )
+        return
     groups: list[list[Finding]] = []
     for finding in seen.with_code(cause.shown_by):
+        if cause.patterns and not _is_of_place(finding):
+            continue  # only losses, which its patterns place
         joined = [group for group in groups if any(_belong_together(finding, other) for other in group)]
         groups = [group for group in groups if group not in joined]
         groups.append([*(one for group in joined for one in group), finding])
     for group in groups:
         order = sorted(group, key=lambda f: cause.shown_by.index(f.code))
         proves = any(f.code in cause.proved_by and not may_be_own(f) for f in group)
-        if not proves and cause.patterns and not any(_is_of_place(f) for f in group):
-            continue  # only losses, which its patterns place
+        effects = tuple(dict.fromkeys(e for f in group for e in _effects(cause, seen, f)))
         yield Candidate(
             cause=cause,
-            place=_place_of(group),
-            effects=tuple(dict.fromkeys(e for f in group for e in _effects(cause, seen, f))),
+            place=_place_of(group, effects),
+            effects=effects,
             standing=Standing.PROVED if proves else Standing.SUPPORTED,
             shown=tuple(order),
         )
+
+
+def _at_each_node(cause: Cause, seen: Seen, finding: Finding) -> Iterator[Candidate]:
+    """Yield the cause at each node of a finding that says of several nodes the same, whatever its reason at each."""
+    standing = Standing.PROVED if finding.code in cause.proved_by else Standing.SUPPORTED
+    effects = tuple(_effects(cause, seen, finding))
+    for node in finding.nodes or ("",):
+        own = tuple(
+            e for e in effects if not node or node in (*(e.traffic.receivers or ()), *(e.traffic.senders or ()))
+        )
+        place = _place_of([msgspec.structs.replace(finding, nodes=(node,) if node else ())], own)
+        yield Candidate(cause=cause, place=place, effects=own, standing=standing, shown=(finding,))
 
 
 def _is_of_place(finding: Finding) -> bool:
@@ -53,13 +71,14 @@ def _is_of_place(finding: Finding) -> bool:
 def _belong_together(one: Finding, other: Finding) -> bool:
     if one.network and other.network and one.network != other.network:
         return False
-    same_kind = one.code == other.code and one.network == other.network
+    same_kind = one.code == other.code and one.network == other.network != ""
     return same_kind or not one.nodes or not other.nodes or not set(one.nodes).isdisjoint(other.nodes)
 
 
-def _place_of(findings: Sequence[Finding]) -> Place:
+def _place_of(findings: Sequence[Finding], effects: Iterable[Footprint]) -> Place:
     nodes = dict.fromkeys(node for f in findings for node in f.nodes)
     networks = dict.fromkeys(f.network for f in findings if f.network)
+    networks = networks or dict.fromkeys(name for e in effects for name in e.traffic.networks or ())
     text = f"{f'on {listed(nodes)}' if nodes else ''}{f' on {listed(networks)}' if networks else ''}".strip()
     return Place(networks=tuple(networks), nodes=tuple(nodes), text=text)
 
@@ -125,10 +144,12 @@ def inferred(cause: Cause, lost: LostPaths) -> Iterator[Candidate]:
             like = [(loss, leg) for loss, leg in losses if _fits(touch, loss.observation) and leg.meets(touch.packets)]
             for place, width, effects, pairs in _places(cause, touch, network, like, lost):
                 made = _limited(cause, touch, place, width, effects, pairs, like, lost.seen)
-                if not (
-                    made.is_contradicted(lost.seen) or made.is_unlikely(lost.seen) or made.lacks_contrast(lost.seen)
-                ):
+                if made is not None and not _is_refuted(made, lost.seen):
                     yield made
+
+
+def _is_refuted(made: Candidate, seen: Seen) -> bool:
+    return made.is_contradicted(seen) or made.is_unlikely(seen) or made.lacks_contrast(seen)
 
 
 def _fits(touch: Touch, seen: Observation) -> bool:
@@ -157,7 +178,8 @@ def _places(
             there = touch.packets & Traffic(networks=(network,), senders=(s,), receivers=(r,))
             place = Place(networks=(network,), nodes=(s,), to=(r,), text=f"from {s} to {r} on {network}")
             yield place, At.PATH, (Footprint(how=touch.how, traffic=there),), frozenset({(network, s, r)})
-    if At.SIDES in cause.at and (sides := _sides(touch, network, nodes, lost.seen)):
+    least = min(leg.sizes[0] for _, leg in like) if touch.is_sized else 0
+    if At.SIDES in cause.at and (sides := _sides(touch, least, network, nodes, lost.seen)):
         one, other = sides
         effects = tuple(
             Footprint(how=touch.how, traffic=touch.packets & Traffic(networks=(network,), senders=a, receivers=b))
@@ -167,7 +189,8 @@ def _places(
             (network, a, b) for a, b in ((a, b) for a in nodes for b in nodes) if (a in one) != (b in one)
         )
         text = f"between {listed(one)} and {listed(other)} on {network}"
-        yield Place(networks=(network,), nodes=(*one, *other), text=text), At.SIDES, effects, pairs
+        at = At.NODE if 1 in (len(one), len(other)) else At.SIDES  # a node alone: as narrow as its port
+        yield Place(networks=(network,), nodes=(*one, *other), text=text), at, effects, pairs
     if At.NETWORK in cause.at:
         effect = Footprint(how=touch.how, traffic=touch.packets & Traffic(networks=(network,)))
         yield Place(networks=(network,), text=f"on {network}"), At.NETWORK, (effect,), frozenset(every)
@@ -179,20 +202,24 @@ def _at_node(touch: Touch, node: str, network: str) -> str:
     return f"{'to' if touch.way is Way.TO else 'from'} {node} on {network}"
 
 
+_LEAST_OF_SIDES = 3
+"""Between two nodes there is a path, and no sides."""
+
+
 def _sides(
-    touch: Touch, network: str, nodes: Sequence[str], seen: Seen
+    touch: Touch, least: int, network: str, nodes: Sequence[str], seen: Seen
 ) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
-    """Return the two groups of nodes, of two or more, between which such packets pass in none of the ways."""
+    """Return the two groups of nodes between which such packets pass in none of the ways."""
     group = {node: node for node in nodes}
     for s, r in combinations(nodes, 2):
-        legs = [leg for pair in ((network, s, r), (network, r, s)) for leg, _ in seen.passed.get(pair, ())]
-        if any(leg <= touch.packets for leg in legs):
+        legs = [leg for pair in ((network, s, r), (network, r, s)) for leg in seen.passed(pair)]
+        if any(leg <= touch.packets and leg.sizes[0] >= least for leg in legs):
             old, new = group[r], group[s]
             group = {node: new if of == old else of for node, of in group.items()}
     sides = defaultdict(list)
     for node, of in group.items():
         sides[of].append(node)
-    if len(sides) != 2 or any(len(side) < 2 for side in sides.values()):
+    if len(sides) != 2 or len(nodes) < _LEAST_OF_SIDES:
         return None
     one, other = sides.values()
     return among(one), among(other)
@@ -207,8 +234,9 @@ def _limited(
     pairs: frozenset[Pair],
     like: Sequence[tuple[Loss, Traffic]],
     seen: Seen,
-) -> Candidate:
-    """Return the candidate; of full-size packets, those larger than what passed at its place."""
+) -> Candidate | None:
+    """Return the candidate; of full-size packets, those larger than what passed at its place, and none where nothing
+    smaller passed."""
     certain = 0
     if touch.is_sized:
         lost = [leg.sizes[0] for _, leg in like if any(leg.meets(effect.traffic) for effect in effects)]
@@ -216,10 +244,12 @@ def _limited(
         passed = [
             leg.sizes[1]
             for pair in pairs
-            for leg, _ in seen.passed.get(pair, ())
-            if leg.sizes[1] < certain and leg.meets(replace_sizes(touch.packets))
+            for leg in seen.passed(pair)
+            if leg.sizes[1] < certain and leg <= replace_sizes(touch.packets)
         ]
-        above = Traffic(sizes=(max(passed, default=0) + 1, MOST))
+        if not passed:
+            return None
+        above = Traffic(sizes=(max(passed) + 1, MOST))
         effects = tuple(Footprint(how=e.how, traffic=replace_sizes(e.traffic) & above) for e in effects)
     return Candidate(
         cause=cause,
@@ -272,7 +302,8 @@ def _links(cause: Cause, lost: LostPaths) -> Iterator[Candidate]:
         effects = [Footprint(how=How.STOPS, traffic=traffic & large) for traffic in of_ports]
         pairs = frozenset(pair for _, leg in short if (pair := pair_of(leg)))
         nodes = lost.nodes.get(network, ())
-        if not _too_many_flows(network, nodes, large, lost.seen, short):
+        share = _share_of_ports(lost.seen, short)
+        if not _too_many_flows(network, nodes, large, lost.seen, share):
             effects.append(Footprint(how=How.FLOWS, traffic=large & Traffic(networks=(network,))))
         yield Candidate(
             cause=cause,
@@ -281,17 +312,20 @@ def _links(cause: Cause, lost: LostPaths) -> Iterator[Candidate]:
             standing=Standing.SUPPORTED,
             width=At.NETWORK.width,
             certain_from=certain,
+            share_of_flows=share,
             pairs=pairs,
         )
 
 
-def _too_many_flows(
-    network: str, nodes: Iterable[str], large: Traffic, seen: Seen, short: Sequence[tuple[Loss, Traffic]]
-) -> bool:
-    """Return whether more flows of pings are lost whole than one link's share of the flows explains."""
+def _share_of_ports(seen: Seen, short: Sequence[tuple[Loss, Traffic]]) -> float:
+    """Return the share of the source ports that lost all, on the paths on which some did."""
     ways = {pair_of(leg): len(leg.ports or ()) for _, leg in short}
     of = sum(_ports_passed(seen, pair) + lost for pair, lost in ways.items() if pair)
-    share = sum(ways.values()) / of if of else 0.5
+    return sum(ways.values()) / of if of else 0.5
+
+
+def _too_many_flows(network: str, nodes: Iterable[str], large: Traffic, seen: Seen, share: float) -> bool:
+    """Return whether more flows of pings are lost whole than one link's share of the flows explains."""
     pings = [
         o for loss in seen.losses if (o := loss.observation).what == "ping" and o.is_total and _on(o, network, large)
     ]
@@ -300,7 +334,7 @@ def _too_many_flows(
         for s in nodes
         for r in nodes
         if s != r
-        for leg, _ in seen.passed.get((network, s, r), ())
+        for leg in seen.passed((network, s, r))
     )
     lost, whole = len(pings), len(pings) + passed
     return (
@@ -310,7 +344,7 @@ def _too_many_flows(
 
 
 def _ports_passed(seen: Seen, pair: Pair) -> int:
-    return len({port for leg, one in seen.passed.get(pair, ()) if one.fate is Fate.PASSED for port in leg.ports or ()})
+    return len({port for sent in seen.on.get(pair, ()) if not sent.lost for port in sent.leg.ports or ()})
 
 
 def _on(seen: Observation, network: str, large: Traffic) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from checks.model.facts import Cluster
 from checks.model.finding import FAULTS, Finding, Key, Status, keyed
 from checks.model.observation import Fate, Observation
-from checks.model.traffic import Traffic
+from checks.model.traffic import SMALL, Traffic
 
 Pair = tuple[str, str, str]
 """Network, sender, receiver."""
@@ -25,6 +25,21 @@ class Loss:
     observation: Observation
     finding: Finding
     key: Key
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """Packets of one kind on one leg, of which some, all or none were lost there or on another leg of their way."""
+
+    leg: Traffic
+    lost: int
+    of: int
+
+    @property
+    def kind(self) -> object:
+        """Equal for packets that a share of losses treats alike."""
+        leg = self.leg
+        return leg.protocols, leg.addresses, leg.forms, leg.sizes[1] > SMALL
 
 
 class Seen:
@@ -43,23 +58,29 @@ class Seen:
             for number, (seen, finding) in enumerate(_losses(self.not_passed))
         ]
         """The losses that a cause must cover, or, of a finding that is UNKNOWN or a remark, may cover."""
-        self.passed: dict[Pair, list[tuple[Traffic, Observation]]] = defaultdict(list)
-        """By network, sender and receiver: packets of which at least some passed, with their leg there."""
-        self.elsewhere: list[tuple[Traffic, Observation]] = []
+        self.on: dict[Pair, list[Sent]] = defaultdict(list)
+        """By network, sender and receiver: packets of known number, with their leg there."""
+        self.elsewhere: list[Sent] = []
         """Those of which network, sender and receiver are not all known exactly."""
         for finding in self.findings:
             for seen in finding.observed:
                 self._index(seen)
 
     def _index(self, seen: Observation) -> None:
-        # Of what took one network or another in turn, those that passed may all have taken one of them.
-        in_part = seen.fate is Fate.LOST and seen.of is not None and seen.number < seen.of
-        if seen.fate is Fate.PASSED or (in_part and len({leg.networks for leg in seen.legs}) == 1):
+        if seen.fate is Fate.PASSED or (seen.fate is Fate.LOST and seen.of is not None):
+            # Of what took one network or another in turn, those that passed may all have taken one of them.
+            if seen.fate is Fate.LOST and len({leg.networks for leg in seen.legs}) > 1:
+                return
             for leg in seen.legs:
+                sent = Sent(leg, seen.number if seen.fate is Fate.LOST else 0, seen.of or seen.number)
                 if exact := pair_of(leg):
-                    self.passed[exact].append((leg, seen))
+                    self.on[exact].append(sent)
                 else:
-                    self.elsewhere.append((leg, seen))
+                    self.elsewhere.append(sent)
+
+    def passed(self, pair: Pair) -> Iterator[Traffic]:
+        """Yield the packets from one node to another of which at least one passed."""
+        return (sent.leg for sent in self.on.get(pair, ()) if sent.lost < sent.of)
 
     def key(self, finding: Finding) -> Key:
         """Return the key of a finding."""

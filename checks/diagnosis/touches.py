@@ -34,25 +34,22 @@ _FILTERED = (*_KINDS, *(kind & Traffic(sizes=FULL) for kind in _KINDS))
 
 def filtered(seen: Seen, finding: Finding) -> Iterator[Footprint]:
     """Yield what a packet filter stops: what it refused with an error; where packets vanish at a node, the kinds of
-    packets that get lost on the way to it, and of which none passes; where no kind fits, an unknown part."""
-    for one in finding.observed:
-        if one.fate is Fate.REFUSED:
-            yield from (Footprint(how=How.STOPS, traffic=leg) for leg in one.legs)
-    for node in finding.nodes:
-        networks = (finding.network,) if finding.network else None
-        to_node = Traffic(receivers=(node,), networks=networks)
+    packets that get lost on the way to it, and of which none passes."""
+    refused = [leg for one in finding.observed if one.fate is Fate.REFUSED for leg in one.legs]
+    yield from (Footprint(how=How.STOPS, traffic=leg) for leg in refused)
+    known = () if isinstance(seen.cluster.networks, Unknown) else seen.cluster.networks
+    networks = (finding.network,) if finding.network else tuple(network.name for network in known)
+    for to_node in () if refused else (Traffic(receivers=(n,), networks=(w,)) for n in finding.nodes for w in networks):
         kinds: list[Traffic] = []
         for kind in (to_node & kind for kind in _FILTERED):
             if not any(kind <= wider for wider in kinds) and _vanishes(seen, kind):
                 kinds.append(kind)
-        how = How.STOPS if kinds else How.FLOWS
-        yield from (Footprint(how=how, traffic=kind) for kind in kinds or [to_node])
+        yield from (Footprint(how=How.STOPS, traffic=kind) for kind in kinds)
 
 
 def _vanishes(seen: Seen, kind: Traffic) -> bool:
     """Return whether packets of a kind were lost, and none passed."""
-    passed = (leg for legs in seen.passed.values() for leg, _ in legs)
-    if any(leg <= kind for leg in passed):
+    if any(leg <= kind for pair in seen.on for leg in seen.passed(pair)):
         return False
     return any(leg <= kind for loss, leg in seen.placed_losses() if loss.observation.is_total)
 

@@ -34,6 +34,8 @@ class How(StrEnum):
     """Some are lost, by chance or by load."""
     FLOWS = "stops some flows of"
     """Those on one link of an aggregation; which flows take it is not known of these packets."""
+    AT_TIMES = "stops, for some time,"
+    """All for some seconds, and none in others."""
     DELAYS = "delays"
     """They arrive late."""
 

@@ -31,8 +31,12 @@ def instance_name(cluster: Cluster, number: int) -> str:
 def node_of(cluster: Cluster, number: int) -> str:
     """Return the node that an instance runs on, by its name in the report; empty where it is not known."""
     database = database_of(cluster)
-    instance = database.instance(number) if database else None
-    host = instance.host.partition(".")[0] if instance else ""
+    hosts = (
+        {i.number: i.host for i in database.unasked} | {i.number: i.host for i in database.instances}
+        if database
+        else {}
+    )
+    host = hosts.get(number, "").partition(".")[0]
     nodes = () if isinstance(cluster.nodes, Unknown) else cluster.nodes
     return next((n.name for n in nodes if n.name.partition(".")[0].casefold() == host.casefold()), host)
 

@@ -9,7 +9,7 @@ from checks.model.facts import AddressProbe, AddressProbes, Cluster, NotGathered
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.wording import counted, listed
 from checks.plugins.shared.grouping import some
-from checks.rules.observed.states import read_on, state
+from checks.rules.observed.states import read_at, state
 
 ONE_OWNER = Kind("IC-OWNER-001", "No second host answers for the private addresses")
 SECOND = Kind(
@@ -75,11 +75,7 @@ def address_owners(cluster: Cluster) -> Iterator[Finding]:
             subject=f"{len(found.probes)} probed",
             seen=some([f"{p.ip} of {p.node}: {listed(p.macs) or 'no answer'}" for p in found.probes]),
             evidence=[(found.node, "arp probes")],
-            observed=[
-                one
-                for network in dict.fromkeys(probe.network for probe in found.probes)
-                for one in read_on(ONE_OWNER.code, [p.node for p in found.probes if p.network == network], network)
-            ],
+            observed=read_at(ONE_OWNER.code, [(p.node, p.network) for p in found.probes]),
         )
 
 

@@ -12,7 +12,7 @@ from checks.model.networks import layers_below
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.shared.host_facts import HOST_TOPIC, hosts_of
 from checks.rules.member_shares import Balance, judge_balance
-from checks.rules.observed.states import read_on, state
+from checks.rules.observed.states import read_at, state
 
 _DRIVER = "Linux kernel documentation, bonding"
 EVEN = Kind("IC-BALANCE-001", "The bonds of the private networks send and receive through the same members")
@@ -80,11 +80,7 @@ def bond_balance(cluster: Cluster) -> Iterator[Finding]:
             subject=f"{briefly((one.name for one in even), 'bond')}: same members",
             seen=some([line for one in even for line in one.lines]),
             evidence=_evidence(even),
-            observed=[
-                one
-                for same in alike(even, lambda one: one.network)
-                for one in read_on(EVEN.code, [each.node for each in same], same[0].network)
-            ],
+            observed=read_at(EVEN.code, [(one.node, one.network) for one in even]),
         )
     for same in alike(sorted(unknown), lambda node: unknown[node].reason):
         yield NOT_KNOWN.finding(

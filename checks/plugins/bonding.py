@@ -21,7 +21,7 @@ from checks.plugins.shared.host_facts import (
     skipped,
     skipped_without_hosts,
 )
-from checks.rules.observed.states import read_on, state
+from checks.rules.observed.states import read_at, state
 
 _CAUSE_11 = "MOS 563566.1, cause 11"
 _DRIVER = "Linux kernel documentation, bonding"
@@ -148,7 +148,7 @@ def bonding(cluster: Cluster) -> Iterator[Finding]:
             subject=f"{counted(len(sound), 'bond')}, all members up",
             seen=some([line for place in sound for line in place.lines]),
             evidence=_evidence(sound),
-            observed=[one for same in alike(sound, lambda p: p.network) for one in _read_on(same)],
+            observed=read_at(SOUND.code, [(place.node, place.network) for place in sound]),
         )
     yield from not_known_findings(NOT_KNOWN, "The state of the bonds of {} is", {**unknown, **missing}, "bonding")
     if not places and not unknown and not missing:
@@ -371,10 +371,6 @@ def _of(
 
 def _observed(kind: Kind, places: Sequence[_Place]) -> list[Observation]:
     return [state(kind.code, place.node, place.network, place.bond.name, place.bond.mode) for place in places]
-
-
-def _read_on(places: Sequence[_Place]) -> tuple[Observation, ...]:
-    return read_on(SOUND.code, [place.node for place in places], places[0].network)
 
 
 def _line(node: str, member: BondMember) -> str:

@@ -21,7 +21,7 @@ from checks.model.finding import PROBLEMS, Finding, Remedy, Status
 from checks.model.observation import Observation
 from checks.model.wording import counted, few
 from checks.plugins.shared.grouping import alike, briefly, named, some
-from checks.rules.observed.states import read_on, state, to_peer
+from checks.rules.observed.states import read_at, state, to_peer
 from checks.rules.table_routes import route_to
 
 _MANUAL = "ip-route(8)"
@@ -144,7 +144,7 @@ def effective_route(cluster: Cluster) -> Iterator[Finding]:
             subject=f"{briefly(nodes, 'node')}: {counted(len(fine), 'pair')}",
             seen=some([w.line for w in fine]),
             evidence=[(node, _TOPIC) for node in nodes],
-            observed=read_on(WHOLE.code, nodes),
+            observed=read_at(WHOLE.code, [(way.node.name, way.network.name) for way in fine]),
         )
     for nodes in alike(sorted(unknown), lambda node: unknown[node].reason):
         yield _not_known(nodes, unknown[nodes[0]])

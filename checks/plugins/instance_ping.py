@@ -13,6 +13,7 @@ from checks.model.known_instances import Unseen, active, instance_name, nodes_of
 from checks.model.wording import counted, few, listed, span
 from checks.plugins.shared.fragments import fragmenting
 from checks.plugins.shared.grouping import named
+from checks.plugins.shared.hung_instance import HANGS, hung_instance_findings
 from checks.plugins.shared.instance_pairs import pairs_table
 from checks.plugins.shared.instance_text import (
     milliseconds,
@@ -77,7 +78,7 @@ FEW = Kind("IC-PING-006", "Too few pings between the instances for a verdict")
     question="Do the instances answer each other quickly, with small and with block-sized messages?",
     needs=("activity",),
     uses=("database", "nodes", "networks"),
-    kinds=(QUICK, SLOW, LARGE_SLOWER, NOT_KNOWN, LARGE_MISSING, FEW, SILENT),
+    kinds=(QUICK, SLOW, LARGE_SLOWER, NOT_KNOWN, LARGE_MISSING, FEW, SILENT, HANGS),
 )
 def instance_ping(cluster: Cluster) -> Iterator[Finding]:
     """Averages the pings of 500 bytes and 8 KB that the instances' own PING processes exchange in the interval.
@@ -89,6 +90,7 @@ def instance_ping(cluster: Cluster) -> Iterator[Finding]:
     A real instance pings each other one about every 12 s, so an interval has few pings. A fault needs few_pings
     of them; two thirds of few_pings of each size suffice for quick answers to pass.
     """
+    yield from hung_instance_findings(cluster)
     if isinstance(cluster.activity, Activity):
         yield from with_container_note(cluster, _findings(cluster, cluster.activity))
 

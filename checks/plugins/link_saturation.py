@@ -12,7 +12,7 @@ from checks.plugins.shared.counter_text import TOPIC, not_counted_finding, share
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.rules.nic_counts import LinkLoad, link_load, private_nics_counted
 from checks.rules.node_counts import without_counts
-from checks.rules.observed.states import read_on, state
+from checks.rules.observed.states import read_at, state
 
 ROOM = Kind("IC-LOAD-001", "The traffic of the private NICs leaves room on their links")
 FULL = Kind(
@@ -57,7 +57,7 @@ def link_saturation(cluster: Cluster) -> Iterator[Finding]:
             data={"nics": len(fine), "most_percent": most.percent},
             seen=some([_line(load) for load in fine]),
             evidence=_evidence(fine),
-            observed=read_on(ROOM.code, [x.nic.node for x in fine]),
+            observed=read_at(ROOM.code, [(x.nic.node, x.nic.network) for x in fine]),
         )
     compared = {(load.nic.node, load.nic.name) for load in loads}
     silent = {nic.place: _no_speed(nic.speed_mbps) for nic in nics if (nic.node, nic.name) not in compared}

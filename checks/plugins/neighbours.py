@@ -13,7 +13,7 @@ from checks.model.traffic import Address, Traffic, among
 from checks.model.wording import hub, listed
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.rules.neighbour_entries import NeighbourEntry, Whose, neighbour_entries
-from checks.rules.observed.states import read_on, state, to_peer
+from checks.rules.observed.states import read_at, read_on, state, to_peer
 from checks.rules.swapped_ports import swapped_ports
 
 _RFC = "RFC 5227"
@@ -106,7 +106,7 @@ def _right(cluster: Cluster, entries: Sequence[NeighbourEntry]) -> Finding:
         subject=f"{len(entries)} right",
         seen=some([e.line for e in entries]),
         evidence=[(node, "neighbours") for node in nodes],
-        observed=read_on(RIGHT.code, nodes),
+        observed=read_at(RIGHT.code, [(e.node, e.network) for e in entries]),
     )
 
 

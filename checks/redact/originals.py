@@ -135,6 +135,7 @@ def _database(part: msgspec.Struct) -> Iterator[Named]:
             yield from _host(part.server)
         case facts.UnaskedInstance():
             yield "instance", part.name
+            yield from _host(part.host)
         case facts.ServiceActivity() if not part.service.startswith("SYS$"):
             yield "service", part.service
         case facts.NotAsked():

@@ -65,9 +65,9 @@ def pings_due(seconds: float) -> int:
     return max(1, int(seconds // _PING_EVERY_S))
 
 
-def is_small_slow(ping: InstancePing, limits: Thresholds) -> bool:
-    """Whether already the pings of 500 bytes of a pair take long."""
-    return (ping.average_500b_us or 0.0) / 1000 > limits.ping_warn_ms
+def is_slow(average_us: float | None, limits: Thresholds) -> bool:
+    """Whether pings of one size take long; those of a size that was not answered do not."""
+    return (average_us or 0.0) / 1000 > limits.ping_warn_ms
 
 
 def judged_from_s(limits: Thresholds) -> int:

@@ -15,7 +15,7 @@ PARAMETER = "cluster_interconnects"
 
 
 @dataclass(frozen=True)
-class Place:
+class UsedPlace:
     """One interconnect of one instance, and its network."""
 
     used: InterconnectInUse
@@ -40,9 +40,9 @@ class Place:
         return f"{self.used.name} {self.used.ip}{source}"
 
 
-def places(cluster: Cluster, used: tuple[InterconnectInUse, ...]) -> tuple[Place, ...]:
+def places(cluster: Cluster, used: tuple[InterconnectInUse, ...]) -> tuple[UsedPlace, ...]:
     """Return these interconnects with their networks."""
-    return tuple(Place(one, network_of(cluster, one), _public(cluster, one)) for one in used)
+    return tuple(UsedPlace(one, network_of(cluster, one), _public(cluster, one)) for one in used)
 
 
 def known_networks(cluster: Cluster) -> tuple[PrivateNetwork, ...]:

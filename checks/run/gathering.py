@@ -135,7 +135,7 @@ async def _of_every_node(
         try:
             return await read(name)
         except ShellError as error:
-            return UnreadNode(name, str(error), error.right)
+            return UnreadNode(name, str(error), error.right, is_silent=error.is_silent)
         except Exception as error:  # an error of one node must not lose the others
             return UnreadNode(name, f"Reading {what}{name} failed: {error_text(error)}")
         finally:

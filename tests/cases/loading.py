@@ -62,7 +62,7 @@ class ExpectedCause(Table, frozen=True, kw_only=True):
     """The code of the cause; several where the evidence cannot tell them apart."""
     standing: Standing | None = None
     place: str = "*"
-    """The place, as the hypothesis has it; `*` matches any text."""
+    """The subject of a finding that shows the cause; `*` matches any text."""
     nodes: tuple[str, ...] | None = None
     network: str | None = None
 
@@ -71,20 +71,23 @@ class ExpectedCause(Table, frozen=True, kw_only=True):
         """The codes, any of which is right."""
         return several(self.cause)
 
-    def fits(self, report: Report, hypothesis: Hypothesis) -> bool:
+    def fits(self, hypothesis: Hypothesis, report: Report) -> bool:
         """Whether the hypothesis is the cause at the right place, with any standing that is in the first lines."""
-        places = [finding.subject for finding in report.findings_of(hypothesis.shown_by)]
         return (
             hypothesis.cause in self.causes
             and hypothesis.standing in (Standing.PROVED, Standing.SUPPORTED)
-            and (self.place == "*" or any(fnmatchcase(place, self.place) for place in places))
+            and (self.place == "*" or any(fnmatchcase(place, self.place) for place in _places(hypothesis, report)))
             and (self.nodes is None or set(self.nodes) <= set(hypothesis.nodes))
             and (self.network is None or self.network in hypothesis.networks)
         )
 
-    def is_met_by(self, report: Report, hypothesis: Hypothesis) -> bool:
+    def is_met_by(self, hypothesis: Hypothesis, report: Report) -> bool:
         """Whether the hypothesis is the expected one."""
-        return self.fits(report, hypothesis) and self.standing in (None, hypothesis.standing)
+        return self.fits(hypothesis, report) and self.standing in (None, hypothesis.standing)
+
+
+def _places(hypothesis: Hypothesis, report: Report) -> tuple[str, ...]:
+    return (hypothesis.place.text, *(finding.subject for finding in report.findings_of(hypothesis.shown_by)))
 
 
 class Expect(Table, frozen=True, kw_only=True):
@@ -159,15 +162,17 @@ class Case(Table, frozen=True, kw_only=True):
             if finding.code in self.must_not.codes or finding.status in self.must_not.statuses:
                 yield f"must not be found: {finding.status} {finding.code} {finding.title}"
             yield from (f"must not be in the report: {p!r} in {whole}" for p in self.must_not.phrases if p in whole)
-        shown = report.diagnosis.with_standing(Standing.PROVED, Standing.SUPPORTED)
-        found = list(dict.fromkeys(h.cause for h in shown))
+        # A cause at several places is one here.
+        found = list(
+            dict.fromkeys(h.cause for h in report.diagnosis.with_standing(Standing.PROVED, Standing.SUPPORTED))
+        )
         if self.expect.causes is not None and found != list(self.expect.causes):
             yield f"causes {', '.join(found) or 'none'}"
         possible = {h.cause for h in report.diagnosis.with_standing(Standing.POSSIBLE) if h.because}
         yield from (f"not possible by a finding: {code}" for code in self.expect.possible if code not in possible)
-        unexplained = report.diagnosis.unexplained
+        unexplained = [finding.title for finding in report.findings_of(report.diagnosis.unexplained)]
         if self.expect.unexplained is not None and len(unexplained) != self.expect.unexplained:
-            yield f"unexplained: {'; '.join(f.title for f in report.findings_of(unexplained)) or 'nothing'}"
+            yield f"unexplained: {'; '.join(unexplained) or 'nothing'}"
         if not self.expect.findings and found:
             yield f"causes of a healthy cluster: {', '.join(found)}"
         code = exit_code(report)

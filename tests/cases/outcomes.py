@@ -85,7 +85,7 @@ def outcome_of(case: Case, report: Report) -> Outcome:
 def outcome_of_pair(name: str, first: Case, second: Case, report: Report) -> Outcome:
     """Return the outcome of two faults at once: each must be among the first entries of the diagnosis."""
     shown = first_entries(report)
-    named = [any(wanted.fits(report, h) for h in shown for wanted in case.expect.first[:1]) for case in (first, second)]
+    named = [any(wanted.fits(h, report) for h in shown for wanted in case.expect.first[:1]) for case in (first, second)]
     return Outcome(
         name=name,
         group="pairs",
@@ -108,10 +108,10 @@ def first_entries(report: Report) -> tuple[Hypothesis, ...]:
     return report.diagnosis.with_standing(Standing.PROVED, Standing.SUPPORTED)
 
 
-def entries_of(report: Report) -> list[list[Hypothesis]]:
-    """Return the entries with which the report begins: hypotheses that the evidence cannot tell apart together."""
+def _entries(shown: Iterable[Hypothesis]) -> list[list[Hypothesis]]:
+    """Return the causes in their order, those that the evidence cannot tell apart together."""
     entries: dict[int, list[Hypothesis]] = {}
-    for hypothesis in first_entries(report):
+    for hypothesis in shown:
         entries.setdefault(hypothesis.entry, []).append(hypothesis)
     return list(entries.values())
 
@@ -126,18 +126,21 @@ def _alarm(report: Report) -> Result:
 
 
 def _result(case: Case, report: Report) -> Result:
-    shown, wanted = entries_of(report), case.expect.first
+    shown, wanted = first_entries(report), case.expect.first
     if not wanted:
         # A fault for which no cause can be known from the evidence: every cause would be an invention.
-        return Result.MISSED if any(e[0].standing is Standing.PROVED for e in shown) else Result.RIGHT
-    in_order = len(shown) >= len(wanted) and all(
-        any(w.is_met_by(report, h) for h in entry) for w, entry in zip(wanted, shown, strict=False)
+        return Result.MISSED if any(h.standing is Standing.PROVED for h in shown) else Result.RIGHT
+    entries = _entries(shown)
+    in_order = len(entries) >= len(wanted) and all(
+        any(w.is_met_by(h, report) for h in entry) for w, entry in zip(wanted, entries, strict=False)
     )
     standings = {h.cause: h.standing for h in report.diagnosis.hypotheses}
     excluded = all(standings.get(cause) is Standing.EXCLUDED for cause in case.expect.excluded)
     if in_order and excluded:
         return Result.RIGHT
-    return Result.PARTLY if any(w.fits(report, h) for w in wanted for h in report.diagnosis.hypotheses) else Result.MISSED
+    return (
+        Result.PARTLY if any(w.fits(h, report) for w in wanted for h in report.diagnosis.hypotheses) else Result.MISSED
+    )
 
 
 # --- the table --------------------------------------------------------------------------------------------------------

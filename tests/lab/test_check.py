@@ -107,8 +107,8 @@ def test_the_same_fault_gives_the_same_first_line_twenty_times(cluster):
     # Without the datagrams, which are paced over the interval: that would take four minutes.
     checks = ("interfaces", "mtu-consistency", "df-ping", "neighbours", "reassembly", "rp-filter")
     first = [cluster.check(*checks).diagnosis.hypotheses[0] for _ in range(20)]
-    assert {(h.cause, h.standing, h.headline, h.places) for h in first} == {
-        (first[0].cause, first[0].standing, first[0].headline, first[0].places)
+    assert {(h.cause, h.standing, h.headline, h.place) for h in first} == {
+        (first[0].cause, first[0].standing, first[0].headline, first[0].place)
     }
     assert first[0].cause == "CAUSE-12"
 

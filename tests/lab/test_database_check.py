@@ -183,6 +183,7 @@ NOT_OF_PRAC2 = {
     ("gc-blocks-lost", "IC-LOST-004"): UNKNOWN,
     ("gc-receive-time", "IC-TIME-005"): UNKNOWN,
     ("instance-ping", "IC-PING-004"): UNKNOWN,
+    ("instance-ping", "IC-PING-008"): Status.WARN,
     ("interconnect-in-use", "IC-USE-008"): UNKNOWN,
 }
 

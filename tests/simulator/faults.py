@@ -93,7 +93,7 @@ KINDS = {
         Kind("stranger-traffic", Scope.PAIR, _causes(6), ("IC-SHARE-002",)),
         Kind("foreign-host", Scope.NETWORK, _causes(6), ("IC-TOPO-002",)),
         Kind("hung-instance", Scope.NODE, frozenset(), ()),
-        Kind("node-down", Scope.NODE, frozenset(), ("IC-GRID-006",)),
+        Kind("node-down", Scope.NODE, _causes(62), ("IC-IFACE-033",)),
     )
 }
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import selectors
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any, TypeVar
@@ -119,7 +119,9 @@ class SimulatedShell:
 
     async def run(self, program: Program, *arguments: str) -> Any:
         """Return what the program prints."""
-        texts = {LINK.name: self._link, NEIGHBOUR.name: self._neighbour, ROUTES_IN_USE.name: self._routes}
+        texts: dict[str, Callable[..., str]] = {
+            LINK.name: self._link, NEIGHBOUR.name: self._neighbour, ROUTES_IN_USE.name: self._routes,
+        }  # fmt: skip
         if program.name == ARRIVALS.name:
             text = f"Icmp: InMsgs InEchos\nIcmp: 0 {self.world.in_echos[self.node]}\n"
         elif program.name == UDP_ENDS.name:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 from zlib import crc32
 
 from checks.model.packet_sizes import IP_HEADER, UDP_HEADER
@@ -11,8 +11,7 @@ HEADERS = IP_HEADER[4] + UDP_HEADER
 """Bytes of a packet beside the payload of a ping or a datagram."""
 
 
-@dataclass(frozen=True, slots=True)
-class Packet:
+class Packet(NamedTuple):
     """One packet on a private network."""
 
     network: int

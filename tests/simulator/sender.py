@@ -24,7 +24,7 @@ class _Flow:
     def __init__(self, world: World, ends: tuple[int, str, str, str], port: int, number: int, clock: _Clock) -> None:
         self._world, self._ends, self._port, self._number, self._clock = world, ends, port, number, clock
         self._whole = True
-        self.due: float | None = None
+        self.due = 0.0
 
     def fileno(self) -> int:
         return self._number
@@ -42,12 +42,14 @@ class _Flow:
         answered = self._world.datagram(network, here, there, size, self._port, whole=self._whole, in_a_row=in_a_row)
         if answered is None:
             raise OSError(errno.EMSGSIZE, "Message too long")
-        self.due = self._clock.now + _ROUND_TRIP_S if answered else None
+        if answered:
+            self.due = self._clock.now + _ROUND_TRIP_S
+            self._clock.pending[self._number] = self
 
     def answer(self) -> tuple[str, str]:
-        if self.due is None or self.due > self._clock.now:
+        if self._number not in self._clock.pending or self.due > self._clock.now:
             return "", ""
-        self.due = None
+        del self._clock.pending[self._number]
         return "refused", self._ends[3]
 
     def close(self) -> None:
@@ -59,7 +61,8 @@ class _Clock:
 
     def __init__(self) -> None:
         self.now = 0.0
-        self.flows: list[_Flow] = []
+        self.pending: dict[int, _Flow] = {}
+        """The sockets to which an answer is under way."""
         self._sent: dict[int, list[float]] = {}
 
     def is_in_a_row(self, network: int) -> bool:
@@ -70,9 +73,9 @@ class _Clock:
 
     def poll(self, most_ms: float) -> list[tuple[int, int]]:
         until = self.now + max(0.0, most_ms) / 1000
-        due = [flow.due for flow in self.flows if flow.due is not None]
-        self.now = max(self.now, min([until, *due]))
-        return [(flow.fileno(), 0) for flow in self.flows if flow.due is not None and flow.due <= self.now]
+        first = min((flow.due for flow in self.pending.values()), default=until)
+        self.now = max(self.now, min(until, first))
+        return [(number, 0) for number, flow in self.pending.items() if flow.due <= self.now]
 
     def register(self, number: int, mask: int) -> None:
         """Every flow is polled."""
@@ -83,14 +86,14 @@ def run(world: World, node: str, cluster: Cluster, words: Sequence[str]) -> str:
     clock = _Clock()
     places = {a.ip: (n.name, i.name) for n in cluster.read_nodes() for i in n.interfaces for a in i.addresses}
     lines: list[str] = []
+    numbers: list[int] = []
 
     def open_flow(family: int, source: str, source_port: int, target: str, port: int) -> _Flow:
-        network = int(next(nic for ip, (name, nic) in places.items() if ip == source and name == node)[3:])
-        number = crc32(repr((world.seed, node, target, len(clock.flows))).encode())
+        network = int(places[source][1].removeprefix("eth"))
+        number = crc32(repr((world.seed, node, target, len(numbers))).encode())
         chosen = source_port or _LEAST_PORT + number % _PORTS
-        flow = _Flow(world, (network, node, places[target][0], target), chosen, len(clock.flows), clock)
-        clock.flows.append(flow)
-        return flow
+        numbers.append(chosen)
+        return _Flow(world, (network, node, places[target][0], target), chosen, len(numbers), clock)
 
     def outcome(flow: _Flow, target: str) -> tuple[str, str]:
         return flow.answer()

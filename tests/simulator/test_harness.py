@@ -149,6 +149,18 @@ def test_a_fault_of_a_network_has_no_single_node_and_a_half_may_be_one():
         assert fits(hypothesis(cause, place, 1), fault, Draw((fault,), 9000, 1)) is wanted, (kind, cause, place)
 
 
+def test_a_part_of_a_network_is_right_where_it_has_all_that_ends_with_the_fault():
+    """Beside other faults the packets that would show the rest of the network may be lost anyway."""
+    wide = Fault("switch-mtu", 1)
+    entry = (hypothesis("CAUSE-12", Place(networks=(NAMES[0],), nodes=("rac1",)), 1),)
+    ways = losses([PINGS], ("rac1", "rac2", "rac3"), NAMES)
+    assert mended._is_all_of_it(entry, wide, ways, ways)
+    assert not mended._is_all_of_it(entry, wide, ways, frozenset())
+    assert not mended._is_all_of_it(entry, wide, frozenset(), ways)
+    assert not mended._is_all_of_it(entry, Fault("switch-mtu", 2), ways, ways)
+    assert not mended._is_all_of_it(entry, Fault("port-mtu", 1, "rac2"), ways, ways)
+
+
 def test_where_cables_are_crossed_a_fault_shows_on_the_other_network():
     fault, cables = Fault("udp-filtered", 2, "rac1"), Fault("crossed-cables", 0, "rac1")
     there = hypothesis("CAUSE-08", Place(networks=(NAMES[0],), nodes=("rac1",)), 1)

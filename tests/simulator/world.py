@@ -36,6 +36,7 @@ class World:
         self.in_echos: Counter[str] = Counter()
         self._places = frozenset((f.kind, f.node, f.network) for f in self.faults)
         self._sent: Counter[Packet] = Counter()
+        self._pings: dict[tuple[int, str, str, str, int], tuple[Packet | None, tuple[Packet, ...]]] = {}
         self._effects: dict[Packet, tuple[tuple[Fault | None, Effect], ...]] = {}
         self._ways = {(s, r, n): self._way(s, r, n) for s in self.names for r in self.names for n in NETWORKS}
 
@@ -89,9 +90,10 @@ class World:
 
     def effects(self, packet: Packet) -> tuple[tuple[Fault | None, Effect], ...]:
         """Return what becomes of a packet, in the order of its way: None is no fault but the receiver's own MTU."""
-        if packet not in self._effects:
-            self._effects[packet] = tuple(self._effects_of(packet))
-        return self._effects[packet]
+        found = self._effects.get(packet)
+        if found is None:
+            found = self._effects[packet] = tuple(self._effects_of(packet))
+        return found
 
     def _effects_of(self, packet: Packet) -> list[tuple[Fault | None, Effect]]:
         way = self.way(packet.sender, packet.receiver, packet.network)
@@ -105,8 +107,10 @@ class World:
 
     def sends(self, packet: Packet) -> bool:
         """Send a packet, and return whether its receiver takes it."""
+        if not (effects := self.effects(packet)):
+            return True
         self._sent[packet] += 1
-        for fault, e in self.effects(packet):
+        for fault, e in effects:
             if e.share >= 1 or (
                 not self.is_lucky and chance(self.seed, str(fault), packet, self._sent[packet]) < e.share
             ):
@@ -144,19 +148,29 @@ class World:
 
     def ping(self, network: int, sender: str, receiver: str, address: str, size: int) -> bool | None:
         """Send an echo request with Don't Fragment; return whether it is answered, None where the kernel refuses it."""
-        if size > self.mtu_to(sender, network, address):
+        way = (network, sender, receiver, address, size)
+        if way not in self._pings:
+            self._pings[way] = self._ping(*way)
+        request, back = self._pings[way]
+        if request is None:
             return None
-        if not self.sends(Packet(network, sender, receiver, address, "icmp", size)):
+        if not self.sends(request):
             return False
         self.in_echos[receiver] += 1
-        back = [
-            Packet(network, receiver, sender, address, "icmp", piece, form)
-            for form, piece in pieces(size, self.mtu_to(receiver, network, address))
-        ]
         returned = [self.sends(packet) for packet in back]
         if not all(returned):
             self.incomplete(sender, returned, back)
         return all(returned)
+
+    def _ping(
+        self, network: int, sender: str, receiver: str, address: str, size: int
+    ) -> tuple[Packet | None, tuple[Packet, ...]]:
+        """Return an echo request, which the kernel can refuse, and the packets of its reply."""
+        if size > self.mtu_to(sender, network, address):
+            return None, ()
+        cut = pieces(size, self.mtu_to(receiver, network, address))
+        request = Packet(network, sender, receiver, address, "icmp", size)
+        return request, tuple(Packet(network, receiver, sender, address, "icmp", piece, form) for form, piece in cut)
 
     def datagram(
         self, network: int, sender: str, receiver: str, size: int, port: int, *, whole: bool, in_a_row: bool = False

@@ -14,7 +14,6 @@ from checks.model.facts import (
     BlockTransfer,
     InstancePing,
     InterconnectInUse,
-    UnaskedInstance,
     Unknown,
     WaitBucket,
     WaitEvent,
@@ -175,7 +174,10 @@ async def test_an_instance_that_hangs_costs_one_timeout_and_is_named():
     database = await read_database(wire.databases(), quiet)
     why = "GV$INSTANCE did not answer in time: an instance hangs, or has no free parallel query process."
     assert [i.number for i in database.instances] == [1]
-    assert database.unasked == (UnaskedInstance(2, "prod2", why), UnaskedInstance(3, "prod3", why))
+    assert [(one.number, one.name, one.host, one.is_late, one.reason) for one in database.unasked] == [
+        (2, "prod2", "rac2", True, why),
+        (3, "prod3", "rac3", True, why),
+    ]
 
     def work():
         source.grow(1, {"gc blocks lost": 3})
@@ -295,6 +297,7 @@ async def test_an_instance_without_parallel_query_processes_is_named():
     database = await read_database(databases, quiet)
     (unasked,) = database.unasked
     assert (unasked.number, unasked.name, database.why_alone) == (3, "prod3", "")
+    assert not unasked.is_late
     assert "GV$INSTANCE has no row for this instance: it was starting or stopping" in unasked.reason
     activity = await read_activity(databases, database, INTERVAL_S, quiet)
     assert [a.instance for a in activity.instances if a == activity.of(a.instance)] == [1, 2]

@@ -79,7 +79,7 @@ async def test_an_instance_that_hangs_costs_one_call_timeout():
         database = await read_database(databases, quiet)
         activity = await read_activity(databases, database, INTERVAL_S, quiet)
     why = "GV$INSTANCE did not answer in time: an instance hangs, or has no free parallel query process."
-    assert database.unasked == (UnaskedInstance(2, "prod2", why),)
+    assert database.unasked == (UnaskedInstance(2, "prod2", why, host="rac2", is_late=True),)
     assert activity.of(1) is not None
     assert activity.instances[1] == ActivityGap(2, why)
     assert source.asked_all == 1

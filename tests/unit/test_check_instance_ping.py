@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from checks.model.facts import InstancePing, Unknown, UnreadView
+from checks.model.facts import InstancePing, UnaskedInstance, Unknown, UnreadView
 from checks.model.finding import Status
 from checks.plugins.instance_ping import instance_ping
 from tests.fixtures.clusters import cluster, node
@@ -14,6 +14,21 @@ SMALL = cluster([node(1, 1500), node(2, 1500)])
 
 def found(measured, base=2, instances=2):
     return {f.code: f for f in instance_ping.run(asked(base, activity=activity(instances, pings=measured)))}
+
+
+@pytest.mark.parametrize("is_late", [True, False])
+def test_an_instance_that_does_not_answer_is_named_where_a_query_of_all_ended_at_its_time_limit(is_late):
+    why = "GV$INSTANCE did not answer in time: an instance hangs."
+    silent = [UnaskedInstance(n, f"prod{n}", why, host=f"rac{n}", is_late=is_late) for n in (2, 3)]
+    facts = asked(3, database=database(1, unasked=tuple(silent)), activity=activity(1))
+    codes = {f.code: f for f in instance_ping.run(facts)}
+    assert ("IC-PING-008" in codes) is is_late
+    if is_late:
+        finding = codes["IC-PING-008"]
+        assert finding.title.startswith("prod2 or prod3 does not answer: ")
+        assert finding.title.endswith("and prod1 answers alone.")
+        assert (finding.status, finding.nodes) == (Status.WARN, ("rac2", "rac3"))
+    assert codes["IC-PING-004"].nodes == ("rac2", "rac3")
 
 
 def test_quick_answers_pass_with_the_slowest_pair():

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from checks.model.facts import Address, ConfiguredInterface, InterfaceConfiguration, ToolMessage
+from checks.model.facts import Address, ConfiguredInterface, InterfaceConfiguration, ToolMessage, UnreadNode
 from checks.model.finding import Finding, Status
 from checks.plugins.interfaces import interfaces
 from tests.fixtures.clusters import cluster, clusterware, interface, node, with_interface
@@ -26,6 +26,28 @@ def test_two_private_networks_in_one_subnet_fail():
     assert [n.name for n in built.networks] == ["eth1 192.168.10.0/24", "eth2 192.168.10.0/24"]
     assert [p.interface for p in built.networks[1].ports] == ["eth2", "eth2"]
     assert "eth1 and eth2" in found(built)["IC-IFACE-006"].title
+
+
+@pytest.mark.parametrize(
+    ("status", "is_silent", "code"),
+    [
+        ("Inactive", True, "IC-IFACE-033"),
+        ("Inactive", False, "IC-IFACE-010"),  # sshd refuses: the node is up
+        ("Active", True, "IC-IFACE-010"),  # a firewall, or the public network
+    ],
+)
+def test_a_node_that_is_down_is_told_from_one_that_could_not_be_read(status, is_silent, code):
+    base = clusterware(3)
+    gone = msgspec.structs.replace(base.members[2], status=status)
+    facts = msgspec.structs.replace(base, members=(*base.members[:2], gone))
+    unread = UnreadNode("rac3", "This node cannot reach rac3: rac3 is down.", is_silent=is_silent)
+    codes = found(cluster([node(1), node(2), unread], facts))
+    assert {"IC-IFACE-010", "IC-IFACE-033"} & set(codes) == {code}
+    assert codes[code].nodes == ("rac3",)
+    if code == "IC-IFACE-033":
+        assert codes[code].status is Status.FAIL
+        assert codes[code].title.startswith("rac3 is down: Clusterware shows it inactive")
+        assert not codes[code].lacks
 
 
 def test_warnings_of_oifcfg_and_unknown_lines_are_reported():

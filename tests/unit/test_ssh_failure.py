@@ -6,7 +6,14 @@ from hypothesis import strategies as st
 
 from checks.model.settings import SshSettings
 from checks.sources.nodes.ssh import LOGIN_ENDED, other_system, without_narration
-from checks.sources.nodes.ssh_failure import FailedLogin, no_guest_place, not_supported, ssh_failure, ssh_silence
+from checks.sources.nodes.ssh_failure import (
+    FailedLogin,
+    no_guest_place,
+    no_host_answered,
+    not_supported,
+    ssh_failure,
+    ssh_silence,
+)
 
 BANNER = "*** Authorised use only. All activity is recorded. ***\n"
 ACCEPTED = 'Authenticated to rac2 ([10.20.0.2]:22) using "publickey".\n'
@@ -115,6 +122,22 @@ def test_each_error_of_ssh_becomes_one_message(messages: str, expected: str) -> 
     assert expected in message
     assert "rac2" in message
     assert "\n" not in message
+
+
+@pytest.mark.parametrize(
+    ("messages", "is_silent"),
+    [
+        ("ssh: connect to host rac2 port 22: No route to host", True),
+        ("ssh: connect to host rac2 port 22: Connection timed out", True),
+        ("ssh: connect to host rac2 port 22: Network is unreachable", False),
+        ("ssh: connect to host rac2 port 22: Connection refused", False),
+        ("Connection timed out during banner exchange", False),
+        ("Permission denied (publickey).", False),
+        (BANNER + ACCEPTED + "Connection to 10.0.0.2 port 22 timed out", False),
+    ],
+)
+def test_a_host_that_answers_nothing_is_told_from_one_that_refuses(messages: str, is_silent: bool) -> None:
+    assert no_host_answered(failed(messages)) is is_silent
 
 
 def test_a_changed_host_key_names_key_file_line_and_fingerprint() -> None:

@@ -54,6 +54,7 @@ BETWEEN_NODES = (
         code="CAUSE-08",
         name="A packet filter drops packets of the interconnect",
         effects_of=filtered,
+        is_of_each_node=True,
         patterns=(
             touch(How.STOPS, Way.TO, protocols=("udp",)),
             touch(How.STOPS, Way.TO, protocols=("udp",), sizes=FULL),

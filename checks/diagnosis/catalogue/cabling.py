@@ -155,7 +155,7 @@ CABLING = (
     Cause(
         code="CAUSE-40",
         name="The link of a private NIC goes down and comes back",
-        touches=(touch(How.FLOWS),),
+        touches=(touch(How.AT_TIMES),),
         moves=("IC-NIC-005", "IC-NIC-007"),
         further_sources=(mos(1), mos(22)),
         proved_by=("IC-NIC-006",),

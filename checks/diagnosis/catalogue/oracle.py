@@ -131,4 +131,27 @@ ORACLE = (
             where="the Grid owner on each node",
         ),
     ),
+    Cause(
+        code="CAUSE-62",
+        name="A node is down",
+        touches=(touch(How.STOPS, ends=("clusterware", "instance"), every_network=True),),
+        moves=("IC-GRID-006",),
+        blinds=True,
+        further_sources=("Clusterware Administration Guide, olsnodes -s",),
+        proved_by=("IC-IFACE-033",),
+        cleared_by=("interfaces",),
+        covers="since each node was read",
+        look=look("List the nodes with their state.", "olsnodes -n -s", where="the Grid owner"),
+    ),
+    Cause(
+        code="CAUSE-63",
+        name="An instance hangs, or does not answer",
+        touches=(touch(How.STOPS, ends=("instance",), every_network=True),),
+        blinds=True,
+        proved_by=("IC-PING-008",),
+        look=look(
+            "Look for what an instance waits for: a hang manager report, ORA-32701, ORA-29770 in its alert log.",
+            where="the owner of the database's home",
+        ),
+    ),
 )

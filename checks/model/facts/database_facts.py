@@ -42,6 +42,11 @@ class UnaskedInstance(Fact, frozen=True):
     name: str
     reason: str
     right: MissingRight | None = None
+    host: str = ""
+    """The node's host name without its domain; empty where it is not known."""
+    is_late: bool = False
+    """Whether a query of all instances did not end in time: one of the instances that it did not return hangs, or has
+    no free parallel query process."""
 
 
 class InterconnectInUse(Fact, frozen=True):

@@ -151,6 +151,8 @@ class UnreadNode(Fact, frozen=True):
     right: MissingRight | None = None
     is_pending: bool = False
     """Whether racwire still waits for the answer of the node. Checks never see such a node."""
+    is_silent: bool = False
+    """Whether no host answered ssh at its address: nothing accepted the connection, and nothing refused it."""
 
 
 class CounterChange(Fact, frozen=True):

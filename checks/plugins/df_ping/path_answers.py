@@ -27,7 +27,7 @@ def all_pass(cluster: Cluster, network: PrivateNetwork, paths: Sequence[PathProb
 
 
 def others_pass(cluster: Cluster, network: PrivateNetwork, paths: Sequence[PathProbe]) -> Finding:
-    """Return the finding for the paths that pass beside those that have a finding of their own."""
+    """Return the finding for the paths that pass, where other paths have a finding of their own."""
     others = "path" if len(paths) == 1 else f"{len(paths)} paths"
     return _pass(
         cluster,

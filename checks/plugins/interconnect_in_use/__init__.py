@@ -24,18 +24,18 @@ from checks.plugins.interconnect_in_use.use_kinds import (
     reconfigure,
     unset,
 )
-from checks.plugins.interconnect_in_use.use_observed import unused_networks, used_on, used_places
 from checks.plugins.shared.grouping import MOST_LINES, alike, briefly, named, some
 from checks.plugins.shared.instance_text import statement_topics, unknown_instance_findings
 from checks.rules.engineered import is_engineered, is_infiniband
-from checks.rules.places_in_use import PARAMETER, Place, known_networks, places
+from checks.rules.observed.interconnects import unused_networks, used_on, used_places
+from checks.rules.places_in_use import PARAMETER, UsedPlace, known_networks, places
 
 _NO_NODE = "No node could be read, and oifcfg stores no netmask."
 """The reason why the network of an address is not known."""
 _STATEMENTS = ("interconnects", "parameters")
 _MOST_HAIP_NICS = 4
 """Clusterware puts HAIP addresses on four interfaces at most (MOS 1210883.1)."""
-Used = Mapping[int, tuple[Place, ...]]
+Used = Mapping[int, tuple[UsedPlace, ...]]
 """The interconnects of each instance, by its number."""
 
 
@@ -113,17 +113,17 @@ def _instances(cluster: Cluster, database: Database, used: Used) -> Iterator[Fin
         yield _fewer(cluster, {n: used[n] for n in same})
 
 
-def _reasons(public: tuple[Place, ...]) -> tuple[tuple[str, str], ...]:
+def _reasons(public: tuple[UsedPlace, ...]) -> tuple[tuple[str, str], ...]:
     return tuple((p.used.name, p.public) for p in public)
 
 
-def _cannot_be_placed(cluster: Cluster, place: Place) -> bool:
+def _cannot_be_placed(cluster: Cluster, place: UsedPlace) -> bool:
     """Return whether the place may be on a private network: oifcfg stores no netmask, and no node could be read."""
     without_length = any("/" not in network.subnet for network in known_networks(cluster))
     return not place.public and place.network is None and without_length and not cluster.read_nodes()
 
 
-def _is_elsewhere(cluster: Cluster, place: Place) -> bool:
+def _is_elsewhere(cluster: Cluster, place: UsedPlace) -> bool:
     return not place.public and place.network is None and bool(known_networks(cluster))
 
 
@@ -145,7 +145,7 @@ def _public(cluster: Cluster, used: Used, public: Used, set_to: Mapping[int, str
         evidence=_evidence(cluster),
         nodes=nodes_of(cluster, used),
         extent=(len(used), "instances"),
-        observed=used_places(cluster, PUBLIC, {n: public[n] for n in used}),
+        observed=used_places(cluster, PUBLIC.code, {n: public[n] for n in used}),
     )
 
 
@@ -164,11 +164,11 @@ def _elsewhere(cluster: Cluster, used: Used, elsewhere: Used, set_to: Mapping[in
         evidence=_evidence(cluster),
         nodes=nodes_of(cluster, used),
         extent=(len(used), "instances"),
-        observed=used_places(cluster, ELSEWHERE, {n: elsewhere[n] for n in used}),
+        observed=used_places(cluster, ELSEWHERE.code, {n: elsewhere[n] for n in used}),
     )
 
 
-def _set_by_parameter(database: Database, number: int, found: tuple[Place, ...]) -> str:
+def _set_by_parameter(database: Database, number: int, found: tuple[UsedPlace, ...]) -> str:
     """Return the value of the parameter; where it could not be read, the addresses that come from it."""
     value = (database.parameter(number, PARAMETER) or "").strip()
     return value or ":".join(p.used.ip for p in found if p.from_parameter)
@@ -199,7 +199,7 @@ def _by_parameter(cluster: Cluster, used: Used, set_to: Mapping[int, str]) -> Fi
         evidence=_evidence(cluster),
         nodes=nodes_of(cluster, used),
         extent=(len(used), "instances"),
-        observed=used_places(cluster, BY_PARAMETER, used),
+        observed=used_places(cluster, BY_PARAMETER.code, used),
     )
 
 
@@ -208,12 +208,12 @@ def _unset(cluster: Cluster, used: Used, set_to: Mapping[int, str]) -> Remedy:
     return unset(names, any(is_infiniband(_nic(place)) for found in used.values() for place in found))
 
 
-def _is_engineered(cluster: Cluster, found: tuple[Place, ...]) -> bool:
+def _is_engineered(cluster: Cluster, found: tuple[UsedPlace, ...]) -> bool:
     """Return whether the interfaces have the names of engineered systems, where the vendor sets the parameter."""
     return all(is_engineered(cluster, _nic(p)) for p in found)
 
 
-def _nic(place: Place) -> str:
+def _nic(place: UsedPlace) -> str:
     return place.used.name.partition(":")[0]
 
 
@@ -224,12 +224,12 @@ def _haip_online(cluster: Cluster) -> bool:
     return clusterware.haip.present and clusterware.haip.state == "ONLINE"
 
 
-def _on(found: tuple[Place, ...]) -> tuple[str, ...]:
+def _on(found: tuple[UsedPlace, ...]) -> tuple[str, ...]:
     """Return the names of the private networks of these places."""
     return tuple(dict.fromkeys(p.network.name for p in found if p.network))
 
 
-def _too_few(cluster: Cluster, found: tuple[Place, ...]) -> bool:
+def _too_few(cluster: Cluster, found: tuple[UsedPlace, ...]) -> bool:
     return len(_on(found)) < min(len(known_networks(cluster)), _MOST_HAIP_NICS)
 
 
@@ -264,7 +264,7 @@ def _fewer(cluster: Cluster, used: Used) -> Finding:
         network=unused[0].name if len(unused) == 1 else "",
         nodes=nodes_of(cluster, used),
         extent=(len(used), "instances"),
-        observed=unused_networks(cluster, FEWER, used, unused),
+        observed=unused_networks(cluster, FEWER.code, used, unused),
     )
 
 
@@ -297,7 +297,7 @@ def _haip_by_some(cluster: Cluster, database: Database, used: Used) -> Iterator[
             ],
             evidence=_evidence(cluster),
             nodes=nodes_of(cluster, without),
-            observed=used_places(cluster, HAIP_BY_SOME, {n: used[n] for n in without}),
+            observed=used_places(cluster, HAIP_BY_SOME.code, {n: used[n] for n in without}),
         )
 
 
@@ -319,7 +319,7 @@ def _apart(cluster: Cluster, used: Used) -> Iterator[Finding]:
             next=[inspect()],
             evidence=_evidence(cluster),
             nodes=nodes_of(cluster, both),
-            observed=used_places(cluster, APART, {n: used[n] for n in both}),
+            observed=used_places(cluster, APART.code, {n: used[n] for n in both}),
         )
 
 
@@ -344,7 +344,7 @@ def _as_configured(cluster: Cluster, used: Used) -> Finding:
             ),
         ),
         evidence=_evidence(cluster),
-        observed=used_on(cluster, AS_CONFIGURED, used),
+        observed=used_on(cluster, AS_CONFIGURED.code, used),
     )
 
 

@@ -10,7 +10,7 @@ from checks.model.check import Kind, check
 from checks.model.effect import Effect
 from checks.model.facts import Cluster, Interface, Node, Port, PrivateNetwork, Unknown
 from checks.model.finding import Finding, Remedy, Status
-from checks.model.wording import continued, listed
+from checks.model.wording import listed
 from checks.plugins.interfaces.link_local import HAIP_TAKEN, RANGE_SHARED, link_local_findings
 from checks.plugins.interfaces.oifcfg_lines import (
     ALSO_PUBLIC,
@@ -32,6 +32,7 @@ from checks.plugins.interfaces.port_addresses import (
     second_interface_findings,
     swapped_findings,
 )
+from checks.plugins.interfaces.unread_nodes import NODE_DOWN, NODE_NOT_READ, unread_node_findings
 from checks.rules.engineered import is_engineered
 from checks.rules.link_states import link_status
 from checks.rules.observed.states import read_on, state
@@ -80,11 +81,6 @@ SAME_SUBNET = Kind(
 NONE_CONFIGURED = Kind(
     "IC-IFACE-009", "No private network is configured", "Without a cluster_interconnect the cluster cannot form."
 )
-NODE_NOT_READ = Kind(
-    "IC-IFACE-010",
-    "A node could not be read",
-    "The node's side of every private network is unknown. racwire cannot detect a fault there.",
-)
 
 
 @check(
@@ -106,6 +102,7 @@ NODE_NOT_READ = Kind(
         NONE_CONFIGURED,
         NETMASK,
         NODE_NOT_READ,
+        NODE_DOWN,
         OCR_AND_GPNP_DIFFER,
         HAIP_OFF,
         HAIP_ABSENT,
@@ -126,15 +123,7 @@ def interfaces(cluster: Cluster) -> Iterator[Finding]:
     """
     if isinstance(cluster.networks, Unknown):
         return
-    yield from _unread(cluster)
-    if not cluster.nodes:
-        yield NODE_NOT_READ.finding(
-            Status.UNKNOWN,
-            "No node could be read.",
-            subject="no node read",
-            expected=("The interfaces of every node",),
-            next=[Remedy("List the nodes of the cluster.", ("olsnodes -n -s",), "the Grid owner")],
-        )
+    yield from unread_node_findings(cluster)
     if not cluster.networks:
         yield NONE_CONFIGURED.finding(
             Status.FAIL,
@@ -159,21 +148,6 @@ def interfaces(cluster: Cluster) -> Iterator[Finding]:
     yield from configuration_findings(cluster)
     yield from haip_findings(cluster)
     yield from link_local_findings(cluster)
-
-
-def _unread(cluster: Cluster) -> Iterator[Finding]:
-    for node in cluster.unread_nodes():
-        yield NODE_NOT_READ.finding(
-            Status.UNKNOWN,
-            f"{node.name} could not be read: {continued(node.reason.partition(': ')[0].rstrip('.'))}.",
-            subject=f"{node.name} not read",
-            seen=(node.reason,),
-            expected=("The interfaces of the node, read over ssh without a password",),
-            next=[Remedy("Try the same connection by hand.", (f"ssh -o BatchMode=yes {node.name} true",))],
-            evidence=[(node.name, "ssh")],
-            nodes=[node.name],
-            lacks=[node],
-        )
 
 
 def _network(cluster: Cluster, network: PrivateNetwork) -> Iterator[Finding]:

@@ -25,7 +25,7 @@ from checks.rules.nic_counts import (
 )
 from checks.rules.node_counts import without_counts
 from checks.rules.observed.counted_packets import nic_faults_counted, send_discards
-from checks.rules.observed.states import read_on
+from checks.rules.observed.states import read_at
 
 _STATISTICS = "Linux, Documentation/networking/statistics.rst"
 QUIET = Kind("IC-NIC-001", "The private NICs counted no error and no drop in the interval")
@@ -138,7 +138,7 @@ def nic_counters(cluster: Cluster) -> Iterator[Finding]:
             subject=f"{counted(len(quiet), 'NIC')} quiet",
             seen=some([_traffic(nic) for nic in quiet]),
             evidence=_evidence([n.node for n in quiet]),
-            observed=read_on(QUIET.code, [n.node for n in quiet]),
+            observed=read_at(QUIET.code, [(n.node, n.network) for n in quiet]),
         )
     yield from _not_known(cluster, cluster.counters, {n.node for n in nics})
 

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from checks.model.check import Kind
 from checks.model.facts import Cluster, FlowPort, FlowProbe, Flows, Held, OtherSender, PrivateNetwork, Unknown
 from checks.model.finding import FAULTS, Finding, Remedy, Status
+from checks.model.observation import Observation
 from checks.model.packet_sizes import packet_of
 from checks.model.wording import between, counted, few, hub
 from checks.plugins.shared.path_text import first_lines, short_name
-from checks.rules.flow_verdicts import (
-    FlowJudgement,
-    flows_of,
-    is_fine,
-    whole,
-)
+from checks.plugins.udp_path.flow_kinds import ICMP_ONLY, SOME_PINGS
+from checks.rules.flow_verdicts import FlowJudgement, flows_of, is_fine, probed_paths, whole
 from checks.rules.observed.datagrams import datagrams
+from checks.rules.observed.pings import pings
 
 Judged = Sequence[FlowJudgement]
 
@@ -124,11 +122,21 @@ def flow_finding(
             *((node, "udp datagrams") for node in dict.fromkeys(j.probe.from_node for j in judged)),
             *((j.probe.from_node, f"path {network.name} {j.probe.from_node} {j.probe.to_node}") for j in judged),
         ],
-        observed=datagrams(cluster, judged),
+        observed=(*datagrams(cluster, judged), *_pings_beside(cluster, network, kind, pairs)),
         network=network.name,
         nodes=([centre] if centre else sorted({n for pair in pairs for n in pair})) if status in FAULTS else (),
         extent=(len(judged), "paths") if status in FAULTS else None,
     )
+
+
+def _pings_beside(
+    cluster: Cluster, network: PrivateNetwork, kind: Kind, pairs: Collection[tuple[str, str]]
+) -> tuple[Observation, ...]:
+    """Return what became of the pings on the same paths, where the finding is about both."""
+    if kind not in (ICMP_ONLY, SOME_PINGS):
+        return ()
+    paths = probed_paths(cluster)
+    return pings(cluster, [p for p in paths if p.network == network.name and (p.from_node, p.to_node) in pairs])
 
 
 ALL_ANSWERED = "An answer to a full-size datagram of each source port"

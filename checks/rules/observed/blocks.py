@@ -24,7 +24,8 @@ def blocks_exchanged(cluster: Cluster, activity: Activity, losses: Sequence[Inst
     Blocks of a pair passed where their number is known and none was lost, nor one of an unknown sender at the receiver.
     """
     ways = DatabaseWays(cluster)
-    return (*_lost(cluster, activity, ways, losses), *_passed(cluster, activity, ways, losses))
+    arrived = _arrived(activity, ways)
+    return (*_lost(cluster, ways, losses, arrived), *_passed(cluster, ways, losses, arrived))
 
 
 def blocks_late(cluster: Cluster, numbers: Mapping[int, int]) -> tuple[Observation, ...]:
@@ -47,14 +48,14 @@ def false_losses(cluster: Cluster, losses: Sequence[InstanceLoss]) -> tuple[Obse
 
 
 def _lost(
-    cluster: Cluster, activity: Activity, ways: DatabaseWays, losses: Sequence[InstanceLoss]
+    cluster: Cluster, ways: DatabaseWays, losses: Sequence[InstanceLoss], arrived: Mapping[_Pair, int]
 ) -> Iterator[Observation]:
-    arrived, by_pair = _arrived(cluster, activity), dict[_Pair, int]()
+    by_pair: dict[_Pair, int] = {}
     for loss in losses:
-        receiver = node_of(cluster, loss.instance)
-        known = {n: lost for n, lost in loss.senders.items() if node_of(cluster, n)}
+        receiver = ways.node(loss.instance)
+        known = _by_sender(ways, loss)
         for number, lost in known.items():
-            pair = (node_of(cluster, number), receiver)
+            pair = (ways.node(number), receiver)
             by_pair[pair] = by_pair.get(pair, 0) + lost
         if rest := loss.lost - sum(known.values()):
             sent = None if loss.received is None else rest + loss.received
@@ -71,25 +72,29 @@ def _lost(
 
 
 def _passed(
-    cluster: Cluster, activity: Activity, ways: DatabaseWays, losses: Sequence[InstanceLoss]
+    cluster: Cluster, ways: DatabaseWays, losses: Sequence[InstanceLoss], arrived: Mapping[_Pair, int]
 ) -> Iterator[Observation]:
-    of_unknown = {loss.instance for loss in losses if loss.lost > sum(loss.senders.values())}
-    lost = {(node_of(cluster, sender), node_of(cluster, loss.instance)) for loss in losses for sender in loss.senders}
-    receivers = {node_of(cluster, loss.instance) for loss in losses}
-    receivers -= {node_of(cluster, number) for number in of_unknown}
-    for (sender, receiver), number in _arrived(cluster, activity).items():
+    of_unknown = {ways.node(loss.instance) for loss in losses if loss.lost > sum(_by_sender(ways, loss).values())}
+    lost = {(ways.node(sender), ways.node(loss.instance)) for loss in losses for sender in loss.senders}
+    receivers = {ways.node(loss.instance) for loss in losses} - of_unknown
+    for (sender, receiver), number in arrived.items():
         may_have_passed = number and receiver in receivers and (sender, receiver) not in lost
         if may_have_passed and (legs := that_passed(_block(cluster, ways, sender, receiver))):
             yield Observation(fate=Fate.PASSED, what=BLOCK, legs=legs, number=number, of=number)
 
 
-def _arrived(cluster: Cluster, activity: Activity) -> dict[_Pair, int]:
+def _by_sender(ways: DatabaseWays, loss: InstanceLoss) -> dict[int, int]:
+    """Return the lost blocks of the senders whose nodes are known."""
+    return {number: lost for number, lost in loss.senders.items() if ways.node(number)}
+
+
+def _arrived(activity: Activity, ways: DatabaseWays) -> dict[_Pair, int]:
     """Return the blocks that arrived, for each pair of nodes; empty where they are not known in full."""
     if isinstance(activity.transfers, Unknown) or why_no_transfers(activity):
         return {}
     found: dict[_Pair, int] = {}
     for t in activity.transfers:
-        sender, receiver = node_of(cluster, t.sender), node_of(cluster, t.receiver)
+        sender, receiver = ways.node(t.sender), ways.node(t.receiver)
         if sender and receiver and sender != receiver:
             blocks = max(0, t.cr_blocks) + max(0, t.current_blocks)
             found[sender, receiver] = found.get((sender, receiver), 0) + blocks

@@ -74,7 +74,7 @@ def _failed(counts: Sequence[NodeCounts], are_lost: bool) -> Iterator[Observatio
 
 def nic_faults_counted(faults: Sequence[FaultyNic]) -> tuple[Observation, ...]:
     """Return what private NICs counted, one observation a NIC, by its largest counter."""
-    return tuple(_of_nic(fault) for fault in faults)
+    return tuple(_of_nic(fault) for fault in faults if fault.number)
 
 
 def send_discards(node: str, number: int, network: str) -> Observation:

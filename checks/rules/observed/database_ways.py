@@ -6,18 +6,18 @@ names all networks over which the packet may have travelled, wherever it would h
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import msgspec
 
-from checks.model.facts import Cluster, PrivateNetwork
+from checks.model.facts import Cluster, InterconnectInUse, PrivateNetwork
 from checks.model.known_instances import database_of, interconnects_of, node_of
 from checks.model.packet_sizes import IP_HEADER, UDP_HEADER
 from checks.model.traffic import Address, Traffic, among
 from checks.rules.engineered import is_engineered
 from checks.rules.observed.packets import legs
-from checks.rules.places_in_use import Place, known_networks, places
+from checks.rules.places_in_use import known_networks, network_of
 
 
 @dataclass(frozen=True)
@@ -41,10 +41,12 @@ class DatabaseWays:
         self._cluster = cluster
         self._private = tuple(_private_way(cluster, network) for network in known_networks(cluster))
         self._used: dict[str, tuple[_Way, ...]] = {}
+        self._node_of: dict[int, str] = {}
+        self._known: dict[tuple[str, str, int | None], tuple[Traffic, ...]] = {}
         for instance in database.instances if database else ():
-            node = node_of(cluster, instance.number)
-            used = places(cluster, interconnects_of(cluster, instance.number))
-            own = (*self._used.get(node, ()), *(_way(cluster, node, place) for place in used))
+            node = self.node(instance.number)
+            used = interconnects_of(cluster, instance.number)
+            own = (*self._used.get(node, ()), *(_way(cluster, node, one) for one in used))
             self._used[node] = tuple(dict.fromkeys(own))
 
     @property
@@ -52,36 +54,37 @@ class DatabaseWays:
         """The nodes that have an instance."""
         return tuple(node for node in self._used if node)
 
+    def node(self, instance: int) -> str:
+        """Return the node of an instance; empty where it is not known."""
+        if instance not in self._node_of:
+            self._node_of[instance] = node_of(self._cluster, instance)
+        return self._node_of[instance]
+
     def packets(self, sender: str, receiver: str, data_bytes: int) -> tuple[Traffic, ...]:
         """Return the packets of a datagram of `data_bytes` from a node to another, cut by the route in use on each of
         the networks that both use."""
-        return self._each(
-            sender,
-            receiver,
-            lambda way: legs(
-                self._cluster,
-                sender,
-                receiver,
-                way.network,
-                data_bytes + UDP_HEADER + IP_HEADER[way.version],
-                df=False,
-                addresses=(way.address,) if way.address else None,
-                protocols=("udp",),
-                ends=("instance",),
-            ),
-        )
+        return self._each(sender, receiver, data_bytes)
 
     def any_size(self, sender: str, receiver: str) -> tuple[Traffic, ...]:
         """Return the packets of any size from a node to another; an empty name stands for any node."""
-        return self._each(sender, receiver, lambda way: (_box(way, sender, receiver),))
+        return self._each(sender, receiver, None)
 
-    def _each(self, sender: str, receiver: str, cut: Callable[[_Way], Sequence[Traffic]]) -> tuple[Traffic, ...]:
-        found = [
-            leg
-            for way in self._between(sender, receiver)
-            for leg in (cut(way) if way.is_udp and sender and receiver else (_box(way, sender, receiver),))
-        ]
-        return _joined(found, "networks") or (_box(_Way("", None), sender, receiver),)
+    def _each(self, sender: str, receiver: str, data_bytes: int | None) -> tuple[Traffic, ...]:
+        key = (sender, receiver, data_bytes)
+        if key not in self._known:
+            found = [leg for way in self._between(sender, receiver) for leg in self._over(way, *key)]
+            self._known[key] = _joined(found, "networks") or (_box(_Way("", None), sender, receiver),)
+        return self._known[key]
+
+    def _over(self, way: _Way, sender: str, receiver: str, data_bytes: int | None) -> tuple[Traffic, ...]:
+        if data_bytes is None or not (way.is_udp and sender and receiver):
+            return (_box(way, sender, receiver),)
+        wire_bytes = data_bytes + UDP_HEADER + IP_HEADER[way.version]
+        addresses: tuple[Address, ...] | None = (way.address,) if way.address else None
+        return legs(
+            self._cluster, sender, receiver, way.network, wire_bytes,
+            df=False, addresses=addresses, protocols=("udp",), ends=("instance",),
+        )  # fmt: skip
 
     def _between(self, sender: str, receiver: str) -> Sequence[_Way]:
         one, other = self._used.get(sender, ()), self._used.get(receiver, ())
@@ -93,12 +96,12 @@ def _private_way(cluster: Cluster, network: PrivateNetwork) -> _Way:
     return _Way(network.name, None, _carries_udp(cluster, network), 6 if ":" in network.subnet else 4)
 
 
-def _way(cluster: Cluster, node: str, place: Place) -> _Way:
-    if place.network is None:
-        return _Way(_subnet(cluster, node, place.used.ip), "public", version=6 if ":" in place.used.ip else 4)
-    address: Address = "haip" if place.is_haip else "private"
-    version = 6 if ":" in place.used.ip else 4
-    return _Way(place.network.name, address, _carries_udp(cluster, place.network), version)
+def _way(cluster: Cluster, node: str, used: InterconnectInUse) -> _Way:
+    network, version = network_of(cluster, used), 6 if ":" in used.ip else 4
+    if network is None:
+        return _Way(_subnet(cluster, node, used.ip), "public", version=version)
+    address: Address = "haip" if used.ip.startswith("169.254.") else "private"
+    return _Way(network.name, address, _carries_udp(cluster, network), version)
 
 
 def _subnet(cluster: Cluster, node: str, ip: str) -> str:

@@ -139,7 +139,8 @@ def _of_path(cluster: Cluster, one: FlowJudgement) -> Iterator[Observation]:
 def _in_part(way: _Way, flows: Flows, ports: Ports) -> Iterator[Observation]:
     """Yield the loss of those that the target did not count, of the sizes of which some got no answer.
 
-    Which size they have is not known where several have missing answers: each of them is a leg then.
+    Which size they have is not known where several have missing answers: each of them is a leg then. Where a size lost
+    all, the other sizes belong to it: the verdict is that size is not the reason.
     """
     probe, pieces = way.probe, cut(way.probe)
     sizes = (
@@ -148,11 +149,15 @@ def _in_part(way: _Way, flows: Flows, ports: Ports) -> Iterator[Observation]:
         (way.legs_of_blocks(pieces), [(p.sent, p.answered) for p in pieces]),
         (way.legs_beside_blocks(pieces), [(p.full_sent, p.full_answered) for p in pieces]),
     )
-    silent = [(found, counts) for found, counts in sizes if any(answered < sent for sent, answered in counts)]
-    of = sum(sent for _, counts in silent for sent, _ in counts)
+    counted = [(found, sum(sent for sent, _ in of), sum(back for _, back in of)) for found, of in sizes]
+    sent_sizes = [one for one in counted if one[1]]
+    silent = [one for one in sent_sizes if one[2] < one[1]]
     least, most = lost_here(flows, probe)
-    if number := min(least or most, of):
-        found = tuple(leg for found, _ in silent for leg in found)
+    number = min(least or most, sum(sent - back for _, sent, back in silent))
+    of_those = silent if number < sum(sent for _, sent, _ in silent) else sent_sizes
+    if number:
+        found = tuple(leg for found, _, _ in of_those for leg in found)
+        of = sum(sent for _, sent, _ in of_those)
         yield Observation(fate=Fate.LOST, what=DATAGRAM, legs=found, number=number, of=of)
 
 

@@ -14,7 +14,7 @@ FRAGMENT_HEADER = {4: 0, 6: 8}
 """Bytes of the extension header of a fragment (RFC 8200, 4.5); IPv4 has these fields in its header."""
 
 _Packet = tuple[tuple[Form, ...] | None, tuple[int, int]]
-"""The form of a packet, and the least and the most bytes of it on the wire."""
+"""The form of a packet, and its least and most bytes on the wire."""
 _WHOLE: tuple[Form, ...] = ("whole",)
 _FRAGMENT: tuple[Form, ...] = ("fragment",)
 

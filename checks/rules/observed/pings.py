@@ -74,12 +74,11 @@ def _at_the_limit(path: PathProbe, sizes: list[int], version: int) -> Iterator[t
     """Yield the result of the search for the path MTU where the path does not have its series: at least one ping of
     this size was answered, and at least one that is a byte larger was lost."""
     limit = path.path_mtu
-    searched = any(size not in (min(sizes), path.expected_mtu) and size < path.expected_mtu for size in sizes)
-    if isinstance(limit, int) and limit < path.expected_mtu and sizes and not searched:
-        payload = limit - packet_of(0, version)
-        yield limit, PingSeries(payload, 1, 1)
-        if limit + 1 < path.expected_mtu:
-            yield limit + 1, PingSeries(payload + 1, 1, 0)
+    searched = any(min(sizes) < size < path.expected_mtu for size in sizes)
+    if isinstance(limit, int) and limit < path.expected_mtu and not searched:
+        for size, answered in ((limit, 1), (limit + 1, 0)):
+            if size not in sizes:
+                yield size, PingSeries(size - packet_of(0, version), 1, answered)
 
 
 def _of_series(

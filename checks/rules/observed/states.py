@@ -30,6 +30,14 @@ def read_on(what: str, nodes: Iterable[str], network: str = "", value: Value = N
     return (Observation(fate=Fate.STATE, what=what, nodes=tuple(dict.fromkeys(nodes)), network=network, value=value),)
 
 
+def read_at(what: str, places: Iterable[tuple[str, str]]) -> tuple[Observation, ...]:
+    """Return the same for places that are a node and a network each: one observation for all nodes of a network."""
+    by_network: dict[str, list[str]] = {}
+    for node, network in places:
+        by_network.setdefault(network, []).append(node)
+    return tuple(one for network, nodes in by_network.items() for one in read_on(what, filter(None, nodes), network))
+
+
 def network_at(cluster: Cluster, node: str, nic: str) -> str:
     """Return the private network of a NIC; empty where it has none."""
     networks = () if isinstance(cluster.networks, Unknown) else cluster.networks

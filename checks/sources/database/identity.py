@@ -89,7 +89,12 @@ class _Identity:
             is_multitenant=is_multitenant,
             container=database["container"] or "" if is_multitenant else "",
             instances=instances,
-            unasked=_unasked(active, instances, self._views.only_here or _own_limit(parameters, instance)),
+            unasked=_unasked(
+                active,
+                instances,
+                self._views.only_here or _own_limit(parameters, instance),
+                is_late=self._views.is_late,
+            ),
             interconnects=interconnects,
             parameters=parameters,
             dnfs=dnfs if isinstance(dnfs, Unknown) else tuple(dict.fromkeys(dnfs)),
@@ -174,18 +179,19 @@ def _own_limit(parameters: tuple[Parameter, ...] | Unknown, connected: Instance 
 
 
 def _unasked(
-    active: list[dict[str, Any]], instances: tuple[Instance, ...], only_here: str
+    active: list[dict[str, Any]], instances: tuple[Instance, ...], only_here: str, *, is_late: bool
 ) -> tuple[UnaskedInstance, ...]:
-    """The instances that are up but did not answer GV$INSTANCE."""
+    """The instances that are up but did not answer GV$INSTANCE; V$ACTIVE_INSTANCES has `rac1.example.com:prod1`."""
     answered = {i.number for i in instances}
     why = only_here or why_no_row("GV$INSTANCE")
     return tuple(
-        UnaskedInstance(int(row["inst_number"]), _bare_name(row["inst_name"]), why)
+        UnaskedInstance(
+            number=int(row["inst_number"]),
+            name=row["inst_name"].rpartition(":")[2],
+            reason=why,
+            host=row["inst_name"].rpartition(":")[0].partition(".")[0],
+            is_late=is_late,
+        )
         for row in sorted(active, key=lambda row: int(row["inst_number"]))
         if int(row["inst_number"]) not in answered
     )
-
-
-def _bare_name(name: str) -> str:
-    """The name of an instance without its host: V$ACTIVE_INSTANCES has `rac1.example.com:prod1`."""
-    return name.rpartition(":")[2]

@@ -29,6 +29,8 @@ class InstanceViews:
         self._timeout_s = timeout_s
         self.only_here = only_here
         """Why only the connected instance is queried; empty while all instances are."""
+        self.is_late = False
+        """Whether a GV$ query did not end in time."""
         self.slowest_s = 0.0
         """The time of the slowest answered statement, in seconds. The caller resets it."""
         self.answered_s = 0.0
@@ -45,6 +47,7 @@ class InstanceViews:
             if not query.is_global or not other_instance_failed(error):
                 raise
             self.only_here = _why(query, error)
+            self.is_late = error.kind is ErrorKind.TIMED_OUT
         return await self._timed(query.here())
 
     async def _timed(self, query: Statement) -> Rows:

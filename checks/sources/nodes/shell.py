@@ -37,6 +37,7 @@ from checks.sources.nodes.ssh_failure import (
     login_limit_s,
     missing_right,
     no_guest_place,
+    no_host_answered,
     not_supported,
     ssh_failure,
     ssh_silence,
@@ -52,8 +53,12 @@ _PROFILE_LIMIT_BYTES = 65_536
 class ShellError(Exception):
     """A shell could not be opened, or did not answer in time. The text says what happened, where and what to do."""
 
-    def __init__(self, sentence: str, detail: str = "", right: MissingRight | None = None) -> None:
+    def __init__(
+        self, sentence: str, detail: str = "", right: MissingRight | None = None, *, is_silent: bool = False
+    ) -> None:
         super().__init__(sentence)
+        self.is_silent = is_silent
+        """Whether no host answered: nothing accepted the connection, and nothing refused it."""
         self.right = right
         """The missing right, where one is missing."""
         self.detail = detail
@@ -167,7 +172,8 @@ class Shell:
             raise ShellError(not_supported(node, outcome.other_system), shell._output())
         if outcome is not None:
             failed = login(outcome.exit_status)
-            raise ShellError(ssh_failure(failed), shell._output(), missing_right(failed))
+            is_silent = no_host_answered(failed)
+            raise ShellError(ssh_failure(failed), shell._output(), missing_right(failed), is_silent=is_silent)
         return shell
 
     async def run(self, program: Program, *arguments: str, timeout_s: float | None = None) -> Completed:

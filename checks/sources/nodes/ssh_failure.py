@@ -288,6 +288,18 @@ def ssh_failure(login: FailedLogin) -> str:
     )
 
 
+_NO_HOST = re.compile(
+    r"(^|: )(No route to host|Host is down)|(^|: )(Connection|Operation) timed out(?! during)|"
+    r"^Connection (to )?\S+ .*timed out",
+    re.MULTILINE,
+)
+
+
+def no_host_answered(login: FailedLogin) -> bool:
+    """Return whether ssh ended because nothing answered at the address: no connection, and no refusal of one."""
+    return AUTHENTICATED.search(login.messages) is None and _NO_HOST.search(login.messages) is not None
+
+
 def missing_right(login: FailedLogin) -> MissingRight | None:
     """The right that the login needs, where ssh ended because the user lacks it."""
     if _meaning(login)[0] is not _no_equivalence:

@@ -144,7 +144,8 @@ def _active(state: InstanceState, database: DatabaseIdentity) -> Iterator[Row]:
         return
     for number in sorted({state.instance, *state.peers}):
         base = state.name.removesuffix(str(state.instance))
-        yield {"INST_NUMBER": number, "INST_NAME": f"{state.host}:{base}{number}"}
+        host = state.host.replace(str(state.instance), str(number), 1)
+        yield {"INST_NUMBER": number, "INST_NAME": f"{host}:{base}{number}"}
 
 
 def _containers(state: InstanceState, database: DatabaseIdentity) -> Iterator[Row]:
