@@ -152,12 +152,23 @@ def trial(draw: Draw) -> Trial:
     return result
 
 
-def compare(draw: Draw, report: Report, look: Look) -> Trial:
-    """Compare the report of all faults with what is seen when each alone is mended."""
+def compare(draw: Draw, report: Report, look: Look, *, mended: int = 0) -> Trial:
+    """Compare the report of all faults with what is seen when each alone is mended.
+
+    `mended` is the number of faults for that, where a look takes long; the others are mended only if they are not
+    named. 0 for all.
+    """
     result = Trial(draw, look)
     entries = entries_of(report.diagnosis)
     seen = visible(report.findings, draw.names, NAMES)
-    own = set[int]().union(*(_compare(result, report, entries, fault, seen) for fault in draw.faults))
+    own = set[int]()
+    for place, fault in enumerate(draw.faults):
+        named = {number for number, entry in enumerate(entries) if any(fits(h, fault, draw) for h in entry)}
+        if 0 < mended <= place and any(number < len(draw.faults) for number in named):
+            result.count["named"] += bool(fault.of.causes)
+            own |= named
+        else:
+            own |= _compare(result, report, entries, fault, seen)
     for number in range(len(entries)):
         if number not in own:
             result.note("entries of no fault", _text(entries[number]))

@@ -229,7 +229,7 @@ class Lab:
         return measured_load(self.directory, self.nodes)
 
     def losses(self, begun_at: float, ended_at: float) -> Losses:
-        """Return the lost blocks of an interval that began at most `MOST_S` of `losses` ago, in seconds since 1970.
+        """Return the lost blocks of an interval in seconds since 1970, whose start is at most `MOST_S` of `losses` ago.
 
         Raises LabUsageError when the cluster has no database, and LabError when a counter cannot be read.
         """

@@ -14,7 +14,7 @@ from .sockets import FusionNetwork
 
 FILE, BEFORE = "lost_blocks.log", "lost_blocks.log.1"
 _MOST_BYTES = 4_000_000
-"""The size at which the log starts anew; the part before remains."""
+"""The size at which a new file starts; the one before remains."""
 
 
 class LossLog:

@@ -39,7 +39,7 @@ class FusionNetwork:
         self.limit_buffer(receive_buffer_bytes)
         self._room = bytearray(65536)
         self.blocks_dropped = 0
-        """Blocks that found no room in the receive buffer, as the kernel said with the block that it took last."""
+        """Blocks that found no room in the receive buffer, as the kernel counted until the last block that was read."""
 
     def limit_buffer(self, size_bytes: int | None) -> None:
         """Set the receive buffer of the block socket to that size; None for the usual one of the instance."""
