@@ -94,11 +94,7 @@ KINDS = {
         Kind("route-over-private", Scope.NIC, _causes(6), ("IC-ROUTE-002",), is_silent=True),
         Kind("stranger-traffic", Scope.PAIR, _causes(6), ("IC-SHARE-002",)),
         Kind("foreign-host", Scope.NETWORK, _causes(6), ("IC-TOPO-002",)),
-<<<<<<< HEAD
-        Kind("hung-instance", Scope.NODE, frozenset(), ()),
-=======
         Kind("hung-instance", Scope.NODE, _causes(63), ("IC-PING-008",)),
->>>>>>> t-sim
         Kind("node-down", Scope.NODE, _causes(62), ("IC-IFACE-033",)),
     )
 }

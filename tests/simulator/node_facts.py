@@ -57,14 +57,8 @@ def own_mac(world: World, name: str, network: int) -> str:
 def node_facts(world: World, name: str) -> Node | UnreadNode:
     """Return the facts of a node."""
     if world.is_down(name):
-<<<<<<< HEAD
-        return UnreadNode(
-            name, f"this node cannot reach {name}: no answer from its port 22 within 10 s", is_silent=True
-        )
-=======
         reason = f"this node cannot reach {name}: no answer from its port 22 within 10 s"
         return UnreadNode(name, reason, is_silent=True)
->>>>>>> t-sim
     built = node(index(name), world.mtu)
     sysctls = {**healthy_facts.SYSCTLS, "net.ipv4.icmp_echo_ignore_all": "0", "net.ipv4.ipfrag_time": "30"}
     sysctls |= {f"net.ipv4.conf.{nic}.rp_filter": "0" for nic in ("all", *SUBNETS)}
