@@ -78,7 +78,8 @@ class Engine:
         self.journal = Journal()
         needed = needed_groups(self.checks, gatherers)
         self._gatherers = tuple(g for g in gatherers if g.group in needed)
-        self._events: asyncio.Queue[Event] = asyncio.Queue()
+        self._events: asyncio.Queue[Event | None] = asyncio.Queue()
+        """None after the last event."""
         self._under_way: set[str] = set()
         self._so_far: tuple[Node | UnreadNode, ...] = ()
         """The nodes while some of them are pending; empty before their names are known."""
@@ -112,15 +113,12 @@ class Engine:
         for name, findings in self._concluded.items():
             yield CheckConcluded(name, findings)
         work = asyncio.create_task(self._work())
-        work.add_done_callback(lambda _: self._events.put_nowait(RunFinished(self.report())))
+        work.add_done_callback(lambda _: self._events.put_nowait(None))
         try:
-            while True:
-                event = await self._events.get()
-                if isinstance(event, RunFinished):
-                    await work  # an error of the engine itself must not look like a finished run
+            while (event := await self._events.get()) is not None:
                 yield event
-                if isinstance(event, RunFinished):
-                    return
+            await work  # an error of the engine itself must not look like a finished run
+            yield RunFinished(self.report())
         finally:
             work.cancel()
             await asyncio.gather(work, return_exceptions=True)
