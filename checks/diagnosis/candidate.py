@@ -13,7 +13,7 @@ from checks.diagnosis.seen import Loss, Seen, Sent, pair_of
 from checks.model.finding import FAULTS, Finding, Status
 from checks.model.hypothesis import Footprint, How, Place, Standing
 from checks.model.observation import Fate, Observation
-from checks.model.traffic import Traffic
+from checks.model.traffic import SMALL, Traffic
 
 RARE = 1e-3
 """A share of losses is no candidate where like packets all passed, in numbers that it allows less often than this."""
@@ -21,6 +21,8 @@ RARE = 1e-3
 
 _SIZES_DIFFER = 8
 """How many times more often one cause may lose one kind of packets than another. Ours."""
+_VLAN_TAG = 4
+"""A NIC receives packets that are larger than its MTU by the room for a tag (Linux: VLAN_HLEN)."""
 _BLOCK_BYTES = 8192
 _ENOUGH_OF_A_FLOW = 5
 """The packets of one flow that must all pass to show that the flow is not stopped from time to time."""
@@ -74,16 +76,22 @@ class Candidate:
         pair = pair_of(leg)
         if pair is None or not self.is_stated:
             return False
-        like = (sent for sent in seen.on.get(pair, ()) if sent.lost < sent.of and sent.leg <= effect.traffic)
+        least = effect.traffic.sizes[0] + (_VLAN_TAG if effect.traffic.sizes[0] > SMALL else 0)
+        like = (
+            sent
+            for sent in seen.on.get(pair, ())
+            if sent.lost < sent.of and sent.leg <= effect.traffic and sent.leg.sizes[0] >= least
+        )
         return any(effect.how is How.STOPS or _is_same_flow(leg, sent) for sent in like)
 
     def _by_chance(self, leg: Traffic, one: Observation, seen: Seen) -> bool:
         """Return whether a share of losses can lose each of so few packets."""
         kind = Sent(leg, 0, 0).kind
-        like = [sent for sent in self._within(seen, How.SHARE) if sent.kind == kind]
-        sent = sum(other.of for other in like)
-        share = sum(other.lost for other in like) / sent if sent else 0.0
-        return len(like) * share ** (one.of or 0) >= RARE
+        in_part = [sent for sent in self._within(seen, How.SHARE) if sent.lost < sent.of]
+        like = [sent for sent in in_part if sent.kind == kind] or [sent for sent in in_part if sent.lost]
+        of = sum(sent.of for sent in like)
+        share = sum(sent.lost for sent in like) / of if of else 0.0
+        return max(1, len(like)) * share ** (one.of or 0) >= RARE
 
     def _within(self, seen: Seen, how: How) -> Iterator[Sent]:
         """Yield the packets of known number that lie within what it does in this way."""
