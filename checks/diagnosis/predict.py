@@ -10,7 +10,7 @@ from math import comb
 
 import msgspec
 
-from checks.diagnosis.candidate import RARE, Candidate
+from checks.diagnosis.candidate import Candidate
 from checks.diagnosis.cause import At, Cause, Touch, Way
 from checks.diagnosis.seen import Loss, Pair, Seen, pair_of
 from checks.model.facts import Unknown
@@ -242,12 +242,7 @@ def _limited(
     """Return the candidate; of full-size packets, those larger than what passed at its place, and none where nothing
     smaller passed."""
     certain = 0
-    if touch.is_sized and touch.how is How.SHARE:
-        certain = min(leg.sizes[0] for _, leg in like)
-        effects = tuple(
-            Footprint(how=e.how, traffic=replace_sizes(e.traffic) & Traffic(sizes=(certain, MOST))) for e in effects
-        )
-    elif touch.is_sized:
+    if touch.is_sized and touch.how is not How.SHARE:
         kind = replace_sizes(touch.packets)
         passed = [leg.sizes[1] for pair in pairs for leg in seen.passed(pair) if leg <= kind]
         certain = max(passed, default=0) + 1
@@ -328,6 +323,9 @@ def _links(cause: Cause, lost: LostPaths) -> Iterator[Candidate]:
         )
 
 
+_SELDOM = 0.05
+"""The probability below which so many flows on one link are no chance: there are few flows, and a link that is said to
+take them all would explain everything. Ours."""
 _FLOWS = (
     Traffic(protocols=("icmp",)),
     Traffic(protocols=("udp",), forms=("fragment",)),
@@ -353,10 +351,10 @@ def _too_many_flows(kind: Traffic, nodes: Sequence[str], seen: Seen, share: floa
         for r in nodes
         if s != r
         for one in seen.on.get((network, s, r), ())
-        if one.leg <= kind and not one.leg.ports
+        if one.leg <= kind and (one.leg.forms == ("fragment",) or not one.leg.ports)
     ]
     lost, of = sum(sent), len(sent)
-    return bool(of) and 1 - _binomial(lost - 1, of, share) < RARE
+    return bool(of) and 1 - _binomial(lost - 1, of, share) < _SELDOM
 
 
 def _binomial(most: int, of: int, share: float) -> float:
