@@ -6,10 +6,10 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import product
-from math import ceil, erfc, prod, sqrt
+from math import ceil, erfc, log, prod, sqrt
 
 from checks.diagnosis.cause import Cause
-from checks.diagnosis.seen import Loss, Pair, Seen, Sent, pair_of
+from checks.diagnosis.seen import PROBES, Loss, Pair, Seen, Sent, pair_of
 from checks.model.finding import FAULTS, Finding, Status
 from checks.model.hypothesis import Footprint, How, Place, Standing
 from checks.model.observation import Fate, Observation
@@ -23,7 +23,7 @@ _SIZES_DIFFER = 8
 """How many times more often one cause may lose one kind of packets than another. Ours."""
 _VLAN_TAG = 4
 """A NIC receives packets that are larger than its MTU by the room for a tag (Linux: VLAN_HLEN)."""
-_ALL = "all kinds"
+_ALL, _WHOLE = "all kinds", "kinds that passed whole"
 _BLOCK_BYTES = 8192
 _ENOUGH_OF_A_FLOW = 5
 """The packets of one flow that must all pass to show that the flow is not stopped from time to time."""
@@ -76,8 +76,8 @@ class Candidate:
             return not one.is_total or self._by_chance(leg, one, seen)
         in_turn = len({other.networks for other in one.legs}) > 1  # a block takes one network or another
         if one.of is not None and not one.is_total and leg <= effect.traffic and not in_turn:
-            # What stops a whole leg explains only where nothing passed; the pings of a path are one flow.
-            return effect.how is How.FLOWS and one.what != "ping"
+            # What stops a whole leg explains only where nothing passed; of racwire's own packets the flows are known.
+            return effect.how is How.FLOWS and one.what not in PROBES
         return not one.is_total or not self._passes_there(effect, leg, seen)
 
     def _passes_there(self, effect: Footprint, leg: Traffic, seen: Seen) -> bool:
@@ -131,6 +131,7 @@ class Candidate:
         if not any(effect.how is How.SHARE for effect in self.effects):
             return False
         share, kinds = self._shares(seen)
+        self._chances[_WHOLE] = 0, sum(of * log(1 - share / 2) for lost, of in kinds.values() if not lost)
         # A ping is lost on its way there or back; larger packets are lost more often.
         return (
             not share
@@ -147,6 +148,11 @@ class Candidate:
         for (protocol, _, _), sent in paths.items():
             spared[protocol] += 0 if any(one.lost for one in sent) else sum(one.of for one in sent)
         return spared
+
+    @property
+    def of_the_whole(self) -> float:
+        """The logarithm of the probability that the kinds of packets which passed whole at its place did so."""
+        return self._chances.get(_WHOLE, (0, 0.0))[1]
 
     def likelihood(self, seen: Seen, pairs: frozenset[Pair]) -> float:
         """Return how likely it is that the kinds of packets which passed whole on these paths did so, at the share that

@@ -13,6 +13,8 @@ from checks.diagnosis.seen import Loss, Seen, pair_of
 from checks.model.finding import Finding
 from checks.model.hypothesis import How, Standing
 
+_A_LOSS = 3
+"""The weight of one more loss that is covered, against the logarithm of how likely what passed whole is."""
 _FAR_LESS_LIKELY = 0.05
 """A hypothesis that makes what passed so many times less likely than another one is no alternative to it. Ours."""
 _MOST_JOINED = 12
@@ -117,9 +119,11 @@ def _greedy(seen: Seen, offered: Sequence[Candidate], left: frozenset[int]) -> l
         best = max(
             fits,
             key=lambda mine: (
-                len(mine & rest & probes), -_width(table[mine]), len(mine & rest), [-n for n in sorted(mine)],
+                _A_LOSS * len(mine & rest & probes) + max(one.of_the_whole - one.width for one in table[mine]),
+                len(mine & rest),
+                [-n for n in sorted(mine)],
             ),
-        )  # fmt: skip
+        )
         chosen.append(best)
         rest -= best
     chosen = [mine for mine in chosen if not mine <= frozenset[int]().union(*(c for c in chosen if c is not mine))]

@@ -55,7 +55,7 @@ class Seen:
         self.key_of = keys
         self.losses = [
             Loss(number, seen, finding, keys[id(finding)])
-            for number, (seen, finding) in enumerate(_losses(self.not_passed))
+            for number, (seen, finding) in enumerate(_losses(self.findings))
         ]
         """The losses that a cause must cover, or, of a finding that is UNKNOWN or a remark, may cover."""
         self.on: dict[Pair, list[Sent]] = defaultdict(list)
@@ -98,8 +98,8 @@ class Seen:
         leaves the fault to another check."""
         if loss.finding.status in FAULTS:
             return True
-        own = loss.observation.what in PROBES and loss.finding.status is Status.INFO
-        return own and loss.finding.outweighed is None
+        is_remark = loss.finding.status in (Status.INFO, Status.SKIPPED) and loss.finding.outweighed is None
+        return is_remark and loss.observation.what in PROBES
 
     def key(self, finding: Finding) -> Key:
         """Return the key of a finding."""
