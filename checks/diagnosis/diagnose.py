@@ -118,9 +118,11 @@ def _attribute(seen: Seen, entries: Sequence[_Entry]) -> None:
         finding_of[id(loss.finding)] = loss.finding
     for of, numbers in by_finding.items():
         finding = finding_of[of]
-        holders = {n: [e for e in entries if n in e.covering.losses] for n in numbers}
+        if finding.status not in PROBLEMS:
+            continue
+        holders = {n: [e for e in entries if n in e.covering.may_lose] for n in numbers}
         for entry in entries:
-            mine = [n for n in numbers if entry in holders[n]]
+            mine = [n for n in numbers if n in entry.covering.losses]
             if not mine or finding in entry.shown:
                 continue
             alone = [n for n in mine if holders[n] == [entry] and entry.lead.is_enough(seen.losses[n], seen)]
