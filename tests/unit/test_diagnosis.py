@@ -4,13 +4,13 @@ import random
 import re
 
 import pytest
+from checks.diagnosis.effects import EFFECTS
 from msgspec.structs import replace
 
 from checks.change.gates import documented
 from checks.diagnosis.catalogue import CATALOGUE
 from checks.diagnosis.cause import Cause
 from checks.diagnosis.diagnose import diagnose
-from checks.diagnosis.effects import EFFECTS
 from checks.model.facts import PingSeries, Verdict
 from checks.model.finding import Finding, Status, Waived
 from checks.model.hypothesis import Standing
