@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import chain, product
-from math import ceil
+from math import ceil, erfc, sqrt
 
 from checks.diagnosis.cause import Cause
 from checks.diagnosis.seen import Loss, Seen, Sent, pair_of
@@ -142,6 +142,8 @@ class Candidate:
             return True
         if None in networks or not one.of:
             return False
+        if self.is_stated and any(effect.how is How.SHARE for effect in self.effects):
+            return True  # what a queue or a wire loses of blocks, racwire's few packets do not tell
         most = len(hit) / len(networks) * self._share_of_blocks(one, seen)
         return most >= 1 or _at_most(one.of - one.number, one.of, 1 - most) >= RARE
 
@@ -193,7 +195,11 @@ def _is_same_flow(one: Traffic, other: Sent) -> bool:
 
 def _at_most(lost: int, of: int, share: float) -> float:
     """Return the probability that of so many packets at most so many are lost at this share (binomial)."""
+    if not 0 < share < 1:
+        return float(share <= 0 or lost >= of)
     term = total = (1 - share) ** of
+    if not term:  # of very many: the normal distribution
+        return 0.5 * erfc((of * share - lost - 0.5) / sqrt(2 * of * share * (1 - share)))
     for k in range(1, lost + 1):
         term *= (of - k + 1) / k * share / (1 - share)
         total += term

@@ -51,7 +51,7 @@ LAYER2 = (
     Cause(
         code="CAUSE-82",
         name="Cables or VLANs of two private networks are crossed",
-        touches=(touch(How.STOPS),),
+        touches=(touch(How.FLOWS),),
         moves=("IC-RPF-002",),
         further_sources=("Linux kernel documentation, ip-sysctl, arp_ignore",),
         proved_by=("IC-NEIGH-002",),
