@@ -11,6 +11,7 @@ from checks.diagnosis.seen import Seen
 from checks.model.facts import Unknown
 from checks.model.finding import FAULTS, Finding, Status
 from checks.model.hypothesis import How, Hypothesis, Standing
+from checks.model.observation import Fate
 from checks.model.traffic import Traffic
 from checks.model.wording import listed
 
@@ -66,7 +67,13 @@ def _on(cause: Cause, seen: Seen, network: str, passed: Sequence[Finding], entri
         if f.check in checks and f.network in ("", network) and f.status in (Status.UNKNOWN, *FAULTS)
     )
     is_complete = {f.code for f in here} == set(cause.excluded_by)
-    return _On(network, here, doubts, is_complete, _hiding(cause, network, entries))
+    return _On(network, here, doubts, is_complete, None if _are_values(here) else _hiding(cause, network, entries))
+
+
+def _are_values(findings: Sequence[Finding]) -> bool:
+    """Return whether findings are about values that were read, which nothing hides that stops packets."""
+    observed = [seen for finding in findings for seen in finding.observed]
+    return bool(observed) and all(seen.fate is Fate.STATE and seen.value is not None for seen in observed)
 
 
 def _hiding(cause: Cause, network: str, entries: Sequence[Covering]) -> Covering | None:

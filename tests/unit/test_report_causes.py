@@ -9,7 +9,7 @@ from hypothesis import given
 
 from checks.model.facts import Unknown
 from checks.model.finding import PROBLEMS, Finding, Key, Remedy, Status, Waived, keyed
-from checks.model.hypothesis import Diagnosis, Effect, How, Hypothesis, LossAccount, Place, Standing, Together
+from checks.model.hypothesis import Diagnosis, Footprint, How, Hypothesis, LossAccount, Place, Standing, Together
 from checks.model.report import Report, make_report
 from checks.model.traffic import Traffic
 from checks.redact.pseudonyms import Pseudonyms
@@ -379,7 +379,7 @@ def test_markdown_begins_with_the_cause_and_its_steps():
 
 def test_json_has_the_diagnosis_before_the_facts_and_in_the_schema():
     place = Place(networks=(NET,), nodes=("rac2",), text="the receive buffers of rac2")
-    loses = Effect(how=How.SHARE, traffic=Traffic(receivers=("rac2",), protocols=("udp",)))
+    loses = Footprint(how=How.SHARE, traffic=Traffic(receivers=("rac2",), protocols=("udp",)))
     shown = msgspec.structs.replace(SHOWN, place=place, footprint=(loses,), lost_blocks=22)
     report = of([LOST, BUFFERS], shown)
     written = to_json(report)
