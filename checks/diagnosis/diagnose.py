@@ -1,4 +1,4 @@
-"""Diagnose a run: each cause that was found at its place, with what ends when it alone is mended, and all others.
+"""Diagnose a run: each cause that was found at its place, with what ends when no other is fixed, and all others.
 
 The order in which checks ended has no influence.
 """
@@ -46,7 +46,7 @@ class _Entry:
 def diagnose(cluster: Cluster, findings: Iterable[Finding], causes: Sequence[Cause] = CATALOGUE) -> Diagnosis:
     """Return what was found, the worst and largest first, then the standing of each other cause.
 
-    A cause is said where a finding states it, and where losses that no such cause covers fit one of its patterns.
+    A cause is reported where a finding states it, and where losses that no such cause covers fit one of its patterns.
     Waived findings count: a waiver accepts a finding and does not make it untrue.
     """
     seen = Seen(cluster, findings)
@@ -101,7 +101,7 @@ def _shown_by(covering: Covering, seen: Seen) -> tuple[Finding, ...]:
 
 
 def _attribute(seen: Seen, entries: Sequence[_Entry]) -> None:
-    """Attribute each finding to the entries: what ends when one alone is mended, and what when several are."""
+    """Attribute each finding to the entries: what ends when one alone is fixed, and what when several are."""
     by_finding: dict[int, list[int]] = {}
     finding_of: dict[int, Finding] = {}
     for loss in seen.losses:
