@@ -191,12 +191,22 @@ def _hypotheses(
             hides=tuple(entry.hides),
             data=entry.shown[0].data if entry.shown else {},
             lost_blocks=_lost_blocks(one.cause, accounts),
-            costs_nothing=not entry.covering.losses and one.standing is Standing.PROVED,
+            costs_nothing=one.standing is Standing.PROVED and _costs_nothing(seen, entry),
             is_waived=bool(problems) and all(f.waived for f in problems),
             next=() if one.standing is Standing.PROVED else one.cause.look,
         )
         for one in entry.covering.alternatives
     ]
+
+
+def _costs_nothing(seen: Seen, entry: _Entry) -> bool:
+    """Return whether nothing is lost or late by an entry, where packets that it touches were sent."""
+    counted = any(one.fate is Fate.COUNTED and one.number for f in entry.shown for one in f.observed)
+    if entry.covering.losses or counted:
+        return False
+    sent = [one.leg for many in (*seen.on.values(), seen.elsewhere) for one in many]
+    touched = [effect.traffic for effect in entry.lead.effects]
+    return not touched or any(leg.meets(traffic) for traffic in touched for leg in sent)
 
 
 def _keys(seen: Seen, findings: Iterable[Finding]) -> tuple[Key, ...]:
@@ -226,5 +236,5 @@ def _lost_packets(effect: Footprint) -> str:
 
 
 def _tells_apart(alternatives: Sequence[Candidate]) -> str:
-    signs = [f"{one.cause.sign} ({one.cause.code})" for one in alternatives if one.cause.sign]
-    return f"These tell them apart: {listed(signs)}." if len(alternatives) > 1 and len(signs) > 1 else ""
+    signs = dict.fromkeys(f"{one.cause.sign} ({one.cause.code})" for one in alternatives if one.cause.sign)
+    return f"These tell them apart: {listed(signs)}." if len(signs) > 1 else ""

@@ -77,16 +77,22 @@ def _are_values(findings: Sequence[Finding]) -> bool:
 
 
 def _hiding(cause: Cause, network: str, entries: Sequence[Covering]) -> Covering | None:
-    """Return the entry that stops packets which the cause touches on a network: what is behind it was not tested."""
+    """Return the entry that stops, at its place, all packets of a kind which the cause touches on a network: what is
+    behind it was not tested."""
     touched = [
         touch.packets & Traffic(networks=(network,) if network and not touch.every_network else None)
         for touch in (*cause.touches, *cause.patterns)
     ]
     for entry in entries:
         for effect in entry.first.effects:
-            if effect.how is How.STOPS and any(effect.traffic.meets(packets) for packets in touched):
+            if effect.how is How.STOPS and any(_stops(effect.traffic, packets) for packets in touched):
                 return entry
     return None
+
+
+def _stops(stopped: Traffic, packets: Traffic) -> bool:
+    there = packets & Traffic(networks=stopped.networks, senders=stopped.senders, receivers=stopped.receivers)
+    return bool(there) and there <= stopped
 
 
 def _by_place(cause: Cause, on: Sequence[_On]) -> tuple[Hypothesis, Covering | None]:
@@ -99,14 +105,12 @@ def _by_place(cause: Cause, on: Sequence[_On]) -> tuple[Hypothesis, Covering | N
     doubts = tuple(dict.fromkeys(f.title for one in on if one.is_complete for f in one.doubts))
     standing = Standing.POSSIBLE if doubts else Standing.NOT_EXAMINED
     names = tuple(one.network for one in excluded)
-    because = doubts or tuple(dict.fromkeys(_why(one) for one in on if not one.is_excluded and one.network))
+    because = doubts or tuple(dict.fromkeys(_why(one.hidden_by) for one in on if one.hidden_by))
     return _of(cause, standing, because, excluded_on=names, against=reasons if names else ()), hidden
 
 
-def _why(one: _On) -> str:
-    if one.hidden_by is not None:
-        return f"Not examined on {one.network}: {one.hidden_by.first.cause.name} ({one.hidden_by.first.cause.code})."
-    return f"Not examined on {one.network}."
+def _why(hidden_by: Covering) -> str:
+    return f"{hidden_by.first.cause.name} ({hidden_by.first.cause.code}) hides it."
 
 
 def _cleared(cause: Cause, seen: Seen) -> Hypothesis:

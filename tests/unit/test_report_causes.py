@@ -146,7 +146,7 @@ def test_a_cause_that_loses_nothing_and_one_that_hides_others_say_so():
     (entry,) = cause_entries(report)
     assert entry.standing == "CAUSE-02 Name of CAUSE-02: proved, costs nothing now"
     text = "\n".join(brief(report))
-    assert "Not examined behind it: CAUSE-12, CAUSE-73." in text
+    assert "Not examined behind it: CAUSE-12 and 73." in text
     assert "Not examined behind it:" in to_markdown(report).decode()
 
 
