@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import chain, combinations
 
 from checks.diagnosis.candidate import Candidate
 from checks.diagnosis.predict import joined
@@ -65,7 +65,10 @@ def _follows(one: Candidate, other: Candidate) -> bool:
 
 
 def _losses_of(one: Candidate, seen: Seen) -> frozenset[int]:
-    return frozenset(loss.number for loss in seen.losses if one.explains(loss, seen))
+    near = (loss for pair in one.pairs for loss in seen.lost_on.get(pair, ()))
+    return frozenset(
+        loss.number for loss in (chain(near, seen.unplaced) if one.pairs else seen.losses) if one.explains(loss, seen)
+    )
 
 
 def _is_covered(seen: Seen, finding: Finding, entries: Sequence[Covering]) -> bool:
@@ -98,8 +101,11 @@ def _greedy(seen: Seen, offered: Sequence[Candidate], left: frozenset[int]) -> l
     as the fewest, and linear."""
     table: dict[frozenset[int], list[Candidate]] = defaultdict(list)
     probes = frozenset(loss.number for loss, _ in seen.placed_losses())
+    same: dict[object, frozenset[int]] = {}
     for one in offered:
-        if mine := _losses_of(one, seen) & left:
+        if one.effects not in same:
+            same[one.effects] = _losses_of(one, seen) & left
+        if mine := same[one.effects]:
             table[mine].append(one)
     chosen: list[frozenset[int]] = []
     rest = left
