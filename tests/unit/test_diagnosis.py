@@ -103,7 +103,7 @@ def test_a_cause_without_packets_explains_nothing_and_is_explained_by_nothing():
 def test_what_loses_a_share_explains_no_total_loss_and_what_stops_all_explains_no_share():
     slow = finding("IC-SPEED-002", network=NET1, at="rac2")
     some = finding("IC-PATH-005", pings("rac1>rac2", 4), network=NET1)
-    total = finding("IC-PATH-006", pings("rac3>rac2", 20), network=NET1)
+    total = finding("IC-PATH-006", pings("rac3>rac2", 20, size=SMALL), network=NET1)
     speed = found(slow, some, total, passed("IC-PATH-001", NET2))["CAUSE-13"]
     assert codes((*speed.explains, *speed.in_part)) == ["IC-PATH-005"]
     down = found(nic_down("rac2"), some)["CAUSE-37"]
@@ -112,7 +112,7 @@ def test_what_loses_a_share_explains_no_total_loss_and_what_stops_all_explains_n
 
 def test_a_share_is_no_candidate_where_like_packets_passed_too_often():
     some = pings("rac1>rac2", 100, 200)
-    others = [pings(way, 0, 2000) for way in ("rac1>rac3", "rac2>rac3")]
+    others = [pings(way, 0, 200) for way in ("rac1>rac3", "rac2>rac3")]
     known = said(of(finding("IC-PATH-005", some, *others, network=NET1)))
     assert "CAUSE-01" in dict(known)
     assert not [place for _, place in known if place.startswith(("at the port", "on "))]
