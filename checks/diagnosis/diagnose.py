@@ -25,6 +25,7 @@ from checks.model.observation import Fate
 from checks.model.wording import listed
 
 _ORDER = list(Standing)
+_SENT = frozenset({Fate.PASSED, Fate.LOST})
 
 
 @dataclass(eq=False)
@@ -204,9 +205,9 @@ def _costs_nothing(seen: Seen, entry: _Entry) -> bool:
     counted = any(one.fate is Fate.COUNTED and one.number for f in entry.shown for one in f.observed)
     if entry.covering.losses or counted:
         return False
-    sent = [one.leg for many in (*seen.on.values(), seen.elsewhere) for one in many]
     touched = [effect.traffic for effect in entry.lead.effects]
-    return not touched or any(leg.meets(traffic) for traffic in touched for leg in sent)
+    sent = (leg for f in seen.findings for one in f.observed if one.fate in _SENT for leg in one.legs)
+    return not touched or any(leg.meets(traffic) for leg in sent for traffic in touched)
 
 
 def _keys(seen: Seen, findings: Iterable[Finding]) -> tuple[Key, ...]:
