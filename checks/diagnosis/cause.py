@@ -60,12 +60,6 @@ class Touch:
         """Whether it touches full-size packets: the limit follows from what passed and what was lost."""
         return self.packets.sizes[0] == SMALL + 1
 
-    @property
-    def text(self) -> str:
-        """`stops full-size packets to and from the node`."""
-        what = self.packets.text.replace(f"above {SMALL} bytes", "of full size")
-        return f"{self.how} {what} {self.way} {'its nodes' if self.every_network else 'its place'}"
-
 
 @dataclass(frozen=True, kw_only=True)
 class Cause:
@@ -139,21 +133,6 @@ class Cause:
         return any((self.shown_by, self.patterns, self.hinted_by, self.excluded_by, self.cleared_by)) or bool(
             self.other_platform
         )
-
-    @property
-    def what_it_touches(self) -> tuple[str, ...]:
-        """What the cause does to packets, a clause each; empty for a cause that touches none."""
-        return tuple(dict.fromkeys(touch.text for touch in (*self.touches, *self.patterns)))
-
-    @property
-    def what_contradicts(self) -> str:
-        """What would show that the cause is not there, in a sentence; empty for a cause that touches no packet."""
-        every = (*self.touches, *self.patterns)
-        if not every:
-            return ""
-        if any(touch.how is How.STOPS for touch in every):
-            return "A packet that it stops, and that passes at its place, contradicts it."
-        return "Packets that pass there in numbers that its share of losses allows once in a thousand contradict it."
 
 
 def mos(number: int) -> str:
