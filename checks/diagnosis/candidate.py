@@ -6,14 +6,14 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import chain, product
-from math import ceil, erfc, sqrt
+from math import ceil, erfc, prod, sqrt
 
 from checks.diagnosis.cause import Cause
-from checks.diagnosis.seen import Loss, Seen, Sent, pair_of
+from checks.diagnosis.seen import Loss, Pair, Seen, Sent, pair_of
 from checks.model.finding import FAULTS, Finding, Status
 from checks.model.hypothesis import Footprint, How, Place, Standing
 from checks.model.observation import Fate, Observation
-from checks.model.traffic import Traffic
+from checks.model.traffic import SMALL, Traffic
 
 RARE = 1e-3
 """A share of losses is no candidate where like packets all passed, in numbers that it allows less often than this."""
@@ -21,6 +21,8 @@ RARE = 1e-3
 
 _SIZES_DIFFER = 8
 """How many times more often one cause may lose one kind of packets than another. Ours."""
+_VLAN_TAG = 4
+"""A NIC receives packets that are larger than its MTU by the room for a tag (Linux: VLAN_HLEN)."""
 _BLOCK_BYTES = 8192
 _ENOUGH_OF_A_FLOW = 5
 """The packets of one flow that must all pass to show that the flow is not stopped from time to time."""
@@ -41,7 +43,7 @@ class Candidate:
     """The least size in bytes of which a loss was seen: smaller packets of the footprint may pass."""
     share_of_flows: float = 0.0
     """Of a link of an aggregation: the share of the source ports that took it."""
-    pairs: frozenset[tuple[str, str, str]] = field(default=frozenset())
+    pairs: frozenset[Pair] = field(default=frozenset())
     """Network, sender and receiver of the paths that it touches; of an inferred candidate only."""
 
     @property
@@ -55,6 +57,11 @@ class Candidate:
         if one.fate is Fate.DELAYED:
             return any(e.how is How.DELAYS and any(leg.meets(e.traffic) for leg in one.legs) for e in self.effects)
         return any(self._loses(effect, leg, one, seen) for effect in self.effects for leg in one.legs)
+
+    def touches(self, loss: Loss) -> bool:
+        """Return whether the cause loses packets like these, whether so many or not."""
+        legs = loss.observation.legs
+        return any(e.how is not How.DELAYS and leg.meets(e.traffic) for e in self.effects for leg in legs)
 
     def _loses(self, effect: Footprint, leg: Traffic, one: Observation, seen: Seen) -> bool:
         if effect.how is How.DELAYS or not leg.meets(effect.traffic):
@@ -74,21 +81,27 @@ class Candidate:
         pair = pair_of(leg)
         if pair is None or not self.is_stated:
             return False
-        like = (sent for sent in seen.on.get(pair, ()) if sent.lost < sent.of and sent.leg <= effect.traffic)
+        least = effect.traffic.sizes[0] + (_VLAN_TAG if effect.traffic.sizes[0] > SMALL else 0)
+        like = (
+            sent
+            for sent in seen.on.get(pair, ())
+            if sent.lost < sent.of and sent.leg <= effect.traffic and sent.leg.sizes[0] >= least
+        )
         return any(effect.how is How.STOPS or _is_same_flow(leg, sent) for sent in like)
 
     def _by_chance(self, leg: Traffic, one: Observation, seen: Seen) -> bool:
         """Return whether a share of losses can lose each of so few packets."""
         kind = Sent(leg, 0, 0).kind
-        like = [sent for sent in self._within(seen, How.SHARE) if sent.kind == kind]
-        sent = sum(other.of for other in like)
-        share = sum(other.lost for other in like) / sent if sent else 0.0
-        return len(like) * share ** (one.of or 0) >= RARE
+        in_part = [sent for sent in self._within(seen, How.SHARE) if sent.lost < sent.of]
+        like = [sent for sent in in_part if sent.kind == kind] or [sent for sent in in_part if sent.lost]
+        of = sum(sent.of for sent in like)
+        share = sum(sent.lost for sent in like) / of if of else 0.0
+        return max(1, len(like)) * share ** (one.of or 0) >= RARE
 
-    def _within(self, seen: Seen, how: How) -> Iterator[Sent]:
-        """Yield the packets of known number that lie within what it does in this way."""
+    def _within(self, seen: Seen, how: How, pairs: frozenset[Pair] = frozenset()) -> Iterator[Sent]:
+        """Yield the packets of known number that lie within what it does in this way; of some paths, or of all."""
         boxes = [effect.traffic for effect in self.effects if effect.how is how]
-        for pair in self.pairs or seen.on:
+        for pair in pairs or self.pairs or seen.on:
             yield from (sent for sent in seen.on.get(pair, ()) if any(sent.leg <= box for box in boxes))
 
     def is_contradicted(self, seen: Seen) -> bool:
@@ -112,20 +125,41 @@ class Candidate:
         """Return whether a cause that loses a share would have lost some of what passed whole."""
         if not any(effect.how is How.SHARE for effect in self.effects):
             return False
-        kinds: dict[object, list[int]] = defaultdict(lambda: [0, 0])
-        lost = of = 0
-        for sent in self._within(seen, How.SHARE):
-            if sent.lost < sent.of:  # what is lost whole has another cause, or is too few to count
-                kinds[sent.kind, sent.leg.sizes][0] += sent.lost
-                kinds[sent.kind, sent.leg.sizes][1] += sent.of
-                lost, of = (lost + sent.lost, of + sent.of) if sent.lost else (lost, of)
-        if not lost:
-            return True
+        share, kinds = self._shares(seen)
         # A ping is lost on its way there or back; larger packets are lost more often.
-        return any(
-            _at_most(number, sent, lost / of / (_SIZES_DIFFER if number else 2)) < RARE
-            for number, sent in kinds.values()
+        return (
+            not share
+            or any(_at_most(lost, of, share / (_SIZES_DIFFER if lost else 2)) < RARE for lost, of in kinds.values())
+            or any((1 - share / 2) ** of < RARE for of in self._spared(seen).values())
         )
+
+    def _spared(self, seen: Seen) -> dict[object, int]:
+        """Return the packets of each protocol on the paths where none of that protocol was lost."""
+        paths: dict[tuple[object, object, object], list[Sent]] = defaultdict(list)
+        for one in self._within(seen, How.SHARE):
+            paths[one.leg.protocols, one.leg.senders, one.leg.receivers].append(one)
+        spared: dict[object, int] = defaultdict(int)
+        for (protocol, _, _), sent in paths.items():
+            spared[protocol] += 0 if any(one.lost for one in sent) else sum(one.of for one in sent)
+        return spared
+
+    def likelihood(self, seen: Seen, pairs: frozenset[Pair]) -> float:
+        """Return how likely it is that the kinds of packets which passed whole on these paths did so, at the share that
+        is lost there."""
+        share, kinds = self._shares(seen, pairs)
+        return prod((1 - share / 2) ** of for lost, of in kinds.values() if not lost)
+
+    def _shares(self, seen: Seen, pairs: frozenset[Pair] = frozenset()) -> tuple[float, dict[object, tuple[int, int]]]:
+        """Return the share of the packets that are lost where some are, and (lost, sent) of each kind. What is lost
+        whole has another cause, or is too few to count."""
+        kinds: dict[object, tuple[int, int]] = {}
+        some = [0, 0]
+        for sent in self._within(seen, How.SHARE, pairs):
+            if sent.lost < sent.of:
+                lost, of = kinds.get((sent.kind, sent.leg.sizes), (0, 0))
+                kinds[sent.kind, sent.leg.sizes] = lost + sent.lost, of + sent.of
+                some = [some[0] + sent.lost, some[1] + sent.of] if sent.lost else some
+        return (some[0] / some[1] if some[0] else 0.0), kinds
 
     def is_enough(self, loss: Loss, seen: Seen) -> bool:
         """Return whether the cause can have lost all these packets, so that their loss ends with it: none of their

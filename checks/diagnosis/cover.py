@@ -9,10 +9,12 @@ from itertools import combinations
 
 from checks.diagnosis.candidate import Candidate
 from checks.diagnosis.predict import joined
-from checks.diagnosis.seen import Loss, Seen
-from checks.model.finding import FAULTS, Finding
+from checks.diagnosis.seen import Loss, Seen, pair_of
+from checks.model.finding import Finding
 from checks.model.hypothesis import How, Standing
 
+_FAR_LESS_LIKELY = 0.05
+"""A hypothesis that makes what passed so many times less likely than another one is no alternative to it. Ours."""
 _MOST_JOINED = 12
 """The most narrow hypotheses of one cause that are tried in pairs against a wide one."""
 
@@ -39,7 +41,7 @@ def cover(seen: Seen, stated: Sequence[Candidate], offered: Sequence[Candidate])
     are left out."""
     entries = [Covering((one,), _losses_of(one, seen)) for one in _roots(stated)]
     roots = [entry for entry in entries if not entry.first.cause.is_symptom]
-    left = frozenset(loss.number for loss in seen.losses if loss.finding.status in FAULTS)
+    left = frozenset(loss.number for loss in seen.losses if seen.is_demanded(loss))
     left = left.difference(*(entry.losses for entry in roots))
     roots += [Covering(one.alternatives, _losses_of(one.first, seen)) for one in _greedy(seen, offered, left)]
     symptoms = [entry for entry in entries if entry.first.cause.is_symptom]
@@ -82,7 +84,7 @@ def _is_covered(seen: Seen, finding: Finding, entries: Sequence[Covering]) -> bo
         and receivers & {n for g in loss.observation.legs for n in g.receivers or ()}
     ]
     if own and all(_is_held(loss, seen, entries) for loss in blocks):
-        return all(any(loss.number in entry.losses for entry in entries) for loss in own)
+        return all(any(entry.first.touches(loss) for entry in entries) for loss in own)
     return any(entry.implies(finding) for entry in entries)
 
 
@@ -115,7 +117,7 @@ def _greedy(seen: Seen, offered: Sequence[Candidate], left: frozenset[int]) -> l
         chosen.append(best)
         rest -= best
     chosen = [mine for mine in chosen if not mine <= frozenset[int]().union(*(c for c in chosen if c is not mine))]
-    return [_entry(mine, chosen, table) for mine in chosen]
+    return [_entry(seen, mine, chosen, table) for mine in chosen]
 
 
 def _repeats(
@@ -128,7 +130,7 @@ def _repeats(
 
 def _holds(wide: Candidate, narrow: Candidate) -> bool:
     shares = [effect for effect in wide.effects if effect.how is How.SHARE]
-    return wide.cause is narrow.cause and all(
+    return all(
         any(effect.how is How.SHARE and effect.traffic <= of.traffic for of in shares) for effect in narrow.effects
     )
 
@@ -138,7 +140,7 @@ def _width(candidates: Iterable[Candidate]) -> int:
 
 
 def _entry(
-    mine: frozenset[int], chosen: Sequence[frozenset[int]], table: dict[frozenset[int], list[Candidate]]
+    seen: Seen, mine: frozenset[int], chosen: Sequence[frozenset[int]], table: dict[frozenset[int], list[Candidate]]
 ) -> Covering:
     """Return the hypotheses that could stand in one place: they cover what it alone covers, and are as narrow."""
     alone = mine.difference(*(other for other in chosen if other is not mine))
@@ -149,6 +151,11 @@ def _entry(
             narrow = [(one, losses) for losses, every in table.items() for one in every if _is_narrow(one, codes)]
             pairs = combinations(sorted(narrow, key=lambda n: -len(n[1] & alone))[:_MOST_JOINED], 2)
             fit += next(([joined(a, b)] for (a, x), (b, y) in pairs if alone <= x | y), [])
+    paths = frozenset(
+        pair for loss in seen.losses if loss.number in mine for leg in loss.observation.legs if (pair := pair_of(leg))
+    )
+    likely = max(one.likelihood(seen, paths) for one in fit) * _FAR_LESS_LIKELY
+    fit = [one for one in fit if one.likelihood(seen, paths) >= likely]
     fit.sort(key=lambda one: (one not in table[mine], one.cause.code, len(one.place.nodes), one.place.text))
     return Covering(tuple({(one.cause.code, one.place.text): one for one in reversed(fit)}.values())[::-1], mine)
 

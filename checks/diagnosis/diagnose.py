@@ -142,7 +142,7 @@ def _rank(entry: _Entry, accounts: Sequence[LossAccount]) -> tuple[object, ...]:
     """Worst and largest first; then what needs no outage; what the logs alone report comes last."""
     problems = [f for f in (*entry.shown, *entry.explains) if f.status in FAULTS]
     return (
-        entry.lead.cause.is_symptom and entry.lead.cause.is_late,
+        entry.lead.cause.is_symptom and (entry.lead.cause.is_late or entry.lead.standing is Standing.SUPPORTED),
         min((f.status.gravity for f in problems), default=99),
         -(_lost_blocks(entry.lead.cause, accounts) or 0),
         _ORDER.index(entry.lead.standing),

@@ -46,7 +46,12 @@ def not_found(cause: Cause, seen: Seen, entries: Sequence[Covering]) -> tuple[Hy
         reason = f"It is a cause on {cause.other_platform}; the nodes that were read run Linux."
         return _of(cause, Standing.EXCLUDED, (reason,)), None
     if cause.cleared_by:
-        return _cleared(cause, seen), None
+        blind = next((entry for entry in entries if entry.first.cause.blinds), None)
+        found = _cleared(cause, seen)
+        if blind is None or found.standing is not Standing.EXCLUDED:
+            return found, None
+        why = f"Not examined at {listed(blind.first.place.nodes)}: {blind.first.cause.name} ({blind.first.cause.code})."
+        return _of(cause, Standing.NOT_EXAMINED, (why,), against=found.because), blind
     if not cause.excluded_by:
         return _of(cause, Standing.NOT_EXAMINED), None
     return _by_place(cause, [_on(cause, seen, name, passed, entries) for name in _networks(seen)])
@@ -76,6 +81,8 @@ def _hiding(cause: Cause, network: str, entries: Sequence[Covering]) -> Covering
         for touch in (*cause.touches, *cause.patterns)
     ]
     for entry in entries:
+        if entry.first.cause.blinds:
+            return entry
         for effect in entry.first.effects:
             if effect.how is How.STOPS and any(effect.traffic.meets(packets) for packets in touched):
                 return entry

@@ -10,7 +10,7 @@ from math import comb
 
 import msgspec
 
-from checks.diagnosis.candidate import RARE, Candidate
+from checks.diagnosis.candidate import Candidate
 from checks.diagnosis.cause import At, Cause, Touch, Way
 from checks.diagnosis.seen import Loss, Pair, Seen, pair_of
 from checks.model.facts import Unknown
@@ -242,19 +242,14 @@ def _limited(
     """Return the candidate; of full-size packets, those larger than what passed at its place, and none where nothing
     smaller passed."""
     certain = 0
-    if touch.is_sized:
-        lost = [leg.sizes[0] for _, leg in like if any(leg.meets(effect.traffic) for effect in effects)]
-        certain = min(lost, default=0)
-        passed = [
-            leg.sizes[1]
-            for pair in pairs
-            for leg in seen.passed(pair)
-            if leg.sizes[1] < certain and leg <= replace_sizes(touch.packets)
-        ]
-        if not passed:
+    if touch.is_sized and touch.how is not How.SHARE:
+        kind = replace_sizes(touch.packets)
+        passed = [leg.sizes[1] for pair in pairs for leg in seen.passed(pair) if leg <= kind]
+        certain = max(passed, default=0) + 1
+        lost = [leg for _, leg in like if leg.sizes[0] >= certain and any(leg.meets(e.traffic) for e in effects)]
+        if not passed or not lost:
             return None
-        above = Traffic(sizes=(max(passed) + 1, MOST))
-        effects = tuple(Footprint(how=e.how, traffic=replace_sizes(e.traffic) & above) for e in effects)
+        effects = _above(certain, effects)
     return Candidate(
         cause=cause,
         place=place,
@@ -264,6 +259,11 @@ def _limited(
         certain_from=certain,
         pairs=pairs,
     )
+
+
+def _above(least: int, effects: Iterable[Footprint]) -> tuple[Footprint, ...]:
+    above = Traffic(sizes=(least, MOST))
+    return tuple(Footprint(how=e.how, traffic=replace_sizes(e.traffic) & above) for e in effects)
 
 
 def replace_sizes(traffic: Traffic) -> Traffic:
@@ -307,8 +307,10 @@ def _links(cause: Cause, lost: LostPaths) -> Iterator[Candidate]:
         pairs = frozenset(pair for _, leg in short if (pair := pair_of(leg)))
         nodes = lost.nodes.get(network, ())
         share = _share_of_ports(lost.seen, short)
-        if not _too_many_flows(network, nodes, large, lost.seen, share):
-            effects.append(Footprint(how=How.FLOWS, traffic=large & Traffic(networks=(network,))))
+        for kind in _FLOWS:
+            own = kind & large & Traffic(networks=(network,))
+            if not _too_many_flows(own, nodes, lost.seen, share):
+                effects.append(Footprint(how=How.FLOWS, traffic=own))
         yield Candidate(
             cause=cause,
             place=Place(networks=(network,), text=f"on {network}"),
@@ -321,6 +323,17 @@ def _links(cause: Cause, lost: LostPaths) -> Iterator[Candidate]:
         )
 
 
+_SELDOM = 0.05
+"""The probability below which so many flows on one link are no chance: there are few flows, and a link that is said to
+take them all would explain everything. Ours."""
+_FLOWS = (
+    Traffic(protocols=("icmp",)),
+    Traffic(protocols=("udp",), forms=("fragment",)),
+    Traffic(protocols=("udp",), forms=("whole",)),
+)
+"""The kinds of packets of which it is not known which link their flows take."""
+
+
 def _share_of_ports(seen: Seen, short: Sequence[tuple[Loss, Traffic]]) -> float:
     """Return the share of the source ports that lost all, on the paths on which some did."""
     ways = {pair_of(leg): len(leg.ports or ()) for _, leg in short}
@@ -328,28 +341,25 @@ def _share_of_ports(seen: Seen, short: Sequence[tuple[Loss, Traffic]]) -> float:
     return sum(ways.values()) / of if of else 0.5
 
 
-def _too_many_flows(network: str, nodes: Iterable[str], large: Traffic, seen: Seen, share: float) -> bool:
-    """Return whether more flows of pings are lost whole than one link's share of the flows explains."""
-    pings = [
-        o for loss in seen.losses if (o := loss.observation).what == "ping" and o.is_total and _on(o, network, large)
-    ]
-    passed = sum(
-        leg.protocols == ("icmp",) and leg <= large
+def _too_many_flows(kind: Traffic, nodes: Sequence[str], seen: Seen, share: float) -> bool:
+    """Return whether more flows of a kind are lost whole than one link's share of the flows explains."""
+    networks = kind.networks or ()
+    sent = [
+        one.lost == one.of
+        for network in networks
         for s in nodes
         for r in nodes
         if s != r
-        for leg in seen.passed((network, s, r))
-    )
-    lost, whole = len(pings), len(pings) + passed
-    return (
-        bool(whole)
-        and sum(comb(whole, k) * share**k * (1 - share) ** (whole - k) for k in range(lost, whole + 1)) < RARE
-    )
+        for one in seen.on.get((network, s, r), ())
+        if one.leg <= kind and (one.leg.forms == ("fragment",) or not one.leg.ports)
+    ]
+    lost, of = sum(sent), len(sent)
+    return bool(of) and 1 - _binomial(lost - 1, of, share) < _SELDOM
+
+
+def _binomial(most: int, of: int, share: float) -> float:
+    return sum(comb(of, k) * share**k * (1 - share) ** (of - k) for k in range(most + 1))
 
 
 def _ports_passed(seen: Seen, pair: Pair) -> int:
     return len({port for sent in seen.on.get(pair, ()) if not sent.lost for port in sent.leg.ports or ()})
-
-
-def _on(seen: Observation, network: str, large: Traffic) -> bool:
-    return any(leg.networks == (network,) and leg <= large for leg in seen.legs)

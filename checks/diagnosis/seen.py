@@ -71,8 +71,11 @@ class Seen:
             # Of what took one network or another in turn, those that passed may all have taken one of them.
             if seen.fate is Fate.LOST and len({leg.networks for leg in seen.legs}) > 1:
                 return
+            # Where what became of the others is not known, one at least passed.
+            passed = seen.number if seen.number == (seen.of or seen.number) else 1
             for leg in seen.legs:
-                sent = Sent(leg, seen.number if seen.fate is Fate.LOST else 0, seen.of or seen.number)
+                lost = seen.fate is Fate.LOST
+                sent = Sent(leg, seen.number, seen.of or 0) if lost else Sent(leg, 0, passed)
                 if exact := pair_of(leg):
                     self.on[exact].append(sent)
                 else:
@@ -81,6 +84,15 @@ class Seen:
     def passed(self, pair: Pair) -> Iterator[Traffic]:
         """Yield the packets from one node to another of which at least one passed."""
         return (sent.leg for sent in self.on.get(pair, ()) if sent.lost < sent.of)
+
+    @staticmethod
+    def is_demanded(loss: Loss) -> bool:
+        """Return whether a cause must cover a loss: that of a fault, and that of racwire's own packets in a remark that
+        leaves the fault to another check."""
+        if loss.finding.status in FAULTS:
+            return True
+        own = loss.observation.what in PROBES and loss.finding.status is Status.INFO
+        return own and loss.finding.outweighed is None
 
     def key(self, finding: Finding) -> Key:
         """Return the key of a finding."""
@@ -93,7 +105,7 @@ class Seen:
     def placed_losses(self) -> Iterator[tuple[Loss, Traffic]]:
         """Yield each loss of racwire's own packets, with each of its legs: they point to places."""
         for loss in self.losses:
-            if loss.observation.what in PROBES and loss.finding.status in FAULTS and loss.observation.fate is Fate.LOST:
+            if loss.observation.what in PROBES and self.is_demanded(loss) and loss.observation.fate is Fate.LOST:
                 yield from ((loss, leg) for leg in loss.observation.legs if pair_of(leg))
 
 

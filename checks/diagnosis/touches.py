@@ -66,16 +66,10 @@ def smaller_mtu(seen: Seen, finding: Finding) -> Iterator[Footprint]:
             continue
         own, there = Traffic(networks=(finding.network,)), (network.mtu if network else 0)
         if isinstance(there, int) and one.value > there > 0:
-            yield Footprint(
-                how=How.STOPS, traffic=own & Traffic(senders=one.nodes, sizes=(there + 1 + _VLAN_TAG, MOST))
-            )
+            yield Footprint(how=How.STOPS, traffic=own & Traffic(senders=one.nodes, sizes=(there + 1, MOST)))
         else:
-            yield Footprint(
-                how=How.STOPS, traffic=own & Traffic(receivers=one.nodes, sizes=(one.value + 1 + _VLAN_TAG, MOST))
-            )
+            yield Footprint(how=How.STOPS, traffic=own & Traffic(receivers=one.nodes, sizes=(one.value + 1, MOST)))
 
 
-_VLAN_TAG = 4
-"""A NIC receives packets that are larger than its MTU by the room for a tag (Linux: VLAN_HLEN)."""
 _OF_ROUTES = frozenset({"IC-MTU-005", "IC-EROUTE-002", "IC-EROUTE-004", "IC-PATH-002"})
 """Findings about routes: they make the node send smaller packets, and lose none."""

@@ -42,7 +42,8 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     number: int = 0
     """The packets that passed, were lost, or were counted."""
     of: int | None = None
-    """The packets that were sent; None where that is not known."""
+    """The packets that were sent; None where that is not known. Of those that PASSED, more than `number` where it is
+    not known what became of the others."""
     nodes: tuple[str, ...] = ()
     """The place of a counter or a state."""
     network: str = ""

@@ -79,11 +79,12 @@ def fits(hypothesis: Hypothesis, fault: Fault, draw: Draw) -> bool:
 def is_at(place: Place, fault: Fault, draw: Draw) -> bool:
     """Return whether a place is that of the fault: its network, and its node among those of the place.
 
-    Where cables are crossed, the packets of a network take the switch and the NIC of the other one.
+    A place without a network is its nodes on all of them. Where cables are crossed, the packets of a network take the
+    switch and the NIC of the other one.
     """
     names = draw.names
     is_crossed = any(f.kind == "crossed-cables" for f in draw.faults)
-    may_be_elsewhere = (is_crossed and place.networks) or not (fault.of.shows_network or place.networks)
+    may_be_elsewhere = is_crossed or not place.networks
     if fault.network and NAMES[fault.network - 1] not in place.networks and not may_be_elsewhere:
         return False
     nodes = {*place.nodes, *place.to}
@@ -224,7 +225,15 @@ def _compare(
         certain = losses(result.look(rest, True), names, NAMES)
         for key, ways in still.items():
             if false := ways & certain:
-                result.note("false explains", f"{fault} does not end {_way(min(false))} of {key[1]}")
+                # What another fault hides cannot be known from any evidence: it counts apart.
+                is_masked = any(
+                    visible(result.look([f for f in draw.faults if f != other], False), names, NAMES) == seen
+                    for other in rest
+                )
+                result.note(
+                    "explained, and another hides" if is_masked else "false explains",
+                    f"{fault} does not end {_way(min(false))} of {key[1]}",
+                )
             else:
                 result.count["false by chance"] += 1
     return own
@@ -304,6 +313,7 @@ class Totals:
             "entry of no fault": f"{self['entries of no fault']} in {self.draws_of_no_fault_percent:.0f} % of draws",
             "excluded though true": self["excluded"],
             "false explains": self["false explains"],
+            "one masked": self["explained, and another hides"],
             "by chance": self["false by chance"],
             "ended and said": f"{self['said to end']} of {self['ended']} ({self.said_percent:.0f} %)",
             "CPU a draw": f"{1000 * sum(t.cpu_s for t in self.trials) / max(1, len(self.trials)):.0f} ms",

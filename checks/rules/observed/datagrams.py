@@ -47,9 +47,10 @@ class _Way:
         yield from _seen(fate, self.legs_of_small(sent), sum(p.small_sent for p in sent))
 
     def small_answered(self, ports: Ports) -> Iterator[Observation]:
-        """Yield the small datagrams that were answered: they passed."""
+        """Yield the small datagrams that were answered: they passed; whether the others did is not known."""
         known = [p for p in ports if p.small_answered]
-        yield from _seen(Fate.PASSED, self.legs_of_small(known), sum(p.small_answered for p in known))
+        for seen in _seen(Fate.PASSED, self.legs_of_small(known), sum(p.small_answered for p in known)):
+            yield msgspec.structs.replace(seen, of=sum(p.small_sent for p in self.probe.ports))
 
     def full_answered(self, ports: Ports) -> Iterator[Observation]:
         """Yield the datagrams in one packet that ports of blocks sent, and that were answered."""
