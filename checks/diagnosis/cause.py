@@ -1,6 +1,6 @@
 """The declaration of a cause: what shows it, what it does to which packets, what excludes it, how to examine it.
 
-A cause is data. `checks.diagnosis.predict` makes hypotheses of it: at the places where its state or its counter was
+A cause is data. `checks.diagnosis.predict` makes hypotheses from it: at the places where its state or its counter was
 read, and at the places where packets are lost in one of its patterns.
 """
 
@@ -69,13 +69,13 @@ class Cause:
     """`CAUSE-01` to `CAUSE-26` have Oracle's numbers; others follow from `CAUSE-31` on. Never reused."""
     name: str
     further_sources: tuple[str, ...] = ()
-    """The sources besides Oracle's list, which has the causes 1 to 26."""
+    """The sources other than Oracle's list, which has the causes 1 to 26."""
     proved_by: tuple[str, ...] = ()
     """The codes of problems that are the cause itself, observed at its place."""
     supported_by: tuple[str, ...] = ()
     """The codes of problems that the cause explains better than others do."""
     touches: tuple[Touch, ...] = ()
-    """What it does where it was found, all of it."""
+    """What it does where it was found, in full."""
     patterns: tuple[Touch, ...] = ()
     """What shows it where only losses were seen: each alone."""
     beside: Traffic | None = None
@@ -93,7 +93,7 @@ class Cause:
     is_link_of_aggregation: bool = False
     """Whether it loses the flows that take one link, which the source ports show."""
     is_symptom: bool = False
-    """Whether it is said only for what no other cause explains."""
+    """Whether it is reported only for what no other cause explains."""
     is_late: bool = False
     """Whether it is what Clusterware or an instance suffered, as logs report it: it stands last."""
     is_bound: bool = False

@@ -187,7 +187,6 @@ def test_the_mtu_of_a_node_loses_no_block_that_the_node_sends():
     assert not {"IC-REASM-002", "IC-FLOW-005"} & ends_with(report, "CAUSE-05", "rac2")
 
 
-@pytest.mark.xfail(strict=True, reason="causes that lose a share of all packets stand where only UDP is lost")
 def test_a_policer_beside_the_mtu_of_a_node_is_named():
     report = diagnosed("node_mtu_and_policer")
     assert any(h.cause == "CAUSE-73" for h in report.diagnosis.with_standing(*FOUND))
