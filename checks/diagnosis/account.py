@@ -63,7 +63,10 @@ def _account(seen: Seen, loss: InstanceLoss, counts: NodeCounts, entries: Sequen
     failed = max(0, counts.failed - own_incomplete(seen.cluster, counts))
     missing = min(failed, counts.timed_out)
     take(_joint(_losing_fragments(seen, counts.node, entries)) or _REASSEMBLY, "in reassembly", missing)
-    take(_REASSEMBLY, "in reassembly, for want of memory or order" if missing else "in reassembly", failed - missing)
+    where = "in reassembly, for want of memory or order" if missing else "in reassembly"
+    # A full memory fails each fragment by itself: where that is enough for all blocks, it bounds nothing.
+    others = _holding(_legs(seen, counts.node), entries) if failed - missing >= left > 0 else ()
+    take(_joint((_REASSEMBLY, *others)), where, failed - missing)
     if vanish(counts, loss.lost):
         take(_FILTER, "after their arrival, for no counted reason", counts.vanished)
     for code, where, most in _on_paths(seen, loss, counts.node, entries):

@@ -13,7 +13,7 @@ LAYER2 = (
     Cause(
         code="CAUSE-39",
         name="Duplicate address: two hosts answer for a private address",
-        touches=(touch(How.AT_TIMES, addresses=("private",)),),
+        touches=(touch(How.AT_TIMES, Way.TO, addresses=("private",)),),
         further_sources=("RFC 5227",),
         proved_by=("IC-NEIGH-003", "IC-NEIGH-004", "IC-OWNER-002"),
         supported_by=("IC-FLOW-012",),
@@ -30,7 +30,7 @@ LAYER2 = (
     Cause(
         code="CAUSE-80",
         name="Two NICs of a private network have the same MAC address",
-        touches=(touch(How.AT_TIMES),),
+        touches=(touch(How.AT_TIMES, Way.TO),),
         further_sources=("IEEE 802.1Q, learning of addresses",),
         proved_by=("IC-NEIGH-005",),
         excluded_by=("IC-NEIGH-001",),
