@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import chain, product
-from math import ceil, erfc, prod, sqrt
+from itertools import product
+from math import ceil, erfc, log, prod, sqrt
 
 from checks.diagnosis.cause import Cause
-from checks.diagnosis.seen import Loss, Pair, Seen, Sent, pair_of
+from checks.diagnosis.seen import PROBES, Loss, Pair, Seen, Sent, pair_of
 from checks.model.finding import FAULTS, Finding, Status
 from checks.model.hypothesis import Footprint, How, Place, Standing
 from checks.model.observation import Fate, Observation
@@ -23,6 +23,7 @@ _SIZES_DIFFER = 8
 """How many times more often one cause may lose one kind of packets than another. Ours."""
 _VLAN_TAG = 4
 """A NIC receives packets that are larger than its MTU by the room for a tag (Linux: VLAN_HLEN)."""
+_ALL, _WHOLE = "all kinds", "kinds that passed whole"
 _BLOCK_BYTES = 8192
 _ENOUGH_OF_A_FLOW = 5
 """The packets of one flow that must all pass to show that the flow is not stopped from time to time."""
@@ -45,6 +46,9 @@ class Candidate:
     """Of a link of an aggregation: the share of the source ports that took it."""
     pairs: frozenset[Pair] = field(default=frozenset())
     """Network, sender and receiver of the paths that it touches; of an inferred candidate only."""
+
+    _chances: dict[object, tuple[int, float]] = field(default_factory=dict, repr=False)
+    """By kind of packets: the number of tests, and the share of the packets that was lost."""
 
     @property
     def is_stated(self) -> bool:
@@ -72,8 +76,8 @@ class Candidate:
             return not one.is_total or self._by_chance(leg, one, seen)
         in_turn = len({other.networks for other in one.legs}) > 1  # a block takes one network or another
         if one.of is not None and not one.is_total and leg <= effect.traffic and not in_turn:
-            # What stops a whole leg explains only where nothing passed; the pings of a path are one flow.
-            return effect.how is How.FLOWS and one.what != "ping"
+            # What stops a whole leg explains only where nothing passed; of racwire's own packets the flows are known.
+            return effect.how is How.FLOWS and one.what not in PROBES
         return not one.is_total or not self._passes_there(effect, leg, seen)
 
     def _passes_there(self, effect: Footprint, leg: Traffic, seen: Seen) -> bool:
@@ -92,11 +96,13 @@ class Candidate:
     def _by_chance(self, leg: Traffic, one: Observation, seen: Seen) -> bool:
         """Return whether a share of losses can lose each of so few packets."""
         kind = Sent(leg, 0, 0).kind
-        in_part = [sent for sent in self._within(seen, How.SHARE) if sent.lost < sent.of]
-        like = [sent for sent in in_part if sent.kind == kind] or [sent for sent in in_part if sent.lost]
-        of = sum(sent.of for sent in like)
-        share = sum(sent.lost for sent in like) / of if of else 0.0
-        return max(1, len(like)) * share ** (one.of or 0) >= RARE
+        if kind not in self._chances:
+            in_part = [sent for sent in self._within(seen, How.SHARE) if sent.lost < sent.of]
+            like = [sent for sent in in_part if sent.kind == kind] or [sent for sent in in_part if sent.lost]
+            of = sum(sent.of for sent in like)
+            self._chances[kind] = max(1, len(like)), sum(sent.lost for sent in like) / of if of else 0.0
+        tests, share = self._chances[kind]
+        return tests * share ** (one.of or 0) >= RARE
 
     def _within(self, seen: Seen, how: How, pairs: frozenset[Pair] = frozenset()) -> Iterator[Sent]:
         """Yield the packets of known number that lie within what it does in this way; of some paths, or of all."""
@@ -106,12 +112,11 @@ class Candidate:
 
     def is_contradicted(self, seen: Seen) -> bool:
         """Return whether packets passed that the cause stops."""
-        legs = chain(
-            (leg for pair in self.pairs for leg in seen.passed(pair)), (s.leg for s in seen.elsewhere if s.lost < s.of)
-        )
-        return any(
-            leg.sizes[0] >= self.certain_from and any(e.how is How.STOPS and leg <= e.traffic for e in self.effects)
-            for leg in legs
+        stopped = [e.traffic for e in self.effects if e.how is How.STOPS]
+        return bool(stopped) and any(
+            leg.sizes[0] >= self.certain_from and any(leg <= traffic for traffic in stopped)
+            for pair in self.pairs
+            for leg in seen.passed(pair)
         )
 
     def lacks_contrast(self, seen: Seen) -> bool:
@@ -126,6 +131,7 @@ class Candidate:
         if not any(effect.how is How.SHARE for effect in self.effects):
             return False
         share, kinds = self._shares(seen)
+        self._chances[_WHOLE] = 0, sum(of * log(1 - share / 2) for lost, of in kinds.values() if not lost)
         # A ping is lost on its way there or back; larger packets are lost more often.
         return (
             not share
@@ -142,6 +148,11 @@ class Candidate:
         for (protocol, _, _), sent in paths.items():
             spared[protocol] += 0 if any(one.lost for one in sent) else sum(one.of for one in sent)
         return spared
+
+    @property
+    def of_the_whole(self) -> float:
+        """The logarithm of the probability that the kinds of packets which passed whole at its place did so."""
+        return self._chances.get(_WHOLE, (0, 0.0))[1]
 
     def likelihood(self, seen: Seen, pairs: frozenset[Pair]) -> float:
         """Return how likely it is that the kinds of packets which passed whole on these paths did so, at the share that
@@ -185,11 +196,13 @@ class Candidate:
         """Return the share of the datagrams that the cause can lose on a network that it touches."""
         if self.share_of_flows:
             return self.share_of_flows
-        kinds: dict[object, list[int]] = defaultdict(lambda: [0, 0])
-        for sent in self._within(seen, How.SHARE):
-            kinds[sent.kind][0] += sent.lost
-            kinds[sent.kind][1] += sent.of
-        share = max((lost / of for lost, of in kinds.values() if of), default=1.0)
+        if _ALL not in self._chances:
+            kinds: dict[object, list[int]] = defaultdict(lambda: [0, 0])
+            for sent in self._within(seen, How.SHARE):
+                kinds[sent.kind][0] += sent.lost
+                kinds[sent.kind][1] += sent.of
+            self._chances[_ALL] = 1, max((lost / of for lost, of in kinds.values() if of), default=1.0)
+        share = self._chances[_ALL][1]
         fragments = ceil(_BLOCK_BYTES / max(1, min(leg.sizes[1] for leg in one.legs)))
         return float(1 - (1 - min(1.0, 2 * share)) ** fragments)
 

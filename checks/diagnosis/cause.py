@@ -86,6 +86,8 @@ class Cause:
     """The codes of findings about counters and values at its nodes that it leads to: NIC down, HAIP elsewhere."""
     is_of_each_node: bool = False
     """Whether a finding that names several nodes is the cause at each of them by itself."""
+    hides_settings: bool = False
+    """Whether routes and interfaces of its node go with it, so that their settings are not seen."""
     blinds: bool = False
     """Whether what is UNKNOWN of its nodes follows from it."""
     effects_of: Callable[[Seen, Finding], Iterable[Footprint]] | None = None

@@ -13,6 +13,8 @@ from checks.diagnosis.seen import Loss, Seen, pair_of
 from checks.model.finding import Finding
 from checks.model.hypothesis import How, Standing
 
+_A_LOSS = 3
+"""The weight of one more loss that is covered, against the logarithm of how likely what passed whole is."""
 _FAR_LESS_LIKELY = 0.05
 """A hypothesis that makes what passed so many times less likely than another one is no alternative to it. Ours."""
 _MOST_JOINED = 12
@@ -25,6 +27,9 @@ class Covering:
 
     alternatives: tuple[Candidate, ...]
     losses: frozenset[int]
+    """Those that the first hypothesis explains."""
+    may_lose: frozenset[int] = frozenset()
+    """Those that any of them explains."""
 
     @property
     def first(self) -> Candidate:
@@ -39,16 +44,21 @@ class Covering:
 def cover(seen: Seen, stated: Sequence[Candidate], offered: Sequence[Candidate]) -> list[Covering]:
     """Return the entries: each stated cause; then, most losses first, what the rest needs. Symptoms that they cover
     are left out."""
-    entries = [Covering((one,), _losses_of(one, seen)) for one in _roots(stated)]
+    entries = [_with_losses((one,), seen) for one in _roots(stated)]
     roots = [entry for entry in entries if not entry.first.cause.is_symptom]
     left = frozenset(loss.number for loss in seen.losses if seen.is_demanded(loss))
     left = left.difference(*(entry.losses for entry in roots))
-    roots += [Covering(one.alternatives, _losses_of(one.first, seen)) for one in _greedy(seen, offered, left)]
+    roots += [_with_losses(alternatives, seen) for alternatives in _greedy(seen, offered, left)]
     symptoms = [entry for entry in entries if entry.first.cause.is_symptom]
     for entry in symptoms:
         if not all(_is_covered(seen, finding, roots) for finding in entry.first.shown):
             roots.append(entry)
     return roots
+
+
+def _with_losses(alternatives: tuple[Candidate, ...], seen: Seen) -> Covering:
+    losses = [_losses_of(one, seen) for one in alternatives]
+    return Covering(alternatives, losses[0], frozenset[int]().union(*losses))
 
 
 def _roots(stated: Sequence[Candidate]) -> list[Candidate]:
@@ -65,7 +75,10 @@ def _follows(one: Candidate, other: Candidate) -> bool:
 
 
 def _losses_of(one: Candidate, seen: Seen) -> frozenset[int]:
-    return frozenset(loss.number for loss in seen.losses if one.explains(loss, seen))
+    every = seen.losses
+    if one.pairs and not one.share_of_flows:  # what is known of the flows of a link is of other paths, too
+        every = [*(loss for pair in one.pairs for loss in seen.lost_on.get(pair, ())), *seen.unplaced]
+    return frozenset(loss.number for loss in every if one.explains(loss, seen))
 
 
 def _is_covered(seen: Seen, finding: Finding, entries: Sequence[Covering]) -> bool:
@@ -93,13 +106,16 @@ def _is_held(loss: Loss, seen: Seen, entries: Sequence[Covering]) -> bool:
     return len(held) > 1 or any(entry.first.is_enough(loss, seen) for entry in held)
 
 
-def _greedy(seen: Seen, offered: Sequence[Candidate], left: frozenset[int]) -> list[Covering]:
+def _greedy(seen: Seen, offered: Sequence[Candidate], left: frozenset[int]) -> list[tuple[Candidate, ...]]:
     """Most losses of racwire's own packets first, then the narrower place, then most of what others suffered: as good
     as the fewest, and linear."""
     table: dict[frozenset[int], list[Candidate]] = defaultdict(list)
     probes = frozenset(loss.number for loss, _ in seen.placed_losses())
+    same: dict[object, frozenset[int]] = {}
     for one in offered:
-        if mine := _losses_of(one, seen) & left:
+        if one.effects not in same:
+            same[one.effects] = _losses_of(one, seen) & left
+        if mine := same[one.effects]:
             table[mine].append(one)
     chosen: list[frozenset[int]] = []
     rest = left
@@ -111,9 +127,11 @@ def _greedy(seen: Seen, offered: Sequence[Candidate], left: frozenset[int]) -> l
         best = max(
             fits,
             key=lambda mine: (
-                len(mine & rest & probes), -_width(table[mine]), len(mine & rest), [-n for n in sorted(mine)],
+                _A_LOSS * len(mine & rest & probes) + max(one.of_the_whole - one.width for one in table[mine]),
+                len(mine & rest),
+                [-n for n in sorted(mine)],
             ),
-        )  # fmt: skip
+        )
         chosen.append(best)
         rest -= best
     chosen = [mine for mine in chosen if not mine <= frozenset[int]().union(*(c for c in chosen if c is not mine))]
@@ -141,7 +159,7 @@ def _width(candidates: Iterable[Candidate]) -> int:
 
 def _entry(
     seen: Seen, mine: frozenset[int], chosen: Sequence[frozenset[int]], table: dict[frozenset[int], list[Candidate]]
-) -> Covering:
+) -> tuple[Candidate, ...]:
     """Return the hypotheses that could stand in one place: they cover what it alone covers, and are as narrow."""
     alone = mine.difference(*(other for other in chosen if other is not mine))
     width = _width(table[mine])
@@ -157,7 +175,7 @@ def _entry(
     likely = max(one.likelihood(seen, paths) for one in fit) * _FAR_LESS_LIKELY
     fit = [one for one in fit if one.likelihood(seen, paths) >= likely]
     fit.sort(key=lambda one: (one not in table[mine], one.cause.code, len(one.place.nodes), one.place.text))
-    return Covering(tuple({(one.cause.code, one.place.text): one for one in reversed(fit)}.values())[::-1], mine)
+    return tuple({(one.cause.code, one.place.text): one for one in reversed(fit)}.values())[::-1]
 
 
 def _is_narrow(one: Candidate, code: str) -> bool:

@@ -39,6 +39,12 @@ class _Entry:
     hides: list[str] = field(default_factory=list)
 
     @property
+    def has_fault(self) -> bool:
+        """Whether a finding of it is a fault; else it is about remarks alone."""
+        of_several = [finding for finding, _ in self.together.values()]
+        return any(f.status in FAULTS for f in (*self.shown, *self.explains, *self.in_part, *of_several))
+
+    @property
     def lead(self) -> Candidate:
         return self.covering.first
 
@@ -58,6 +64,8 @@ def diagnose(cluster: Cluster, findings: Iterable[Finding], causes: Sequence[Cau
     )
     entries = [_Entry(one, _shown_by(one, seen)) for one in found]
     _attribute(seen, entries)
+    entries = [entry for entry in entries if entry.has_fault]
+    found = [entry.covering for entry in entries]
     accounts = loss_accounts(seen, found)
     entries.sort(key=lambda entry: _rank(entry, accounts))
     of_entries = {one.cause.code for entry in entries for one in entry.covering.alternatives}
@@ -97,7 +105,8 @@ def _shown_by(covering: Covering, seen: Seen) -> tuple[Finding, ...]:
     codes = [c for one in covering.alternatives for c in one.cause.shown_by if c in own]
     codes = codes or [loss.finding.code for loss, _ in seen.placed_losses() if loss.number in covering.losses]
     shown = {id(loss.finding): loss.finding for loss in seen.losses if loss.number in covering.losses}
-    return tuple(f for code in dict.fromkeys(codes) for f in shown.values() if f.code == code)
+    found = [f for code in dict.fromkeys(codes) for f in shown.values() if f.code == code]
+    return tuple(sorted(found, key=lambda f: f.status not in FAULTS))
 
 
 def _attribute(seen: Seen, entries: Sequence[_Entry]) -> None:
@@ -109,9 +118,11 @@ def _attribute(seen: Seen, entries: Sequence[_Entry]) -> None:
         finding_of[id(loss.finding)] = loss.finding
     for of, numbers in by_finding.items():
         finding = finding_of[of]
-        holders = {n: [e for e in entries if n in e.covering.losses] for n in numbers}
+        if finding.status not in PROBLEMS:
+            continue
+        holders = {n: [e for e in entries if n in e.covering.may_lose] for n in numbers}
         for entry in entries:
-            mine = [n for n in numbers if entry in holders[n]]
+            mine = [n for n in numbers if n in entry.covering.losses]
             if not mine or finding in entry.shown:
                 continue
             alone = [n for n in mine if holders[n] == [entry] and entry.lead.is_enough(seen.losses[n], seen)]

@@ -46,7 +46,7 @@ def not_found(cause: Cause, seen: Seen, entries: Sequence[Covering]) -> tuple[Hy
         reason = f"It is a cause on {cause.other_platform}; the nodes that were read run Linux."
         return _of(cause, Standing.EXCLUDED, (reason,)), None
     if cause.cleared_by:
-        blind = next((entry for entry in entries if entry.first.cause.blinds), None)
+        blind = next((e for e in entries if e.first.cause.blinds or e.first.cause.hides_settings), None)
         found = _cleared(cause, seen)
         if blind is None or found.standing is not Standing.EXCLUDED:
             return found, None
@@ -84,7 +84,7 @@ def _hiding(cause: Cause, network: str, entries: Sequence[Covering]) -> Covering
         if entry.first.cause.blinds:
             return entry
         for effect in entry.first.effects:
-            if effect.how is How.STOPS and any(effect.traffic.meets(packets) for packets in touched):
+            if effect.how in (How.STOPS, How.AT_TIMES) and any(effect.traffic.meets(packets) for packets in touched):
                 return entry
     return None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from math import comb
@@ -136,6 +136,14 @@ class LostPaths:
                 self.by_network[leg.networks[0]].append((loss, leg))
         networks = () if isinstance(seen.cluster.networks, Unknown) else seen.cluster.networks
         self.nodes = {n.name: tuple(port.node for port in n.ports) for n in networks}
+        self._made: dict[tuple[Touch, tuple[At, ...]], tuple[Candidate, ...]] = {}
+
+    def candidates(self, cause: Cause, touch: Touch) -> Iterator[Candidate]:
+        """Yield the places at which a cause can have lost packets by a pattern; several causes share a pattern."""
+        key = touch, cause.at
+        if key not in self._made:
+            self._made[key] = tuple(_candidates(cause, touch, self))
+        return (replace(made, cause=cause) for made in self._made[key])
 
 
 def inferred(cause: Cause, lost: LostPaths) -> Iterator[Candidate]:
@@ -143,17 +151,28 @@ def inferred(cause: Cause, lost: LostPaths) -> Iterator[Candidate]:
     if cause.is_link_of_aggregation:
         yield from _links(cause, lost)
         return
+    for touch in cause.patterns:
+        for made in lost.candidates(cause, touch):
+            if not made.lacks_contrast(lost.seen):
+                yield made
+
+
+def _candidates(cause: Cause, touch: Touch, lost: LostPaths) -> Iterator[Candidate]:
     for network, losses in lost.by_network.items():
-        for touch in cause.patterns:
-            like = [(loss, leg) for loss, leg in losses if _fits(touch, loss.observation) and leg.meets(touch.packets)]
-            for place, width, effects, pairs in _places(cause, touch, network, like, lost):
-                made = _limited(cause, touch, place, width, effects, pairs, like, lost.seen)
-                if made is not None and not _is_refuted(made, lost.seen):
-                    yield made
+        like: dict[Pair, list[Traffic]] = defaultdict(list)
+        for loss, leg in losses:
+            if _fits(touch, loss.observation) and leg.meets(touch.packets) and (pair := pair_of(leg)):
+                like[pair].append(leg)
+        held = set[Pair]()
+        for place, width, effects, pairs in _places(cause, touch, network, like, held, lost):
+            made = _limited(cause, touch, place, width, effects, pairs, like, lost.seen)
+            if made is not None and not _is_refuted(made, lost.seen):
+                held |= made.pairs
+                yield made
 
 
 def _is_refuted(made: Candidate, seen: Seen) -> bool:
-    return made.is_contradicted(seen) or made.is_unlikely(seen) or made.lacks_contrast(seen)
+    return made.is_contradicted(seen) or made.is_unlikely(seen)
 
 
 def _fits(touch: Touch, seen: Observation) -> bool:
@@ -164,25 +183,31 @@ _Found = tuple[Place, At, tuple[Footprint, ...], frozenset[Pair]]
 
 
 def _places(
-    cause: Cause, touch: Touch, network: str, like: Sequence[tuple[Loss, Traffic]], lost: LostPaths
+    cause: Cause,
+    touch: Touch,
+    network: str,
+    like: Mapping[Pair, Sequence[Traffic]],
+    held: Collection[Pair],
+    lost: LostPaths,
 ) -> Iterator[_Found]:
-    ways = dict.fromkeys(pair for _, leg in like if (pair := pair_of(leg)))
-    if not ways:
+    """Yield the places at which the losses can be. `held` has the paths of the candidates so far: a path of a node that
+    can be the place is no place of its own, since the node is the narrower one."""
+    if not like:
         return
-    nodes = lost.nodes.get(network) or tuple(dict.fromkeys(n for _, s, r in ways for n in (s, r)))
+    nodes = lost.nodes.get(network) or tuple(dict.fromkeys(n for _, s, r in like for n in (s, r)))
     every = [(network, s, r) for s in nodes for r in nodes if s != r]
     if At.NODE in cause.at:
         ends = {Way.TO: (2,), Way.FROM: (1,), Way.BOTH: (1, 2)}[touch.way]
-        for node in dict.fromkeys(way[end] for way in ways for end in ends):
+        for node in dict.fromkeys(way[end] for way in like for end in ends):
             own = frozenset(pair for pair in every if any(pair[end] == node for end in ends))
             place = Place(networks=(network,), nodes=(node,), text=_at_node(touch, node, network))
             yield place, At.NODE, tuple(at_nodes(touch, (network,), (node,))), own
     if At.PATH in cause.at:
-        for _, s, r in ways:
+        for _, s, r in [way for way in like if way not in held]:
             there = touch.packets & Traffic(networks=(network,), senders=(s,), receivers=(r,))
             place = Place(networks=(network,), nodes=(s,), to=(r,), text=f"from {s} to {r} on {network}")
             yield place, At.PATH, (Footprint(how=touch.how, traffic=there),), frozenset({(network, s, r)})
-    least = min(leg.sizes[0] for _, leg in like) if touch.is_sized else 0
+    least = min(leg.sizes[0] for legs in like.values() for leg in legs) if touch.is_sized else 0
     if At.SIDES in cause.at and (sides := _sides(touch, least, network, nodes, lost.seen)):
         one, other = sides
         effects = tuple(
@@ -236,7 +261,7 @@ def _limited(
     width: At,
     effects: tuple[Footprint, ...],
     pairs: frozenset[Pair],
-    like: Sequence[tuple[Loss, Traffic]],
+    like: Mapping[Pair, Sequence[Traffic]],
     seen: Seen,
 ) -> Candidate | None:
     """Return the candidate; of full-size packets, those larger than what passed at its place, and none where nothing
@@ -246,8 +271,7 @@ def _limited(
         kind = replace_sizes(touch.packets)
         passed = [leg.sizes[1] for pair in pairs for leg in seen.passed(pair) if leg <= kind]
         certain = max(passed, default=0) + 1
-        lost = [leg for _, leg in like if leg.sizes[0] >= certain and any(leg.meets(e.traffic) for e in effects)]
-        if not passed or not lost:
+        if not passed or not any(leg.sizes[0] >= certain for pair in pairs for leg in like.get(pair, ())):
             return None
         effects = _above(certain, effects)
     return Candidate(

@@ -55,13 +55,22 @@ class Seen:
         self.key_of = keys
         self.losses = [
             Loss(number, seen, finding, keys[id(finding)])
-            for number, (seen, finding) in enumerate(_losses(self.not_passed))
+            for number, (seen, finding) in enumerate(_losses(self.findings))
         ]
         """The losses that a cause must cover, or, of a finding that is UNKNOWN or a remark, may cover."""
         self.on: dict[Pair, list[Sent]] = defaultdict(list)
         """By network, sender and receiver: packets of known number, with their leg there."""
-        self.elsewhere: list[Sent] = []
-        """Those of which network, sender and receiver are not all known exactly."""
+        self.lost_on: dict[Pair, list[Loss]] = defaultdict(list)
+        """The losses by each of their ways."""
+        self.unplaced: list[Loss] = []
+        """Those of which network, sender and receiver of some leg are not all known exactly."""
+        for loss in self.losses:
+            ways = dict.fromkeys(pair_of(leg) for leg in loss.observation.legs)
+            for way in ways:
+                if way is not None:
+                    self.lost_on[way].append(loss)
+            if None in ways or not ways:
+                self.unplaced.append(loss)
         for finding in self.findings:
             for seen in finding.observed:
                 self._index(seen)
@@ -78,8 +87,6 @@ class Seen:
                 sent = Sent(leg, seen.number, seen.of or 0) if lost else Sent(leg, 0, passed)
                 if exact := pair_of(leg):
                     self.on[exact].append(sent)
-                else:
-                    self.elsewhere.append(sent)
 
     def passed(self, pair: Pair) -> Iterator[Traffic]:
         """Yield the packets from one node to another of which at least one passed."""
@@ -91,8 +98,8 @@ class Seen:
         leaves the fault to another check."""
         if loss.finding.status in FAULTS:
             return True
-        own = loss.observation.what in PROBES and loss.finding.status is Status.INFO
-        return own and loss.finding.outweighed is None
+        is_remark = loss.finding.status in (Status.INFO, Status.SKIPPED) and loss.finding.outweighed is None
+        return is_remark and loss.observation.what in PROBES
 
     def key(self, finding: Finding) -> Key:
         """Return the key of a finding."""

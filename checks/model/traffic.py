@@ -66,7 +66,7 @@ class Traffic(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     def __le__(self, other: Traffic) -> bool:
         """Return whether each packet of this set belongs to the other, too."""
-        return not self or (
+        is_within = (
             (other.networks is None or _within(self.networks, other.networks))
             and (other.senders is None or _within(self.senders, other.senders))
             and (other.receivers is None or _within(self.receivers, other.receivers))
@@ -79,6 +79,7 @@ class Traffic(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
             and self.sizes[1] <= other.sizes[1]
             and (other.times is None or _spans(other.times, self.times))
         )
+        return is_within or not self
 
     def __bool__(self) -> bool:
         """Return whether any packet can belong to the set."""
@@ -167,7 +168,7 @@ def _within(one: tuple[_Value, ...] | None, other: tuple[_Value, ...]) -> bool:
 
 
 def _touch(one: tuple[_Value, ...] | None, other: tuple[_Value, ...] | None) -> bool:
-    return one is None or other is None or any(value in other for value in one)
+    return one is None or other is None or one == other or any(value in other for value in one)
 
 
 def _overlap(one: tuple[float, float] | None, other: tuple[float, float] | None) -> tuple[float, float] | None:

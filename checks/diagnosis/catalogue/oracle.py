@@ -89,6 +89,7 @@ ORACLE = (
     Cause(
         code="CAUSE-37",
         name="A private network is missing, down or wrong on a node",
+        hides_settings=True,
         touches=(touch(How.STOPS),),
         moves=("IC-PATH-008", "IC-USE-006", "IC-IFACE-012", "IC-NEIGH-007"),
         further_sources=("MOS 1210883.1",),
