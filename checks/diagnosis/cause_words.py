@@ -54,7 +54,10 @@ _DOES: Mapping[str, tuple[str, ...]] = {
         "It stops the packets that it refuses with an error.",
         "Where packets vanish on a node, it stops the kinds of which none passes: UDP, pings, or fragments.",
     ),
-    "CAUSE-22": ("It stops all packets of a port for some seconds. racwire cannot see when, and attributes no loss to this cause.",),
+    "CAUSE-22": (
+        "It stops all packets of a port for some seconds.",
+        "racwire cannot see when, and attributes no loss to this cause.",
+    ),
     "CAUSE-26": ("It moves a counter, and loses no packet.",),
     "CAUSE-50": ("It makes a node send smaller packets to HAIP addresses, and loses none.",),
 }

@@ -12,6 +12,7 @@ from checks.model.report import Report, make_report
 from checks.model.traffic import Traffic
 from checks.rules.fitting_steps import with_fitting_steps
 
+TIME = "2026-11-20T14:02:31.000+01:00"
 PATHS = Remedy("Test the paths.", ("racwire check df-ping",))
 BY_HAND = Remedy("Look at the rules.", ("nft list ruleset",), "root on rac2")
 ASK = Remedy("Ask the network team.")
@@ -26,7 +27,7 @@ def found(*steps: Remedy, check: str = "instance-ping", code: str = "IC-PING-002
 
 def report(*findings: Finding, settings: dict | None = None, causes: tuple[Hypothesis, ...] = ()) -> Report:
     return make_report(
-        version="0", started_at="2026-11-20T14:02:31.000+01:00", duration_s=1.0, cluster=Cluster(local_node="rac1", taken_at="2026-11-20T14:02:31.000+01:00"),
+        version="0", started_at=TIME, duration_s=1.0, cluster=Cluster(local_node="rac1", taken_at=TIME),
         findings=findings, journal=(), settings=settings or {}, diagnosis=Diagnosis(hypotheses=causes),
     )  # fmt: skip
 
