@@ -1,6 +1,6 @@
 """The declaration of a cause: what shows it, what it does to which packets, what excludes it, how to examine it.
 
-A cause is data. `checks.diagnosis.predict` makes its hypotheses: at the places where its state or its counter was
+A cause is data. `checks.diagnosis.predict` makes hypotheses from it: at the places where its state or its counter was
 read, and at the places where packets are lost in one of its patterns.
 """
 
@@ -60,12 +60,6 @@ class Touch:
         """Whether it touches full-size packets: the limit follows from what passed and what was lost."""
         return self.packets.sizes[0] == SMALL + 1
 
-    @property
-    def text(self) -> str:
-        """`stops full-size packets to and from the node`."""
-        what = self.packets.text.replace(f"above {SMALL} bytes", "of full size")
-        return f"{self.how} {what} {self.way} {'its nodes' if self.every_network else 'its place'}"
-
 
 @dataclass(frozen=True, kw_only=True)
 class Cause:
@@ -75,13 +69,13 @@ class Cause:
     """`CAUSE-01` to `CAUSE-26` have Oracle's numbers; others follow from `CAUSE-31` on. Never reused."""
     name: str
     further_sources: tuple[str, ...] = ()
-    """The sources in addition to Oracle's list, which has the causes 1 to 26."""
+    """The sources other than Oracle's list, which has the causes 1 to 26."""
     proved_by: tuple[str, ...] = ()
     """The codes of problems that are the cause itself, observed at its place."""
     supported_by: tuple[str, ...] = ()
     """The codes of problems that the cause explains better than others do."""
     touches: tuple[Touch, ...] = ()
-    """All that it does where it was found."""
+    """What it does where it was found, in full."""
     patterns: tuple[Touch, ...] = ()
     """What shows it where only losses were seen: each alone."""
     beside: Traffic | None = None
@@ -141,21 +135,6 @@ class Cause:
         return any((self.shown_by, self.patterns, self.hinted_by, self.excluded_by, self.cleared_by)) or bool(
             self.other_platform
         )
-
-    @property
-    def what_it_touches(self) -> tuple[str, ...]:
-        """What the cause does to packets, a clause each; empty for a cause that touches none."""
-        return tuple(dict.fromkeys(touch.text for touch in (*self.touches, *self.patterns)))
-
-    @property
-    def what_contradicts(self) -> str:
-        """What would show that the cause is not there, in a sentence; empty for a cause that touches no packet."""
-        every = (*self.touches, *self.patterns)
-        if not every:
-            return ""
-        if any(touch.how is How.STOPS for touch in every):
-            return "A packet that it stops, and that passes at its place, contradicts it."
-        return "Packets that pass there in numbers that its share of losses allows once in a thousand contradict it."
 
 
 def mos(number: int) -> str:

@@ -6,7 +6,7 @@ field's set. None means all values. Intersection, containment and emptiness obey
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator
 from typing import Literal, TypeVar
 
 import msgspec
@@ -117,14 +117,16 @@ class Traffic(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def text(self) -> str:
-        """The set in a few words: `full-size UDP from rac2 to rac3 on 192.168.11.0/24`."""
+        """The set in a few words: `UDP packets above 1500 bytes from rac2 to rac3 on 192.168.11.0/24`."""
         what = [self._what]
+        if self.ends is not None and self.ends != ("kernel",):
+            what.append(f"of {listed(_ENDS[one] for one in self.ends)}")
         if self.senders is not None:
             what.append(f"from {listed(self.senders)}")
         if self.receivers is not None:
             what.append(f"to {listed(self.receivers)}")
         if self.addresses is not None:
-            what.append(f"between {listed(_ADDRESSES[one] for one in self.addresses)} addresses")
+            what.append(listed(_between(self.addresses)))
         if self.ports is not None:
             what.append(f"of {len(self.ports)} source ports")
         if self.networks is not None:
@@ -144,14 +146,22 @@ class Traffic(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return kind
 
 
-_ADDRESSES = {"private": "private", "haip": "HAIP", "public": "public", "multicast": "multicast"}
-_PROTOCOLS = {"arp": "ARP", "icmp": "pings", "udp": "UDP", "tcp": "TCP"}
+_ADDRESSES = {"private": "private", "haip": "HAIP", "public": "public"}
+_PROTOCOLS = {"arp": "ARP packets", "icmp": "pings", "udp": "UDP packets", "tcp": "TCP packets"}
+_ENDS = {"kernel": "kernels", "instance": "instances", "clusterware": "Clusterware"}
 _NEVER = (1.0, 0.0)
 
 
 def among(values: Iterable[str]) -> tuple[str, ...]:
     """Return the values as a field of a Traffic: sorted, each once."""
     return tuple(sorted(set(values)))
+
+
+def _between(addresses: Collection[Address]) -> Iterator[str]:
+    if of_hosts := [_ADDRESSES[one] for one in addresses if one in _ADDRESSES]:
+        yield f"between {listed(of_hosts)} addresses"
+    if "multicast" in addresses:
+        yield "to multicast addresses"
 
 
 def _both(one: tuple[_Value, ...] | None, other: tuple[_Value, ...] | None) -> tuple[_Value, ...] | None:

@@ -114,7 +114,7 @@ def _finding(cluster: Cluster, network: PrivateNetwork, verdict: CutVerdict, pro
             *others_text(flows_of(cluster), [probe.from_node for probe in probes]),
         ),
         expected=("An answer to each datagram in fragments",) if status in FAULTS else (),
-        next=_steps(probes) if status in FAULTS else (),
+        next=_steps(network, probes) if status in FAULTS else (),
         evidence=[
             *((node, "udp datagrams") for node in dict.fromkeys(p.from_node for p in probes)),
             *((p.from_node, f"path {network.name} {p.from_node} {p.to_node}") for p in probes),
@@ -135,14 +135,14 @@ def _line(probe: FlowProbe) -> str:
     return ", ".join([*parts, *([held_text(probe)] if probe.held else [])])
 
 
-def _steps(probes: Sequence[FlowProbe]) -> tuple[Remedy, ...]:
+def _steps(network: PrivateNetwork, probes: Sequence[FlowProbe]) -> tuple[Remedy, ...]:
     path = probes[0]
     ping = f"ping -c 3 -M dont -I {path.source_ip} -s 8192 {path.destination_ip}"
     return (
         Remedy("Reproduce by hand with a ping in fragments.", (ping,), f"any user on {path.from_node}"),
         Remedy(
             "Ask the network team for a filter (ACL) or a protection that drops IP fragments, on the ports and the "
-            "VLAN of the network.",
+            f"VLAN of {network.name}.",
             ("show access-lists",),
             "the network team, on each switch",
         ),

@@ -201,16 +201,17 @@ def _lost_next(cluster: Cluster, nodes: Sequence[str]) -> Sequence[Remedy]:
     text, commands = "drops and the ring buffers", ("ip -s -s link show ETH", "ethtool -S ETH", "ethtool -g ETH")
     where = f"root on {named(nodes, 'node')}"
     nics = on_nics(cluster, nodes, f"Check the {text} of the private NICs.", commands, where)
-    first = "Check whether the paths lose packets."
+    first: list[Remedy] = []
     if losing:
         counts = listed(f"{lost} of {sent} blocks in fragments" for lost, sent in losing.values())
-        first = f"Look at {listed(losing)} first: {counts} got no answer there. {first}"
+        first = [Remedy(f"Look at {listed(losing)} first: {counts} got no answer there.")]
         networks = cluster.networks if isinstance(cluster.networks, tuple) else ()
         names = [network.interface for network in networks if network.name in losing]
         each = dict.fromkeys(command.replace("ETH", name) for command in commands for name in names)
         nics = Remedy(f"Check the {text} of the NICs on {listed(losing)}.", tuple(each), where)
     return (
-        Remedy(first, ("racwire check df-ping mtu-consistency",)),
+        *first,
+        Remedy("Check whether the paths lose packets.", ("racwire check df-ping mtu-consistency",)),
         nics,
         Remedy("Ask the network team for discards and errors of the switch ports of these nodes and of their peers."),
         Remedy(

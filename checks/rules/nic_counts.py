@@ -59,6 +59,11 @@ class PrivateNic:
         return f"{self.name} of {self.node}"
 
     @property
+    def link_changed(self) -> bool:
+        """Whether its link went down or came up: without a link its queue drops what is sent."""
+        return bool(self.counts.value("carrier_changes"))
+
+    @property
     def few_dropped(self) -> int:
         """Packets that it dropped, of a NIC without a fault; those of the layers above repeat those of the NIC."""
         return sum(self.counts.value(name) for name in ("rx_dropped", *_SEND_QUEUE)) if self.is_lowest else 0

@@ -139,7 +139,10 @@ def _remark(finding: Finding, title: str, why: str) -> Finding:
         title=title,
         why=why,
         next=(
-            Remedy("Ask the network team for policers and filters of ICMP on the ports of these nodes."),
+            Remedy(
+                "Ask the network team for policers and filters of ICMP on the ports of these nodes on "
+                f"{finding.network}."
+            ),
             Remedy("Compare with the load over a longer time.", ("racwire check --interval 120",)),
         ),
         outweighed=Outweighed(finding.status, finding.title, finding.why, finding.next),

@@ -23,6 +23,7 @@ from checks.model.journal import Journal, now
 from checks.model.measurement import Measurement
 from checks.model.report import Report, make_report
 from checks.model.settings import Settings
+from checks.rules.fitting_steps import with_fitting_steps
 from checks.rules.own_footprint import without_footprint
 from checks.rules.udp_against_pings import outweigh
 from checks.rules.waivers import apply, day_of
@@ -136,7 +137,7 @@ class Engine:
             findings = [*outweigh(self._cluster, findings)]
         findings = [*without_footprint(self._cluster, findings)]
         marked, standings = apply(findings, self._waivers, day_of(self._started_at), self._makers, known_codes)
-        return make_report(
+        made = make_report(
             version=racwire_version(),
             started_at=self._started_at,
             duration_s=time.monotonic() - self._began,
@@ -150,6 +151,7 @@ class Engine:
             diagnosis=diagnose(self._cluster, marked),
             measurements=self._measurements,
         )
+        return with_fitting_steps(made)
 
     @property
     def _makers(self) -> dict[str, str]:

@@ -9,6 +9,7 @@ import msgspec
 from checks.diagnosis.diagnose import diagnose
 from checks.model.finding import worst_first
 from checks.model.report import Report, Rerun
+from checks.rules.fitting_steps import with_fitting_steps
 from checks.rules.udp_against_pings import outweigh
 from checks.rules.waivers import NOT_CHECKED, apply, day_of, waivers_in
 from checks.run.check_discovery import known_codes
@@ -44,7 +45,7 @@ def merged(whole: Report, part: Report, checks: Sequence[str], groups: Iterable[
     marked, standings = apply(
         outweigh(cluster, findings), waivers_in(part.settings), day_of(part.started_at), makers, known_codes
     )
-    return msgspec.structs.replace(
+    both = msgspec.structs.replace(
         whole,
         cluster=cluster,
         findings=tuple(worst_first(list(marked))),
@@ -54,3 +55,4 @@ def merged(whole: Report, part: Report, checks: Sequence[str], groups: Iterable[
         reruns=(*kept, again),
         measurements=part.measurements or whole.measurements,
     )
+    return with_fitting_steps(both)

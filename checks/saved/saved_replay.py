@@ -15,6 +15,7 @@ from checks.model.finding import Finding, worst_first
 from checks.model.journal import Journal
 from checks.model.report import Report
 from checks.model.settings import Settings
+from checks.rules.fitting_steps import with_fitting_steps
 from checks.rules.waivers import NOT_CHECKED, apply, day_of, waivers_in
 from checks.run.check_discovery import BrokenPlugin, known_codes
 from checks.run.engine import needed_groups
@@ -67,7 +68,7 @@ class Replay(ReplayedFacts):
         findings, standings = apply(
             self._in_saved_order(fresh.findings), waivers_in(self._settings), day, self._finders, known_codes
         )
-        return replace(
+        judged = replace(
             saved,
             interrupted=fresh.interrupted or saved.interrupted,
             cluster=self._cluster,
@@ -76,6 +77,7 @@ class Replay(ReplayedFacts):
             settings=self._settings,
             waivers=standings,
         )
+        return with_fitting_steps(judged)
 
     def _in_saved_order(self, findings: Iterable[Finding]) -> list[Finding]:
         """The findings of one status in the order of the saved report."""

@@ -102,12 +102,12 @@ def _same(one: Traffic, other: Traffic) -> bool:
         (Traffic(), "packets"),
         (
             Traffic(networks=("192.168.11.0/24",), senders=("rac2",), receivers=("rac3",), protocols=("udp",)),
-            "UDP from rac2 to rac3 on 192.168.11.0/24",
+            "UDP packets from rac2 to rac3 on 192.168.11.0/24",
         ),
         (Traffic(protocols=("icmp",), sizes=(1501, MOST)), "pings above 1500 bytes"),
         (Traffic(forms=("fragment",), receivers=among(["rac2", "rac1"])), "fragments to rac1 and rac2"),
         (Traffic(addresses=("haip",), sizes=(84, 84)), "packets of 84 bytes between HAIP addresses"),
-        (Traffic(protocols=("udp",), ports=(4, 7)), "UDP of 2 source ports"),
+        (Traffic(protocols=("udp",), ports=(4, 7)), "UDP packets of 2 source ports"),
     ],
 )
 def test_a_set_has_a_text(packets: Traffic, text: str):

@@ -7,20 +7,16 @@ import argparse
 import difflib
 import sys
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from checks.model.wording import listed
 from tui.cli.errors import UsageError
 from tui.cli.options import add_settings_option
 from tui.text.sanitize import for_encoding, sanitize_lines
 
 if TYPE_CHECKING:
     from checks.change.vendors import Hypervisor, Kinds, SwitchKind
-    from checks.diagnosis.cause import Cause
     from checks.model.check import Check, Kind
-    from checks.model.finding import Key
-    from checks.model.hypothesis import Hypothesis
     from checks.model.report import Report
     from checks.predict.topics import ExplainedTopic
 
@@ -84,6 +80,7 @@ def _lines(args: argparse.Namespace) -> list[str]:
     from checks.predict.topics import TOPICS
     from checks.run.check_discovery import Checks, discover
     from checks.run.engine_findings import KINDS
+    from tui.cli.explain_causes import cause_page, causes, causes_in, fate_page
 
     found = Checks((*discover(), *documented()))
     kinds = {code: (kind, check.id) for code, (kind, check) in found.kinds().items()}
@@ -100,10 +97,10 @@ def _lines(args: argparse.Namespace) -> list[str]:
     elif name.upper() in kinds:
         lines = list(_kind_page(*kinds[name.upper()]))
     elif name.lower() == _CAUSES:
-        lines = list(_causes() if report is None else _causes_in(report))
+        lines = list(causes() if report is None else causes_in(report))
     elif cause := next((each for each in CATALOGUE if each.code == name.upper()), None):
-        lines = list(_cause_page(cause, kinds))
-        lines += _fate_page(cause, report) if report is not None else ()
+        lines = list(cause_page(cause, kinds))
+        lines += fate_page(cause, report) if report is not None else ()
     elif name.lower() == _SWITCHES:
         lines = list(_switches(_vendor_kinds(args)))
     elif switch := _vendor_kinds(args).switches.get(name.lower()):
@@ -168,20 +165,6 @@ def _unknown(name: str, known: list[str]) -> str:
     )
 
 
-def _causes() -> Iterator[str]:
-    from checks.diagnosis.catalogue import CATALOGUE
-
-    yield from textwrap.wrap(
-        "Each report has the standing of every cause: proved, supported, possible, excluded, or not examined.", 80
-    )
-    yield ""
-    for cause in CATALOGUE:
-        examined = " " if cause.is_examined else "-"
-        yield f"{cause.code} {examined} {cause.name}{f' ({source})' if (source := ', '.join(cause.sources)) else ''}"
-    yield ""
-    yield "-  racwire has no evidence for or against it: `racwire explain CAUSE` has how to examine it."
-
-
 def _is_cause(name: str) -> bool:
     from checks.diagnosis.catalogue import CATALOGUE
 
@@ -197,89 +180,6 @@ def _report_with_causes(file: str) -> Report:
         made_by = f"racwire {report.racwire_version}"
         raise UsageError(f"{file} has no diagnosis; {made_by} made it. `racwire check --from {file}` makes one.")
     return report
-
-
-def _causes_in(report: Report) -> Iterator[str]:
-    """What became of each cause, the most certain first, with the reasons."""
-    from checks.model.hypothesis import Standing
-
-    total = len({fate.cause for fate in report.diagnosis.hypotheses})
-    for standing in Standing:
-        of = report.diagnosis.with_standing(standing)
-        if not of:
-            continue
-        yield f"{standing.value.capitalize()}: {len({fate.cause for fate in of})} of {total} causes"
-        for fate in of:
-            yield f"  {fate.cause}  {fate.name}{f' ({source})' if (source := ', '.join(fate.sources)) else ''}"
-            yield from _reasons(fate, report, "      ")
-        yield ""
-    yield "How to examine a cause: racwire explain CAUSE"
-
-
-def _fate_page(cause: Cause, report: Report) -> Iterator[str]:
-    for fate in report.diagnosis.hypotheses:
-        if fate.cause == cause.code:
-            yield ""
-            yield f"In this report: {fate.standing}"
-            yield from _reasons(fate, report, "  ")
-
-
-def _reasons(fate: Hypothesis, report: Report, margin: str) -> Iterator[str]:
-    """What is known about a cause at its place, a paragraph each."""
-    from checks.report.causes import ends_with
-
-    def titles(keys: Iterable[Key]) -> Iterator[str]:
-        return (finding.title for finding in report.findings_of(keys))
-
-    parts: tuple[tuple[str, Iterable[str]], ...] = (
-        ("", (fate.headline,)),
-        ("It costs nothing now.", ("",) if fate.costs_nothing else ()),
-        ("Touches: ", (effect.text for effect in fate.footprint)),
-        ("Because: ", fate.because),
-        ("Shown by: ", (title for title in titles(fate.shown_by) if title not in (fate.headline, *fate.because))),
-        ("Against: ", fate.against),
-        ("Explains: ", titles(fate.explains)),
-        ("Explains in part: ", titles(fate.in_part)),
-        *((f"{ends_with(one.causes)}: ", titles((one.finding,))) for one in fate.together),
-        ("To tell it from the others: ", (fate.tells_apart,)),
-        ("Not examined behind it: ", (listed(fate.hides),)),
-        ("Excluded on: ", (listed(fate.excluded_on),)),
-    )
-    for label, texts in parts:
-        for text in texts:
-            if text or label.endswith("."):
-                yield from textwrap.wrap(f"{label}{text}", 80, initial_indent=margin, subsequent_indent=f"{margin}  ")
-
-
-def _cause_page(cause: Cause, kinds: dict[str, tuple[Kind, str]]) -> Iterator[str]:
-    yield f"{cause.code}: {cause.name}"
-    if cause.sources:
-        yield f"Source: {', '.join(cause.sources)}"
-    rules = {
-        "Proved by": cause.proved_by,
-        "Supported by": cause.supported_by,
-        "Possible with": cause.hinted_by,
-        "Excluded by": cause.excluded_by,
-    }
-    for label, codes in rules.items():
-        if codes:
-            yield ""
-            yield f"{label}:"
-            yield from (f"  {code}  {kinds[code][0].title}" for code in codes)
-    if cause.cleared_by:
-        yield ""
-        verb = "shows" if len(cause.cleared_by) == 1 else "show"
-        yield f"Excluded where {listed(cause.cleared_by)} {verb} none of these."
-    if cause.covers:
-        yield f"  The exclusion holds {cause.covers}."
-    if cause.other_platform:
-        yield f"It is a cause on {cause.other_platform} only."
-    for step in cause.look:
-        yield ""
-        yield from textwrap.wrap(f"To examine it: {step.advice}", 80)
-        yield from (f"  {command}" for command in step.commands)
-        if step.where:
-            yield f"  ({step.where})"
 
 
 def _vendor_kinds(args: argparse.Namespace) -> Kinds:

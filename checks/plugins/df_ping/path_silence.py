@@ -83,7 +83,7 @@ def loss(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> I
                 "root on each node",
             ),
             Remedy(
-                "Ask the network team for errors, discards and queue drops of the ports"
+                f"Ask the network team for errors, discards and queue drops of the ports on {network.name}"
                 + (f", that of {centre} first." if centre else ".")
             ),
         ],
@@ -111,7 +111,10 @@ def unreachable(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe
         expected=("Answers to small and full-size pings",),
         next=[
             Remedy("Check the link at both ends.", ("ip -brief link", "ip neighbour"), "any user on both nodes"),
-            Remedy("Check that the node is up; then check cable, switch port and VLAN with the network team."),
+            Remedy(
+                f"Check that the node is up; then check cable, switch port and VLAN of {network.name} with the network "
+                "team."
+            ),
         ],
         evidence=evidence_of(paths),
         observed=pings(cluster, paths),

@@ -122,7 +122,7 @@ def nic_counters(cluster: Cluster) -> Iterator[Finding]:
     changes = [c for c in cluster.counters.nodes if not isinstance(c.machine.nics, Unknown)]
     nics, ends = private_nics_counted(cluster, changes), loss_ends(cluster)
     faults = [fault for nic in nics for fault in faults_of(nic, cluster.thresholds, ends)]
-    for same in alike(faults, lambda f: (f.nic.network, f.fault, f.status)):
+    for same in alike(faults, _kind):
         yield _finding(cluster, same)
     unseen = discarding(nics, faults)
     if unseen:
@@ -141,6 +141,11 @@ def nic_counters(cluster: Cluster) -> Iterator[Finding]:
             observed=read_at(QUIET.code, [(n.node, n.network) for n in quiet]),
         )
     yield from _not_known(cluster, cluster.counters, {n.node for n in nics})
+
+
+def _kind(found: FaultyNic) -> tuple[object, ...]:
+    """Equal for faults of one finding: the queue of a NIC whose link changed needs other steps."""
+    return found.nic.network, found.fault, found.status, found.fault is NicFault.SEND_QUEUE and found.nic.link_changed
 
 
 def _not_known(cluster: Cluster, changes: CounterChanges, judged: set[str]) -> Iterator[Finding]:

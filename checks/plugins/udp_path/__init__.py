@@ -136,7 +136,7 @@ def _network(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Itera
             BOTH_SILENT, Status.FAIL, (cluster, network, silent),
             "Neither UDP datagrams nor pings get an answer on {} {}, although the nodes are up.", "silent",
             more=[_counted_at(cluster, node) for node in dict.fromkeys(j.probe.to_node for j in silent)],
-            expected=ALL_ANSWERED, next=_filter_steps(silent),
+            expected=ALL_ANSWERED, next=_filter_steps(network, silent),
         )  # fmt: skip
     if as_pings:
         title = "UDP datagrams are lost on {} {}, as pings are: df-ping has the finding."
@@ -157,7 +157,7 @@ def _and_pings(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> str
     return ", while pings were lost once and then pass" if any(p and p.reason for p in same) else ", while pings pass"
 
 
-def _filter_steps(judged: Judged) -> tuple[Remedy, ...]:
+def _filter_steps(network: PrivateNetwork, judged: Judged) -> tuple[Remedy, ...]:
     own = {j.probe.from_node for j in judged for p in j.ports if p.error in OWN_FILTER}
     nodes = sorted(own or {j.probe.to_node for j in judged})
     on_nodes = Remedy(
@@ -167,7 +167,7 @@ def _filter_steps(judged: Judged) -> tuple[Remedy, ...]:
     )
     if own:  # the packets never reached a switch
         return (on_nodes,)
-    ask = Remedy("Ask the network team for filters (ACLs) and policers on the ports and the VLAN of the network.")
+    ask = Remedy(f"Ask the network team for filters (ACLs) and policers on the ports and the VLAN of {network.name}.")
     return (on_nodes, ask)
 
 
@@ -178,7 +178,7 @@ def _large_lost(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Fi
         LARGE_LOST, Status.FAIL, place,
         f"UDP packets of {packet_bytes(judged):,} bytes vanish on {{}} {{}} from each of {judged[0].of} source ports; "
         f"small datagrams pass{as_large}.",
-        "large UDP vanishes", expected=ALL_ANSWERED, next=_filter_steps(judged),
+        "large UDP vanishes", expected=ALL_ANSWERED, next=_filter_steps(network, judged),
     )  # fmt: skip
 
 
@@ -187,7 +187,7 @@ def _none(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Finding:
     place = (cluster, network, judged)
     return flow_finding(
         NONE, harm(cluster), place, f"No UDP datagram arrives on {{}} {{}}{_and_pings(*place)}.",
-        "no UDP arrives", more=arrived, expected=ALL_ANSWERED, next=_filter_steps(judged),
+        "no UDP arrives", more=arrived, expected=ALL_ANSWERED, next=_filter_steps(network, judged),
     )  # fmt: skip
 
 
@@ -208,7 +208,7 @@ def _refused(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Findi
     return flow_finding(
         REFUSED, harm(cluster), (cluster, network, judged), title,
         "filter refuses UDP", more=says or counts, expected="Port unreachable, from the kernel of the target",
-        next=_filter_steps(judged),
+        next=_filter_steps(network, judged),
     )  # fmt: skip
 
 
@@ -244,7 +244,7 @@ def _other_host(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Fi
                 "Search the hosts on the network for a second owner of the address, the NICs of the sender first.",
                 tuple(f"ip -brief address | grep -F {address}" for address in addresses), "any user on each node",
             ),
-            *_filter_steps(judged),
+            *_filter_steps(network, judged),
         ),
     )  # fmt: skip
 
@@ -259,7 +259,7 @@ def _in_part(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Findi
         "UDP lost in part", more=arrived, expected=ALL_ANSWERED,
         next=(
             Remedy(
-                "Ask the network team for policers and queue drops on the ports of the nodes.",
+                f"Ask the network team for policers and queue drops on the ports of the nodes on {network.name}.",
                 ("show policy-map interface PORT", "show queuing interface PORT"), "the network team, on each switch",
             ),
             Remedy(
@@ -303,7 +303,7 @@ def _icmp_only(cluster: Cluster, network: PrivateNetwork, judged: Judged, kind: 
         "UDP passes, pings do not",
         next=(
             Remedy(
-                "Ask the network team for a policer or a filter of ICMP on the ports and the VLAN of the network.",
+                f"Ask the network team for a policer or a filter of ICMP on the ports and the VLAN of {network.name}.",
                 ("show policy-map interface control-plane", "show access-lists"), "the network team, on each switch",
             ),
         ),

@@ -54,8 +54,8 @@ def _ask_for_members(network: PrivateNetwork, text: str) -> tuple[Remedy, ...]:
     nics = " ".join(dict.fromkeys(p.interface for p in network.ports))
     return (
         Remedy(
-            f"Ask the network team to test each link of every aggregation on the way, those of the nodes ({nics}) and "
-            f"those between switches: {text}.",
+            f"Ask the network team to test each link of every aggregation of {network.name}, those of the nodes "
+            f"({nics}) and those between switches: {text}.",
             ("show port-channel summary", "show interface PORT | include MTU", "show interface PORT counters errors"),
             "the network team, on each switch",
         ),
