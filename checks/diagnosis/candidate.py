@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import product
 from math import ceil, erfc, log, prod, sqrt
@@ -162,15 +162,12 @@ class Candidate:
 
     def _shares(self, seen: Seen, pairs: frozenset[Pair] = frozenset()) -> tuple[float, dict[object, tuple[int, int]]]:
         """Return the share of the packets that are lost where some are, and (lost, sent) of each kind. What is lost
-        whole has another cause, or is too few to count."""
-        kinds: dict[object, tuple[int, int]] = {}
-        some = [0, 0]
-        for sent in self._within(seen, How.SHARE, pairs):
-            if sent.lost < sent.of:
-                lost, of = kinds.get((sent.kind, sent.leg.sizes), (0, 0))
-                kinds[sent.kind, sent.leg.sizes] = lost + sent.lost, of + sent.of
-                some = [some[0] + sent.lost, some[1] + sent.of] if sent.lost else some
-        return (some[0] / some[1] if some[0] else 0.0), kinds
+        whole has another cause, unless it is so little that the share loses it whole by chance."""
+        within = list(self._within(seen, How.SHARE, pairs))
+        share, kinds = _shared(sent for sent in within if sent.lost < sent.of)
+        if not share:
+            return share, kinds
+        return _shared(sent for sent in within if sent.lost < sent.of or share**sent.of >= RARE)
 
     def is_enough(self, loss: Loss, seen: Seen) -> bool:
         """Return whether the cause can have lost all these packets, so that their loss ends with it: none of their
@@ -226,6 +223,16 @@ class Candidate:
     def shows_gravity(self) -> int:
         """The gravity of its worst own finding."""
         return min((f.status.gravity for f in self.shown if f.status in FAULTS), default=99)
+
+
+def _shared(every: Iterable[Sent]) -> tuple[float, dict[object, tuple[int, int]]]:
+    kinds: dict[object, tuple[int, int]] = {}
+    some = [0, 0]
+    for sent in every:
+        lost, of = kinds.get((sent.kind, sent.leg.sizes), (0, 0))
+        kinds[sent.kind, sent.leg.sizes] = lost + sent.lost, of + sent.of
+        some = [some[0] + sent.lost, some[1] + sent.of] if sent.lost else some
+    return (some[0] / some[1] if some[0] else 0.0), kinds
 
 
 def _ways(leg: Traffic) -> Iterator[tuple[str | None, str | None, str | None]]:

@@ -118,10 +118,12 @@ def _greedy(seen: Seen, offered: Sequence[Candidate], left: frozenset[int]) -> l
         if mine := same[one.effects]:
             table[mine].append(one)
     chosen: list[frozenset[int]] = []
+    held = set[Candidate]()
     rest = left
     while True:
         # What only the database suffered points to no place: it never makes an entry by itself.
-        fits = [mine for mine in table if mine & rest & probes and not _repeats(table[mine], chosen, table)]
+        # What a cause that loses a share leaves within its own place, chance leaves.
+        fits = [mine for mine in table if mine & rest & probes and not all(map(held.__contains__, table[mine]))]
         if not fits:
             break
         best = max(
@@ -133,17 +135,11 @@ def _greedy(seen: Seen, offered: Sequence[Candidate], left: frozenset[int]) -> l
             ),
         )
         chosen.append(best)
+        others = [one for every in table.values() for one in every if one not in held]
+        held |= {one for one in others if any(_holds(wide, one) for wide in table[best])}
         rest -= best
     chosen = [mine for mine in chosen if not mine <= frozenset[int]().union(*(c for c in chosen if c is not mine))]
     return [_entry(seen, mine, chosen, table) for mine in chosen]
-
-
-def _repeats(
-    candidates: Sequence[Candidate], chosen: Sequence[frozenset[int]], table: dict[frozenset[int], list[Candidate]]
-) -> bool:
-    """Return whether a cause that loses a share was chosen for a place that holds this one: chance is the rest."""
-    before = [one for mine in chosen for one in table[mine]]
-    return all(any(_holds(other, one) for other in before) for one in candidates)
 
 
 def _holds(wide: Candidate, narrow: Candidate) -> bool:
