@@ -41,7 +41,7 @@ class _Entry:
 
     @property
     def has_fault(self) -> bool:
-        """Whether a finding of it is a fault; else it is about remarks alone."""
+        """Whether one of its findings is a fault; else it is about remarks alone."""
         of_several = [finding for finding, _ in self.together.values()]
         return any(f.status in FAULTS for f in (*self.shown, *self.explains, *self.in_part, *of_several))
 
