@@ -83,8 +83,8 @@ class Candidate:
     def _passes_there(self, effect: Footprint, leg: Traffic, seen: Seen) -> bool:
         """Return whether packets that it stops passed on the path; of an unknown part, packets of the same flow."""
         pair = pair_of(leg)
-        if pair is None or not self.is_stated:
-            return False
+        if pair is None or (effect.how is How.STOPS and not self.is_stated):
+            return False  # an inferred one that packets contradict is no candidate
         least = effect.traffic.sizes[0] + (_VLAN_TAG if effect.traffic.sizes[0] > SMALL else 0)
         like = (
             sent

@@ -1,4 +1,4 @@
-"""Diagnose a run: each cause that was found at its place, with what ends when it alone is mended, and all others.
+"""Diagnose a run: each cause that was found at its place, with what ends when no other is fixed, and all others.
 
 The order in which checks ended has no influence.
 """
@@ -25,6 +25,7 @@ from checks.model.observation import Fate
 from checks.model.wording import listed
 
 _ORDER = list(Standing)
+_SENT = frozenset({Fate.PASSED, Fate.LOST})
 
 
 @dataclass(eq=False)
@@ -52,7 +53,7 @@ class _Entry:
 def diagnose(cluster: Cluster, findings: Iterable[Finding], causes: Sequence[Cause] = CATALOGUE) -> Diagnosis:
     """Return what was found, the worst and largest first, then the standing of each other cause.
 
-    A cause is said where a finding states it, and where losses that no such cause covers fit one of its patterns.
+    A cause is reported where a finding states it, and where losses that no such cause covers fit one of its patterns.
     Waived findings count: a waiver accepts a finding and does not make it untrue.
     """
     seen = Seen(cluster, findings)
@@ -110,7 +111,7 @@ def _shown_by(covering: Covering, seen: Seen) -> tuple[Finding, ...]:
 
 
 def _attribute(seen: Seen, entries: Sequence[_Entry]) -> None:
-    """Attribute each finding to the entries: what ends when one alone is mended, and what when several are."""
+    """Attribute each finding to the entries: what ends when one alone is fixed, and what when several are."""
     by_finding: dict[int, list[int]] = {}
     finding_of: dict[int, Finding] = {}
     for loss in seen.losses:
@@ -202,12 +203,22 @@ def _hypotheses(
             hides=tuple(entry.hides),
             data=entry.shown[0].data if entry.shown else {},
             lost_blocks=_lost_blocks(one.cause, accounts),
-            costs_nothing=not entry.covering.losses and one.standing is Standing.PROVED,
+            costs_nothing=one.standing is Standing.PROVED and _costs_nothing(seen, entry),
             is_waived=bool(problems) and all(f.waived for f in problems),
             next=() if one.standing is Standing.PROVED else one.cause.look,
         )
         for one in entry.covering.alternatives
     ]
+
+
+def _costs_nothing(seen: Seen, entry: _Entry) -> bool:
+    """Return whether nothing is lost or late by an entry, where packets that it touches were sent."""
+    counted = any(one.fate is Fate.COUNTED and one.number for f in entry.shown for one in f.observed)
+    if entry.covering.losses or counted:
+        return False
+    touched = [effect.traffic for effect in entry.lead.effects]
+    sent = (leg for f in seen.findings for one in f.observed if one.fate in _SENT for leg in one.legs)
+    return not touched or any(leg.meets(traffic) for leg in sent for traffic in touched)
 
 
 def _keys(seen: Seen, findings: Iterable[Finding]) -> tuple[Key, ...]:
@@ -237,5 +248,5 @@ def _lost_packets(effect: Footprint) -> str:
 
 
 def _tells_apart(alternatives: Sequence[Candidate]) -> str:
-    signs = [f"{one.cause.sign} ({one.cause.code})" for one in alternatives if one.cause.sign]
-    return f"These tell them apart: {listed(signs)}." if len(alternatives) > 1 and len(signs) > 1 else ""
+    signs = dict.fromkeys(f"{one.cause.sign} ({one.cause.code})" for one in alternatives if one.cause.sign)
+    return f"These tell them apart: {listed(signs)}." if len(signs) > 1 else ""

@@ -11,6 +11,7 @@ from checks.diagnosis.seen import Seen
 from checks.model.facts import Unknown
 from checks.model.finding import FAULTS, Finding, Status
 from checks.model.hypothesis import How, Hypothesis, Standing
+from checks.model.observation import Fate
 from checks.model.traffic import Traffic
 from checks.model.wording import listed
 
@@ -71,11 +72,18 @@ def _on(cause: Cause, seen: Seen, network: str, passed: Sequence[Finding], entri
         if f.check in checks and f.network in ("", network) and f.status in (Status.UNKNOWN, *FAULTS)
     )
     is_complete = {f.code for f in here} == set(cause.excluded_by)
-    return _On(network, here, doubts, is_complete, _hiding(cause, network, entries))
+    return _On(network, here, doubts, is_complete, None if _are_values(here) else _hiding(cause, network, entries))
+
+
+def _are_values(findings: Sequence[Finding]) -> bool:
+    """Return whether findings are about values that were read, which nothing hides that stops packets."""
+    observed = [seen for finding in findings for seen in finding.observed]
+    return bool(observed) and all(seen.fate is Fate.STATE and seen.value is not None for seen in observed)
 
 
 def _hiding(cause: Cause, network: str, entries: Sequence[Covering]) -> Covering | None:
-    """Return the entry that stops packets which the cause touches on a network: what is behind it was not tested."""
+    """Return the entry that stops, at its place, all packets of a kind which the cause touches on a network: what is
+    behind it was not tested."""
     touched = [
         touch.packets & Traffic(networks=(network,) if network and not touch.every_network else None)
         for touch in (*cause.touches, *cause.patterns)
@@ -84,9 +92,15 @@ def _hiding(cause: Cause, network: str, entries: Sequence[Covering]) -> Covering
         if entry.first.cause.blinds:
             return entry
         for effect in entry.first.effects:
-            if effect.how in (How.STOPS, How.AT_TIMES) and any(effect.traffic.meets(packets) for packets in touched):
+            stops = effect.how in (How.STOPS, How.AT_TIMES)
+            if stops and any(_stops(effect.traffic, packets) for packets in touched):
                 return entry
     return None
+
+
+def _stops(stopped: Traffic, packets: Traffic) -> bool:
+    there = packets & Traffic(networks=stopped.networks, senders=stopped.senders, receivers=stopped.receivers)
+    return bool(there) and there <= stopped
 
 
 def _by_place(cause: Cause, on: Sequence[_On]) -> tuple[Hypothesis, Covering | None]:
@@ -99,14 +113,12 @@ def _by_place(cause: Cause, on: Sequence[_On]) -> tuple[Hypothesis, Covering | N
     doubts = tuple(dict.fromkeys(f.title for one in on if one.is_complete for f in one.doubts))
     standing = Standing.POSSIBLE if doubts else Standing.NOT_EXAMINED
     names = tuple(one.network for one in excluded)
-    because = doubts or tuple(dict.fromkeys(_why(one) for one in on if not one.is_excluded and one.network))
+    because = doubts or tuple(dict.fromkeys(_why(one.hidden_by) for one in on if one.hidden_by))
     return _of(cause, standing, because, excluded_on=names, against=reasons if names else ()), hidden
 
 
-def _why(one: _On) -> str:
-    if one.hidden_by is not None:
-        return f"Not examined on {one.network}: {one.hidden_by.first.cause.name} ({one.hidden_by.first.cause.code})."
-    return f"Not examined on {one.network}."
+def _why(hidden_by: Covering) -> str:
+    return f"{hidden_by.first.cause.name} ({hidden_by.first.cause.code}) hides it."
 
 
 def _cleared(cause: Cause, seen: Seen) -> Hypothesis:

@@ -67,7 +67,7 @@ _NOWHERE = Place()
 
 
 class Together(msgspec.Struct, frozen=True, kw_only=True):
-    """A finding that ends only when several causes are mended."""
+    """A finding that ends only when several causes are fixed."""
 
     finding: Key
     causes: tuple[str, ...]
@@ -96,12 +96,12 @@ class Hypothesis(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     shown_by: tuple[Key, ...] = ()
     """The findings that show the cause, the strongest first."""
     explains: tuple[Key, ...] = ()
-    """The other findings of which all losses end when this cause alone is mended."""
+    """The other findings of which all losses end when this cause alone is fixed."""
     in_part: tuple[Key, ...] = ()
     """The other findings of which some losses end then, and others have another cause, or none that is known."""
     together: tuple[Together, ...] = ()
     because: tuple[str, ...] = ()
-    """The reasons of the standing, in words."""
+    """The reasons of the standing, as text."""
     against: tuple[str, ...] = ()
     """The observations that speak against a cause that was found or is possible."""
     tells_apart: str = ""

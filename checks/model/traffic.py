@@ -27,6 +27,8 @@ MOST = 65_535
 """The largest IP packet, in bytes."""
 SMALL = 576
 """A packet that every path carries (RFC 791, 3.1), in bytes; larger ones are called full-size."""
+_ALL_SIZES = (0, MOST)
+"""A single object, so that traffic of all sizes is written without them."""
 
 
 class Traffic(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -43,9 +45,14 @@ class Traffic(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     ends: tuple[End, ...] | None = None
     ports: tuple[int, ...] | None = None
     """Source ports: a link aggregation chooses a link by them."""
-    sizes: tuple[int, int] = (0, MOST)
+    sizes: tuple[int, int] = _ALL_SIZES
     times: tuple[float, float] | None = None
     """The first and the last second, since 1970; None is the time of the run as a whole."""
+
+    def __post_init__(self) -> None:
+        """Replace all sizes by the single object for them."""
+        if self.sizes == _ALL_SIZES:
+            msgspec.structs.force_setattr(self, "sizes", _ALL_SIZES)
 
     def __and__(self, other: Traffic) -> Traffic:
         """Return the packets that belong to both."""

@@ -18,7 +18,7 @@ from checks.model.settings import DatabaseSettings
 from checks.model.wording import counted, few, listed
 from checks.readiness.refusals import Refusal, Topic, expected_unknown, refusals
 from checks.sources.node_setup import SETUP
-from checks.sources.nodes.account import Account
+from checks.sources.nodes.user_rights import Account
 
 SCHEMA = "racwire-doctor/1"
 

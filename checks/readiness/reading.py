@@ -27,9 +27,9 @@ from checks.run.engine import Engine
 from checks.run.gathering import GATHERERS, Gatherer
 from checks.sources.database.history import find_history
 from checks.sources.database.sampling import read_activity
-from checks.sources.nodes.account import Account, read_account
 from checks.sources.nodes.counter_change import read_counter_changes
 from checks.sources.nodes.session import Session
+from checks.sources.nodes.user_rights import Account, read_account
 
 if TYPE_CHECKING:
     from checks.sources.database.secret import Secret

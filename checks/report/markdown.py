@@ -24,7 +24,7 @@ from checks.report.load_section import TITLE, load_section
 from checks.report.measured.fit import not_shown
 from checks.report.measured.result_parts import state_of
 from checks.report.measurement_headline import brief
-from checks.report.other_causes import other_causes
+from checks.report.other_causes import other_causes, short_codes
 from checks.report.summary import counts, facts, headline, problems, sentences, waived
 
 _CODE_WORD = re.compile(
@@ -162,7 +162,7 @@ def _cause(entry: ReportEntry, *, has_headline: bool) -> Iterator[str]:
     yield from _list("Against it", entry.against)
     for part in entry.explained:
         yield from _list(part.label, [f"{f.status}: {f.title}" for f in part.findings])
-    yield from _paragraph("Not examined behind it", listed(entry.hides))
+    yield from _paragraph("Not examined behind it", short_codes(entry.hides) if entry.hides else "")
     yield from _next(entry.next)
     yield ""
 

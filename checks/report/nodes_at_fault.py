@@ -33,9 +33,11 @@ def nodes_at_fault(report: Report) -> dict[str, Status]:
 
 
 def _places_of(entry: ReportEntry) -> set[str]:
-    """Return the nodes at fault: those of the causes; where these name none, those that most of its findings name."""
-    if own := {node for cause in entry.causes for node in cause.nodes}:
-        return own
+    """Return the nodes at fault: those that the causes have in common, or else those of the first; where it names none,
+    those that most of its findings name."""
+    own = [{*cause.nodes} for cause in entry.causes if cause.nodes]
+    if own:
+        return set.intersection(*own) or own[0]
     named = Counter(node for finding in entry.findings for node in dict.fromkeys(finding.nodes))
     most = max(named.values(), default=0)
     return {node for node, count in named.items() if count == most}

@@ -60,9 +60,13 @@ def _named(causes: Sequence[Hypothesis]) -> str:
 
 def _codes(causes: Sequence[Hypothesis], total: int) -> str:
     """Return `CAUSE-01, 08 and 16`, or their number."""
-    first, *others = sorted({cause.cause for cause in causes})
-    if len(others) >= _MOST_CODES:
-        return f"{1 + len(others)} of {total} causes"
+    codes = {cause.cause for cause in causes}
+    return f"{len(codes)} of {total} causes" if len(codes) > _MOST_CODES else short_codes(codes)
+
+
+def short_codes(codes: Iterable[str]) -> str:
+    """Return `CAUSE-01, 08 and 16`."""
+    first, *others = sorted(codes)
     return listed((first, *(code.rpartition("-")[2] for code in others)))
 
 

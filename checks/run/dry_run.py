@@ -46,8 +46,8 @@ from checks.sources.kernel_files import (
 )
 from checks.sources.nic_drivers import DRIVER_COUNTERS, LEAST_APART_S, MOST_NICS
 from checks.sources.node_setup import SETUP
-from checks.sources.nodes.account import ACCOUNT
 from checks.sources.nodes.ssh import configuration_command, ssh_command
+from checks.sources.nodes.user_rights import ACCOUNT
 from checks.sources.registry import FAR_ENDS, GLOBAL_AGAIN_S, SamplePace, SqlQuery, queries, sources
 from checks.sources.storage_connections import STORAGE
 

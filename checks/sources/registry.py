@@ -19,7 +19,7 @@ from checks.sources.grid_commands import GRID_COMMANDS, GRID_HOME
 from checks.sources.kernel_files import KERNEL_SOURCES
 from checks.sources.nic_drivers import DRIVER_COUNTERS
 from checks.sources.node_setup import OLR_PATHS, SETUP
-from checks.sources.nodes.account import ACCOUNT
+from checks.sources.nodes.user_rights import ACCOUNT
 from checks.sources.storage_connections import STORAGE
 
 SSH = RegistryEntry(

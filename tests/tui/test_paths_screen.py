@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from textual.pilot import Pilot
 
-from checks.model.facts import Cluster, Unknown
+from checks.model.facts import Cluster, NotGathered, Unknown
 from checks.model.settings import Settings
 from checks.run.check_discovery import discover
 from checks.sources.nodes.session import Session
@@ -135,10 +135,14 @@ async def test_a_click_selects_a_path_and_a_second_click_opens_it(new_console: N
 
 
 @pytest.mark.parametrize(
-    ("reason", "message"), [("not asked for", "A recording contains only samples"), ("No ping.", "No ping.")]
+    ("paths", "message"),
+    [(NotGathered(), "A recording contains only samples"), (Unknown("No ping."), "No ping.")],
+    ids=["not gathered", "unknown"],
 )
-async def test_without_probes_the_screen_shows_the_reason(new_console: NewConsole, reason: str, message: str) -> None:
-    facts = msgspec.structs.replace(healthy(), paths=Unknown(reason))
+async def test_without_probes_the_screen_shows_the_reason(
+    new_console: NewConsole, paths: Unknown | NotGathered, message: str
+) -> None:
+    facts = msgspec.structs.replace(healthy(), paths=paths)
     async with new_console(lambda: JudgedRecording(header_of(facts), discover(), Settings())).run_test() as pilot:
         await paths_of(pilot)
         assert "not probed" in shown(pilot, "path-matrix")

@@ -1,210 +1,250 @@
-"""The diagnosis: the standing of each cause, what it explains, and what the catalogue may claim."""
+"""The diagnosis: what each cause explains by the packets that it touches, and what is excluded, where."""
 
 import random
-import re
 
-import pytest
 from msgspec.structs import replace
 
 from checks.change.gates import documented
-from checks.diagnosis.catalogue import CATALOGUE
-from checks.diagnosis.cause import Cause
 from checks.diagnosis.diagnose import diagnose
-from checks.diagnosis.effects import EFFECTS
-from checks.model.facts import PingSeries, Verdict
 from checks.model.finding import Finding, Status, Waived
-from checks.model.hypothesis import Standing
-from checks.plugins.df_ping import df_ping
+from checks.model.hypothesis import Diagnosis, Hypothesis, Standing
+from checks.model.observation import Fate, Observation
+from checks.model.traffic import Traffic
 from checks.plugins.gc_blocks_lost import gc_blocks_lost
-from checks.plugins.reassembly import reassembly
 from checks.plugins.udp_receive_buffers import udp_receive_buffers
 from checks.run.check_discovery import Checks, discover
-from tests.fixtures.clusters import cluster, path, with_paths
+from tests.fixtures.clusters import cluster
 from tests.fixtures.databases import asked, change, counters, database, losing
 
 NET1, NET2 = "192.168.10.0/24", "192.168.11.0/24"
 KINDS = Checks((*discover(), *documented())).kinds()
+LARGE, SMALL = 9000, 84
 
 
-def finding(code: str, status: Status = Status.FAIL, *, network: str = "", nodes: tuple[str, ...] = ()) -> Finding:
-    check = KINDS[code][1].id
-    title = f"{code} on {network or 'all'} of {' '.join(nodes) or 'all'}."
-    return Finding(code=code, check=check, status=status, title=title, subject=code, network=network, nodes=nodes)
+def finding(code: str, *observed: Observation, status: Status = Status.FAIL, network: str = "", at: str = "", **more):
+    nodes = tuple(at.split())
+    place = f"{network or 'all'} of {at or 'all'} ({len(observed)})"
+    return Finding(
+        code=code, check=KINDS[code][1].id, status=status, title=f"{code} on {place}.", subject=code, network=network,
+        nodes=nodes, observed=observed or (Observation(fate=Fate.STATE, what=code, nodes=nodes, network=network),),
+        **more,
+    )  # fmt: skip
 
 
-def standings(*findings: Finding, of=None) -> dict[str, Standing]:
-    return {h.cause: h.standing for h in diagnose(of or cluster(2), findings).hypotheses}
+def passed(code: str, network: str = "") -> Finding:
+    return finding(code, status=Status.PASS, network=network)
 
 
-def test_every_cause_of_the_list_of_oracle_is_in_the_catalogue_once():
-    codes = [cause.code for cause in CATALOGUE]
-    assert len(set(codes)) == len(codes)
-    assert {f"CAUSE-{number:02}" for number in range(1, 27)} <= set(codes)
-    for number in range(1, 27):
-        assert f"MOS 563566.1, cause {number}" in next(c for c in CATALOGUE if c.code == f"CAUSE-{number:02}").sources
+def leg(way: str, network: str | None = NET1, size: int = LARGE, **more) -> Traffic:
+    ends = {name: (node,) for name, node in zip(("senders", "receivers"), way.split(">"), strict=True) if node}
+    return Traffic(networks=(network,) if network else None, sizes=(size, size), **ends, **more)
 
 
-def test_the_catalogue_names_codes_of_findings_that_exist():
-    named = {code for cause in CATALOGUE for code in (*cause.proved_by, *cause.supported_by, *cause.excluded_by)}
-    assert named | set(EFFECTS) <= set(KINDS)
+def pings(way: str, lost: int, of: int = 20, network: str = NET1, size: int = LARGE, *, back: bool = True):
+    """Pings there and back; without `back`, those of which the leg that was lost is known."""
+    ways = (way, ">".join(reversed(way.split(">"))))[: 1 + back]
+    legs = tuple(leg(one, network, size, protocols=("icmp",), forms=("whole",), ends=("kernel",)) for one in ways)
+    return Observation(fate=Fate.LOST if lost else Fate.PASSED, what="ping", legs=legs, number=lost or of, of=of)
 
 
-@pytest.mark.parametrize("cause", CATALOGUE, ids=lambda cause: cause.code)
-def test_a_cause_is_examined_or_says_how(cause):
-    assert cause.other_platform or (cause.look and cause.look[0].text.endswith("."))
-    words = [cause.name, cause.covers, *(step.text for step in cause.look)]
-    assert not re.search(r"\b(clean|certainly|nothing else|must be|proves that)\b", " ".join(words))
+def blocks(way: str, lost: int, of: int, *networks: str) -> Observation:
+    legs = tuple(leg(way, name, 8300, protocols=("udp",), ends=("instance",)) for name in networks or (NET1, NET2))
+    return Observation(fate=Fate.LOST, what="block", legs=legs, number=lost, of=of)
 
 
-def test_without_findings_no_cause_is_claimed():
-    found = standings()
-    assert set(found.values()) == {Standing.NOT_EXAMINED, Standing.EXCLUDED}
-    # The facts of these nodes show that no private network is on a bond.
-    assert {code for code, standing in found.items() if standing is Standing.EXCLUDED} == {
-        "CAUSE-11",
-        "CAUSE-23",
-        "CAUSE-24",
-        "CAUSE-25",
-    }
+def small_mtu(at: str, network: str = NET1, **more) -> Finding:
+    read = Observation(fate=Fate.STATE, what="mtu", nodes=(at,), network=network, value=1500)
+    return finding("IC-MTU-002", read, network=network, at=at, **more)
 
 
-def test_a_cause_is_excluded_where_all_its_checks_passed_and_none_was_in_doubt():
-    passed = [finding("IC-MTU-001", Status.PASS), finding("IC-PATH-001", Status.PASS)]
-    assert standings(*passed)["CAUSE-05"] is Standing.EXCLUDED
-    assert standings(passed[0])["CAUSE-05"] is Standing.NOT_EXAMINED
-    doubtful = finding("IC-PATH-008", Status.UNKNOWN, nodes=("rac2",))
-    assert standings(*passed, doubtful)["CAUSE-05"] is Standing.POSSIBLE
+def nic_down(at: str, network: str = NET1) -> Finding:
+    return finding("IC-IFACE-004", network=network, at=at)
 
 
-def test_an_observed_value_proves_its_cause_and_explains_the_losses_of_its_network_only():
-    small = finding("IC-MTU-002", network=NET1, nodes=("rac2",))
-    here = finding("IC-PATH-005", network=NET1)
-    lost = finding("IC-LOST-002", nodes=("rac2",))
-    elsewhere = finding("IC-LOST-002", nodes=("rac3",))
-    found = {h.cause: h for h in diagnose(cluster(3), [lost, elsewhere, here, small]).hypotheses}
-    assert found["CAUSE-05"].standing is Standing.PROVED
-    assert (found["CAUSE-05"].nodes, found["CAUSE-05"].networks) == (("rac2",), (NET1,))
-    assert found["CAUSE-05"].explains == (lost.title,)
+def of(*findings: Finding, nodes: int = 3) -> Diagnosis:
+    return diagnose(cluster(nodes), findings)
 
 
-def test_a_proved_cause_makes_a_supported_one_of_the_same_place_only_possible():
-    slow = finding("IC-SPEED-003", network=NET1, nodes=("rac2",))
-    found = {h.cause: h for h in diagnose(cluster(2), [slow]).hypotheses}
-    assert (found["CAUSE-13"].standing, found["CAUSE-01"].standing) == (Standing.PROVED, Standing.POSSIBLE)
-    assert found["CAUSE-01"].because[-1].startswith("Speed or duplex mismatch (CAUSE-13) is enough")
-    other = finding("IC-PATH-005", network=NET2)
-    assert standings(slow, other)["CAUSE-01"] is Standing.SUPPORTED
+def found(*findings: Finding, nodes: int = 3) -> dict[str, Hypothesis]:
+    return {h.cause: h for h in of(*findings, nodes=nodes).hypotheses}
 
 
-def test_counts_of_the_past_make_a_cause_possible_and_never_more():
-    past = finding("IC-DEV-004", Status.WARN, nodes=("rac2",))
-    found = standings(past, finding("IC-LOST-002", nodes=("rac2",)))
-    assert {found[code] for code in ("CAUSE-01", "CAUSE-15", "CAUSE-16")} == {Standing.POSSIBLE}
+def said(diagnosis: Diagnosis) -> list[tuple[str, str]]:
+    return [(h.cause, h.place.text) for h in diagnosis.hypotheses if h.entry]
 
 
-def test_a_check_that_shows_nothing_clears_a_cause_unless_it_was_in_doubt():
-    names = finding("IC-IFACE-008", Status.WARN)
-    assert standings(names)["CAUSE-32"] is Standing.EXCLUDED
-    assert standings(names, finding("IC-IFACE-010", Status.UNKNOWN))["CAUSE-32"] is Standing.POSSIBLE
-    assert standings(finding("IC-IFACE-017", Status.WARN))["CAUSE-32"] is Standing.POSSIBLE
+def codes(keys) -> list[str]:
+    return [code for _, code, *_ in keys]
+
+
+def test_a_proved_cause_explains_the_losses_that_meet_its_footprint_and_no_others():
+    here = finding("IC-PATH-003", pings("rac1>rac2", 20, back=False), network=NET1)
+    mtu = found(here, small_mtu("rac2"))["CAUSE-05"]
+    assert (mtu.standing, mtu.nodes, mtu.networks) == (Standing.PROVED, ("rac2",), (NET1,))
+    assert codes(mtu.explains) == ["IC-PATH-003"]
+    for elsewhere in (
+        pings("rac1>rac2", 20, network=NET2), pings("rac1>rac2", 20, size=SMALL), pings("rac1>rac3", 20),
+        pings("rac2>rac1", 20, back=False),
+    ):  # fmt: skip
+        other = found(finding("IC-PATH-003", elsewhere), small_mtu("rac2"))["CAUSE-05"]
+        assert (other.explains, other.in_part, other.together) == ((), (), ())
+
+
+def test_a_cause_without_packets_explains_nothing_and_is_explained_by_nothing():
+    public = finding("IC-USE-002", status=Status.WARN, at="rac2")
+    lost = finding("IC-PATH-006", pings("rac1>rac2", 20), network=NET1)
+    causes = found(nic_down("rac2"), public, lost)
+    assert causes["CAUSE-36"].standing is Standing.PROVED
+    assert causes["CAUSE-36"].costs_nothing
+    assert (causes["CAUSE-36"].explains, causes["CAUSE-36"].in_part) == ((), ())
+    assert codes(causes["CAUSE-37"].explains) == ["IC-PATH-006"]
+
+
+def test_what_loses_a_share_explains_no_total_loss_and_what_stops_all_explains_no_share():
+    slow = finding("IC-SPEED-002", network=NET1, at="rac2")
+    some = finding("IC-PATH-005", pings("rac1>rac2", 4), network=NET1)
+    total = finding("IC-PATH-006", pings("rac3>rac2", 20, size=SMALL), network=NET1)
+    speed = found(slow, some, total, passed("IC-PATH-001", NET2))["CAUSE-13"]
+    assert codes((*speed.explains, *speed.in_part)) == ["IC-PATH-005"]
+    down = found(nic_down("rac2"), some)["CAUSE-37"]
+    assert (down.explains, down.in_part, down.together) == ((), (), ())
+
+
+def test_a_share_is_no_candidate_where_like_packets_passed_too_often():
+    some = pings("rac1>rac2", 100, 200)
+    others = [pings(way, 0, 200) for way in ("rac1>rac3", "rac2>rac3")]
+    known = said(of(finding("IC-PATH-005", some, *others, network=NET1)))
+    assert "CAUSE-01" in dict(known)
+    assert not [place for _, place in known if place.startswith(("at the port", "on "))]
+
+
+def test_what_is_stopped_is_no_candidate_where_such_a_packet_passed():
+    lost = pings("rac1>rac2", 20, size=SMALL), pings("rac1>rac3", 20, size=SMALL)
+    silent = finding("IC-PATH-006", *lost, network=NET1)
+    assert ("CAUSE-85", f"at the port of rac1 on {NET1}") in said(of(silent))
+    other = finding("IC-PATH-001", pings("rac2>rac1", 0, size=SMALL), network=NET1, status=Status.PASS)
+    assert ("CAUSE-85", f"at the port of rac1 on {NET1}") not in said(of(silent, other))
+
+
+def test_causes_that_lose_the_same_are_alternatives_and_say_what_tells_them_apart():
+    some = finding("IC-PATH-005", pings("rac1>rac2", 4), pings("rac2>rac3", 3), pings("rac1>rac3", 0), network=NET1)
+    entry = [h for h in of(some).hypotheses if h.entry == 1]
+    assert {h.standing for h in entry} == {Standing.SUPPORTED}
+    assert {"CAUSE-01", "CAUSE-20", "CAUSE-21"} <= {h.cause for h in entry}
+    assert "the error counters of the NICs and switch ports (CAUSE-01)" in entry[0].tells_apart
+
+
+def test_what_two_causes_lose_ends_when_both_are_mended():
+    lost = finding("IC-LOST-002", blocks("rac1>rac2", 40, 40), at="rac2")
+    own = finding("IC-PATH-003", pings("rac1>rac2", 20, back=False), network=NET1)
+    causes = found(lost, own, small_mtu("rac2"), nic_down("rac2", NET2))
+    for code, other in (("CAUSE-05", "CAUSE-37"), ("CAUSE-37", "CAUSE-05")):
+        assert [(codes([t.finding]), t.causes) for t in causes[code].together] == [(["IC-LOST-002"], (other,))]
+    assert codes(causes["CAUSE-05"].explains) == ["IC-PATH-003"]
+
+
+def test_a_cause_costs_nothing_only_where_packets_that_it_touches_were_sent():
+    assert not found(small_mtu("rac2"))["CAUSE-05"].costs_nothing
+    beside = finding("IC-PATH-001", pings("rac1>rac2", 0), network=NET1, status=Status.PASS)
+    assert found(small_mtu("rac2"), beside)["CAUSE-05"].costs_nothing
+
+
+def test_a_finding_of_which_some_losses_end_is_explained_in_part():
+    both = finding("IC-PATH-003", *(pings(way, 20, back=False) for way in ("rac1>rac2", "rac3>rac4")), network=NET1)
+    mtu = found(both, small_mtu("rac2"), nodes=4)["CAUSE-05"]
+    assert (mtu.explains, codes(mtu.in_part)) == ((), ["IC-PATH-003"])
+
+
+def test_the_present_does_not_explain_the_past():
+    past = replace(pings("rac1>rac2", 20), legs=(leg("rac1>rac2", times=(1.0, 2.0)),))
+    down = found(nic_down("rac2"), finding("IC-LOG-002", past, at="rac2"))["CAUSE-37"]
+    assert (down.explains, down.in_part) == ((), ())
+
+
+def test_a_state_that_a_cause_implies_is_explained_at_its_place_alone():
+    here, there = (finding("IC-USE-006", status=Status.WARN, at=node) for node in ("rac2", "rac3"))
+    down = found(nic_down("rac2"), here, there)["CAUSE-37"]
+    assert [nodes for *_, nodes, _ in down.explains] == [("rac2",)]
 
 
 def test_losses_that_no_cause_explains_are_named():
-    lost = finding("IC-LOST-002", nodes=("rac2",))
-    diagnosis = diagnose(cluster(2), [lost])
-    assert diagnosis.unexplained == (lost.title,)
+    lost = finding("IC-LOST-002", blocks("rac1>rac2", 31, 12_431), at="rac2")
+    assert codes(of(lost).unexplained) == ["IC-LOST-002"]
+
+
+def test_a_symptom_is_said_only_for_what_no_other_cause_covers():
+    missing = Observation(fate=Fate.LOST, what="fragments", legs=(leg(">rac2", None, forms=("fragment",)),), number=40)
+    symptom = finding("IC-REASM-002", missing, at="rac2")
+    assert found(symptom)["CAUSE-03"].entry
+    hole = Observation(fate=Fate.LOST, what="fragments", legs=(leg("rac1>rac2", forms=("fragment",)),), number=9, of=9)
+    causes = found(symptom, finding("IC-FRAG-002", hole, network=NET1))
+    assert (causes["CAUSE-03"].entry, bool(causes["CAUSE-72"].entry)) == (0, True)
+
+
+def test_what_racwire_may_have_done_itself_supports_a_cause_and_proves_none():
+    counted = Observation(
+        fate=Fate.COUNTED, what="Udp.RcvbufErrors", legs=(leg(">rac2", None),), number=9, nodes=("rac2",)
+    )
+    standings = [
+        found(finding("IC-UDP-002", counted, at="rac2", data={"may_be_own_footprint": own}))["CAUSE-02"].standing
+        for own in (False, True)
+    ]
+    assert standings == [Standing.PROVED, Standing.SUPPORTED]
+
+
+def test_a_cause_is_waived_where_all_that_it_shows_and_explains_is_waived():
+    waived = Waived("known", "dba", "2026-12-31")
+    lost = finding("IC-PATH-003", pings("rac1>rac2", 20, back=False), network=NET1)
+    assert not found(lost, small_mtu("rac2", waived=waived))["CAUSE-05"].is_waived
+    assert found(replace(lost, waived=waived), small_mtu("rac2", waived=waived))["CAUSE-05"].is_waived
 
 
 def test_the_order_of_the_findings_has_no_influence():
     findings = [
-        finding("IC-LOST-002", nodes=("rac2",)), finding("IC-UDP-002", nodes=("rac2",)),
-        finding("IC-PATH-003", network=NET2), finding("IC-RPF-002", nodes=("rac1",)),
-        finding("IC-TIME-002", Status.WARN, nodes=("rac2",)), finding("IC-REASM-001", Status.PASS),
+        finding("IC-PATH-003", pings("rac1>rac2", 20), pings("rac1>rac3", 20), network=NET1), small_mtu("rac2"),
+        finding("IC-PATH-005", pings("rac1>rac3", 4, network=NET2), network=NET2), nic_down("rac1", NET2),
+        finding("IC-LOST-002", blocks("rac1>rac2", 40, 400), at="rac2"), passed("IC-FRAG-001"),
     ]  # fmt: skip
-    expected = diagnose(cluster(2), findings)
+    expected = of(*findings)
+    assert len({cause for cause, _ in said(expected)}) > 3
     for seed in range(20):
         random.Random(seed).shuffle(findings)
-        assert diagnose(cluster(2), findings) == expected
-    assert [h.cause for h in expected.with_standing(Standing.PROVED)] == ["CAUSE-02", "CAUSE-15"]
+        assert of(*findings) == expected
 
 
-@pytest.mark.parametrize(("version", "standing"), [("19.22.0.0.0", "excluded"), ("12.1.0.2.0", "not examined")])
-def test_the_bug_of_12_1_0_2_is_excluded_for_other_releases(version, standing):
-    lost = finding("IC-LOST-002", nodes=("rac2",))
-    built = asked(2, database=database(2, version=version))
-    assert standings(lost, of=built)["CAUSE-26"] == standing
+def test_a_cause_is_excluded_on_the_networks_that_were_examined():
+    one = found(passed("IC-FLOW-001", NET1))["CAUSE-70"]
+    assert (one.standing, one.excluded_on) == (Standing.NOT_EXAMINED, (NET1,))
+    assert found(passed("IC-FLOW-001", NET1), passed("IC-FLOW-001", NET2))["CAUSE-70"].standing is Standing.EXCLUDED
+
+
+def test_a_finding_in_doubt_leaves_a_cause_possible():
+    every = [passed("IC-MTU-001"), passed("IC-PATH-001")]
+    assert found(*every)["CAUSE-05"].standing is Standing.EXCLUDED
+    doubt = finding("IC-PATH-008", status=Status.UNKNOWN, at="rac2")
+    assert found(*every, doubt)["CAUSE-05"].standing is Standing.POSSIBLE
+
+
+def test_behind_what_stops_every_packet_nothing_is_excluded():
+    causes = found(nic_down("rac2"), passed("IC-PATH-001", NET1), passed("IC-PATH-001", NET2))
+    assert (causes["CAUSE-12"].standing, causes["CAUSE-12"].excluded_on) == (Standing.NOT_EXAMINED, (NET2,))
+    assert "CAUSE-12" in causes["CAUSE-37"].hides
+    assert causes["CAUSE-12"].because[0].endswith("(CAUSE-37) hides it.")
 
 
 def test_lost_blocks_are_divided_among_the_causes_and_the_rest_is_named():
     full = change("rac2", Udp_RcvbufErrors=24, Udp_InErrors=24)
     built = asked(2, database=database(2), activity=losing(2, 31, {1: 31}), counters=counters(2, full))
     diagnosis = diagnose(built, [*gc_blocks_lost.run(built), *udp_receive_buffers.run(built)])
-    (account,) = diagnosis.accounts
-    assert account.text == "31 lost at prod2 = 24 in its receive buffers + 7 not explained."
-    assert (account.explained, account.unexplained) == ({"CAUSE-02": 24}, 7)
-    assert diagnosis.hypotheses[0].cause == "CAUSE-02"
-    assert diagnosis.hypotheses[0].lost_blocks == 24
+    assert [account.text for account in diagnosis.accounts] == [
+        "31 lost at prod2 = 24 in its receive buffers + 7 not explained."
+    ]
+    assert (diagnosis.hypotheses[0].cause, diagnosis.hypotheses[0].lost_blocks) == ("CAUSE-02", 24)
 
 
-def test_failed_reassemblies_count_for_the_cause_that_loses_the_fragments():
-    failed = change("rac2", Ip_ReasmFails=40, Ip_ReasmTimeout=40)
-    base = asked(2, database=database(2), activity=losing(2, 31, {1: 31}), counters=counters(2, failed))
-    assert isinstance(base.networks, tuple)
-    lossy = (PingSeries(56, 20, 18), PingSeries(8972, 20, 17))
-    built = with_paths(base, path(base.networks[0], "rac1", "rac2", Verdict.LOSS, series=lossy))
-    checks = (gc_blocks_lost, reassembly, df_ping)
-    diagnosis = diagnose(built, [f for check in checks for f in check.run(built)])
-    assert diagnosis.accounts[0].text == "31 lost at prod2 = 31 in reassembly."
-    assert "CAUSE-03" not in [h.cause for h in diagnosis.with_standing(Standing.PROVED, Standing.SUPPORTED)]
-    assert diagnosis.unexplained == ()
-
-
-def test_two_causes_at_one_place_stay_two_where_neither_leads_to_the_other():
-    hole = finding("IC-PATH-003", network=NET1, nodes=("rac2",))
-    slow = finding("IC-SPEED-003", network=NET1, nodes=("rac2",))
-    found = [h.cause for h in diagnose(cluster(3), [hole, slow]).with_standing(Standing.PROVED, Standing.SUPPORTED)]
-    assert found == ["CAUSE-13", "CAUSE-12"]
-
-
-def test_an_effect_never_stands_before_its_cause():
-    down = replace(finding("IC-IFACE-004", network=NET1, nodes=("rac2",)), data={"peers": 2})
-    silent = finding("IC-PATH-006", network=NET1, nodes=("rac2",))
-    other = finding("IC-USE-006", Status.WARN, nodes=("rac2",))
-    first = diagnose(cluster(3), [silent, other, down]).hypotheses[0]
-    assert (first.cause, first.headline, first.data) == ("CAUSE-37", down.title, {"peers": 2})
-    assert set(first.explains) == {silent.title, other.title}
-
-
-def test_a_cause_is_waived_where_all_that_it_shows_and_explains_is_waived():
-    small = finding("IC-MTU-002", network=NET1, nodes=("rac2",))
-    lost = finding("IC-LOST-002", nodes=("rac2",))
-    waived = Waived("known", "dba", "2026-12-31")
-    assert not diagnose(cluster(2), [lost, replace(small, waived=waived)]).hypotheses[0].is_waived
-    both = [replace(small, waived=waived), replace(lost, waived=waived)]
-    assert diagnose(cluster(2), both).hypotheses[0].is_waived
-
-
-def a_cause(number: int, shown_by: str, *leads_to: str) -> Cause:
-    return Cause(code=f"CAUSE-{number}", name=f"Made cause {number}", proved_by=(shown_by,), leads_to=leads_to)
-
-
-def made_roots(*causes: Cause) -> list[str]:
-    shown = [finding(cause.proved_by[0], network=NET1, nodes=("rac2",)) for cause in causes]
-    return [h.cause for h in diagnose(cluster(2), shown, causes).with_standing(Standing.PROVED, Standing.SUPPORTED)]
-
-
-def test_a_cause_that_is_an_effect_itself_is_not_enough_for_another():
-    first = a_cause(201, "IC-MTU-002", "IC-SPEED-003")
-    second = a_cause(202, "IC-SPEED-003", "IC-RPF-002")
-    third = a_cause(203, "IC-RPF-002")
-    assert set(made_roots(first, second, third)) == {"CAUSE-201", "CAUSE-203"}
-    assert made_roots(second, third) == ["CAUSE-202"]
-
-
-def test_of_causes_that_lead_to_each_other_in_a_circle_the_first_remains():
-    circle = (
-        a_cause(201, "IC-MTU-002", "IC-SPEED-003"),
-        a_cause(202, "IC-SPEED-003", "IC-RPF-002"),
-        a_cause(203, "IC-RPF-002", "IC-MTU-002"),
-    )
-    assert made_roots(*circle) == ["CAUSE-201", "CAUSE-203"]
+def test_blocks_that_two_causes_can_have_lost_are_said_of_both():
+    built = asked(2, database=database(2), activity=losing(2, 31, {1: 31}), counters=counters(2))
+    drops = [finding("IC-NIC-003", network=NET1, at="rac2"), finding("IC-NIC-002", network=NET1, at="rac2")]
+    (account,) = diagnose(built, [*gc_blocks_lost.run(built), *drops]).accounts
+    assert (account.explained, account.unexplained) == ({"CAUSE-01 or CAUSE-16": 31}, 0)
+    assert account.text == "31 lost at prod2 = 31 on the way from rac1 (CAUSE-01 or CAUSE-16)."

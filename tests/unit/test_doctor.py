@@ -31,7 +31,7 @@ from checks.readiness.readiness_items import Readiness, ReadinessItem, clock_dif
 from checks.readiness.refusals import Topic
 from checks.run.check_discovery import discover
 from checks.run.replay import ReplayedFacts
-from checks.sources.nodes.account import Account, OsdbaGroup
+from checks.sources.nodes.user_rights import Account, OsdbaGroup
 from tests.fixtures.clusters import cluster, node
 from tests.fixtures.databases import asked
 from tui.cli import doctor_page as page_module

@@ -16,7 +16,7 @@ from checks.model.finding import Status
 from checks.readiness import reading
 from checks.readiness.refusals import Topic
 from checks.sources.database.local_instances import LocalInstance
-from checks.sources.nodes.account import CONFIG_FILE, Account, OsdbaGroup, osdba_group, read_account
+from checks.sources.nodes.user_rights import CONFIG_FILE, Account, OsdbaGroup, osdba_group, read_account
 from tests.fixtures.clusters import cluster
 from tests.unit.test_doctor import diagnosed, item, read
 from tui.cli.main import build_parser

@@ -10,7 +10,6 @@ import pytest
 from msgspec.structs import replace
 
 from checks.diagnosis.diagnose import diagnose
-from checks.rules.own_footprint import may_be_own, notices, without_footprint
 from checks.model.check import Check
 from checks.model.facts import Cluster, CounterChange, Flows, QuietLosses, RecentLoad, Unknown
 from checks.model.facts.flow_probe import FlowPort, FlowProbe
@@ -21,6 +20,7 @@ from checks.plugins.nic_counters import nic_counters
 from checks.plugins.reassembly import reassembly
 from checks.plugins.udp_receive_buffers import udp_receive_buffers
 from checks.rules.lost_blocks import InstanceLoss
+from checks.rules.own_footprint import may_be_own, notices, without_footprint
 from checks.run.kept_measurements import recent_load
 from tests.fixtures.clusters import cluster, node
 from tests.fixtures.databases import BEGAN, asked, change, counters, database, losing, system, with_sysctls

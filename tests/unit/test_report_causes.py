@@ -9,7 +9,7 @@ from hypothesis import given
 
 from checks.model.facts import Unknown
 from checks.model.finding import PROBLEMS, Finding, Key, Remedy, Status, Waived, keyed
-from checks.model.hypothesis import Diagnosis, Effect, How, Hypothesis, LossAccount, Place, Standing, Together
+from checks.model.hypothesis import Diagnosis, Footprint, How, Hypothesis, LossAccount, Place, Standing, Together
 from checks.model.report import Report, make_report
 from checks.model.traffic import Traffic
 from checks.redact.pseudonyms import Pseudonyms
@@ -146,7 +146,7 @@ def test_a_cause_that_loses_nothing_and_one_that_hides_others_say_so():
     (entry,) = cause_entries(report)
     assert entry.standing == "CAUSE-02 Name of CAUSE-02: proved, costs nothing now"
     text = "\n".join(brief(report))
-    assert "Not examined behind it: CAUSE-12, CAUSE-73." in text
+    assert "Not examined behind it: CAUSE-12 and 73." in text
     assert "Not examined behind it:" in to_markdown(report).decode()
 
 
@@ -379,7 +379,7 @@ def test_markdown_begins_with_the_cause_and_its_steps():
 
 def test_json_has_the_diagnosis_before_the_facts_and_in_the_schema():
     place = Place(networks=(NET,), nodes=("rac2",), text="the receive buffers of rac2")
-    loses = Effect(how=How.SHARE, traffic=Traffic(receivers=("rac2",), protocols=("udp",)))
+    loses = Footprint(how=How.SHARE, traffic=Traffic(receivers=("rac2",), protocols=("udp",)))
     shown = msgspec.structs.replace(SHOWN, place=place, footprint=(loses,), lost_blocks=22)
     report = of([LOST, BUFFERS], shown)
     written = to_json(report)

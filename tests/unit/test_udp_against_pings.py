@@ -3,7 +3,6 @@
 import msgspec
 import pytest
 
-from checks.rules.udp_against_pings import as_observed, outweigh
 from checks.model.facts import (
     Cluster,
     Database,
@@ -21,6 +20,7 @@ from checks.model.facts import (
 from checks.model.finding import Finding, Status
 from checks.plugins.df_ping import df_ping
 from checks.plugins.haip_path import haip_path
+from checks.rules.udp_against_pings import as_observed, outweigh
 from tests.fixtures.clusters import cluster, path, with_paths
 from tests.fixtures.databases import activity, asked, database, losing, own_activity, transfers
 from tests.fixtures.probed import probed

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TextIO
 
-from checks.rules.own_footprint import notices
 from checks.model.facts import Cluster, Database, Unknown
 from checks.model.finding import PROBLEMS, Finding, Status
 from checks.model.known_instances import nodes_without_instance
@@ -25,6 +24,7 @@ from checks.report.measurement_headline import brief
 from checks.report.other_causes import other_causes
 from checks.report.shortened import shortened
 from checks.report.summary import cluster_name, counts, examined, headline
+from checks.rules.own_footprint import notices
 from checks.rules.waivers import NOT_CHECKED, ended, sentence, waived_text
 from tui.cli.output import columns_of, render
 from tui.text.entry_lines import WHOLE_REPORT, brief_entry_lines

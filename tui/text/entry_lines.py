@@ -8,7 +8,7 @@ from checks.model.finding import Finding, Remedy
 from checks.model.report import Report
 from checks.model.wording import counted, few
 from checks.report.causes import ReportEntry
-from checks.report.other_causes import other_causes
+from checks.report.other_causes import other_causes, short_codes
 from checks.report.shortened import shortened
 from checks.rules.waivers import ended_text, lifted_for
 from tui.text.finding_lines import (
@@ -60,7 +60,7 @@ def pane_entry_lines(entry: ReportEntry, report: Report, width: int, note: str =
     """Yield an entry for a pane: the sentence, the first step, the reasons, the further steps, what it explains, and
     the other causes. So the first step and the reasons need no key, also in a low pane."""
     layout = pane_layout(width)
-    codes = ", ".join(cause.cause for cause in entry.causes)
+    codes = ", ".join(dict.fromkeys(cause.cause for cause in entry.causes))
     standing = entry.causes[0].standing.value if entry.causes else ""
     yield [(f"{codes}  ", "title"), (entry.status, role_of(entry.status)), (f"  {standing}", "")]
     if note:
@@ -108,7 +108,7 @@ def _because(entry: ReportEntry, width: int) -> Iterator[Line]:
 
 
 def _hidden(entry: ReportEntry) -> str:
-    return f"Not examined behind it: {', '.join(entry.hides)}." if entry.hides else ""
+    return f"Not examined behind it: {short_codes(entry.hides)}." if entry.hides else ""
 
 
 def _effects(entry: ReportEntry, width: int, layout: FindingLayout) -> Iterator[Line]:
