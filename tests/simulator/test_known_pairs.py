@@ -29,14 +29,14 @@ def _link_down_and_duplicate() -> Cluster:
 
 
 def _link_down_and_parameter() -> Cluster:
-    return facts_of([Fault("link-down", 2, "rac2"), Fault("cluster-interconnects-set", 0, "rac3")])
+    return facts_of([Fault("link-down", 2, "rac2"), Fault("cluster-interconnects-set", 0, "rac2")])
 
 
 def _link_down_and_public() -> Cluster:
     """An instance uses the public network, as with oifcfg's type left at public."""
     made = facts_of([Fault("link-down", 2, "rac2")])
-    own = InterconnectInUse(3, "eth0", "10.20.0.3", True, "cluster_interconnects parameter")
-    used = tuple(use for use in made.database.interconnects if use.instance != 3)
+    own = InterconnectInUse(2, "eth0", "10.20.0.2", True, "cluster_interconnects parameter")
+    used = tuple(use for use in made.database.interconnects if use.instance != 2)
     return replace(made, database=replace(made.database, interconnects=(*used, own)))
 
 
@@ -161,10 +161,10 @@ def test_a_parameter_is_the_effect_of_no_link():
     ):
         report = diagnosed(row)
         assert not codes & ends_with(report, "CAUSE-37", "rac2"), row
-        own = entry(report, "CAUSE-36", "rac3")
+        own = entry(report, "CAUSE-36", "rac2")
         assert codes == {f.code for f in own.findings}, row
         assert remedy in words(own.next), row
-        assert not ends_with(report, "CAUSE-36", "rac3"), row
+        assert not ends_with(report, "CAUSE-36", "rac2"), row
 
 
 def test_other_users_of_the_private_networks_explain_one_another_nowhere():
