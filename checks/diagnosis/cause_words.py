@@ -56,7 +56,7 @@ _DOES: Mapping[str, tuple[str, ...]] = {
     ),
     "CAUSE-22": (
         "It stops all packets of a port for some seconds.",
-        "racwire cannot see when, and attributes no loss to this cause.",
+        "Its switch alone shows when: no loss is attributed to it.",
     ),
     "CAUSE-26": ("It moves a counter, and loses no packet.",),
     "CAUSE-50": ("It makes a node send smaller packets to HAIP addresses, and loses none.",),
