@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from math import ceil, erfc, log, prod, sqrt
@@ -23,7 +23,7 @@ _SIZES_DIFFER = 8
 """How many times more often one cause may lose one kind of packets than another. Ours."""
 _VLAN_TAG = 4
 """A NIC receives packets that are larger than its MTU by the room for a tag (Linux: VLAN_HLEN)."""
-_ALL, _WHOLE = "all kinds", "kinds that passed whole"
+_ALL, _WHOLE = "kinds together", "kinds that passed whole"
 _BLOCK_BYTES = 8192
 _ENOUGH_OF_A_FLOW = 5
 """The packets of one flow that must all pass to show that the flow is not stopped from time to time."""
@@ -52,7 +52,7 @@ class Candidate:
 
     @property
     def is_stated(self) -> bool:
-        """Whether a finding states it at its place: then it is said whatever it loses."""
+        """Whether a finding states it at its place: then it is reported, whatever it loses."""
         return bool(self.shown)
 
     def explains(self, loss: Loss, seen: Seen) -> bool:
@@ -171,11 +171,17 @@ class Candidate:
 
     def is_enough(self, loss: Loss, seen: Seen) -> bool:
         """Return whether the cause can have lost all these packets, so that their loss ends with it: none of their
-        ways is beside its footprint, and, where they took several networks in turn, their number is not above what it
-        can lose on its own."""
+        ways is outside its footprint, and, where they took several networks in turn, their number is not above what it
+        can lose on its own. Of legs that a packet takes one after the other, one is enough."""
         one = loss.observation
-        ways = {way for leg in one.legs for way in _ways(leg)}
-        met = [(leg & e.traffic) for leg in one.legs for e in self.effects if leg.meets(e.traffic)]
+        in_turn = len({leg.networks for leg in one.legs}) > 1
+        return any(
+            self._is_enough(legs, one, seen) for legs in ([one.legs] if in_turn else [[leg] for leg in one.legs])
+        )
+
+    def _is_enough(self, legs: Sequence[Traffic], one: Observation, seen: Seen) -> bool:
+        ways = {way for leg in legs for way in _ways(leg)}
+        met = [(leg & e.traffic) for leg in legs for e in self.effects if leg.meets(e.traffic)]
         own = {way for leg in met for way in _ways(leg)}
         if not {way[1:] for way in ways} <= {way[1:] for way in own}:
             return False

@@ -1,4 +1,4 @@
-"""Which hypotheses are said: those that findings state, and the fewest that cover the losses which these leave."""
+"""Which hypotheses are reported: those that findings state, and the fewest that cover the losses which these leave."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def _width(candidates: Iterable[Candidate]) -> int:
 def _entry(
     seen: Seen, mine: frozenset[int], chosen: Sequence[frozenset[int]], table: dict[frozenset[int], list[Candidate]]
 ) -> tuple[Candidate, ...]:
-    """Return the hypotheses that could stand in one place: they cover what it alone covers, and are as narrow."""
+    """Return the hypotheses that the losses cannot tell apart: they cover what no other entry covers, and are as narrow."""
     alone = mine.difference(*(other for other in chosen if other is not mine))
     width = _width(table[mine])
     fit = [one for losses, every in table.items() if alone <= losses for one in every if one.width == width]

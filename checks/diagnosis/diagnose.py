@@ -156,7 +156,7 @@ def _rank(entry: _Entry, accounts: Sequence[LossAccount]) -> tuple[object, ...]:
     return (
         entry.lead.cause.is_symptom and (entry.lead.cause.is_late or entry.lead.standing is Standing.SUPPORTED),
         min((f.status.gravity for f in problems), default=99),
-        -(_lost_blocks(entry.lead.cause, accounts) or 0),
+        -(_lost_blocks(entry.lead, accounts) or 0),
         _ORDER.index(entry.lead.standing),
         -len(entry.explains) - len(entry.in_part),
         min((step.effect.rank for f in entry.shown for step in f.next if step.is_change), default=0),
@@ -166,9 +166,11 @@ def _rank(entry: _Entry, accounts: Sequence[LossAccount]) -> tuple[object, ...]:
     )
 
 
-def _lost_blocks(cause: Cause, accounts: Sequence[LossAccount]) -> int | None:
-    """Return the lost blocks that a cause alone explains; None where it is in no account."""
-    shares = [account.explained[cause.code] for account in accounts if cause.code in account.explained]
+def _lost_blocks(one: Candidate, accounts: Sequence[LossAccount]) -> int | None:
+    """Return the lost blocks that a cause alone explains; None where it is in no account. What a receiver's counter
+    bounds is lost at its place."""
+    code, at = one.cause.code, set(one.place.nodes) if one.cause.is_bound else set[str]()
+    shares = [a.explained[code] for a in accounts if code in a.explained and (not at or a.node in at)]
     return sum(shares) if shares else None
 
 
@@ -202,7 +204,7 @@ def _hypotheses(
             tells_apart=_tells_apart(entry.covering.alternatives),
             hides=tuple(entry.hides),
             data=entry.shown[0].data if entry.shown else {},
-            lost_blocks=_lost_blocks(one.cause, accounts),
+            lost_blocks=_lost_blocks(one, accounts),
             costs_nothing=one.standing is Standing.PROVED and _costs_nothing(seen, entry),
             is_waived=bool(problems) and all(f.waived for f in problems),
             next=() if one.standing is Standing.PROVED else one.cause.look,

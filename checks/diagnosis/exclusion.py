@@ -26,6 +26,8 @@ class _On:
     is_complete: bool
     """Whether each of the findings that exclude the cause was made."""
     hidden_by: Covering | None
+    skipped: tuple[str, ...] = ()
+    """Why its checks were not run there."""
 
     @property
     def is_excluded(self) -> bool:
@@ -72,7 +74,33 @@ def _on(cause: Cause, seen: Seen, network: str, passed: Sequence[Finding], entri
         if f.check in checks and f.network in ("", network) and f.status in (Status.UNKNOWN, *FAULTS)
     )
     is_complete = {f.code for f in here} == set(cause.excluded_by)
-    return _On(network, here, doubts, is_complete, None if _are_values(here) else _hiding(cause, network, entries))
+    makers = {f.check for f in passed}
+    skipped = tuple(
+        f.title for f in seen.findings if f.check in makers and f.network == network and f.status is Status.SKIPPED
+    )
+    if is_complete and _pass_everywhere(cause, seen, network):
+        return _On(network, here, (), is_complete, None)
+    hidden_by = None if _are_values(here) else _hiding(cause, network, entries)
+    return _On(network, here, doubts, is_complete, hidden_by, () if is_complete else skipped)
+
+
+def _pass_everywhere(cause: Cause, seen: Seen, network: str) -> bool:
+    """Return whether packets that the cause stops, of any size, passed on each path of a network."""
+    networks = () if isinstance(seen.cluster.networks, Unknown) else seen.cluster.networks
+    nodes = [port.node for known in networks if known.name == network for port in known.ports]
+    stopped = [touch for touch in cause.patterns if touch.how is How.STOPS and not touch.is_sized]
+    return (
+        bool(stopped)
+        and len(stopped) == len(cause.patterns)
+        and not cause.is_link_of_aggregation
+        and all(
+            any(leg <= touch.packets for leg in seen.passed((network, s, r)))
+            for touch in stopped
+            for s in nodes
+            for r in nodes
+            if s != r
+        )
+    )
 
 
 def _are_values(findings: Sequence[Finding]) -> bool:
@@ -107,13 +135,16 @@ def _by_place(cause: Cause, on: Sequence[_On]) -> tuple[Hypothesis, Covering | N
     excluded = [one for one in on if one.is_excluded]
     scope = f" ({cause.covers})" if cause.covers else ""
     reasons = tuple(dict.fromkeys(f"{f.title.rstrip('.')}{scope}." for one in excluded for f in one.passed))
-    hidden = next((one.hidden_by for one in on if one.hidden_by), None)
+    hidden = next((one.hidden_by for one in on if one.hidden_by and one.is_complete and not one.doubts), None)
     if len(excluded) == len(on):
         return _of(cause, Standing.EXCLUDED, reasons), None
     doubts = tuple(dict.fromkeys(f.title for one in on if one.is_complete for f in one.doubts))
     standing = Standing.POSSIBLE if doubts else Standing.NOT_EXAMINED
     names = tuple(one.network for one in excluded)
-    because = doubts or tuple(dict.fromkeys(_why(one.hidden_by) for one in on if one.hidden_by))
+    reasons_not = [
+        reason for one in on for reason in (*((_why(one.hidden_by),) if one.hidden_by else ()), *one.skipped)
+    ]
+    because = doubts or tuple(dict.fromkeys(reasons_not))
     return _of(cause, standing, because, excluded_on=names, against=reasons if names else ()), hidden
 
 

@@ -208,7 +208,9 @@ def _places(
             place = Place(networks=(network,), nodes=(s,), to=(r,), text=f"from {s} to {r} on {network}")
             yield place, At.PATH, (Footprint(how=touch.how, traffic=there),), frozenset({(network, s, r)})
     least = min(leg.sizes[0] for legs in like.values() for leg in legs) if touch.is_sized else 0
-    if At.SIDES in cause.at and (sides := _sides(touch, least, network, nodes, lost.seen)):
+    sides = _sides(touch, least, network, nodes, lost.seen) if At.SIDES in cause.at else None
+    # The link of a node that is alone on its side is its port.
+    if sides and not (At.NODE in cause.at and 1 in map(len, sides)):
         one, other = sides
         effects = tuple(
             Footprint(how=touch.how, traffic=touch.packets & Traffic(networks=(network,), senders=a, receivers=b))
@@ -348,8 +350,8 @@ def _links(cause: Cause, lost: LostPaths) -> Iterator[Candidate]:
 
 
 _SELDOM = 0.05
-"""The probability below which so many flows on one link are no chance: there are few flows, and a link that is said to
-take them all would explain everything. Ours."""
+"""The probability below which so many flows on one link are no chance: there are few flows, and a link that took
+them all would explain everything. Ours."""
 _FLOWS = (
     Traffic(protocols=("icmp",)),
     Traffic(protocols=("udp",), forms=("fragment",)),
