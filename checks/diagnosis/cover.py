@@ -156,7 +156,7 @@ def _width(candidates: Iterable[Candidate]) -> int:
 def _entry(
     seen: Seen, mine: frozenset[int], chosen: Sequence[frozenset[int]], table: dict[frozenset[int], list[Candidate]]
 ) -> tuple[Candidate, ...]:
-    """Return the hypotheses that the losses cannot tell apart: they cover what no other entry covers, and are as narrow."""
+    """Return the hypotheses that the losses cannot tell apart: they cover what no other entry does, as narrowly."""
     alone = mine.difference(*(other for other in chosen if other is not mine))
     width = _width(table[mine])
     fit = [one for losses, every in table.items() if alone <= losses for one in every if one.width == width]
