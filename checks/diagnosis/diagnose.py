@@ -121,6 +121,9 @@ def _attribute(seen: Seen, entries: Sequence[_Entry]) -> None:
         finding = finding_of[of]
         if finding.status not in PROBLEMS:
             continue
+        symptom = next((e for e in entries if e.lead.cause.is_symptom and finding in e.shown), None)
+        if symptom is not None:
+            continue  # it has an entry of its own since no other cause explains it
         holders = {n: [e for e in entries if n in e.covering.may_lose] for n in numbers}
         for entry in entries:
             mine = [n for n in numbers if n in entry.covering.losses]

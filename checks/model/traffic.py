@@ -139,7 +139,7 @@ class Traffic(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         if self.forms == ("fragment",):
             kind = f"fragments of {kind}" if self.protocols else "fragments"
         least, most = self.sizes
-        if least > SMALL and most >= MOST:
+        if least > 1 and most >= MOST:
             return f"{kind} above {least - 1} bytes"
         if least > 0 or most < MOST:
             return f"{kind} of {least:,} bytes" if least == most else f"{kind} of {least:,} to {most:,} bytes"

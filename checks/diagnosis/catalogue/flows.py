@@ -72,6 +72,8 @@ FLOWS = (
             touch(How.SHARE, Way.TO, protocols=("udp",)),
             touch(How.SHARE, Way.FROM, protocols=("udp",)),
             touch(How.SHARE, protocols=("udp",), sizes=FULL),
+            # A limit as small as a full-size packet lets none of them pass.
+            *(touch(How.STOPS, way, protocols=("udp",), sizes=FULL) for way in Way),
         ),
         at=(At.NODE, At.PATH, At.NETWORK),
         sign="the drops of a policer on the switch or on the node (tc)",
