@@ -86,6 +86,9 @@ class Cause:
     """The codes of findings about counters and values at its nodes that it leads to: NIC down, HAIP elsewhere."""
     is_of_each_node: bool = False
     """Whether a finding that names several nodes is the cause at each of them by itself."""
+    mixes_networks: bool = False
+    """Whether the packets of its nodes may take another network than their addresses say: it may have a part in each of
+    their losses."""
     hides_settings: bool = False
     """Whether routes and interfaces of its node go with it, so that their settings are not seen."""
     blinds: bool = False

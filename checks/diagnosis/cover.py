@@ -58,6 +58,8 @@ def cover(seen: Seen, stated: Sequence[Candidate], offered: Sequence[Candidate])
 
 def _with_losses(alternatives: tuple[Candidate, ...], seen: Seen) -> Covering:
     losses = [_losses_of(one, seen) for one in alternatives]
+    if alternatives[0].cause.mixes_networks:
+        losses.append(frozenset(loss.number for loss in seen.losses if alternatives[0].touches(loss)))
     return Covering(alternatives, losses[0], frozenset[int]().union(*losses))
 
 

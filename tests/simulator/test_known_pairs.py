@@ -264,7 +264,6 @@ def test_what_vanishes_at_a_node_sends_nobody_to_the_network_team():
 # --- larger clusters --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.xfail(strict=True, reason="pings that are lost one of one do not count for the share of their kind")
 def test_a_share_that_a_whole_network_loses_is_one_entry_in_a_large_cluster():
     report = report_of(facts_of([Fault("icmp-policed", 2)], nodes=8))
     assert [(e.causes[0].cause, e.causes[0].networks) for e in cause_entries(report)] == [("CAUSE-75", (NET2,))]

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from checks.diagnosis.diagnose import diagnose
 from checks.model.exit_codes import ExitCode
 from checks.report.json_report import from_json, to_json
+from checks.rules.fitting_steps import with_fitting_steps
 from checks.traffic.recording import RecordingError
 from tests.fixtures.reports import black_hole, report_of
 from tests.support.full_disk import full_disk
@@ -50,7 +51,7 @@ def test_check_of_a_saved_file_as_json_is_the_saved_report(capsys):
 
 def test_a_json_report_is_accepted_as_a_source(tmp_path, capsys):
     report = report_of(black_hole())
-    report = replace(report, diagnosis=diagnose(report.cluster, report.findings))
+    report = with_fitting_steps(replace(report, diagnosis=diagnose(report.cluster, report.findings)))
     (tmp_path / "r.json").write_bytes(to_json(report))
     assert main(["check", "--from", str(tmp_path / "r.json"), "--format", "json"]) == ExitCode.FAILURES
     assert replace(from_json(capsys.readouterr().out.encode()), saved_at="") == report

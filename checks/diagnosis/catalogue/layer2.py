@@ -51,6 +51,7 @@ LAYER2 = (
     Cause(
         code="CAUSE-82",
         name="Cables or VLANs of two private networks are crossed",
+        mixes_networks=True,
         touches=(touch(How.FLOWS),),
         moves=("IC-RPF-002",),
         further_sources=("Linux kernel documentation, ip-sysctl, arp_ignore",),
