@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
-from math import ceil, erfc, log, prod, sqrt
+from math import ceil, erfc, exp, fsum, log, sqrt
 
 from checks.diagnosis.cause import Cause
 from checks.diagnosis.seen import PROBES, Loss, Pair, Seen, Sent, pair_of
@@ -131,7 +131,7 @@ class Candidate:
         if not any(effect.how is How.SHARE for effect in self.effects):
             return False
         share, kinds = self._shares(seen)
-        self._chances[_WHOLE] = 0, sum(of * log(1 - share / 2) for lost, of in kinds.values() if not lost)
+        self._chances[_WHOLE] = 0, _whole(share, kinds)
         # A ping is lost on its way there or back; larger packets are lost more often.
         return (
             not share
@@ -158,7 +158,7 @@ class Candidate:
         """Return how likely it is that the kinds of packets which passed whole on these paths did so, at the share that
         is lost there."""
         share, kinds = self._shares(seen, pairs)
-        return prod((1 - share / 2) ** of for lost, of in kinds.values() if not lost)
+        return exp(_whole(share, kinds))
 
     def _shares(self, seen: Seen, pairs: frozenset[Pair] = frozenset()) -> tuple[float, dict[object, tuple[int, int]]]:
         """Return the share of the packets that are lost where some are, and (lost, sent) of each kind. What is lost
@@ -229,6 +229,11 @@ class Candidate:
     def shows_gravity(self) -> int:
         """The gravity of its worst own finding."""
         return min((f.status.gravity for f in self.shown if f.status in FAULTS), default=99)
+
+
+def _whole(share: float, kinds: Mapping[object, tuple[int, int]]) -> float:
+    """Return the logarithm of the probability that the kinds which passed whole did so; the order has no influence."""
+    return fsum(of * log(1 - share / 2) for lost, of in kinds.values() if not lost)
 
 
 def _shared(every: Iterable[Sent]) -> tuple[float, dict[object, tuple[int, int]]]:
