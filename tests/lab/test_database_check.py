@@ -123,7 +123,7 @@ def test_network_and_database_are_read_concurrently_with_progress(cluster: Pract
     paths = [entry for entry in report.journal if entry.topic.startswith("path ")]
     samples = [began(entry) for entry in report.journal if entry.topic == "sql sysstat"]
     assert len(paths) == 4
-    assert len(samples) == 2
+    assert len(samples) in (2, 3)  # a third one where the probes end well before the interval does
     assert min(began(e) for e in report.journal if e.topic == "sql connect") < min(began(e) for e in paths)
     assert max(began(e) for e in paths) < max(samples)
     # The history is read, and the kernels' counters grow, between the two samples of the instances.
