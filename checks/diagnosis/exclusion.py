@@ -78,8 +78,8 @@ def _on(cause: Cause, seen: Seen, network: str, passed: Sequence[Finding], entri
     skipped = tuple(
         f.title for f in seen.findings if f.check in makers and f.network == network and f.status is Status.SKIPPED
     )
-    if is_complete and _pass_everywhere(cause, seen, network):
-        return _On(network, here, (), is_complete, None)
+    if _pass_everywhere(cause, seen, network):
+        return _On(network, here, (), True, None)
     hidden_by = None if _are_values(here) else _hiding(cause, network, entries)
     return _On(network, here, doubts, is_complete, hidden_by, () if is_complete else skipped)
 
@@ -135,6 +135,7 @@ def _by_place(cause: Cause, on: Sequence[_On]) -> tuple[Hypothesis, Covering | N
     excluded = [one for one in on if one.is_excluded]
     scope = f" ({cause.covers})" if cause.covers else ""
     reasons = tuple(dict.fromkeys(f"{f.title.rstrip('.')}{scope}." for one in excluded for f in one.passed))
+    reasons += tuple(f"Packets pass on each path of {one.network}." for one in excluded if not one.passed)
     hidden = next((one.hidden_by for one in on if one.hidden_by and one.is_complete and not one.doubts), None)
     if len(excluded) == len(on):
         return _of(cause, Standing.EXCLUDED, reasons), None

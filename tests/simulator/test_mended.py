@@ -13,8 +13,8 @@ LEAST_SAID_PERCENT = 90
 
 
 NOT_REACHED = pytest.mark.xfail(
-    reason="the goal is not reached: 4.9 % of the faults in pairs are missed, 8.3 % in triples, and 22 of 500 pairs have "
-    "a false Explains, mostly of lost blocks"
+    reason="the goal is not reached: 4.9 % of the faults in pairs are missed, 8.3 % of those in triples; 22 of 500 "
+    "pairs have a false Explains, mostly of lost blocks"
 )
 
 
