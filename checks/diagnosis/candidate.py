@@ -73,7 +73,9 @@ class Candidate:
         if effect.how is How.AT_TIMES:
             return True
         if effect.how is How.SHARE:
-            return not one.is_total or self._by_chance(leg, one, seen)
+            # A counter of the receiver shows what it dropped there, be it all; how many is compared later.
+            is_counted = self.is_stated and self.cause.is_bound and one.what not in PROBES
+            return is_counted or not one.is_total or self._by_chance(leg, one, seen)
         in_turn = len({other.networks for other in one.legs}) > 1  # a block takes one network or another
         if one.of is not None and not one.is_total and leg <= effect.traffic and not in_turn:
             # What stops a whole leg explains only where nothing passed; of racwire's own packets the flows are known.
