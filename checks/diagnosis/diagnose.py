@@ -17,7 +17,7 @@ from checks.diagnosis.cause import Cause
 from checks.diagnosis.cover import Covering, cover
 from checks.diagnosis.exclusion import not_found
 from checks.diagnosis.predict import LostPaths, inferred, stated
-from checks.diagnosis.seen import Seen
+from checks.diagnosis.seen import Loss, Seen
 from checks.model.facts import Cluster
 from checks.model.finding import FAULTS, PROBLEMS, Finding, Key, Status
 from checks.model.hypothesis import Diagnosis, Footprint, How, Hypothesis, LossAccount, Standing, Together
@@ -124,7 +124,7 @@ def _attribute(seen: Seen, entries: Sequence[_Entry]) -> None:
         symptom = next((e for e in entries if e.lead.cause.is_symptom and finding in e.shown), None)
         if symptom is not None:
             continue  # it has an entry of its own since no other cause explains it
-        holders = {n: [e for e in entries if n in e.covering.may_lose] for n in numbers}
+        holders = {n: [e for e in entries if _may_lose(e, seen.losses[n])] for n in numbers}
         for entry in entries:
             mine = [n for n in numbers if n in entry.covering.losses]
             if not mine or finding in entry.shown:
@@ -144,6 +144,13 @@ def _attribute(seen: Seen, entries: Sequence[_Entry]) -> None:
                 leading[0].explains.append(finding)
             for entry in leading if len(leading) > 1 else ():
                 entry.together[id(finding)] = (finding, {e.lead.cause.code for e in leading if e is not entry})
+
+
+def _may_lose(entry: _Entry, loss: Loss) -> bool:
+    """Return whether an entry has a part in a loss. Of what is lost whole, a cause that loses a share loses that share
+    once the other cause is fixed."""
+    is_whole = loss.observation.is_total and loss.number not in entry.covering.losses
+    return loss.number in entry.covering.may_lose or (is_whole and entry.lead.touches(loss))
 
 
 def _is_bound(entry: _Entry, seen: Seen, numbers: Sequence[int]) -> bool:
