@@ -31,7 +31,7 @@ async def test_every_screen_of_the_report_escapes_hostile_names(new_console: New
             await pilot.pause()
             assert not [text for text in drawn(pilot) if OBEYED.search(text)], keys
         assert "rac1\\x1b]0;owned\\x07" in shown(pilot, "header")
-        assert "rac2]]> and rac3</pre></style></title>" in " ".join(shown(pilot, "report-says").split())
+        assert "prod2\\x9b31m\\x9d0;owned\\x9c and prod3" in " ".join(shown(pilot, "report-says").split())
         await pilot.press("1")
         await pilot.pause()
         assert "df-ping" in shown(pilot, "list")
