@@ -15,6 +15,7 @@ from racwire_lab.cluster import (
     foreign_hosts,
     frame_counters,
     holders,
+    live_faults,
     node_programs,
     port_queues,
     ssh_logins,
@@ -27,6 +28,9 @@ from racwire_lab.cluster.drop_rules import DropRule, ruleset
 from racwire_lab.cluster.host_faults import HostChange, HostState, write_rings
 from racwire_lab.cluster.processes import LabJob, Process, into, run_all
 from racwire_lab.cluster.topology import PortId
+
+_CHANGES_WHAT_WAS_LEARNT = ("nics", "foreign", "hosts", "switch_steps")
+"""The parts of a state whose change makes the nodes' entries of neighbours and routes wrong."""
 
 
 @dataclass(frozen=True)
@@ -120,6 +124,10 @@ def change(running: RunningCluster, before: Desired, after: Desired) -> dict[Por
     """
     # The kernel may lack packet filters. Their rules come first: if they fail, nothing has been changed yet.
     _change_rules(running, before, after)
+    live = live_faults.AlternationChange(
+        running.directory, running.init, running.nodes, before.alternations, after.alternations, running.rootless
+    )
+    live.end()
     halves = {trunk.second for trunk in {*before.trunks} ^ {*after.trunks}}
     recabled = [
         port
@@ -136,6 +144,8 @@ def change(running: RunningCluster, before: Desired, after: Desired) -> dict[Por
         running.directory, running.init, running.nodes, before.noisy, after.noisy, running.rootless
     )
     removed += [*noise.removed(), *noise.added()]
+    removed += [off for on, off in reversed(before.switch_steps) if off and (on, off) not in after.switch_steps]
+    removed += [on for on, off in after.switch_steps if (on, off) not in before.switch_steps]
     if removed:
         run_all([running.in_switch(removed)])
     routers = _change_routers(running, before, after)
@@ -173,12 +183,12 @@ def change(running: RunningCluster, before: Desired, after: Desired) -> dict[Por
     run_all(
         ssh_logins.restarts(running.directory, running.nodes, before.logins, after.logins, rootless=running.rootless)
     )
-    if recabled or (before.nics, before.foreign) != (after.nics, after.foreign):
+    if recabled or any(getattr(before, part) != getattr(after, part) for part in _CHANGES_WHAT_WAS_LEARNT):
         jobs = [running.in_node(node, wiring.forget()) for node in running.nodes]
         jobs += [running.in_router(port, wiring.forget()) for port in routers]
         run_all(jobs)
     run_all(foreign_hosts.programs(running.directory, running.init, strangers, rootless=running.rootless))
-    run_all(noise.programs())
+    run_all([*noise.programs(), *live.programs()])
     return routers
 
 

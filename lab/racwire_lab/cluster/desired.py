@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from racwire_lab.cluster import layer2
+from racwire_lab.cluster.boot_faults import NextBoot, next_boots
 from racwire_lab.cluster.counted_faults import GrownFile, damage_rules, grown_files
 from racwire_lab.cluster.drop_rules import DropRule, named
 from racwire_lab.cluster.far_end import Interpreters, interpreters
@@ -21,12 +22,14 @@ from racwire_lab.cluster.frame_counters import frame_names
 from racwire_lab.cluster.host_faults import HostState, host_state
 from racwire_lab.cluster.instances import DesiredInstance, instances
 from racwire_lab.cluster.layer2 import Trunk
+from racwire_lab.cluster.live_faults import Alternation, alternations
 from racwire_lab.cluster.login_faults import SshLogin, login_of
 from racwire_lab.cluster.networks import Network
 from racwire_lab.cluster.nics import Nic, nic
 from racwire_lab.cluster.port_queues import PortQueue, port_queues
 from racwire_lab.cluster.profiles import profile_named
 from racwire_lab.cluster.storage_server import StorageServer, storage_server
+from racwire_lab.cluster.switch_side import switch_steps
 from racwire_lab.cluster.topology import STANDARD_MTU, SWITCH_MTU, PortId, Shape, index_of
 
 _LOSS_PERCENT = 5
@@ -118,6 +121,11 @@ class Desired:
     """How many packets of each flow leave the private switch ports first."""
     grown_files: frozenset[GrownFile]
     """The files of the nodes' kernels with grown counters."""
+    switch_steps: tuple[tuple[str, str], ...]
+    """`ip` commands that make a fault in the switch, each with the one that ends it."""
+    alternations: frozenset[Alternation]
+    next_boots: dict[PortId, NextBoot]
+    """What the nodes' network services keep for the private NICs."""
 
 
 def desired(
@@ -172,6 +180,9 @@ def desired(
         queues=port_queues(shape, nics, broken),
         prioritised_packets=prioritised_packets,
         grown_files=grown_files(nics, broken),
+        switch_steps=tuple(switch_steps(shape, broken)),
+        alternations=alternations(nics, [port for port, cable in cables.items() if cable.plugged], broken),
+        next_boots=next_boots(shape, broken),
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from racwire_lab.cluster.counted_faults import COUNTED_FAULTS
 from racwire_lab.cluster.far_end import FAR_END_FAULTS
 from racwire_lab.cluster.fault_kind import ActiveFault, Fault
+from racwire_lab.cluster.field_faults import FIELD_FAULTS
 from racwire_lab.cluster.foreign_hosts import FOREIGN_FAULTS
 from racwire_lab.cluster.frame_counters import FRAME_FAULTS
 from racwire_lab.cluster.host_faults import HOST_FAULTS
@@ -109,6 +110,12 @@ _CATALOGUE = (
         "HAIPs leave a NIC without a link only after more than misscount.",
         "Sets the delay of HAIP to 1.5 times misscount. To see it, break link-down too.",
     ),
+    _database(
+        "haip-stays",
+        "HAIPs stay on a NIC without a link.",
+        "Sets the delay of HAIP to a day. To see it, break link-down too.",
+    ),
+    *FIELD_FAULTS,
     *HOST_FAULTS,
     *FRAME_FAULTS,
     *STORAGE_FAULTS,

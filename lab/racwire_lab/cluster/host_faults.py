@@ -17,10 +17,10 @@ from racwire_lab.cluster.networks import Network
 from racwire_lab.cluster.nics import Nic
 from racwire_lab.cluster.port_queues import is_shaped
 from racwire_lab.cluster.processes import LabJob, Process, into
+from racwire_lab.cluster.routing_faults import HAIP_ROUTE_MTU, haip_route_steps, routing_steps
 from racwire_lab.cluster.ssh_configuration import node_home
 from racwire_lab.cluster.topology import NFS_PORT, PortId, Shape, index_of
 
-HAIP_ROUTE_MTU = 1400
 _POLICY_MTU, _POLICY_TABLE = 1400, 70
 _RING, _RING_MOST = 256, 4096
 _USB_ADDRESS = "169.254.95.120/24"
@@ -119,6 +119,8 @@ class HostState:
     strict: bool = False
     routes: tuple[tuple[str, str], ...] = ()
     """`ip` commands that make a fault, each with the one that ends it."""
+    settings: tuple[tuple[str, str, str], ...] = ()
+    """Settings of the kernel below net/ipv4: the path, the value, and the value without the fault."""
     haip_routes: tuple[tuple[str, str], ...] = ()
     """The same for routes that exist only while Clusterware runs."""
     links: tuple[tuple[str, str, str], ...] = ()
@@ -138,6 +140,7 @@ def host_state(shape: Shape, node: str, nics: Mapping[PortId, Nic], broken: froz
     own = [(network, nics[PortId(node, network.number)]) for network in shape.private_networks]
     routes = [_default(network, nic) for network, nic in own if has("route-over-private", network)]
     routes += [step for network, nic in own if has("policy-mtu", network) for step in _policy(network, nic)]
+    routes += routing_steps(shape, node, nics, broken)
     is_slow = ActiveFault("slow-interconnect", None, None) in broken
     if ActiveFault("foreign-169-254", node, None) in broken:
         routes += _usb()
@@ -146,9 +149,8 @@ def host_state(shape: Shape, node: str, nics: Mapping[PortId, Nic], broken: froz
         forwards=ActiveFault("forwarding", node, None) in broken,
         strict=ActiveFault("strict-rp-filter", node, None) in broken,
         routes=tuple(routes),
-        haip_routes=tuple(
-            _haip_route(network, nic) for network, nic in own if nic.haip and has("haip-route-mtu", network)
-        ),
+        settings=tuple((f"conf/{nic.name}/arp_ignore", "8", "0") for network, nic in own if has("arp-ignore", network)),
+        haip_routes=tuple(haip_route_steps(shape, node, nics, broken)),
         links=tuple(
             (nics[PortId(node, network.number)].name, *link)
             for network in shape.networks
@@ -202,11 +204,6 @@ def _usb() -> list[tuple[str, str]]:
     ]
 
 
-def _haip_route(network: Network, nic: Nic) -> tuple[str, str]:
-    route = f"{network.haip_subnet}/17 dev {nic.name} proto kernel scope link src {(nic.haip or '').partition('/')[0]}"
-    return f"route replace {route} mtu {HAIP_ROUTE_MTU}", f"route replace {route}"
-
-
 def _copies(
     shape: Shape, node: str, nics: Mapping[PortId, Nic], broken: frozenset[ActiveFault]
 ) -> Iterable[tuple[str, str]]:
@@ -235,6 +232,13 @@ class HostChange:
         ended = [step for step in reversed(self.before.routes) if step not in self.after.routes]
         ended += [step for step in self.before.haip_routes if has_haip and step not in self.after.haip_routes]
         jobs = self._ip([off for _, off in ended if off])
+        jobs += self._sh(
+            [
+                _setting(path, usual)
+                for path, value, usual in self.before.settings
+                if (path, value, usual) not in self.after.settings
+            ]
+        )
         kept = {name for name, *_ in self.after.links}
         for name in (name for name, *_ in self.before.links if name not in kept):
             self._write_link(name, *_UNSHAPED)
@@ -252,6 +256,11 @@ class HostChange:
             settings.append(f"echo {int(self.after.forwards)} >/proc/sys/net/ipv4/ip_forward")
         if self.before.strict != self.after.strict:
             settings.append(f"echo {int(self.after.strict)} >/proc/sys/net/ipv4/conf/all/rp_filter")
+        settings += [
+            _setting(path, value)
+            for path, value, usual in self.after.settings
+            if (path, value, usual) not in self.before.settings
+        ]
         for link in self.after.links:
             if link not in self.before.links:
                 settings += self._mounts(*link)
@@ -299,6 +308,10 @@ class HostChange:
         text = f"{shlex.join(words)} </dev/null >/dev/null 2>&1 &"
         argv = [*into(self.holder, "mount", "net", "pid", rootless=self.rootless), "sh", "-c", text]
         return LabJob(argv, "", f"start a copy on {self.node}")
+
+
+def _setting(path: str, value: str) -> str:
+    return f"echo {value} >/proc/sys/net/ipv4/{path}"
 
 
 def write_rings(directory: Path, hosts: Mapping[str, HostState]) -> None:

@@ -18,6 +18,7 @@ from racwire_lab.cluster.topology import DATABASE_VERSIONS, PortId, Shape, index
 
 _FAILOVER_SLOW, _SLOW_FAILOVER = ActiveFault("failover-slow", None, None), 1.5
 """The fault, and the delay of HAIP with it as a multiple of misscount."""
+_HAIP_STAYS, _A_DAY_S = ActiveFault("haip-stays", None, None), 86_400.0
 _FALSE_LOSSES = ActiveFault("false-lost-12.1", None, None)
 FULL_MESH_NODES = 8
 """With up to so many nodes, every pair of instances uses both networks. In larger clusters each pair uses one network:
@@ -175,10 +176,16 @@ def _instance(
         haips={},
         powered_off=tuple(other for other in shape.nodes if not is_up(other, broken)),
         misscount_s=min(shape.misscount_s, EVICTED_AFTER_S) if _evicts(broken) else shape.misscount_s,
-        haip_after_s=shape.misscount_s * _SLOW_FAILOVER if _FAILOVER_SLOW in broken else shape.haip_after_s,
+        haip_after_s=_haip_after_s(shape, broken),
         stale_arp_of=tuple(other for other in shape.nodes if not broken.isdisjoint(_at(other, "stale-arp-after-move"))),
         ipc_timeout_s=shape.ipc_timeout_s,
     )
+
+
+def _haip_after_s(shape: Shape, broken: frozenset[ActiveFault]) -> float:
+    if _HAIP_STAYS in broken:
+        return _A_DAY_S
+    return shape.misscount_s * _SLOW_FAILOVER if _FAILOVER_SLOW in broken else shape.haip_after_s
 
 
 def _evicts(broken: frozenset[ActiveFault]) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from racwire_lab.cluster.fault_kind import ActiveFault, Fault
 from racwire_lab.cluster.networks import Network
-from racwire_lab.cluster.topology import STANDARD_MTU, PortId, Shape, index_of
+from racwire_lab.cluster.topology import STANDARD_MTU, PortId, Shape, index_of, number_before
 
 _NO_NIC = "02:de:ad:00:00:01"
 """A MAC address that no NIC of the practice cluster has."""
@@ -33,7 +33,7 @@ def address(shape: Shape, port: PortId, broken: frozenset[ActiveFault]) -> str:
     """Return the address of a NIC on a private network, without the prefix length."""
     network, index = shape.networks[port.network], index_of(port.node)
     if ActiveFault("duplicate-address", *port) in broken:
-        return network.address(_other(port))
+        return network.address(number_before(port.node))
     if ActiveFault("swapped-addresses", port.node, None) in broken:
         return _beside(shape, network).address(index)
     return network.address(index)
@@ -41,14 +41,14 @@ def address(shape: Shape, port: PortId, broken: frozenset[ActiveFault]) -> str:
 
 def mac(port: PortId, broken: frozenset[ActiveFault]) -> str:
     """Return the MAC address of a NIC: locally administered, of its network and its node."""
-    index = _other(port) if ActiveFault("duplicate-mac", *port) in broken else index_of(port.node)
+    index = number_before(port.node) if ActiveFault("duplicate-mac", *port) in broken else index_of(port.node)
     return f"02:72:61:63:{port.network:02x}:{index:02x}"
 
 
 def set_neighbour(shape: Shape, port: PortId, broken: frozenset[ActiveFault]) -> tuple[str, str] | None:
     """Return the address and the MAC address of an entry that was made by hand; None where there is none."""
     if ActiveFault("wrong-neighbour", *port) in broken:
-        return shape.networks[port.network].address(_other(port)), _NO_NIC
+        return shape.networks[port.network].address(number_before(port.node)), _NO_NIC
     return None
 
 
@@ -74,11 +74,6 @@ def trunks(shape: Shape, broken: frozenset[ActiveFault]) -> tuple[Trunk, ...]:
 def _split(network: Network, broken: frozenset[ActiveFault]) -> bool:
     faults = {ActiveFault(name, None, network.number) for name in ("split-switch", "split-switch-mtu")}
     return network.private and not broken.isdisjoint(faults)
-
-
-def _other(port: PortId) -> int:
-    """The number of the node before this one; of the second node for the first."""
-    return index_of(port.node) - 1 or 2
 
 
 def _beside(shape: Shape, network: Network) -> Network:

@@ -77,13 +77,19 @@ def files(service: str, node: str, nics: Iterable[Nic]) -> dict[str, str]:
         mtu = "" if nic.mtu == STANDARD_MTU else str(nic.mtu)
         if service == "keyfile":
             values["uuid"] = str(uuid.uuid5(_CONNECTIONS, f"{node}/{nic.name}"))
-            path, text, line = f"NetworkManager/system-connections/{nic.name}.nmconnection", _KEYFILE, "mtu={}\n"
+            text, line = _KEYFILE, "mtu={}\n"
         elif service == "ifcfg":
-            path, text, line = f"sysconfig/network-scripts/ifcfg-{nic.name}", _IFCFG, "MTU={}\n"
+            text, line = _IFCFG, "MTU={}\n"
         else:
-            path, text, line = f"systemd/network/10-{nic.name}.network", _NETWORKD, "[Link]\nMTUBytes={}\n\n"
-        found[path] = text.format(**values, mtu=line.format(mtu) if mtu else "")
+            text, line = _NETWORKD, "[Link]\nMTUBytes={}\n\n"
+        found[file_of(service, nic.name)] = text.format(**values, mtu=line.format(mtu) if mtu else "")
     return found
+
+
+def file_of(service: str, nic: str) -> str:
+    """Return the path below /etc of the file in which a network service keeps a NIC."""
+    names = {"keyfile": f"{nic}.nmconnection", "ifcfg": f"ifcfg-{nic}", "networkd": f"10-{nic}.network"}
+    return f"{DIRECTORIES[('keyfile', 'ifcfg', 'networkd').index(service)]}/{names[service]}"
 
 
 DIRECTORIES = ("NetworkManager/system-connections", "sysconfig/network-scripts", "systemd/network")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from racwire_lab.cluster import layer2
+from racwire_lab.cluster import layer2, nic_faults
 from racwire_lab.cluster.fault_kind import ActiveFault
 from racwire_lab.cluster.topology import STANDARD_MTU, PortId, Shape, index_of
 
@@ -20,6 +20,9 @@ class Nic:
     """The address that Clusterware adds to the NIC while it runs."""
     link_local: str | None = None
     """An address in the range of HAIP that another program added."""
+    other: str | None = None
+    """An address of another private network that someone added."""
+    has_arp: bool = True
     mac: str = ""
     set_neighbour: tuple[str, str] | None = None
     """An address with the MAC address that was entered for it by hand (`ip neigh ... nud permanent`)."""
@@ -40,6 +43,8 @@ def nic(shape: Shape, port: PortId, broken: frozenset[ActiveFault]) -> Nic:
         address=f"{address}/{network.prefix_length}",
         haip=network.haip(index),
         link_local=_link_local(shape, port, broken),
+        other=nic_faults.other_address(shape, port, broken),
+        has_arp=ActiveFault("arp-off", *port) not in broken,
         mac=layer2.mac(port, broken),
         set_neighbour=layer2.set_neighbour(shape, port, broken),
     )

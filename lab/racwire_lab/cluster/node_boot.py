@@ -19,7 +19,7 @@ import uuid
 from dataclasses import replace
 from pathlib import Path
 
-from racwire_lab.cluster import network_services, node_programs, wiring
+from racwire_lab.cluster import boot_faults, network_services, node_programs, wiring
 from racwire_lab.cluster.desired import Desired
 from racwire_lab.cluster.networks import Network
 from racwire_lab.cluster.nics import Nic
@@ -134,6 +134,10 @@ def record_next_boot(directory: Path, healthy: Desired, before: Desired, after: 
     other changes are made after the boot has applied the files.
     """
     steps: dict[str, list[str]] = {port.node: [] for port in after.nics}
+    for node in steps:
+        names = {port: before.nics[port].name for port in before.next_boots if port.node == node}
+        service = (node_home(directory, node) / "network_service").read_text(encoding="ascii").strip()
+        boot_faults.write(node_home(directory, node), service, names, before.next_boots, after.next_boots)
     for port, nic in after.nics.items():
         if nic.name != before.nics[port].name:
             _rename(node_home(directory, port.node), before.nics[port].name, nic.name)

@@ -206,6 +206,11 @@ def index_of(node: str) -> int:
     return int(node.removeprefix("rac"))
 
 
+def number_before(node: str) -> int:
+    """Return the number of the node before this one; of the second node for the first."""
+    return index_of(node) - 1 or 2
+
+
 @dataclass(frozen=True)
 class SwitchPort:
     """A port of the switch. It drops packets larger than its MTU (in bytes) in both directions, without an error."""

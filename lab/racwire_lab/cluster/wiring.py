@@ -77,11 +77,17 @@ def changed_nic(before: Nic, after: Nic, *, has_haip: bool) -> list[str]:
         if has_haip and after.haip:
             # Clusterware adds its address as an alias of the NIC, such as eth1:1.
             lines.append(f"address add {after.haip} brd + dev {after.name} label {after.name}:1")
-    if before.link_local != after.link_local:
-        if before.link_local and before.address == after.address:  # else it is flushed already
-            lines.append(f"address delete {before.link_local} dev {after.name}")
-        if after.link_local:
-            lines.append(f"address add {after.link_local} brd + dev {after.name} label {after.name}:avahi")
+    is_flushed = before.address != after.address
+    for was, wanted, label in (
+        (before.link_local, after.link_local, f" label {after.name}:avahi"),
+        (before.other, after.other, ""),
+    ):
+        if was and was != wanted and not is_flushed:
+            lines.append(f"address delete {was} dev {after.name}")
+        if wanted and (was != wanted or is_flushed):
+            lines.append(f"address add {wanted} brd + dev {after.name}{label}")
+    if before.has_arp != after.has_arp:
+        lines.append(f"link set {after.name} arp {'on' if after.has_arp else 'off'}")
     # A NIC loses its entries while it is down for a new name.
     if before.set_neighbour and (before.name == after.name or after.set_neighbour):
         lines.append(f"neigh flush to {before.set_neighbour[0]} dev {after.name} nud permanent")
