@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from racwire_lab.cluster import network_services
+from racwire_lab.cluster import boot_faults, network_services
+from racwire_lab.cluster.boot_faults import NextBoot
 from racwire_lab.cluster.nics import Nic
 from racwire_lab.programs.node_system import ifcfg, keyfile, links, networkd, nmcli_changes, nmcli_output
 from racwire_lab.programs.node_system.wanted import Wanted
@@ -42,6 +44,25 @@ def test_a_node_boots_from_its_first_files_into_its_earlier_state(keeper: str, t
         Wanted("eth1", ("192.168.10.2/24",), 9000),
         Wanted("eth2", ("192.168.11.2/24",), None),
     ]
+
+
+@pytest.mark.parametrize("keeper", ["keyfile", "ifcfg", "networkd"])
+def test_the_faults_of_the_next_boot_are_in_a_file_and_leave_it_as_it_was(keeper: str, tmp_path: Path) -> None:
+    healthy, broken = NextBoot("192.168.11.2"), NextBoot("192.168.11.62", is_set_up=False)
+    for mtu in (1500, 9000):
+        (text,) = (
+            text
+            for path, text in network_services.files(keeper, "rac2", [replace(NICS[2], mtu=mtu)]).items()
+            if path == network_services.file_of(keeper, "eth2")
+        )
+        wrong = boot_faults.edited(keeper, text, healthy, broken)
+        path = tmp_path / network_services.file_of(keeper, "eth2")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(wrong)
+        path.chmod(0o600)
+        found = Wanted("eth2", ("192.168.11.62/24",), 9000 if mtu == 9000 else None, at_boot=False)
+        assert read(keeper, tmp_path) in ([found], [])
+        assert boot_faults.edited(keeper, wrong, broken, healthy) == text
 
 
 @pytest.mark.parametrize("keeper", ["keyfile", "ifcfg", "networkd"])

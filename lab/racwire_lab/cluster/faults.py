@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from racwire_lab.cluster.boot_faults import BOOT_FAULTS
 from racwire_lab.cluster.counted_faults import COUNTED_FAULTS
 from racwire_lab.cluster.far_end import FAR_END_FAULTS
 from racwire_lab.cluster.fault_kind import ActiveFault, Fault
-from racwire_lab.cluster.field_faults import FIELD_FAULTS
 from racwire_lab.cluster.foreign_hosts import FOREIGN_FAULTS
 from racwire_lab.cluster.frame_counters import FRAME_FAULTS
 from racwire_lab.cluster.host_faults import HOST_FAULTS
 from racwire_lab.cluster.layer2 import LAYER2_FAULTS
+from racwire_lab.cluster.live_faults import LIVE_FAULTS
 from racwire_lab.cluster.login_faults import LOGIN_FAULTS
 from racwire_lab.cluster.port_queues import QUEUE_FAULTS
 from racwire_lab.cluster.storage_server import STORAGE_FAULTS
@@ -115,7 +116,8 @@ _CATALOGUE = (
         "HAIPs stay on a NIC without a link.",
         "Sets the delay of HAIP to a day. To see it, break link-down too.",
     ),
-    *FIELD_FAULTS,
+    *LIVE_FAULTS,
+    *BOOT_FAULTS,
     *HOST_FAULTS,
     *FRAME_FAULTS,
     *STORAGE_FAULTS,

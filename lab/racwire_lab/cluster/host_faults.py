@@ -14,10 +14,11 @@ from pathlib import Path
 
 from racwire_lab.cluster.fault_kind import ActiveFault, Fault
 from racwire_lab.cluster.networks import Network
+from racwire_lab.cluster.nic_faults import NIC_FAULTS
 from racwire_lab.cluster.nics import Nic
 from racwire_lab.cluster.port_queues import is_shaped
 from racwire_lab.cluster.processes import LabJob, Process, into
-from racwire_lab.cluster.routing_faults import HAIP_ROUTE_MTU, haip_route_steps, routing_steps
+from racwire_lab.cluster.routing_faults import HAIP_ROUTE_MTU, ROUTING_FAULTS, haip_route_steps, routing_steps
 from racwire_lab.cluster.ssh_configuration import node_home
 from racwire_lab.cluster.topology import NFS_PORT, PortId, Shape, index_of
 
@@ -41,6 +42,8 @@ def _node(name: str, summary: str, effect: str) -> Fault:
 
 
 HOST_FAULTS = (
+    *NIC_FAULTS,
+    *ROUTING_FAULTS,
     _nic(
         "haip-route-mtu",
         "The route of one node for the HAIP addresses of a private network has MTU 1400.",

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from racwire_lab.cluster.fault_kind import ActiveFault, Fault
 from racwire_lab.cluster.networks import Network
+from racwire_lab.cluster.switch_side import SWITCH_SIDE_FAULTS
 from racwire_lab.cluster.topology import STANDARD_MTU, PortId, Shape, index_of, number_before
 
 _NO_NIC = "02:de:ad:00:00:01"
@@ -95,6 +96,7 @@ def _network(name: str, summary: str, effect: str) -> Fault:
 
 
 LAYER2_FAULTS = (
+    *SWITCH_SIDE_FAULTS,
     _nic(
         "duplicate-address",
         "One private NIC of one node has the address of the node before it.",
