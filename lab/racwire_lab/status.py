@@ -31,6 +31,7 @@ def status_document(lab: Lab | None) -> dict[str, object]:
             {"port": port.name, "node": port.node, "interface": port.nic, "mtu": port.mtu} for port in lab.switch_ports
         ],
         "rate": lab.rate,
+        "hypervisor": list(lab.behind_hypervisor),
         "prioritised_packets": lab.prioritised_packets,
         "clusterware": {node: _clusterware(lab, node) for node in lab.nodes},
         "database": lab.database
@@ -68,6 +69,7 @@ def status_lines(lab: Lab) -> list[str]:
         f"MTU        {lab.mtu} bytes on the private networks of the healthy cluster",
         *_small_ports(lab),
         *_rate(lab),
+        *([f"Hypervisor before {', '.join(lab.behind_hypervisor)}"] if lab.behind_hypervisor else []),
         f"Stack      {', '.join(_stacks(lab))}",
         *database,
         *_instances(lab),

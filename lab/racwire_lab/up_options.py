@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from racwire_lab.cluster.cluster import Lab
 from racwire_lab.cluster.database_kinds import DEFAULT_KIND, KINDS
+from racwire_lab.cluster.hypervisors import ALL_NODES
 from racwire_lab.cluster.lifecycle import up
 from racwire_lab.cluster.profiles import DEFAULT_PROFILE, PROFILES
 from racwire_lab.cluster.topology import (
@@ -26,6 +27,7 @@ UP_EXAMPLES = """\
 racwire lab up
 racwire lab up --nodes 4 --mtu 1500 --switch-mtu 1500
 racwire lab up --rate 1g
+racwire lab up --hypervisor rac2
 racwire lab up --like hardened
 racwire lab up --database-kind standby
 racwire lab up --no-database"""
@@ -79,6 +81,15 @@ def add_up_options(up_: argparse.ArgumentParser) -> None:
         "--storage",
         action="store_true",
         help="add a storage server on eth3, from which the nodes mount: packets as with NFS over TCP",
+    )
+    nodes.add_argument(
+        "--hypervisor",
+        metavar="NODE",
+        nargs="?",
+        const=ALL_NODES,
+        default=[],
+        action="append",
+        help="put the private NICs of this node behind a hypervisor's bridge, or of all nodes without NODE; repeatable",
     )
     for option, name, seconds, effect in (
         ("--misscount", "misscount_s", MISSCOUNT_S, "without a network heartbeat after which CSS evicts a node"),
@@ -145,4 +156,5 @@ def up_as(args: argparse.Namespace, progress: Callable[[str], None]) -> Lab:
         has_storage=args.storage,
         rate=args.rate,
         fragment_time_s=args.fragment_time,
+        hypervisor=args.hypervisor,
     )

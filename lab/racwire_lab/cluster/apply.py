@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from racwire_lab.cluster import (
@@ -15,6 +15,7 @@ from racwire_lab.cluster import (
     foreign_hosts,
     frame_counters,
     holders,
+    hypervisors,
     live_faults,
     node_programs,
     port_queues,
@@ -29,8 +30,8 @@ from racwire_lab.cluster.host_faults import HostChange, HostState, write_rings
 from racwire_lab.cluster.processes import LabJob, Process, into, run_all
 from racwire_lab.cluster.topology import PortId
 
-_CHANGES_WHAT_WAS_LEARNT = ("nics", "foreign", "hosts", "switch_steps")
-"""The parts of a state whose change makes the nodes' entries of neighbours and routes wrong."""
+_CHANGES_WHAT_WAS_LEARNT = ("foreign", "hosts", "switch_steps")
+"""The parts of a state, with the NICs, whose change makes the nodes' entries of neighbours and routes wrong."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,7 @@ class RunningCluster:
     init: Process
     nodes: dict[str, Process]
     routers: dict[PortId, Process]
+    hypervisors: dict[str, Process]
 
     def in_switch(self, lines: Iterable[str]) -> LabJob:
         """Return the job that runs these ip commands in the switch's namespace."""
@@ -54,6 +56,10 @@ class RunningCluster:
     def in_router(self, port: PortId, lines: Iterable[str]) -> LabJob:
         """Return the job that runs these ip commands in a router's namespace."""
         return self._batch(self.routers[port], lines, f"set up the router before {port.name}")
+
+    def in_hypervisor(self, node: str, lines: Iterable[str]) -> LabJob:
+        """Return the job that runs these ip commands in the namespace of a node's hypervisor."""
+        return self._batch(self.hypervisors[node], lines, f"set up the hypervisor of {node}")
 
     def rules(self, holder: Process, family: str, rules: tuple[DropRule, ...]) -> LabJob:
         """Return the job that replaces all nft rules of a namespace. Rules that only count may be impossible here."""
@@ -80,12 +86,9 @@ class RunningCluster:
 
 def build(running: RunningCluster, target: Desired) -> None:
     """Build the network of a new cluster, without faults. Raises LabError when a command fails."""
-    ports = [
-        line
-        for port, nic in target.nics.items()
-        for line in wiring.new_port(port, target.cables[port].bridge, nic, running.nodes[port.node].pid)
-    ]
+    ports = [line for port in target.nics for line in _new_port(running, target, port)]
     run_all([running.in_switch([*wiring.bridges(target.networks), *ports])])
+    run_all(running.in_hypervisor(node, _hidden_ports(running, target, node)) for node in running.hypervisors)
     run_all(
         running.in_node(
             node,
@@ -110,6 +113,21 @@ def build(running: RunningCluster, target: Desired) -> None:
     _wire(running, target, [port for port, cable in target.cables.items() if cable.uplink_mtu])
     _start_storage(running, target)
     _write_states(running, target)
+
+
+def _is_hidden(running: RunningCluster, target: Desired, port: PortId) -> bool:
+    return port.node in running.hypervisors and target.networks[port.network].private
+
+
+def _new_port(running: RunningCluster, target: Desired, port: PortId) -> list[str]:
+    if _is_hidden(running, target, port):
+        return hypervisors.new_uplink(port, target.cables[port].bridge, running.hypervisors[port.node].pid)
+    return wiring.new_port(port, target.cables[port].bridge, target.nics[port], running.nodes[port.node].pid)
+
+
+def _hidden_ports(running: RunningCluster, target: Desired, node: str) -> list[str]:
+    ports = [port for port in target.nics if port.node == node and _is_hidden(running, target, port)]
+    return [line for p in ports for line in hypervisors.hidden_port(p, target.nics[p], running.nodes[node].pid)]
 
 
 def _new_nics(target: Desired, node: str) -> list[str]:
@@ -149,7 +167,7 @@ def change(running: RunningCluster, before: Desired, after: Desired) -> dict[Por
     if removed:
         run_all([running.in_switch(removed)])
     routers = _change_routers(running, before, after)
-    running = RunningCluster(running.directory, running.rootless, running.init, running.nodes, routers)
+    running = replace(running, routers=routers)
     hosts = _host_changes(running, before, after)
     haips = {change.node: stack.is_running(running.directory, change.node, "cssd") for change in hosts}
     counted = counted_faults.CountedChange(
@@ -183,7 +201,10 @@ def change(running: RunningCluster, before: Desired, after: Desired) -> dict[Por
     run_all(
         ssh_logins.restarts(running.directory, running.nodes, before.logins, after.logins, rootless=running.rootless)
     )
-    if recabled or any(getattr(before, part) != getattr(after, part) for part in _CHANGES_WHAT_WAS_LEARNT):
+    # Nobody announces a MAC address that a hypervisor does not know: the others keep the old one until it expires.
+    changed = {port for port, nic in after.nics.items() if nic != before.nics[port]}
+    is_learnt = any(getattr(before, part) != getattr(after, part) for part in _CHANGES_WHAT_WAS_LEARNT)
+    if recabled or changed - (after.unknown_macs - before.unknown_macs) or is_learnt:
         jobs = [running.in_node(node, wiring.forget()) for node in running.nodes]
         jobs += [running.in_router(port, wiring.forget()) for port in routers]
         run_all(jobs)
@@ -214,7 +235,7 @@ def _change_routers(running: RunningCluster, before: Desired, after: Desired) ->
             routers.pop(port).kill()
     for port, cable in after.cables.items():
         if cable.router and port not in routers:
-            routers[port] = holders.spawn_router(running.directory, running.init, rootless=running.rootless)
+            routers[port] = holders.spawn(running.directory, running.init, "router", rootless=running.rootless)
     return routers
 
 
@@ -252,6 +273,9 @@ def _change_rules(running: RunningCluster, before: Desired, after: Desired) -> N
     for node, rules in after.node_rules.items():
         if before.node_rules[node] != rules:
             jobs.append(running.rules(running.nodes[node], "inet", rules))
+    for node, rules in after.hypervisor_rules.items():
+        if before.hypervisor_rules[node] != rules:
+            jobs.append(running.rules(running.hypervisors[node], "bridge", rules))
     run_all(jobs)
 
 

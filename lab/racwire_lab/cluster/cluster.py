@@ -236,7 +236,7 @@ class Lab:
         self._need_database()
         state = self.state
         target = desired(state.shape, state.faults, state.port_mtus, state.blocks_per_s, state.prioritised_packets)
-        reader = LossReader(self.directory, state.init, state.nodes, state.rootless, target)
+        reader = LossReader(self.directory, state.init, state.nodes, state.hypervisors, state.rootless, target)
         return reader.read(begun_at, ended_at)
 
     def _need_database(self) -> None:
@@ -244,6 +244,11 @@ class Lab:
             raise LabUsageError(
                 "This cluster has no database, so no load: run `racwire lab down`, then `racwire lab up`."
             )
+
+    @property
+    def behind_hypervisor(self) -> tuple[str, ...]:
+        """The nodes whose private NICs are behind a hypervisor's bridge."""
+        return self.state.shape.hypervisor
 
     def described(self, fault: ActiveFault) -> str:
         """Return the name of a fault and its place, such as `link-down (rac2 eth2)`."""
@@ -281,7 +286,9 @@ class Lab:
             wanted = change(state)
             if wanted == state:
                 return Lab(self.directory, state)
-            running = apply.RunningCluster(self.directory, state.rootless, state.init, state.nodes, state.routers)
+            running = apply.RunningCluster(
+                self.directory, state.rootless, state.init, state.nodes, state.routers, state.hypervisors
+            )
             healthy = desired(state.shape, (), wanted.port_mtus)
             before, after = (
                 desired(one.shape, one.faults, one.port_mtus, one.blocks_per_s, one.prioritised_packets)

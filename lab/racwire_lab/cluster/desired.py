@@ -20,6 +20,13 @@ from racwire_lab.cluster.fault_kind import ActiveFault
 from racwire_lab.cluster.foreign_hosts import ForeignHost, NoisyHost, foreign_hosts, noisy_hosts
 from racwire_lab.cluster.frame_counters import frame_names
 from racwire_lab.cluster.host_faults import HostState, host_state
+from racwire_lab.cluster.hypervisor_faults import (
+    TUNNEL_MTU,
+    hidden_rules,
+    hypervisor_rules,
+    is_behind_tunnel,
+    newly_unknown,
+)
 from racwire_lab.cluster.instances import DesiredInstance, instances
 from racwire_lab.cluster.layer2 import Trunk
 from racwire_lab.cluster.live_faults import Alternation, alternations
@@ -96,6 +103,10 @@ class Desired:
     noisy: frozenset[NoisyHost]
     switch_rules: tuple[DropRule, ...]
     node_rules: dict[str, tuple[DropRule, ...]]
+    hypervisor_rules: dict[str, tuple[DropRule, ...]]
+    """The rules of the bridge family before each node that is behind a hypervisor."""
+    unknown_macs: frozenset[PortId]
+    """The NICs whose MAC addresses their hypervisor does not know."""
     reassembly_bytes: dict[str, int]
     """Memory of each node for the reassembly of fragments, in bytes: net.ipv4.ipfrag_high_thresh."""
     hosts: dict[str, HostState]
@@ -163,6 +174,8 @@ def desired(
         noisy=noisy_hosts(shape, nics, broken),
         switch_rules=tuple(_switch_rules(shape, nics, cables, trunks, broken)),
         node_rules={node: _node_rules(shape, node, broken) for node in shape.nodes},
+        hypervisor_rules={node: hypervisor_rules(shape, node, broken) for node in shape.hypervisor},
+        unknown_macs=newly_unknown(nics, broken),
         reassembly_bytes={node: _reassembly_bytes(node, broken) for node in shape.nodes},
         hosts={node: host_state(shape, node, nics, broken) for node in shape.nodes},
         interpreters={node: interpreters(node, broken) for node in shape.nodes},
@@ -191,6 +204,8 @@ def _cable(
 ) -> Cable:
     if ActiveFault("switch-mtu", *port) in broken:
         port_mtu = min(port_mtu, STANDARD_MTU)
+    if is_behind_tunnel(port, broken):
+        port_mtu = min(port_mtu, TUNNEL_MTU)
     unplugged = {ActiveFault("peer-down", port.node, None), ActiveFault("link-down", *port)}
     if network.private:
         unplugged.add(ActiveFault("evicted-node", port.node, None))
@@ -224,6 +239,7 @@ def _switch_rules(
 ) -> Iterator[DropRule]:
     """Yield the rules of the bridge family in the switch."""
     yield from damage_rules(nics, broken)
+    yield from hidden_rules(shape, broken)
     for network in shape.private_networks:
         # Match the nodes' own ports: each packet enters one of them once, however many switches and routers follow.
         ports = ", ".join(f'"{port.name}"' for port in shape.ports if port.network == network.number)
@@ -237,6 +253,7 @@ def _switch_rules(
     for port, cable in cables.items():
         if cable.uplink_mtu:
             kind = "switch-mtu" if ActiveFault("switch-mtu", *port) in broken else "port-mtu"
+            kind = "tunnel-mtu" if is_behind_tunnel(port, broken) else kind
             yield _too_large(named(kind, port.node, nics[port].name), uplink(port), cable.uplink_mtu)
     for port, end in nics.items():
         if ActiveFault("node-mtu", *port) in broken:

@@ -32,7 +32,8 @@ _WITH_PORTS, _FIRST, _FRAGMENT = "& 0x1fff == 0", "& 0x3fff == 0x2000", "& 0x3ff
 
 @dataclass(frozen=True)
 class DropRule:
-    """One rule: where it looks, which packets it matches, and whether it drops them itself."""
+    """One rule: where it looks, which packets it matches, and whether it drops them itself. Rules of one name count
+    together."""
 
     name: str
     """The fault and its place: `udp-policed-eth2`."""
@@ -59,8 +60,9 @@ def ruleset(family: str, rules: Sequence[DropRule]) -> str:
         if cuts:
             lines += _set(family, CUT, f"{_DATAGRAM} . {_BLOCK}")
             lines.append(_rule(family, "prerouting", _remember_block(_FIRST, CUT, f"{_DATAGRAM} . {_BLOCK}")))
-        for rule in rules:
+        for rule in {rule.name: rule for rule in rules}.values():
             lines += _counted(family, rule)
+        lines += [_rule(family, r.hook, f'{r.match} counter name "{r.name}" jump {r.name}') for r in rules]
     return "\n".join(lines) + "\n"
 
 
@@ -74,7 +76,6 @@ def _counted(family: str, rule: DropRule) -> Iterator[str]:
     remembered = f"update @{rule.name}{FRAGMENTS} {{ {_DATAGRAM} }}"
     yield _rule(family, rule.name, f"ip protocol udp ip frag-off {_FRAGMENT} {remembered}")
     yield _rule(family, rule.name, "drop" if rule.drops else "return")
-    yield _rule(family, rule.hook, f'{rule.match} counter name "{rule.name}" jump {rule.name}')
 
 
 def _remember_block(part: str, name: str, key: str) -> str:

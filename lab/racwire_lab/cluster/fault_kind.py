@@ -26,6 +26,7 @@ class Fault:
     needs_users: bool = False
     needs_storage: bool = False
     needs_rate: bool = False
+    needs_hypervisor: bool = False
 
     @property
     def default_place(self) -> str:
@@ -54,6 +55,8 @@ class Fault:
             needs.append("a storage server (`racwire lab up --storage`)")
         if self.needs_rate:
             needs.append("switch ports with a rate (`racwire lab up --rate 1g`)")
+        if self.needs_hypervisor:
+            needs.append("a node behind a hypervisor (`racwire lab up --hypervisor`)")
         return " and ".join(needs)
 
 

@@ -11,6 +11,7 @@ from racwire_lab.cluster.fault_kind import ActiveFault, Fault
 from racwire_lab.cluster.foreign_hosts import FOREIGN_FAULTS
 from racwire_lab.cluster.frame_counters import FRAME_FAULTS
 from racwire_lab.cluster.host_faults import HOST_FAULTS
+from racwire_lab.cluster.hypervisor_faults import HYPERVISOR_FAULTS
 from racwire_lab.cluster.layer2 import LAYER2_FAULTS
 from racwire_lab.cluster.live_faults import LIVE_FAULTS
 from racwire_lab.cluster.login_faults import LOGIN_FAULTS
@@ -125,6 +126,7 @@ _CATALOGUE = (
     *FAR_END_FAULTS,
     *QUEUE_FAULTS,
     *COUNTED_FAULTS,
+    *HYPERVISOR_FAULTS,
     _node(
         "slow-clusterware",
         "The tools of Clusterware on one node answer after seconds.",
@@ -361,11 +363,13 @@ def place(fault: Fault, shape: Shape, node: str | None, network: str | int | Non
             f"The fault {fault.name} needs switch ports with a rate, but those of this cluster have none: "
             "run `racwire lab down` and then `racwire lab up --rate 1g`."
         )
-    return ActiveFault(
-        fault.name,
-        fault.default_node if node is None else node_named(node, shape),
-        fault.default_network if network is None else network_named(network, shape),
-    )
+    at = fault.default_node if node is None else node_named(node, shape)
+    if fault.needs_hypervisor and at not in shape.hypervisor:
+        hint = "run `racwire lab down` and then `racwire lab up --hypervisor`"
+        if shape.hypervisor:
+            hint = f"choose --node {shape.hypervisor[0]}"
+        raise LabUsageError(f"The fault {fault.name} needs a node behind a hypervisor, which {at} is not: {hint}.")
+    return ActiveFault(fault.name, at, fault.default_network if network is None else network_named(network, shape))
 
 
 def node_named(text: str, shape: Shape) -> str:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Literal
 
 from racwire_lab.cluster.processes import Process, into, missing_tool
 from racwire_lab.cluster.topology import Shape
@@ -81,16 +81,16 @@ def booted(directory: Path, shape: Shape, *, rootless: bool) -> Iterator[Holders
     launcher.returncode = 0
 
 
-def spawn_router(directory: Path, init: Process, *, rootless: bool) -> Process:
-    """Start the holder of a new namespace for a router inside the cluster. Raises LabError when it does not start."""
-    # In the background, so that the router becomes a child of the cluster's first process and not of this one.
+def spawn(directory: Path, init: Process, kind: Literal["router", "hypervisor"], *, rootless: bool) -> Process:
+    """Start the holder of a new namespace inside the cluster. Raises LabError when it does not start."""
+    # In the background, so that the holder becomes a child of the cluster's first process and not of this one.
     background = 'unshare --net sh "$1" </dev/null 2>>"$2" &'
     log = directory / "log"
     argv = [*into(init, "pid", rootless=rootless), "sh", "-c", background, "sh"]
-    argv += [str(directory / "scripts" / "router.sh"), str(log)]
+    argv += [str(directory / "scripts" / f"{kind}.sh"), str(log)]
     result = subprocess.run(argv, capture_output=True, text=True, check=False)
     if not result.stdout.strip().isdigit():
-        raise LabError(f"Could not start a router in the practice cluster: its messages are in {log}.")
+        raise LabError(f"Could not start a {kind} in the practice cluster: its messages are in {log}.")
     return Process.of(int(result.stdout))
 
 

@@ -42,6 +42,8 @@ def address(shape: Shape, port: PortId, broken: frozenset[ActiveFault]) -> str:
 
 def mac(port: PortId, broken: frozenset[ActiveFault]) -> str:
     """Return the MAC address of a NIC: locally administered, of its network and its node."""
+    if ActiveFault("spoof-check", *port) in broken:
+        return f"02:72:61:64:{port.network:02x}:{index_of(port.node):02x}"
     index = number_before(port.node) if ActiveFault("duplicate-mac", *port) in broken else index_of(port.node)
     return f"02:72:61:63:{port.network:02x}:{index:02x}"
 

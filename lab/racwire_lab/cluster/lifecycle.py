@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 from racwire_lab.cluster import databases, directory, topology
 from racwire_lab.cluster.cluster import Lab, refuse_inside
 from racwire_lab.cluster.database_kinds import DEFAULT_KIND, kind_named
+from racwire_lab.cluster.hypervisors import behind
 from racwire_lab.cluster.port_queues import checked_rate
 from racwire_lab.cluster.processes import missing_tool
 from racwire_lab.cluster.profiles import DEFAULT_PROFILE, profile_named
@@ -52,6 +54,7 @@ def up(
     has_storage: bool = False,
     rate: str = "",
     fragment_time_s: int = topology.FRAGMENT_S,
+    hypervisor: Iterable[str] = (),
 ) -> Lab:
     """Start a cluster, or find a running one of the same shape. Report each step to `progress`.
 
@@ -108,6 +111,7 @@ def up(
     shape = Shape(
         nodes, mtu, version, switch_mtu, keeper, db_unique_name, db_domain, like, *rest, rate_mbps, fragment_time_s
     )
+    shape = replace(shape, hypervisor=behind(hypervisor, shape))
     path = directory.lab_directory()
     with directory.locked(path, create=True):
         state = load(path)

@@ -48,7 +48,7 @@ class Dropped:
     name: str
     """A rule (`loss-eth2`), a queue (`rac2-eth2`), or a counter of a kernel (`Udp.RcvbufErrors`)."""
     place: str
-    """The node; `switch` for the switch."""
+    """The node; `switch` for the switch; `hypervisor of rac2`."""
     packets: int
     bytes: int | None = None
 
@@ -86,6 +86,7 @@ class LossReader:
     directory: Path
     init: Process
     nodes: Mapping[str, Process]
+    hypervisors: Mapping[str, Process]
     rootless: bool
     target: Desired
     """The state of the cluster: it says where rules and queues are."""
@@ -94,6 +95,8 @@ class LossReader:
         """Return the losses of an interval that ended not long ago. Raises LabError when a counter cannot be read."""
         rules = {"switch": self._rules(self.init, "bridge")} if self.target.switch_rules else {}
         rules |= {n: self._rules(self.nodes[n], "inet") for n, own in self.target.node_rules.items() if own}
+        hidden = {node: holder for node, holder in self.hypervisors.items() if self.target.hypervisor_rules[node]}
+        rules |= {f"hypervisor of {node}": self._rules(holder, "bridge") for node, holder in hidden.items()}
         lost, no_room = Counter[tuple[str, str, str, str]](), Counter[str]()
         by_rule = dict(_remembered(rules.values()))
         for entry in self._log():

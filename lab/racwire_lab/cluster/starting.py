@@ -66,7 +66,10 @@ def _start(
     _prepare(path, shape, profile, rootless=rootless, with_ssh=sshd is not None)
     with databases.servers(path, shape) as servers, holders.booted(path, shape, rootless=rootless) as held:
         progress("Connecting the nodes to one public and two private networks.")
-        running = apply.RunningCluster(path, rootless, held.init, held.nodes, {})
+        hypervisors = {
+            node: holders.spawn(path, held.init, "hypervisor", rootless=rootless) for node in shape.hypervisor
+        }
+        running = apply.RunningCluster(path, rootless, held.init, held.nodes, {}, hypervisors)
         healthy = desired(shape, ())
         apply.build(running, healthy)
         node_boot.record_next_boot(path, healthy, healthy, healthy)
@@ -86,6 +89,7 @@ def _start(
             routers={},
             faults=(),
             no_users_reason=no_users_reason,
+            hypervisors=hypervisors,
         )
         save(path, state)
     return state

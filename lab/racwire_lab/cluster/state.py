@@ -41,6 +41,8 @@ class State:
     """How many packets of each flow leave the private switch ports first."""
     no_users_reason: str = ""
     """Why the nodes lack the users of the profile; empty when they have them, or the profile has none."""
+    hypervisors: dict[str, Process] = field(default_factory=dict)
+    """The holders of the bridges before the nodes that are behind a hypervisor."""
 
     @property
     def profile(self) -> ClusterProfile:
@@ -104,7 +106,7 @@ def _decode(document: dict[str, Any]) -> State:
     from racwire_lab.cluster.topology import PortId, Shape
 
     return State(
-        shape=Shape(**document["shape"]),
+        shape=Shape(**{**document["shape"], "hypervisor": tuple(document["shape"].get("hypervisor", ()))}),
         boot=document["boot"],
         rootless=document["rootless"],
         remote_shell=document["remote_shell"],
@@ -117,4 +119,5 @@ def _decode(document: dict[str, Any]) -> State:
         blocks_per_s=document.get("blocks_per_s"),
         prioritised_packets=document.get("prioritised_packets", 0),
         no_users_reason=document.get("no_users_reason", ""),
+        hypervisors={name: Process(**process) for name, process in document.get("hypervisors", {}).items()},
     )

@@ -101,6 +101,8 @@ class Shape:
     """The rate of switch ports and NICs in Mbit/s, except on management networks; 0 for that of the kernel's links."""
     fragment_time_s: int = FRAGMENT_S
     """Seconds that each node keeps an incomplete datagram."""
+    hypervisor: tuple[str, ...] = ()
+    """The nodes whose private NICs are behind a hypervisor's bridge."""
 
     @property
     def kind(self) -> DatabaseKind:

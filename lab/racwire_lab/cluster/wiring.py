@@ -20,15 +20,15 @@ _ROOM_FOR_A_TAG = 4
 def bridges(networks: Iterable[Network]) -> list[str]:
     """Return the commands that make the switches of all networks, in the switch's namespace."""
     names = dict.fromkeys(network.bridge for network in networks if network.bridge)
-    return [line for name in names for line in _bridge(name)]
+    return [line for name in names for line in bridge(name)]
 
 
-def new_port(port: PortId, bridge: str, nic: Nic, node_pid: int) -> list[str]:
+def new_port(port: PortId, switch: str, nic: Nic, node_pid: int) -> list[str]:
     """Return the commands that make a healthy NIC and its switch port, in the switch's namespace.
 
     The NIC appears in the node.
     """
-    master = f"master {bridge} " if bridge else ""
+    master = f"master {switch} " if switch else ""
     return [
         f"link add {port.name} mtu {SWITCH_MTU} type veth peer name {nic.name} address {nic.mac} "
         f"mtu {nic.mtu} netns {node_pid}",
@@ -109,7 +109,7 @@ def split(trunks: Iterable[Trunk]) -> list[str]:
         up, down = trunk.ends
         mtu = (trunk.mtu or SWITCH_MTU) - _ROOM_FOR_A_TAG
         lines += [
-            *_bridge(trunk.second),
+            *bridge(trunk.second),
             f"link add {up} mtu {mtu} type veth peer name {down} mtu {mtu}",
             f"link set {up} master {trunk.bridge} {'up' if trunk.mtu else 'down'}",
             f"link set {down} master {trunk.second} up",
@@ -142,7 +142,7 @@ def wire(port: PortId, cable: Cable, router_pid: int | None) -> list[str]:
         small, (up, down) = f"{port.name}-sw", uplink(port)
         mtu = cable.uplink_mtu - _ROOM_FOR_A_TAG
         lines += [
-            *_bridge(small),
+            *bridge(small),
             f"link add {up} mtu {mtu} type veth peer name {down} mtu {mtu}",
             f"link set {up} master {toward} up",
             f"link set {down} master {small} up",
@@ -151,7 +151,7 @@ def wire(port: PortId, cable: Cable, router_pid: int | None) -> list[str]:
     if cable.router and router_pid is not None:
         near = f"{port.name}-rt"
         lines += [
-            *_bridge(near),
+            *bridge(near),
             *_router_leg(f"{port.name}-rf", "far", toward, router_pid),
             *_router_leg(f"{port.name}-rn", "near", near, router_pid),
         ]
@@ -177,17 +177,18 @@ def route(router: Router) -> list[str]:
     return lines
 
 
-def _bridge(name: str) -> list[str]:
+def bridge(name: str) -> list[str]:
+    """Return the commands that make a bridge, in the namespace where it is."""
     return [
         f"link add {name} mtu {SWITCH_MTU} type bridge stp_state 0 forward_delay 0 mcast_snooping 0",
         f"link set {name} up",
     ]
 
 
-def _router_leg(port: str, leg: str, bridge: str, router_pid: int) -> list[str]:
+def _router_leg(port: str, leg: str, switch: str, router_pid: int) -> list[str]:
     return [
         f"link add {port} mtu {SWITCH_MTU} type veth peer name {leg} mtu {SWITCH_MTU} netns {router_pid}",
-        f"link set {port} master {bridge} up",
+        f"link set {port} master {switch} up",
     ]
 
 
