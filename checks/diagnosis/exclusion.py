@@ -160,6 +160,8 @@ def _cleared(cause: Cause, seen: Seen) -> Hypothesis:
         return _of(cause, Standing.NOT_EXAMINED)
     if doubts := [f for f in own if f.status is Status.UNKNOWN]:
         return _of(cause, Standing.POSSIBLE, tuple(f.title for f in doubts))
+    if left_out := [f for f in own if f.status is Status.SKIPPED and f.network and f.nodes]:
+        return _of(cause, Standing.NOT_EXAMINED, tuple(f.title for f in left_out))
     return _of(cause, Standing.EXCLUDED, (f"No finding of {listed(cause.cleared_by)} shows it, {cause.covers}.",))
 
 

@@ -54,7 +54,7 @@ _RULES: dict[Effect, tuple[str, ...]] = {
         r"vm\.min_free_kbytes)\S*=[^=]*)+$",
         r"(cp|scp|ssh-copy-id|tar|mkdir|cd|umask) ",
         r"ip neigh del ",
-        r"ip route (add|change) ",
+        r"ip route (add|change|replace) ",
         r"firewall-cmd (--permanent )?--zone=trusted --change-interface=",
         r"crsctl start ",
         r"srvctl (start|add|update) (?!.*-remove)",

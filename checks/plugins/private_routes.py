@@ -15,7 +15,8 @@ from checks.plugins.shared.route_remedy import without_mtu
 from checks.rules.flow_verdicts import answered, judge_flow
 from checks.rules.node_counts import sysctl
 from checks.rules.observed.states import read_on, state, states, to_peer
-from checks.rules.table_routes import network_of, route_to
+from checks.rules.private_ways import is_connected, lacks_route, led_astray, shares_subnet, should_have_route
+from checks.rules.table_routes import network_of
 
 _GUIDE = "Grid Infrastructure Installation Guide, private networks"
 _RANGE = ipaddress.IPv4Network("169.254.0.0/16")
@@ -195,17 +196,12 @@ def _is_of_haip(destination: str) -> bool:
 
 def _astray(cluster: Cluster, node: Node) -> Iterator[Finding]:
     """Yield a finding for each private network whose packets for some peers leave through another NIC."""
-    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
     for interface, network in _ports(cluster, node).items():
-        if sum(n.subnet == network.subnet for n in networks) > 1:
-            continue  # interfaces finds two networks in one subnet, where one route serves both
-        if not _should_have_route(node, interface, network):
+        if shares_subnet(cluster, network):
+            continue  # interfaces finds two networks in one subnet
+        if not should_have_route(node, interface, network):
             continue  # interfaces finds why
-        taken = [
-            (port, route)
-            for port in network.ports
-            if port.node != node.name and (route := route_to(node, port.ip)) and route.interface != interface
-        ]
+        taken = led_astray(node, interface, network)
         if not taken:
             yield from _without_route(cluster, node, interface, network)
             continue
@@ -228,7 +224,7 @@ def _astray(cluster: Cluster, node: Node) -> Iterator[Finding]:
                     "Remove the route here and in the configuration of that service.",
                     (
                         *dict.fromkeys(f"ip route del {route.words}" for _, route in taken),
-                        *(() if _is_connected(node, interface, network) else (_own_route(node, interface, network),)),
+                        *(() if is_connected(node, interface, network) else (_own_route(node, interface, network),)),
                     ),
                     f"root on {node.name}",
                     is_change=True,
@@ -252,19 +248,6 @@ def _astray(cluster: Cluster, node: Node) -> Iterator[Finding]:
         )
 
 
-def _is_connected(node: Node, interface: str, network: PrivateNetwork) -> bool:
-    return any((r.destination, r.interface) == (network.subnet, interface) for r in node.routes)
-
-
-def _should_have_route(node: Node, interface: str, network: PrivateNetwork) -> bool:
-    """Return whether a NIC is up and has an address with the netmask of its network, so its kernel made a route."""
-    nic = node.interface(interface)
-    if nic is None or not nic.is_up or not node.routes:
-        return _is_connected(node, interface, network)
-    subnets = {str(ipaddress.ip_network(f"{a.ip}/{a.prefix_length}", strict=False)) for a in nic.addresses}
-    return network.subnet in subnets
-
-
 def _own_route(node: Node, interface: str, network: PrivateNetwork) -> str:
     port = network.port(node.name)
     source = f" src {port.ip}" if port else ""
@@ -274,9 +257,7 @@ def _own_route(node: Node, interface: str, network: PrivateNetwork) -> str:
 def _without_route(cluster: Cluster, node: Node, interface: str, network: PrivateNetwork) -> Iterator[Finding]:
     peers = [port for port in network.ports if port.node != node.name]
     own = network.port(node.name)
-    if not peers or own is None or _is_connected(node, interface, network):
-        return
-    if any(route_to(node, port.ip) for port in peers):
+    if own is None or not lacks_route(node, interface, network):
         return
     flows = cluster.flows if isinstance(cluster.flows, Flows) else Flows()
     here = [p for p in flows.probes if (p.from_node, p.network) == (node.name, network.name)]

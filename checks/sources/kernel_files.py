@@ -268,18 +268,21 @@ ARRIVALS = Program(
     limit_s=5.0,
 )
 
-ROUTE_MARK, UNBOUND_MARK = "route to ", "without a source"
+ROUTE_MARK, UNBOUND_MARK, RULES_MARK = "route to ", "without a source", "rules"
 _ROUTES_IN_USE = f"""\
-for peer in "$@"; do printf '{ROUTE_MARK}%s\\n' "$peer"; ip route get "$peer" from "$1" 2>&1; \
+own="$1"; shift; for peer in "$@"; do printf '{ROUTE_MARK}%s\\n' "$peer"; ip route get "$peer" from "$own" 2>&1; \
 printf '{UNBOUND_MARK}\\n'; ip route get "$peer" 2>&1; done
+printf '{RULES_MARK}\\n'; case "$own" in *:*) ip -6 rule show 2>&1;; *) ip rule show 2>&1;; esac
 true"""
 ROUTES_IN_USE = Program(
     name="routes in use",
     groups=("effective_routes", "paths"),
     where=RunsOn.NODES,
-    purpose="the routes that the kernel chooses between the private addresses, with learned path MTUs",
+    purpose="the routes that the kernel chooses between the private addresses, with learned path MTUs, and its rules",
     text=_ROUTES_IN_USE,
-    reads=(Read("routes in use", "routes in use", "ip route get ADDRESS from SOURCE; ip route get ADDRESS"),),
+    reads=(
+        Read("routes in use", "routes in use", "ip route get ADDRESS from SOURCE; ip route get ADDRESS; ip rule show"),
+    ),
     arguments=(replace(ADDRESS, name="SOURCE"), replace(ADDRESS, is_many=True)),
     example=("192.168.10.1", "192.168.10.2"),
     limit_s=15.0,

@@ -218,6 +218,8 @@ class Make(Table, frozen=True, kw_only=True):
     neighbour: tuple[NeighbourOf, ...] = ()
     route: tuple[RouteOf, ...] = ()
     route_in_use: tuple[RouteInUseOf, ...] = ()
+    rules: dict[str, tuple[str, ...]] = {}
+    """Policy rules as `ip rule show` prints them, by node."""
     lldp: dict[str, str] = {}
     """Outputs of `lldpctl -f keyvalue`, by node."""
     mounts: dict[str, tuple[str, ...]] = {}
@@ -259,7 +261,7 @@ class Make(Table, frozen=True, kw_only=True):
         built = with_paths(built, *(probe for declared in self.path for probe in declared.probes(built.networks)))
         built = msgspec.structs.replace(
             probed(built),
-            effective_routes=routes_in_use(built, self.route_in_use),
+            effective_routes=routes_in_use(built, self.route_in_use, self.rules),
             setups=tuple(self._with_host(self._setup(setup), built) for setup in built.setups),
             thresholds=msgspec.structs.replace(built.thresholds, **self.thresholds),
         )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
 from checks.model.facts import Cluster, Node, NodeRoutes, NodeSetup, RouteInUse, StorageMount, StorageUse
+from checks.rules.private_ways import private_ways
 from checks.rules.table_routes import route_to
 from checks.sources.nodes.sections import Section
 from checks.sources.nodes.setup_text import parse_lldp
@@ -42,45 +43,54 @@ class RouteInUseOf(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     """The network, by its interface in oifcfg."""
     to_node: str = ""
     """The peer; empty for all."""
+    is_haip: bool = False
+    """Whether it is the answer for the HAIP addresses, not for the private ones."""
     interface: str | None = None
     gateway: str | None = None
     mtu: int | None = None
     expires_s: int | None = None
     unbound_source: str | None = None
     refusal: str | None = None
+    table: str | None = None
 
     def changed(self, route: RouteInUse) -> RouteInUse:
         """Return the answer with the changes."""
-        names = ("interface", "gateway", "mtu", "expires_s", "unbound_source", "refusal")
+        names = ("interface", "gateway", "mtu", "expires_s", "unbound_source", "refusal", "table")
         changes = {name: value for name in names if (value := getattr(self, name)) is not None}
         if self.refusal:
             changes["interface"] = ""
         return msgspec.structs.replace(route, **changes)
 
 
-def routes_in_use(cluster: Cluster, declared: Sequence[RouteInUseOf]) -> tuple[NodeRoutes, ...]:
-    """Return the routes in use: those of the main table, but for the changes."""
-    return tuple(NodeRoutes(node.name, tuple(_of(cluster, node, declared))) for node in cluster.read_nodes())
+def routes_in_use(
+    cluster: Cluster, declared: Sequence[RouteInUseOf], rules: Mapping[str, Sequence[str]]
+) -> tuple[NodeRoutes, ...]:
+    """Return the routes in use: those of the main table, but for the changes; and the policy rules by node."""
+    return tuple(
+        NodeRoutes(node.name, tuple(_of(cluster, node, declared)), tuple(rules.get(node.name, ())))
+        for node in cluster.read_nodes()
+    )
 
 
 def _of(cluster: Cluster, node: Node, declared: Sequence[RouteInUseOf]) -> Iterator[RouteInUse]:
-    assert isinstance(cluster.networks, tuple)
-    for network in cluster.networks:
-        own = network.port(node.name)
-        for port in network.ports if own else ():
-            if own is None or port.node == node.name:
+    for way in private_ways(cluster, node.name):
+        own, table = way.network.port(node.name), route_to(node, way.destination_ip)
+        assert own is not None
+        ends = way.network.name, way.source_ip, way.to_node, way.destination_ip
+        route = RouteInUse(*ends, refusal="Network is unreachable")
+        if way.is_haip and table is None:
+            route = RouteInUse(*ends, own.interface, unbound_source=way.source_ip)
+        elif table:
+            route = RouteInUse(
+                *ends, table.interface, table.gateway, table.mtu, table.mtu_locked,
+                unbound_source=way.source_ip if table.interface == own.interface else "",
+            )  # fmt: skip
+        for one in declared:
+            if (one.node, one.network) != (node.name, way.network.interface) or one.is_haip != way.is_haip:
                 continue
-            table = route_to(node, port.ip)
-            route = RouteInUse(network.name, own.ip, port.node, port.ip, refusal="Network is unreachable")
-            if table:
-                route = RouteInUse(
-                    network.name, own.ip, port.node, port.ip, table.interface, table.gateway, table.mtu,
-                    table.mtu_locked, unbound_source=own.ip if table.interface == own.interface else "",
-                )  # fmt: skip
-            for one in declared:
-                if (one.node, one.network) == (node.name, network.interface) and one.to_node in ("", port.node):
-                    route = one.changed(route)
-            yield route
+            if one.to_node in ("", way.to_node):
+                route = one.changed(route)
+        yield route
 
 
 def with_lldp(setup: NodeSetup, text: str) -> NodeSetup:

@@ -86,11 +86,20 @@ BETWEEN_NODES = (
         code="CAUSE-51",
         name="The route to a private network is missing, refuses packets, or leads elsewhere",
         touches=(touch(How.FLOWS),),
-        moves=("IC-RPF-002", "IC-NEIGH-002"),
+        # A gateway that forwards is a router.
+        moves=("IC-RPF-002", "IC-NEIGH-002", "IC-PATH-009"),
         further_sources=("MOS 1210883.1", "ip-route(8)"),
-        proved_by=("IC-ROUTE-005", "IC-ROUTE-006", "IC-FLOW-014", "IC-EROUTE-003", "IC-EROUTE-006"),
-        cleared_by=("private-routes",),
-        covers="in the main table of the nodes that were read",
+        proved_by=(
+            "IC-ROUTE-005",
+            "IC-ROUTE-006",
+            "IC-FLOW-014",
+            "IC-EROUTE-003",
+            "IC-EROUTE-006",
+            "IC-EROUTE-009",
+            "IC-EROUTE-010",
+        ),
+        cleared_by=("private-routes", "effective-route"),
+        covers="for packets without a mark, a port or a user of a rule, on the nodes that were read",
         look=look(
             "Display the route in use for each private address of a peer.", "ip route get PEER_ADDRESS from OWN_ADDRESS"
         ),

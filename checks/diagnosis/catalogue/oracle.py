@@ -91,7 +91,8 @@ ORACLE = (
         name="A private network is missing, down or wrong on a node",
         hides_settings=True,
         touches=(touch(How.STOPS),),
-        moves=("IC-PATH-008", "IC-USE-006", "IC-IFACE-012", "IC-NEIGH-007"),
+        # The kernel has no route to a network of which it has no address, or another netmask.
+        moves=("IC-PATH-008", "IC-USE-006", "IC-IFACE-012", "IC-NEIGH-007", "IC-ROUTE-006", "IC-FLOW-014"),
         further_sources=("MOS 1210883.1",),
         proved_by=("IC-IFACE-002", "IC-IFACE-003", "IC-IFACE-004", "IC-IFACE-005", "IC-IFACE-006", "IC-IFACE-015"),
         supported_by=("IC-IFACE-032",),

@@ -27,6 +27,8 @@ class RouteInUse(Fact, frozen=True):
     """The source address for programs that do not choose one."""
     refusal: str = ""
     """The kernel's reason, in its own words: `No route to host`."""
+    table: str = ""
+    """The routing table that has the route, where `ip` names one; old kernels do not, nor for the main table."""
 
 
 class NodeRoutes(Fact, frozen=True):
@@ -34,3 +36,5 @@ class NodeRoutes(Fact, frozen=True):
 
     node: str
     routes: tuple[RouteInUse, ...] | Unknown = ()
+    rules: tuple[str, ...] = ()
+    """The policy rules, as `ip rule show` prints them, without those that each Linux has."""

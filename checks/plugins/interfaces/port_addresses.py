@@ -8,12 +8,13 @@ from collections.abc import Iterator
 
 from checks.model.check import Kind
 from checks.model.effect import Effect
-from checks.model.facts import Cluster, Interface, Node, PrivateNetwork, Unknown, Verdict
+from checks.model.facts import Cluster, Interface, Node, Port, PrivateNetwork, Unknown, Verdict
 from checks.model.finding import Finding, Remedy, Status
+from checks.model.observation import Observation
 from checks.model.wording import listed
 from checks.rules.engineered import is_engineered
 from checks.rules.neighbour_entries import Whose, neighbour_entries
-from checks.rules.observed.states import state
+from checks.rules.observed.states import state, to_peer
 from checks.rules.swapped_ports import SwappedPorts, swapped_ports
 
 _RULES = "Grid Infrastructure Installation Guide, private IP interface requirements"
@@ -75,8 +76,16 @@ def netmask_findings(cluster: Cluster, network: PrivateNetwork) -> Iterator[Find
                 evidence=[(p.node, "interfaces") for p in network.ports],
                 network=network.name,
                 nodes=[port.node],
-                observed=[state(NETMASK.code, port.node, network.name, port.interface, prefix)],
+                observed=_cut_off(network, port, prefix),
             )
+
+
+def _cut_off(network: PrivateNetwork, port: Port, prefix: int) -> list[Observation]:
+    """Return the netmask for each peer outside the subnet that the node takes for its own; else once."""
+    own = ipaddress.ip_network(f"{port.ip}/{prefix}", strict=False)
+    outside = [p for p in network.ports if p.node != port.node and ipaddress.ip_address(p.ip) not in own]
+    place = NETMASK.code, port.node, network.name, port.interface, prefix
+    return [state(*place, to_peer(port.node, p.node, network.name, p.ip)) for p in outside] or [state(*place)]
 
 
 def swapped_findings(cluster: Cluster) -> Iterator[Finding]:

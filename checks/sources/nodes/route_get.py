@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from msgspec.structs import replace
 
-from checks.model.facts import Cluster, NodeRoutes, Port, PrivateNetwork, RouteInUse, Unknown
+from checks.model.facts import Cluster, NodeRoutes, RouteInUse, Unknown
 from checks.model.journal import Journal
-from checks.sources.kernel_files import ROUTE_MARK, ROUTES_IN_USE, UNBOUND_MARK
+from checks.rules.private_ways import private_ways
+from checks.sources.kernel_files import ROUTE_MARK, ROUTES_IN_USE, RULES_MARK, UNBOUND_MARK
 from checks.sources.nodes.proc import number
 from checks.sources.nodes.shell import Shell
 
 MOST_PEERS = 64
 """Most destinations that one answer has: each takes two short-lived processes."""
 _REFUSED = "RTNETLINK answers: "
+_RULE = re.compile(r"(?P<priority>\d+):\s+(?P<words>(?:not )?(?:from|to|iif|oif|fwmark)\s.*)")
+_OWN_RULES = (
+    "0: from all lookup local", "32766: from all lookup main", "32767: from all lookup default",
+)  # fmt: skip
 _NO_WAY = ("unreachable", "prohibit", "blackhole", "throw")
 
 
@@ -32,63 +38,52 @@ class Query:
 
 
 def queries(cluster: Cluster, node: str) -> list[Query]:
-    """Return the queries for a node: for each own private address, HAIP included, the peers' in its subnet."""
-    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
-    return [query for network in networks for query in _queries(cluster, network, node)]
-
-
-def _queries(cluster: Cluster, network: PrivateNetwork, node: str) -> Iterator[Query]:
-    port, read = network.port(node), cluster.node(node)
-    interface = cluster.interface(port) if port else None
-    if port is None or read is None or interface is None:
-        return
-    own = {a.ip for i in read.interfaces for a in i.addresses}
-    for address in interface.addresses:
-        if address.ip != port.ip and not address.is_link_local:
-            continue
-        peers = tuple(
-            (peer.node, ip)
-            for peer in network.ports
-            if peer.node != node
-            for ip in _ips(cluster, peer)
-            if ip not in own and ipaddress.ip_address(ip) in address.network
-        )
-        if peers:
-            yield Query(network.name, address.ip, peers[:MOST_PEERS])
-
-
-def _ips(cluster: Cluster, peer: Port) -> list[str]:
-    interface = cluster.interface(peer)
-    haip = [a.ip for a in interface.addresses if a.is_link_local] if interface else []
-    return [peer.ip, *haip]
+    """Return the queries for a node: for each own private address, HAIP included, the peers' (`private_ways`)."""
+    asked: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    for way in private_ways(cluster, node):
+        asked.setdefault((way.network.name, way.source_ip), []).append((way.to_node, way.destination_ip))
+    return [Query(network, source, tuple(peers[:MOST_PEERS])) for (network, source), peers in asked.items()]
 
 
 async def read_routes_in_use(shell: Shell, journal: Journal, asked: Sequence[Query], node: str) -> NodeRoutes:
     """Ask the kernel of a node. Raises ShellError where the node does not answer in time."""
     found: list[RouteInUse] = []
+    rules: dict[str, None] = {}
     with journal.entry(node, "routes in use", ROUTES_IN_USE.action("routes in use")) as entry:
         texts = []
         for query in asked:
             arguments = (query.source, *(ip for _, ip in query.peers))
             texts.append((await shell.run(ROUTES_IN_USE, *arguments)).text)
             found += parse_routes_in_use(texts[-1], query)
+            rules |= dict.fromkeys(parse_rules(texts[-1]))
         entry.text = "\n".join(texts)
         wanted = sum(len(query.peers) for query in asked)
         if wanted and not found:
             said = next((line.strip() for text in texts for line in text.split("\n") if _is_message(line)), "no answer")
             return NodeRoutes(node, Unknown(f"`ip route get` shows no route there: {said[:120]}"))
-    return NodeRoutes(node, tuple(found))
+    return NodeRoutes(node, tuple(found), tuple(rules))
 
 
 def _is_message(line: str) -> bool:
-    return bool(line.strip()) and not line.startswith((ROUTE_MARK, UNBOUND_MARK))
+    return bool(line.strip()) and not line.startswith((ROUTE_MARK, UNBOUND_MARK, RULES_MARK)) and not _RULE.match(line)
+
+
+def parse_rules(text: str) -> list[str]:
+    """Return the policy rules of an answer, without those that each Linux has: `32765: from 192.168.10.2 lookup 100`.
+
+    Raises nothing: lines that are no rule are left out.
+    """
+    found = [_RULE.fullmatch(line.strip()) for line in text.partition(f"{RULES_MARK}\n")[2].split("\n")]
+    rules = [f"{rule['priority']}: {' '.join(rule['words'].split())}" for rule in found if rule]
+    return [rule for rule in rules if rule not in _OWN_RULES]
 
 
 def parse_routes_in_use(text: str, query: Query) -> list[RouteInUse]:
     """Parse the output of the program. Peers without an answer that can be parsed are left out; raises nothing."""
     owners = {ip: node for node, ip in query.peers}
     found: list[RouteInUse] = []
-    for part in f"\n{text}".split(f"\n{ROUTE_MARK}")[1:]:
+    answers = f"\n{text}".partition(f"\n{RULES_MARK}")[0]
+    for part in answers.split(f"\n{ROUTE_MARK}")[1:]:
         ip, _, answer = part.partition("\n")
         bound, _, unbound = answer.partition(f"\n{UNBOUND_MARK}")
         if ip.strip() in owners and (route := _route(bound)) is not None:
@@ -140,6 +135,7 @@ def _route(text: str) -> RouteInUse | None:
         advmss=_positive(_after("advmss", words)),
         expires_s=None if is_over else expires,
         unbound_source=_after("src", words),
+        table=_after("table", words),
     )
 
 
