@@ -1,7 +1,6 @@
 """Whether a node answers ARP requests for its private addresses, from its interfaces and kernel settings.
 
-The rules are those of the kernel (net/ipv4/arp.c: arp_rcv, arp_process, arp_ignore, arp_filter) and of its documentation
-(ip-sysctl: arp_ignore, arp_filter).
+The rules are those of the kernel (net/ipv4/arp.c: arp_rcv, arp_ignore, arp_filter; documentation: ip-sysctl).
 """
 
 from __future__ import annotations
