@@ -41,6 +41,8 @@ _RULES: dict[Effect, tuple[str, ...]] = {
         r"ethtool (-[aciglkmnPSTx] )?(?!-)\S+$",
         r"tc (-s )?(qdisc|class|filter) show",
         r"nft list ruleset$",
+        r"bridge (fdb|link) show$",
+        r"(docker|podman) network ls$|virsh net-list( --all)?$",
         r"sysctl (?!-[wpf]\b|.*( -[wpf]\b|--(write|load|system)|=))",
         r"nmcli (-\S+ )*(-f \S+ )?connection( show.*)?$",
         # SQL
@@ -50,10 +52,11 @@ _RULES: dict[Effect, tuple[str, ...]] = {
         r"asmcmd (ls\w*|md_backup)\b",
     ),
     Effect.HARMLESS: (
-        r"sysctl -w ((net\.core\.|net\.ipv4\.(ipfrag_|icmp_echo_ignore_all|conf\.\S+\.rp_filter|udp_)|"
+        r"sysctl -w ((net\.core\.|net\.ipv4\.(ipfrag_|icmp_echo_ignore_all|conf\.\S+\.(rp_filter|arp_\w+)|udp_)|"
         r"vm\.min_free_kbytes)\S*=[^=]*)+$",
         r"(cp|scp|ssh-copy-id|tar|mkdir|cd|umask) ",
         r"ip neigh del ",
+        r"ip link set \S+ arp on$",
         r"ip route (add|change|replace) ",
         r"firewall-cmd (--permanent )?--zone=trusted --change-interface=",
         r"crsctl start ",

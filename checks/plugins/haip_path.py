@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from checks.model.check import Kind, check
 from checks.model.facts import Cluster, HaipPath, HaipPaths, NotGathered, PrivateNetwork, Unknown
 from checks.model.finding import Finding, Remedy, Status
-from checks.model.wording import between, counted, hub
+from checks.model.wording import between, counted, hub, listed
 from checks.plugins.shared.path_text import first_lines, short_name
 from checks.rules.observed.haip import haip_pings
+from checks.rules.observed.states import state
 
 PASS = Kind("IC-HAIP-001", "Full-size packets pass between the HAIP addresses of the instances")
 FAILS = Kind(
@@ -17,6 +18,13 @@ FAILS = Kind(
     "Packets do not pass between HAIP addresses of the instances",
     "The instances send their blocks between these addresses. The fixed addresses of the same NICs can work "
     "nevertheless: routes, rp_filter and neighbour entries of 169.254.0.0/16 are others.",
+    ("MOS 1210883.1",),
+)
+STAYED = Kind(
+    "IC-HAIP-005",
+    "A HAIP address stays on a NIC that is down",
+    "Clusterware moves a HAIP address within seconds to another private NIC of the node. While it stays, instances lose "
+    "what is sent to it, although another private network is up.",
     ("MOS 1210883.1",),
 )
 NOT_PINGED = Kind("IC-HAIP-003", "No HAIP address was pinged")
@@ -27,17 +35,18 @@ NOT_PINGED = Kind("IC-HAIP-003", "No HAIP address was pinged")
     question="Do full-size packets pass between the HAIP addresses that the instances use?",
     needs=("networks",),
     uses=("nodes", "haip_paths", "effective_routes"),
-    kinds=(PASS, FAILS, NOT_PINGED),
+    kinds=(PASS, FAILS, STAYED, NOT_PINGED),
 )
 def haip_path(cluster: Cluster) -> Iterator[Finding]:
     """Sends a small ping and three of full size, with Don't Fragment, between the HAIP addresses of the instances.
 
     An address is pinged where GV$CLUSTER_INTERCONNECTS lists it and the private NIC of that node has it. As a gate of a
     change, the check pings the link-local addresses of the private NICs, before an instance is open. No other address
-    of 169.254.0.0/16 is pinged.
+    of 169.254.0.0/16 is pinged. A HAIP address on a private NIC that is down should have moved to another one.
     """
     if isinstance(cluster.networks, Unknown):
         return
+    yield from _stayed(cluster, cluster.networks)
     found = cluster.haip_paths
     if not isinstance(found, HaipPaths):
         is_off = not isinstance(found, Unknown) or isinstance(found, NotGathered)
@@ -68,6 +77,42 @@ def haip_path(cluster: Cluster) -> Iterator[Finding]:
                 seen=first_lines(list(dict.fromkeys(p.reason for p in left if p.reason)), "reason like these"),
                 evidence=_evidence(left),
                 network=network.name,
+            )
+
+
+def _stayed(cluster: Cluster, networks: Sequence[PrivateNetwork]) -> Iterator[Finding]:
+    """Yield the HAIP addresses on private NICs that are down, where another private NIC of the node is up."""
+    for network in networks:
+        for port in network.ports:
+            interface = cluster.interface(port)
+            ips = [a.ip for a in interface.addresses if a.is_link_local] if interface and not interface.is_up else []
+            others = [p for n in networks if n is not network and (p := n.port(port.node))]
+            up = [p.interface for p in others if (nic := cluster.interface(p)) and nic.is_up]
+            if not ips or not up:
+                continue
+            what = "HAIP address" if len(ips) == 1 else "HAIP addresses"
+            yield STAYED.finding(
+                Status.FAIL,
+                f"The {what} {listed(ips)} of {port.node} did not move from {port.interface}, which is down, to "
+                f"{listed(up)}, which {'is' if len(up) == 1 else 'are'} up.",
+                subject=f"{port.node}: HAIP stays on {port.interface}",
+                data={"address": ips[0], "interface": port.interface},
+                seen=(f"{port.node}: {port.interface} has {listed(ips)}",),
+                expected=(f"{listed(ips)} on {listed(up, 'or')}",),
+                next=[
+                    Remedy(
+                        "Check the HAIP resource, and read why it did not move the address.",
+                        (
+                            "crsctl stat res ora.cluster_interconnect.haip -init",
+                            "grep -i haip $ORACLE_BASE/diag/crs/*/crs/trace/orarootagent_root.trc | tail -n 50",
+                        ),
+                        f"the Grid owner on {port.node}",
+                    )
+                ],
+                evidence=[(port.node, "interfaces")],
+                network=network.name,
+                nodes=[port.node],
+                observed=[state(STAYED.code, port.node, network.name, port.interface, ip) for ip in ips],
             )
 
 

@@ -32,8 +32,14 @@ def spelled(key: str) -> str:
 
 
 def effective_rp_filter(cluster: Cluster, node: str, interface: str) -> int | None:
-    """Return the effective rp_filter: the larger of `all` and the interface's own (kernel documentation, ip-sysctl)."""
-    values = [sysctl(cluster, node, rp_filter_key(name)) for name in ("all", interface)]
+    """Return the effective rp_filter; None where it is not known."""
+    return effective(cluster, node, interface, "rp_filter")
+
+
+def effective(cluster: Cluster, node: str, interface: str, name: str) -> int | None:
+    """Return the effective rp_filter, arp_ignore or arp_filter of an interface: the larger of `all` and its own (kernel
+    documentation, ip-sysctl); None where one of them is not known."""
+    values = [sysctl(cluster, node, f"net.ipv4.conf.{of}.{name}") for of in ("all", interface)]
     known = [value for value in values if value is not None]
     return max(known) if len(known) == len(values) else None
 

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
-from checks.model.facts import Cluster, Interface, Neighbour, Node, PrivateNetwork, Unknown
+from checks.model.facts import AddressProbes, Cluster, Interface, Neighbour, Node, PrivateNetwork, Unknown
 from checks.model.networks import layers_below
+from checks.rules.arp_places import answers
 
 IN_USE = ("reachable", "permanent", "noarp", "delay", "probe")
 """States of an entry that is in use; a stale entry may be of a NIC that was replaced."""
@@ -42,6 +43,11 @@ class NeighbourEntry:
     whose: Whose
     other_nic: str = ""
     """The other NIC of the peer that has the MAC address."""
+    confirmed_s: int | None = None
+    """Seconds since the entry was confirmed, where that was read."""
+    answered_now: bool | None = None
+    """Whether the MAC address answered for the address after the nodes were read; False where it was asked for by ARP
+    and did not, None where that is not known."""
 
     @property
     def is_in_use(self) -> bool:
@@ -49,11 +55,23 @@ class NeighbourEntry:
         return self.state in IN_USE
 
     @property
+    def is_proof(self) -> bool:
+        """Whether the entry shows who has the address now. One that was set by hand is in use, whoever answers."""
+        return bool(self.answered_now) or self.state in _BY_HAND
+
+    @property
+    def is_history(self) -> bool:
+        """Whether the entry can be that of an earlier MAC address: nobody answers with it now, or nobody was asked and
+        the kernel has not had it confirmed lately."""
+        return not self.is_proof and (self.answered_now is False or self.state != "reachable")
+
+    @property
     def line(self) -> str:
         """The entry and the MAC address that it should have, as one line."""
         there = f"{self.peer_nic} of {self.peer} has {self.peer_mac}"
         also = f", {self.other_nic} has {self.mac}" if self.other_nic else ""
-        return f"{self.node}: {self.ip} has {self.mac} ({self.state}) on {self.interface}; {there}{also}"
+        age = "" if self.confirmed_s is None else f", confirmed {self.confirmed_s} s before it was read"
+        return f"{self.node}: {self.ip} has {self.mac} ({self.state}{age}) on {self.interface}; {there}{also}"
 
 
 def neighbour_entries(cluster: Cluster) -> tuple[NeighbourEntry, ...]:
@@ -69,19 +87,21 @@ def neighbour_entries(cluster: Cluster) -> tuple[NeighbourEntry, ...]:
 
 def _entries(cluster: Cluster) -> Iterator[NeighbourEntry]:
     owners = dict(_owners(cluster))
-    known = [
-        (node.name, entry.interface, entry.ip, entry.mac_address, entry.state)
+    answered = answers(cluster)
+    known: list[tuple[str, str, str, str, str, int | None, bool | None]] = [
+        (node.name, entry.interface, entry.ip, entry.mac_address, entry.state, entry.confirmed_s, None)
         for node in cluster.read_nodes()
         for entry in node.neighbours
         if _is_usable(node, entry)
     ]
     # Later ones replace earlier ones: the nodes were read before the pings.
-    states = {(node, ip): state for node, _, ip, _, state in known if state in _BY_HAND}
+    states = {(node, ip): state for node, _, ip, _, state, *_ in known if state in _BY_HAND}
     for path in () if isinstance(cluster.paths, Unknown) else cluster.paths:
         if path.neighbour_mac and (port := _port(cluster, path.network, path.from_node)):
             state = states.get((path.from_node, path.destination_ip), "reachable")
-            known.append((path.from_node, port, path.destination_ip, path.neighbour_mac, state))
-    for name, interface, ip, mac, state in known:
+            is_new = path.neighbour_is_new or None
+            known.append((path.from_node, port, path.destination_ip, path.neighbour_mac, state, None, is_new))
+    for name, interface, ip, mac, state, confirmed_s, is_new in known:
         if ip not in owners or not mac or state in _NO_ANSWER:
             continue
         network, peer, nic = owners[ip]
@@ -94,8 +114,22 @@ def _entries(cluster: Cluster) -> Iterator[NeighbourEntry]:
                 continue
             yield NeighbourEntry(
                 name, interface, ip, mac.casefold(), state, network.name, peer.name, nic.name,
-                nic.mac_address.casefold(), whose, other,
+                nic.mac_address.casefold(), whose, other, confirmed_s,
+                is_new or _answered_now(cluster, answered.get(ip), peer.name, mac.casefold()),
             )  # fmt: skip
+
+
+def _answered_now(cluster: Cluster, macs: tuple[str, ...] | None, peer: str, mac: str) -> bool | None:
+    """Return whether a MAC address was among the answers. The node that asks does not answer its own probes."""
+    if macs is None or mac in macs:
+        return None if macs is None else True
+    asker = cluster.owners.node if isinstance(cluster.owners, AddressProbes) else ""
+    return None if peer == asker and any(i.mac_address.casefold() == mac for i in _interfaces(cluster, peer)) else False
+
+
+def _interfaces(cluster: Cluster, name: str) -> tuple[Interface, ...]:
+    node = cluster.node(name)
+    return node.interfaces if node else ()
 
 
 def _is_usable(node: Node, entry: Neighbour) -> bool:

@@ -266,7 +266,8 @@ async def _owners(session: Session, cluster: Cluster) -> AddressProbes | Unknown
     node = cluster.node(session.local_node)
     if node is None:
         return AddressProbes(session.local_node, Unknown("this node could not be read"))
-    return await probe_addresses(cluster.networks, node, session, public_subnets=public_subnets(cluster))
+    subnets = public_subnets(cluster)
+    return await probe_addresses(cluster.networks, cluster.read_nodes(), node, session, public_subnets=subnets)
 
 
 async def _haip_paths(session: Session, cluster: Cluster) -> HaipPaths:

@@ -135,7 +135,7 @@ _PEER = {
     "speeds": f"cd {SYS_CLASS_NET} && grep -H . -- {' '.join(f'*/{name}' for name in SPEED_FILES)}",
     "routes": "ip -4 route show",
     "routes6": "ip -6 route show",
-    "neighbours": "ip neigh show",
+    "neighbours": "ip -s neigh show",
     "counters": f"cat {' '.join(COUNTER_FILES)}",
     "racwires": _LOCKS,
     # cat and grep read a file whole; the `read` of some shells goes byte by byte, and gets one digit from /proc/sys.

@@ -71,8 +71,17 @@ ARP_PROBES = RegistryEntry(
     name="arp probes",
     groups=("owners",),
     where=RunsOn.HERE,
-    purpose="who answers for each private address (RFC 5227: sender address 0.0.0.0, no announcement)",
-    reads=(Read("arp probes", "packets", "two ARP probes for each private address", "root, or CAP_NET_RAW"),),
+    purpose="who answers for each private and HAIP address, and whether two private networks are one (RFC 5227: sender "
+    "address 0.0.0.0, no announcement)",
+    reads=(
+        Read(
+            "arp probes",
+            "packets",
+            "two ARP probes for each private and HAIP address, and from each private NIC for the addresses of the "
+            "other private networks",
+            "root, or CAP_NET_RAW",
+        ),
+    ),
 )
 LATENCY_PINGS = RegistryEntry(
     name="latency pings",

@@ -167,7 +167,7 @@ sh: 1: ip: not found
         Neighbour("192.168.10.2", "eth1", "02:00:00:00:00:02", "reachable"),
         Neighbour("192.168.10.3", "eth1", "", "failed"),
         Neighbour("fe80::1", "eth0", "02:00:00:00:00:03", "stale"),
-        Neighbour("192.168.10.4", "eth1", "02:00:00:00:00:04", "delay"),
+        Neighbour("192.168.10.4", "eth1", "02:00:00:00:00:04", "delay", 7),
     )
 
 

@@ -107,7 +107,10 @@ class Flows(Fact, frozen=True):
 
 
 class AddressProbe(Fact, frozen=True):
-    """ARP probes for one private address (RFC 5227: sender address 0.0.0.0), and the MAC addresses that answered."""
+    """ARP probes for one address of a private NIC, HAIP or not, and the MAC addresses that answered.
+
+    They have the sender address 0.0.0.0 (RFC 5227).
+    """
 
     network: str
     node: str
@@ -124,6 +127,8 @@ class AddressProbes(Fact, frozen=True):
 
     node: str
     probes: tuple[AddressProbe, ...] | Unknown = ()
+    across: tuple[AddressProbe, ...] | None = None
+    """Probes from the NIC of one private network for the fixed addresses of another one; None where none was sent."""
 
 
 class HaipPath(Fact, frozen=True):

@@ -61,6 +61,9 @@ class Interface(Fact, frozen=True):
     duplex: str | Unknown = Unknown("not read")
     vlan: int | None = None
     """The tag of a VLAN interface; None where the kernel shows none."""
+    noarp: bool | None = None
+    """Whether the interface neither sends nor answers ARP requests (IFF_NOARP); None in files of versions that did not
+    read it."""
 
     @property
     def is_up(self) -> bool:
@@ -99,6 +102,9 @@ class Neighbour(Fact, frozen=True):
     mac_address: str = ""
     state: str = ""
     """The kernel's term in lower case: `reachable`, `stale`, `failed`, `incomplete`, ..."""
+    confirmed_s: int | None = None
+    """Seconds since a packet confirmed the MAC address (netlink NDA_CACHEINFO, the second number after `used` of
+    `ip -s neigh`); None where it was not read."""
 
 
 class KernelCounters(Fact, frozen=True):

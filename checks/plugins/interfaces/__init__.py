@@ -26,6 +26,7 @@ from checks.plugins.interfaces.oifcfg_lines import (
 )
 from checks.plugins.interfaces.port_addresses import (
     NETMASK,
+    OF_ANOTHER,
     SECOND_INTERFACE,
     SWAPPED,
     netmask_findings,
@@ -97,6 +98,7 @@ NONE_CONFIGURED = Kind(
         SWAPPED,
         SAME_SUBNET,
         SECOND_INTERFACE,
+        OF_ANOTHER,
         ALSO_PUBLIC,
         NODE_SPECIFIC,
         NONE_CONFIGURED,

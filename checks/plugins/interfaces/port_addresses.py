@@ -43,6 +43,14 @@ SECOND_INTERFACE = Kind(
     (_RULES, "MOS 1481481.1", "Linux kernel documentation, ip-sysctl, arp_ignore and arp_filter"),
 )
 
+OF_ANOTHER = Kind(
+    "IC-IFACE-034",
+    "A NIC of one private network has an address of another one",
+    "The kernel has two routes to the subnet and uses one of them, and answers ARP requests for both addresses on both "
+    "NICs: packets for one network can take the other, and Clusterware can choose the wrong interface at its start.",
+    (_RULES, "Linux kernel documentation, ip-sysctl, arp_ignore and arp_filter"),
+)
+
 
 def netmask_findings(cluster: Cluster, network: PrivateNetwork) -> Iterator[Finding]:
     """Yield a finding for each port with another netmask than most ports of the network."""
@@ -179,6 +187,13 @@ def second_interface_findings(cluster: Cluster) -> Iterator[Finding]:
             ]
             if found:
                 yield _second_interface(network, node, own, port.ip, found)
+            others = [n.port(node.name) for n in networks if n is not network and n.subnet != network.subnet]
+            for name in dict.fromkeys(p.interface for p in others if p and p.interface != own.name):
+                nic = node.interface(name)
+                if nic and (texts := list(_in_subnet_of(cluster, node, nic, own, port.ip))):
+                    yield _of_another(network, node, own, nic, texts)
+            if found_on := [n.name for n in networks if n is not network and _is_shared(n, network, node.name)]:
+                yield _on_one_nic(network, node, own, found_on)
 
 
 def _can_answer(interface: Interface) -> bool:
@@ -197,6 +212,63 @@ def _in_subnet_of(cluster: Cluster, node: Node, interface: Interface, own: Inter
         is_host_route = address.prefix_length == host.max_prefixlen
         if subnet and host in subnet and not (address.is_link_local or is_host_route or address.ip in elsewhere):
             yield f"{address.ip}/{address.prefix_length}"
+
+
+def _is_shared(one: PrivateNetwork, other: PrivateNetwork, node: str) -> bool:
+    """Return whether a node has both networks on one NIC, and most others have a NIC for each. The first of the two
+    networks, by name, counts."""
+    shared = {a.node: a.interface == b.interface for a in one.ports for b in other.ports if a.node == b.node}
+    return other.name < one.name and shared.get(node, False) and sum(shared.values()) * 2 < len(shared)
+
+
+def _on_one_nic(network: PrivateNetwork, node: Node, own: Interface, others: list[str]) -> Finding:
+    networks = [network.name, *others]
+    return OF_ANOTHER.finding(
+        Status.WARN,
+        f"{own.name} of {node.name} has the addresses of {listed(networks)}, which are on a NIC each on other nodes.",
+        subject=f"{node.name} {own.name}: {len(networks)} networks",
+        data={"interface": own.name, "networks": ", ".join(networks)},
+        seen=(f"{node.name}: {own.name} has {listed(f'{a.ip}/{a.prefix_length}' for a in own.addresses)}",),
+        expected=("A NIC of its own for each private network",),
+        next=_move_address(node.name, own.name, network.subnet),
+        evidence=[(node.name, "interfaces")],
+        nodes=[node.name],
+        observed=[state(OF_ANOTHER.code, node.name, name, own.name) for name in networks],
+    )
+
+
+def _of_another(network: PrivateNetwork, node: Node, own: Interface, nic: Interface, texts: list[str]) -> Finding:
+    return OF_ANOTHER.finding(
+        Status.WARN,
+        f"{nic.name} of {node.name} also has {listed(texts)}, an address of the private network {network.name}, which is "
+        f"on {own.name}.",
+        subject=f"{node.name} {nic.name}: {listed(texts)}",
+        data={"interface": nic.name, "addresses": ", ".join(texts)},
+        seen=(f"{node.name}: {nic.name} has {listed(f'{a.ip}/{a.prefix_length}' for a in nic.addresses)}",),
+        expected=(f"Addresses of {network.subnet} on {own.name} alone",),
+        next=_move_address(node.name, nic.name, network.subnet),
+        evidence=[(node.name, "interfaces"), (node.name, "routes")],
+        network=network.name,
+        nodes=[node.name],
+        extent=(len(texts), "addresses"),
+        observed=[state(OF_ANOTHER.code, node.name, network.name, nic.name, text) for text in texts],
+    )
+
+
+def _move_address(node: str, nic: str, subnet: str) -> list[Remedy]:
+    return [
+        Remedy(
+            "Display the addresses of the NIC, and the route to the subnet that the kernel uses.",
+            (f"ip -details address show {nic}", f"ip route show {subnet}"),
+            f"any user on {node}",
+        ),
+        Remedy(
+            "Find out which program or file set the address, and correct it there and in the boot configuration.",
+            where=f"root on {node}",
+            is_change=True,
+            effect=Effect.NODE_OUT_FIRST,
+        ),
+    ]
 
 
 def _second_interface(

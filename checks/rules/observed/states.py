@@ -46,5 +46,9 @@ def network_at(cluster: Cluster, node: str, nic: str) -> str:
 
 def to_peer(node: str, peer: str, network: str, ip: str) -> Traffic:
     """Return the packets of a node to one address of a peer."""
-    kind: Address = "haip" if ip.startswith("169.254.") else "private"
-    return Traffic(networks=(network,), senders=(node,), receivers=(peer,), addresses=(kind,))
+    return Traffic(networks=(network,), senders=(node,), receivers=(peer,), addresses=(kind_of_address(ip),))
+
+
+def kind_of_address(ip: str) -> Address:
+    """Return the kind of an address of a private NIC: one in the range of HAIP is that of a HAIP."""
+    return "haip" if ip.startswith("169.254.") else "private"

@@ -60,18 +60,19 @@ def route_text(routes: Iterable[Route]) -> str:
 
 
 def neighbour_text(neighbours: Iterable[Neighbour]) -> str:
-    """The neighbours in the format of `ip neigh show`."""
+    """The neighbours in the format of `ip -s neigh show`."""
     lines = []
     for neighbour in neighbours:
         hardware = ["lladdr", neighbour.mac_address] if neighbour.mac_address else []
-        lines.append(" ".join([neighbour.ip, "dev", neighbour.interface, *hardware, neighbour.state.upper()]))
+        age = [] if neighbour.confirmed_s is None else ["confirmed", f"{neighbour.confirmed_s}s", "ago"]
+        lines.append(" ".join([neighbour.ip, "dev", neighbour.interface, *hardware, *age, neighbour.state.upper()]))
     return "\n".join(lines)
 
 
 def _interface_lines(interface: Interface) -> Iterable[str]:
     below = f"@{interface.parent}" if interface.parent else ""
     master = f" master {interface.master}" if interface.master else ""
-    flag = "UP" if interface.administratively_up else "DOWN"
+    flag = ("UP" if interface.administratively_up else "DOWN") + (",NOARP" if interface.noarp else "")
     state = interface.operational_state.upper()
     yield f"{interface.name}{below}: <{flag}> mtu {interface.mtu}{master} state {state}"
     limits = [

@@ -43,7 +43,7 @@ def parse_routes(text: str) -> tuple[Route, ...]:
 
 
 def parse_neighbours(text: str) -> tuple[Neighbour, ...]:
-    """Parse `ip neigh show`."""
+    """Parse `ip -s neigh show`."""
     found = (_neighbour(line.split()) for line in text.splitlines())
     return tuple(neighbour for neighbour in found if neighbour is not None)
 
@@ -85,6 +85,7 @@ def _interface(block: Sequence[str]) -> Interface | None:
         min_mtu=mtu_limit("least", name, number(_after("minmtu", hardware))),
         max_mtu=mtu_limit("largest", name, number(_after("maxmtu", hardware))),
         vlan=next((number(_after("id", line)) for line in lines if line[0] == "vlan"), None),
+        noarp="NOARP" in header["flags"].split(","),
     )
 
 
@@ -155,7 +156,9 @@ def _neighbour(words: Sequence[str]) -> Neighbour | None:
     if ip is None or not interface or "proxy" in words:
         return None
     state = next((word.lower() for word in words if word in _NEIGHBOUR_STATES), "")
-    return Neighbour(str(ip), interface, _after("lladdr", words), state)
+    # `used 35/31/35probes 1`: seconds since it was used, confirmed and updated.
+    ages = re.match(r"\d{1,9}/(\d{1,9})/\d{1,9}", _after("used", words), re.ASCII)
+    return Neighbour(str(ip), interface, _after("lladdr", words), state, int(ages[1]) if ages else None)
 
 
 def _ip(word: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:

@@ -16,7 +16,7 @@ from checks.sources.nodes.assembly import PEERED_KINDS, kind_of, mtu_limit, with
 _DUMP_ATTEMPTS = 3
 
 # linux/if.h, linux/netlink.h, linux/rtnetlink.h and linux/neighbour.h
-_IFF_UP = 0x1
+_IFF_UP, _IFF_NOARP = 0x1, 0x80
 _NLM_F_DUMP_INTR = 0x10
 _RT_TABLE_MAIN = 254
 _RTN_UNICAST = 1
@@ -24,6 +24,8 @@ _RTM_F_CLONED = 0x200
 _RTAX_LOCK_MTU = 1 << 2
 _NTF_PROXY = 0x08
 _TC_H_ROOT = 0xFFFFFFFF
+_USER_HZ = 100
+"""The kernel reports times in hundredths of a second (include/asm-generic/param.h), on all platforms of Oracle."""
 _HARDWARE = {1: "ether", 32: "infiniband", 772: "loopback"}
 _NEIGHBOUR_STATES = {
     0x01: "incomplete",
@@ -120,12 +122,18 @@ def neighbours_of(dump: Dump) -> tuple[Neighbour, ...]:
             interface=names.get(message["ifindex"], ""),
             mac_address=attributes.get("NDA_LLADDR", ""),
             state=_NEIGHBOUR_STATES[message["state"]],
+            confirmed_s=_confirmed_s(attributes),
         )
         for message in dump.neighbours
         if message["state"] in _NEIGHBOUR_STATES and not message["flags"] & _NTF_PROXY
         if message["family"] in (socket.AF_INET, socket.AF_INET6)
         if "NDA_DST" in (attributes := _attributes(message))
     )
+
+
+def _confirmed_s(attributes: Mapping[str, Any]) -> int | None:
+    ticks = attributes.get("NDA_CACHEINFO", {}).get("ndm_confirmed")
+    return None if ticks is None else int(ticks) // _USER_HZ
 
 
 def _names(dump: Dump) -> dict[int, str]:
@@ -160,6 +168,7 @@ def _interface(message: Mapping[str, Any], names: Mapping[int, str], addresses: 
         min_mtu=mtu_limit("least", name, attributes.get("IFLA_MIN_MTU")),
         max_mtu=mtu_limit("largest", name, attributes.get("IFLA_MAX_MTU")),
         vlan=_attributes(link_info.get("IFLA_INFO_DATA", {})).get("IFLA_VLAN_ID") if own_kind == "vlan" else None,
+        noarp=bool(message["flags"] & _IFF_NOARP),
     )
 
 

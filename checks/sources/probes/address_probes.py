@@ -1,4 +1,5 @@
-"""Look for a second owner of each private address: ARP probes as RFC 5227 has them, and who answers.
+"""Look for a second owner of each private and HAIP address, and for private networks that are one broadcast domain: ARP
+probes as RFC 5227 has them, and who answers.
 
 A probe has the sender address 0.0.0.0, so no host puts it into its neighbour table. racwire sends no announcement.
 """
@@ -9,10 +10,10 @@ import asyncio
 import ipaddress
 import socket
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from checks.model.facts import AddressProbe, AddressProbes, Interface, Node, PrivateNetwork, Unknown
+from checks.model.facts import AddressProbe, AddressProbes, Interface, Node, Port, PrivateNetwork, Unknown
 from checks.sources.probes.probe_hosts import ProbeSession
 from checks.sources.probes.safety import public_overlap
 from checks.sources.registry import ARP_PROBES
@@ -20,6 +21,8 @@ from checks.sources.registry import ARP_PROBES
 ATTEMPTS = 2
 """Probes for each address: one may be lost. RFC 5227 sends three (PROBE_NUM)."""
 APART_S, ANSWER_S = 0.2, 0.4
+MOST_ADDRESSES = 64
+"""Addresses for which one NIC asks. Where there are more, it does not ask for those of other networks."""
 _ETH_ARP, _ETH_IP = 0x0806, 0x0800
 _FRAME = struct.Struct("!6s6sHHHBBH6s4s6s4s")
 _REQUEST, _REPLY = 1, 2
@@ -50,13 +53,24 @@ class _Port:
     interface: Interface
     addresses: list[tuple[str, str, str]] = field(default_factory=list)
     """Network, owner and address."""
+    across: list[tuple[str, str, str]] = field(default_factory=list)
+    """The same of other private networks."""
     found: dict[str, set[str]] = field(default_factory=dict)
 
 
 async def probe_addresses(
-    networks: Sequence[PrivateNetwork], node: Node, session: ProbeSession, *, public_subnets: Iterable[str] = ()
+    networks: Sequence[PrivateNetwork],
+    nodes: Sequence[Node],
+    node: Node,
+    session: ProbeSession,
+    *,
+    public_subnets: Iterable[str] = (),
 ) -> AddressProbes:
-    """Send the probes from the private interfaces of this node. They need CAP_NET_RAW."""
+    """Send the probes from the private interfaces of this node. They need CAP_NET_RAW.
+
+    `nodes` are those that were read: a link-local address of a private NIC is that of a HAIP, and is asked for too.
+    """
+    known = {n.name: n for n in nodes}
     subnets = tuple(public_subnets)
     ports: dict[str, _Port] = {}
     for network in networks:
@@ -65,7 +79,19 @@ async def probe_addresses(
         if interface is None or public_overlap(network, subnets) or not _mac(interface):
             continue
         port = ports.setdefault(interface.name, _Port(interface))
-        port.addresses += [(network.name, p.node, p.ip) for p in network.ports if ":" not in p.ip]
+        port.addresses += [(network.name, p.node, ip) for p in network.ports for ip in _addresses(p, known)]
+    for port in ports.values():
+        own = {name for name, _, _ in port.addresses}
+        subnets_here = {n.subnet for n in networks if n.name in own}
+        port.across = [
+            (network.name, p.node, p.ip)
+            for network in networks
+            if network.name not in own and network.subnet not in subnets_here and not public_overlap(network, subnets)
+            for p in network.ports
+            if ":" not in p.ip
+        ]
+        if len(port.addresses) + len(port.across) > MOST_ADDRESSES:
+            port.across = []
     with session.journal.entry(node.name, "arp probes", ARP_PROBES.action("arp probes")) as entry:
         try:
             await asyncio.gather(*map(_probe, ports.values()))
@@ -75,13 +101,23 @@ async def probe_addresses(
         except OSError as error:
             entry.outcome = f"ARP probes could not be sent from {node.name}: {error.strerror}"
             return AddressProbes(node.name, Unknown(entry.outcome))
-        probes = tuple(
-            AddressProbe(name, owner, ip, port.interface.name, ATTEMPTS, tuple(sorted(port.found.get(ip, ()))))
-            for port in ports.values()
-            for name, owner, ip in port.addresses
+        probes = tuple(_result(port, *asked) for port in ports.values() for asked in port.addresses)
+        across = tuple(_result(port, *asked) for port in ports.values() for asked in port.across)
+        entry.text = "\n".join(
+            f"{p.ip} of {p.node} on {p.interface}: {', '.join(p.macs) or 'silent'}" for p in (*probes, *across)
         )
-        entry.text = "\n".join(f"{p.ip} of {p.node} on {p.interface}: {', '.join(p.macs) or 'silent'}" for p in probes)
-    return AddressProbes(node.name, probes)
+    return AddressProbes(node.name, probes, across or None)
+
+
+def _addresses(port: Port, nodes: Mapping[str, Node]) -> Iterator[str]:
+    """Yield the address of a port, and the HAIP addresses of its interface."""
+    interface = nodes[port.node].interface(port.interface) if port.node in nodes else None
+    haip = [a.ip for a in interface.addresses if a.is_link_local] if interface else []
+    yield from dict.fromkeys(ip for ip in (port.ip, *haip) if ":" not in ip)
+
+
+def _result(port: _Port, network: str, owner: str, ip: str) -> AddressProbe:
+    return AddressProbe(network, owner, ip, port.interface.name, ATTEMPTS, tuple(sorted(port.found.get(ip, ()))))
 
 
 def _mac(interface: Interface) -> bytes:
@@ -98,7 +134,7 @@ async def _probe(port: _Port) -> None:
     with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(_ETH_ARP)) as sock:
         sock.setblocking(False)
         sock.bind((port.interface.name, _ETH_ARP))
-        wanted = {ip for _, _, ip in port.addresses}
+        wanted = tuple(dict.fromkeys(ip for _, _, ip in (*port.addresses, *port.across)))
 
         def receive() -> None:
             while True:
@@ -112,7 +148,7 @@ async def _probe(port: _Port) -> None:
         loop.add_reader(sock.fileno(), receive)
         try:
             for attempt in range(ATTEMPTS):
-                for _, _, ip in port.addresses:
+                for ip in wanted:
                     await loop.sock_sendall(sock, arp_probe(_mac(port.interface), ip))
                 await asyncio.sleep(APART_S if attempt < ATTEMPTS - 1 else ANSWER_S)
         finally:

@@ -296,6 +296,7 @@ class PathWork:
             hops=hops_from(answered.ttl if answered else None),
             reason=self.judgement.reason,
             neighbour_mac=self.ends.neighbour_mac,
+            neighbour_is_new=self.ends.neighbour_is_new,
             sent_by=self.pinger.sent_by if self.pinger else "",
             packets_sent=self.limits.packets_sent,
             bytes_sent=self.limits.bytes_sent,

@@ -59,6 +59,13 @@ def neighbour_mac(text: str) -> str:
     return found[1].lower() if found and neighbour_sign(text, 0) is not NeighbourSign.SILENT else ""
 
 
+def neighbour_is_new(text: str, run_s: float) -> bool | None:
+    """Parse a line of `ip -s neigh`: whether the entry was confirmed in the last `run_s` seconds; None where no age is
+    there."""
+    ages = re.search(r"\bused \d{1,9}/(\d{1,9})/\d{1,9}", text, re.ASCII)
+    return int(ages[1]) < run_s if ages else None
+
+
 async def read_ends(path: Path, source: Shell | None, peer: Shell | None, run_s: float) -> Ends:
     """Read the state of both ends. An end without a shell, or whose shell does not answer, is unknown."""
     link_here, neighbour, link_there = await asyncio.gather(
@@ -71,6 +78,7 @@ async def read_ends(path: Path, source: Shell | None, peer: Shell | None, run_s:
         peer_link_up=link_is_up(link_there),
         neighbour=neighbour_sign(neighbour, run_s),
         neighbour_mac=neighbour_mac(neighbour),
+        neighbour_is_new=neighbour_is_new(neighbour, run_s),
     )
 
 
@@ -298,7 +306,9 @@ class PathRun:
     async def _note_neighbour(self, work: PathWork) -> None:
         shell = await self._nodes.shell(work.path.source.node)
         text = await _read(shell, NEIGHBOUR, work.path.destination.ip, work.path.source.interface)
-        work.ends = replace(work.ends, neighbour_mac=neighbour_mac(text))
+        run_s = time.monotonic() - self._started_s
+        is_new = neighbour_is_new(text, run_s)
+        work.ends = replace(work.ends, neighbour_mac=neighbour_mac(text), neighbour_is_new=is_new)
 
     def _reverse_passes(self, path: Path) -> bool:
         return any(

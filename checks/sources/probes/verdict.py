@@ -44,6 +44,7 @@ class Ends:
     """Read on the peer itself in this run: a value also means that the peer is alive."""
     neighbour: NeighbourSign = NeighbourSign.UNKNOWN
     neighbour_mac: str = ""
+    neighbour_is_new: bool | None = None
     """The MAC address that the sender has for the other address; empty where not read."""
     source_mtu: int | None = None
     """The sending interface's MTU."""

@@ -11,7 +11,10 @@ from checks.model.finding import Finding, Remedy, Status
 from checks.model.observation import Fate, Observation
 from checks.model.traffic import Address, Traffic, among
 from checks.model.wording import hub, listed
+from checks.plugins.neighbours.arp_silence import KINDS, arp_findings
+from checks.plugins.neighbours.two_owners import ON_OTHER, SAME_MAC, TWO_OWNERS, owner_findings, same_mac_findings
 from checks.plugins.shared.grouping import alike, briefly, named, some
+from checks.rules.arp_places import places
 from checks.rules.neighbour_entries import NeighbourEntry, Whose, neighbour_entries
 from checks.rules.observed.states import read_at, read_on, state, to_peer
 from checks.rules.swapped_ports import swapped_ports
@@ -32,23 +35,32 @@ STRANGER = Kind(
     "The packets for the address go to a NIC that is not the peer's. The peer does not receive them.",
     (_RFC,),
 )
-TWO_OWNERS = Kind(
-    "IC-NEIGH-004",
-    "Two nodes have the same private address",
-    "Each peer reaches one of the two nodes, and which one changes with every ARP answer.",
-    (_RFC,),
-)
-SAME_MAC = Kind(
-    "IC-NEIGH-005",
-    "Two nodes have the same MAC address on a private network",
-    "The switch sends the packets for both nodes to the port that sent last: packets of each are lost in turn.",
-    ("IEEE 802.1Q, learning of addresses",),
-)
 BY_HAND = Kind(
     "IC-NEIGH-006",
     "A neighbour entry that was set by hand has a wrong MAC address",
     "The node sends the packets for the address to a NIC that the peer does not have, and the entry never expires.",
     ("ip-neighbour(8), nud permanent",),
+)
+EARLIER = Kind(
+    "IC-NEIGH-012",
+    "A node has a neighbour entry of an earlier MAC address",
+    "No host answers with this MAC address now, or none was asked and the entry was not confirmed lately. Such an "
+    "entry does not show who has the address: the NIC may have been replaced.",
+    (_RFC,),
+)
+LIKELY = Kind(
+    "IC-NEIGH-014",
+    "A node sends packets for a peer to a MAC address that is not the peer's",
+    "Another host answered for the address lately, or the MAC address of the NIC was changed within the last minute. "
+    "ARP probes tell; they need root.",
+    (_RFC,),
+)
+UNCLEAR = Kind(
+    "IC-NEIGH-015",
+    "Two private networks are crossed, or are one broadcast domain",
+    "Some nodes have the MAC address of a peer's own NIC, and others that of its NIC on the other network. ARP probes "
+    "tell whether cables are exchanged or the networks are joined; they need root.",
+    ("Linux kernel documentation, ip-sysctl, arp_ignore",),
 )
 NONE = Kind("IC-NEIGH-007", "No two nodes have the same private address, and no node has an entry to compare")
 
@@ -57,35 +69,53 @@ NONE = Kind("IC-NEIGH-007", "No two nodes have the same private address, and no 
     "neighbours",
     question="Does each node send the packets for a peer to the peer's own NIC?",
     needs=("nodes", "networks"),
-    uses=("paths",),
-    kinds=(RIGHT, OTHER_NIC, STRANGER, TWO_OWNERS, SAME_MAC, BY_HAND, NONE),
+    uses=("paths", "owners", "effective_routes"),
+    kinds=(RIGHT, OTHER_NIC, STRANGER, TWO_OWNERS, ON_OTHER, SAME_MAC, BY_HAND, NONE, EARLIER, LIKELY, UNCLEAR, *KINDS),
 )
 def neighbours(cluster: Cluster) -> Iterator[Finding]:
     """Compares the neighbour entries of each node with the MAC addresses of the NICs that have these addresses.
 
     Entries are read with the nodes, and again after the pings for nodes between which pings got no answer. The check
     also searches for a private address or a MAC address that two nodes have. A second owner outside the cluster shows
-    where a node has its entry; the check address-owners probes for it. An entry that is stale is a warning, since it
-    may be of a NIC that was replaced.
+    where a node has its entry; the check address-owners probes for it. An entry that is stale, or with whose MAC
+    address nobody answers the probes, is a remark, since it may be of a NIC that was replaced. The check also verifies
+    that each private NIC answers ARP: the flag NOARP, arp_ignore and arp_filter.
     """
     if isinstance(cluster.networks, Unknown):
         return
+    yield from arp_findings(cluster)
     entries = neighbour_entries(cluster)
     swapped = {swap.node for swap in swapped_ports(cluster)}
     # The check `interfaces` names the node whose addresses are swapped.
     wrong = [e for e in entries if e.whose is not Whose.OWN]
     told = [e for e in wrong if e.whose is Whose.OTHER_NIC and swapped.intersection((e.node, e.peer))]
-    found = [f for network in cluster.networks for f in (*_owners(cluster, network), *_same_macs(cluster, network))]
-    for whose in (Whose.SET, Whose.STRANGER):
-        for same in alike([e for e in wrong if e.whose is whose], lambda e: (e.peer, e.ip)):
-            found.append(_wrong(same))
-    if others := [e for e in wrong if e.whose is Whose.OTHER_NIC and e not in told]:
-        found.append(_crossed(others))
+    found = [
+        f
+        for network in cluster.networks
+        for f in (*owner_findings(cluster, network), *same_mac_findings(cluster, network))
+    ]
+    old = [e for e in wrong if e.is_history]
+    for same in alike([e for e in wrong if e.whose in (Whose.SET, Whose.STRANGER) and e not in old], _sort_of):
+        found.append(_wrong(same))
+    others = [e for e in wrong if e.whose is Whose.OTHER_NIC and e not in told and e not in old]
+    # The check address-owners names the networks that are joined, and the NICs that are on the wrong one.
+    known = places(cluster)
+    if fitting := [e for e in others if known.explains(e.network, (e.node, e.peer))]:
+        others = [e for e in others if e not in fitting]
+        found.append(_fit_domains(fitting))
+    if others:
+        found.append(_crossed(others, entries))
+    for same in alike([e for e in old if e not in told], lambda e: (e.peer, e.ip, e.mac)):
+        found.append(_earlier(same))
     yield from found
     if told:
         yield _fits(told, sorted(swapped))
     if not found and not told:
         yield _right(cluster, entries)
+
+
+def _sort_of(entry: NeighbourEntry) -> tuple[object, ...]:
+    return entry.whose, entry.peer, entry.ip, entry.is_proof
 
 
 def _right(cluster: Cluster, entries: Sequence[NeighbourEntry]) -> Finding:
@@ -128,7 +158,7 @@ def _wrong(same: Sequence[NeighbourEntry]) -> Finding:
             ),
         )
     else:
-        kind = STRANGER
+        kind = STRANGER if first.is_proof else LIKELY
         title = (
             f"{named(nodes, 'node')} {verb} packets for {first.ip} of {first.peer} to {listed(macs)}, a NIC that is "
             f"not {first.peer}'s."
@@ -158,6 +188,39 @@ def _wrong(same: Sequence[NeighbourEntry]) -> Finding:
     )
 
 
+def _earlier(same: Sequence[NeighbourEntry]) -> Finding:
+    first, nodes = same[0], list(dict.fromkeys(e.node for e in same))
+    why = "no host answers with it now" if first.answered_now is False else "it was not confirmed lately"
+    return EARLIER.finding(
+        Status.INFO,
+        f"{named(nodes, 'node')} {'has' if len(nodes) == 1 else 'have'} an entry of an earlier MAC address for "
+        f"{first.ip} of {first.peer}, {first.mac}: {why}.",
+        subject=f"{first.ip}: earlier {first.mac}",
+        data={"address": first.ip, "mac": first.mac, "expected_mac": first.peer_mac},
+        seen=some([e.line for e in same]),
+        evidence=[*((node, "neighbours") for node in nodes), (first.peer, "interfaces")],
+        network=first.network,
+        nodes=nodes,
+        observed=[_observed(EARLIER, e) for e in same],
+    )
+
+
+def _fit_domains(entries: Sequence[NeighbourEntry]) -> Finding:
+    nodes = list(dict.fromkeys(e.node for e in entries))
+    return OTHER_NIC.finding(
+        Status.INFO,
+        f"{named(nodes, 'node')} {'has' if len(nodes) == 1 else 'have'} the MAC addresses of other NICs of the peers "
+        "in neighbour entries, which fits what the ARP probes show.",
+        subject="fit the probes",
+        data={"address": entries[0].ip, "mac": entries[0].mac, "expected_mac": entries[0].peer_mac},
+        seen=some([e.line for e in entries]),
+        next=[Remedy("Fix the finding of the check address-owners about these networks.")],
+        evidence=[(node, "neighbours") for node in nodes],
+        nodes=nodes,
+        observed=[_observed(OTHER_NIC, e) for e in entries],
+    )
+
+
 def _observed(kind: Kind, entry: NeighbourEntry) -> Observation:
     to = to_peer(entry.node, entry.peer, entry.network, entry.ip)
     return state(kind.code, entry.node, entry.network, entry.interface, entry.peer, to)
@@ -177,7 +240,7 @@ def _fits(entries: Sequence[NeighbourEntry], swapped: Sequence[str]) -> Finding:
     )
 
 
-def _crossed(wrong: Sequence[NeighbourEntry]) -> Finding:
+def _crossed(wrong: Sequence[NeighbourEntry], entries: Sequence[NeighbourEntry]) -> Finding:
     pairs = {(e.node, e.peer) for e in wrong}
     nodes = list(dict.fromkeys(node for e in wrong for node in (e.peer, e.node)))
     culprit = hub(pairs, nodes) if len(nodes) > 2 else ""
@@ -191,8 +254,17 @@ def _crossed(wrong: Sequence[NeighbourEntry]) -> Finding:
     else:
         title = f"The cables or VLANs of two private NICs of {listed(sorted(nodes))} are crossed: "
     title += f"{first.other_nic} of {first.peer} answers {first.node} for {first.ip}, the address of {first.peer_nic}."
+    # Of crossed cables each node has the wrong MAC address; on one broadcast domain it is a matter of chance.
+    right = {(e.network, *sorted((e.node, e.peer))) for e in entries if e.whose is Whose.OWN and e.is_in_use}
+    is_mixed = any((e.network, *sorted((e.node, e.peer))) in right for e in wrong if not e.answered_now)
+    kind = UNCLEAR if is_mixed else OTHER_NIC
+    if is_mixed:
+        title = (
+            f"Two private networks of {listed(sorted(nodes))} are crossed, or are one broadcast domain: "
+            f"{first.other_nic} of {first.peer} answers {first.node} for {first.ip}, the address of {first.peer_nic}."
+        )
     nics = sorted({nic for e in wrong for nic in (e.peer_nic, e.other_nic)})
-    return OTHER_NIC.finding(
+    return kind.finding(
         Status.FAIL if any(e.is_in_use for e in wrong) else Status.WARN,
         title,
         subject=f"{culprit or briefly(sorted(nodes), 'node')}: crossed",
@@ -214,109 +286,5 @@ def _crossed(wrong: Sequence[NeighbourEntry]) -> Finding:
         network=networks[0] if len(networks) == 1 else "",
         nodes=[culprit] if culprit else sorted(nodes),
         extent=(len(wrong), "entries"),
-        observed=[_observed(OTHER_NIC, e) for e in wrong],
+        observed=[_observed(kind, e) for e in wrong],
     )
-
-
-def _ports(cluster: Cluster, network: PrivateNetwork) -> Iterator[tuple[str, Interface]]:
-    for port in network.ports:
-        if interface := cluster.interface(port):
-            yield port.node, interface
-
-
-def _owners(cluster: Cluster, network: PrivateNetwork) -> Iterator[Finding]:
-    ports = list(_ports(cluster, network))
-    private = {a.ip for _, nic in ports for a in nic.addresses if not a.is_link_local}
-    # A second owner may have the address on any of its NICs, that of HAIP on a private one: `interfaces` judges others.
-    owned = [
-        *(
-            (node.name, nic, address.ip)
-            for node in cluster.read_nodes()
-            for nic in node.interfaces
-            for address in nic.addresses
-            if address.ip in private
-        ),
-        *((node, nic, a.ip) for node, nic in ports for a in nic.addresses if a.is_link_local),
-    ]
-    for same in alike(owned, lambda o: o[2]):
-        nodes = list(dict.fromkeys(node for node, *_ in same))
-        if len(nodes) > 1:
-            ip = same[0][2]
-            # On a private NIC it is that of a HAIP.
-            is_haip = ip not in private
-            yield TWO_OWNERS.finding(
-                Status.FAIL,
-                f"{named(nodes, 'node')} have the same {'HAIP' if is_haip else 'private'} address {ip}.",
-                subject=f"{ip}: {briefly(nodes, 'node')}",
-                data={"address": ip},
-                seen=some([f"{n}: {nic.name} has {ip}, MAC {nic.mac_address or 'not known'}" for n, nic, _ in same]),
-                expected=("An address of its own for each node",),
-                next=_remove_address(ip, nodes)
-                if is_haip
-                else [
-                    Remedy("Compare the addresses with the plan of the network.", ("ip -brief address",), "any user"),
-                    Remedy(
-                        "Correct the address in the boot configuration of the wrong node.",
-                        where=f"root on {listed(nodes, 'or')}",
-                        is_change=True,
-                        effect=Effect.NODE_OUT_FIRST,
-                    ),
-                ],
-                evidence=[(node, "interfaces") for node in nodes],
-                network=network.name,
-                nodes=nodes,
-                observed=[_owned_twice(TWO_OWNERS, network, nodes, ip, "haip" if is_haip else "private")],
-            )
-
-
-def _owned_twice(
-    kind: Kind, network: PrivateNetwork, nodes: Sequence[str], value: str, address: Address | None = None
-) -> Observation:
-    """Return what the packets to all its owners suffer."""
-    to = Traffic(networks=(network.name,), receivers=among(nodes), addresses=(address,) if address else None)
-    return Observation(
-        fate=Fate.STATE, what=kind.code, legs=(to,), nodes=among(nodes), network=network.name, value=value
-    )
-
-
-def _remove_address(ip: str, nodes: Sequence[str]) -> list[Remedy]:
-    return [
-        Remedy(
-            "Find out which instance uses the address: Clusterware set it on the node of that instance, another "
-            "service on the other node.",
-            ("SELECT INST_ID, NAME, IP_ADDRESS FROM GV$CLUSTER_INTERCONNECTS;", f"ip -brief address | grep -F {ip}"),
-            "any instance, and each node",
-        ),
-        Remedy(
-            "Remove the address from the NIC of the other node, and from the service that set it.",
-            where=f"root on {listed(nodes, 'or')}",
-            is_change=True,
-            effect=Effect.STOPS,
-        ),
-    ]
-
-
-def _same_macs(cluster: Cluster, network: PrivateNetwork) -> Iterator[Finding]:
-    ports = [(node, nic.name, nic.mac_address.casefold()) for node, nic in _ports(cluster, network)]
-    for same in alike([p for p in ports if p[2].strip("0:")], lambda port: port[2]):
-        nodes = list(dict.fromkeys(node for node, *_ in same))
-        if len(nodes) > 1:
-            yield SAME_MAC.finding(
-                Status.FAIL,
-                f"{named(nodes, 'node')} have the same MAC address {same[0][2]} on {network.name}.",
-                subject=f"{same[0][2]}: {briefly(nodes, 'node')}",
-                data={"mac": same[0][2]},
-                seen=some([f"{node}: {nic} has {mac}" for node, nic, mac in same]),
-                expected=("A MAC address of its own for each NIC",),
-                next=[
-                    Remedy(
-                        "Compare the MAC address in use with that of the hardware; cloned virtual machines share one.",
-                        tuple(dict.fromkeys(f"ethtool -P {nic}" for _, nic, _ in same)),
-                        f"root on {listed(nodes)}",
-                    )
-                ],
-                evidence=[(node, "interfaces") for node in nodes],
-                network=network.name,
-                nodes=nodes,
-                observed=[_owned_twice(SAME_MAC, network, nodes, same[0][2])],
-            )
