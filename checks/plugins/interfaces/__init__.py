@@ -11,6 +11,7 @@ from checks.model.effect import Effect
 from checks.model.facts import Cluster, Interface, Node, Port, PrivateNetwork, Unknown
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.wording import listed
+from checks.plugins.interfaces.bond_without_members import BOND_DOWN, bond_down, linked_members
 from checks.plugins.interfaces.link_local import HAIP_TAKEN, RANGE_SHARED, link_local_findings
 from checks.plugins.interfaces.oifcfg_lines import (
     ALSO_PUBLIC,
@@ -93,6 +94,7 @@ NONE_CONFIGURED = Kind(
         NO_SUCH_SUBNET,
         NO_PORT,
         NOT_UP,
+        BOND_DOWN,
         NAMES_DIFFER,
         SWAPPED,
         SAME_SUBNET,
@@ -238,6 +240,8 @@ def _no_port(cluster: Cluster, network: PrivateNetwork, node: Node) -> Finding:
 
 
 def _not_up(cluster: Cluster, network: PrivateNetwork, port: Port, interface: Interface) -> Finding:
+    if interface.administratively_up and (linked := linked_members(cluster, port, interface)):
+        return bond_down(network, port, interface, linked)
     no_cable = interface.administratively_up
     what = "has no link" if no_cable else "is switched off"
     return NOT_UP.finding(
