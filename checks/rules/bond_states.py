@@ -26,7 +26,7 @@ class LacpState(Enum):
 
 
 def lacp_state(bond: Bond) -> LacpState:
-    """Judge a bond of 802.3ad, whatever its members' links are: without a member that is up, LACP is not asked.
+    """Judge a bond of 802.3ad, whatever its members' links are: without a member that is up, the links decide.
 
     Members in different aggregations are not judged here: all but one of them wait, as `churned`.
     """

@@ -17,26 +17,26 @@ _ARP = f"{DRIVER}, ARP monitor operation"
 UNANSWERED = Kind(
     "IC-BOND-012",
     "The target of a bond's ARP monitoring does not answer",
-    "With ARP monitoring the bond asks its target, for a sign of life through each member. Where none comes, the bond "
-    "takes the member for down, though its link is up; with all members down, the private network of "
-    "the node is gone. Cables and transceivers are not the reason.",
+    "With ARP monitoring the bond asks its target for a sign of life through each member. Without one, the bond takes "
+    "the member for down, though its link is up; with the last member down, the private network of the node is gone. "
+    "Cables and transceivers are not the reason.",
     (CAUSE_11, _ARP),
 )
 OUT_OF_REACH = Kind(
     "IC-BOND-015",
-    "The target of a bond's ARP monitoring is in none of its subnets",
-    "The bond asks by ARP for the target itself, and only hosts on the same subnet answer ARP. Then the members stay "
-    "up only while other packets arrive.",
+    "The target of a bond's ARP monitoring is outside of its subnets",
+    "The bond asks by ARP for the target itself, and a host on another subnet does not answer ARP. Then the members "
+    "depend on other packets that arrive.",
     (CAUSE_11, _ARP),
 )
 FAILED = Kind(
     "IC-BOND-016",
     "The members of a bond with ARP monitoring failed often, and together",
     "A cable or a port fails alone. Members that fail together had no answer from the ARP target in these moments, and "
-    "the bond carried nothing.",
+    "the bond was down.",
     (CAUSE_11, _ARP),
 )
-_MII = "an MII polling interval of 100 ms instead of ARP monitoring, or targets that always answer"
+_MII = "an MII polling interval of 100 ms instead of ARP monitoring, or targets on the switch"
 
 
 def arp_findings(cluster: Cluster, places: Sequence[BondPlace]) -> Iterator[Finding]:
@@ -178,7 +178,7 @@ def _failed(same: Sequence[BondPlace]) -> Finding:
     return FAILED.finding(
         Status.WARN,
         f"The members of {first.bond.name} of {named(nodes, 'node')} failed together, {counted(least, 'time')} and "
-        f"more: {_targets(first)} did not always answer.",
+        f"more: {_targets(first)} did not answer then.",
         subject=f"{briefly(nodes, 'node')} {first.bond.name}: {least:,} failures together",
         data={
             "bond": first.bond.name,
@@ -187,7 +187,7 @@ def _failed(same: Sequence[BondPlace]) -> Finding:
             "targets": ", ".join(first.bond.arp_targets),
         },
         seen=some([line for p in same for line in p.lines], 10),
-        expected=("No failure of all members together",),
+        expected=("Members that fail alone, if they fail",),
         next=_steps(same, (), is_all=True),
         evidence=evidence_of(same),
         network=first.network,

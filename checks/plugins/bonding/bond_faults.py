@@ -36,15 +36,15 @@ SPEEDS = Kind(
 )
 NO_AGGREGATION = Kind(
     "IC-BOND-013",
-    "A bond of 802.3ad carries nothing: it has no aggregation in use",
-    "With 802.3ad only the members of the aggregation in use carry packets. Without one, the private network of the "
+    "A bond of 802.3ad has no aggregation in use",
+    "With 802.3ad the members of the aggregation in use carry the packets. Without one, the private network of the "
     "node is gone, though the links of its members are up.",
     (CAUSE_11, f"{DRIVER}, 802.3ad", "Linux drivers/net/bonding/bond_procfs.c"),
 )
 UNSETTLED = Kind(
     "IC-BOND-014",
     "LACP does not settle between a bond and the switch",
-    "A switch that does not answer LACP, or answers it on some ports only, may send packets to a member that the bond "
+    "A switch that does not answer LACP, or answers it on some ports, may send packets to a member that the bond "
     "does not use, or the reverse: these are lost. Without an answer the bond uses one member.",
     (CAUSE_11, "IEEE 802.1AX, churn detection", "Linux drivers/net/bonding/bond_3ad.c"),
 )
@@ -143,7 +143,7 @@ def _lacp(place: BondPlace, found: LacpState, up: Sequence[BondMember]) -> Findi
             "aggregation."
         )
     elif found is LacpState.NOTHING:
-        title = f"{place.name} carries nothing: it has no active aggregator, though {names} {verb} up."
+        title = f"{place.name} has no active aggregator and carries no packet, though {names} {verb} up."
     elif bond.partner_mac == NO_PARTNER:
         title = f"The switch sends no LACP to {place.name}, so the bond uses one of {names}."
         title = title if len(up) > 1 else f"The switch sends no LACP to {place.name}: no aggregation is agreed."
@@ -164,7 +164,7 @@ def _lacp(place: BondPlace, found: LacpState, up: Sequence[BondMember]) -> Findi
             ),
             _port_channel(place, churned or up),
         ),
-        expected="One aggregation in use, with all members and a partner",
+        expected="One aggregation in use, with its members and a partner",
         amount=len(churned or up),
     )
 
