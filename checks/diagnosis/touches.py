@@ -8,10 +8,10 @@ from typing import Any
 from checks.diagnosis.cause import Touch, Way
 from checks.diagnosis.seen import Seen
 from checks.model.facts import Unknown
-from checks.model.finding import Finding
+from checks.model.finding import Finding, Status
 from checks.model.hypothesis import Footprint, How
 from checks.model.observation import Fate
-from checks.model.traffic import MOST, SMALL, Traffic
+from checks.model.traffic import MOST, SMALL, Traffic, among
 
 FULL = (SMALL + 1, MOST)
 """The sizes of full-size packets; what passed at the place decides from which size on."""
@@ -73,3 +73,14 @@ def smaller_mtu(seen: Seen, finding: Finding) -> Iterator[Footprint]:
 
 _OF_ROUTES = frozenset({"IC-MTU-005", "IC-EROUTE-002", "IC-EROUTE-004", "IC-PATH-002"})
 """Findings about routes: they make the node send smaller packets, and lose none."""
+
+
+def of_bond(_: Seen, finding: Finding) -> Iterator[Footprint]:
+    """Yield what a bond does: without a usable member it stops all packets of its node, else some flows of them."""
+    how = How.STOPS if finding.status is Status.FAIL and finding.code in _BOND_STOPS else How.FLOWS
+    own = Traffic(networks=(finding.network,) if finding.network else None)
+    yield Footprint(how=how, traffic=own & Traffic(receivers=among(finding.nodes)))
+    yield Footprint(how=how, traffic=own & Traffic(senders=among(finding.nodes)))
+
+
+_BOND_STOPS = frozenset({"IC-BOND-012", "IC-BOND-013", "IC-IFACE-045"})

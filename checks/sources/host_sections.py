@@ -42,7 +42,10 @@ HOST_COMMANDS = {
         "/proc/sys/vm/min_free_kbytes /sys/devices/system/node/online /sys/devices/system/cpu/online; "
         "grep -m 1 '^flags' /proc/cpuinfo"
     ),
-    "bonds": f"cd /proc/net/bonding && grep -H -m {_MOST_BOND_LINES} . -- *",
+    "bonds": (
+        f"cd /proc/net/bonding && grep -H -m {_MOST_BOND_LINES} . -- * && cd /sys/class/net && "
+        "grep -H . -- */bonding/arp_validate"
+    ),
     # Where the driver does not answer the first query, it would not answer the others.
     "drivers": (
         "grep -H -E '^(DRIVER|PCI_SLOT_NAME)=' /sys/class/net/*/device/uevent; if command -v ethtool; then "
@@ -70,7 +73,7 @@ HOST_SECTIONS = {"host": tuple(HOST_COMMANDS)}
 HOST_READS = (
     Read("host", "memory, CPU", "/proc/meminfo /proc/sys/vm/min_free_kbytes /sys/devices/system/node/online"),
     Read("host", "", "grep -m 1 '^flags' /proc/cpuinfo"),
-    Read("host", "bonds", "/proc/net/bonding/*"),
+    Read("host", "bonds", "/proc/net/bonding/* /sys/class/net/*/bonding/arp_validate"),
     Read(
         "host",
         "NIC drivers",

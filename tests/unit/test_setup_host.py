@@ -143,6 +143,34 @@ def test_a_member_that_is_down_has_no_speed():
     ]
 
 
+def test_the_targets_of_arp_monitoring():
+    text = """Bonding Mode: fault-tolerance (active-backup)
+MII Polling Interval (ms): 0
+ARP Polling Interval (ms): 1000
+ARP IP target/s (n.n.n.n form): 192.168.11.254, 192.168.11.1
+NS IPv6 target/s (xx::xx form): 2022::1,2022::2"""
+    (bond,) = parse_bonds(f"{prefixed('bond1', text)}\nbond1/bonding/arp_validate:active 1\nbond9/bonding/arp_validate:")
+    assert bond.arp_targets == ("192.168.11.254", "192.168.11.1", "2022::1", "2022::2")
+    assert (bond.is_watched_by_arp, bond.arp_validate) == (True, "active")
+
+
+def test_a_bond_without_an_aggregation():
+    text = """Bonding Mode: IEEE 802.3ad Dynamic link aggregation
+Min links: 2
+bond bond1 has no active aggregator
+
+Slave Interface: eth1
+MII Status: up
+Aggregator ID: N/A
+Actor Churn State: churned
+Partner Churn State: monitoring"""
+    (bond,) = parse_bonds(prefixed("bond1", text))
+    assert (bond.has_active_aggregator, bond.min_links) == (False, 2)
+    (member,) = bond.members
+    assert member.is_in_no_aggregator
+    assert (member.actor_churn, member.partner_churn, member.is_churned) == ("churned", "monitoring", True)
+
+
 def test_the_answers_of_ethtool():
     vmxnet3, ixgbe = parse_drivers(ETHTOOL)
     assert (vmxnet3.driver, vmxnet3.firmware) == ("vmxnet3", "")

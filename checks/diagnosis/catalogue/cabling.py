@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from checks.diagnosis.cause import At, Cause, Way, look, mos
-from checks.diagnosis.touches import SHARE_ALL, SHARE_FULL, SHARE_IN, touch
+from checks.diagnosis.touches import SHARE_ALL, SHARE_FULL, SHARE_IN, of_bond, touch
 from checks.model.facts import Cluster, HostSetup, Unknown
 from checks.model.hypothesis import How
 from checks.model.networks import layers_below
@@ -64,10 +64,18 @@ CABLING = (
         code="CAUSE-11",
         name="Bond misconfigured, or its members flap",
         touches=(touch(How.FLOWS),),
-        moves=("IC-BALANCE-002",),
-        proved_by=("IC-BOND-003",),
-        supported_by=("IC-BOND-004", "IC-BOND-005"),
-        hinted_by=("IC-BOND-002", "IC-BOND-006", "IC-BOND-007", "IC-BALANCE-002"),
+        effects_of=of_bond,
+        moves=("IC-BALANCE-002", "IC-PATH-008", "IC-USE-006", "IC-IFACE-012", "IC-NEIGH-007"),
+        proved_by=("IC-BOND-003", "IC-BOND-012", "IC-BOND-013", "IC-IFACE-045"),
+        supported_by=("IC-BOND-004", "IC-BOND-005", "IC-BOND-014"),
+        hinted_by=(
+            "IC-BOND-002",
+            "IC-BOND-006",
+            "IC-BOND-007",
+            "IC-BOND-015",
+            "IC-BOND-016",
+            "IC-BALANCE-002",
+        ),
         excluded_by=("IC-BOND-001",),
         covers="as the bonding driver reports it now",
         ruled_out=_has_no_bond,

@@ -37,6 +37,23 @@ class BondMember(Fact, frozen=True):
     """Since the bond was made; not a fault by itself."""
     aggregator_id: int | None = None
     """Only with 802.3ad."""
+    is_in_no_aggregator: bool = False
+    """Whether the driver reports `Aggregator ID: N/A`: LACP has given the member no aggregation."""
+    actor_churn: str = ""
+    """`churned` where LACP has not brought the node's end in sync for 60 s (IEEE 802.1AX), `none` where it is in sync;
+    the driver's term, only with 802.3ad."""
+    partner_churn: str = ""
+    """The same of the switch's end."""
+
+    @property
+    def is_down(self) -> bool:
+        """Whether the driver does not use the member: its link is down, or ARP monitoring got no answer there."""
+        return bool(self.mii_status) and self.mii_status != "up"
+
+    @property
+    def is_churned(self) -> bool:
+        """Whether LACP does not settle with the switch on the member."""
+        return "churned" in (self.actor_churn, self.partner_churn)
 
 
 class Bond(Fact, frozen=True):
@@ -53,6 +70,16 @@ class Bond(Fact, frozen=True):
     """The MII polling interval; 0 where the driver does not watch the links of the members."""
     arp_polling_ms: int | None = None
     """The interval of ARP monitoring, where it is in use."""
+    arp_targets: tuple[str, ...] = ()
+    """The addresses whose answers show that a member works: those of ARP, then those of IPv6 neighbour discovery."""
+    arp_validate: str = ""
+    """Whose ARP packets alone count as a sign of life: `none`, `active`, `backup`, `all`; with `filter`, other packets
+    do not count. From sysfs; empty where it was not read."""
+    has_active_aggregator: bool | None = None
+    """Whether 802.3ad has an aggregation in use; None where the driver does not report it, as to users without
+    CAP_NET_ADMIN in newer kernels."""
+    min_links: int | None = None
+    """The members that an aggregation needs to carry packets; only with 802.3ad."""
     partner_mac: str = ""
     """The MAC address of the switch's end of the aggregation; only with 802.3ad."""
     hash_policy: str = ""
@@ -63,6 +90,11 @@ class Bond(Fact, frozen=True):
     def is_watched(self) -> bool:
         """Whether the driver watches the links of the members; true where it is not known."""
         return self.polling_ms != 0 or bool(self.arp_polling_ms)
+
+    @property
+    def is_watched_by_arp(self) -> bool:
+        """Whether answers of its ARP targets decide which members are up, and not their links."""
+        return bool(self.arp_polling_ms) and not self.polling_ms
 
     @property
     def is_lacp(self) -> bool:

@@ -8,10 +8,11 @@ from fnmatch import fnmatchcase
 
 from checks.model.check import Kind, check
 from checks.model.effect import Effect
-from checks.model.facts import Cluster, Interface, Node, Port, PrivateNetwork, Unknown
+from checks.model.facts import Cluster, Node, PrivateNetwork, Unknown
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.wording import listed
 from checks.plugins.interfaces.link_local import HAIP_TAKEN, RANGE_SHARED, link_local_findings
+from checks.plugins.interfaces.links_down import BOND_DOWN, NOT_UP, not_up
 from checks.plugins.interfaces.oifcfg_lines import (
     ALSO_PUBLIC,
     HAIP_ABSENT,
@@ -21,7 +22,6 @@ from checks.plugins.interfaces.oifcfg_lines import (
     OCR_AND_GPNP_DIFFER,
     configuration_findings,
     haip_findings,
-    is_haip_unused,
     roles_of,
 )
 from checks.plugins.interfaces.port_addresses import (
@@ -35,7 +35,6 @@ from checks.plugins.interfaces.port_addresses import (
 )
 from checks.plugins.interfaces.unread_nodes import NODE_DOWN, NODE_NOT_READ, unread_node_findings
 from checks.rules.engineered import is_engineered
-from checks.rules.link_states import link_status
 from checks.rules.observed.states import read_on, state
 from checks.rules.swapped_ports import swapped_ports
 
@@ -53,17 +52,6 @@ NO_PORT = Kind(
     "A node has no interface on a private network",
     "The node cannot use this network. If it is the only private network, the node is not in the cluster.",
     (_RULES,),
-)
-NOT_UP = Kind(
-    "IC-IFACE-004",
-    "The interface of a node on a private network is down",
-    "The HAIP of the interface moves to another private network, if there is one, and all traffic of the node shares "
-    "that network. With only one network, the node is evicted after misscount seconds.",
-    ("MOS 1210883.1", "MOS 563566.1, cause 1"),
-)
-_WITHOUT_HAIP = (
-    "HAIP is not in use, so Clusterware moves no address to another private network. Without another path for the "
-    "heartbeat, the node is evicted after misscount seconds."
 )
 NAMES_DIFFER = Kind(
     "IC-IFACE-005",
@@ -94,6 +82,7 @@ NONE_CONFIGURED = Kind(
         NO_SUCH_SUBNET,
         NO_PORT,
         NOT_UP,
+        BOND_DOWN,
         NAMES_DIFFER,
         SWAPPED,
         SAME_SUBNET,
@@ -161,7 +150,7 @@ def _network(cluster: Cluster, network: PrivateNetwork) -> Iterator[Finding]:
         if port is None:
             yield _no_port(cluster, network, node)
         elif (interface := node.interface(port.interface)) and not interface.is_up:
-            yield _not_up(cluster, network, port, interface)
+            yield not_up(cluster, network, port, interface)
     yield from _names(cluster, network)
     yield from netmask_findings(cluster, network)
 
@@ -236,40 +225,6 @@ def _no_port(cluster: Cluster, network: PrivateNetwork, node: Node) -> Finding:
         evidence=[(cluster.local_node, "oifcfg getif"), (node.name, "interfaces")],
         network=network.name,
         nodes=[node.name],
-    )
-
-
-def _not_up(cluster: Cluster, network: PrivateNetwork, port: Port, interface: Interface) -> Finding:
-    no_cable = interface.administratively_up
-    what = "has no link" if no_cable else "is switched off"
-    return NOT_UP.finding(
-        link_status(interface.is_up),
-        f"{port.interface} of {port.node} {what}: {port.node} is cut off from {network.name}.",
-        subject=f"{port.node} {port.interface} down",
-        data={
-            "interface": port.interface,
-            "operational_state": interface.operational_state,
-            "administratively_up": no_cable,
-        },
-        seen=(f"{port.node}: {port.interface} is {interface.operational_state}",),
-        expected=("up",),
-        why=_WITHOUT_HAIP if is_haip_unused(cluster) else "",
-        next=[
-            Remedy(
-                "Check the link.",
-                (f"ip link show {port.interface}", f"ethtool {port.interface}"),
-                f"root on {port.node}",
-            ),
-            Remedy(
-                "Check cable, optics and switch port with the network team."
-                if no_cable
-                else "Find out who switched the interface off, and why, before you switch it on."
-            ),
-        ],
-        evidence=[(port.node, "interfaces")],
-        network=network.name,
-        nodes=[port.node],
-        observed=[state(NOT_UP.code, port.node, network.name, port.interface, interface.operational_state)],
     )
 
 

@@ -14,6 +14,10 @@ from checks.sources.nodes.proc import number
 _SPEED = re.compile(r"([0-9]{1,9}) ?Mbps", re.ASCII)
 _MEMBER = ("Slave Interface", "Port Interface")
 _ACTIVE = ("Currently Active Slave", "Currently Active Port")
+_VALIDATE = "/bonding/arp_validate"
+_NS_TARGETS = "NS IPv6 target/s"
+_ARP_TARGETS = ("ARP IP target/s (n.n.n.n form)", f"{_NS_TARGETS} (xx::xx")
+_NO_AGGREGATOR = "has no active aggregator"
 _MOST_OF_A_NUMBER = 2**31
 
 
@@ -21,15 +25,20 @@ def parse_bonds(text: str) -> tuple[Bond, ...]:
     """The bonds of a section that `grep -H` printed from /proc/net/bonding: file, colon, line; sorted by name.
 
     A key before the first member describes the bond, a later one the last member. Words differ between releases of the
-    driver, and a member that is down has the speed `Unknown`.
+    driver, and a member that is down has the speed `Unknown`. Lines `bond0/bonding/arp_validate:none 0` are from sysfs.
     """
     lines: dict[str, list[tuple[str, str]]] = {}
+    validated: dict[str, str] = {}
     for line in text.split("\n"):
         name, colon, rest = line.partition(":")
-        key, second, value = rest.partition(":")
-        if colon and second and name and "/" not in name:
-            lines.setdefault(name, []).append((key.strip(), value.strip()))
-    found = (_bond(name, pairs) for name, pairs in sorted(lines.items()))
+        if name.endswith(_VALIDATE):
+            validated[name.removesuffix(_VALIDATE)] = rest.split(" ")[0].strip()
+        elif colon and name and "/" not in name:
+            # The key of the IPv6 targets has colons, as its value has.
+            key, second, value = rest.partition("form):" if rest.startswith(_NS_TARGETS) else ":")
+            if second or rest.strip().endswith(_NO_AGGREGATOR):
+                lines.setdefault(name, []).append((key.strip(), value.strip()))
+    found = (replace(_bond(name, pairs), arp_validate=validated.get(name, "")) for name, pairs in sorted(lines.items()))
     return tuple(bond for bond in found if bond.mode)
 
 
@@ -49,10 +58,19 @@ def _bond(name: str, pairs: list[tuple[str, str]]) -> Bond:
         active_member="" if active == "None" else active,
         polling_ms=_small(own.get("MII Polling Interval (ms)", "")),
         arp_polling_ms=_small(own.get("ARP Polling Interval (ms)", "")),
+        arp_targets=tuple(ip for key in _ARP_TARGETS for ip in own.get(key, "").replace(",", " ").split()),
+        has_active_aggregator=_has_aggregator(own),
+        min_links=_small(own.get("Min links", "")),
         partner_mac=own.get("Partner Mac Address", "").lower(),
         hash_policy=own.get("Transmit Hash Policy", "").partition(" ")[0],
         members=tuple(_member(values) for values in members if values["name"]),
     )
+
+
+def _has_aggregator(own: dict[str, str]) -> bool | None:
+    if any(key.endswith(_NO_AGGREGATOR) for key in own):
+        return False
+    return True if "Active Aggregator Info" in own else None
 
 
 def _member(values: dict[str, str]) -> BondMember:
@@ -65,6 +83,9 @@ def _member(values: dict[str, str]) -> BondMember:
         duplex=duplex if duplex in ("full", "half") else "",
         link_failures=_small(values.get("Link Failure Count", "")),
         aggregator_id=_small(values.get("Aggregator ID", "")),
+        is_in_no_aggregator=values.get("Aggregator ID") == "N/A",
+        actor_churn=values.get("Actor Churn State", ""),
+        partner_churn=values.get("Partner Churn State", ""),
     )
 
 

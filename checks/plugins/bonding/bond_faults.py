@@ -1,0 +1,173 @@
+"""Faults of one bond: members without a link, members in no aggregation or in several, members of different speed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from checks.model.check import Kind
+from checks.model.facts import BondMember
+from checks.model.finding import Finding, Remedy, Status
+from checks.model.wording import listed
+from checks.plugins.bonding.bond_places import CAUSE_11, DRIVER, BondPlace, driver_file, finding_of, speed_text
+from checks.plugins.shared.grouping import briefly
+from checks.rules.bond_states import LACP_STATUS, NO_PARTNER, LacpState, lacp_state
+
+MEMBER_DOWN = Kind(
+    "IC-BOND-002",
+    "A member of a bond is down",
+    "The bond works with the other members. When the last one fails, the private network of the node is gone. A member "
+    "that goes up and down loses the packets of each moment.",
+    (CAUSE_11, DRIVER),
+)
+AGGREGATORS = Kind(
+    "IC-BOND-003",
+    "The members of a bond are in different aggregations",
+    "The bond uses the members of one aggregation. The switch did not put the ports into one aggregation: LACP is off "
+    "there, or the cables end in two switches that are no pair. Packets that the switch sends to the other ports are "
+    "lost.",
+    (CAUSE_11, f"{DRIVER}, 802.3ad"),
+)
+SPEEDS = Kind(
+    "IC-BOND-005",
+    "The members of a bond have different speeds",
+    "The slower member delays or drops what the faster one would carry, and with 802.3ad the switch leaves it out of "
+    "the aggregation.",
+    (CAUSE_11, f"{DRIVER}, 802.3ad"),
+)
+NO_AGGREGATION = Kind(
+    "IC-BOND-013",
+    "A bond of 802.3ad has no aggregation in use",
+    "With 802.3ad the members of the aggregation in use carry the packets. Without one, the private network of the "
+    "node is gone, though the links of its members are up.",
+    (CAUSE_11, f"{DRIVER}, 802.3ad", "Linux drivers/net/bonding/bond_procfs.c"),
+)
+UNSETTLED = Kind(
+    "IC-BOND-014",
+    "LACP does not settle between a bond and the switch",
+    "A switch that does not answer LACP, or answers it on some ports, may send packets to a member that the bond "
+    "does not use, or the reverse: these are lost. Without an answer the bond uses one member.",
+    (CAUSE_11, "IEEE 802.1AX, churn detection", "Linux drivers/net/bonding/bond_3ad.c"),
+)
+
+
+def faults_of_bond(place: BondPlace) -> Iterator[Finding]:
+    """Yield the faults of one bond, ARP monitoring left out."""
+    bond = place.bond
+    by_arp = place.unanswered
+    down = [m for m in bond.members if m.is_down and m not in by_arp]
+    up = [m for m in bond.members if not m.is_down]
+    if down:
+        yield _down(place, down, up)
+    ids = {m.aggregator_id for m in up if m.aggregator_id is not None}
+    is_split = bond.is_lacp and len(ids) > 1
+    if is_split:
+        yield _aggregators(place, up)
+    found = lacp_state(bond)
+    if found in LACP_STATUS and not (is_split and found is not LacpState.NOTHING):
+        yield _lacp(place, found, up)
+    speeds = {m.speed_mbps for m in up if m.speed_mbps}
+    if len(speeds) > 1:
+        yield finding_of(
+            SPEEDS,
+            place,
+            Status.WARN,
+            f"The members of {place.name} have different speeds: {listed(_at_speed(m) for m in up)}.",
+            "speeds differ",
+            (
+                Remedy(
+                    "Display what each member negotiated.",
+                    tuple(f"ethtool {m.name}" for m in up),
+                    f"root on {place.node}",
+                ),
+            ),
+        )
+
+
+def _down(place: BondPlace, down: Sequence[BondMember], up: Sequence[BondMember]) -> Finding:
+    verb = "is" if len(down) == 1 else "are"
+    rest = f"; {up[0].name} is the last member that is up" if len(up) == 1 else "" if up else "; no member is up"
+    return finding_of(
+        MEMBER_DOWN,
+        place,
+        Status.WARN if up else Status.FAIL,
+        f"{listed(m.name for m in down)} of {place.name} {verb} down{rest}.",
+        f"{briefly((m.name for m in down), 'member')} down",
+        (
+            Remedy(
+                "Check the cable, the transceiver and the switch port of the member.",
+                (*(f"ethtool {m.name}" for m in down), driver_file(place)),
+                f"root on {place.node}",
+            ),
+        ),
+        expected="All members up",
+        amount=len(down),
+    )
+
+
+def _aggregators(place: BondPlace, up: Sequence[BondMember]) -> Finding:
+    ids = ", ".join(f"{m.name} {m.aggregator_id}" for m in up)
+    silent = " The switch sends no LACP." if place.bond.partner_mac == NO_PARTNER else ""
+    return finding_of(
+        AGGREGATORS,
+        place,
+        Status.FAIL,
+        f"The members of {place.name} are in different aggregations: {ids}.{silent}",
+        "aggregations differ",
+        (
+            Remedy(
+                "Compare the partner of each member: the system MAC address and the key must be equal.",
+                (driver_file(place),),
+                f"root on {place.node}",
+            ),
+            _port_channel(place, up),
+        ),
+        expected="One Aggregator ID for all members",
+    )
+
+
+def _port_channel(place: BondPlace, members: Sequence[BondMember]) -> Remedy:
+    return Remedy(
+        f"Ask the network team to put the switch ports of {listed(m.name for m in members)} of {place.node} into "
+        "one LACP port channel; on two switches these must be a vPC, MLAG or stack."
+    )
+
+
+def _lacp(place: BondPlace, found: LacpState, up: Sequence[BondMember]) -> Finding:
+    bond = place.bond
+    names = listed(m.name for m in up)
+    verb = "is" if len(up) == 1 else "are"
+    churned = [m for m in up if m.is_churned]
+    if found is LacpState.TOO_FEW:
+        title = (
+            f"{place.name} is down: {names} {verb} up, and min_links asks for {bond.min_links} members in the "
+            "aggregation."
+        )
+    elif found is LacpState.NOTHING:
+        title = f"{place.name} has no active aggregator and carries no packet, though {names} {verb} up."
+    elif bond.partner_mac == NO_PARTNER:
+        title = f"The switch sends no LACP to {place.name}, so the bond uses one of {names}."
+        title = title if len(up) > 1 else f"The switch sends no LACP to {place.name}: no aggregation is agreed."
+    else:
+        title = f"LACP does not settle on {listed(m.name for m in churned)} of {place.name}: the ports are not in sync."
+    unsettled = found is LacpState.UNSETTLED
+    return finding_of(
+        UNSETTLED if unsettled else NO_AGGREGATION,
+        place,
+        LACP_STATUS[found],
+        title,
+        "LACP not settled" if unsettled else "no aggregation",
+        (
+            Remedy(
+                "Read the aggregation in use and the partner of each member; root sees more.",
+                (driver_file(place),),
+                f"root on {place.node}",
+            ),
+            _port_channel(place, churned or up),
+        ),
+        expected="One aggregation in use, with its members and a partner",
+        amount=len(churned or up),
+    )
+
+
+def _at_speed(member: BondMember) -> str:
+    return f"{member.name} at {speed_text(member)}"
