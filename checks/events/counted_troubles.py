@@ -55,6 +55,7 @@ _NIC_KINDS = {
     NicFault.DROPPED: EventKind.NIC_DROPS,
     NicFault.SEND_QUEUE: EventKind.NIC_DROPS,
     NicFault.OVERRUN: EventKind.NIC_DROPS,
+    NicFault.PORT_BUFFER: EventKind.NIC_DROPS,
     NicFault.OTHER: EventKind.NIC_ERRORS,
     NicFault.CORRUPT: EventKind.NIC_ERRORS,
 }

@@ -15,8 +15,10 @@ class DriverSign(Enum):
 
     CORRUPT = "frames that arrived damaged"
     NO_BUFFER = "packets that arrived while no receive buffer was free"
+    PORT_BUFFER = "packets dropped in the buffer of the NIC's port, before any receive ring"
     TOO_LONG = "frames longer than the NIC accepts"
     LINK = "the link went down"
+    HUNG = "the send queue hung, and the driver reset the NIC"
     FAULT = "faults that one end of the link reported"
     PAUSED = "pause frames received: the switch port asks the NIC to wait"
     PAUSES = "pause frames sent: the NIC asks the switch port to wait"
@@ -26,21 +28,23 @@ class DriverSign(Enum):
 _INTEL_PAUSE = {DriverSign.PAUSED: "rx_flow_control_xoff", DriverSign.PAUSES: "tx_flow_control_xoff"}
 _IXGBE = {
     DriverSign.CORRUPT: "rx_crc_errors",
-    DriverSign.NO_BUFFER: "rx_missed_errors|rx_no_buffer_count|rx_no_dma_resources|alloc_rx_(buff|page)_failed",
+    DriverSign.NO_BUFFER: "rx_missed_errors|rx_no_dma_resources|alloc_rx_(buff|page)_failed",
     DriverSign.TOO_LONG: "rx_(long_)?length_errors",
+    DriverSign.HUNG: "tx_timeout_count",
     **_INTEL_PAUSE,
 }
 _IGB = {
     DriverSign.CORRUPT: "rx_(crc|align|frame)_errors",
-    DriverSign.NO_BUFFER: "rx_missed_errors|rx_no_buffer_count|alloc_rx_buff_failed"
-    "|rx_queue_[0-9]+_(drops|alloc_failed)",
+    DriverSign.NO_BUFFER: "rx_missed_errors|alloc_rx_buff_failed|rx_queue_[0-9]+_(drops|alloc_failed)",
     DriverSign.TOO_LONG: "rx_long_length_errors",
+    DriverSign.HUNG: "tx_timeout_count",
     **_INTEL_PAUSE,
 }
 _DRIVERS: Mapping[str, Mapping[DriverSign, str]] = {
     "mlx5_core": {
         DriverSign.CORRUPT: "rx_(crc_errors|symbol_err|pcs_symbol_err)_phy",
-        DriverSign.NO_BUFFER: "rx_out_of_buffer|rx_discards_phy|rx_buff_alloc_err",
+        DriverSign.NO_BUFFER: "rx_out_of_buffer|dev_out_of_buffer|rx_buff_alloc_err",
+        DriverSign.PORT_BUFFER: "rx_discards_phy|rx_prio[0-7]_discards|outbound_pci_buffer_overflow",
         DriverSign.TOO_LONG: "rx_oversize_pkts_(phy|buffer|sw_drop)|rx_out_of_range_len_phy",
         DriverSign.LINK: "link_down_events_phy",
         DriverSign.PAUSED: "rx_(pause_ctrl_phy|global_pause|prio[0-7]_pause)",
@@ -53,23 +57,26 @@ _DRIVERS: Mapping[str, Mapping[DriverSign, str]] = {
     "e1000": _IGB,
     "i40e": {
         DriverSign.CORRUPT: r"port\.(rx_crc_errors|illegal_bytes)",
-        DriverSign.NO_BUFFER: r"port\.rx_dropped",
+        DriverSign.PORT_BUFFER: r"port\.rx_dropped",
         DriverSign.TOO_LONG: r"port\.rx_(oversize|jabber|length_errors)",
         DriverSign.FAULT: r"port\.mac_(local|remote)_faults",
+        DriverSign.HUNG: r"port\.tx_timeout",
         DriverSign.PAUSED: r"port\.link_xoff_rx",
         DriverSign.PAUSES: r"port\.link_xoff_tx",
     },
     "ice": {
         DriverSign.CORRUPT: r"(rx_crc_errors|illegal_bytes)\.nic",
-        DriverSign.NO_BUFFER: r"rx_dropped\.nic",
+        DriverSign.PORT_BUFFER: r"rx_dropped\.nic",
         DriverSign.TOO_LONG: r"rx_(oversize|jabber|length_errors|len_errors)\.nic",
         DriverSign.FAULT: r"mac_(local|remote)_faults\.nic",
+        DriverSign.HUNG: r"tx_timeout\.nic",
         DriverSign.PAUSED: r"link_xoff_rx\.nic",
         DriverSign.PAUSES: r"link_xoff_tx\.nic",
     },
     "bnxt_en": {
         DriverSign.CORRUPT: "rx_(fcs|align)_err_frames|rx_pcs_symbol_err",
-        DriverSign.NO_BUFFER: "rx_total_(discard_pkts|ring_discards|oom_discards|buf_errors)|rx_stat_discard",
+        DriverSign.NO_BUFFER: "rx_total_(discard_pkts|ring_discards|oom_discards|buf_errors)",
+        DriverSign.PORT_BUFFER: "rx_stat_discard",
         DriverSign.TOO_LONG: "rx_(ovrsz|mtu_err|jbr)_frames",
         DriverSign.LINK: "link_down_events",
         DriverSign.PAUSED: "rx_(pause|pfc)_frames",
@@ -78,6 +85,7 @@ _DRIVERS: Mapping[str, Mapping[DriverSign, str]] = {
     "bnx2x": {
         DriverSign.CORRUPT: "rx_(crc|align)_errors",
         DriverSign.NO_BUFFER: "rx_discards|rx_skb_alloc_discard",
+        DriverSign.PORT_BUFFER: "rx_brb_(discard|truncate)",
         DriverSign.TOO_LONG: "rx_oversize_packets|rx_jabbers",
         DriverSign.PAUSED: "rx_pause_frames|pfc_frames_received",
         DriverSign.PAUSES: "tx_pause_frames|pfc_frames_sent",
@@ -91,8 +99,8 @@ _DRIVERS: Mapping[str, Mapping[DriverSign, str]] = {
     },
     "be2net": {
         DriverSign.CORRUPT: "rx_crc_errors|rx_alignment_symbol_errors",
-        DriverSign.NO_BUFFER: "rx_drops_no_(pbuf|erx_descr)|(rx_input|rxpp|pmem)_fifo_overflow_drop"
-        "|rxq[0-9]+: rx_drops_no_frags",
+        DriverSign.NO_BUFFER: "rx_drops_no_erx_descr|rxq[0-9]+: rx_drops_no_frags",
+        DriverSign.PORT_BUFFER: "rx_drops_no_pbuf|(rx_input|rxpp|pmem)_fifo_overflow_drop",
         DriverSign.TOO_LONG: "rx_drops_mtu|rx_frame_too_long|jabber_events",
         DriverSign.PAUSED: "rx_(priority_)?pause_frames",
         DriverSign.PAUSES: "tx_(priority_)?pauseframes",
@@ -100,19 +108,24 @@ _DRIVERS: Mapping[str, Mapping[DriverSign, str]] = {
     "enic": {DriverSign.CORRUPT: "rx_crc_errors", DriverSign.NO_BUFFER: "rx_no_bufs"},
     "qede": {
         DriverSign.CORRUPT: "rx_(crc|align)_errors",
-        DriverSign.NO_BUFFER: "no_buff_discards|brb_(truncates|discards)",
+        DriverSign.NO_BUFFER: "no_buff_discards",
+        DriverSign.PORT_BUFFER: "brb_(truncates|discards)",
         DriverSign.TOO_LONG: "rx_oversize_packets|rx_jabbers",
         DriverSign.PAUSED: "rx_pause_frames",
         DriverSign.PAUSES: "tx_pause_frames",
     },
     "sfc": {
         DriverSign.CORRUPT: "port_rx_bad",
-        DriverSign.NO_BUFFER: "port_rx_nodesc_drops|port_rx_overflow",
+        DriverSign.NO_BUFFER: "port_rx_nodesc_drops",
+        DriverSign.PORT_BUFFER: "port_rx_overflow",
         DriverSign.TOO_LONG: "port_rx_gtjumbo",
         DriverSign.PAUSED: "port_rx_pause",
         DriverSign.PAUSES: "port_tx_pause",
     },
-    "vmxnet3": {DriverSign.NO_BUFFER: "pkts rx (OOB|out of buf)|rx buf alloc fail"},
+    "vmxnet3": {
+        DriverSign.NO_BUFFER: "pkts rx (OOB|out of buf)|rx buf alloc fail",
+        DriverSign.HUNG: "tx timeout count",
+    },
     "virtio_net": {DriverSign.NO_BUFFER: "rx_drops|rx_queue_[0-9]+_drops|rx[0-9]+_drops"},
     "hv_netvsc": {DriverSign.NO_BUFFER: "rx_no_memory"},
     "ena": {
@@ -121,7 +134,8 @@ _DRIVERS: Mapping[str, Mapping[DriverSign, str]] = {
     },
 }
 """Whole names of counters by driver, from the drivers' sources in Linux and their vendors' manuals. Those that repeat
-other counters, or count what is no loss (filtered multicast, retried transmissions), are left out."""
+other counters, or count what is no loss, are left out: filtered multicast, retried transmissions, and frames that
+waited in the NIC until its ring had a buffer (rx_no_buffer_count of Intel)."""
 
 
 def driver_signs(counters: DriverCounters) -> dict[DriverSign, dict[str, int]]:

@@ -19,6 +19,7 @@ class NicFault(Enum):
 
     CORRUPT = "corrupt frames, or a carrier lost while sending"
     OVERRUN = "no buffer for received packets"
+    PORT_BUFFER = "packets dropped in the buffer of the NIC's port"
     DROPPED = "received packets dropped by the kernel"
     SEND_QUEUE = "packets dropped before they left the node"
     LINK = "the link went down or up"
@@ -159,7 +160,12 @@ def faults_of(nic: PrivateNic, limits: Thresholds, ends: LossEnds) -> Iterator[F
             yield FaultyNic(nic, NicFault.CORRUPT, corrupt | damaged, number, Status.FAIL)
         if overrun := _grew(nic, _OVERRUN) | signs.get(DriverSign.NO_BUFFER, {}):
             yield FaultyNic(nic, NicFault.OVERRUN, overrun, max(overrun.values()), harms_if_received)
-        if (dropped := nic.counts.value("rx_dropped")) and _is_more_than_strays(nic, dropped, limits):
+        full = signs.get(DriverSign.PORT_BUFFER, {})
+        if full:
+            yield FaultyNic(nic, NicFault.PORT_BUFFER, full, max(full.values()), harms_if_received)
+        # mlx5 of newer kernels adds what the port dropped.
+        dropped = nic.counts.value("rx_dropped") - max(full.values(), default=0)
+        if dropped > 0 and _is_more_than_strays(nic, dropped, limits):
             # With a smaller MTU than other nodes this is an effect, which mtu-consistency and df-ping report.
             status = Status.INFO if nic.has_small_mtu else Status.WARN
             yield FaultyNic(nic, NicFault.DROPPED, {"rx_dropped": dropped}, dropped, status)
@@ -188,7 +194,8 @@ def _other(nic: PrivateNic, signs: Mapping[DriverSign, dict[str, int]]) -> Itera
     for total, parts in _TOTALS.items():
         if not _grew(nic, parts):
             other |= _grew(nic, (total,))
-    too_long, faults = signs.get(DriverSign.TOO_LONG, {}), signs.get(DriverSign.FAULT, {})
+    too_long = signs.get(DriverSign.TOO_LONG, {})
+    faults = signs.get(DriverSign.FAULT, {}) | signs.get(DriverSign.HUNG, {})
     if other or too_long or faults:
         is_effect = nic.has_small_mtu and set(other) <= {"rx_length_errors", "rx_errors"} and not faults
         status = Status.INFO if is_effect else Status.WARN

@@ -41,7 +41,8 @@ _MEASURES = "racwire-measure"
 _DATAGRAMS, _PINGS = "racwire-probe", "racwire-pings"
 _PROBES = {_DATAGRAMS: "probed", _PINGS: "pinged"}
 _NIC_FAULTS = {
-    "IC-NIC-003": NicFault.OVERRUN, "IC-NIC-004": NicFault.DROPPED, "IC-NIC-005": NicFault.SEND_QUEUE,
+    "IC-NIC-003": NicFault.OVERRUN, "IC-NIC-020": NicFault.PORT_BUFFER, "IC-NIC-004": NicFault.DROPPED,
+    "IC-NIC-005": NicFault.SEND_QUEUE,
 }  # fmt: skip
 
 

@@ -79,7 +79,7 @@ def test_counts_of_several_queues_with_one_name_are_added_up():
     assert (nic.name, nic.driver) == ("ens192", "vmxnet3")
     assert nic.counts["pkts rx OOB"] == 42
     assert nic.counts["drv dropped rx total"] == 3
-    assert driver_signs(nic) == {DriverSign.NO_BUFFER: {"pkts rx OOB": 42, "rx buf alloc fail": 1}}
+    assert driver_signs(nic)[DriverSign.NO_BUFFER] == {"pkts rx OOB": 42, "rx buf alloc fail": 1}
 
 
 def test_names_with_colons_and_nics_without_counters():
@@ -122,6 +122,16 @@ def test_no_output_raises(text):
     ("driver", "name", "sign"),
     [
         ("mlx5_core", "rx_out_of_buffer", DriverSign.NO_BUFFER),
+        ("mlx5_core", "rx_discards_phy", DriverSign.PORT_BUFFER),
+        ("mlx5_core", "rx_prio3_discards", DriverSign.PORT_BUFFER),
+        ("i40e", "port.rx_dropped", DriverSign.PORT_BUFFER),
+        ("ice", "rx_dropped.nic", DriverSign.PORT_BUFFER),
+        ("bnx2x", "rx_brb_discard", DriverSign.PORT_BUFFER),
+        ("be2net", "rx_drops_no_pbuf", DriverSign.PORT_BUFFER),
+        ("sfc", "port_rx_overflow", DriverSign.PORT_BUFFER),
+        ("igb", "rx_missed_errors", DriverSign.NO_BUFFER),
+        ("igb", "rx_no_buffer_count", None),  # they waited in the NIC, and are not lost
+        ("igb", "tx_timeout_count", DriverSign.HUNG),
         ("mlx5_core", "rx_prio3_pause", DriverSign.PAUSED),
         ("mlx5_core", "rx_steer_missed_packets", None),
         ("ixgbe", "rx_no_dma_resources", DriverSign.NO_BUFFER),

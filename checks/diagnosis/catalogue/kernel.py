@@ -49,7 +49,7 @@ KERNEL = (
         name="Packets dropped by the kernel or the NIC, rp_filter included",
         touches=(touch(How.FLOWS, Way.TO),),
         is_symptom=True,
-        proved_by=("IC-RPF-002", "IC-NIC-004"),
+        proved_by=("IC-RPF-002", "IC-NIC-004", "IC-NIC-020"),
         hinted_by=("IC-DEV-004", "IC-RPF-004", "IC-EROUTE-005"),
         look=look(
             "Watch the drops of each private NIC, and those of rp_filter.",

@@ -16,6 +16,7 @@ from checks.rules.nic_counts import FaultyNic, NicFault, discarding, faults_of, 
 _AT_RECEIVER = {
     NicFault.CORRUPT: ("arrived corrupt", "arrived damaged and was discarded by the NIC", 1),
     NicFault.OVERRUN: ("without a receive buffer", "found no buffer in the NIC", 16),
+    NicFault.PORT_BUFFER: ("dropped in the port's buffer", "was dropped in the buffer of the NIC's port", 15),
     NicFault.DROPPED: ("dropped after receipt", "was dropped by the kernel after the NIC had received it", 15),
 }
 """What is counted, what became of a packet, and the cause in MOS 563566.1."""

@@ -43,6 +43,14 @@ OVERRUN = Kind(
     "rings are too small, or one CPU serves too many packets.",
     ("MOS 563566.1, cause 16", _STATISTICS),
 )
+PORT_BUFFER = Kind(
+    "IC-NIC-020",
+    "A private NIC dropped packets in the buffer of its port",
+    "The packets reached the port of the NIC and were dropped before any receive ring: the NIC passes packets to the "
+    "node more slowly than the link brings them. The PCIe slot is too narrow, the node is slow to take data, or bursts "
+    "are larger than the buffer.",
+    ("MOS 563566.1, cause 15", "Linux kernel documentation, mlx5 counters, rx_discards_phy", _STATISTICS),
+)
 DROPPED = Kind(
     "IC-NIC-004",
     "The kernel dropped packets that a private NIC had received",
@@ -90,6 +98,7 @@ NOT_KNOWN = Kind("IC-NIC-008", "The counters of private NICs are not known")
 _KINDS = {
     NicFault.CORRUPT: CORRUPT,
     NicFault.OVERRUN: OVERRUN,
+    NicFault.PORT_BUFFER: PORT_BUFFER,
     NicFault.DROPPED: DROPPED,
     NicFault.SEND_QUEUE: SEND_QUEUE,
     NicFault.LINK: LINK,
@@ -104,7 +113,7 @@ _KINDS = {
     question="Do the private NICs count errors, drops or link changes?",
     needs=("networks", "counters"),
     uses=("nodes", "activity"),
-    kinds=(QUIET, CORRUPT, OVERRUN, DROPPED, SEND_QUEUE, LINK, OTHER, NOT_KNOWN, PAUSED, LIMITED),
+    kinds=(QUIET, CORRUPT, OVERRUN, DROPPED, SEND_QUEUE, LINK, OTHER, NOT_KNOWN, PAUSED, LIMITED, PORT_BUFFER),
 )
 def nic_counters(cluster: Cluster) -> Iterator[Finding]:
     """Compares the counters of each private NIC, bond member and send queue between two readings.
@@ -194,6 +203,7 @@ def _finding(cluster: Cluster, same: Sequence[FaultyNic]) -> Finding:
 _EXPECTED = {
     NicFault.CORRUPT: "0",
     NicFault.OVERRUN: "0",
+    NicFault.PORT_BUFFER: "0",
     NicFault.DROPPED: "A few packets of protocols that the node does not speak",
     NicFault.SEND_QUEUE: "0",
     NicFault.LINK: "No change of the link",
@@ -212,6 +222,8 @@ def _title(same: Sequence[FaultyNic], at: str, number: int, time: str) -> str:
             return f"{at} {' and '.join(filter(None, (corrupt, lost)))} in {time}."
         case NicFault.OVERRUN:
             return f"{at} had no buffer for {counted(number, 'packet')} that arrived in {time}, and dropped them."
+        case NicFault.PORT_BUFFER:
+            return f"{at} dropped {counted(number, 'packet')} in the buffer of its port in {time}, before any ring."
         case NicFault.DROPPED:
             mtu = "; another node has a larger MTU" if same[0].status is Status.INFO else ""
             return f"The kernel dropped {counted(number, 'packet')} that {at} had received in {time}{mtu}."
@@ -260,6 +272,7 @@ def _brief(fault: NicFault, number: int) -> str:
     what = {
         NicFault.CORRUPT: f"{number:,} corrupt",
         NicFault.OVERRUN: f"{number:,} without a buffer",
+        NicFault.PORT_BUFFER: f"{number:,} dropped in its port",
         NicFault.DROPPED: f"{number:,} dropped",
         NicFault.SEND_QUEUE: f"{number:,} not sent",
         NicFault.LINK: counted(number, "link change"),

@@ -41,6 +41,15 @@ def steps(same: Sequence[FaultyNic], nodes: Sequence[str]) -> list[Remedy]:
                 is_change=True,
             )
             return [look, change]
+        case NicFault.PORT_BUFFER:
+            look = Remedy(
+                "Compare the buffer of the port with its pause frames, and the width and speed of the PCIe slot with "
+                "those that the NIC can use. Larger rings do not help: the packets reached none.",
+                _each(names, "ethtool -S ETH", "ethtool -a ETH", f"cat {_PCIE}"),
+                where,
+            )
+            ask = Remedy(f"Ask the network team whether the switch port of {places(same)} takes part in flow control.")
+            return [look, ask]
         case NicFault.DROPPED:
             look = Remedy(
                 "Find out what is dropped: drops for want of memory and full rings of virtual NICs are in the counters "
@@ -83,6 +92,12 @@ def steps(same: Sequence[FaultyNic], nodes: Sequence[str]) -> list[Remedy]:
                 where,
             )
             return [look, port]
+
+
+_PCIE = " ".join(
+    f"/sys/class/net/ETH/device/{name}"
+    for name in ("current_link_speed", "max_link_speed", "current_link_width", "max_link_width")
+)
 
 
 def _mend_link(same: Sequence[FaultyNic]) -> Remedy:

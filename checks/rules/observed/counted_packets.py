@@ -103,7 +103,7 @@ def _directions(fault: FaultyNic) -> tuple[Traffic, ...]:
     node, network = fault.nic.node, fault.nic.network
     there, back = _to(node, network), _from(node, network)
     match fault.fault:
-        case NicFault.OVERRUN | NicFault.DROPPED:
+        case NicFault.OVERRUN | NicFault.PORT_BUFFER | NicFault.DROPPED:
             return (there,)
         case NicFault.SEND_QUEUE:
             return (back,)
