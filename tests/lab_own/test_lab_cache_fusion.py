@@ -220,6 +220,7 @@ def test_the_daemon_reads_the_file_of_the_cluster(fault, tmp_path: Path) -> None
         1500 if fault is None or fault.needs_fragments else 9000,
         has_storage=bool(fault and fault.needs_storage),
         rate_mbps=1000 if fault and fault.needs_rate else 0,
+        hypervisor=("rac2",),
     )
     broken = [place(fault, shape, None, None)] if fault else []
     for instance in desired(shape, broken).instances.values():

@@ -248,7 +248,7 @@ import subprocess, sys
 import racwire_lab as lab
 from racwire_lab.cluster.far_end import why_not
 try:
-    cluster = lab.up(rate="1g")
+    cluster = lab.up(rate="1g", hypervisor=["rac2"])
     for fault in lab.FAULTS.values():
         if fault.needs_fragments or fault.needs_users or fault.needs_storage or why_not(fault.name):
             continue

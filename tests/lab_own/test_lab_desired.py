@@ -24,7 +24,8 @@ from racwire_lab.cluster.state import State, boot_id, load, save
 from racwire_lab.cluster.topology import MAX_NODES, PortId, Shape, ports_named
 from racwire_lab.cluster.wiring import changed_nic, join, split, unwire, wire
 
-SHAPE, CUT, STORING = Shape(3, 9000), Shape(3, 1500), Shape(3, 9000, has_storage=True, rate_mbps=1000)
+SHAPE = Shape(3, 9000, hypervisor=("rac2", "rac3"))
+CUT, STORING = replace(SHAPE, mtu=1500), replace(SHAPE, has_storage=True, rate_mbps=1000)
 
 
 def shape_for(fault: Fault) -> Shape:
@@ -42,6 +43,23 @@ def test_no_two_nodes_share_an_address() -> None:
 
 def test_interface_names_fit_the_kernel() -> None:
     assert max(len(f"{port.name}-xx") for port in Shape(MAX_NODES, 9000).ports) <= 15
+
+
+def test_rules_of_one_name_count_together() -> None:
+    rules = desired(SHAPE, [place(FAULTS["flow-share-loss"], SHAPE, None, None)]).switch_rules
+    lines = ruleset("bridge", rules).splitlines()
+    assert {rule.name for rule in rules} == {"flow-share-loss-rac2-eth2"}
+    assert len([line for line in lines if line.endswith("jump flow-share-loss-rac2-eth2")]) == len(rules) == 6
+    assert lines.count("add counter bridge racwire flow-share-loss-rac2-eth2") == 1
+
+
+def test_a_fault_of_a_hypervisor_needs_one_before_the_node() -> None:
+    with pytest.raises(
+        LabError, match=r"which rac2 is not: run `racwire lab down` .* `racwire lab up --hypervisor`\.$"
+    ):
+        place(FAULTS["spoof-check"], Shape(3, 9000), None, None)
+    with pytest.raises(LabError, match=r"which rac1 is not: choose --node rac2\.$"):
+        place(FAULTS["spoof-check"], SHAPE, "rac1", None)
 
 
 @given(st.lists(ACTIVE, unique=True))

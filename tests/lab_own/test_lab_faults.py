@@ -32,7 +32,7 @@ TO_RAC1, TO_RAC2 = PRIVATE[1].address(1), PRIVATE[1].address(2)
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     with lab_directory(tmp_path_factory.mktemp("lab") / "dir"):
-        yield up(database=False, rate="10g")
+        yield up(database=False, rate="10g", hypervisor=["rac2"])
 
 
 @pytest.fixture
