@@ -162,6 +162,19 @@ def test_a_port_without_a_cable_does_not_flap(cluster: Lab) -> None:
     assert "NO-CARRIER" in run(cluster, "rac2", "ip", "link", "show", "eth2").stdout
 
 
+def test_a_reboot_ends_no_fault(running: Lab) -> None:
+    running.break_("policy-gateway")
+    running.break_("local-bridge", network="1")
+    running.break_("arp-off", network="1")
+    running.reboot("rac2")
+    assert "192.168.11.254" in run(running, "rac2", "ip", "route", "show", "table", "101").stdout
+    assert "192.168.10.1/24" in run(running, "rac2", "ip", "-o", "address", "show", "br-5f1").stdout
+    assert "NOARP" in run(running, "rac2", "ip", "link", "show", "eth1").stdout
+    running.mend()
+    left = run(running, "rac2", "sh", "-c", "ip rule; ip link; ip route show table 101").stdout
+    assert not any(word in left for word in ("lookup 101", "br-5f", "NOARP", ".254"))
+
+
 def test_the_next_boot_has_no_nic_and_another_address(running: Lab) -> None:
     before = state(running, "rac2")
     running.break_("no-autoconnect", "rac2", "1")

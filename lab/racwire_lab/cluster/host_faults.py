@@ -234,7 +234,8 @@ class HostChange:
         """Return the jobs that end faults; they run before the NICs change."""
         ended = [step for step in reversed(self.before.routes) if step not in self.after.routes]
         ended += [step for step in self.before.haip_routes if has_haip and step not in self.after.haip_routes]
-        jobs = self._ip([off for _, off in ended if off])
+        # A route or an address can be gone already: the kernel drops them with a link, or an address.
+        jobs = self._ip([off for _, off in ended if off], "sh", "-c", "ip -force -batch - 2>/dev/null || true")
         jobs += self._sh(
             [
                 _setting(path, usual)
@@ -273,8 +274,8 @@ class HostChange:
                 jobs.append(self._copier(copy))
         return jobs
 
-    def _ip(self, lines: list[str]) -> list[LabJob]:
-        argv = [*into(self.holder, "net", rootless=self.rootless), "ip", "-batch", "-"]
+    def _ip(self, lines: list[str], *command: str) -> list[LabJob]:
+        argv = [*into(self.holder, "net", rootless=self.rootless), *(command or ("ip", "-batch", "-"))]
         text = "".join(f"{line}\n" for line in lines)
         return [LabJob(argv, text, f"change the routes of {self.node}")] if lines else []
 

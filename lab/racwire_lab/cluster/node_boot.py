@@ -143,6 +143,9 @@ def record_next_boot(directory: Path, healthy: Desired, before: Desired, after: 
             _rename(node_home(directory, port.node), before.nics[port].name, nic.name)
         steps[port.node] += _after_boot(after.networks[port.network], healthy.nics[port], nic)
     for node, lines in steps.items():
+        made = after.hosts[node].routes
+        # Rules and bridges remain; routes do not.
+        lines += [*(off for _, off in reversed(made) if off), *(on for on, _ in made)]
         _write(node_home(directory, node) / "after_boot", "".join(f"{line}\n" for line in lines))
 
 
