@@ -123,7 +123,7 @@ def _place(
         (interface, address)
         for interface in node.interfaces
         for address in interface.addresses
-        if not address.is_link_local and in_subnet(address, entry.subnet)
+        if not _is_haip(address, entry.subnet) and in_subnet(address, entry.subnet)
     ]
     named = [place for place in places if fnmatchcase(place[0].name, entry.name)]
     if named:
@@ -131,6 +131,12 @@ def _place(
     others = [e.name for e in entries if e.subnet == entry.subnet and e.name != entry.name]
     left = [place for place in places if not any(fnmatchcase(place[0].name, name) for name in others)]
     return left[0] if left else None
+
+
+def _is_haip(address: Address, subnet: str) -> bool:
+    """Return whether an address is that of a HAIP: one in 169.254.0.0/16, unless the private network lies there and the
+    address has no alias, which those of Clusterware have (`eth1:1`)."""
+    return address.is_link_local and not (subnet.startswith("169.254.") and not address.label)
 
 
 def usual_mtu(mtus: Sequence[int], elsewhere: Sequence[int]) -> int | Unknown:

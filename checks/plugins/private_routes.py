@@ -15,7 +15,14 @@ from checks.plugins.shared.route_remedy import without_mtu
 from checks.rules.flow_verdicts import answered, judge_flow
 from checks.rules.node_counts import sysctl
 from checks.rules.observed.states import read_on, state, states, to_peer
-from checks.rules.private_ways import is_connected, lacks_route, led_astray, shares_subnet, should_have_route
+from checks.rules.private_ways import (
+    is_connected,
+    lacks_route,
+    led_astray,
+    next_hops,
+    shares_subnet,
+    should_have_route,
+)
 from checks.rules.table_routes import network_of
 
 _GUIDE = "Grid Infrastructure Installation Guide, private networks"
@@ -60,6 +67,13 @@ NO_ROUTE = Kind(
     "Packets of the peers arrive and get no answer. A ping that is bound to the NIC does not need the route.",
     ("ip-route(8)",),
 )
+SEVERAL_HOPS = Kind(
+    "IC-ROUTE-007",
+    "The route of a private network has next hops over several NICs",
+    "The kernel divides the packets for the network among the NICs by their addresses or flows. Those that take "
+    "another NIC reach another network, and rp_filter of the peer can drop them. HAIP uses several NICs without that.",
+    ("ip-route(8), nexthop", "MOS 1210883.1"),
+)
 
 
 @check(
@@ -67,17 +81,16 @@ NO_ROUTE = Kind(
     question="Do the routes of the nodes keep the private networks private?",
     needs=("nodes", "networks"),
     uses=("flows", "setups"),
-    kinds=(PRIVATE, DEFAULT, HAIP_MTU, FORWARDS, ASTRAY, NO_ROUTE),
+    kinds=(PRIVATE, DEFAULT, HAIP_MTU, FORWARDS, ASTRAY, NO_ROUTE, SEVERAL_HOPS),
 )
 def private_routes(cluster: Cluster) -> Iterator[Finding]:
     """Judges the default route, the routes in the range of HAIP, and forwarding, on each node with a private NIC.
 
     A default route over a private NIC is a warning. So is a route for addresses in 169.254.0.0/16 whose own MTU is
-    smaller than that of its private NIC, and net.ipv4.ip_forward of 1. A route that takes the packets for a peer's
-    private address away from the NIC of its network is a failure, and so is a private network without a route, unless
-    UDP datagrams to it were answered: a rule can point to another table. Where the node has a bridge of its own,
-    containers or virtual machines need forwarding; that is reported for information. Routes for the private subnets
-    themselves are judged by mtu-consistency and df-ping.
+    smaller than that of its private NIC, and net.ipv4.ip_forward of 1 on a node without a bridge of its own for
+    containers or virtual machines. A route that takes the packets for a peer's private address away from the NIC of its
+    network is a failure, and so are next hops over several NICs, and a private network without a route, unless UDP
+    datagrams to it were answered: a rule can point to another table.
     """
     if isinstance(cluster.networks, Unknown):
         return
@@ -161,6 +174,7 @@ def _haip(cluster: Cluster, node: Node) -> Iterator[Finding]:
             continue
         if route.mtu is None or route.mtu >= interface.mtu:
             continue
+        to_haip = Traffic(networks=(network.name,), senders=(node.name,), addresses=("haip",))
         yield HAIP_MTU.finding(
             Status.WARN,
             f"The route of {node.name} for HAIP, {route.destination} over {route.interface}, has MTU {route.mtu}; "
@@ -181,12 +195,8 @@ def _haip(cluster: Cluster, node: Node) -> Iterator[Finding]:
             network=network.name,
             nodes=[node.name],
             extent=(interface.mtu - route.mtu, "bytes less"),
-            observed=[state("mtu", node.name, network.name, route.interface, route.mtu, _to_haip(node, network))],
+            observed=[state("mtu", node.name, network.name, route.interface, route.mtu, to_haip)],
         )
-
-
-def _to_haip(node: Node, network: PrivateNetwork) -> Traffic:
-    return Traffic(networks=(network.name,), senders=(node.name,), addresses=("haip",))
 
 
 def _is_of_haip(destination: str) -> bool:
@@ -201,6 +211,9 @@ def _astray(cluster: Cluster, node: Node) -> Iterator[Finding]:
             continue  # interfaces finds two networks in one subnet
         if not should_have_route(node, interface, network):
             continue  # interfaces finds why
+        if hops := next_hops(node, network):
+            yield _several_hops(node, interface, network, hops)
+            continue
         taken = led_astray(node, interface, network)
         if not taken:
             yield from _without_route(cluster, node, interface, network)
@@ -246,6 +259,37 @@ def _astray(cluster: Cluster, node: Node) -> Iterator[Finding]:
                 for port, route in taken
             ],
         )
+
+
+def _several_hops(node: Node, interface: str, network: PrivateNetwork, hops: Sequence[Route]) -> Finding:
+    nics, place = (
+        listed(dict.fromkeys(h.interface for h in hops)),
+        (SEVERAL_HOPS.code, node.name, network.name, interface),
+    )
+    return SEVERAL_HOPS.finding(
+        Status.FAIL,
+        f"The route of {node.name} to {network.subnet} has next hops over {nics}; {interface} has the network.",
+        subject=f"{node.name}: {network.subnet} over {nics}",
+        seen=[_line(node, hop) for hop in hops],
+        expected=(f"The route of {network.subnet} over {interface} alone",),
+        next=[
+            Remedy("Find out which service set the route.", ("ip route show",), f"any user on {node.name}"),
+            Remedy(
+                "Set the route here, and remove the next hops in that service.",
+                (_own_route(node, interface, network).replace(" add ", " replace ", 1),),
+                f"root on {node.name}",
+                is_change=True,
+            ),
+        ],
+        evidence=[(node.name, "routes"), (node.name, "interfaces")],
+        network=network.name,
+        nodes=[node.name],
+        observed=[
+            state(*place, port.node, to_peer(node.name, port.node, network.name, port.ip))
+            for port in network.ports
+            if port.node != node.name
+        ],
+    )
 
 
 def _own_route(node: Node, interface: str, network: PrivateNetwork) -> str:

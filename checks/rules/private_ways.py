@@ -22,7 +22,7 @@ class PrivateWay:
     @property
     def is_haip(self) -> bool:
         """Whether the packets are those between HAIP addresses."""
-        return self.source_ip != "" and ipaddress.ip_address(self.source_ip).is_link_local
+        return self.source_ip.startswith("169.254.") and all(self.source_ip != port.ip for port in self.network.ports)
 
 
 def private_ways(cluster: Cluster, node: str) -> Iterator[PrivateWay]:
@@ -82,6 +82,16 @@ def led_astray(node: Node, interface: str, network: PrivateNetwork) -> list[tupl
         for port in network.ports
         if port.node != node.name and (route := route_to(node, port.ip)) and route.interface != interface
     ]
+
+
+def next_hops(node: Node, network: PrivateNetwork) -> list[Route]:
+    """Return the routes of the main table for a private network that are next hops of one route, over several NICs.
+
+    Two NICs with addresses in one subnet have a route each, with a source of its own: the kernel uses the first.
+    """
+    found = [r for r in node.routes if r.destination == network.subnet]
+    same = [r for r in found if (r.metric, r.source) == (found[0].metric, found[0].source)]
+    return same if len({r.interface for r in same}) > 1 else []
 
 
 def lacks_route(node: Node, interface: str, network: PrivateNetwork) -> bool:

@@ -294,11 +294,12 @@ class Make(Table, frozen=True, kw_only=True):
                     built = msgspec.structs.replace(built, routes=_connected(built.routes, new))
         for route in self.route:
             if built.name in several(route.node):
-                new_route = Route(
-                    route.to, route.interface, route.gateway, route.mtu, route.mtu_locked, metric=route.metric
+                hops = tuple(
+                    Route(route.to, nic, route.gateway, route.mtu, route.mtu_locked, metric=route.metric)
+                    for nic in several(route.interface)
                 )
                 others = tuple(r for r in built.routes if (r.destination, r.metric) != (route.to, route.metric))
-                built = msgspec.structs.replace(built, routes=(*others, new_route))
+                built = msgspec.structs.replace(built, routes=(*others, *hops))
         entries = [n for n in self.neighbour if built.name in several(n.node)]
         neighbours = tuple(Neighbour(n.ip, n.interface, n.mac, n.state) for n in entries)
         built = msgspec.structs.replace(built, neighbours=(*built.neighbours, *neighbours))

@@ -28,7 +28,8 @@ class RouteOf(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     node: str | tuple[str, ...]
     to: str
-    interface: str
+    interface: str | tuple[str, ...]
+    """Several: the next hops of one route."""
     gateway: str = ""
     mtu: int | None = None
     mtu_locked: bool = False

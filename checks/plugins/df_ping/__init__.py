@@ -281,8 +281,8 @@ def _too_big(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) 
     yield TOO_BIG.finding(
         Status.FAIL,
         f"On {network.name} {router} refuses full-size packets "
-        f"{where(cluster, network, pairs_of(paths))}: "
-        f"it carries at most {listed(str(m) for m in mtus)} bytes.",
+        f"{where(cluster, network, pairs_of(paths))}"
+        f"{f': it carries at most {listed(str(m) for m in mtus)} bytes' if mtus else ''}.",
         subject=f"{short_name(network, centre)}: router in the way",
         data={**path_data(paths), "router_mtu_bytes": min(mtus, default=None)},
         seen=(*reasons_of(paths), *result_lines(paths)),

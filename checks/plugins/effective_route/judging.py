@@ -29,6 +29,7 @@ from checks.rules.table_routes import route_to
 
 _TCP_HEADERS = {4: 40, 6: 60}
 """The bytes of an IP and a TCP header without options."""
+_NO_GATEWAY = "No gateway: the peers are on the same network"
 
 
 @dataclass(frozen=True)
@@ -93,9 +94,17 @@ JUDGES = (
     Judge(
         GATEWAY,
         Status.FAIL,
-        lambda w: bool(w.route.gateway) and w.is_right,
+        lambda w: w.route.gateway not in ("", w.route.destination_ip) and w.is_right,
         lambda w: f"sends packets to the gateway {w.route.gateway}{_by(w)}",
-        "No gateway: the peers are on the same network",
+        _NO_GATEWAY,
+    ),
+    Judge(
+        GATEWAY,
+        Status.WARN,
+        # The default gateway is this peer, or it told the kernel by a redirect, which expires, to send directly.
+        lambda w: w.route.gateway == w.route.destination_ip and w.is_right,
+        lambda w: f"takes the peer itself for a gateway{_by(w)}",
+        _NO_GATEWAY,
     ),
     Judge(
         LEARNED,
@@ -172,6 +181,10 @@ def _steps(judge: Judge, same: Sequence[WayInUse]) -> list[Remedy]:
         (get, "ip rule show", f"ip route show table {table or 'all'}"),
         f"any user on {name}",
     )
+    if judge.kind is REFUSED and first.rule and not table:
+        text = "Find the service that made the rule, and remove the rule there and here."
+        command = f"ip rule del {first.rule.partition(': ')[2]}"
+        return [show, Remedy(text, (command,), f"root on {name}", is_change=True)]
     if judge.kind not in (GATEWAY, OTHER_NIC, HAIP_ELSEWHERE):
         return [show]
     subnet = first.network.subnet if not first.is_haip else _subnet_of(first)

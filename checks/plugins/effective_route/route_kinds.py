@@ -19,8 +19,8 @@ LEARNED = Kind(
 OTHER_NIC = Kind(
     "IC-EROUTE-003",
     "A kernel sends the packets for a private address through another NIC, by a rule or another table",
-    "The main table has the right route, or is without one. A policy rule selects another table for these addresses, or the "
-    "default route takes them: packets leave through another NIC, and rp_filter of the peer can drop them.",
+    "A policy rule selects another table than the main one for these addresses, or the default route takes them: "
+    "packets leave through another NIC, and rp_filter of the peer can drop them.",
     ("ip-rule(8)", "MOS 1286796.1"),
 )
 SMALLER = Kind(
@@ -55,8 +55,8 @@ GATEWAY = Kind(
     "A kernel sends the packets for a private address to a gateway",
     "The peers are on the same network and need no gateway: the kernel asks for the MAC address of the gateway, not "
     "for that of the peer. Where the gateway does not exist, the packets do not leave the node; where it forwards, a "
-    "router carries them. Scripts of clouds for a second NIC make such a rule: its table has a default route, and lacks "
-    "the route of the private network.",
+    "router carries them. Scripts of clouds for a second NIC make such a rule, for a table that has a "
+    "default route and lacks the route of the private network.",
     ("ip-rule(8)", "Grid Infrastructure Installation Guide, private networks"),
 )
 HAIP_ELSEWHERE = Kind(

@@ -10,6 +10,7 @@ from checks.rules.policy_rules import rule_for
 from checks.rules.private_ways import (
     PrivateWay,
     lacks_route,
+    next_hops,
     private_ways,
     shares_subnet,
     should_have_route,
@@ -125,6 +126,8 @@ def _way(
         return LeftOut(*place, f"another private network has the subnet {network.subnet}", "interfaces")
     if answer is None:
         return LeftOut(*place, f"`ip route get` on {node.name} gave no answer for some addresses")
+    if not way.is_haip and next_hops(node, network):
+        return LeftOut(*place, f"the route of {node.name} has several next hops", "private-routes")
     rules = of.rules if isinstance(of.rules, tuple) else ()
     one = WayInUse(node, network, nic, answer, _rule(node, answer, rules))
     if one.is_right and not answer.gateway:

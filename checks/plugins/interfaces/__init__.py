@@ -11,7 +11,13 @@ from checks.model.effect import Effect
 from checks.model.facts import Cluster, Node, PrivateNetwork, Unknown
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.wording import listed
-from checks.plugins.interfaces.link_local import HAIP_TAKEN, RANGE_SHARED, link_local_findings
+from checks.plugins.interfaces.link_local import (
+    HAIP_TAKEN,
+    NETWORK_IN_RANGE,
+    RANGE_SHARED,
+    link_local_findings,
+    networks_in_range,
+)
 from checks.plugins.interfaces.links_down import BOND_DOWN, NOT_UP, not_up
 from checks.plugins.interfaces.oifcfg_lines import (
     ALSO_PUBLIC,
@@ -100,6 +106,7 @@ NONE_CONFIGURED = Kind(
         NOT_UNDERSTOOD,
         HAIP_TAKEN,
         RANGE_SHARED,
+        NETWORK_IN_RANGE,
     ),
 )
 def interfaces(cluster: Cluster) -> Iterator[Finding]:
@@ -110,7 +117,7 @@ def interfaces(cluster: Cluster) -> Iterator[Finding]:
     other interface of a node may have an address in one, except on engineered systems; none may also be public, or be
     configured for some nodes only. racwire finds the interface by its subnet, since stored names can be wildcards. HAIP
     must be online where its resource exists and has the target ONLINE. No other interface may have an address in the
-    range of HAIP, or take the packets for a HAIP address of another node.
+    range of HAIP, or take the packets for a HAIP address of another node; and no private network may lie there.
     """
     if isinstance(cluster.networks, Unknown):
         return
@@ -139,6 +146,7 @@ def interfaces(cluster: Cluster) -> Iterator[Finding]:
     yield from configuration_findings(cluster)
     yield from haip_findings(cluster)
     yield from link_local_findings(cluster)
+    yield from networks_in_range(cluster)
 
 
 def _network(cluster: Cluster, network: PrivateNetwork) -> Iterator[Finding]:

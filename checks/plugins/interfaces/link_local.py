@@ -39,6 +39,15 @@ RANGE_SHARED = Kind(
 )
 
 
+NETWORK_IN_RANGE = Kind(
+    "IC-IFACE-040",
+    "A private network is in the range of HAIP",
+    "Clusterware takes HAIP addresses from 169.254.0.0/16 and sets routes in that range on the private NICs: a HAIP "
+    "address can be the private address of another node, and a route of HAIP can take the packets of this network.",
+    ("MOS 1210883.1", "RFC 3927"),
+)
+
+
 class _Haip(NamedTuple):
     node: str
     interface: str
@@ -73,6 +82,38 @@ def link_local_findings(cluster: Cluster) -> Iterator[Finding]:
         for interface in node.interfaces:
             if interface.name not in taken and interface.administratively_up:
                 yield from _range_shared(cluster, node, interface)
+
+
+def networks_in_range(cluster: Cluster) -> Iterator[Finding]:
+    """Yield a finding for each private network inside 169.254.0.0/16: a failure where HAIP is in use."""
+    for network in () if isinstance(cluster.networks, Unknown) else cluster.networks:
+        if not network.subnet.startswith("169.254."):
+            continue
+        others = sorted({p.node for n in cluster.networks for p in n.ports} - {p.node for p in network.ports})
+        yield NETWORK_IN_RANGE.finding(
+            Status.FAIL if _has_target_online(cluster) else Status.WARN,
+            f"The private network {network.subnet} of {network.interface} is in 169.254.0.0/16, from which Clusterware "
+            "takes HAIP addresses.",
+            subject=f"{network.subnet} in the range of HAIP",
+            data={"subnet": network.subnet, "interface": network.interface},
+            seen=(
+                f"{network.named_by}: {network.interface} {network.subnet}",
+                *(f"{port.node}: {port.interface} {port.ip}" for port in network.ports),
+                *(f"{name}: no address there" for name in others),
+            ),
+            expected=("A private network outside 169.254.0.0/16: 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16",),
+            next=[
+                Remedy("Display the networks.", ("oifcfg getif", "oifcfg iflist -p -n"), "the Grid owner"),
+                Remedy(
+                    "Plan other addresses for this network, with Clusterware down on all nodes.",
+                    is_change=True,
+                    effect=Effect.CLUSTER_DOWN_FIRST,
+                ),
+            ],
+            evidence=[(cluster.local_node, "oifcfg getif"), *((p.node, "interfaces") for p in network.ports)],
+            network=network.name,
+            observed=[state(NETWORK_IN_RANGE.code, "", network.name, network.interface, network.subnet)],
+        )
 
 
 def _has_target_online(cluster: Cluster) -> bool:
