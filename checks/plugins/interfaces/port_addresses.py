@@ -231,8 +231,8 @@ def _on_one_nic(network: PrivateNetwork, node: Node, own: Interface, others: lis
 def _of_another(network: PrivateNetwork, node: Node, own: Interface, nic: Interface, texts: list[str]) -> Finding:
     return OF_ANOTHER.finding(
         Status.WARN,
-        f"{nic.name} of {node.name} also has {listed(texts)}, an address of the private network {network.name}, which is "
-        f"on {own.name}.",
+        f"{nic.name} of {node.name} also has {listed(texts)}, of the private network {network.name}, which is on "
+        f"{own.name}.",
         subject=f"{node.name} {nic.name}: {listed(texts)}",
         data={"interface": nic.name, "addresses": ", ".join(texts)},
         seen=(f"{node.name}: {nic.name} has {listed(f'{a.ip}/{a.prefix_length}' for a in nic.addresses)}",),
