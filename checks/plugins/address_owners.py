@@ -191,7 +191,7 @@ def _second(cluster: Cluster, sender: str, probe: AddressProbe, macs: list[str])
         ],
         evidence=[(sender, "arp probes"), (probe.node, "interfaces"), *((node, "interfaces") for node in others)],
         network=probe.network,
-        nodes=[probe.node],
+        nodes=[*others, probe.node],
         extent=(len(macs), "hosts"),
         observed=[state(kind.code, probe.node, probe.network, own.name if own else "", probe.ip, to)],
     )

@@ -23,8 +23,8 @@ FAILS = Kind(
 STAYED = Kind(
     "IC-HAIP-005",
     "A HAIP address stays on a NIC that is down",
-    "Clusterware moves a HAIP address within seconds to another private NIC of the node. While it stays, instances lose "
-    "what is sent to it, although another private network is up.",
+    "Clusterware moves a HAIP address within seconds to another private NIC of the node. While it stays, instances "
+    "lose what is sent to it, although another private network is up.",
     ("MOS 1210883.1",),
 )
 NOT_PINGED = Kind("IC-HAIP-003", "No HAIP address was pinged")

@@ -70,7 +70,8 @@ class NeighbourEntry:
         """The entry and the MAC address that it should have, as one line."""
         there = f"{self.peer_nic} of {self.peer} has {self.peer_mac}"
         also = f", {self.other_nic} has {self.mac}" if self.other_nic else ""
-        age = "" if self.confirmed_s is None else f", confirmed {self.confirmed_s} s before it was read"
+        is_right = self.whose is Whose.OWN
+        age = "" if self.confirmed_s is None or is_right else f", confirmed {self.confirmed_s} s before it was read"
         return f"{self.node}: {self.ip} has {self.mac} ({self.state}{age}) on {self.interface}; {there}{also}"
 
 

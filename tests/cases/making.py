@@ -13,6 +13,7 @@ import msgspec
 from checks.model.facts import (
     Activity,
     Address,
+    AddressProbes,
     Cluster,
     Clusterware,
     ConfiguredInterface,
@@ -39,8 +40,17 @@ from checks.model.facts import (
 from tests.cases import healthy_facts
 from tests.cases.host_parts import DriverOf, HostOf
 from tests.cases.log_case import LogLineOf, logs_of
-from tests.cases.network_parts import NeighbourOf, RouteInUseOf, RouteOf, routes_in_use, storage_of, with_lldp
-from tests.fixtures.clusters import cluster, clusterware, interface, node, path, with_paths
+from tests.cases.network_parts import (
+    AnswerOf,
+    NeighbourOf,
+    RouteInUseOf,
+    RouteOf,
+    routes_in_use,
+    storage_of,
+    with_answers,
+    with_lldp,
+)
+from tests.fixtures.clusters import cluster, clusterware, interface, mac_of, node, path, with_paths
 from tests.fixtures.databases import (
     activity,
     asked,
@@ -82,6 +92,7 @@ class InterfaceOf(Table, frozen=True, kw_only=True):
     duplex: str | None = None
     link: str | None = None
     """The link state of the kernel: `down`, `lowerlayerdown`."""
+    noarp: bool | None = None
     off: bool = False
     """Whether the administrator has switched the interface off."""
 
@@ -96,12 +107,15 @@ class InterfaceOf(Table, frozen=True, kw_only=True):
             "parent": self.parent,
             "members": self.members,
             "operational_state": self.link,
+            "noarp": self.noarp,
             "administratively_up": False if self.off else None,
             "speed_mbps": Unknown(self.speed) if isinstance(self.speed, str) else self.speed,
             "duplex": Unknown(self.speed) if isinstance(self.speed, str) else self.duplex,
         }
         if self.addresses is not None:
             fields["addresses"] = tuple(_address(text) for text in self.addresses)
+            if self.addresses and not (old and old.mac_address) and self.mac is None:
+                fields["mac_address"] = mac_of(self.addresses[0].partition("/")[0])
         base = old or interface(self.name, "")
         return msgspec.structs.replace(base, **{key: value for key, value in fields.items() if value is not None})
 
@@ -216,6 +230,8 @@ class Make(Table, frozen=True, kw_only=True):
     haip: str = "ONLINE"
     interface: tuple[InterfaceOf, ...] = ()
     neighbour: tuple[NeighbourOf, ...] = ()
+    answer: tuple[AnswerOf, ...] = ()
+    """Who answers the ARP probes of rac1, where it is not the owner alone."""
     route: tuple[RouteOf, ...] = ()
     route_in_use: tuple[RouteInUseOf, ...] = ()
     rules: dict[str, tuple[str, ...]] = {}
@@ -259,9 +275,13 @@ class Make(Table, frozen=True, kw_only=True):
         built = cluster(nodes, self._clusterware())
         assert isinstance(built.networks, tuple)
         built = with_paths(built, *(probe for declared in self.path for probe in declared.probes(built.networks)))
+        built = probed(built)
+        asked_of = built.owners
+        assert isinstance(asked_of, AddressProbes)
         built = msgspec.structs.replace(
-            probed(built),
+            built,
             effective_routes=routes_in_use(built, self.route_in_use, self.rules),
+            owners=with_answers(asked_of, self.answer),
             setups=tuple(self._with_host(self._setup(setup), built) for setup in built.setups),
             thresholds=msgspec.structs.replace(built.thresholds, **self.thresholds),
         )

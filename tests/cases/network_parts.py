@@ -6,7 +6,17 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
-from checks.model.facts import Cluster, Node, NodeRoutes, NodeSetup, RouteInUse, StorageMount, StorageUse
+from checks.model.facts import (
+    AddressProbe,
+    AddressProbes,
+    Cluster,
+    Node,
+    NodeRoutes,
+    NodeSetup,
+    RouteInUse,
+    StorageMount,
+    StorageUse,
+)
 from checks.rules.private_ways import private_ways
 from checks.rules.table_routes import route_to
 from checks.sources.nodes.sections import Section
@@ -21,6 +31,34 @@ class NeighbourOf(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     interface: str
     mac: str
     state: str = "reachable"
+
+
+class AnswerOf(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename={"asked_on": "on"}):
+    """Who answers the ARP probes of rac1 for an address, or a HAIP address for which it asks too."""
+
+    ip: str
+    macs: tuple[str, ...]
+    asked_on: str = ""
+    """The NIC of rac1; empty for that of the address's own network."""
+    owner: str = ""
+    """The node that has the address; with it the address is asked for, too."""
+
+
+def with_answers(owners: AddressProbes, declared: Sequence[AnswerOf]) -> AddressProbes:
+    """Return the ARP probes with these answers."""
+    assert isinstance(owners.probes, tuple)
+    networks = {probe.interface: probe.network for probe in owners.probes}
+    probes, across = list(owners.probes), list(owners.across or ())
+    for one in declared:
+        if one.owner:
+            probes.append(AddressProbe(networks[one.asked_on], one.owner, one.ip, one.asked_on, 2, one.macs))
+            continue
+        for group in (probes, across):
+            for number, probe in enumerate(group):
+                is_own = networks[probe.interface] == probe.network
+                if probe.ip == one.ip and (probe.interface == one.asked_on or (is_own and not one.asked_on)):
+                    group[number] = msgspec.structs.replace(probe, macs=one.macs)
+    return msgspec.structs.replace(owners, probes=tuple(probes), across=tuple(across) or None)
 
 
 class RouteOf(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -17,6 +17,7 @@ LAYER2 = (
         further_sources=("RFC 5227",),
         proved_by=("IC-NEIGH-003", "IC-NEIGH-004", "IC-NEIGH-016", "IC-OWNER-002", "IC-HAIP-004"),
         supported_by=("IC-FLOW-012", "IC-NEIGH-014"),
+        moves=("IC-FILTER-002",),  # what comes from an address of its own, a kernel drops
         hinted_by=("IC-PATH-006", "IC-PATH-007"),
         excluded_by=("IC-NEIGH-001", "IC-OWNER-001"),
         covers="as far as ARP answered in this run",

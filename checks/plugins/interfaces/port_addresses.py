@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from checks.model.check import Kind
 from checks.model.effect import Effect
@@ -190,7 +190,9 @@ def second_interface_findings(cluster: Cluster) -> Iterator[Finding]:
             others = [n.port(node.name) for n in networks if n is not network and n.subnet != network.subnet]
             for name in dict.fromkeys(p.interface for p in others if p and p.interface != own.name):
                 nic = node.interface(name)
-                if nic and (texts := list(_in_subnet_of(cluster, node, nic, own, port.ip))):
+                texts = list(_in_subnet_of(cluster, node, nic, own, port.ip)) if nic else []
+                texts = [text for text in texts if _is_astray(text, network, networks, node.name)]
+                if nic and texts:
                     yield _of_another(network, node, own, nic, texts)
             if found_on := [n.name for n in networks if n is not network and _is_shared(n, network, node.name)]:
                 yield _on_one_nic(network, node, own, found_on)
@@ -212,6 +214,13 @@ def _in_subnet_of(cluster: Cluster, node: Node, interface: Interface, own: Inter
         is_host_route = address.prefix_length == host.max_prefixlen
         if subnet and host in subnet and not (address.is_link_local or is_host_route or address.ip in elsewhere):
             yield f"{address.ip}/{address.prefix_length}"
+
+
+def _is_astray(text: str, network: PrivateNetwork, networks: Sequence[PrivateNetwork], node: str) -> bool:
+    """Return whether an address is in the usual subnet of a network, and not the address of the node on another one."""
+    own = {port.ip for n in networks if n is not network and (port := n.port(node))}
+    ip = text.partition("/")[0]
+    return ip not in own and ipaddress.ip_address(ip) in ipaddress.ip_network(network.subnet, strict=False)
 
 
 def _is_shared(one: PrivateNetwork, other: PrivateNetwork, node: str) -> bool:
@@ -240,8 +249,8 @@ def _on_one_nic(network: PrivateNetwork, node: Node, own: Interface, others: lis
 def _of_another(network: PrivateNetwork, node: Node, own: Interface, nic: Interface, texts: list[str]) -> Finding:
     return OF_ANOTHER.finding(
         Status.WARN,
-        f"{nic.name} of {node.name} also has {listed(texts)}, an address of the private network {network.name}, which is "
-        f"on {own.name}.",
+        f"{nic.name} of {node.name} also has {listed(texts)}, of the private network {network.name}, which is on "
+        f"{own.name}.",
         subject=f"{node.name} {nic.name}: {listed(texts)}",
         data={"interface": nic.name, "addresses": ", ".join(texts)},
         seen=(f"{node.name}: {nic.name} has {listed(f'{a.ip}/{a.prefix_length}' for a in nic.addresses)}",),

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from checks.model.check import Kind, check
-from checks.model.effect import Effect
-from checks.model.facts import Cluster, Interface, PrivateNetwork, Unknown
+from checks.model.facts import Cluster, Unknown
 from checks.model.finding import Finding, Remedy, Status
-from checks.model.observation import Fate, Observation
-from checks.model.traffic import Address, Traffic, among
+from checks.model.observation import Observation
 from checks.model.wording import hub, listed
 from checks.plugins.neighbours.arp_silence import KINDS, arp_findings
 from checks.plugins.neighbours.two_owners import ON_OTHER, SAME_MAC, TWO_OWNERS, owner_findings, same_mac_findings
@@ -89,11 +87,8 @@ def neighbours(cluster: Cluster) -> Iterator[Finding]:
     # The check `interfaces` names the node whose addresses are swapped.
     wrong = [e for e in entries if e.whose is not Whose.OWN]
     told = [e for e in wrong if e.whose is Whose.OTHER_NIC and swapped.intersection((e.node, e.peer))]
-    found = [
-        f
-        for network in cluster.networks
-        for f in (*owner_findings(cluster, network), *same_mac_findings(cluster, network))
-    ]
+    found = [f for network in cluster.networks for f in owner_findings(cluster, network)]
+    found += [f for network in cluster.networks for f in same_mac_findings(cluster, network)]
     old = [e for e in wrong if e.is_history]
     for same in alike([e for e in wrong if e.whose in (Whose.SET, Whose.STRANGER) and e not in old], _sort_of):
         found.append(_wrong(same))

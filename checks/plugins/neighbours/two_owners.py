@@ -119,7 +119,7 @@ def _on_other(network: PrivateNetwork, owner: str, others: Sequence[tuple[str, I
         ],
         evidence=[(node, "interfaces") for node in (*nodes, owner)],
         network=network.name,
-        nodes=nodes,
+        nodes=[*nodes, owner],
         observed=[
             Observation(
                 fate=Fate.STATE,
