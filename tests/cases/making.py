@@ -176,6 +176,18 @@ class BootOf(Table, frozen=True, kw_only=True):
     """The MTU in the files; None when no file sets it."""
     manager: NetworkService = NetworkService.IFCFG
     file: str = ""
+    addresses: tuple[str, ...] | None = None
+    """The static addresses in the file; without this line neither they nor the start were read."""
+    by_dhcp: bool = False
+    starts: bool = True
+
+    def kept(self) -> KeptMtu:
+        """Return the configuration as a fact."""
+        kept = KeptMtu(self.interface, self.manager, self.file, mtu=self.mtu)
+        if self.addresses is None:
+            return kept
+        more = {"addresses": self.addresses, "is_by_dhcp": self.by_dhcp, "starts": self.starts}
+        return msgspec.structs.replace(kept, **more, connection=self.interface)
 
 
 class LostBlocks(Table, frozen=True, kw_only=True):
@@ -338,7 +350,7 @@ class Make(Table, frozen=True, kw_only=True):
         if isinstance(setup, UnreadNode) or not declared:
             return setup
         assert isinstance(setup.kept, tuple)
-        entries = [KeptMtu(b.interface, b.manager, b.file, mtu=b.mtu) for b in declared.values()]
+        entries = [b.kept() for b in declared.values()]
         return msgspec.structs.replace(setup, kept=(*(k for k in setup.kept if k.interface not in declared), *entries))
 
     def _counted(self, node: Node) -> CounterChange:

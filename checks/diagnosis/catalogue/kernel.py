@@ -62,6 +62,7 @@ KERNEL = (
         name="Transmit or receive queues too short",
         touches=(touch(How.SHARE), touch(How.DELAYS)),
         proved_by=("IC-UDP-004", "IC-NIC-005"),
+        hinted_by=("IC-NIC-011",),
         excluded_by=("IC-UDP-001", "IC-NIC-001"),
         covers=_INTERVAL,
         look=look(

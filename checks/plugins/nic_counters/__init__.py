@@ -85,6 +85,13 @@ LIMITED = Kind(
     "limit it queues packets, then drops them, and no counter of the kernel shows that.",
     ("Amazon EC2 User Guide, network performance metrics of the ENA driver",),
 )
+UNLINKED = Kind(
+    "IC-NIC-011",
+    "A node dropped packets when sending, and the link of the NIC went down or came up meanwhile",
+    "Packets that a node sends while the link is down are dropped at its NIC. Whether the queue is too short as well "
+    "shows when the link is stable.",
+    ("MOS 563566.1, causes 1 and 22",),
+)
 NOT_KNOWN = Kind("IC-NIC-008", "The counters of private NICs are not known")
 
 _KINDS = {
@@ -92,6 +99,7 @@ _KINDS = {
     NicFault.OVERRUN: OVERRUN,
     NicFault.DROPPED: DROPPED,
     NicFault.SEND_QUEUE: SEND_QUEUE,
+    NicFault.UNLINKED: UNLINKED,
     NicFault.LINK: LINK,
     NicFault.LIMIT: LIMITED,
     NicFault.PAUSE: PAUSED,
@@ -104,13 +112,14 @@ _KINDS = {
     question="Do the private NICs count errors, drops or link changes?",
     needs=("networks", "counters"),
     uses=("nodes", "activity"),
-    kinds=(QUIET, CORRUPT, OVERRUN, DROPPED, SEND_QUEUE, LINK, OTHER, NOT_KNOWN, PAUSED, LIMITED),
+    kinds=(QUIET, CORRUPT, OVERRUN, DROPPED, SEND_QUEUE, LINK, OTHER, NOT_KNOWN, PAUSED, LIMITED, UNLINKED),
 )
 def nic_counters(cluster: Cluster) -> Iterator[Finding]:
     """Compares the counters of each private NIC, bond member and send queue between two readings.
 
     CRC, frame and carrier errors are failures. Missed packets, overruns of the FIFO, drops in the send queue and link
-    changes are failures where the same run lost blocks at the node, else warnings. Linux also counts packets that no
+    changes are failures where the same run lost blocks at the node, else warnings. Packets that a NIC dropped when
+    sending while its link changed are the link's, and for information. Linux also counts packets that no
     protocol wants as dropped, so drops count from device_drop_warn_percent of the packets and from 2 a second on.
 
     Where the interval is 30 s or more, the counters of known drivers (`ethtool -S`) are compared, too: mlx5_core,
@@ -144,8 +153,8 @@ def nic_counters(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _kind(found: FaultyNic) -> tuple[object, ...]:
-    """Equal for faults of one finding: the queue of a NIC whose link changed needs other steps."""
-    return found.nic.network, found.fault, found.status, found.fault is NicFault.SEND_QUEUE and found.nic.link_changed
+    """Equal for faults of one finding."""
+    return found.nic.network, found.fault, found.status
 
 
 def _not_known(cluster: Cluster, changes: CounterChanges, judged: set[str]) -> Iterator[Finding]:
@@ -196,6 +205,7 @@ _EXPECTED = {
     NicFault.OVERRUN: "0",
     NicFault.DROPPED: "A few packets of protocols that the node does not speak",
     NicFault.SEND_QUEUE: "0",
+    NicFault.UNLINKED: "No change of the link",
     NicFault.LINK: "No change of the link",
     NicFault.LIMIT: "0",
     NicFault.PAUSE: "No pause frames while blocks are lost",
@@ -223,6 +233,9 @@ def _title(same: Sequence[FaultyNic], at: str, number: int, time: str) -> str:
                 f"{nodes} dropped {counted(number, 'packet')} in the send queue of {where}{network} in {time}: they "
                 "never left the node."
             )
+        case NicFault.UNLINKED:
+            packets = counted(number, "packet")
+            return f"{at} dropped {packets} when sending in {time}, in which its link went down or came up."
         case NicFault.LINK:
             return f"The link of {at} went down or came up {_times(number)} in {time}."
         case NicFault.LIMIT:
@@ -262,6 +275,7 @@ def _brief(fault: NicFault, number: int) -> str:
         NicFault.OVERRUN: f"{number:,} without a buffer",
         NicFault.DROPPED: f"{number:,} dropped",
         NicFault.SEND_QUEUE: f"{number:,} not sent",
+        NicFault.UNLINKED: f"{number:,} not sent, link changed",
         NicFault.LINK: counted(number, "link change"),
         NicFault.LIMIT: f"{number:,} above a limit",
         NicFault.PAUSE: counted(number, "pause frame"),
@@ -273,7 +287,7 @@ def _brief(fault: NicFault, number: int) -> str:
 def _line(found: FaultyNic) -> str:
     nic = found.nic
     counts = ", ".join(f"{name} +{value:,}" for name, value in found.counts.items())
-    way = "tx" if found.fault is NicFault.SEND_QUEUE else "rx"
+    way = "tx" if found.fault in (NicFault.SEND_QUEUE, NicFault.UNLINKED) else "rx"
     if found.fault in (NicFault.LINK, NicFault.LIMIT, NicFault.PAUSE):
         return f"{nic.node}: {nic.name} {counts}"
     passed = counted(nic.counts.value(f"{way}_packets"), "packet")
