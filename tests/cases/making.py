@@ -25,6 +25,7 @@ from checks.model.facts import (
     Leg,
     Neighbour,
     NetworkService,
+    NicState,
     Node,
     NodeSetup,
     NotAsked,
@@ -32,6 +33,7 @@ from checks.model.facts import (
     PingSeries,
     PrivateNetwork,
     Route,
+    TrackedConnections,
     Unknown,
     UnreadNode,
     Verdict,
@@ -245,6 +247,10 @@ class Make(Table, frozen=True, kw_only=True):
     sysctl: dict[str, dict[str, str]] = {}
     counted: dict[str, dict[str, dict[str, int]]] = {}
     system: dict[str, dict[str, dict[str, int]]] = {}
+    ended: dict[str, dict[str, NicState]] = {}
+    """MTU and state of NICs at the end of the run, by node and NIC."""
+    connections: dict[str, TrackedConnections] = {}
+    """The table of connections, by node; on the other nodes there is none."""
     driver: dict[str, dict[str, DriverOf]] = {}
     """What the drivers of NICs counted, by node and NIC."""
     statistics: dict[str, dict[str, int]] = {}
@@ -362,6 +368,11 @@ class Make(Table, frozen=True, kw_only=True):
         if drivers := self.driver.get(node.name):
             of_drivers = tuple(DriverCounters(nic, of.counts, of.driver) for nic, of in drivers.items())
             machine = msgspec.structs.replace(machine, drivers=of_drivers)
+        states = tuple(
+            self.ended.get(node.name, {}).get(i.name, NicState(i.name, i.mtu, i.operational_state))
+            for i in node.interfaces
+        )
+        machine = msgspec.structs.replace(machine, states=states, connections=self.connections.get(node.name))
         counted = msgspec.structs.replace(
             change(node.name, **flat), fragment_memory_bytes=self.fragment_memory.get(node.name), machine=machine
         )
