@@ -19,6 +19,7 @@ from checks.model.hypothesis import Footprint, How, Place, Standing
 from checks.model.observation import Fate, Observation
 from checks.model.traffic import MOST, Traffic, among
 from checks.model.wording import listed
+from checks.rules.changed_meanwhile import is_outdated
 from checks.rules.own_footprint import may_be_own
 
 # --- stated: a finding is the cause, at its place ---------------------------------------------------------------------
@@ -41,7 +42,7 @@ def stated(cause: Cause, seen: Seen) -> Iterator[Candidate]:
         groups.append([*(one for group in joined for one in group), finding])
     for group in groups:
         order = sorted(group, key=lambda f: cause.shown_by.index(f.code))
-        proves = any(f.code in cause.proved_by and not may_be_own(f) for f in group)
+        proves = any(f.code in cause.proved_by and not may_be_own(f) and not is_outdated(f) for f in group)
         effects = tuple(dict.fromkeys(e for f in group for e in _effects(cause, seen, f)))
         yield Candidate(
             cause=cause,

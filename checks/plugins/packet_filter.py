@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from checks.model.check import Kind, check
-from checks.model.facts import Cluster, PacketFilters, Unknown
+from checks.model.facts import Cluster, CounterChanges, PacketFilters, TrackedConnections, Unknown
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.wording import counted, listed, span
 from checks.plugins.shared.counter_text import TOPIC, highest_rate, unknown_nodes_finding
@@ -14,7 +14,7 @@ from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.shared.host_facts import parts_of
 from checks.plugins.shared.instance_text import percent
 from checks.rules.lost_blocks import lost_at
-from checks.rules.node_counts import NodeCounts, counts_of, lacks, vanish, without_counts
+from checks.rules.node_counts import NodeCounts, counts_of, lacks, table_state, vanish, without_counts
 from checks.rules.observed.counted_packets import vanished
 from checks.rules.observed.states import network_at, read_on, state, states
 
@@ -43,6 +43,19 @@ RULES_NOT_READ = Kind(
     ("MOS 563566.1, cause 8",),
 )
 ZONES_NOT_KNOWN = Kind("IC-FILTER-006", "firewalld is active, and the zones of the private interfaces are not known")
+TABLE_FULL = Kind(
+    "IC-FILTER-007",
+    "The kernel of a node dropped packets, and its table of connections was full",
+    "A packet filter that tracks connections keeps one entry for each flow. Packets of a new flow are dropped while "
+    "the table is full: pings and datagrams of sockets that were silent for a while, on every network of the node.",
+    ("Linux kernel documentation, nf_conntrack-sysctl", "Linux net/netfilter/nf_conntrack_core.c"),
+)
+TABLE_NEAR = Kind(
+    "IC-FILTER-008",
+    "The table of connections of a node is nearly full",
+    TABLE_FULL.why,
+    TABLE_FULL.sources,
+)
 _TRUSTED = "trusted"
 _WANTED = ("Ip.InReceives", "Ip.InDelivers")
 
@@ -52,7 +65,7 @@ _WANTED = ("Ip.InReceives", "Ip.InDelivers")
     question="Does every packet that arrives at a node reach a protocol there?",
     needs=("counters",),
     uses=("nodes", "networks", "setups", "activity"),
-    kinds=(DELIVERED, VANISHED, NOT_KNOWN, NOT_TRUSTED, RULES_NOT_READ, ZONES_NOT_KNOWN),
+    kinds=(DELIVERED, VANISHED, NOT_KNOWN, NOT_TRUSTED, RULES_NOT_READ, ZONES_NOT_KNOWN, TABLE_FULL, TABLE_NEAR),
 )
 def packet_filter(cluster: Cluster) -> Iterator[Finding]:
     """Compares the packets that each kernel received between two readings with those that it delivered or dropped.
@@ -65,11 +78,15 @@ def packet_filter(cluster: Cluster) -> Iterator[Finding]:
 
     The check also judges which services filter: a private interface in another zone of firewalld than `trusted` is a
     warning; an active nftables, iptables or ufw is reported for information, since its rules are not read.
+
+    Where the kernel tracks connections, a table that is nine tenths full is a warning, and so are packets that were
+    dropped or entries that were evicted from it; dropped packets with a full table are a failure.
     """
     yield from _filters(cluster)
     changes = cluster.counters
     if isinstance(changes, Unknown):
         return
+    yield from _tables(changes)
     blind = dict(lacks(changes, _WANTED))
     counts = [counts_of(change) for change in changes.nodes if change.node not in blind]
     vanishing = [c for c in counts if vanish(c, lost_at(cluster, c.node))]
@@ -90,6 +107,50 @@ def packet_filter(cluster: Cluster) -> Iterator[Finding]:
         yield unknown_nodes_finding(cluster, NOT_KNOWN, "Whether packets vanish at {}", unknown, "packet-filter")
     if not counts and not unknown:
         yield NOT_KNOWN.finding(Status.UNKNOWN, "The counters of no node could be read twice.", subject="no node")
+
+
+def _tables(changes: CounterChanges) -> Iterator[Finding]:
+    for change in changes.nodes:
+        table = change.machine.connections
+        if not isinstance(table, TrackedConnections) or (state_ := table_state(table)) is None:
+            continue
+        kind = TABLE_FULL if table.dropped or table.evicted else TABLE_NEAR
+        gone = [
+            f"dropped {counted(table.dropped, 'packet')}" if table.dropped else "",
+            f"evicted {counted(table.evicted, 'connection')}" if table.evicted else "",
+        ]
+        did = " and ".join(filter(None, gone))
+        holds = f"its table of connections held {table.entries:,} of {table.most:,}"
+        yield kind.finding(
+            state_,
+            f"The kernel of {change.node} {did} in {span(change.seconds)}: {holds}."
+            if did
+            else f"The table of connections of {change.node} holds {table.entries:,} of {table.most:,}.",
+            subject=f"{change.node}: {table.entries:,} of {table.most:,} connections",
+            data={"entries": table.entries, "most": table.most, "dropped": table.dropped, "evicted": table.evicted},
+            seen=(f"{change.node}: nf_conntrack_count {table.entries}, nf_conntrack_max {table.most}",),
+            expected=("Room in the table, or private networks whose packets are not tracked",),
+            next=[
+                Remedy(
+                    "Read the table's size, and whether the kernel logged that it is full.",
+                    (
+                        "sysctl net.netfilter.nf_conntrack_count net.netfilter.nf_conntrack_max",
+                        "dmesg -T | grep nf_conntrack",
+                    ),
+                    f"root on {change.node}",
+                ),
+                Remedy(
+                    "Plan a rule that does not track the packets of the private networks (NOTRACK), or a larger "
+                    "nf_conntrack_max.",
+                    where=f"root on {change.node}",
+                    is_change=True,
+                ),
+            ],
+            evidence=[(change.node, TOPIC)],
+            nodes=[change.node],
+            extent=(100 * table.entries / max(1, table.most), "% of the table"),
+            observed=[state(kind.code, change.node, value=table.entries)],
+        )
 
 
 def _filters(cluster: Cluster) -> Iterator[Finding]:

@@ -22,6 +22,7 @@ class NicFault(Enum):
     PORT_BUFFER = "packets dropped in the buffer of the NIC's port"
     DROPPED = "received packets dropped by the kernel"
     SEND_QUEUE = "packets dropped before they left the node"
+    UNLINKED = "packets dropped when sending, while the link went down or up"
     LINK = "the link went down or up"
     LIMIT = "packets queued or dropped above a limit of the cloud"
     PAUSE = "pause frames"
@@ -61,7 +62,8 @@ class PrivateNic:
 
     @property
     def link_changed(self) -> bool:
-        """Whether its link went down or came up: without a link its queue drops what is sent."""
+        """Whether its link went down or came up: without a link its queue drops what is sent, and a counter has
+        no moment."""
         return bool(self.counts.value("carrier_changes"))
 
     @property
@@ -182,7 +184,8 @@ def faults_of(nic: PrivateNic, limits: Thresholds, ends: LossEnds) -> Iterator[F
     # A NIC without a link drops everything that is sent: an effect of the link.
     if queue and nic.is_up and (sends_loss or percent_of(max(queue.values()), nic, "tx") >= _tolerated(limits)):
         status = Status.FAIL if sends_loss else Status.WARN
-        yield FaultyNic(nic, NicFault.SEND_QUEUE, queue, sum(queue.values()), status)
+        fault, status = (NicFault.UNLINKED, Status.INFO) if nic.link_changed else (NicFault.SEND_QUEUE, status)
+        yield FaultyNic(nic, fault, queue, sum(queue.values()), status)
 
 
 def _harm(nic: PrivateNic, ends: LossEnds) -> Status:
@@ -215,7 +218,7 @@ def discarding(nics: Sequence[PrivateNic], faults: Sequence[FaultyNic]) -> dict[
 
     Without the program tc the drops of a peer's queues are not known; the kernel still counts the discarded packets.
     """
-    seen = {f.nic.node for f in faults if f.fault in (NicFault.SEND_QUEUE, NicFault.LINK)}
+    seen = {f.nic.node for f in faults if f.fault in (NicFault.SEND_QUEUE, NicFault.UNLINKED, NicFault.LINK)}
     blind = {n.node for n in nics if "qdisc_drops" not in n.counts.counts} - {n.node for n in nics if not n.is_up}
     return {n.node: n.discards for n in nics if n.discards and n.node in blind - seen}
 

@@ -6,7 +6,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 
-from checks.model.facts import Cluster, CounterChange, CounterChanges, Thresholds, Unknown, Unread
+from checks.model.facts import (
+    Cluster,
+    CounterChange,
+    CounterChanges,
+    Thresholds,
+    TrackedConnections,
+    Unknown,
+    Unread,
+)
 from checks.model.finding import Status
 from checks.model.fragment_memory import LEAST_FRAGMENT_BYTES
 
@@ -229,3 +237,19 @@ def sysctl(cluster: Cluster, node: str, key: str) -> int | None:
     read = cluster.node(node)
     value = read.sysctls.get(key) if read else None
     return int(value) if isinstance(value, str) and value.isascii() and value.isdigit() else None
+
+
+_NEARLY_FULL = 0.9
+"""The share of the table of connections from which on it is nearly full. Ours."""
+_FULL = 0.99
+
+
+def table_state(table: TrackedConnections) -> Status | None:
+    """Return the status of a table of connections: a failure where packets were dropped and it was full. None where it
+    has room; drops with room are a warning, since entries that clash count as well."""
+    share = table.entries / table.most if table.most > 0 else 0.0
+    if table.dropped and share >= _FULL:
+        return Status.FAIL
+    if table.dropped or table.evicted or share >= _NEARLY_FULL:
+        return Status.WARN
+    return None

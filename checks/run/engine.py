@@ -23,6 +23,7 @@ from checks.model.journal import Journal, now
 from checks.model.measurement import Measurement
 from checks.model.report import Report, make_report
 from checks.model.settings import Settings
+from checks.rules.changed_meanwhile import without_outdated
 from checks.rules.fitting_steps import with_fitting_steps
 from checks.rules.own_footprint import without_footprint
 from checks.rules.udp_against_pings import outweigh
@@ -135,7 +136,7 @@ class Engine:
             findings += [interrupted_check(c) for c in self.checks if c.id not in self._concluded]
         if self._udp_outweighs_pings:
             findings = [*outweigh(self._cluster, findings)]
-        findings = [*without_footprint(self._cluster, findings)]
+        findings = [*without_footprint(self._cluster, without_outdated(self._cluster, findings))]
         marked, standings = apply(findings, self._waivers, day_of(self._started_at), self._makers, known_codes)
         made = make_report(
             version=racwire_version(),

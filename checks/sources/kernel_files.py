@@ -80,11 +80,21 @@ THIS_NODE = RegistryEntry(
 """Reads netlink, /proc and /sys: starts no process and needs no privilege."""
 
 _CHANGE_FILES = ("/proc/net/snmp", "/proc/net/netstat", "/proc/net/softnet_stat", "/proc/net/sockstat")
-SYSTEM_FILES = ("/proc/stat", "/proc/vmstat", "/proc/pressure/cpu", "/proc/pressure/memory", "/proc/pressure/io")
-"""Files of which a few lines are read twice. Kernels before 4.20 have no /proc/pressure, and some hide it."""
-SYSTEM_LINES = r"^(cpu|pswpin |pswpout |allocstall|oom_kill |compact_stall |compact_fail |some |full )"
-NIC_FILES = ("carrier_changes", "statistics")
-"""Of each private NIC, its bond members and parents: a file, and the directory of its counters, all of them numbers."""
+CONNECTION_TABLE = "/proc/sys/net/netfilter/nf_conntrack_"
+CONNECTION_COUNTERS = "/proc/net/stat/nf_conntrack"
+SYSTEM_FILES = (
+    "/proc/stat", "/proc/vmstat", "/proc/pressure/cpu", "/proc/pressure/memory", "/proc/pressure/io",
+    f"{CONNECTION_TABLE}count", f"{CONNECTION_TABLE}max", CONNECTION_COUNTERS,
+)  # fmt: skip
+"""Files of which a few lines are read twice. Kernels before 4.20 have no /proc/pressure, and some hide it. Those of
+nf_conntrack exist only where the module is loaded; reading them loads nothing."""
+SYSTEM_LINES = (
+    r"^(cpu|pswpin |pswpout |allocstall|oom_kill |compact_stall |compact_fail |some |full |entries |[0-9]+$|"
+    r"[0-9a-f]{8} )"
+)
+NIC_FILES = ("carrier_changes", "mtu", "operstate", "statistics")
+"""Of each private NIC, its bond members and parents: files, and last the directory of its counters, all of them
+numbers."""
 COUNTERS_OF_THIS_NODE = KernelFileList(
     name="counters of this node",
     groups=("counters",),
@@ -96,7 +106,7 @@ COUNTERS_OF_THIS_NODE = KernelFileList(
             "counters over time",
             "this node",
             f"{', '.join((*_CHANGE_FILES, *SYSTEM_FILES, SOCKETS_FILE))}; "
-            f"{SYS_CLASS_NET}/PRIVATE_NIC/{{{NIC_FILES[0]},{NIC_FILES[1]}/*}}; netlink RTM_GETQDISC",
+            f"{SYS_CLASS_NET}/PRIVATE_NIC/{{{','.join(NIC_FILES)}/*}}; netlink RTM_GETQDISC",
         ),
     ),
 )
@@ -176,7 +186,8 @@ echo '{MARK} system'
 grep -HE '{SYSTEM_LINES}' {" ".join(SYSTEM_FILES)} 2>/dev/null
 echo '{MARK} nics'
 cd {SYS_CLASS_NET}
-for nic in "$@"; do grep -H . -- "$nic/{NIC_FILES[0]}" "$nic/{NIC_FILES[1]}/"* 2>/dev/null; done
+for nic in "$@"; do grep -H . -- {" ".join(f'"$nic/{name}"' for name in NIC_FILES[:-1])} "$nic/{NIC_FILES[-1]}/"* \
+2>/dev/null; done
 cd /
 echo '{MARK} racwires'
 {_LOCKS} 2>/dev/null

@@ -91,7 +91,9 @@ def home_tool(command: str, *, by_sudo: bool = False, limit_s: int = CRSCTL_LIMI
 
 KEYFILE_DIRECTORIES = tuple(f"/{place}/NetworkManager/system-connections" for place in ("etc", "run", "usr/lib"))
 KEYFILE_LINES = (
-    r"^[[:space:]]*(\[|(id|uuid|type|interface-name|autoconnect|autoconnect-priority|mtu|mac-address|method)"
+    r"^[[:space:]]*(\[|(id|uuid|type|interface-name|autoconnect|autoconnect-priority|"
+    r"mtu|mac-address|method|"
+    r"address(es)?[0-9]*)"
     r"[[:space:]]*=)"
 )
 """The lines of a keyfile that are read: section names and these keys, no passwords."""
@@ -99,7 +101,7 @@ KEYFILE_LINES = (
 NMCLI_FIELDS = (
     "connection.id,connection.uuid,connection.type,connection.interface-name,connection.autoconnect,"
     "connection.autoconnect-priority,802-3-ethernet.mtu,802-3-ethernet.mac-address,infiniband.mtu,"
-    "infiniband.mac-address,ipv4.method"
+    "infiniband.mac-address,ipv4.method,ipv4.addresses,ipv6.addresses"
 )
 """The fields that nmcli is queried for; no field is a secret."""
 
@@ -115,14 +117,14 @@ NM_DEFAULT_LINES = r"^[[:space:]]*(\[|((802-3-)?ethernet|infiniband)[.]mtu[[:spa
 IFCFG_DIRECTORY = "/etc/sysconfig/network-scripts"
 IFCFG_LINES = (
     r"^[[:space:]]*(DEVICE|NAME|UUID|HWADDR|MTU|TYPE|DEVICETYPE|VLAN|PHYSDEV|BONDING_MASTER|NM_CONTROLLED|ONBOOT|"
-    r"BOOTPROTO|AUTOCONNECT_PRIORITY)="
+    r"BOOTPROTO|AUTOCONNECT_PRIORITY|IPADDR[0-9]*|PREFIX[0-9]*|NETMASK[0-9]*|IPV6ADDR|IPV6ADDR_SECONDARIES)="
 )
 """The lines of an ifcfg file that are read, without keys and passwords, which other files hold."""
 
 WICKED_DIRECTORY = "/etc/sysconfig/network"
 WICKED_LINES = (
     r"^[[:space:]]*(MTU|STARTMODE|BOOTPROTO|BONDING_MASTER|BONDING_SLAVE_?[0-9]+|ETHERDEVICE|BRIDGE|BRIDGE_PORTS|"
-    r"INTERFACETYPE|IPOIB_MODE)="
+    r"INTERFACETYPE|IPOIB_MODE|(IPADDR|PREFIXLEN|NETMASK)(_[A-Za-z0-9]+)?)="
 )
 """The lines of an ifcfg file of wicked that are read."""
 
@@ -132,9 +134,8 @@ CONDITIONS_NOT_FOLLOWED = (
     "Credential|Architecture|Firmware"
 )
 NETWORKD_LINES = (
-    r"^[[:space:]]*(\[|(Name|OriginalName|MACAddress|PermanentMACAddress|Type|Kind|MTUBytes|Unmanaged|DHCP|"
-    + CONDITIONS_NOT_FOLLOWED
-    + r")[[:space:]]*=)"
+    r"^[[:space:]]*(\[|(Name|OriginalName|MACAddress|PermanentMACAddress|Type|Kind|MTUBytes|Unmanaged|DHCP|Address|"
+    "ActivationPolicy|" + CONDITIONS_NOT_FOLLOWED + r")[[:space:]]*=)"
 )
 """The lines that are read: sections, conditions and the MTU, no keys of WireGuard and MACsec."""
 

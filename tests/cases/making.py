@@ -26,6 +26,7 @@ from checks.model.facts import (
     Leg,
     Neighbour,
     NetworkService,
+    NicState,
     Node,
     NodeSetup,
     NotAsked,
@@ -33,6 +34,7 @@ from checks.model.facts import (
     PingSeries,
     PrivateNetwork,
     Route,
+    TrackedConnections,
     Unknown,
     UnreadNode,
     Verdict,
@@ -190,6 +192,18 @@ class BootOf(Table, frozen=True, kw_only=True):
     """The MTU in the files; None when no file sets it."""
     manager: NetworkService = NetworkService.IFCFG
     file: str = ""
+    addresses: tuple[str, ...] | None = None
+    """The static addresses in the file; without this line neither they nor the start were read."""
+    by_dhcp: bool = False
+    starts: bool = True
+
+    def kept(self) -> KeptMtu:
+        """Return the configuration as a fact."""
+        kept = KeptMtu(self.interface, self.manager, self.file, mtu=self.mtu)
+        if self.addresses is None:
+            return kept
+        more = {"addresses": self.addresses, "is_by_dhcp": self.by_dhcp, "starts": self.starts}
+        return msgspec.structs.replace(kept, **more, connection=self.interface)
 
 
 class LostBlocks(Table, frozen=True, kw_only=True):
@@ -251,6 +265,10 @@ class Make(Table, frozen=True, kw_only=True):
     sysctl: dict[str, dict[str, str]] = {}
     counted: dict[str, dict[str, dict[str, int]]] = {}
     system: dict[str, dict[str, dict[str, int]]] = {}
+    ended: dict[str, dict[str, NicState]] = {}
+    """MTU and state of NICs at the end of the run, by node and NIC."""
+    connections: dict[str, TrackedConnections] = {}
+    """The table of connections, by node; on the other nodes there is none."""
     driver: dict[str, dict[str, DriverOf]] = {}
     """What the drivers of NICs counted, by node and NIC."""
     statistics: dict[str, dict[str, int]] = {}
@@ -361,7 +379,7 @@ class Make(Table, frozen=True, kw_only=True):
         if isinstance(setup, UnreadNode) or not declared:
             return setup
         assert isinstance(setup.kept, tuple)
-        entries = [KeptMtu(b.interface, b.manager, b.file, mtu=b.mtu) for b in declared.values()]
+        entries = [b.kept() for b in declared.values()]
         return msgspec.structs.replace(setup, kept=(*(k for k in setup.kept if k.interface not in declared), *entries))
 
     def _counted(self, node: Node) -> CounterChange:
@@ -373,6 +391,11 @@ class Make(Table, frozen=True, kw_only=True):
         if drivers := self.driver.get(node.name):
             of_drivers = tuple(DriverCounters(nic, of.counts, of.driver) for nic, of in drivers.items())
             machine = msgspec.structs.replace(machine, drivers=of_drivers)
+        states = tuple(
+            self.ended.get(node.name, {}).get(i.name, NicState(i.name, i.mtu, i.operational_state))
+            for i in node.interfaces
+        )
+        machine = msgspec.structs.replace(machine, states=states, connections=self.connections.get(node.name))
         counted = msgspec.structs.replace(
             change(node.name, **flat), fragment_memory_bytes=self.fragment_memory.get(node.name), machine=machine
         )

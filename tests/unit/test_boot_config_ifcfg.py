@@ -73,8 +73,10 @@ def test_wicked_ignores_loopback_aliases_and_copies(name):
     assert wicked_mtus([file(f"/etc/sysconfig/network/{name}", "MTU='9000'")], (ETH1,)) == {}
 
 
-def test_an_interface_that_wicked_does_not_start_has_no_boot_configuration():
-    assert wicked_mtus([file("/etc/sysconfig/network/ifcfg-eth1", "STARTMODE='off'\nMTU='9000'")], (ETH1,)) == {}
+def test_an_interface_that_wicked_does_not_start():
+    text = "STARTMODE='off'\nIPADDR='192.168.10.1/24'\nIPADDR_1='10.0.0.1'\nPREFIXLEN_1='8'"
+    kept = wicked_mtus([file("/etc/sysconfig/network/ifcfg-eth1", text)], (ETH1,))["eth1"]
+    assert (kept.starts, kept.addresses, kept.is_by_dhcp) == (False, ("192.168.10.1/24", "10.0.0.1/8"), False)
 
 
 @pytest.mark.parametrize(

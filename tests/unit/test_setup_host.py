@@ -149,7 +149,8 @@ MII Polling Interval (ms): 0
 ARP Polling Interval (ms): 1000
 ARP IP target/s (n.n.n.n form): 192.168.11.254, 192.168.11.1
 NS IPv6 target/s (xx::xx form): 2022::1,2022::2"""
-    (bond,) = parse_bonds(f"{prefixed('bond1', text)}\nbond1/bonding/arp_validate:active 1\nbond9/bonding/arp_validate:")
+    sysfs = "bond1/bonding/arp_validate:active 1\nbond9/bonding/arp_validate:"
+    (bond,) = parse_bonds(f"{prefixed('bond1', text)}\n{sysfs}")
     assert bond.arp_targets == ("192.168.11.254", "192.168.11.1", "2022::1", "2022::2")
     assert (bond.is_watched_by_arp, bond.arp_validate) == (True, "active")
 

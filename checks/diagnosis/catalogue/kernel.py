@@ -4,9 +4,23 @@ from __future__ import annotations
 
 from checks.diagnosis.cause import Cause, Way, look, mos
 from checks.diagnosis.touches import touch
+from checks.model.facts import Cluster, Unknown
 from checks.model.hypothesis import How
+from checks.rules.node_counts import table_state
 
 _INTERVAL = "in the interval of this run"
+
+
+def _has_room(cluster: Cluster) -> str:
+    """Return why no table of connections is full: each node was read, and none dropped packets for want of room."""
+    if isinstance(cluster.counters, Unknown) or cluster.unread_nodes() or cluster.counters.unread:
+        return ""
+    tables = [change.machine.connections for change in cluster.counters.nodes]
+    known = [table for table in tables if not isinstance(table, Unknown)]
+    if not tables or len(known) < len(tables) or any(table and table_state(table) for table in known):
+        return ""
+    return "The nodes track no connections, or had room for them in the interval of this run."
+
 
 KERNEL = (
     Cause(
@@ -62,12 +76,27 @@ KERNEL = (
         name="Transmit or receive queues too short",
         touches=(touch(How.SHARE), touch(How.DELAYS)),
         proved_by=("IC-UDP-004", "IC-NIC-005"),
+        hinted_by=("IC-NIC-011",),
         excluded_by=("IC-UDP-001", "IC-NIC-001"),
         covers=_INTERVAL,
         look=look(
             "Read the drops of the send queue, and the length of the receive queue.",
             "tc -s qdisc show dev ETH",
             "sysctl net.core.netdev_max_backlog",
+        ),
+    ),
+    Cause(
+        code="CAUSE-77",
+        name="The kernel's table of connections is full (conntrack)",
+        touches=(touch(How.SHARE, protocols=("icmp", "udp", "tcp"), every_network=True),),
+        further_sources=("Linux kernel documentation, nf_conntrack-sysctl",),
+        proved_by=("IC-FILTER-007",),
+        hinted_by=("IC-FILTER-008",),
+        ruled_out=_has_room,
+        look=look(
+            "Compare the connections with their maximum, and search the kernel's log.",
+            "sysctl net.netfilter.nf_conntrack_count net.netfilter.nf_conntrack_max",
+            "dmesg -T | grep nf_conntrack",
         ),
     ),
     Cause(

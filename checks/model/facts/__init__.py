@@ -113,7 +113,13 @@ from checks.model.facts.path_probe import Leg, PathProbe, PingSeries, Port, Priv
 from checks.model.facts.route_in_use import NodeRoutes, RouteInUse
 from checks.model.facts.storage_facts import StorageConnection, StorageMount, StorageUse
 from checks.model.facts.sysctl_facts import SysctlFiles, SysctlLine, TunedProfile, UdpSocket
-from checks.model.facts.system_counters import CounterGroup, DriverCounters, SystemCounters
+from checks.model.facts.system_counters import (
+    CounterGroup,
+    DriverCounters,
+    NicState,
+    SystemCounters,
+    TrackedConnections,
+)
 from checks.model.facts.thresholds import Thresholds
 
 __all__ = [
@@ -185,6 +191,7 @@ __all__ = [
     "Neighbour",
     "NetworkService",
     "NicDriver",
+    "NicState",
     "NoRecording",
     "Node",
     "NodeLogs",
@@ -225,6 +232,7 @@ __all__ = [
     "SystemCounters",
     "Thresholds",
     "ToolMessage",
+    "TrackedConnections",
     "TunedProfile",
     "UdpSocket",
     "UnaskedInstance",

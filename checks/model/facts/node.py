@@ -226,6 +226,13 @@ class KeptMtu(Fact, frozen=True):
     """None where no MTU is set: then the default of the kernel (1500), the parent's or the bond's MTU applies."""
     kind: str = ""
     """`ethernet`, `bond`, `vlan`, `bridge`, `infiniband`, where the file has the kind."""
+    addresses: tuple[str, ...] | Unknown = NOT_READ
+    """The static addresses of the interface, with the prefix length where the file has one: `192.168.10.1/24`.
+    Addresses of HAIP are Clusterware's own and in no file."""
+    is_by_dhcp: bool = False
+    """Whether DHCP assigns an address, in addition to the static ones."""
+    starts: bool | Unknown = NOT_READ
+    """Whether the network service brings the interface up at boot by itself."""
 
 
 class FragileMtu(Fact, frozen=True):

@@ -34,6 +34,32 @@ class DriverCounters(CounterGroup, frozen=True):
     """Whether a counter of frames by size fell, as when the driver was loaded again; then those are absent."""
 
 
+class TrackedConnections(Fact, frozen=True):
+    """The table in which the kernel tracks connections for packet filters (nf_conntrack)."""
+
+    entries: int
+    """The larger number of the two readings."""
+    most: int
+    """net.netfilter.nf_conntrack_max."""
+    dropped: int = 0
+    """Packets that were dropped between the readings, most of all for want of room: column `drop`."""
+    evicted: int = 0
+    """Entries that made room for newer ones: column `early_drop`."""
+
+
+class NicState(Fact, frozen=True):
+    """What decides about a NIC, at the second reading of the counters."""
+
+    name: str
+    mtu: int | None = None
+    operational_state: str = ""
+
+    @property
+    def is_up(self) -> bool:
+        """Whether it can carry packets."""
+        return self.operational_state in ("up", "unknown")
+
+
 class SystemCounters(Fact, frozen=True):
     """The growth of the counters of one node's private NICs, of its CPUs and of its memory."""
 
@@ -52,6 +78,11 @@ class SystemCounters(Fact, frozen=True):
 
     drivers: tuple[DriverCounters, ...] | Unknown = Unknown(NOT_READ)
     """The private NICs and the members of bonds whose drivers have counters."""
+
+    connections: TrackedConnections | Unknown | None = Unknown(NOT_READ)
+    """None where the kernel tracks no connections: the module is not loaded."""
+    states: tuple[NicState, ...] | Unknown = Unknown(NOT_READ)
+    """The NICs of `nics` at the second reading."""
 
     def nic(self, name: str) -> CounterGroup | None:
         """Return the counters of one NIC, or None where they are not known."""

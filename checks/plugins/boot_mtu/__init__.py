@@ -11,6 +11,7 @@ from checks.model.finding import Finding, Remedy, Status
 from checks.model.observation import Observation
 from checks.model.wording import listed
 from checks.plugins.boot_mtu.at_next_boot import AtBoot, AtNextBoot, interfaces_at_boot, verdict
+from checks.plugins.boot_mtu.next_addresses import NEXT_ADDRESS_KINDS, next_address_findings
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.shared.path_text import short_name
 from checks.rules.observed.states import read_on, state
@@ -70,7 +71,7 @@ AUTOSTART_NOT_KNOWN = Kind(
     "boot-mtu",
     question="Will every private interface have its present MTU after the next boot?",
     needs=("nodes", "networks", "setups"),
-    kinds=(KEPT, OTHER, BY_SCRIPT, NOT_KNOWN, NO_KEEPER, AUTOSTART_OFF, AUTOSTART_NOT_KNOWN),
+    kinds=(KEPT, OTHER, BY_SCRIPT, NOT_KNOWN, NO_KEEPER, AUTOSTART_OFF, AUTOSTART_NOT_KNOWN, *NEXT_ADDRESS_KINDS),
 )
 def boot_mtu(cluster: Cluster) -> Iterator[Finding]:
     """Compares the MTU of each private interface, and of each layer below it, with the boot configuration of the node.
@@ -80,6 +81,9 @@ def boot_mtu(cluster: Cluster) -> Iterator[Finding]:
     sets no MTU, a member of a bond gets the MTU of the bond, a VLAN gets the MTU of its parent, and any other interface
     gets 1500. A line of a script or udev rule that sets an MTU is reported as fragile. An interface that no known
     network service configures, as in a container, is reported for information and is not a fault.
+
+    An interface that its file does not bring up at boot, or that will have another address than it has now, is a
+    warning. An address by DHCP is reported for information. Addresses of HAIP are not compared: Clusterware sets them.
     """
     if isinstance(cluster.networks, Unknown) or isinstance(cluster.setups, Unknown):
         return
@@ -94,6 +98,7 @@ def boot_mtu(cluster: Cluster) -> Iterator[Finding]:
     yield from _kept(interfaces)
     yield from _not_kept([i for i in interfaces if verdict(i) is AtNextBoot.NO_KEEPER])
     yield from _not_known(interfaces)
+    yield from next_address_findings(interfaces)
     yield from _unread(cluster.setups)
     yield from _autostart(cluster.setups)
     yield from _autostart_not_known(cluster.setups)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from checks.model.facts import (
@@ -38,6 +38,8 @@ class AtBoot:
     fragile: tuple[FragileMtu, ...]
     """Lines of scripts and udev rules that set its MTU outside the network service, or may set it: some name no
     interface."""
+    address: str = ""
+    """The private address with its prefix length; empty for the layers below."""
 
     @property
     def name(self) -> str:
@@ -85,7 +87,9 @@ def interfaces_at_boot(cluster: Cluster) -> Iterator[AtBoot]:
             for interface in (top, *(lower for _, lower, _ in layers_below(node, top))):
                 if (node.name, interface.name) not in seen:
                     seen.add((node.name, interface.name))
-                    yield _at_boot(node, setup, network, interface)
+                    address = next((a for a in top.addresses if a.ip == port.ip), None) if interface is top else None
+                    written = f"{address.ip}/{address.prefix_length}" if address else ""
+                    yield replace(_at_boot(node, setup, network, interface), address=written)
 
 
 def mtu_at_boot(node: Node, setup: NodeSetup, interface: Interface) -> int | Unknown | None:

@@ -34,11 +34,14 @@ def with_nic_signs(cluster: Cluster, signs: LossSigns, receivers: Collection[str
     faults = [fault for nic in nics for fault in faults_of(nic, cluster.thresholds, ends)]
     queues = {f.nic.node: f.number for f in faults if f.fault is NicFault.SEND_QUEUE} | discarding(nics, faults)
     queues = {node: number for node, number in queues.items() if node in ends.senders.intersection(nodes)}
-    own = [*_queue_sign(queues, changes.seconds), *_receiver_signs(faults, receivers)]
+    links = [f for f in faults if f.fault is NicFault.LINK and f.nic.node in {*receivers, *ends.senders}]
+    own = [*_queue_sign(queues, changes.seconds), *_link_sign(links), *_receiver_signs(faults, receivers)]
     if not own:
         return signs
     old = [replace(s, in_network=False) if queues and s.cause == PACKETS_LOST else s for s in signs.signs]
-    seen_at = dict.fromkeys([*queues, *(f.nic.node for f in faults if f.nic.node in receivers)])
+    seen_at = dict.fromkeys(
+        [*queues, *(f.nic.node for f in links), *(f.nic.node for f in faults if f.nic.node in receivers)]
+    )
     evidence = (*((node, TOPIC) for node in seen_at), *signs.evidence)
     return replace(signs, signs=(*own, *old), clean=(), evidence=tuple(dict.fromkeys(evidence)))
 
@@ -58,6 +61,20 @@ def _queue_sign(queues: dict[str, int], seconds: float) -> Iterator[LossSign]:
             f"any user on {nodes}",
         ),
         in_network=False,
+    )
+
+
+def _link_sign(links: Sequence[FaultyNic]) -> Iterator[LossSign]:
+    if not links:
+        return
+    places, seconds = named((f.nic.place for f in links), "private NIC"), max(f.nic.seconds for f in links)
+    where = f"root on {named((f.nic.node for f in links), 'node')}"
+    yield LossSign(
+        "link changes",
+        f"{places}: {counted(sum(f.number for f in links), 'link change')} in {span(seconds)}",
+        f"The link of {places} went down or came up: what is sent meanwhile is lost (MOS 563566.1, causes 1 and 22).",
+        Remedy("Start with the link; the check nic-counters reports the NIC.", ("dmesg -T",), where),
+        in_network=True,
     )
 
 

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from checks.model.check import Kind, check
 from checks.model.facts import Cluster, CounterChange, CounterChanges, Unknown
-from checks.model.finding import Finding, Status
+from checks.model.finding import Finding, Remedy, Status
 from checks.model.wording import counted, listed, span
 from checks.plugins.nic_counters.next_steps import places, queue_steps, steps
 from checks.plugins.shared.counter_text import TOPIC, not_counted_finding, share, unknown_nodes_finding
 from checks.plugins.shared.grouping import alike, briefly, named, some
+from checks.rules.changed_meanwhile import ChangedValue, changed_values
 from checks.rules.driver_counts import is_known, meaning_of
 from checks.rules.nic_counts import (
     FaultyNic,
@@ -25,7 +26,7 @@ from checks.rules.nic_counts import (
 )
 from checks.rules.node_counts import without_counts
 from checks.rules.observed.counted_packets import nic_faults_counted, send_discards
-from checks.rules.observed.states import read_at
+from checks.rules.observed.states import read_at, state
 
 _STATISTICS = "Linux, Documentation/networking/statistics.rst"
 QUIET = Kind("IC-NIC-001", "The private NICs counted no error and no drop in the interval")
@@ -93,6 +94,19 @@ LIMITED = Kind(
     "limit it queues packets, then drops them, and no counter of the kernel shows that.",
     ("Amazon EC2 User Guide, network performance metrics of the ENA driver",),
 )
+UNLINKED = Kind(
+    "IC-NIC-011",
+    "A node dropped packets when sending, and the link of the NIC went down or came up meanwhile",
+    "Packets that a node sends while the link is down are dropped at its NIC. Whether the queue is too short as well "
+    "shows when the link is stable.",
+    ("MOS 563566.1, causes 1 and 22",),
+)
+CHANGED = Kind(
+    "IC-RUN-001",
+    "A private interface changed during this run",
+    "The checks judged the value that was read first. What they found may be about a moment of a change, and proves "
+    "nothing about the state now.",
+)
 NOT_KNOWN = Kind("IC-NIC-008", "The counters of private NICs are not known")
 
 _KINDS = {
@@ -101,6 +115,7 @@ _KINDS = {
     NicFault.PORT_BUFFER: PORT_BUFFER,
     NicFault.DROPPED: DROPPED,
     NicFault.SEND_QUEUE: SEND_QUEUE,
+    NicFault.UNLINKED: UNLINKED,
     NicFault.LINK: LINK,
     NicFault.LIMIT: LIMITED,
     NicFault.PAUSE: PAUSED,
@@ -113,17 +128,34 @@ _KINDS = {
     question="Do the private NICs count errors, drops or link changes?",
     needs=("networks", "counters"),
     uses=("nodes", "activity"),
-    kinds=(QUIET, CORRUPT, OVERRUN, DROPPED, SEND_QUEUE, LINK, OTHER, NOT_KNOWN, PAUSED, LIMITED, PORT_BUFFER),
+    kinds=(
+        QUIET,
+        CORRUPT,
+        OVERRUN,
+        DROPPED,
+        SEND_QUEUE,
+        LINK,
+        OTHER,
+        NOT_KNOWN,
+        PAUSED,
+        LIMITED,
+        UNLINKED,
+        CHANGED,
+        PORT_BUFFER,
+    ),
 )
 def nic_counters(cluster: Cluster) -> Iterator[Finding]:
     """Compares the counters of each private NIC, bond member and send queue between two readings.
 
     CRC, frame and carrier errors are failures. Missed packets, overruns of the FIFO, drops in the send queue and link
-    changes are failures where the same run lost blocks at the node, else warnings. Linux also counts packets that no
+    changes are failures where the same run lost blocks at the node, else warnings. Packets that a NIC dropped when
+    sending while its link changed are the link's, and for information. Linux also counts packets that no
     protocol wants as dropped, so drops count from device_drop_warn_percent of the packets and from 2 a second on.
 
     Where the interval is 30 s or more, the counters of known drivers (`ethtool -S`) are compared, too: mlx5_core,
     ixgbe, igb, e1000e, i40e, ice, bnxt_en, bnx2x, tg3, be2net, enic, qede, sfc, vmxnet3, virtio_net, hv_netvsc, ena.
+    MTU and link of each private interface are read with the second counters again: where they differ from what the run
+    read first, that is a warning.
     Pause frames are for information, and a warning where the same run lost blocks at the node or from it.
     """
     if isinstance(cluster.counters, Unknown):
@@ -149,12 +181,35 @@ def nic_counters(cluster: Cluster) -> Iterator[Finding]:
             evidence=_evidence([n.node for n in quiet]),
             observed=read_at(QUIET.code, [(n.node, n.network) for n in quiet]),
         )
+    for changed in alike(changed_values(cluster), lambda c: (c.network, c.what, c.before, c.after)):
+        yield _changed(changed)
     yield from _not_known(cluster, cluster.counters, {n.node for n in nics})
 
 
+def _changed(changed: Sequence[ChangedValue]) -> Finding:
+    first, nodes = changed[0], list(dict.fromkeys(c.node for c in changed))
+    where = named((f"{c.nic} of {c.node}" for c in changed), "private interface")
+    had = "had" if len(changed) == 1 else "each had"
+    has = "has" if len(changed) == 1 else "have"
+    return CHANGED.finding(
+        Status.WARN,
+        f"{where} {had} {first.before} when this run began, and {has} {first.after} at its end.",
+        subject=f"{briefly((c.nic for c in changed), 'interface')}: {first.before} -> {first.after}",
+        data={"interfaces": len(changed)},
+        seen=some([f"{c.node}: {c.nic} {c.before}, then {c.after}" for c in changed]),
+        expected=("The same values at the beginning and the end of a run",),
+        next=[Remedy("Find out who changes the interface, then run the check again.", ("racwire check",))],
+        evidence=_evidence(nodes),
+        network=first.network,
+        nodes=nodes,
+        extent=(len(changed), "interfaces"),
+        observed=[state(CHANGED.code, c.node, c.network, c.nic, c.after) for c in changed],
+    )
+
+
 def _kind(found: FaultyNic) -> tuple[object, ...]:
-    """Equal for faults of one finding: the queue of a NIC whose link changed needs other steps."""
-    return found.nic.network, found.fault, found.status, found.fault is NicFault.SEND_QUEUE and found.nic.link_changed
+    """Equal for faults of one finding."""
+    return found.nic.network, found.fault, found.status
 
 
 def _not_known(cluster: Cluster, changes: CounterChanges, judged: set[str]) -> Iterator[Finding]:
@@ -206,6 +261,7 @@ _EXPECTED = {
     NicFault.PORT_BUFFER: "0",
     NicFault.DROPPED: "A few packets of protocols that the node does not speak",
     NicFault.SEND_QUEUE: "0",
+    NicFault.UNLINKED: "No change of the link",
     NicFault.LINK: "No change of the link",
     NicFault.LIMIT: "0",
     NicFault.PAUSE: "No pause frames while blocks are lost",
@@ -235,6 +291,9 @@ def _title(same: Sequence[FaultyNic], at: str, number: int, time: str) -> str:
                 f"{nodes} dropped {counted(number, 'packet')} in the send queue of {where}{network} in {time}: they "
                 "never left the node."
             )
+        case NicFault.UNLINKED:
+            packets = counted(number, "packet")
+            return f"{at} dropped {packets} when sending in {time}, in which its link went down or came up."
         case NicFault.LINK:
             return f"The link of {at} went down or came up {_times(number)} in {time}."
         case NicFault.LIMIT:
@@ -275,6 +334,7 @@ def _brief(fault: NicFault, number: int) -> str:
         NicFault.PORT_BUFFER: f"{number:,} dropped in its port",
         NicFault.DROPPED: f"{number:,} dropped",
         NicFault.SEND_QUEUE: f"{number:,} not sent",
+        NicFault.UNLINKED: f"{number:,} not sent, link changed",
         NicFault.LINK: counted(number, "link change"),
         NicFault.LIMIT: f"{number:,} above a limit",
         NicFault.PAUSE: counted(number, "pause frame"),
@@ -286,7 +346,7 @@ def _brief(fault: NicFault, number: int) -> str:
 def _line(found: FaultyNic) -> str:
     nic = found.nic
     counts = ", ".join(f"{name} +{value:,}" for name, value in found.counts.items())
-    way = "tx" if found.fault is NicFault.SEND_QUEUE else "rx"
+    way = "tx" if found.fault in (NicFault.SEND_QUEUE, NicFault.UNLINKED) else "rx"
     if found.fault in (NicFault.LINK, NicFault.LIMIT, NicFault.PAUSE):
         return f"{nic.node}: {nic.name} {counts}"
     passed = counted(nic.counts.value(f"{way}_packets"), "packet")

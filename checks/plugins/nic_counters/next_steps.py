@@ -59,8 +59,14 @@ def steps(same: Sequence[FaultyNic], nodes: Sequence[str]) -> list[Remedy]:
             )
             return [look]
         case NicFault.SEND_QUEUE:
-            look, change = queue_steps(names, where)
-            return [look, _mend_link(same)] if any(f.nic.link_changed for f in same) else [look, change]
+            return queue_steps(names, where)
+        case NicFault.UNLINKED:
+            return [
+                Remedy(
+                    f"Mend the link of {places(same)} first, then run this check again: without a link a NIC sends "
+                    "nothing."
+                )
+            ]
         case NicFault.LIMIT:
             look = Remedy(
                 "Find out which limit it is, from the names of the counters, and compare the load with the limits of "
@@ -98,12 +104,6 @@ _PCIE = " ".join(
     f"/sys/class/net/ETH/device/{name}"
     for name in ("current_link_speed", "max_link_speed", "current_link_width", "max_link_width")
 )
-
-
-def _mend_link(same: Sequence[FaultyNic]) -> Remedy:
-    return Remedy(
-        f"Mend the link of {places(same)} first: it changed meanwhile, and without a link a NIC sends nothing."
-    )
 
 
 def queue_steps(names: Sequence[str], where: str) -> list[Remedy]:

@@ -105,7 +105,7 @@ def _directions(fault: FaultyNic) -> tuple[Traffic, ...]:
     match fault.fault:
         case NicFault.OVERRUN | NicFault.PORT_BUFFER | NicFault.DROPPED:
             return (there,)
-        case NicFault.SEND_QUEUE:
+        case NicFault.SEND_QUEUE | NicFault.UNLINKED:
             return (back,)
         case NicFault.PAUSE:  # a NIC that receives pause frames stops sending; one that sends them stops its port
             received, sent = pauses(fault.nic)

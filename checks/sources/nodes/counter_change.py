@@ -170,9 +170,9 @@ def _files(nics: Sequence[str]) -> str:
 
 
 def _nic_files(nic: str) -> Iterator[tuple[str, str]]:
-    single, directory = (Path(SYS_CLASS_NET, nic, name) for name in NIC_FILES)
+    *single, directory = (Path(SYS_CLASS_NET, nic, name) for name in NIC_FILES)
     found = sorted(directory.iterdir()) if directory.is_dir() else []
-    yield from ((path.relative_to(Path(SYS_CLASS_NET, nic)).as_posix(), _text(path)) for path in (single, *found))
+    yield from ((path.relative_to(Path(SYS_CLASS_NET, nic)).as_posix(), _text(path)) for path in (*single, *found))
 
 
 def _queue_drops() -> dict[str, int]:

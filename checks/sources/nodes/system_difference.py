@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from checks.model.facts import CounterGroup, SystemCounters, Unknown
+from checks.model.facts import CounterGroup, NicState, SystemCounters, TrackedConnections, Unknown
+from checks.sources.kernel_files import CONNECTION_COUNTERS, CONNECTION_TABLE
 from checks.sources.nodes.proc import number
 
 _CPU_COLUMNS = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
@@ -27,6 +28,7 @@ _STALL = re.compile(r"(some|full) .*\btotal=([0-9]{1,19})", re.ASCII)
 _MEMORY = ("pswpin", "pswpout", "allocstall", "oom_kill", "compact_stall", "compact_fail")
 _QUEUE = re.compile(r"qdisc \S+ \S+ dev (\S+) .*\broot\b", re.ASCII)
 _DROPPED = re.compile(r"\(dropped ([0-9]{1,19}),", re.ASCII)
+_HEXADECIMAL = re.compile(r"[0-9a-f]{1,16}", re.ASCII)
 _WRAP = 2**32
 
 Counts = Mapping[str, Mapping[str, int]]
@@ -41,6 +43,10 @@ class SystemReading:
     cpus: Counts = field(default_factory=dict)
     stalls: Counts = field(default_factory=dict)
     memory: Mapping[str, int] = field(default_factory=dict)
+    connections: Mapping[str, int] = field(default_factory=dict)
+    """`count` and `max` of nf_conntrack, with the counters of all CPUs by the names of their columns."""
+    states: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """`mtu` and `operstate`, by NIC."""
 
 
 def parse_system(sections: Mapping[str, Sequence[str]], softnet: Iterable[Sequence[int]]) -> SystemReading:
@@ -48,6 +54,8 @@ def parse_system(sections: Mapping[str, Sequence[str]], softnet: Iterable[Sequen
     cpus: dict[str, dict[str, int]] = {}
     stalls: dict[str, dict[str, int]] = {}
     memory: dict[str, int] = {}
+    connections: dict[str, int] = {}
+    columns: list[str] = []
     for line in sections.get("system", ()):
         path, _, content = line.partition(":")
         directory, _, file = path.rpartition("/")
@@ -58,6 +66,13 @@ def parse_system(sections: Mapping[str, Sequence[str]], softnet: Iterable[Sequen
             ticks = [number(word) for word in words[1 : len(_CPU_COLUMNS) + 1]]
             if len(ticks) == len(_CPU_COLUMNS) and None not in ticks:
                 cpus[words[0]] = dict(zip(_CPU_COLUMNS, map(int, words[1:]), strict=False))
+        elif path.startswith(CONNECTION_TABLE) and (count := number(content)) is not None:
+            connections[path.removeprefix(CONNECTION_TABLE)] = count
+        elif path == CONNECTION_COUNTERS and words and words[0] == "entries":
+            columns = words
+        elif path == CONNECTION_COUNTERS and len(words) == len(columns) and all(map(_HEXADECIMAL.fullmatch, words)):
+            for name, word in zip(columns, words, strict=True):
+                connections[name] = connections.get(name, 0) + int(word, 16)
         elif path == "/proc/vmstat" and len(words) == 2 and (count := number(words[1])) is not None:
             # Since Linux 4.8 allocstall is counted by zone: allocstall_normal, allocstall_movable.
             name = "allocstall" if words[0].startswith("allocstall") else words[0]
@@ -66,7 +81,17 @@ def parse_system(sections: Mapping[str, Sequence[str]], softnet: Iterable[Sequen
     for position, row in enumerate(softnet):
         cpu = row[_CPU_OF_ROW] if len(row) > _CPU_OF_ROW else position
         cpus.setdefault(f"cpu{cpu}", {}).update({name: row[at] for name, at in _SOFTNET_COLUMNS.items()})
-    return SystemReading(_nics(sections), cpus, stalls, memory)
+    return SystemReading(_nics(sections), cpus, stalls, memory, connections, _states(sections))
+
+
+def _states(sections: Mapping[str, Sequence[str]]) -> dict[str, dict[str, str]]:
+    states: dict[str, dict[str, str]] = {}
+    for line in sections.get("nics", ()):
+        path, _, content = line.rpartition(":")
+        nic, _, file = path.partition("/")
+        if nic and file in ("mtu", "operstate"):
+            states.setdefault(nic, {})[file] = content.strip()
+    return states
 
 
 def _nics(sections: Mapping[str, Sequence[str]]) -> dict[str, dict[str, int]]:
@@ -96,7 +121,21 @@ def system_growth(before: SystemReading, after: SystemReading) -> SystemCounters
         cpus=_groups(before.cpus, after.cpus) or Unknown("The node reports no counters of CPUs."),
         stalls=_groups(before.stalls, after.stalls) or Unknown("The kernel of the node has no /proc/pressure."),
         memory=CounterGroup("memory", memory) if memory else Unknown("The node reports no counters of memory."),
+        connections=_connections(before.connections, after.connections),
+        states=tuple(
+            NicState(name, number(of.get("mtu", "")), of.get("operstate", "")) for name, of in after.states.items()
+        ),
     )
+
+
+def _connections(before: Mapping[str, int], after: Mapping[str, int]) -> TrackedConnections | Unknown | None:
+    if "count" not in after:
+        return None
+    if "max" not in after:
+        return Unknown("The node does not report how many connections its kernel can track.")
+    grown = _grown(before, after)
+    entries = max(before.get("count", 0), after["count"])
+    return TrackedConnections(entries, after["max"], grown.get("drop", 0), grown.get("early_drop", 0))
 
 
 def system_text(counters: SystemCounters) -> list[str]:

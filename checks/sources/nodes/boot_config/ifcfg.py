@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
+
+from msgspec.structs import replace
 
 from checks.model.facts import KeptMtu, NetworkService
 from checks.sources.nodes.boot_config.device import Device, parse_mtu
-from checks.sources.nodes.boot_config.profile import BY_DHCP, Profile, profile_mtus
+from checks.sources.nodes.boot_config.profile import BY_DHCP, Profile, profile_mtus, with_prefix
 from checks.sources.nodes.boot_config.shell_assignments import IGNORED_SUFFIXES, is_no, is_yes, parse_assignments
 from checks.sources.nodes.proc import number
 from checks.sources.nodes.sections import ConfigFile
@@ -37,6 +40,8 @@ def parse_ifcfg(file: ConfigFile) -> tuple[Profile, bool] | None:
         uuid=values.get("UUID", ""),
         autoconnect=not is_no(values.get("ONBOOT", "yes")),
         priority=number(values.get("AUTOCONNECT_PRIORITY", "")) or 0,
+        addresses=_addresses(values),
+        is_by_dhcp=by_dhcp is not None,
     )
     return profile, is_no(values.get("NM_CONTROLLED", "yes"))
 
@@ -51,9 +56,21 @@ def connections(files: Sequence[ConfigFile], *, unmanaged: bool) -> Iterator[Pro
 def ifcfg_mtus(profiles: Sequence[Profile], devices: Sequence[Device]) -> dict[str, KeptMtu]:
     """The MTUs that the network service configures: `ifup` sets MTU= on the interface."""
     kept = profile_mtus(profiles, devices)
-    return {
-        name: KeptMtu(name, NetworkService.IFCFG, of.file, of.connection, of.mtu, of.kind) for name, of in kept.items()
-    }
+    return {name: replace(of, keeper=NetworkService.IFCFG) for name, of in kept.items()}
+
+
+_INDEXED = re.compile(r"IPADDR([0-9]*)")
+
+
+def _addresses(values: dict[str, str]) -> tuple[str, ...]:
+    """The static addresses: IPADDR, IPADDR0 and so on, each with its PREFIX or NETMASK; then those of IPv6."""
+    found = [
+        with_prefix(value, values.get(f"PREFIX{match[1]}", ""), values.get(f"NETMASK{match[1]}", ""))
+        for name, value in values.items()
+        if (match := _INDEXED.fullmatch(name))
+    ]
+    six = [values.get("IPV6ADDR", ""), *values.get("IPV6ADDR_SECONDARIES", "").split()]
+    return tuple(address for address in (*found, *six) if address)
 
 
 def _type(values: dict[str, str]) -> str:

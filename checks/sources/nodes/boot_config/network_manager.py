@@ -12,8 +12,8 @@ import msgspec
 from checks.model.facts import KeptMtu, MissingRight, NetworkService, Unknown
 from checks.sources.node_setup import KEYFILE_DIRECTORIES
 from checks.sources.nodes.boot_config.device import Device, parse_mtu
-from checks.sources.nodes.boot_config.ini import last, parse_ini
-from checks.sources.nodes.boot_config.profile import BY_DHCP, Profile, profile_mtus
+from checks.sources.nodes.boot_config.ini import Setting, last, parse_ini
+from checks.sources.nodes.boot_config.profile import BY_DHCP, Profile, profile_mtus, with_prefix
 from checks.sources.nodes.boot_config.shell_assignments import IGNORED_SUFFIXES
 from checks.sources.nodes.proc import number
 from checks.sources.nodes.sections import ConfigFile
@@ -73,9 +73,26 @@ def parse_keyfile(file: ConfigFile) -> Profile:
         keeper=NetworkService.NETPLAN if file.name.startswith(_NETPLAN) else NetworkService.NETWORK_MANAGER,
         file=file.path,
         uuid=last(settings, "connection", "uuid"),
-        autoconnect=last(settings, "connection", "autoconnect") != "false",
+        autoconnect=last(settings, "connection", "autoconnect").lower() not in ("false", "no", "0"),
         priority=number(last(settings, "connection", "autoconnect-priority")) or 0,
+        addresses=_static(settings),
+        is_by_dhcp=last(settings, "ipv4", "method") in ("auto", ""),
     )
+
+
+_ADDRESS = re.compile(r"address(es)?[0-9]*")
+
+
+def _static(settings: Sequence[Setting]) -> tuple[str, ...]:
+    """The static addresses of a keyfile: `address1=192.168.10.1/24,GATEWAY`, or `addresses1=192.168.10.1;24;GATEWAY;`
+    of releases before 1.0. An address that several lines have is one."""
+    found = []
+    for setting in settings:
+        if setting.section in ("ipv4", "ipv6") and _ADDRESS.fullmatch(setting.key):
+            own, _, _ = setting.value.partition(",")
+            address, semicolon, rest = own.partition(";")
+            found.append(with_prefix(address, rest.partition(";")[0] if semicolon else ""))
+    return tuple(dict.fromkeys(address for address in found if address))
 
 
 def parse_defaults(files: Iterable[ConfigFile]) -> dict[str, int | Unknown]:
@@ -186,6 +203,8 @@ def _detailed(block: dict[str, str]) -> Profile:
 
     link = "infiniband" if value("connection.type") == "infiniband" else "802-3-ethernet"
     mtu = parse_mtu(value(f"{link}.mtu"))
+    written = ",".join((value("ipv4.addresses"), value("ipv6.addresses")))
+    static = tuple(address for word in written.split(",") if (address := word.strip()))
     return Profile(
         name=value("connection.id"),
         type=value("connection.type"),
@@ -195,6 +214,8 @@ def _detailed(block: dict[str, str]) -> Profile:
         uuid=value("connection.uuid"),
         autoconnect=value("connection.autoconnect") != "no",
         priority=number(value("connection.autoconnect-priority")) or 0,
+        addresses=static,
+        is_by_dhcp=value("ipv4.method") == "auto",
     )
 
 

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
+import msgspec
+
 from checks.model.facts import KeptMtu, NetworkService, Unknown
 from checks.sources.node_setup import NETWORKD_DIRECTORIES
 from checks.sources.nodes.boot_config.device import MTU_RANGE, Device, named
@@ -78,7 +80,8 @@ def networkd_mtus(files: Sequence[ConfigFile], devices: Sequence[Device]) -> dic
         entry = _first(networks, device, _kept_by_network)
         if device.name in made and (entry is None or entry.mtu is None) and (mtu := made[device.name].mtu("NetDev")):
             path = made[device.name].path
-            entry = KeptMtu(device.name, _service_of(path), path, mtu=mtu, kind=device.kind)
+            made_by = KeptMtu(device.name, _service_of(path), path, mtu=mtu, kind=device.kind)
+            entry = msgspec.structs.replace(entry, file=path, mtu=mtu, keeper=made_by.keeper) if entry else made_by
         if entry is not None:
             kept[device.name] = entry
     return kept
@@ -98,7 +101,20 @@ def _kept_by_network(unit: Unit, device: Device) -> KeptMtu | None:
         return None
     by_dhcp = BY_DHCP if last(unit.settings, "Network", "DHCP").lower() in ("yes", "true", "ipv4", "both") else None
     mtu = unit.mtu() or by_dhcp
-    return KeptMtu(device.name, _service_of(unit.path), unit.mtu_from or unit.path, mtu=mtu, kind=device.kind)
+    return KeptMtu(
+        device.name, _service_of(unit.path), unit.mtu_from or unit.path, mtu=mtu, kind=device.kind,
+        addresses=_static(unit.settings), is_by_dhcp=by_dhcp is not None,
+        starts=last(unit.settings, "Link", "ActivationPolicy").lower() not in ("manual", "down", "always-down"),
+    )  # fmt: skip
+
+
+def _static(settings: Iterable[Setting]) -> tuple[str, ...]:
+    """The addresses of the sections [Network] and [Address]; an empty line in [Network] resets those before it."""
+    found: list[str] = []
+    for setting in settings:
+        if setting.key == "Address" and setting.section in ("Network", "Address"):
+            found = [*found, setting.value] if setting.value else []
+    return tuple(found)
 
 
 def _set_by_link(unit: Unit, device: Device) -> KeptMtu:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -38,6 +39,8 @@ class Profile:
     uuid: str = ""
     autoconnect: bool = True
     priority: int = 0
+    addresses: tuple[str, ...] = ()
+    is_by_dhcp: bool = False
     active_on: str = ""
     """The interface on which it is active; empty where it is inactive or not known to be active."""
 
@@ -56,7 +59,26 @@ class Profile:
 
     def kept(self, interface: str) -> KeptMtu:
         """The configured MTU for an interface."""
-        return KeptMtu(interface, self.keeper, self.file, self.name, self.mtu, self.kind)
+        return KeptMtu(
+            interface, self.keeper, self.file, self.name, self.mtu, self.kind,
+            addresses=self.addresses, is_by_dhcp=self.is_by_dhcp, starts=self.autoconnect,
+        )  # fmt: skip
+
+
+def with_prefix(address: str, length: str = "", mask: str = "") -> str:
+    """Return an address with its prefix length, from either of the two ways to write it; without one as it is."""
+    text = address.strip()
+    if "/" in text or not text:
+        return text
+    length = length.strip() or _length_of(mask.strip())
+    return f"{text}/{length}" if length else text
+
+
+def _length_of(mask: str) -> str:
+    try:
+        return str(ipaddress.ip_network(f"0.0.0.0/{mask}").prefixlen) if mask else ""
+    except ValueError:
+        return ""
 
 
 def profile_mtus(profiles: Iterable[Profile], devices: Sequence[Device]) -> dict[str, KeptMtu]:
