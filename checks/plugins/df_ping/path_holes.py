@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from checks.model.effect import Effect
 from checks.model.facts import Cluster, Leg, PathProbe, PrivateNetwork
-from checks.model.finding import Remedy
+from checks.model.finding import Finding, Remedy, Status
+from checks.model.networks import layers_below
 from checks.model.wording import listed
 from checks.plugins.df_ping.path_kinds import BLACK_HOLE, BLOCKS, TUNNELLED
 from checks.plugins.df_ping.path_places import (
@@ -124,7 +126,7 @@ def _smaller_below(cluster: Cluster, network: PrivateNetwork, paths: list[PathPr
     ]
 
 
-# --- tunnels ---
+# --- tunnels ----------------------------------------------------------------------------------------------------------
 
 
 def _is_tunnelled(paths: Sequence[PathProbe]) -> bool:
