@@ -9,7 +9,7 @@ from checks.model.facts import Cluster, HaipPath, HaipPaths, NotGathered, Privat
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.wording import between, counted, hub
 from checks.plugins.shared.path_text import first_lines, short_name
-from checks.plugins.shared.place_steps import below_steps, capture_steps, node_steps
+from checks.plugins.shared.place_steps import below_steps, capture_steps, node_step
 from checks.rules.haip_filters import is_filtered_haip
 from checks.rules.observed.haip import haip_pings
 
@@ -141,7 +141,7 @@ def _filtered(cluster: Cluster, network: PrivateNetwork, paths: Sequence[HaipPat
         expected=("An answer to each ping",),
         next=[
             *capture_steps(network, nodes[0], peer, "net 169.254.0.0/16 or arp"),
-            *node_steps(cluster, network, nodes),
+            node_step(cluster, network, nodes),
             *below_steps(cluster, network, nodes),
             ask,
         ],

@@ -14,9 +14,9 @@ from checks.model.networks import nics_of
 class Below(Enum):
     """What is below a private NIC."""
 
-    CABLE = "a cable"
-    HYPERVISOR = "a hypervisor or cloud"
-    CONTAINER_HOST = "a container host"
+    CABLE = "cable"
+    HYPERVISOR = "hypervisor or cloud"
+    CONTAINER_HOST = "container host"
     NOT_KNOWN = "not known"
 
     @property

@@ -8,53 +8,39 @@ import msgspec
 
 from checks.model.check import check
 from checks.model.effect import Effect
-from checks.model.facts import Cluster, Leg, PathProbe, PrivateNetwork, Unknown, Verdict
+from checks.model.facts import Cluster, PathProbe, PrivateNetwork, Unknown, Verdict
 from checks.model.finding import Finding, Remedy, Status
-from checks.model.networks import layers_below
 from checks.model.wording import listed
 from checks.plugins.df_ping.path_answers import all_pass, others_pass, routed_finding
 from checks.plugins.df_ping.path_holes import hole_between
 from checks.plugins.df_ping.path_kinds import (
     ALONE,
-    BLACK_HOLE,
-    BLOCKS,
     KINDS,
     LOCAL,
     NOT_PROBED,
     RECEIVER,
     TOO_BIG,
-    TUNNELLED,
 )
 from checks.plugins.df_ping.path_places import (
-    ask_network_team,
     at_fault,
-    end_lines,
-    limit_text,
     pairs_of,
     path_data,
-    side_names,
-    sides_of,
     where,
 )
 from checks.plugins.df_ping.path_silence import filtered, ignored, loss, lost_once_finding, not_probed, unreachable
 from checks.plugins.shared.engineered_notes import beside_pings, by_the_vendor
 from checks.plugins.shared.path_text import (
     evidence_of,
-    lost_pairs,
     matrix,
-    pairs_text,
-    ping_commands,
     reasons_of,
     result_lines,
     safe_change,
     shared_subnet,
     short_name,
-    size_text,
 )
 from checks.rules.engineered import is_engineered
 from checks.rules.observed.pings import pings
 from checks.rules.path_status import lost_once, over_a_router
-from checks.rules.tunnels import STANDARD_MTU
 
 
 @check(

@@ -24,7 +24,7 @@ from checks.plugins.df_ping.path_places import (
 from checks.plugins.shared.filter_commands import RULES
 from checks.plugins.shared.grouping import briefly, named
 from checks.plugins.shared.path_text import evidence_of, first_lines, reasons_of, result_lines, short_name
-from checks.plugins.shared.place_steps import below_steps, capture_steps, node_steps
+from checks.plugins.shared.place_steps import below_steps, capture_steps, node_step
 from checks.rules.neighbour_entries import Whose, neighbour_entries
 from checks.rules.node_counts import sysctl
 from checks.rules.observed.pings import pings
@@ -117,9 +117,8 @@ def unreachable(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe
         ),
         expected=("Answers to small and full-size pings",),
         next=[
-            Remedy("Check the link at both ends.", ("ip -brief link", "ip neighbour"), "any user on both nodes"),
+            node_step(cluster, network, ends, ("ip neighbour",)),
             *capture_steps(network, ends[0], next(n for p in paths for n in (p.from_node, p.to_node) if n != ends[0])),
-            *node_steps(cluster, network, ends),
             *below_steps(cluster, network, ends),
             Remedy(
                 f"Check that the node is up; then check cable, switch port, port security and VLAN of {network.name} "

@@ -29,42 +29,40 @@ _CONTAINER_POLICY = "the rules of its bridge (nft, ebtables, bridge netfilter), 
 
 
 def capture_steps(
-    network: PrivateNetwork, one: str, other: str, expression: str = "arp or icmp or udp"
+    network: PrivateNetwork, one: str, other: str, packets: str = "arp or icmp", during: str = "they ping each other"
 ) -> tuple[Remedy, ...]:
-    """Return the capture at both ends of a path, of the packets that an expression chooses; none where an end has no
-    port."""
+    """Return the capture of some packets at both ends of a path; none where an end has no port."""
     here, there = network.port(one), network.port(other)
     if here is None or there is None:
         return ()
     nics = dict.fromkeys((here.interface, there.interface))
     return (
         Remedy(
-            f"Capture at both ends while {one} and {other} ping each other. What leaves one node and does not reach "
-            "the other vanishes between them; what arrives and gets no answer vanishes on the node.",
-            tuple(capture(nic, expression) for nic in nics),
+            f"Capture at {one} and {other} while {during}. What leaves one node and does not reach the other vanishes "
+            "between them; what arrives and gets no answer vanishes on the node.",
+            tuple(capture(nic, packets) for nic in nics),
             f"root on {one} and {other}",
         ),
     )
 
 
-def node_steps(cluster: Cluster, network: PrivateNetwork, nodes: Sequence[str]) -> tuple[Remedy, ...]:
-    """Return the step that looks at the NIC and the filters of these nodes themselves."""
-    return (_on_nodes(cluster, network, [node for node in nodes if network.port(node)]),)
+def node_step(cluster: Cluster, network: PrivateNetwork, nodes: Sequence[str], more: Sequence[str] = ()) -> Remedy:
+    """Return the step that looks at the NICs and the filters of these nodes themselves, with `more` commands."""
+    bridges = [f"{name} on {node}" for node in nodes if (name := bridge_of(cluster, network, node))]
+    own = f", those of the bridge {listed(bridges)} too" if bridges else ""
+    nics = dict.fromkeys(port.interface for node in nodes if (port := network.port(node)))
+    links = tuple(f"ip -details link show {nic}" for nic in nics)
+    return Remedy(
+        f"Look at the link and the packet filters of {listed(nodes)}{own}.",
+        (*links, *more, *RULES),
+        f"root on {listed(nodes)}",
+    )
 
 
 def below_steps(cluster: Cluster, network: PrivateNetwork, nodes: Sequence[str]) -> tuple[Remedy, ...]:
     """Return the step for those who run what is below the NICs of these nodes; none where that is a cable."""
     layers = {node: below(cluster, network, node) for node in nodes if network.port(node)}
     return _below(cluster, {node: layer for node, layer in layers.items() if layer.can_filter})
-
-
-def _on_nodes(cluster: Cluster, network: PrivateNetwork, nodes: Sequence[str]) -> Remedy:
-    bridges = [f"{name} on {node}" for node in nodes if (name := bridge_of(cluster, network, node))]
-    own = f", those of the bridge {listed(bridges)} too" if bridges else ""
-    nics = dict.fromkeys(port.interface for node in nodes if (port := network.port(node)))
-    links = tuple(f"ip -details link show {nic}" for nic in nics)
-    where = f"root on {listed(nodes)}" if nodes else "root on both nodes"
-    return Remedy(f"Look at the NIC and at the packet filters of the node{own}.", (*links[:1], *RULES), where)
 
 
 def _below(cluster: Cluster, layers: dict[str, Below]) -> tuple[Remedy, ...]:
@@ -77,7 +75,7 @@ def _below(cluster: Cluster, layers: dict[str, Below]) -> tuple[Remedy, ...]:
         text = f"Whether {nodes} runs under a hypervisor is not known. If so, ask those who run it for {policies[0]}."
     else:
         who = " or ".join(sorted(layer.value for layer in kinds if layer is not Below.NOT_KNOWN))
-        text = f"Ask those who run {who} of {nodes} for {listed(policies)}."
+        text = f"Ask those who run the {who} of {nodes} for {listed(policies)}."
     return (Remedy(text, where="the hypervisor, cloud or container host"),)
 
 

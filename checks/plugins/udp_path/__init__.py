@@ -173,7 +173,14 @@ def _filter_steps(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> 
     ends = [hub(pairs, [p.node for p in network.ports])] if len(pairs) > 1 else []
     near = [node for node in ends if node] or nodes
     peer = next((node for pair in pairs for node in sorted(pair) if node not in near[:1]), "")
-    return (on_nodes, *capture_steps(network, near[0], peer), *below_steps(cluster, network, near), ask)
+    packets = f"icmp or udp port {judged[0].probe.destination_port}"
+    during = "`racwire check udp-path` runs"
+    return (
+        on_nodes,
+        *capture_steps(network, near[0], peer, packets, during),
+        *below_steps(cluster, network, near),
+        ask,
+    )
 
 
 def _large_lost(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Finding:
