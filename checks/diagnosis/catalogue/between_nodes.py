@@ -59,6 +59,7 @@ BETWEEN_NODES = (
         patterns=(
             touch(How.STOPS, Way.TO, protocols=("udp",)),
             touch(How.STOPS, Way.TO, protocols=("udp",), sizes=FULL),
+            touch(How.STOPS, protocols=("udp",)),
         ),
         at=(At.NODE, At.PATH),
         sign="whether the packets arrive at the receiver: a capture there (tcpdump)",

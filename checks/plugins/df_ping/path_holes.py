@@ -166,7 +166,6 @@ def _tunnel_steps(cluster: Cluster, network: PrivateNetwork, paths: Sequence[Pat
         Remedy(
             f"Ask {who} which tunnel or overlay carries {network.name}, and for the MTU of the network below it: this "
             f"tunnel needs {mtu + most} bytes there.",
-            where=who,
         ),
         Remedy("Reproduce the loss by hand.", ping_commands(paths), f"any user on {paths[0].from_node}"),
         Remedy(
