@@ -11,7 +11,7 @@ _NODES_DISAGREE = frozenset(
     {"IC-MTU-002", "IC-MTU-003", "IC-MTU-004", "IC-MTU-007", "IC-PATH-002", "IC-PATH-010", "IC-DEV-002"}
 )
 """Nodes or layers with different MTUs: the change gives all of them the same MTU."""
-_SMALL_PATH = frozenset({"IC-PATH-003", "IC-PATH-004"})
+_SMALL_PATH = frozenset({"IC-PATH-003", "IC-PATH-004", "IC-PATH-033"})
 """Black holes and routers with a small MTU: an MTU that the path carries fixes them."""
 _ROUTE = "IC-MTU-005"
 

@@ -40,6 +40,8 @@ class Candidate:
     shown: tuple[Finding, ...] = ()
     """The findings that state it; empty where it was inferred from losses."""
     width: int = 0
+    fit: int = 1
+    """How well its place fits the cause, of an inferred candidate; see `Cause.fits`."""
     certain_from: int = 0
     """The least size in bytes of which a loss was seen: smaller packets of the footprint may pass."""
     share_of_flows: float = 0.0

@@ -13,7 +13,7 @@ from enum import StrEnum
 from checks.diagnosis.seen import Seen
 from checks.model.facts import Cluster
 from checks.model.finding import Finding, Remedy
-from checks.model.hypothesis import Footprint, How
+from checks.model.hypothesis import Footprint, How, Place
 from checks.model.traffic import SMALL, Traffic
 
 MOS_LIST = "MOS 563566.1"
@@ -82,6 +82,9 @@ class Cause:
     """Packets that must have passed where a pattern loses others: the cause is about the difference."""
     at: tuple[At, ...] = ()
     """Where its patterns are looked for."""
+    fits: Callable[[Seen, Place], int] | None = None
+    """How well a place fits the cause, where its patterns are met, from what was read there: 0 where the cause cannot
+    be there, 1 as well as any, 2 where what was read points to it: it comes before others of the same losses."""
     moves: tuple[str, ...] = ()
     """The codes of findings about counters and values at its nodes that it leads to: NIC down, HAIP elsewhere."""
     is_of_each_node: bool = False

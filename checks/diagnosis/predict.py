@@ -154,8 +154,9 @@ def inferred(cause: Cause, lost: LostPaths) -> Iterator[Candidate]:
         return
     for touch in cause.patterns:
         for made in lost.candidates(cause, touch):
-            if not made.lacks_contrast(lost.seen):
-                yield made
+            fit = cause.fits(lost.seen, made.place) if cause.fits else 1
+            if fit and not made.lacks_contrast(lost.seen):
+                yield replace(made, fit=fit)
 
 
 def _candidates(cause: Cause, touch: Touch, lost: LostPaths) -> Iterator[Candidate]:

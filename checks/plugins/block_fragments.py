@@ -11,6 +11,7 @@ from checks.model.packet_sizes import USUAL_BLOCK_BYTES, fragments_of
 from checks.model.wording import between, counted, hub
 from checks.plugins.shared.filter_commands import RULES
 from checks.plugins.shared.path_text import first_lines, short_name
+from checks.plugins.shared.place_steps import below_steps, capture_steps
 from checks.plugins.udp_path.flow_text import held_text, others_text
 from checks.rules.flow_verdicts import flows_of
 from checks.rules.fragment_verdicts import CutVerdict, cut, judge_fragments
@@ -114,7 +115,7 @@ def _finding(cluster: Cluster, network: PrivateNetwork, verdict: CutVerdict, pro
             *others_text(flows_of(cluster), [probe.from_node for probe in probes]),
         ),
         expected=("An answer to each datagram in fragments",) if status in FAULTS else (),
-        next=_steps(network, probes) if status in FAULTS else (),
+        next=_steps(cluster, network, probes) if status in FAULTS else (),
         evidence=[
             *((node, "udp datagrams") for node in dict.fromkeys(p.from_node for p in probes)),
             *((p.from_node, f"path {network.name} {p.from_node} {p.to_node}") for p in probes),
@@ -135,20 +136,22 @@ def _line(probe: FlowProbe) -> str:
     return ", ".join([*parts, *([held_text(probe)] if probe.held else [])])
 
 
-def _steps(network: PrivateNetwork, probes: Sequence[FlowProbe]) -> tuple[Remedy, ...]:
+def _steps(cluster: Cluster, network: PrivateNetwork, probes: Sequence[FlowProbe]) -> tuple[Remedy, ...]:
     path = probes[0]
     ping = f"ping -c 3 -M dont -I {path.source_ip} -s 8192 {path.destination_ip}"
     return (
         Remedy("Reproduce by hand with a ping in fragments.", (ping,), f"any user on {path.from_node}"),
+        *capture_steps(network, path.from_node, path.to_node, "'ip[6:2] & 0x3fff != 0'"),
+        Remedy(
+            "Look for a filter of fragments on the node.",
+            RULES,
+            f"root on {path.to_node}",
+        ),
+        *below_steps(cluster, network, sorted({n for p in probes for n in (p.from_node, p.to_node)})),
         Remedy(
             "Ask the network team for a filter (ACL) or a protection that drops IP fragments, on the ports and the "
             f"VLAN of {network.name}.",
             ("show access-lists",),
             "the network team, on each switch",
-        ),
-        Remedy(
-            "Look for a filter of fragments on the node.",
-            RULES,
-            f"root on {path.to_node}",
         ),
     )

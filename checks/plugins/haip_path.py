@@ -9,6 +9,8 @@ from checks.model.facts import Cluster, HaipPath, HaipPaths, NotGathered, Privat
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.wording import between, counted, hub, listed
 from checks.plugins.shared.path_text import first_lines, short_name
+from checks.plugins.shared.place_steps import below_steps, capture_steps, node_step
+from checks.rules.haip_filters import is_filtered_haip
 from checks.rules.observed.haip import haip_pings
 from checks.rules.observed.states import state
 
@@ -27,6 +29,13 @@ STAYED = Kind(
     "lose what is sent to it, although another private network is up.",
     ("MOS 1210883.1",),
 )
+FILTERED = Kind(
+    "IC-HAIP-010",
+    "Packets between HAIP addresses vanish, and those between the private addresses of the same ports pass",
+    "The instances send their blocks between HAIP addresses. The cable, the VLAN and the size are right, since the "
+    "private addresses pass over the same NICs: what drops the packets goes by their address.",
+    ("MOS 1210883.1", "RFC 3927"),
+)
 NOT_PINGED = Kind("IC-HAIP-003", "No HAIP address was pinged")
 
 
@@ -34,8 +43,8 @@ NOT_PINGED = Kind("IC-HAIP-003", "No HAIP address was pinged")
     "haip-path",
     question="Do full-size packets pass between the HAIP addresses that the instances use?",
     needs=("networks",),
-    uses=("nodes", "haip_paths", "effective_routes"),
-    kinds=(PASS, FAILS, STAYED, NOT_PINGED),
+    uses=("nodes", "haip_paths", "effective_routes", "paths", "setups"),
+    kinds=(PASS, FAILS, STAYED, FILTERED, NOT_PINGED),
 )
 def haip_path(cluster: Cluster) -> Iterator[Finding]:
     """Sends a small ping and three of full size, with Don't Fragment, between the HAIP addresses of the instances.
@@ -65,8 +74,11 @@ def haip_path(cluster: Cluster) -> Iterator[Finding]:
         silent = [p for p in bad if not p.full_answered]
         if lossy := [p for p in bad if p not in silent]:
             yield _fails(cluster, network, lossy, Status.WARN)
-        if silent:
-            yield _fails(cluster, network, silent, Status.FAIL)
+        filtered = [p for p in silent if is_filtered_haip(cluster, network, p)]
+        if filtered:
+            yield _filtered(cluster, network, filtered)
+        if others := [p for p in silent if p not in filtered]:
+            yield _fails(cluster, network, others, Status.FAIL)
         if fine := [p for p in sent if p not in bad]:
             yield _passes(cluster, network, fine, beside=len(bad))
         if left := [p for p in paths if p not in sent]:
@@ -152,6 +164,49 @@ def _passes(cluster: Cluster, network: PrivateNetwork, paths: Sequence[HaipPath]
         observed=haip_pings(cluster, paths),
         network=network.name,
     )
+
+
+def _filtered(cluster: Cluster, network: PrivateNetwork, paths: Sequence[HaipPath]) -> Finding:
+    pairs = {(p.from_node, p.to_node) for p in paths}
+    centre, first = hub(pairs, [p.node for p in network.ports]), paths[0]
+    nodes = [centre] if centre else sorted({n for pair in pairs for n in pair})
+    peer = first.from_node if nodes[0] != first.from_node else first.to_node
+    ask = Remedy(
+        "Ask the network team for a filter (ACL) of 169.254.0.0/16, link-local addresses, on the ports and the VLAN of "
+        f"{network.name}: some switches and clouds drop them.",
+        where="the network team, on each switch",
+    )
+    return FILTERED.finding(
+        Status.FAIL,
+        f"No ping passes on {network.name} between HAIP addresses, {_where(cluster, network, paths)}, while the "
+        "private addresses of the same ports answer.",
+        subject=f"{short_name(network, centre)}: HAIP filtered",
+        data={"paths": len(paths), "first_path": f"{first.source_ip} -> {first.destination_ip}"},
+        seen=(*_entry_lines(paths), *_lines(paths)),
+        expected=("An answer to each ping",),
+        next=[
+            *capture_steps(network, nodes[0], peer, "net 169.254.0.0/16 or arp"),
+            node_step(cluster, network, nodes),
+            *below_steps(cluster, network, nodes),
+            ask,
+        ],
+        evidence=_evidence(paths),
+        observed=haip_pings(cluster, paths),
+        network=network.name,
+        nodes=nodes,
+        extent=(len(paths), "paths"),
+    )
+
+
+def _entry_lines(paths: Sequence[HaipPath]) -> tuple[str, ...]:
+    """Return what the senders have for the HAIP addresses: whether ARP passes."""
+    known = {True: "the MAC address of its NIC: ARP for it is answered", False: "no MAC address: ARP gets no answer"}
+    lines = [
+        f"{p.from_node} has for {p.destination_ip} "
+        + ("an entry that was not read" if p.neighbour_mac is None else known[bool(p.neighbour_mac)])
+        for p in paths
+    ]
+    return first_lines(lines, "entry like these")
 
 
 def _fails(cluster: Cluster, network: PrivateNetwork, paths: Sequence[HaipPath], status: Status) -> Finding:

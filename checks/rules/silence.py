@@ -5,10 +5,11 @@ Silence has many reasons, and "filtered" is the last of them: it needs all the o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from checks.model.facts import Cluster, Leg, PathProbe, PrivateNetwork
+from checks.model.facts import Cluster, Leg, PathProbe, PrivateNetwork, Unknown
+from checks.model.wording import listed
 from checks.rules.neighbour_entries import Whose, neighbour_entries
 from checks.rules.node_counts import sysctl
 
@@ -43,6 +44,19 @@ def ladder_line(cluster: Cluster, network: PrivateNetwork, path: PathProbe) -> s
             break
     parts = ["; ".join(held), f"not known: {'; '.join(unknown)}" if unknown else ""]
     return f"{path.from_node} -> {path.to_node}: {'; '.join(part for part in parts if part)}"
+
+
+def heard_lines(cluster: Cluster, network: PrivateNetwork, paths: Sequence[PathProbe]) -> tuple[str, ...]:
+    """Return a line for each silent node that has the MAC addresses of all its peers while none of them has its own:
+    frames reach it, and those that it sends vanish. After such pings an entry without answers would have failed."""
+    probed = [p for p in ([] if isinstance(cluster.paths, Unknown) else cluster.paths) if p.network == network.name]
+    own = {(e.node, e.peer) for e in neighbour_entries(cluster) if e.network == network.name and e.whose is Whose.OWN}
+    lines = []
+    for node in dict.fromkeys(p.to_node for p in paths):
+        peers = [p.from_node for p in probed if p.to_node == node and not p.neighbour_mac]
+        if len(peers) == len(network.ports) - 1 and all((node, peer) in own for peer in peers):
+            lines.append(f"{node} has the MAC address of {listed(peers)}, whose answers to ARP do not arrive there")
+    return tuple(lines)
 
 
 def _rungs(cluster: Cluster, network: PrivateNetwork, path: PathProbe) -> Iterator[Rung]:

@@ -22,6 +22,7 @@ from checks.rules.path_status import lost_once, packet_loss
 
 _VERDICTS = {
     "IC-PATH-003": Verdict.BLACK_HOLE,
+    "IC-PATH-033": Verdict.BLACK_HOLE,
     "IC-PATH-005": Verdict.LOSS,
     "IC-PATH-006": Verdict.UNREACHABLE,
     "IC-PATH-007": Verdict.FILTERED,

@@ -259,9 +259,10 @@ LINK = Program(
 )
 NEIGHBOUR = Program(
     name="neighbour",
-    groups=("paths",),
+    groups=("paths", "haip_paths"),
     where=RunsOn.SENDER,
-    purpose="the neighbour entry of the peer's address with its ages, where a ping of these nodes is not answered",
+    purpose="the neighbour entry of the peer's address with its ages, where a ping of these nodes is not answered, or "
+    "between their HAIP addresses",
     text='ip -s neigh show to "$1" dev "$2"',
     reads=(Read("", "neighbour", "ip -s neigh show to ADDRESS dev INTERFACE"),),
     arguments=(ADDRESS, INTERFACE),

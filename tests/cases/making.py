@@ -153,6 +153,8 @@ class PathOf(Table, frozen=True, kw_only=True):
     small: tuple[int, int] | None = None
     """Small packets: sent, answered."""
     full: tuple[int, int] | None = None
+    path_mtu: int | None = None
+    """The largest packet that passes."""
     refused_locally: int = 0
     local_mtu: int | None = None
     too_big_mtu: int | None = None
@@ -165,6 +167,8 @@ class PathOf(Table, frozen=True, kw_only=True):
         """Yield the probed paths."""
         network = next(n for n in networks if n.interface == self.network)
         more: dict[str, object] = {"hops": self.hops, "reason": self.reason, "neighbour_mac": self.neighbour_mac}
+        if self.path_mtu:
+            more["path_mtu"] = self.path_mtu
         if self.small or self.full:
             (sent, back), (sent_full, back_full) = self.small or (20, 20), self.full or (20, 20)
             mtu = network.mtu if isinstance(network.mtu, int) else 9000

@@ -156,8 +156,11 @@ def test_blocks_outweigh_pings_between_haip_addresses():
     (found,) = outweigh(haip_silent(), [f for f in haip_path.run(haip_silent()) if f.code == "IC-HAIP-002"])
     assert (found.status, found.outweighed.status) == (Status.INFO, Status.FAIL)
     passing = loaded(Verdict.PASSES).paths  # so ICMP is not the reason
-    for built in (haip_silent(activity=losing(2, 3, {1: 3})), msgspec.structs.replace(haip_silent(), paths=passing)):
-        (found,) = outweigh(built, [f for f in haip_path.run(built) if f.code == "IC-HAIP-002"])
+    for built, code in (
+        (haip_silent(activity=losing(2, 3, {1: 3})), "IC-HAIP-002"),
+        (msgspec.structs.replace(haip_silent(), paths=passing), "IC-HAIP-010"),
+    ):
+        (found,) = outweigh(built, [f for f in haip_path.run(built) if f.code == code])
         assert found.status is Status.FAIL
 
 

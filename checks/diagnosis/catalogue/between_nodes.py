@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from checks.diagnosis.cause import At, Cause, Way, look
+from checks.diagnosis.fitting_places import on_switch
 from checks.diagnosis.touches import FULL, filtered, smaller_mtu, touch
 from checks.model.hypothesis import How
 
@@ -58,6 +59,7 @@ BETWEEN_NODES = (
         patterns=(
             touch(How.STOPS, Way.TO, protocols=("udp",)),
             touch(How.STOPS, Way.TO, protocols=("udp",), sizes=FULL),
+            touch(How.STOPS, protocols=("udp",)),
         ),
         at=(At.NODE, At.PATH),
         sign="whether the packets arrive at the receiver: a capture there (tcpdump)",
@@ -110,8 +112,9 @@ BETWEEN_NODES = (
         name="Jumbo frames misconfigured on a switch",
         patterns=tuple(touch(How.STOPS, way, sizes=FULL) for way in Way),
         at=(At.NODE, At.PATH, At.SIDES, At.NETWORK),
+        fits=on_switch,
         sign="the MTU and the giants of the switch ports",
-        supported_by=("IC-PATH-003", "IC-PING-005"),
+        supported_by=("IC-PATH-003", "IC-PATH-033", "IC-PING-005"),
         excluded_by=("IC-PATH-001",),
         covers=_FLOW,
         look=look("Test full-size packets between all nodes.", "racwire check df-ping", where=""),

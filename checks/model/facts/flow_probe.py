@@ -146,6 +146,9 @@ class HaipPath(Fact, frozen=True):
     full_answered: int = 0
     reason: str = ""
     """Why nothing was sent, or what failed."""
+    neighbour_mac: str | None = None
+    """The MAC address that the sender had for the destination after pings without any answer; empty where it had none,
+    None where it was not read."""
 
 
 class HaipPaths(Fact, frozen=True):

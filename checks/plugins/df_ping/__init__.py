@@ -8,15 +8,13 @@ import msgspec
 
 from checks.model.check import check
 from checks.model.effect import Effect
-from checks.model.facts import Cluster, Leg, PathProbe, PrivateNetwork, Unknown, Verdict
+from checks.model.facts import Cluster, PathProbe, PrivateNetwork, Unknown, Verdict
 from checks.model.finding import Finding, Remedy, Status
-from checks.model.networks import layers_below
 from checks.model.wording import listed
 from checks.plugins.df_ping.path_answers import all_pass, others_pass, routed_finding
+from checks.plugins.df_ping.path_holes import hole_between
 from checks.plugins.df_ping.path_kinds import (
     ALONE,
-    BLACK_HOLE,
-    BLOCKS,
     KINDS,
     LOCAL,
     NOT_PROBED,
@@ -24,30 +22,21 @@ from checks.plugins.df_ping.path_kinds import (
     TOO_BIG,
 )
 from checks.plugins.df_ping.path_places import (
-    ask_network_team,
     at_fault,
-    end_lines,
-    limit_text,
     pairs_of,
     path_data,
-    side_names,
-    sides_of,
     where,
 )
 from checks.plugins.df_ping.path_silence import filtered, ignored, loss, lost_once_finding, not_probed, unreachable
 from checks.plugins.shared.engineered_notes import beside_pings, by_the_vendor
 from checks.plugins.shared.path_text import (
     evidence_of,
-    lost_pairs,
     matrix,
-    pairs_text,
-    ping_commands,
     reasons_of,
     result_lines,
     safe_change,
     shared_subnet,
     short_name,
-    size_text,
 )
 from checks.rules.engineered import is_engineered
 from checks.rules.observed.pings import pings
@@ -156,7 +145,7 @@ def _black_hole(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe
         own = [p for p in at_receiver if p.to_node == name]
         yield _receiver(cluster, network, name, small[name], own)
     if between_nodes:
-        yield _switch(cluster, network, between_nodes)
+        yield hole_between(cluster, network, between_nodes)
 
 
 def _receiver(cluster: Cluster, network: PrivateNetwork, node: str, mtu: int, paths: list[PathProbe]) -> Finding:
@@ -189,88 +178,6 @@ def _receiver(cluster: Cluster, network: PrivateNetwork, node: str, mtu: int, pa
         nodes=[node],
         extent=(len(paths), "paths"),
     )
-
-
-def _switch(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> Finding:
-    lost = lost_pairs(paths)
-    direction_known = bool(lost) and all(p.lost_leg is not Leg.UNKNOWN for p in paths)
-    pairs = lost if direction_known else pairs_of(paths)
-    # Only requests that were counted at their target prove that the other direction works.
-    arrived = {(p.from_node, p.to_node) for p in paths if p.lost_leg is Leg.REPLY}
-    one_way = direction_known and {(b, a) for a, b in lost} <= arrived
-    place = where(cluster, network, pairs)
-    if not direction_known:
-        place += "; the direction of the loss is not known"
-    elif one_way:
-        place += "; they arrive in the other direction"
-    centre = at_fault(cluster, network, pairs)
-    groups = sides_of(cluster, network, pairs)
-    small = _smaller_below(cluster, network, paths)
-    nodes = [centre] if centre else sorted({n for pair in pairs for n in pair})
-    culprit = (
-        f"the switch port of {centre} or a link between it and the others"
-        if centre
-        else f"the link between the switches of {listed(listed(side) for side in groups)}"
-        if groups
-        else "a switch port on the path"
-    )
-    return BLACK_HOLE.finding(
-        Status.FAIL,
-        f"Jumbo frames vanish on {network.name} {place}.{limit_text(paths)}",
-        subject=f"{short_name(network, centre)}: {side_names(groups) or 'black hole'}",
-        data=path_data(paths),
-        seen=(*result_lines(paths), *_counted_legs(paths), *small, *end_lines(cluster, network, nodes)),
-        expected=(f"{size_text(paths[0])} pass: the NICs at both ends have MTU {paths[0].expected_mtu}",),
-        why=f"A layer below a NIC has a smaller MTU: {listed(small)}. Check that layer before the switch. {BLOCKS}"
-        if small
-        else f"The NICs at both ends have the same MTU, so the smaller MTU is between them, at {culprit}: larger "
-        f"packets are dropped there silently. {BLOCKS}",
-        next=[
-            *([Remedy(f"Fix the finding of mtu-consistency: {listed(small)}.")] if small else []),
-            ask_network_team(
-                cluster,
-                network,
-                nodes,
-                f"Ask the network team for the MTU and the giants or oversize counters of {culprit}, on the VLAN of "
-                f"{network.name}.",
-            ),
-            Remedy("Reproduce the loss by hand.", ping_commands(paths), f"any user on {paths[0].from_node}"),
-            Remedy(
-                "Have the MTU of the switch raised to the maximum of its platform (about 9216), in a maintenance "
-                "window: on some platforms the ports blink or the switch reloads, which drops the links of all nodes. "
-                "Two switches: one after the other. A larger MTU on the switch does not harm nodes at 1500. Do not "
-                "lower the MTU of one node.",
-                is_change=True,
-                effect=Effect.NODE_OUT_FIRST,
-            ),
-        ],
-        evidence=evidence_of(paths),
-        observed=pings(cluster, paths),
-        network=network.name,
-        nodes=nodes,
-        extent=(len(paths), "paths"),
-    )
-
-
-def _counted_legs(paths: list[PathProbe]) -> list[str]:
-    """Return lines that prove the direction: the targets counted the requests that arrived."""
-    legs = {
-        "did not arrive": [p for p in paths if p.lost_leg in (Leg.REQUEST, Leg.BOTH)],
-        "arrived, and their answers did not": [p for p in paths if p.lost_leg is Leg.REPLY],
-    }
-    return [f"counted at the target: requests {pairs_text(some)} {what}" for what, some in legs.items() if some]
-
-
-def _smaller_below(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> list[str]:
-    """Return the bond members, VLAN parents and bridge ports at the ends that cannot carry full-size packets."""
-    ends = {name for p in paths for name in (p.from_node, p.to_node)}
-    return [
-        f"{lower.name}, {relation} on {node.name}, has MTU {lower.mtu}"
-        for port in network.ports
-        if port.node in ends and (node := cluster.node(port.node)) and (top := node.interface(port.interface))
-        for relation, lower, _ in layers_below(node, top)
-        if lower.mtu < paths[0].expected_mtu
-    ]
 
 
 def _too_big(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> Iterator[Finding]:

@@ -19,9 +19,16 @@ LOCAL = Kind(
 )
 BLACK_HOLE = Kind(
     "IC-PATH-003",
-    "Jumbo frames vanish between nodes without an error: a black hole",
+    "Full-size packets vanish between nodes without an error: a black hole",
     BLOCKS,
     ("MOS 563566.1, causes 5 and 12", "MOS 341788.1", "PRVG-12885"),
+)
+TUNNELLED = Kind(
+    "IC-PATH-033",
+    "A path is short of the NICs' MTU by the headers of a tunnel below them",
+    "Smaller packets pass, heartbeats included, so the cluster looks alive. A block that is cut into fragments, or "
+    "that fills a packet, has packets of full size, and each is lost.",
+    ("RFC 7348", "RFC 7637", "RFC 8926", "MOS 563566.1, causes 5 and 12"),
 )
 TOO_BIG = Kind(
     "IC-PATH-004",
@@ -90,6 +97,7 @@ KINDS = (
     PASS,
     LOCAL,
     BLACK_HOLE,
+    TUNNELLED,
     TOO_BIG,
     LOSS,
     UNREACHABLE,

@@ -24,11 +24,12 @@ from checks.plugins.df_ping.path_places import (
 from checks.plugins.shared.filter_commands import RULES
 from checks.plugins.shared.grouping import briefly, named
 from checks.plugins.shared.path_text import evidence_of, first_lines, reasons_of, result_lines, short_name
+from checks.plugins.shared.place_steps import below_steps, capture_steps, node_step
 from checks.rules.neighbour_entries import Whose, neighbour_entries
 from checks.rules.node_counts import sysctl
 from checks.rules.observed.pings import pings
 from checks.rules.path_status import loss_status, packet_loss
-from checks.rules.silence import ladder_line
+from checks.rules.silence import heard_lines, ladder_line
 
 
 def lost_once_finding(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> Finding:
@@ -102,24 +103,32 @@ def unreachable(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe
     if groups := sides_of(cluster, network, pairs):
         yield _divided(cluster, network, paths, groups)
         return
+    ends = [centre] if centre else sorted({n for pair in pairs for n in pair})
     yield UNREACHABLE.finding(
         Status.FAIL,
         f"No packet passes on {network.name} {where(cluster, network, pairs)}.",
         subject=f"{short_name(network, centre)}: unreachable",
         data=path_data(paths),
-        seen=(*reasons_of(paths), *_ladders(cluster, network, paths), *result_lines(paths)),
+        seen=(
+            *reasons_of(paths),
+            *heard_lines(cluster, network, paths),
+            *_ladders(cluster, network, paths),
+            *result_lines(paths),
+        ),
         expected=("Answers to small and full-size pings",),
         next=[
-            Remedy("Check the link at both ends.", ("ip -brief link", "ip neighbour"), "any user on both nodes"),
+            node_step(cluster, network, ends, ("ip neighbour",)),
+            *capture_steps(network, ends[0], next(n for p in paths for n in (p.from_node, p.to_node) if n != ends[0])),
+            *below_steps(cluster, network, ends),
             Remedy(
-                f"Check that the node is up; then check cable, switch port and VLAN of {network.name} with the network "
-                "team."
+                f"Check that the node is up; then check cable, switch port, port security and VLAN of {network.name} "
+                "with the network team."
             ),
         ],
         evidence=evidence_of(paths),
         observed=pings(cluster, paths),
         network=network.name,
-        nodes=[centre] if centre else sorted({n for pair in pairs for n in pair}),
+        nodes=ends,
         extent=(len(paths), "paths"),
     )
 

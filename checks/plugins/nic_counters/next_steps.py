@@ -44,7 +44,7 @@ def steps(same: Sequence[FaultyNic], nodes: Sequence[str]) -> list[Remedy]:
         case NicFault.PORT_BUFFER:
             look = Remedy(
                 "Compare the buffer of the port with its pause frames, and the width and speed of the PCIe slot with "
-                "those that the NIC can use. Larger rings do not help: the packets reached none.",
+                "those that the NIC can use. Larger rings do not help: the packets did not reach a ring.",
                 _each(names, "ethtool -S ETH", "ethtool -a ETH", f"cat {_PCIE}"),
                 where,
             )

@@ -10,8 +10,9 @@ import msgspec
 from checks.model.check import Kind, check
 from checks.model.facts import Cluster, Flows, NotGathered, PathProbe, PrivateNetwork, Unknown, Verdict
 from checks.model.finding import Finding, Remedy, Status
-from checks.model.wording import counted, listed
+from checks.model.wording import counted, hub, listed
 from checks.plugins.shared.filter_commands import FILTERS
+from checks.plugins.shared.place_steps import below_steps, capture_steps
 from checks.plugins.udp_path.flow_kinds import (
     BOTH_SILENT,
     DEAD_MEMBER,
@@ -136,7 +137,7 @@ def _network(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Itera
             BOTH_SILENT, Status.FAIL, (cluster, network, silent),
             "Neither UDP datagrams nor pings get an answer on {} {}, although the nodes are up.", "silent",
             more=[_counted_at(cluster, node) for node in dict.fromkeys(j.probe.to_node for j in silent)],
-            expected=ALL_ANSWERED, next=_filter_steps(network, silent),
+            expected=ALL_ANSWERED, next=_filter_steps(cluster, network, silent),
         )  # fmt: skip
     if as_pings:
         title = "UDP datagrams are lost on {} {}, as pings are: df-ping has the finding."
@@ -157,7 +158,7 @@ def _and_pings(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> str
     return ", while pings were lost once and then pass" if any(p and p.reason for p in same) else ", while pings pass"
 
 
-def _filter_steps(network: PrivateNetwork, judged: Judged) -> tuple[Remedy, ...]:
+def _filter_steps(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> tuple[Remedy, ...]:
     own = {j.probe.from_node for j in judged for p in j.ports if p.error in OWN_FILTER}
     nodes = sorted(own or {j.probe.to_node for j in judged})
     on_nodes = Remedy(
@@ -168,7 +169,18 @@ def _filter_steps(network: PrivateNetwork, judged: Judged) -> tuple[Remedy, ...]
     if own:  # the packets never reached a switch
         return (on_nodes,)
     ask = Remedy(f"Ask the network team for filters (ACLs) and policers on the ports and the VLAN of {network.name}.")
-    return (on_nodes, ask)
+    pairs = {(j.probe.from_node, j.probe.to_node) for j in judged}
+    ends = [hub(pairs, [p.node for p in network.ports])] if len(pairs) > 1 else []
+    near = [node for node in ends if node] or nodes
+    peer = next((node for pair in pairs for node in sorted(pair) if node not in near[:1]), "")
+    packets = f"icmp or udp port {judged[0].probe.destination_port}"
+    during = "`racwire check udp-path` runs"
+    return (
+        on_nodes,
+        *capture_steps(network, near[0], peer, packets, during),
+        *below_steps(cluster, network, near),
+        ask,
+    )
 
 
 def _large_lost(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Finding:
@@ -178,7 +190,7 @@ def _large_lost(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Fi
         LARGE_LOST, Status.FAIL, place,
         f"UDP packets of {packet_bytes(judged):,} bytes vanish on {{}} {{}} from each of {judged[0].of} source ports; "
         f"small datagrams pass{as_large}.",
-        "large UDP vanishes", expected=ALL_ANSWERED, next=_filter_steps(network, judged),
+        "large UDP vanishes", expected=ALL_ANSWERED, next=_filter_steps(cluster, network, judged),
     )  # fmt: skip
 
 
@@ -186,8 +198,8 @@ def _none(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Finding:
     arrived = [_counted_at(cluster, node) for node in dict.fromkeys(j.probe.to_node for j in judged)]
     place = (cluster, network, judged)
     return flow_finding(
-        NONE, harm(cluster), place, f"No UDP datagram arrives on {{}} {{}}{_and_pings(*place)}.",
-        "no UDP arrives", more=arrived, expected=ALL_ANSWERED, next=_filter_steps(network, judged),
+        NONE, Status.FAIL, place, f"No UDP datagram arrives on {{}} {{}}{_and_pings(*place)}.",
+        "no UDP arrives", more=arrived, expected=ALL_ANSWERED, next=_filter_steps(cluster, network, judged),
     )  # fmt: skip
 
 
@@ -208,7 +220,7 @@ def _refused(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Findi
     return flow_finding(
         REFUSED, harm(cluster), (cluster, network, judged), title,
         "filter refuses UDP", more=says or counts, expected="Port unreachable, from the kernel of the target",
-        next=_filter_steps(network, judged),
+        next=_filter_steps(cluster, network, judged),
     )  # fmt: skip
 
 
@@ -244,7 +256,7 @@ def _other_host(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Fi
                 "Search the hosts on the network for a second owner of the address, the NICs of the sender first.",
                 tuple(f"ip -brief address | grep -F {address}" for address in addresses), "any user on each node",
             ),
-            *_filter_steps(network, judged),
+            *_filter_steps(cluster, network, judged),
         ),
     )  # fmt: skip
 

@@ -29,6 +29,7 @@ from checks.model.known_instances import node_of
 from checks.sources.nodes.shell import ShellError
 from checks.sources.probes.limits import BudgetSpentError, PathLimits
 from checks.sources.probes.path import Path
+from checks.sources.probes.paths import read_neighbour
 from checks.sources.probes.pinger import CannotPingError, Request
 from checks.sources.probes.probe_hosts import ProbeHosts, ProbeSession
 from checks.sources.registry import HAIP_PINGS
@@ -96,7 +97,7 @@ async def _ping(network: PrivateNetwork, a: Port, b: Port, hosts: ProbeHosts, se
     assert isinstance(network.mtu, int)
     path = Path(network, a, b, network.mtu)
     sent: dict[str, int] = {}
-    reason = ""
+    reason, mac = "", None
     with session.journal.entry(a.node, f"haip {a.ip} {b.ip}", HAIP_PINGS.reads[0].how) as entry:
         try:
             pinger = await hosts.pinger(path, PathLimits(session.settings.probe))
@@ -111,10 +112,14 @@ async def _ping(network: PrivateNetwork, a: Port, b: Port, hosts: ProbeHosts, se
                 "full_sent": full.sent, "full_answered": full.received,
             }  # fmt: skip
             entry.text = ", ".join(f"{name} {count}" for name, count in sent.items())
+            if not small.received and not full.received:
+                mac = await read_neighbour(path, await hosts.shell(a.node))
         except (CannotPingError, ShellError, BudgetSpentError, OSError) as error:
             reason = str(error)
             entry.outcome = reason
-    return HaipPath(network.name, a.node, b.node, a.ip, b.ip, network.mtu, reason=reason, **sent)
+    return HaipPath(
+        network.name, a.node, b.node, a.ip, b.ip, network.mtu, reason=reason, neighbour_mac=mac, **sent
+    )  # fmt: skip
 
 
 def _latest(first: PingSeries, second: PingSeries) -> PingSeries:

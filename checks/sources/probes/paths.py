@@ -82,6 +82,17 @@ async def read_ends(path: Path, source: Shell | None, peer: Shell | None, run_s:
     )
 
 
+async def read_neighbour(path: Path, shell: Shell | None) -> str | None:
+    """Return the MAC address that the sender has for the destination; empty where it has none, None where the node does
+    not show it."""
+    if shell is None:
+        return None
+    try:
+        return neighbour_mac((await shell.run(NEIGHBOUR, path.destination.ip, path.source.interface)).text)
+    except ShellError:
+        return None
+
+
 async def _read(shell: Shell | None, program: Program, *arguments: str) -> str:
     if shell is None:
         return ""

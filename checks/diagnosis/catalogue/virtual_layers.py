@@ -1,0 +1,85 @@
+"""Causes below the NIC of a node and above its switch port: hypervisors, clouds, tunnels; and filters of HAIP."""
+
+from __future__ import annotations
+
+from checks.diagnosis.cause import At, Cause, Way, look, mos
+from checks.diagnosis.fitting_places import below_nics, in_tunnel, of_haip
+from checks.diagnosis.touches import FULL, touch
+from checks.model.facts import Cluster, Unknown
+from checks.model.hypothesis import How
+from checks.model.traffic import Traffic
+from checks.rules.below_nics import Below, below
+
+_OPERATORS = "the hypervisor, cloud or container host"
+
+
+def _has_cables(cluster: Cluster) -> str:
+    """Return why nothing can be below the NICs but a cable: it is known of each private port."""
+    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
+    layers = {below(cluster, network, port.node) for network in networks for port in network.ports}
+    if cluster.unread_nodes() or layers != {Below.CABLE}:
+        return ""
+    return "The CPUs of the nodes report no hypervisor, and no private NIC is one of a container."
+
+
+BELOW_NICS = (
+    Cause(
+        code="CAUSE-67",
+        name="A hypervisor, cloud or container host filters the packets of a node",
+        patterns=(
+            *(touch(How.STOPS, way) for way in Way),
+            *(touch(How.STOPS, way, protocols=("udp",)) for way in Way),
+            touch(How.STOPS, Way.TO, protocols=("icmp",)),
+            *(touch(How.STOPS, way, forms=("fragment",)) for way in Way),
+        ),
+        at=(At.NODE, At.PATH),
+        fits=below_nics,
+        excluded_by=("IC-PATH-001", "IC-FLOW-001"),
+        covers="for the pings and datagrams of this run",
+        ruled_out=_has_cables,
+        sign="its spoof checks, forged transmits, security lists and the rules of its bridge",
+        further_sources=(mos(8), "VMware vSphere Security, MAC address changes and forged transmits"),
+        look=look(
+            "Capture on both nodes: what leaves one and does not reach the other vanishes between them. Ask for the "
+            "policies of the NIC: MAC address changes, forged transmits, spoof check, source/destination check, "
+            "security lists.",
+            "ip -details link show ETH",
+            where=_OPERATORS,
+        ),
+    ),
+    Cause(
+        code="CAUSE-68",
+        name="A tunnel below the NICs leaves less room than their MTU",
+        patterns=tuple(touch(How.STOPS, way, sizes=FULL) for way in Way),
+        at=(At.NODE, At.PATH, At.SIDES, At.NETWORK),
+        fits=in_tunnel,
+        sign="the tunnel (VXLAN, Geneve, NVGRE, IPsec) and the MTU of the network below it",
+        further_sources=(mos(5), "RFC 7348", "RFC 7637", "RFC 8926"),
+        supported_by=("IC-PATH-033",),
+        excluded_by=("IC-PATH-001",),
+        covers="for the flows of these pings",
+        look=look(
+            "Ask which tunnel carries the private network, and for the MTU of the network below it.",
+            "racwire check df-ping",
+            where=_OPERATORS,
+        ),
+    ),
+    Cause(
+        code="CAUSE-69",
+        name="Something on the way drops packets of HAIP's range, 169.254.0.0/16",
+        beside=Traffic(addresses=("private",)),
+        patterns=(touch(How.STOPS, addresses=("haip",)),),
+        at=(At.NODE, At.PATH, At.NETWORK),
+        fits=of_haip,
+        sign="a filter of link-local addresses on the switch, in the hypervisor or on a node",
+        further_sources=("MOS 1210883.1", "RFC 3927, 7"),
+        supported_by=("IC-HAIP-010",),
+        excluded_by=("IC-HAIP-001",),
+        covers="for the HAIP addresses that the instances use",
+        look=look(
+            "Ping between the HAIP addresses, and capture them at both ends.",
+            "racwire check haip-path",
+            "ip neigh show to HAIP_ADDRESS",
+        ),
+    ),
+)

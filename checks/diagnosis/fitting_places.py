@@ -1,0 +1,59 @@
+"""What was read of a place decides which causes can be there: what is below its NICs, how short its paths are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from checks.diagnosis.seen import Seen
+from checks.model.facts import PathProbe, PrivateNetwork, Unknown
+from checks.model.finding import FAULTS
+from checks.model.hypothesis import Place
+from checks.rules.below_nics import below
+from checks.rules.tunnels import STANDARD_MTU, missing_bytes, tunnels_of
+
+HAIP_VANISHES = "IC-HAIP-010"
+"""The finding about HAIP addresses of which the private addresses of the same ports answer."""
+
+
+def below_nics(seen: Seen, place: Place) -> int:
+    """Return whether a hypervisor, a cloud or a container host can be below a NIC of a place."""
+    nodes = (*place.nodes, *place.to)
+    can = any(below(seen.cluster, network, node).can_filter for network in _networks(seen, place) for node in nodes)
+    return int(can)
+
+
+def in_tunnel(seen: Seen, place: Place) -> int:
+    """Return whether the headers of a tunnel explain how short the paths of a place are."""
+    return 2 if tunnels_of(_short_paths(seen, place)) else 0
+
+
+def on_switch(seen: Seen, place: Place) -> int:
+    """Return whether the MTU of a switch can explain how short the paths of a place are: no switch carries less than
+    the standard MTU, and a tunnel does."""
+    paths = _short_paths(seen, place)
+    is_standard = bool(paths) and all(path.expected_mtu <= STANDARD_MTU for path in paths)
+    return 0 if is_standard and tunnels_of(paths) else 1
+
+
+def of_haip(seen: Seen, place: Place) -> int:
+    """Return whether packets between HAIP addresses vanish at a place for no reason but their addresses."""
+    nodes = {*place.nodes, *place.to}
+    found = [f for f in seen.findings if f.code == HAIP_VANISHES and f.status in FAULTS]
+    return int(any(f.network in place.networks and (not nodes or not nodes.isdisjoint(f.nodes)) for f in found))
+
+
+def _networks(seen: Seen, place: Place) -> Iterator[PrivateNetwork]:
+    networks = () if isinstance(seen.cluster.networks, Unknown) else seen.cluster.networks
+    yield from (network for network in networks if network.name in place.networks)
+
+
+def _short_paths(seen: Seen, place: Place) -> list[PathProbe]:
+    nodes = {*place.nodes, *place.to}
+    paths = () if isinstance(seen.cluster.paths, Unknown) else seen.cluster.paths
+    return [
+        path
+        for path in paths
+        if path.network in place.networks
+        and missing_bytes(path) > 0
+        and (not nodes or not nodes.isdisjoint((path.from_node, path.to_node)))
+    ]

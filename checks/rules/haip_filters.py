@@ -1,0 +1,46 @@
+"""Packets between HAIP addresses that vanish, where all else about their path is right."""
+
+from __future__ import annotations
+
+from checks.model.facts import Cluster, HaipPath, PathProbe, PrivateNetwork, Verdict
+from checks.model.networks import layers_below
+
+
+def is_filtered_haip(cluster: Cluster, network: PrivateNetwork, path: HaipPath) -> bool:
+    """Return whether no ping between two HAIP addresses was answered, small ones included, while pings between the
+    private addresses of the same NICs pass both ways, its kernel sends them over that NIC, and it has no MAC address
+    for the HAIP but that of the peer's NIC."""
+    if not path.small_sent or path.small_answered or path.full_answered:
+        return False
+    ends = {path.from_node, path.to_node}
+    private = [p for p in _paths(cluster) if p.network == network.name and {p.from_node, p.to_node} == ends]
+    passes = len(private) > 1 and all(p.verdict is Verdict.PASSES for p in private)
+    return passes and _is_over_nic(cluster, network, path) and _is_of_peer(cluster, network, path)
+
+
+def _paths(cluster: Cluster) -> tuple[PathProbe, ...]:
+    return cluster.paths if isinstance(cluster.paths, tuple) else ()
+
+
+def _is_over_nic(cluster: Cluster, network: PrivateNetwork, path: HaipPath) -> bool:
+    """Return whether the routes in use, where they are known, lead both ways over the NICs of the network, without a
+    gateway."""
+    wanted = {(path.source_ip, path.destination_ip), (path.destination_ip, path.source_ip)}
+    return all(
+        not route.gateway and (port := network.port(of.node)) is not None and route.interface == port.interface
+        for of in (cluster.effective_routes if isinstance(cluster.effective_routes, tuple) else ())
+        if isinstance(of.routes, tuple)
+        for route in of.routes
+        if (route.source_ip, route.destination_ip) in wanted
+    )
+
+
+def _is_of_peer(cluster: Cluster, network: PrivateNetwork, path: HaipPath) -> bool:
+    node, port = cluster.node(path.to_node), network.port(path.to_node)
+    top = node.interface(port.interface) if node and port else None
+    if not path.neighbour_mac:
+        return True
+    if node is None or top is None:
+        return False
+    own = (top, *(lower for _, lower, _ in layers_below(node, top)))
+    return path.neighbour_mac in {nic.mac_address.casefold() for nic in own}
