@@ -16,6 +16,7 @@ from checks.diagnosis.catalogue import CATALOGUE
 from checks.diagnosis.cause import Cause
 from checks.diagnosis.cover import Covering, cover
 from checks.diagnosis.exclusion import not_found
+from checks.diagnosis.links import links
 from checks.diagnosis.predict import LostPaths, inferred, stated
 from checks.diagnosis.seen import Loss, Seen
 from checks.model.facts import Cluster
@@ -61,7 +62,7 @@ def diagnose(cluster: Cluster, findings: Iterable[Finding], causes: Sequence[Cau
     found = cover(
         seen,
         [one for cause in causes for one in stated(cause, seen)],
-        [one for cause in causes if cause.patterns for one in inferred(cause, lost)],
+        [one for cause in causes if cause.patterns for one in _offered(cause, lost)],
     )
     entries = [_Entry(one, _shown_by(one, seen)) for one in found]
     _attribute(seen, entries)
@@ -91,6 +92,10 @@ def diagnose(cluster: Cluster, findings: Iterable[Finding], causes: Sequence[Cau
         accounts=accounts,
         not_compared=_without_observations(seen),
     )
+
+
+def _offered(cause: Cause, lost: LostPaths) -> Iterable[Candidate]:
+    return links(cause, lost) if cause.is_link_of_aggregation else inferred(cause, lost)
 
 
 def _without_observations(seen: Seen) -> tuple[str, ...]:

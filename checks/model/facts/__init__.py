@@ -57,6 +57,7 @@ from checks.model.facts.flow_probe import (
     HaipPaths,
     Held,
     OtherSender,
+    PortTurn,
 )
 from checks.model.facts.grid import (
     ActiveVersion,
@@ -201,6 +202,7 @@ __all__ = [
     "PathProbe",
     "PingSeries",
     "Port",
+    "PortTurn",
     "PredictedFigure",
     "PrivateNetwork",
     "PrivateUse",
