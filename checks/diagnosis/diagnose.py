@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 import msgspec
 
 from checks.diagnosis.account import loss_accounts
+from checks.diagnosis.bad_links import bad_links
 from checks.diagnosis.candidate import Candidate
 from checks.diagnosis.catalogue import CATALOGUE
 from checks.diagnosis.cause import Cause
 from checks.diagnosis.cover import Covering, cover
 from checks.diagnosis.exclusion import not_found
-from checks.diagnosis.links import links
 from checks.diagnosis.predict import LostPaths, inferred, stated
 from checks.diagnosis.seen import Loss, Seen
 from checks.model.facts import Cluster
@@ -95,7 +95,7 @@ def diagnose(cluster: Cluster, findings: Iterable[Finding], causes: Sequence[Cau
 
 
 def _offered(cause: Cause, lost: LostPaths) -> Iterable[Candidate]:
-    return links(cause, lost) if cause.is_link_of_aggregation else inferred(cause, lost)
+    return bad_links(cause, lost) if cause.is_link_of_aggregation else inferred(cause, lost)
 
 
 def _without_observations(seen: Seen) -> tuple[str, ...]:

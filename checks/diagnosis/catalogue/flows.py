@@ -36,7 +36,7 @@ FLOWS = (
     ),
     Cause(
         code="CAUSE-71",
-        name="A link of an aggregation loses packets, all or a share of them",
+        name="A link of an aggregation loses packets",
         patterns=(touch(How.STOPS), SHARE_ALL, SHARE_FULL, *_SHARES_OF_UDP),
         at=(At.NODE, At.PATH, At.NETWORK),
         is_link_of_aggregation=True,

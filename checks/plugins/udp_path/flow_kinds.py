@@ -25,8 +25,8 @@ LOSSY_MEMBER = Kind(
     "IC-FLOW-015",
     "Some source ports of a path lose a share of their UDP datagrams, and others far fewer",
     "A link aggregation sends each source port over one of its links, and one link loses packets: a bad transceiver, "
-    "cable or port. A limit of the rate and a full buffer lose those of all source ports alike. Pings have no ports, "
-    "so theirs may all take another link.",
+    "cable or port. A limit of the rate and a full buffer treat source ports alike. Pings have no ports, and may take "
+    "another link.",
     (_HASH, "MOS 563566.1, causes 1 and 11"),
 )
 NONE = Kind(

@@ -113,12 +113,12 @@ def lossy_member(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> F
         f"{counted(len(bad), 'source port')} of {len(counts)} lose {lost} of {of} UDP packets on {{}} {{}}, the others "
         f"{others}.",
         f"{len(bad)} of {len(counts)} source ports lose packets",
-        more=tuple(by_port(j.probe) for j in judged), expected="A like share of losses at each source port, or none",
+        more=tuple(by_port(j.probe) for j in judged), expected="No losses, or a like share of them at each source port",
         next=_ask_for_members(network, "one of them loses a part of its packets"),
     )  # fmt: skip
 
 
 def by_port(probe: FlowProbe) -> str:
-    """Return what each source port of a path lost, in words."""
+    """Return what each source port of a path lost."""
     counts = ", ".join(f"{port} {lost} of {of}" for port, (lost, of) in sorted(lost_by_port(probe.turns).items()))
     return f"{probe.from_node} -> {probe.to_node}: lost by source port: {counts}"

@@ -12,9 +12,12 @@ from collections.abc import Awaitable, Callable, Sequence
 from checks.model.facts import FlowPort, FlowProbe, Flows, PortTurn
 from checks.rules.flow_verdicts import FlowVerdict, is_of_others, judge_flow
 from checks.rules.port_shares import MOST_PATHS, SUSPECTS
+from checks.sources.nodes.shell import Shell
 from checks.sources.probes.path import Path
-from checks.sources.probes.udp_plan import Datagram, Receiver, UdpEnds, closed_port, parse_answers, word
+from checks.sources.probes.probe_hosts import ProbeSession
+from checks.sources.probes.udp_plan import ANSWER_MS, Datagram, Receiver, UdpEnds, closed_port, parse_answers, word
 from checks.sources.probes.udp_sender import COUNTED
+from checks.sources.probes.udp_sending import sent
 
 PORTS = 8
 """Source ports that are counted on a path."""
@@ -24,8 +27,6 @@ ROW_APART_MS = 15
 """Between these."""
 TURNS = 2
 
-Send = Callable[[str], Awaitable[str]]
-"""Sends the datagrams of a word, and returns the lines of the sender."""
 Ends = Callable[[], Awaitable[UdpEnds | None]]
 """Reads the ports and the counts of the target."""
 
@@ -52,7 +53,7 @@ _IN_PART = (FlowVerdict.IN_PART, FlowVerdict.UNDECIDED)
 
 
 async def take_turns(
-    path: Path, port: int, source_ports: Sequence[int], send: Send, ends: Ends
+    path: Path, port: int, source_ports: Sequence[int], ends: Ends, session: ProbeSession, shell: Shell, python: str
 ) -> tuple[PortTurn, ...]:
     """Send the rows, and return what the target counted of each; nothing where a row could not be sent or counted, or
     the port is no longer known to be closed. One turn is enough where all ports lose, or none does."""
@@ -64,13 +65,14 @@ async def take_turns(
             if before is None or before.no_ports is None or closed_port(before) != port:
                 return ()
             row = [Datagram(k * ROW_APART_MS, slot, numbers[slot], path.full_payload, COUNTED) for k in range(ROW)]
-            answers = parse_answers(await send(word(path, port, row, Receiver(0, 0, None))))
-            sent = [answer for answer in answers if answer.what == "sent"]
+            words = [f"{ANSWER_MS}:{ANSWER_MS}:0", word(path, port, row, Receiver(0, 0, None))]
+            answers = parse_answers((await sent(session, shell, path.source.node, python, words))[0])
+            left = [answer for answer in answers if answer.what == "sent"]
             after = await ends()
-            if not sent or after is None or after.no_ports is None:
+            if not left or after is None or after.no_ports is None:
                 return ()
-            numbers[slot] = sent[0].source_port
-            found.append(PortTurn(numbers[slot], turn, len(sent), after.no_ports - before.no_ports))
+            numbers[slot] = left[0].source_port
+            found.append(PortTurn(numbers[slot], turn, len(left), after.no_ports - before.no_ports))
             before = after
         if len({one.counted < one.sent for one in found}) == 1:
             break

@@ -207,16 +207,9 @@ class _FlowRun:
         async def ends() -> UdpEnds | None:
             return (await self._end(there))[1]
 
-        own = (await self._end(here))[1]
-        if own is None:
-            return
-
-        async def send(row: str) -> str:
-            words = [f"{ANSWER_MS}:{ANSWER_MS}:0", row]
-            text, failure = await sent(self._session, self._shells.get(here), here, own.python, words)
-            return "" if failure else text
-
-        flow.turns = await take_turns(flow.path, flow.port, ports_to_count(flow.ports), send, ends)
+        if own := (await self._end(here))[1]:
+            ports, shell = ports_to_count(flow.ports), self._shells[here]
+            flow.turns = await take_turns(flow.path, flow.port, ports, ends, self._session, shell, own.python)
 
     async def _examine(self, flows: Sequence[_Flow], ends: Mapping[str, UdpEnds]) -> dict[str, UdpEnds]:
         """Send the later datagrams of these paths, and return the tables of the nodes afterwards."""
@@ -312,7 +305,7 @@ class _FlowRun:
         earlier = [self._records[node]] if node in self._records else []
         words = [f"{ANSWER_MS}:{wait_ms}:{self._oldest_ms}"]
         words += [word(f.path, f.port, f.planned, receivers[f.path.destination.node], f.offset_ms) for f in flows]
-        text, failure = await sent(self._session, self._shells.get(node), node, python, [*words, *earlier])
+        text, failure = await sent(self._session, self._shells[node], node, python, [*words, *earlier])
         answers = parse_answers(text)
         firsts = parse_first_answers(text)
         if not failure and not answers and not firsts:

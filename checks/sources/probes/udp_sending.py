@@ -16,9 +16,7 @@ RUN_S = 160.0
 """Seconds for one sender with all of its datagrams; the longest plan takes 70, and the wait for others 60."""
 
 
-async def sent(
-    session: ProbeSession, shell: Shell | None, node: str, python: str, words: Sequence[str]
-) -> tuple[str, str]:
+async def sent(session: ProbeSession, shell: Shell, node: str, python: str, words: Sequence[str]) -> tuple[str, str]:
     """Send the datagrams of these words from a node, and return the lines of its sender, and why it failed."""
     text, failure = "", ""
     with session.journal.entry(node, "udp datagrams", UDP_DATAGRAMS.action("udp datagrams")) as entry:
@@ -26,7 +24,7 @@ async def sent(
             async with asyncio.timeout(RUN_S):
                 if node == session.local_node:
                     text = await _sent_here(words)
-                elif shell is not None:
+                else:
                     text = await _sent_there(shell, python, words)
             entry.text = "\n".join([*words, text])
         except TimeoutError:

@@ -14,7 +14,7 @@ from checks.model.traffic import MOST, Traffic
 from checks.rules.port_shares import SUSPECTS
 
 
-def links(cause: Cause, lost: LostPaths) -> Iterator[Candidate]:
+def bad_links(cause: Cause, lost: LostPaths) -> Iterator[Candidate]:
     """Yield the link on each network on which some source ports of a path lose all, or a share, and others none; and
     each place where a share is lost and the source ports do not tell whether all lose alike."""
     for touch in cause.patterns:
