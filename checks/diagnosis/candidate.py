@@ -9,15 +9,11 @@ from itertools import product
 from math import ceil, erfc, exp, fsum, log, sqrt
 
 from checks.diagnosis.cause import Cause
-from checks.diagnosis.seen import PROBES, Loss, Pair, Seen, Sent, pair_of
+from checks.diagnosis.seen import PROBES, RARE, Loss, Pair, Seen, Sent, pair_of
 from checks.model.finding import FAULTS, Finding, Status
 from checks.model.hypothesis import Footprint, How, Place, Standing
 from checks.model.observation import Fate, Observation
 from checks.model.traffic import SMALL, Traffic
-
-RARE = 1e-3
-"""A share of losses is no candidate where like packets all passed, in numbers that it allows less often than this."""
-
 
 _SIZES_DIFFER = 8
 """How many times more often one cause may lose one kind of packets than another. Ours."""
@@ -25,6 +21,8 @@ _VLAN_TAG = 4
 """A NIC receives packets that are larger than its MTU by the room for a tag (Linux: VLAN_HLEN)."""
 _ALL, _WHOLE = "kinds together", "kinds that passed whole"
 _BLOCK_BYTES = 8192
+A_ROW = 10
+"""Datagrams of a source port from which it is known by itself whether the port loses a share."""
 _ENOUGH_OF_A_FLOW = 5
 """The packets of one flow that must all pass to show that the flow is not stopped from time to time."""
 
@@ -76,13 +74,20 @@ class Candidate:
             return True
         if effect.how is How.SHARE:
             # A counter of the receiver shows what it dropped there, be it all; how many is compared later.
-            is_counted = self.is_stated and self.cause.is_bound and one.what not in PROBES
+            is_counted = (
+                self.is_stated and self.cause.is_bound and (one.what not in PROBES or self._takes_none(leg, seen))
+            )
             return is_counted or not one.is_total or self._by_chance(leg, one, seen)
         in_turn = len({other.networks for other in one.legs}) > 1  # a block takes one network or another
         if one.of is not None and not one.is_total and leg <= effect.traffic and not in_turn:
             # What stops a whole leg explains only where nothing passed; of racwire's own packets the flows are known.
             return effect.how is How.FLOWS and one.what not in PROBES
         return not one.is_total or not self._passes_there(effect, leg, seen)
+
+    def _takes_none(self, leg: Traffic, seen: Seen) -> bool:
+        """Return whether none of racwire's fragments passed to the node whose counter states it, on any network."""
+        like = [sent for sent in self._within(seen, How.SHARE) if sent.leg.receivers == leg.receivers]
+        return leg.forms == ("fragment",) and all(sent.lost == sent.of for sent in like if sent.leg.forms == leg.forms)
 
     def _passes_there(self, effect: Footprint, leg: Traffic, seen: Seen) -> bool:
         """Return whether packets that it stops passed on the path; of an unknown part, packets of the same flow."""
@@ -135,12 +140,27 @@ class Candidate:
         if not any(effect.how is How.SHARE for effect in self.effects):
             return False
         share, kinds = self._shares(seen)
+        if self._differs_by_port(seen):
+            return True
         self._chances[_WHOLE] = 0, _whole(share, kinds)
         # A ping is lost on its way there or back; larger packets are lost more often.
         return (
             not share
             or any(_at_most(lost, of, share / (_SIZES_DIFFER if lost else 2)) < RARE for lost, of in kinds.values())
             or any((1 - share / 2) ** of < RARE for of in self._spared(seen).values())
+        )
+
+    def _differs_by_port(self, seen: Seen) -> bool:
+        """Return whether some source ports of a path lose a share, and others far less: it loses those of all alike."""
+        ways: dict[object, list[Sent]] = defaultdict(list)
+        for one in self._within(seen, How.SHARE):
+            if one.leg.ports and one.of >= A_ROW * len(one.leg.ports):
+                ways[one.leg.senders, one.leg.receivers].append(one)
+        return any(
+            one.lost and _at_most(other.lost, other.of, one.lost / one.of / 2) < RARE
+            for sent in ways.values()
+            for one in sent
+            for other in sent
         )
 
     def _spared(self, seen: Seen) -> dict[object, int]:

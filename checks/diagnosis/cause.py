@@ -96,6 +96,8 @@ class Cause:
     """Whether routes and interfaces of its node go with it, so that their settings are not seen."""
     blinds: bool = False
     """Whether what is UNKNOWN of its nodes follows from it."""
+    is_shown: Callable[[Seen, Finding], bool] | None = None
+    """Whether a finding with one of its codes shows it, where the numbers of what passed decide; None: each does."""
     effects_of: Callable[[Seen, Finding], Iterable[Footprint]] | None = None
     """What it does at the place of a finding that states it, where the value there decides; None: its touches."""
     is_link_of_aggregation: bool = False

@@ -23,11 +23,16 @@ def what_it_does(cause: Cause) -> tuple[str, ...]:
     return (_REPORTED if cause.is_late else _NOTHING,)
 
 
+_OF_A_LINK = "Some source ports lose a share of their packets, and others far fewer; or too few are lost to show that."
+
+
 def how_losses_show_it(cause: Cause) -> tuple[str, ...]:
     """Return the patterns of losses that show the cause where nothing states it, a sentence each."""
     if cause.is_link_of_aggregation:
-        (touch,) = cause.patterns
-        return (f"Some source ports of a path lose all {_kind(touch.packets)}, and others lose none.",)
+        return (
+            f"Some source ports of a path lose all {_kind(cause.patterns[0].packets)}, and others lose none.",
+            *([_OF_A_LINK] if any(touch.how is How.SHARE for touch in cause.patterns) else []),
+        )
     alike: dict[tuple[How, Traffic], list[Touch]] = {}
     for touch in cause.patterns:
         alike.setdefault((touch.how, _of_any_size(touch.packets)), []).append(touch)

@@ -9,14 +9,14 @@ from itertools import combinations
 
 from checks.diagnosis.candidate import Candidate
 from checks.diagnosis.predict import joined
-from checks.diagnosis.seen import Loss, Seen, pair_of
+from checks.diagnosis.seen import RARE, Loss, Seen, pair_of
 from checks.model.finding import Finding
 from checks.model.hypothesis import How, Standing
 
 _A_LOSS = 3
 """The weight of one more loss that is covered, against the logarithm of how likely what passed whole is."""
-_FAR_LESS_LIKELY = 0.05
-"""A hypothesis that makes what passed so many times less likely than another one is no alternative to it. Ours."""
+_FAR_LESS_LIKELY = RARE
+"""A hypothesis that makes what passed so many times less likely than another one is no alternative to it."""
 _MOST_JOINED = 12
 """The most narrow hypotheses of one cause that are tried in pairs against a wide one."""
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from checks.diagnosis.account import loss_accounts
+from checks.diagnosis.bad_links import bad_links
 from checks.diagnosis.candidate import Candidate
 from checks.diagnosis.catalogue import CATALOGUE
 from checks.diagnosis.cause import Cause
@@ -61,7 +62,7 @@ def diagnose(cluster: Cluster, findings: Iterable[Finding], causes: Sequence[Cau
     found = cover(
         seen,
         [one for cause in causes for one in stated(cause, seen)],
-        [one for cause in causes if cause.patterns for one in inferred(cause, lost)],
+        [one for cause in causes if cause.patterns for one in _offered(cause, lost)],
     )
     entries = [_Entry(one, _shown_by(one, seen)) for one in found]
     _attribute(seen, entries)
@@ -91,6 +92,10 @@ def diagnose(cluster: Cluster, findings: Iterable[Finding], causes: Sequence[Cau
         accounts=accounts,
         not_compared=_without_observations(seen),
     )
+
+
+def _offered(cause: Cause, lost: LostPaths) -> Iterable[Candidate]:
+    return bad_links(cause, lost) if cause.is_link_of_aggregation else inferred(cause, lost)
 
 
 def _without_observations(seen: Seen) -> tuple[str, ...]:

@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
-from math import comb
 
 import msgspec
 
@@ -37,6 +36,8 @@ def stated(cause: Cause, seen: Seen) -> Iterator[Candidate]:
     for finding in seen.with_code(cause.shown_by):
         if cause.patterns and not _is_of_place(finding):
             continue  # only losses, which its patterns place
+        if cause.is_shown is not None and not cause.is_shown(seen, finding):
+            continue
         joined = [group for group in groups if any(_belong_together(finding, other) for other in group)]
         groups = [group for group in groups if group not in joined]
         groups.append([*(one for group in joined for one in group), finding])
@@ -149,9 +150,6 @@ class LostPaths:
 
 def inferred(cause: Cause, lost: LostPaths) -> Iterator[Candidate]:
     """Yield the cause at each place where it can have lost what was lost, and where nothing that passed contradicts."""
-    if cause.is_link_of_aggregation:
-        yield from _links(cause, lost)
-        return
     for touch in cause.patterns:
         for made in lost.candidates(cause, touch):
             fit = cause.fits(lost.seen, made.place) if cause.fits else 1
@@ -306,88 +304,3 @@ def joined(one: Candidate, other: Candidate) -> Candidate:
     place = Place(networks=one.place.networks, nodes=nodes, text=text)
     effects = (*one.effects, *other.effects)
     return replace(one, place=place, effects=effects, pairs=one.pairs | other.pairs)
-
-
-# --- a link of an aggregation -----------------------------------------------------------------------------------------
-
-
-def _links(cause: Cause, lost: LostPaths) -> Iterator[Candidate]:
-    """Yield the link on each network on which some source ports of a path lose all and others none.
-
-    Which flows of other packets take the link is not known: it explains the loss of whole flows, and of no more of
-    them than its share of the source ports allows.
-    """
-    (touch,) = cause.patterns
-    for network, losses in lost.by_network.items():
-        short = [
-            (loss, leg)
-            for loss, leg in losses
-            if loss.finding.code in cause.supported_by and leg.ports and loss.observation.is_total
-        ]
-        if not short:
-            continue
-        certain = min(leg.sizes[0] for _, leg in short) if touch.is_sized else 0
-        of_ports = [
-            Traffic(networks=(network,), senders=g.senders, receivers=g.receivers, ports=g.ports) for _, g in short
-        ]
-        large = Traffic(sizes=(1501 if certain > 1500 else certain, MOST)) if certain else Traffic()
-        effects = [Footprint(how=How.STOPS, traffic=traffic & large) for traffic in of_ports]
-        pairs = frozenset(pair for _, leg in short if (pair := pair_of(leg)))
-        nodes = lost.nodes.get(network, ())
-        share = _share_of_ports(lost.seen, short)
-        for kind in _FLOWS:
-            own = kind & large & Traffic(networks=(network,))
-            if not _too_many_flows(own, nodes, lost.seen, share):
-                effects.append(Footprint(how=How.FLOWS, traffic=own))
-        yield Candidate(
-            cause=cause,
-            place=Place(networks=(network,), text=f"on {network}"),
-            effects=tuple(effects),
-            standing=Standing.SUPPORTED,
-            width=At.NETWORK.width,
-            certain_from=certain,
-            share_of_flows=share,
-            pairs=pairs,
-        )
-
-
-_SELDOM = 0.05
-"""The probability below which so many flows on one link are no chance: there are few flows, and a link that took
-them all would explain everything. Ours."""
-_FLOWS = (
-    Traffic(protocols=("icmp",)),
-    Traffic(protocols=("udp",), forms=("fragment",)),
-    Traffic(protocols=("udp",), forms=("whole",)),
-)
-"""The kinds of packets of which it is not known which link their flows take."""
-
-
-def _share_of_ports(seen: Seen, short: Sequence[tuple[Loss, Traffic]]) -> float:
-    """Return the share of the source ports that lost all, on the paths on which some did."""
-    ways = {pair_of(leg): len(leg.ports or ()) for _, leg in short}
-    of = sum(_ports_passed(seen, pair) + lost for pair, lost in ways.items() if pair)
-    return sum(ways.values()) / of if of else 0.5
-
-
-def _too_many_flows(kind: Traffic, nodes: Sequence[str], seen: Seen, share: float) -> bool:
-    """Return whether more flows of a kind are lost whole than one link's share of the flows explains."""
-    networks = kind.networks or ()
-    sent = [
-        one.lost == one.of
-        for network in networks
-        for s in nodes
-        for r in nodes
-        if s != r
-        for one in seen.on.get((network, s, r), ())
-        if one.leg <= kind and (one.leg.forms == ("fragment",) or not one.leg.ports)
-    ]
-    lost, of = sum(sent), len(sent)
-    return bool(of) and 1 - _binomial(lost - 1, of, share) < _SELDOM
-
-
-def _binomial(most: int, of: int, share: float) -> float:
-    return sum(comb(of, k) * share**k * (1 - share) ** (of - k) for k in range(most + 1))
-
-
-def _ports_passed(seen: Seen, pair: Pair) -> int:
-    return len({port for sent in seen.on.get(pair, ()) if not sent.lost for port in sent.leg.ports or ()})

@@ -11,6 +11,8 @@ from checks.model.finding import FAULTS, Finding, Key, Status, keyed
 from checks.model.observation import Fate, Observation
 from checks.model.traffic import SMALL, Traffic
 
+RARE = 1e-3
+"""A share of losses is no candidate where like packets all passed, in numbers that it allows less often than this."""
 Pair = tuple[str, str, str]
 """Network, sender, receiver."""
 PROBES = frozenset({"ping", "datagram", "fragments"})

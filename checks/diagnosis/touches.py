@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import comb
 from typing import Any
 
 from checks.diagnosis.cause import Touch, Way
-from checks.diagnosis.seen import Seen
+from checks.diagnosis.seen import RARE, Seen, pair_of
 from checks.model.facts import Unknown
 from checks.model.finding import Finding, Status
 from checks.model.hypothesis import Footprint, How
@@ -30,6 +31,28 @@ SHARE_IN = touch(How.SHARE, Way.TO)
 _KINDS = (Traffic(protocols=("udp",)), Traffic(protocols=("icmp",)), Traffic(forms=("fragment",)))
 _FILTERED = (*_KINDS, *(kind & Traffic(sizes=FULL) for kind in _KINDS))
 """What filters of a node drop, the widest first."""
+
+
+def haip_alone(seen: Seen, finding: Finding) -> bool:
+    """Return whether pings between HAIP addresses are lost whole, or so often that those between the private addresses
+    of the same nodes, which pass, do not suffer the same share (Fisher's exact test)."""
+    lost = of = others_lost = others = 0
+    for one in finding.observed:
+        if one.fate is Fate.LOST and one.of and one.number >= max(one.of, _ENOUGH):
+            return True
+        if one.fate in (Fate.LOST, Fate.PASSED) and one.of and (pair := pair_of(one.legs[0])):
+            lost, of = lost + (one.number if one.fate is Fate.LOST else 0), of + one.of
+            for sent in seen.on.get(pair, ()):
+                like = (sent.leg.protocols, sent.leg.addresses, sent.leg.sizes)
+                if like == (("icmp",), ("private",), one.legs[0].sizes):
+                    others_lost, others = others_lost + sent.lost, others + sent.of
+    total, losses = of + others, lost + others_lost
+    ways = sum(comb(of, k) * comb(others, losses - k) for k in range(lost, min(of, losses) + 1))
+    return bool(lost) and ways / comb(total, losses) < RARE
+
+
+_ENOUGH = 3
+"""Pings of one size that all get no answer: chance seldom does that."""
 
 
 def filtered(seen: Seen, finding: Finding) -> Iterator[Footprint]:

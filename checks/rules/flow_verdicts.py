@@ -18,6 +18,7 @@ from checks.model.finding import Status
 from checks.model.known_instances import active
 from checks.rules.cache_fusion import lost, received
 from checks.rules.path_status import packet_loss
+from checks.rules.port_shares import lossy_ports, lost_by_port
 
 Pair = tuple[str, str]
 """The sending and the receiving node of a path."""
@@ -46,6 +47,7 @@ class FlowVerdict(StrEnum):
     PASSES = "passes"
     SHORT_MEMBER = "some source ports lose every full-size datagram"
     DEAD_MEMBER = "some source ports lose every datagram"
+    LOSSY_MEMBER = "some source ports lose a share of their datagrams"
     LARGE_LOST = "every source port loses every full-size datagram"
     NONE = "no datagram arrives"
     REFUSED = "a filter refuses the datagrams"
@@ -133,11 +135,15 @@ def judge_flow(probe: FlowProbe, flows: Flows, paths: Sequence[PathProbe] = ()) 
     is_of_member = dead and fine and not short and not is_mixed and not _is_chance(probe, dead, paths)
     if is_of_member and did_not_arrive(flows, probe, none_of_dead):
         return FlowJudgement(probe, FlowVerdict.DEAD_MEMBER, dead)
+    if lossy := lossy_ports(probe):
+        return FlowJudgement(probe, FlowVerdict.LOSSY_MEMBER, lossy)
     least, most = lost_here(flows, probe)
     silent = tuple(p for p in ports if p not in fine)
     arrivals, _ = counts_of(flows, probe.to_node)
     if probe.reason:
         return FlowJudgement(probe, FlowVerdict.UNDECIDED, silent, probe.reason)
+    if any(lost for lost, _ in lost_by_port(probe.turns).values()):
+        return FlowJudgement(probe, FlowVerdict.IN_PART, silent)
     if arrivals is None:
         reason = f"whether the datagrams arrived at {probe.to_node} is not known: its Udp.NoPorts could not be read"
         return FlowJudgement(probe, FlowVerdict.UNDECIDED, silent, reason)
@@ -213,6 +219,11 @@ def _unanswered(probe: FlowProbe, later: bool) -> int:
 def who_sent(flows: Flows) -> str:
     """Return which other processes sent at the same time; empty where none is known."""
     return ", ".join(f"pid {o.pid} on {o.node}" for o in flows.others if o.age_s is None)
+
+
+def is_of_others(flows: Flows, probe: FlowProbe) -> bool:
+    """Return whether others sent datagrams as well, from the nodes or to the target of a path."""
+    return of_others(counts_of(flows, probe.to_node)[0]) or bool(who_sent(flows))
 
 
 def of_others(arrivals: FlowArrivals | None) -> bool:

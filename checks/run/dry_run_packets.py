@@ -9,10 +9,11 @@ from checks.model.facts import Port, PrivateNetwork
 from checks.model.fragment_memory import FRAGMENT_SHARE
 from checks.model.packet_sizes import SMALL_PAYLOAD, packet_of
 from checks.model.settings import ProbeSettings, Settings
+from checks.rules.port_shares import MOST_PATHS
 from checks.run.gathering import counters_interval_s
 from checks.sources.entries import Program, RunsOn
 from checks.sources.kernel_files import CLOSED_PORTS, UDP_ENDS
-from checks.sources.probes import haip_pings, udp_plan, udp_sender
+from checks.sources.probes import haip_pings, port_turns, udp_plan, udp_sender
 from checks.sources.probes.limits import GentlePace
 from checks.sources.probes.path import Path
 from checks.sources.probes.path_budget import plan_path
@@ -104,6 +105,10 @@ def plan_other_packets(settings: Settings, groups: Collection[str]) -> Iterator[
             f"    for at most {udp_plan.DOUBTS} source ports, and one from {udp_plan.CONTROLS} others",
             f"  after the pings; for {udp_plan.DOUBTS_OF_ALL} source ports where none is answered, for none where no "
             "ping passes",
+            "  only where a path then shows a part of them lost, one path after the other, for at most "
+            f"{MOST_PATHS} paths:",
+            f"    {port_turns.ROW} from each of {port_turns.PORTS} source ports, at most {port_turns.TURNS} times, one "
+            f"in {port_turns.ROW_APART_MS} ms, and the target's count after each port",
             "  this node sends in its own process; a peer runs, through the open connection:",
             "    python3 -E -s -S -c TEXT 1000:30000:60000 FROM,TO,PORT,AT:SLOT:SOURCEPORT:BYTES:DF/...,"
             "NODE:MOST:COUNTED",

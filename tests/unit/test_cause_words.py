@@ -53,6 +53,7 @@ def test_sentences_follow_the_data():
     assert "while UDP packets of the same size pass" in how_losses_show_it(BY_CODE["CAUSE-75"])[0]
     assert how_losses_show_it(BY_CODE["CAUSE-71"]) == (
         "Some source ports of a path lose all packets, and others lose none.",
+        "Some source ports lose a share of their packets, and others far fewer; or too few are lost to show that.",
     )
 
 

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from checks.diagnosis.cause import At, Cause, Way, look, mos
-from checks.diagnosis.touches import FULL, touch
+from checks.diagnosis.touches import FULL, SHARE_ALL, SHARE_FULL, haip_alone, touch
 from checks.model.hypothesis import How
 from checks.model.traffic import Traffic
 
 _HASH = "IEEE 802.1AX, 6.2.4"
 _PORTS = "for the source ports of this run, which need not take every link of an aggregation"
 _NETWORK_TEAM = "the network team, on each switch"
+_SHARES_OF_UDP = (
+    touch(How.SHARE, Way.TO, protocols=("udp",)),
+    touch(How.SHARE, Way.FROM, protocols=("udp",)),
+    touch(How.SHARE, protocols=("udp",), sizes=FULL),
+)
 
 FLOWS = (
     Cause(
@@ -31,12 +36,13 @@ FLOWS = (
     ),
     Cause(
         code="CAUSE-71",
-        name="A link of an aggregation passes no packets",
-        patterns=(touch(How.STOPS),),
+        name="A link of an aggregation loses packets",
+        patterns=(touch(How.STOPS), SHARE_ALL, SHARE_FULL, *_SHARES_OF_UDP),
+        at=(At.NODE, At.PATH, At.NETWORK),
         is_link_of_aggregation=True,
         sign="the counters of each link of the aggregation",
         further_sources=(mos(11), _HASH),
-        supported_by=("IC-FLOW-003",),
+        supported_by=("IC-FLOW-003", "IC-FLOW-015"),
         excluded_by=("IC-FLOW-001",),
         covers=_PORTS,
         look=look(
@@ -69,9 +75,7 @@ FLOWS = (
         code="CAUSE-73",
         name="The rate of UDP is limited (policed) on the path or on a node",
         patterns=(
-            touch(How.SHARE, Way.TO, protocols=("udp",)),
-            touch(How.SHARE, Way.FROM, protocols=("udp",)),
-            touch(How.SHARE, protocols=("udp",), sizes=FULL),
+            *_SHARES_OF_UDP,
             # A limit as small as a full-size packet lets none of them pass.
             *(touch(How.STOPS, way, protocols=("udp",), sizes=FULL) for way in Way),
         ),
@@ -89,6 +93,7 @@ FLOWS = (
         code="CAUSE-74",
         name="The addresses of HAIP do not reach each other",
         touches=(touch(How.FLOWS, addresses=("haip",)),),
+        is_shown=haip_alone,
         is_symptom=True,
         further_sources=("MOS 1210883.1",),
         supported_by=("IC-HAIP-002",),

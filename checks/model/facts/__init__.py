@@ -57,6 +57,7 @@ from checks.model.facts.flow_probe import (
     HaipPaths,
     Held,
     OtherSender,
+    PortTurn,
 )
 from checks.model.facts.grid import (
     ActiveVersion,
@@ -208,6 +209,7 @@ __all__ = [
     "PathProbe",
     "PingSeries",
     "Port",
+    "PortTurn",
     "PredictedFigure",
     "PrivateNetwork",
     "PrivateUse",

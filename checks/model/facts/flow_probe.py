@@ -33,6 +33,17 @@ class FlowPort(Fact, frozen=True):
     """Datagrams in fragments that were not sent; see FlowProbe.held."""
 
 
+class PortTurn(Fact, frozen=True):
+    """A row of full-size datagrams from one source port, with nothing else sent at the same time."""
+
+    source_port: int
+    turn: int
+    """Each source port has a row in each turn; 0 is the first turn."""
+    sent: int
+    counted: int
+    """Those that reached the target's closed port: growth of its Udp.NoPorts."""
+
+
 class Held(StrEnum):
     """Why datagrams in fragments were not sent: each that stays incomplete holds memory of its receiver."""
 
@@ -56,10 +67,12 @@ class FlowProbe(Fact, frozen=True):
     """Why nothing was sent, or nothing more; empty where all went as planned."""
     held: Held | None = None
     """Why datagrams in fragments were not sent; None where all were."""
+    turns: tuple[PortTurn, ...] = ()
+    """Further datagrams, counted by source port, where the path had lost a part of those in `ports`."""
 
     @property
     def datagrams(self) -> int:
-        """The datagrams sent."""
+        """The datagrams sent, without those of `turns`."""
         return sum(p.sent + p.small_sent + p.full_sent for p in self.ports)
 
 

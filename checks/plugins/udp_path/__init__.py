@@ -8,7 +8,7 @@ from dataclasses import replace
 import msgspec
 
 from checks.model.check import Kind, check
-from checks.model.facts import Cluster, Flows, NotGathered, PathProbe, PrivateNetwork, Unknown, Verdict
+from checks.model.facts import Cluster, Flows, HaipPaths, NotGathered, PathProbe, PrivateNetwork, Unknown, Verdict
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.wording import counted, hub, listed
 from checks.plugins.shared.filter_commands import FILTERS
@@ -19,6 +19,7 @@ from checks.plugins.udp_path.flow_kinds import (
     ICMP_ONLY,
     IN_PART,
     LARGE_LOST,
+    LOSSY_MEMBER,
     NO_ROUTE,
     NONE,
     NOT_SENT,
@@ -35,7 +36,7 @@ from checks.plugins.udp_path.flow_text import (
     flow_finding,
     packet_bytes,
 )
-from checks.plugins.udp_path.member_findings import dead_member, short_member
+from checks.plugins.udp_path.member_findings import by_port, dead_member, lossy_member, short_member
 from checks.rules.flow_verdicts import (
     OWN_FILTER,
     FlowVerdict,
@@ -54,10 +55,10 @@ from checks.rules.flow_verdicts import (
     "udp-path",
     question="Do full-size UDP datagrams pass from several source ports, as blocks do?",
     needs=("networks",),
-    uses=("paths", "flows", "activity", "effective_routes"),
+    uses=("paths", "flows", "activity", "effective_routes", "haip_paths"),
     kinds=(
         PASSES, SHORT_MEMBER, DEAD_MEMBER, NONE, IN_PART, UNDECIDED, NOT_SENT, LARGE_LOST, REFUSED, OTHER_HOST,
-        ICMP_ONLY, SOME_PINGS, BOTH_SILENT, NO_ROUTE,
+        ICMP_ONLY, SOME_PINGS, BOTH_SILENT, NO_ROUTE, LOSSY_MEMBER,
     ),
 )  # fmt: skip
 def udp_path(cluster: Cluster) -> Iterator[Finding]:
@@ -114,6 +115,7 @@ def _network(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Itera
     makers: dict[FlowVerdict, Callable[[Cluster, PrivateNetwork, Judged], Finding]] = {
         FlowVerdict.SHORT_MEMBER: short_member,
         FlowVerdict.DEAD_MEMBER: dead_member,
+        FlowVerdict.LOSSY_MEMBER: lossy_member,
         FlowVerdict.LARGE_LOST: _large_lost,
         FlowVerdict.NONE: _none,
         FlowVerdict.REFUSED: _refused,
@@ -153,9 +155,17 @@ def _and_pings(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> str
     """The end of a title: what pings did on the paths of the datagrams; empty where pings do not show that."""
     pings = _pings(cluster, network)
     same = [pings.get((j.probe.from_node, j.probe.to_node)) for j in judged]
-    if any(p is None or p.verdict is not Verdict.PASSES for p in same):
+    if any(p is None or p.verdict is not Verdict.PASSES for p in same) or _haip_loses(cluster, network, judged):
         return ""
     return ", while pings were lost once and then pass" if any(p and p.reason for p in same) else ", while pings pass"
+
+
+def _haip_loses(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> bool:
+    """Return whether pings between HAIP addresses are lost on the paths of the datagrams, or back."""
+    found = cluster.haip_paths.paths if isinstance(cluster.haip_paths, HaipPaths) else ()
+    ends = [{j.probe.from_node, j.probe.to_node} for j in judged]
+    lossy = [p for p in found if (p.small_answered, p.full_answered) != (p.small_sent, p.full_sent)]
+    return any(p.network == network.name and {p.from_node, p.to_node} in ends for p in lossy)
 
 
 def _filter_steps(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> tuple[Remedy, ...]:
@@ -265,6 +275,7 @@ def _in_part(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Findi
     place = (cluster, network, judged)
     silent, of = sum(len(j.ports) for j in judged), sum(j.of for j in judged)
     arrived = [_counted_at(cluster, node) for node in dict.fromkeys(j.probe.to_node for j in judged)]
+    arrived += [by_port(j.probe) for j in judged if j.probe.turns]
     return flow_finding(
         IN_PART, Status.WARN, place,
         f"{silent} of {of} full-size UDP datagrams are lost on {{}} {{}}{_and_pings(*place)}.",

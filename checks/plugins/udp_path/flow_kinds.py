@@ -21,6 +21,14 @@ DEAD_MEMBER = Kind(
     "ports and took another link.",
     (_HASH, "MOS 563566.1, cause 11"),
 )
+LOSSY_MEMBER = Kind(
+    "IC-FLOW-015",
+    "Some source ports of a path lose a share of their UDP datagrams, and others far fewer",
+    "A link aggregation sends each source port over one of its links, and one link loses packets: a bad transceiver, "
+    "cable or port. A limit of the rate and a full buffer treat source ports alike. Pings have no ports, and may take "
+    "another link.",
+    (_HASH, "MOS 563566.1, causes 1 and 11"),
+)
 NONE = Kind(
     "IC-FLOW-004",
     "No UDP datagram arrives at a node, although pings pass",

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from checks.model.facts import Cluster, PrivateNetwork
+from checks.model.facts import Cluster, FlowProbe, PrivateNetwork
 from checks.model.finding import Finding, Remedy, Status
+from checks.model.wording import counted
 from checks.plugins.udp_path.flow_kinds import (
     DEAD_MEMBER,
+    LOSSY_MEMBER,
     SHORT_MEMBER,
 )
 from checks.plugins.udp_path.flow_text import (
@@ -16,9 +18,11 @@ from checks.plugins.udp_path.flow_text import (
     port_numbers,
 )
 from checks.rules.flow_verdicts import (
+    harm,
     is_fine,
     whole,
 )
+from checks.rules.port_shares import lost_by_port
 
 _AGGREGATION = (
     "cat /proc/net/bonding/*",
@@ -92,3 +96,29 @@ def dead_member(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Fi
         f"{_share(judged)} pass no datagram", more=_members(judged, "all datagrams"), expected=ALL_ANSWERED,
         next=(*_ask_for_members(network, "one of them passes no packets"), _reproduce(judged, 1000)),
     )  # fmt: skip
+
+
+def lossy_member(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Finding:
+    """Return the finding for source ports that lose a share of their datagrams, while others lose far fewer."""
+    worst = max(judged, key=lambda j: sum(lost for lost, _ in lost_by_port(j.probe.turns).values()))
+    counts = lost_by_port(worst.probe.turns)
+    bad = [port.source_port for port in worst.ports]
+    (lost, of), (rest, of_rest) = (
+        [sum(counts[port][place] for port in own) for place in (0, 1)]
+        for own in (bad, [port for port in counts if port not in bad])
+    )
+    others = "none" if not rest else f"{rest} of {of_rest}"
+    return flow_finding(
+        LOSSY_MEMBER, harm(cluster), (cluster, network, judged),
+        f"{counted(len(bad), 'source port')} of {len(counts)} lose {lost} of {of} UDP packets on {{}} {{}}, the others "
+        f"{others}.",
+        f"{len(bad)} of {len(counts)} source ports lose packets",
+        more=tuple(by_port(j.probe) for j in judged), expected="No losses, or a like share of them at each source port",
+        next=_ask_for_members(network, "one of them loses a part of its packets"),
+    )  # fmt: skip
+
+
+def by_port(probe: FlowProbe) -> str:
+    """Return what each source port of a path lost."""
+    counts = ", ".join(f"{port} {lost} of {of}" for port, (lost, of) in sorted(lost_by_port(probe.turns).items()))
+    return f"{probe.from_node} -> {probe.to_node}: lost by source port: {counts}"

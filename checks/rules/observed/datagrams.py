@@ -19,6 +19,7 @@ from checks.model.traffic import Traffic
 from checks.rules.flow_verdicts import OWN_FILTER, FlowJudgement, FlowVerdict, is_fine, lost_here, uncounted_at, whole
 from checks.rules.fragment_verdicts import CutVerdict, cut
 from checks.rules.observed.packets import fragments, legs
+from checks.rules.port_shares import lost_by_port
 
 DATAGRAM = "datagram"
 FRAGMENTS = "fragments"
@@ -129,6 +130,8 @@ def _of_path(cluster: Cluster, one: FlowJudgement) -> Iterator[Observation]:
             yield from way.full(Fate.LOST, ports)
             yield from way.small(Fate.LOST, one.probe.ports)
             yield from way.blocks(Fate.LOST, cut(one.probe), sum(p.sent for p in cut(one.probe)))
+        case FlowVerdict.IN_PART | FlowVerdict.LOSSY_MEMBER if one.probe.turns:
+            yield from _by_port(way, [p.source_port for p in one.ports] * (one.verdict is FlowVerdict.LOSSY_MEMBER))
         case FlowVerdict.IN_PART if isinstance(cluster.flows, Flows):
             yield from _in_part(way, cluster.flows, ports)
         case FlowVerdict.REFUSED | FlowVerdict.NO_ROUTE:
@@ -160,6 +163,18 @@ def _in_part(way: _Way, flows: Flows, ports: Ports) -> Iterator[Observation]:
         found = tuple(leg for found, _, _ in of_those for leg in found)
         of = sum(sent for _, sent, _ in of_those)
         yield Observation(fate=Fate.LOST, what=DATAGRAM, legs=found, number=number, of=of)
+
+
+def _by_port(way: _Way, lossy: Sequence[int]) -> Iterator[Observation]:
+    """Yield what became of the datagrams that were counted by source port: those of the ports of a bad link apart from
+    the others; else all together, and with their ports where each port lost some."""
+    counts = lost_by_port(way.probe.turns)
+    payload = payload_for(way.probe.expected_mtu, way.version)
+    for own in ([p for p in counts if p in lossy], [p for p in counts if p not in lossy]) if lossy else (list(counts),):
+        lost, of = (sum(counts[port][place] for port in own) for place in (0, 1))
+        is_known = bool(lossy) or all(one for one, _ in counts.values())
+        found = way.legs_of_full([FlowPort(port if is_known else 0, payload) for port in own])
+        yield Observation(fate=Fate.LOST if lost else Fate.PASSED, what=DATAGRAM, legs=found, number=lost or of, of=of)
 
 
 def _refused(way: _Way, one: FlowJudgement) -> Iterator[Observation]:

@@ -15,7 +15,8 @@ import asyncio
 import random
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from threading import Event
+
+import msgspec
 
 from checks.model.facts import (
     FlowArrivals,
@@ -26,17 +27,17 @@ from checks.model.facts import (
     Node,
     OtherSender,
     PathProbe,
+    PortTurn,
     PrivateNetwork,
     UnreadNode,
     Verdict,
 )
 from checks.rules.fragment_verdicts import is_disturbed
 from checks.sources.kernel_files import UDP_ENDS
-from checks.sources.nodes.read_only.allow_list import SENDER_TEXT
 from checks.sources.nodes.shell import Shell, ShellError
-from checks.sources.probes import udp_sender
 from checks.sources.probes.path import Path
 from checks.sources.probes.paths import all_paths
+from checks.sources.probes.port_turns import paths_to_count, ports_to_count, take_turns
 from checks.sources.probes.probe_hosts import ProbeSession
 from checks.sources.probes.safety import assert_private, public_overlap, two_owners
 from checks.sources.probes.udp_plan import (
@@ -65,10 +66,8 @@ from checks.sources.probes.udp_plan import (
     with_later,
     word,
 )
-from checks.sources.registry import UDP_DATAGRAMS
+from checks.sources.probes.udp_sending import sent
 
-RUN_S = 160.0
-"""Seconds for one sender with all of its datagrams; the longest plan takes 70, and the wait for others 60."""
 JITTER_S = 1.0, 4.0
 """Seconds until the one repetition: racwires on two nodes that wait equally long would meet again."""
 _WITHOUT = {
@@ -96,6 +95,7 @@ class _Flow:
     first_planned: list[Datagram] = field(default_factory=list)
     reason: str = ""
     held: Held | None = None
+    turns: tuple[PortTurn, ...] = ()
 
     def probe(self) -> FlowProbe:
         path = self.path
@@ -110,6 +110,7 @@ class _Flow:
             ports=self.ports,
             reason=self.reason,
             held=self.held if any(port.held for port in self.ports) else None,
+            turns=self.turns,
         )
 
 
@@ -195,7 +196,20 @@ class _FlowRun:
                 pairs = zip(flow.firsts, flow.ports, strict=True)
                 flow.ports = tuple(port if port.answered else first for first, port in pairs)
             flows = self._result(await self._examine(again, ends))
-        return flows
+        to_count = paths_to_count(flows)
+        for flow in (f for f in open_flows if f.probe() in to_count):
+            await self._count_by_port(flow)
+        return msgspec.structs.replace(flows, probes=tuple(f.probe() for f in self._flows))
+
+    async def _count_by_port(self, flow: _Flow) -> None:
+        here, there = flow.path.source.node, flow.path.destination.node
+
+        async def ends() -> UdpEnds | None:
+            return (await self._end(there))[1]
+
+        if own := (await self._end(here))[1]:
+            ports, shell = ports_to_count(flow.ports), self._shells[here]
+            flow.turns = await take_turns(flow.path, flow.port, ports, ends, self._session, shell, own.python)
 
     async def _examine(self, flows: Sequence[_Flow], ends: Mapping[str, UdpEnds]) -> dict[str, UdpEnds]:
         """Send the later datagrams of these paths, and return the tables of the nodes afterwards."""
@@ -291,21 +305,7 @@ class _FlowRun:
         earlier = [self._records[node]] if node in self._records else []
         words = [f"{ANSWER_MS}:{wait_ms}:{self._oldest_ms}"]
         words += [word(f.path, f.port, f.planned, receivers[f.path.destination.node], f.offset_ms) for f in flows]
-        text, failure = "", ""
-        with self._session.journal.entry(node, "udp datagrams", UDP_DATAGRAMS.action("udp datagrams")) as entry:
-            try:
-                async with asyncio.timeout(RUN_S):
-                    if node == self._session.local_node:
-                        text = await _sent_here([*words, *earlier])
-                    else:
-                        text = await _sent_there(self._shells[node], python, [*words, *earlier])
-                entry.text = "\n".join([*words, text])
-            except TimeoutError:
-                failure = f"the datagrams of {node} were not sent within {RUN_S:g} s"
-            except (ShellError, OSError) as error:
-                failure = f"{node}: {error}"
-            if failure:
-                entry.outcome = failure
+        text, failure = await sent(self._session, self._shells[node], node, python, [*words, *earlier])
         answers = parse_answers(text)
         firsts = parse_first_answers(text)
         if not failure and not answers and not firsts:
@@ -369,25 +369,9 @@ class _FlowRun:
         counts: Sequence[tuple[Mapping[str, int], Mapping[str, int | None]]], after: Mapping[str, UdpEnds]
     ) -> Iterable[FlowArrivals]:
         """Return what the nodes counted from the first of these times until afterwards."""
-        for node in dict.fromkeys(node for sent, _ in counts for node in sent):
+        for node in dict.fromkeys(node for to_node, _ in counts for node in to_node):
             befores = [before.get(node) for _, before in counts]
             known = [before for before in befores if before is not None]
             last = after[node].no_ports if node in after else None
             if last is not None and len(known) == len(befores) and last >= min(known):
-                yield FlowArrivals(node, sum(sent.get(node, 0) for sent, _ in counts), last - min(known))
-
-
-async def _sent_here(words: Sequence[str]) -> str:
-    """Send from this node, in a thread: the sender waits for times and answers."""
-    lines: list[str] = []
-    stopped = Event()
-    try:
-        await asyncio.to_thread(udp_sender.run, words, lines.append, stopped.is_set)
-    finally:
-        stopped.set()
-    return "\n".join(lines)
-
-
-async def _sent_there(shell: Shell, python: str, words: Sequence[str]) -> str:
-    command = ["timeout", "-s", "INT", f"{RUN_S:g}", python, "-E", "-s", "-S", "-c", SENDER_TEXT, *words]
-    return (await shell.start(command)).text
+                yield FlowArrivals(node, sum(to_node.get(node, 0) for to_node, _ in counts), last - min(known))

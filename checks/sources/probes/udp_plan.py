@@ -54,7 +54,8 @@ class Datagram:
     slot: int
     source_port: int
     payload: int
-    whole: bool
+    whole: bool | int
+    """Whether Don't Fragment is set; `udp_sender.COUNTED` for that without waiting for an answer."""
 
 
 def ports_within(interval_s: float, most: int = USUAL_PORTS) -> int:
@@ -252,14 +253,14 @@ def first_ports(datagrams: Sequence[Datagram], answers: Iterable[DatagramAnswer]
 
 def _port(planned: Datagram, answer: DatagramAnswer | None) -> FlowPort:
     if answer is None:
-        return FlowPort(0, planned.payload, planned.whole, sent=0, error="no result")
+        return FlowPort(0, planned.payload, bool(planned.whole), sent=0, error="no result")
     unsent = answer.is_unsent
     known = ("refused", "silence", "prohibited", HELD, NOT_NEEDED)
     error = answer.what.removeprefix("unsent:") if answer.what not in known else ""
     return FlowPort(
         answer.source_port,
         planned.payload,
-        planned.whole,
+        bool(planned.whole),
         sent=0 if unsent else 1,
         answered=int(answer.what == "refused"),
         prohibited_by=(answer.sender or "?") if answer.what == "prohibited" else "",

@@ -5,9 +5,9 @@ to the syntax of Python 2.7 and 3. It needs no privilege, reads no file and chan
 
 A word is a path with its datagrams, `SOURCE,TARGET,PORT,AT:SLOT:SOURCEPORT:BYTES:DF/AT:SLOT:...,NODE:MOST:COUNTED`. AT
 is in milliseconds from the start; a slot has one source port, which the kernel chooses where SOURCEPORT is 0; BYTES are
-those of the payload; DF is 1 for Don't Fragment. NODE is the number of the receiver: at most MOST datagrams in
-fragments to it may be without an answer, on all its paths; COUNTED is its Udp.NoPorts before. The first word is the
-time for an answer, the most time to wait for others and the greatest age of their results, in milliseconds.
+those of the payload; DF is 1 for Don't Fragment, 2 where no answer is awaited. NODE is the number of the receiver: at
+most MOST datagrams in fragments to it may be without an answer, on all its paths; COUNTED is its Udp.NoPorts before.
+The first word is the time for an answer, the most time to wait for others and the greatest age of their results, in ms.
 
 A receiver limits its answers to all senders of a node together, so one racwire of a node sends at a time: an abstract
 socket is the lock, which all users of the node see and which ends with its process. The others wait. They get the words
@@ -43,7 +43,7 @@ SLOW_MS = 1100
 """Between datagrams of a path where a kernel answers no more than one a second."""
 ENOUGH = 2
 """Lost and answered datagrams of a path after which no other port is tried: each more may displace a block."""
-PROBE, NEVER = 3, 0
+PROBE, NEVER, COUNTED = 3, 0, 2
 """IP_PMTUDISC_PROBE sets DF and ignores a remembered path MTU; IP_PMTUDISC_DONT lets the kernel fragment."""
 FAILED, ERROR_QUEUE = (OSError, socket.error), 0x2000
 PROHIBITED = {(2, 3, 9), (2, 3, 10), (2, 3, 13), (3, 1, 1)}
@@ -247,7 +247,7 @@ def run(words, say, stopped):
     limits = [int(number) for number in words[0].split(":")] + [0, 0]
     turn = SenderTurn([word for word in words[1:] if word.startswith("=")])
     words = [word for word in words if not word.startswith("=")]
-    taken, lines = {}, []
+    taken, lines, record = {}, [], ""
 
     def enough(pid, records):
         for record in records:
@@ -278,7 +278,6 @@ def run(words, say, stopped):
         say(line)
 
     turn.take(limits[1] / 1000.0, enough, stopped)
-    record = ""
     try:
         began = min([time.time()] + [start for start, _, _ in taken.values()])
         say("start %d" % (began * 1000))
@@ -316,20 +315,18 @@ def plan_of(words, has_waited):
 
 def send(words, patience_s, turn, say, stopped):
     """Send the datagrams of paths, which are numbers with their words."""
-    receivers, room = {}, {}
+    receivers, room, flows, waiting, lossy, last = {}, {}, {}, {}, set(), {}
     for path, word in words:
         node, most, _ = (word.split(",") + ["%d:1:" % path])[4].split(":")
         receivers[path] = node
         # What another run left in the receiver's memory is not known after a wait.
         room[node] = 0 if turn.waited else int(most)
-    flows, waiting, lossy, last = {}, {}, set(), {}
     seen = {path: {"silence": 0, "refused": 0} for path, word in words if is_first(word)}
     poller, started = select.poll(), clock()
 
     def finish(key, answer, sender):
         flow, _, size, whole = waiting.pop(key)
-        if answer == "refused" and not whole:
-            room[receivers[key[0]]] += 1
+        room[receivers[key[0]]] += answer == "refused" and not whole
         if answer == "silence":
             lossy.add(key[0])
         if whole and answer in seen.get(key[0], ()):
@@ -381,13 +378,16 @@ def send(words, patience_s, turn, say, stopped):
                 flow = flows[key]
                 flow.setsockopt(*(DISCOVER[family] + (PROBE if whole else NEVER,)))
                 outcome(flow, "")
+                if whole == COUNTED:
+                    flow.send(b"\0" * size)
+                    say("%d %d %d %d sent -" % (path, slot, flow.getsockname()[1], size))
+                    continue
                 waiting[key] = (flow, clock() + patience_s, size, whole)
                 room[node] -= not whole
                 flow.send(b"\0" * size)
             except FAILED as error:
                 room[node] += waiting.pop(key, None) is not None and not whole
-                name = errno.errorcode.get(error.errno or 0, "?")
-                say("%d %d %d %d unsent:%s -" % (path, slot, source_port, size, name))
+                say("%d %d %d %d unsent:%s -" % (path, slot, source_port, size, errno.errorcode.get(error.errno, "?")))
             listen(clock())
         while waiting and not stopped():
             listen(min(held[1] for held in waiting.values()))
