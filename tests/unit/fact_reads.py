@@ -11,8 +11,9 @@ from types import FrameType
 from typing import Any
 
 import msgspec
+from msgspec.structs import force_setattr
 
-from checks.model.facts import Cluster, Thresholds, Unknown
+from checks.model.facts import Cluster, CounterGroup, KernelCounters, Node, SystemCounters, Thresholds, Unknown
 from checks.model.facts.base import MissingRight
 
 JUDGING = ("checks.plugins", "checks.rules", "checks.diagnosis")
@@ -90,6 +91,59 @@ def unread() -> Iterator[Mapping[str, object]]:
     finally:
         for noted in every:
             noted.restore()
+
+
+class _Asked(dict[str, Any]):
+    """A mapping that notes which of its names a judging package reads; `*` where it reads all of them."""
+
+    def __init__(self, known: Mapping[str, Any], kind: str, asked: set[str]) -> None:
+        super().__init__(known)
+        self._kind, self._asked = kind, asked
+
+    def _note(self, name: str) -> None:
+        if reader(sys._getframe(2)).startswith(JUDGING):
+            self._asked.add(f"{self._kind}{name}")
+
+    def get(self, name: str, default: Any = None) -> Any:
+        self._note(name)
+        return super().get(name, default)
+
+    def __getitem__(self, name: str) -> Any:
+        self._note(name)
+        return super().__getitem__(name)
+
+    def __contains__(self, name: object) -> bool:
+        self._note(str(name))
+        return super().__contains__(name)
+
+    def items(self) -> Any:
+        self._note("*")
+        return super().items()
+
+    def values(self) -> Any:
+        self._note("*")
+        return super().values()
+
+    def __iter__(self) -> Iterator[str]:
+        self._note("*")
+        return super().__iter__()
+
+
+def note_names(cluster: Cluster, asked: set[str]) -> None:
+    """Let the mappings of a cluster note the names that are read of them: `sysctl NAME`, `nics NAME`, `Udp.NAME`."""
+    for fact in tuple(facts(cluster)):
+        if isinstance(fact, Node):
+            force_setattr(fact, "sysctls", _Asked(fact.sysctls, "sysctl ", asked))
+        elif isinstance(fact, SystemCounters):
+            groups = {name: getattr(fact, name) for name in ("nics", "cpus", "stalls", "drivers")}
+            groups["memory"] = (fact.memory,)
+            for kind, of_kind in groups.items():
+                for group in () if isinstance(of_kind, Unknown) else of_kind:
+                    if isinstance(group, CounterGroup):
+                        force_setattr(group, "counts", _Asked(group.counts, f"{kind} ", asked))
+        elif isinstance(fact, KernelCounters):
+            named = {group: _Asked(of, f"{group}.", asked) for group, of in fact.groups.items()}
+            force_setattr(fact, "groups", named)
 
 
 def facts(of: object) -> Iterator[msgspec.Struct]:

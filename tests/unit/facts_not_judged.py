@@ -1,4 +1,4 @@
-"""The facts that are gathered and that no rule reads, each with what it is for instead: one line each, sorted."""
+"""What is gathered and read by no rule, each with what it is for instead: one line each, sorted."""
 
 from __future__ import annotations
 
@@ -120,3 +120,29 @@ NOT_JUDGED = {
     "VotingFile.place": "only the gates of a change read it",
     "VotingFile.state": "only the gates of a change read it",
 }
+
+SYSCTLS_NOT_JUDGED = {
+    "net.core.netdev_budget": "names the limit behind Softnet.TimeSqueezed; nothing reads it",
+    "net.core.netdev_budget_usecs": "names the limit behind Softnet.TimeSqueezed; nothing reads it",
+    "net.ipv4.conf.*.arp_announce": "nothing reads it",
+    "net.ipv4.conf.*.arp_filter": "nothing reads it; the finding on two NICs in one subnet names it",
+    "net.ipv4.conf.*.arp_ignore": "nothing reads it; the finding on two NICs in one subnet names it",
+    "net.ipv4.ip_local_port_range": "racwire chooses its own ports by it",
+    "net.ipv4.ip_no_pmtu_disc": "nothing reads it: racwire's own packets set Don't Fragment themselves",
+    "net.ipv4.ipfrag_low_thresh": "nothing reads it: kernels since 4.17 ignore it",
+    "net.ipv4.ipfrag_max_dist": "nothing reads it; the finding on fragments out of order shows the command for it",
+    "net.ipv4.ping_group_range": "racwire chooses between its socket and ping by it",
+    "net.ipv4.tcp_mtu_probing": "nothing reads it: it is for TCP alone",
+    "net.ipv4.udp_mem": "nothing reads it: Udp.MemErrors counts what it costs",
+    "net.ipv4.udp_rmem_min": "nothing reads it: sockets of instances ask for more",
+    "net.ipv6.ip6frag_high_thresh": "racwire's own datagrams stay below it; no rule judges IPv6",
+    "net.ipv6.ip6frag_low_thresh": "nothing reads it: no rule judges IPv6",
+    "net.ipv6.ip6frag_time": "nothing reads it: no rule judges IPv6",
+}
+
+COUNTERS_NOT_JUDGED = {
+    "cpus dropped": "Softnet.Dropped has the sum over all CPUs",
+    "nics multicast": "only the driver's share of multicast is of use, and no rule has one",
+    "nics rx_nohandler": "frames for an inactive member of a bond, which lose nothing",
+}
+"""Of /proc/net/snmp and netstat all counters are read, and rules name those that they know."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable
 
 import pytest
 
@@ -11,10 +12,12 @@ from checks.model.facts import Cluster, NotAsked, Unknown
 from checks.rules.own_footprint import without_footprint
 from checks.rules.udp_against_pings import outweigh
 from checks.run.check_discovery import discover
+from checks.sources.kernel_files import INTERFACE_SYSCTLS, NODE_SYSCTLS
+from checks.sources.nodes import system_difference
 from tests.cases.loading import DIRECTORY, cases, fact_cases, load
 from tests.unit.fact_extras import extras
-from tests.unit.fact_reads import names, unread
-from tests.unit.facts_not_judged import NOT_JUDGED
+from tests.unit.fact_reads import names, note_names, unread
+from tests.unit.facts_not_judged import COUNTERS_NOT_JUDGED, NOT_JUDGED, SYSCTLS_NOT_JUDGED
 
 CHECKS = tuple(discover().checks)
 CASES = (
@@ -51,30 +54,59 @@ def judge(cluster: Cluster) -> None:
     diagnose(cluster, [*without_footprint(cluster, [*outweigh(cluster, found)])])
 
 
-def left_unread(clusters: Iterable[Cluster]) -> list[str]:
-    """Return the fields of facts that nothing reads which judges these clusters."""
+def read_of(clusters: Iterable[Cluster]) -> tuple[list[str], set[str]]:
+    """Return the fields of facts that nothing reads which judges these clusters, and the names read of mappings."""
+    asked: set[str] = set()
     with unread() as left:
         for cluster in clusters:
+            note_names(cluster, asked)
             judge(cluster)
-        return sorted(left)
+        return sorted(left), {_NIC.sub(r"\1*\2", name) for name in asked}
 
 
-def few() -> Iterator[Cluster]:
-    yield from extras()
-    yield from (load(DIRECTORY / f"{name}.toml").make.cluster() for name in CASES)
+_NIC = re.compile(r"^(sysctl net\.ipv4\.conf\.)\S+(\.\w+)$")
 
 
-def test_each_fact_is_read_by_what_judges_or_is_listed():
-    assert [name for name in left_unread(few()) if name not in NOT_JUDGED] == []
+@pytest.fixture(scope="module")
+def few() -> tuple[list[str], set[str]]:
+    return read_of([*extras(), *(load(DIRECTORY / f"{name}.toml").make.cluster() for name in CASES)])
+
+
+def gathered_names() -> dict[str, set[str]]:
+    """Return the sysctls, and the counters of NICs, CPUs, pressure and memory, that racwire asks the kernels for."""
+    cpus = {*system_difference._CPU_COLUMNS, *system_difference._SOFTNET_COLUMNS}
+    counters = {
+        "nics": {*system_difference._NIC_COUNTERS, "qdisc_drops"}, "cpus": cpus,
+        "stalls": {"some", "full"}, "memory": {*system_difference._MEMORY},
+    }  # fmt: skip
+    return {
+        "sysctls": {*NODE_SYSCTLS, *(f"net.ipv4.conf.*.{name}" for name in INTERFACE_SYSCTLS)},
+        "counters": {f"{kind} {name}" for kind, of in counters.items() for name in of},
+    }
+
+
+def test_each_fact_is_read_by_what_judges_or_is_listed(few):
+    assert [name for name in few[0] if name not in NOT_JUDGED] == []
+
+
+def test_each_sysctl_is_read_by_what_judges_or_is_listed(few):
+    read = {name.removeprefix("sysctl ") for name in few[1] if name.startswith("sysctl ")}
+    assert gathered_names()["sysctls"] - read == set(SYSCTLS_NOT_JUDGED)
+
+
+def test_each_counter_is_read_by_what_judges_or_is_listed(few):
+    assert gathered_names()["counters"] - few[1] == set(COUNTERS_NOT_JUDGED)
 
 
 @pytest.mark.beyond_sample
 def test_no_fact_is_listed_that_something_judges():
-    left = left_unread([*extras(), *(case.make.cluster() for case in fact_cases())])
+    left, _ = read_of([*extras(), *(case.make.cluster() for case in fact_cases())])
     assert sorted(set(NOT_JUDGED) - set(left)) == []
 
 
-def test_the_list_is_sorted_and_has_facts_alone():
-    assert list(NOT_JUDGED) == sorted(NOT_JUDGED)
+def test_the_lists_are_sorted_and_have_what_is_gathered_alone():
+    for listed in (NOT_JUDGED, SYSCTLS_NOT_JUDGED, COUNTERS_NOT_JUDGED):
+        assert list(listed) == sorted(listed)
+        assert all(listed.values())
     assert set(NOT_JUDGED) <= set(names())
     assert {case.name for case in cases()} >= set(CASES)
