@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from tests.simulator.faults import KINDS, NEWER
 from tests.simulator.mended import totals
 
 
@@ -15,9 +16,16 @@ def main() -> None:
     parser.add_argument("seed", type=int)
     parser.add_argument("--same-place", action="store_true", help="all faults on the same network and node")
     parser.add_argument("--nodes", type=int, default=3)
+    about = "at least one fault of each draw is of these kinds; NEW: those that came last"
+    parser.add_argument("--kinds", nargs="+", default=[], metavar="KIND", help=about)
     parser.add_argument("-v", action="store_true", help="name each wrong draw")
     options = parser.parse_args()
-    found = totals(options.count, options.faults, options.seed, same_place=options.same_place, nodes=options.nodes)
+    among = frozenset(kind for name in options.kinds for kind in (NEWER if name == "NEW" else (name,)))
+    if unknown := among - set(KINDS):
+        parser.error(f"no such kind: {', '.join(sorted(unknown))}")
+    found = totals(
+        options.count, options.faults, options.seed, same_place=options.same_place, nodes=options.nodes, among=among
+    )
     for note in found.notes if options.v else ():
         print(note)
     place = " at the same place" if options.same_place else ""

@@ -34,10 +34,12 @@ from tests.fixtures.clusters import clusterware
 from tests.fixtures.databases import BLOCKS, activity, change, counters, database, device, history, own_activity, pings
 from tests.simulator.faults import NETWORKS, Fault
 from tests.simulator.hosts import instantly, probe
-from tests.simulator.node_facts import haip, index, node_facts, own_ip, own_mac, setup_facts
+from tests.simulator.node_facts import bridging, haip, index, node_facts, own_ip, own_mac, setup_facts
 from tests.simulator.world import World
 
 _CR_SHARE = 8_400 / BLOCKS
+_CARRIER_CHANGES = 6
+"""Of a port that loses its link three times within the interval."""
 _HUNG = "A query of all instances did not end within its time limit of 10 s."
 
 
@@ -206,6 +208,9 @@ def _change(world: World, node: Node) -> CounterChange:
     machine = healthy_facts.system(node)
     assert isinstance(machine.nics, tuple)
     nics = {nic.name: dict(nic.counts) for nic in machine.nics}
+    for f in world.of_kind("port-flaps"):
+        if f.node == node.name:
+            nics[f"eth{f.network}"]["carrier_changes"] = _CARRIER_CHANGES
     for (name, counter), number in world.counted.items():
         if name == node.name:
             group, _, key = counter.partition(".")
@@ -219,6 +224,12 @@ def _change(world: World, node: Node) -> CounterChange:
     return replace(built, counters=KernelCounters(groups), machine=replace(machine, nics=counted))
 
 
+def _answers(world: World, here: str, owner: str, network: int) -> list[str]:
+    """The MAC addresses with which a node answers ARP: where two networks are one, those of both NICs."""
+    nics = NETWORKS if world.has("joined-networks") else [world.way(here, owner, network).arrives]
+    return [own_mac(world, owner, nic) for nic in nics]
+
+
 def _owners(world: World, networks: Sequence[PrivateNetwork]) -> AddressProbes:
     """The ARP probes of the first node, and who answers: a node does not answer itself."""
     here = world.names[0]
@@ -227,7 +238,9 @@ def _owners(world: World, networks: Sequence[PrivateNetwork]) -> AddressProbes:
         for port in network.ports:
             owners = [p.node for p in network.ports if p.ip == port.ip and p.node != here]
             answering = [n for n in owners if world.resolves(here, n, number, "haip")]
-            macs = sorted({own_mac(world, n, world.way(here, n, number).arrives) for n in answering})
+            macs = sorted({mac for n in answering for mac in _answers(world, here, n, number)})
+            if (bridge := bridging(world, port.node, number)) and bridge != here:
+                macs = sorted({*macs, own_mac(world, bridge, world.way(here, bridge, number).arrives)})
             own = network.port(here)
             assert own is not None
             probes.append(AddressProbe(network.name, port.node, port.ip, own.interface, 2, tuple(macs)))

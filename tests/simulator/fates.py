@@ -9,12 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from tests.simulator.faults import STANDARD_MTU, Fault, before
+from tests.simulator.faults import STANDARD_MTU, Fault, before, misled
 from tests.simulator.packets import Packet, number
 
 LARGE = 1000
 """Bytes above which queues and policers drop: a small packet finds room."""
 MEMBERS = 2
+TUNNEL_MTU = 1450
+"""What a VXLAN tunnel leaves of 1500 bytes (RFC 7348: 50 bytes of headers)."""
+_SHARES = 4
+"""One flow of so many loses a share of its packets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +106,33 @@ def member(p: Packet) -> int | None:
     return number(*hashed) % MEMBERS
 
 
+def _bad_flow(f: Fault, p: Packet, way: Way, names: Sequence[str]) -> Effect | None:
+    """The ports decide for datagrams, and the addresses for fragments and pings."""
+    if p.protocol == "arp" or not _at_port(f, p, way):
+        return None
+    port = p.port if p.protocol == "udp" and p.form == "whole" else 0
+    return Effect(0.2) if number(p.sender, p.receiver, p.address, p.protocol, port) % _SHARES == 0 else None
+
+
+def _strange_haip(f: Fault, p: Packet, way: Way, names: Sequence[str]) -> Effect | None:
+    is_there = (p.network, p.receiver, p.address) == (f.network, f.node, "haip") and p.protocol != "arp"
+    return Effect(1.0) if is_there and p.sender == misled(f.node, names) else None
+
+
+def _full_table(f: Fault, p: Packet, way: Way, names: Sequence[str]) -> Effect | None:
+    """Only new flows need room in the table of connections: those of instances are mostly known."""
+    if f.node not in (p.sender, p.receiver) or p.protocol == "arp":
+        return None
+    return Effect(0.05 if p.end == "instance" else 0.4, arrived=p.receiver == f.node)
+
+
+def _flapping(f: Fault, p: Packet, way: Way, names: Sequence[str]) -> Effect | None:
+    """What the node itself sends meanwhile, its own kernel drops."""
+    if _from_port(f, p, way):
+        return Effect(0.2, "tx.qdisc_drops")
+    return Effect(0.2) if _to_port(f, p, way) else None
+
+
 def _pair(f: Fault, p: Packet, way: Way) -> bool:
     return (p.network, p.sender, p.receiver) == (f.network, f.node, f.peer)
 
@@ -175,6 +206,22 @@ _RULES: dict[str, Rule] = {
     ),
     "small-reassembly-memory": _when(_to_node, _fragment, Effect(1.0, "Ip.ReasmFails", arrived=True)),
     "sender-queue": _when(_from_port, lambda p: p.size > LARGE, Effect(0.05, "tx.qdisc_drops")),
+    "arp-off": _when(_at_port),
+    "policy-gateway": _when(_from_port, lambda p: p.address == "private" and p.protocol != "arp"),
+    "spoof-check": _when(_from_port),
+    "flow-share-loss": _bad_flow,
+    "security-list-fragments": _when(_at_port, _fragment),
+    "one-protocol": _when(_at_port, lambda p: p.protocol == "udp"),
+    "haip-filtered": _when(_on_network, lambda p: p.address == "haip" and p.protocol != "arp"),
+    "haip-stranger": _strange_haip,
+    "tunnel-mtu": _when(_at_port, lambda p: p.size > TUNNEL_MTU),
+    "local-bridge": _when(
+        lambda f, p, way: (p.network, p.sender, p.receiver) == (f.network, f.peer, f.node),
+        lambda p: p.address == "private" and p.protocol != "arp",
+        Effect(1.0, arrived=True),
+    ),
+    "port-flaps": _flapping,
+    "conntrack-full": _full_table,
     "nic-errors": _when(_to_port, of=Effect(0.03, "rx.rx_crc_errors")),
 }
-"""What is not here touches no packet, or changes the MTU with which a node sends: `World.mtu_to`."""
+"""What is not here touches no packet, or changes the MTU or the NIC with which a node sends: see `World`."""

@@ -20,6 +20,8 @@ class Scope(Enum):
     """The way from one node to another on one network."""
     NETWORK = "network"
     NODE = "node"
+    CLUSTER = "cluster"
+    """All private networks together."""
 
 
 class Needs(Enum):
@@ -96,8 +98,31 @@ KINDS = {
         Kind("foreign-host", Scope.NETWORK, _causes(6), ("IC-TOPO-002",)),
         Kind("hung-instance", Scope.NODE, _causes(63), ("IC-PING-008",)),
         Kind("node-down", Scope.NODE, _causes(62), ("IC-IFACE-033",)),
+        Kind("arp-off", Scope.NIC, _causes(64), ("IC-PATH-006",)),
+        Kind("policy-gateway", Scope.NIC, _causes(51), ("IC-PATH-006",)),
+        Kind("haip-wrong-route", Scope.NIC, _causes(51), ()),
+        Kind("joined-networks", Scope.CLUSTER, _causes(65), ()),
+        Kind("spoof-check", Scope.NIC, _causes(67, 8, 85), ("IC-PATH-006",)),
+        Kind("flow-share-loss", Scope.NIC, _causes(71, 1, 20, 21), ("IC-PATH-005", "IC-LOST-002")),
+        Kind("security-list-fragments", Scope.NIC, _causes(72, 67), ("IC-FRAG-002",), Needs.FRAGMENTS),
+        Kind("one-protocol", Scope.NIC, _causes(8, 67), ("IC-FLOW-004",)),
+        Kind("haip-filtered", Scope.NETWORK, _causes(69, 74), ("IC-HAIP-002",)),
+        Kind("haip-stranger", Scope.NIC, _causes(39), ("IC-NEIGH-003",)),
+        Kind("tunnel-mtu", Scope.NIC, _causes(68), ("IC-PATH-003",), Needs.FRAGMENTS),
+        Kind("other-network-address", Scope.NIC, _causes(37), (), is_silent=True),
+        Kind("local-bridge", Scope.PAIR, _causes(39), ("IC-NEIGH-004",)),
+        Kind("port-flaps", Scope.NIC, _causes(40), ("IC-NIC-006",)),
+        Kind("conntrack-full", Scope.NODE, _causes(77), ("IC-PATH-005",)),
     )
 }
+NEWER = frozenset(
+    (
+        *("arp-off", "policy-gateway", "haip-wrong-route", "joined-networks", "spoof-check", "flow-share-loss"),
+        *("security-list-fragments", "one-protocol", "haip-filtered", "haip-stranger", "tunnel-mtu"),
+        *("other-network-address", "local-bridge", "port-flaps", "conntrack-full"),
+    )
+)
+"""The kinds that only draws which ask for them have, so that a seed keeps its draws."""
 
 
 @dataclass(frozen=True, order=True)
@@ -106,7 +131,7 @@ class Fault:
 
     kind: str
     network: int = 0
-    """0 for a node on all networks."""
+    """0 for a node, or the cluster, on all networks."""
     node: str = ""
     peer: str = ""
 
@@ -135,14 +160,19 @@ def faults(kinds: Sequence[str], nodes: int, mtu: int) -> tuple[Fault, ...]:
 
 
 def _places(kind: Kind, names: Sequence[str]) -> Iterator[Fault]:
-    for network in NETWORKS if kind.scope is not Scope.NODE else (0,):
-        if kind.scope is Scope.NETWORK:
+    for network in NETWORKS if kind.scope not in (Scope.NODE, Scope.CLUSTER) else (0,):
+        if kind.scope in (Scope.NETWORK, Scope.CLUSTER):
             yield Fault(kind.name, network)
             continue
         # racwire runs on the first node: when that is down, nobody looks.
         for node in names[1:] if kind.name == "node-down" else names:
             peers = [p for p in names if p != node] if kind.scope is Scope.PAIR else [""]
             yield from (Fault(kind.name, network, node, peer) for peer in peers)
+
+
+def misled(node: str, names: Sequence[str]) -> str:
+    """Return the node that takes a strange host for the owner of the HAIP of this one."""
+    return next(name for name in names if name != node)
 
 
 def before(node: str, names: Sequence[str]) -> str:

@@ -29,6 +29,7 @@ from checks.sources.probes.path import Path
 from checks.sources.probes.paths import PathRun
 from checks.sources.probes.pinger import Request
 from tests.simulator import sender
+from tests.simulator.node_facts import gateway
 from tests.simulator.world import World
 
 _SMALL_MS, _LARGE_MS = 0.08, 0.21
@@ -97,12 +98,14 @@ class SimulatedPinger:
         here, there = path.source.node, path.destination.node
         network = network_of(path.source.interface)
         address = address_kind(path.source.ip)
-        resolves = self._world.resolves(here, there, network, address)
+        is_unreachable = self._world.is_unreachable(here, there, network, address)
+        is_local = self._world.is_local(here, there, network, address)
         results = [self._world.ping(network, here, there, address, size) for _ in range(request.count)]
         if results[0] is None:
             results = results[:_REFUSALS]
         refused, answered = results.count(None), results.count(True)
-        if here == self._world.names[0] and self._world.way(there, here, network).arrives != network:
+        back = self._world.way(there, here, self._world.out(there, network, address))
+        if here == self._world.names[0] and back.arrives != network and not is_local:
             answered = 0  # racwire's own socket is bound to the NIC by which it sends
         self._limits.spend(len(results), size)
         rtt = (_SMALL_MS if size < 1000 else _LARGE_MS) if answered else None
@@ -110,7 +113,7 @@ class SimulatedPinger:
             request.payload, len(results), answered,
             refused_locally=refused,
             local_mtu=self._world.mtu_to(here, network, address) if refused else None,
-            unreachable_from="" if resolves or refused else path.source.ip,
+            unreachable_from=path.source.ip if is_unreachable and not is_local and not refused else "",
             rtt_ms_min=rtt, rtt_ms_median=rtt, rtt_ms_max=rtt, ttl=64 if answered else None,
         )  # fmt: skip
 
@@ -152,17 +155,22 @@ class SimulatedShell:
 
     def _neighbour(self, ip: str, nic: str) -> str:
         entry = next((n for n in self._facts().neighbours if (n.ip, n.interface) == (ip, nic)), None)
+        if entry is None and self.world.has("arp-off", self.node, network_of(nic)):
+            return ""
         if entry is None or not entry.mac_address:
             return f"{ip} used 0/0/0 probes 6 FAILED"
         return f"{ip} lladdr {entry.mac_address} used 0/0/0 probes 1 {entry.state.upper()}"
 
     def _routes(self, source: str, *peers: str) -> str:
         nic = next(i.name for i in self._facts().interfaces if any(a.ip == source for a in i.addresses))
-        mtu = self.world.route_mtu(self.node, network_of(nic), address_kind(source))
+        network, address = network_of(nic), address_kind(source)
+        mtu = self.world.route_mtu(self.node, network, address)
         cache = f"\n    cache mtu {mtu}" if mtu else "\n    cache"
+        via = f" via {gateway(network)}" if self.world.has_gateway(self.node, network, address) else ""
+        out = f"eth{self.world.out(self.node, network, address)}"
         return "".join(
-            f"{ROUTE_MARK}{ip}\n{ip} from {source} dev {nic} uid 0{cache}\n"
-            f"{UNBOUND_MARK}\n{ip} dev {nic} src {source}\n"
+            f"{ROUTE_MARK}{ip}\n{ip} from {source}{via} dev {out} uid 0{cache}\n"
+            f"{UNBOUND_MARK}\n{ip} dev {out} src {source}\n"
             for ip in peers
         )
 

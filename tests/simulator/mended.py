@@ -16,7 +16,7 @@ from checks.model.report import Report
 from tests.fixtures.clusters import SUBNETS
 from tests.simulator.facts import facts_of
 from tests.simulator.fates import second_half
-from tests.simulator.faults import KINDS, NETWORKS, Fault, Scope, before, faults, node_names
+from tests.simulator.faults import KINDS, NETWORKS, NEWER, Fault, Scope, before, faults, node_names
 from tests.simulator.judging import findings_of, report_of
 from tests.simulator.losses import Way, faulty, losses, visible
 
@@ -45,12 +45,20 @@ class Draw:
         return node_names(self.nodes)
 
 
-def draws(count: int, many: int, seed: int, *, same_place: bool = False, nodes: int = 3) -> list[Draw]:
-    """Return so many draws of `many` faults of different kinds; `same_place`: on the same network and node."""
+def draws(
+    count: int, many: int, seed: int, *, same_place: bool = False, nodes: int = 3, among: frozenset[str] = frozenset()
+) -> list[Draw]:
+    """Return so many draws of `many` faults of different kinds; `same_place`: on the same network and node.
+
+    `among`: at least one fault of each draw is of these kinds, and the others of any kind.
+    """
     rng, found = random.Random(seed), list[Draw]()
+    every = sorted(KINDS if among else set(KINDS) - NEWER)
     while len(found) < count:
         mtu = 9000 if rng.random() < _JUMBO_SHARE else 1500
-        kinds = rng.sample(sorted(KINDS), many)
+        kinds = rng.sample(every, many)
+        if among and not among & set(kinds):
+            continue
         places = [faults([kind], nodes, mtu) for kind in kinds]
         if not all(places):
             continue
@@ -83,11 +91,13 @@ def is_at(place: Place, fault: Fault, draw: Draw) -> bool:
     switch and the NIC of the other one.
     """
     names = draw.names
-    is_crossed = any(f.kind == "crossed-cables" for f in draw.faults)
+    is_crossed = any(f.kind in ("crossed-cables", "joined-networks") for f in draw.faults)
     may_be_elsewhere = is_crossed or not place.networks
     if fault.network and NAMES[fault.network - 1] not in place.networks and not may_be_elsewhere:
         return False
     nodes = {*place.nodes, *place.to}
+    if fault.of.scope is Scope.CLUSTER:
+        return True
     if fault.of.scope is Scope.NETWORK:
         # One half of a network can be a single node, and of two nodes each port is the whole network.
         half = second_half(names)
@@ -322,6 +332,9 @@ class Totals:
 
 
 @cache
-def totals(count: int, many: int, seed: int, *, same_place: bool = False, nodes: int = 3) -> Totals:
-    """Return the sums of so many draws."""
-    return Totals([trial(draw) for draw in draws(count, many, seed, same_place=same_place, nodes=nodes)])
+def totals(
+    count: int, many: int, seed: int, *, same_place: bool = False, nodes: int = 3, among: frozenset[str] = frozenset()
+) -> Totals:
+    """Return the sums of so many draws; see `draws`."""
+    drawn = draws(count, many, seed, same_place=same_place, nodes=nodes, among=among)
+    return Totals([trial(draw) for draw in drawn])

@@ -18,13 +18,16 @@ from checks.model.facts import (
     UnreadNode,
 )
 from tests.cases import healthy_facts
-from tests.fixtures.clusters import SUBNETS, node, setup
-from tests.simulator.faults import NETWORKS, Fault, before
+from tests.fixtures.clusters import SUBNETS, interface, node, setup
+from tests.simulator.faults import NETWORKS, Fault, before, misled
 from tests.simulator.world import World
 
 _NO_NIC = "02:de:ad:00:00:01"
 _FOREIGN_MAC = "02:ff:00:00:00:c8"
+_STRANGE_MAC = "02:ff:00:00:00:c9"
 _SMALL_REASSEMBLY_BYTES = "4096"
+_BRIDGE = "br-5f1c2d"
+"""The name that Docker gives to a bridge of its own: `br-` and a number."""
 
 
 def index(name: str) -> int:
@@ -35,6 +38,11 @@ def index(name: str) -> int:
 def private_ip(name: str, network: int) -> str:
     """Return the planned address of a node on a private network."""
     return f"{SUBNETS[f'eth{network}'].removesuffix('0')}{index(name)}"
+
+
+def gateway(network: int) -> str:
+    """Return the address of the gateway that clouds' scripts name, and that no host has."""
+    return f"{SUBNETS[f'eth{network}'].removesuffix('0')}254"
 
 
 def haip(name: str, network: int) -> str:
@@ -70,7 +78,7 @@ def node_facts(world: World, name: str) -> Node | UnreadNode:
     public = replace(public, mac_address=f"02:72:61:63:00:{index(name):02x}")
     return replace(
         built,
-        interfaces=(public, *(_interface(world, built, network) for network in NETWORKS)),
+        interfaces=(public, *(_interface(world, built, network) for network in NETWORKS), *_bridges(world, name)),
         routes=tuple(_routes(world, name)),
         neighbours=tuple(_neighbours(world, name)),
         sysctls=dict(sysctls),
@@ -89,8 +97,23 @@ def _interface(world: World, built: Node, network: int) -> Interface:
         addresses=(
             Address(own_ip(world, built.name, network), 24),
             *(Address(haip(built.name, n), 17, f"eth{network}:{1 if n == network else 2}") for n in haips),
+            *(Address(ip, 24) for ip in _of_another_network(world, built.name, network)),
         ),
     )
+
+
+def _bridges(world: World, name: str) -> Iterator[Interface]:
+    for f in world.of_kind("local-bridge"):
+        if f.node == name:
+            ip = private_ip(f.peer, f.network)
+            yield interface(_BRIDGE, ip, 1500, kind="bridge", mac_address=f"02:42:00:00:00:{index(name):02x}")
+
+
+def _of_another_network(world: World, name: str, network: int) -> Iterator[str]:
+    """The address that a NIC has of the other private network: a free one there."""
+    if world.has("other-network-address", name, network):
+        other = next(n for n in NETWORKS if n != network)
+        yield f"{SUBNETS[f'eth{other}'].removesuffix('0')}{100 + index(name)}"
 
 
 def _routes(world: World, name: str) -> Iterator[Route]:
@@ -99,11 +122,16 @@ def _routes(world: World, name: str) -> Iterator[Route]:
     for network in NETWORKS:
         nic = f"eth{network}"
         yield Route(f"{SUBNETS[nic]}/24", nic, source=own_ip(world, name, network))
-        on = world.haip_network(network)
-        mtu = world.route_mtu(name, on, "haip")
+        yield from (Route(f"{ip.rpartition('.')[0]}.0/24", nic, source=ip)
+                    for ip in _of_another_network(world, name, network))  # fmt: skip
+        on = world.out(name, world.haip_network(network), "haip")
+        mtu = world.route_mtu(name, world.haip_network(network), "haip")
         yield Route(f"169.254.{(network - 1) * 128}.0/17", f"eth{on}", source=haip(name, network), mtu=mtu)
         if world.has("route-over-private", name, network):
-            yield Route("default", nic, f"{SUBNETS[nic].removesuffix('0')}254", metric=100 + network)
+            yield Route("default", nic, gateway(network), metric=100 + network)
+    for f in world.of_kind("local-bridge"):
+        if f.node == name:
+            yield Route(f"{SUBNETS[f'eth{f.network}']}/24", _BRIDGE, source=private_ip(f.peer, f.network))
 
 
 def _neighbours(world: World, name: str) -> Iterator[Neighbour]:
@@ -112,22 +140,45 @@ def _neighbours(world: World, name: str) -> Iterator[Neighbour]:
         for peer in world.names:
             if peer == name:
                 continue
-            if own_ip(world, peer, network) == private_ip(peer, network) != own_ip(world, name, network):
-                yield _neighbour(world, name, peer, network, "private")
-            yield from (_neighbour(world, name, peer, n, "haip") for n in NETWORKS if world.haip_network(n) == network)
+            is_private = own_ip(world, peer, network) == private_ip(peer, network) != own_ip(world, name, network)
+            if is_private and not world.is_local(name, peer, network, "private"):
+                yield from _neighbour(world, name, peer, network, "private")
+            for n in NETWORKS:
+                if world.out(name, world.haip_network(n), "haip") == network:
+                    yield from _neighbour(world, name, peer, n, "haip")
+        if world.has("policy-gateway", name, network):
+            yield Neighbour(gateway(network), nic, "", "failed")
         is_cut = world.has("link-down", name, network) or world.has("port-dead", name, network)
         if world.has("foreign-host", "", world.cable(name, network)) and not is_cut:
             yield Neighbour(f"{SUBNETS[nic].removesuffix('0')}200", nic, _FOREIGN_MAC, "reachable")
 
 
-def _neighbour(world: World, name: str, peer: str, network: int, address: str) -> Neighbour:
+def _neighbour(world: World, name: str, peer: str, network: int, address: str) -> Iterator[Neighbour]:
+    """The entry of a node for an address of a peer, if it has one."""
     on = network if address == "private" else world.haip_network(network)
     ip = private_ip(peer, network) if address == "private" else haip(peer, network)
     if address == "private" and Fault("wrong-neighbour", on, name, peer) in world.faults:
-        return Neighbour(ip, f"eth{on}", _NO_NIC, "permanent")
-    if not world.resolves(name, peer, on, address):
-        return Neighbour(ip, f"eth{on}", "", "failed")
-    return Neighbour(ip, f"eth{on}", own_mac(world, peer, world.way(name, peer, on).arrives), "reachable")
+        yield Neighbour(ip, f"eth{on}", _NO_NIC, "permanent")
+        return
+    state, out = world.entry(name, peer, on, address), world.out(name, on, address)
+    mac = "" if state == "failed" else own_mac(world, peer, world.way(name, peer, out).arrives)
+    if address == "haip" and state != "failed" and is_strange(world, name, peer, on):
+        mac = _STRANGE_MAC
+    if address == "private" and (bridge := bridging(world, peer, on)) and name != bridge and mac and index(name) % 2:
+        mac = own_mac(world, bridge, on)  # the bridge's node answers for this address too, and the last answer stays
+    if state:
+        yield Neighbour(ip, f"eth{out}", mac, state)
+
+
+def is_strange(world: World, name: str, peer: str, network: int) -> bool:
+    """Return whether a node takes a strange host for the owner of the HAIP of its peer."""
+    return world.has("haip-stranger", peer, network) and name == misled(peer, world.names)
+
+
+def bridging(world: World, peer: str, network: int) -> str:
+    """Return the node that has the address of a peer on a bridge of its own; empty where none has."""
+    found = [f.node for f in world.of_kind("local-bridge") if (f.network, f.peer) == (network, peer)]
+    return found[0] if found else ""
 
 
 def setup_facts(world: World, of: Node | UnreadNode) -> NodeSetup | UnreadNode:

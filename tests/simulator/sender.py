@@ -9,6 +9,7 @@ from unittest.mock import patch
 
 from checks.model.facts import Cluster
 from checks.sources.probes import udp_sender
+from tests.fixtures.clusters import SUBNETS
 from tests.simulator.packets import number
 from tests.simulator.world import World, packet_size
 
@@ -84,7 +85,13 @@ class _Clock:
 def run(world: World, node: str, cluster: Cluster, words: Sequence[str]) -> str:
     """Return what the sender of a node prints for the words of its command line."""
     clock = _Clock()
-    places = {a.ip: (n.name, i.name) for n in cluster.read_nodes() for i in n.interfaces for a in i.addresses}
+    places = {
+        a.ip: (n.name, i.name)
+        for n in cluster.read_nodes()
+        for i in n.interfaces
+        if i.name in SUBNETS
+        for a in i.addresses
+    }
     lines: list[str] = []
     ports: list[int] = []
 

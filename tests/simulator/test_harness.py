@@ -12,7 +12,7 @@ from checks.model.traffic import Traffic
 from tests.fixtures.clusters import cluster
 from tests.fixtures.reports import report_of
 from tests.simulator import mended
-from tests.simulator.faults import Fault
+from tests.simulator.faults import NEWER, Fault
 from tests.simulator.losses import losses
 from tests.simulator.mended import NAMES, Draw, draws, fits, trial
 
@@ -183,3 +183,10 @@ def test_draws_have_different_kinds_and_the_same_place_where_it_is_asked_for():
         one, other = ({f.node, f.peer} - {""} for f in draw.faults)
         assert not one or not other or one & other
     assert draws(5, 2, 3) == draws(5, 2, 3)
+
+
+def test_kinds_that_came_last_are_drawn_only_where_they_are_asked_for():
+    assert not {f.kind for draw in draws(50, 2, 1) for f in draw.faults} & NEWER
+    for draw in draws(50, 2, 1, among=NEWER):
+        assert {f.kind for f in draw.faults} & NEWER
+    assert all(draw.faults[0].kind == "arp-off" for draw in draws(3, 1, 1, among=frozenset({"arp-off"})))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.simulator.faults import NEWER
 from tests.simulator.mended import Totals, totals
 
 SEED = 11
@@ -49,3 +50,10 @@ def test_many_pairs_of_faults_are_told_apart(same_place):
 @pytest.mark.parametrize("same_place", [False, True])
 def test_three_faults_at_once_are_told_apart(same_place):
     assert_goals(totals(50, 3, SEED + 2, same_place=same_place), 3)
+
+
+@NOT_REACHED
+@pytest.mark.beyond_sample
+@pytest.mark.parametrize("same_place", [False, True])
+def test_pairs_with_the_kinds_that_came_last_are_told_apart(same_place):
+    assert_goals(totals(30, 2, SEED + 3, same_place=same_place, among=NEWER), 2)

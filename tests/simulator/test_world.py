@@ -31,6 +31,7 @@ IN_THE_PRACTICE_CLUSTER = {
     "port-mtu": "switch-mtu", "one-way-mtu": "switch-mtu-one-way", "node-down": "peer-down",
 }  # fmt: skip
 """The names of the practice cluster, where they are others; its fault switch-mtu is that of a port."""
+LEADS_ANOTHER_WAY = {"crossed-cables", "haip-wrong-route", "joined-networks", "local-bridge"}
 DIFFERENT = {"switch-mtu": "a port there, the whole network here", "split-switch": "of three nodes one is apart"}
 
 
@@ -124,8 +125,8 @@ def test_without_a_fault_every_packet_passes_and_nothing_is_counted(packet):
 
 @given(packets, st.sampled_from(faults(sorted(KINDS), 3, 9000)), st.sampled_from(faults(sorted(KINDS), 3, 9000)))
 def test_what_a_fault_loses_is_lost_beside_any_other_fault(packet, one, other):
-    """Crossed cables alone lead packets past another fault."""
-    if "crossed-cables" not in (one.kind, other.kind):
+    """What leads packets another way can lead them past another fault."""
+    if not LEADS_ANOTHER_WAY & {one.kind, other.kind}:
         assert World([one]).sends(packet) or not World([one, other]).sends(packet)
 
 
@@ -198,6 +199,44 @@ def test_crossed_cables_lose_nothing_until_a_node_filters_strictly():
     made = gathered(world)
     assert world.counted["rac2", "TcpExt.IPReversePathFilter"] > 0
     assert any(p.verdict is not Verdict.PASSES for p in made.paths)
+
+
+def test_a_rule_with_a_gateway_stops_private_addresses_and_leaves_haips_alone():
+    made = facts_of([Fault("policy-gateway", 2, "rac2")])
+    net = "192.168.11.0/24"
+    there, back = path(made, net, "rac1", "rac2"), path(made, net, "rac2", "rac1")
+    assert (there.verdict, back.verdict) == (Verdict.FILTERED, Verdict.UNREACHABLE)
+    assert there.series[0].unreachable_from == "" != back.series[0].unreachable_from
+    assert all(t.lost == 0 for t in made.activity.transfers)
+    vias = {(n.node, r.network, r.gateway) for n in made.effective_routes for r in n.routes if r.gateway}
+    assert vias == {("rac2", net, "192.168.11.254")}
+
+
+def test_frames_that_vanish_from_one_node_leave_it_the_entries_of_those_who_ask():
+    for kind, own in (("spoof-check", {"stale"}), ("port-dead", {"failed"}), ("arp-off", set())):
+        made = facts_of([Fault(kind, 2, "rac2")])
+        states = {
+            n.name: {
+                e.state for e in n.neighbours if e.interface == "eth2" and (e.ip.endswith(".2") or n.name == "rac2")
+            }
+            for n in made.read_nodes()
+        }
+        assert states == {"rac1": {"failed"}, "rac2": own, "rac3": {"failed"}}, kind
+
+
+def test_where_two_networks_are_one_each_owner_answers_from_both_nics():
+    made = facts_of([Fault("joined-networks")])
+    answers = {p.node: p.macs for p in made.owners.probes if p.network == "192.168.10.0/24"}
+    assert answers["rac1"] == ()
+    assert answers["rac2"] == ("02:72:61:63:01:02", "02:72:61:63:02:02")
+    assert all(t.lost == 0 for t in made.activity.transfers)
+
+
+def test_haips_by_the_other_nic_arrive_and_the_route_in_use_shows_it():
+    made = facts_of([Fault("haip-wrong-route", 2, "rac2")])
+    assert all(t.lost == 0 for t in made.activity.transfers)
+    by = {(n.node, r.interface) for n in made.effective_routes for r in n.routes if r.source_ip == "169.254.138.2"}
+    assert by == {("rac2", "eth1")}
 
 
 def test_every_lost_block_is_in_the_counters_of_the_fault_that_lost_it():

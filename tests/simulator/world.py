@@ -9,7 +9,7 @@ from math import prod
 from checks.model.packet_sizes import BLOCK_HEADER_BYTES, USUAL_BLOCK_BYTES
 from tests.simulator.fates import Effect, Way, effect
 from tests.simulator.faults import NETWORKS, STANDARD_MTU, Fault, node_names
-from tests.simulator.packets import HEADERS, Packet, chance, pieces
+from tests.simulator.packets import HEADERS, Packet, chance, number, pieces
 
 HAIP_ROUTE_MTU = 1400
 _ARP_BYTES = 28
@@ -66,7 +66,22 @@ class World:
 
     def mtu_to(self, node: str, network: int, address: str) -> int:
         """Return the MTU with which a node sends."""
-        return min(self.nic_mtu(node, network), self.route_mtu(node, network, address) or self.mtu)
+        return min(
+            self.nic_mtu(node, self.out(node, network, address)), self.route_mtu(node, network, address) or self.mtu
+        )
+
+    def out(self, node: str, network: int, address: str) -> int:
+        """Return the NIC by which a node sends to an address of a network."""
+        is_other = address == "haip" and self.has("haip-wrong-route", node, network)
+        return len(NETWORKS) + 1 - network if is_other else network
+
+    def has_gateway(self, node: str, network: int, address: str) -> bool:
+        """Return whether a rule of a node sends to a gateway that does not exist."""
+        return address == "private" and self.has("policy-gateway", node, network)
+
+    def is_local(self, node: str, peer: str, network: int, address: str) -> bool:
+        """Return whether a bridge of the node itself has the address of its peer."""
+        return address == "private" and Fault("local-bridge", network, node, peer) in self.faults
 
     def haip_network(self, network: int) -> int:
         """Return the network on which the HAIPs of a network are: they leave one where a NIC has no link."""
@@ -80,6 +95,9 @@ class World:
 
     def _way(self, sender: str, receiver: str, network: int) -> Way:
         switch = self.cable(sender, network)
+        if self.has("joined-networks"):
+            # Each node answers ARP for all of its addresses on both NICs; the sender keeps one of the answers.
+            return Way(switch, NETWORKS[number(self.seed, sender, receiver, network) % len(NETWORKS)])
         return Way(switch, next(nic for nic in NETWORKS if self.cable(receiver, nic) == switch))
 
     def way(self, sender: str, receiver: str, network: int) -> Way:
@@ -142,15 +160,37 @@ class World:
         """Return whether the ARP request of a node is answered, or its entry needs none."""
         if address == "private" and Fault("wrong-neighbour", network, sender, receiver) in self.faults:
             return True
-        ends = ((sender, receiver), (receiver, sender))
-        asked = [Packet(network, a, b, address, "arp", _ARP_BYTES) for a, b in ends]
-        return not any(e.share >= 1 for packet in asked for _, e in self.effects(packet))
+        network = self.out(sender, network, address)
+        return all(self._passes_arp(network, a, b, address) for a, b in ((sender, receiver), (receiver, sender)))
+
+    def _passes_arp(self, network: int, sender: str, receiver: str, address: str) -> bool:
+        return not any(
+            e.share >= 1 for _, e in self.effects(Packet(network, sender, receiver, address, "arp", _ARP_BYTES))
+        )
+
+    def entry(self, node: str, peer: str, network: int, address: str) -> str:
+        """Return the state of the neighbour entry that a node has for an address of a peer; empty where it has none."""
+        on = self.out(node, network, address)
+        if self.has("arp-off", node, on):
+            return ""
+        if self.resolves(node, peer, network, address):
+            return "stale" if self.has_gateway(node, network, address) else "reachable"
+        # A kernel keeps the address of whoever asks for its own.
+        is_heard = self._passes_arp(on, peer, node, address) and not self.has("arp-off", peer, on)
+        return "stale" if is_heard else "failed"
+
+    def is_unreachable(self, node: str, peer: str, network: int, address: str) -> bool:
+        """Return whether the kernel of a node reports that nobody answers ARP for the address, or for its gateway."""
+        return self.has_gateway(node, network, address) or self.entry(node, peer, network, address) == "failed"
 
     def ping(self, network: int, sender: str, receiver: str, address: str, size: int) -> bool | None:
         """Send an echo request with Don't Fragment; return whether it is answered, None where the kernel refuses it."""
         way = (network, sender, receiver, address, size)
         if way not in self._pings:
             self._pings[way] = self._ping(*way)
+        if self.is_local(sender, receiver, network, address):
+            self.in_echos[sender] += 1
+            return True
         request, back = self._pings[way]
         if request is None:
             return None
@@ -169,13 +209,17 @@ class World:
         if size > self.mtu_to(sender, network, address):
             return None, ()
         cut = pieces(size, self.mtu_to(receiver, network, address))
-        request = Packet(network, sender, receiver, address, "icmp", size)
-        return request, tuple(Packet(network, receiver, sender, address, "icmp", piece, form) for form, piece in cut)
+        out, back = self.out(sender, network, address), self.out(receiver, network, address)
+        request = Packet(out, sender, receiver, address, "icmp", size)
+        return request, tuple(Packet(back, receiver, sender, address, "icmp", piece, form) for form, piece in cut)
 
     def datagram(
         self, network: int, sender: str, receiver: str, size: int, port: int, *, whole: bool, in_a_row: bool = False
     ) -> bool | None:
         """Send a datagram to a closed port; return whether it is answered, None where the kernel refuses it."""
+        if self.is_local(sender, receiver, network, "private"):
+            self.no_ports[sender] += 1
+            return True
         # With IP_PMTUDISC_PROBE, which racwire's sender sets, the kernel heeds the MTU of the NIC alone.
         mtu = self.nic_mtu(sender, network) if whole else self.mtu_to(sender, network, "private")
         if whole and size > mtu:
@@ -203,7 +247,7 @@ class World:
 
     def _blocks(self, network: int, sender: str, receiver: str, address: str, port: int, number: int) -> int:
         cut = pieces(BLOCK_BYTES, self.mtu_to(sender, network, address))
-        ends = (network, sender, receiver, address, "udp")
+        ends = (self.out(sender, network, address), sender, receiver, address, "udp")
         packets = [Packet(*ends, size, form, port, "instance") for form, size in cut]
         shares: dict[Fault | None, list[tuple[Packet, Effect]]] = {}
         for packet in packets:
