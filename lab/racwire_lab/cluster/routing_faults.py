@@ -38,8 +38,8 @@ ROUTING_FAULTS = (
         "haip-wrong-route",
         "The route of one node for the HAIP addresses of one private network leads over its other private NIC.",
         "Replaces the kernel's route for the addresses of HAIP by one over the other private NIC, with the HAIP there "
-        "as the source: what the node sends to these HAIPs goes over the other network. Peers answer there, too, so "
-        "no packet is lost.",
+        "as the source: what the node sends to these HAIPs goes over the other network. Peers accept it unless "
+        "their rp_filter is strict; a ping that is bound to the NIC gets no answer.",
     ),
     _nic(
         "local-bridge",
