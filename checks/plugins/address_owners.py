@@ -63,6 +63,7 @@ def address_owners(cluster: Cluster) -> Iterator[Finding]:
             evidence=[(node.name, "interfaces") for node in cluster.read_nodes()],
         )
         return
+    yield from _of_ipv6(cluster)
     doubles = [(probe, macs) for probe in found.probes if (macs := _strange(cluster, probe))]
     for probe, macs in doubles:
         yield _second(cluster, found.node, probe, macs)
@@ -76,6 +77,20 @@ def address_owners(cluster: Cluster) -> Iterator[Finding]:
             seen=some([f"{p.ip} of {p.node}: {listed(p.macs) or 'no answer'}" for p in found.probes]),
             evidence=[(found.node, "arp probes")],
             observed=read_at(ONE_OWNER.code, [(p.node, p.network) for p in found.probes]),
+        )
+
+
+def _of_ipv6(cluster: Cluster) -> Iterator[Finding]:
+    """Yield a finding for the networks that ARP does not serve."""
+    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
+    names = [network.name for network in networks if ":" in network.subnet and network.ports]
+    if names:
+        yield NOT_PROBED.finding(
+            Status.SKIPPED,
+            f"Second owners on {listed(names)} were not looked for: these are IPv6 addresses, and ARP is for IPv4.",
+            subject=f"{listed(names)}: IPv6",
+            network=names[0] if len(names) == 1 else "",
+            evidence=[(node.name, "interfaces") for node in cluster.read_nodes()],
         )
 
 
