@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from checks.model.facts import Address, Cluster, NodeRoutes, Route, RouteInUse, Unknown, Verdict
 from checks.model.finding import Status
 from checks.plugins.effective_route import effective_route
-from checks.sources.nodes.route_get import Query, parse_routes_in_use, queries
+from checks.rules.policy_rules import rule_for
+from checks.sources.nodes.route_get import Query, parse_routes_in_use, parse_rules, queries
 from tests.fixtures.clusters import cluster, node, path, with_interface, with_paths
 
 DIRECT = "192.168.10.2 from 192.168.10.1 dev eth1"
@@ -42,7 +43,10 @@ def parsed(bound: str, unbound: str = "") -> RouteInUse:
             {"mtu": 1300, "expires_s": 12, "mtu_locked": True},
         ),
         (f"{DIRECT} \n    cache expires -3sec mtu 1400", {}),
-        ("192.168.10.2 via inet6 fe80::1 dev eth1 table 220 uid 0 \n    cache ", {"gateway": "fe80::1", "table": "220"}),
+        (
+            "192.168.10.2 via inet6 fe80::1 dev eth1 table 220 uid 0 \n    cache ",
+            {"gateway": "fe80::1", "table": "220"},
+        ),
     ],
 )
 def test_the_answers_of_old_and_new_kernels(text, expected):
@@ -170,6 +174,96 @@ def test_faults_of_the_main_table_are_left_to_its_own_checks():
     own = tuple(msgspec.structs.replace(r, mtu=1400) if r.interface == "eth1" else r for r in node(1).routes)
     small = cluster([msgspec.structs.replace(node(1), routes=own), node(2)])
     assert found(asked(small, mtu=1400)) == {PASSES}
+
+
+RULE = "32765: from 192.168.10.1 lookup 100"
+
+
+def finding_of(built: Cluster, code: str):
+    (finding,) = (f for f in effective_route.run(built) if f.code == code)
+    return finding
+
+
+def with_rules(built: Cluster, *rules: str) -> Cluster:
+    assert isinstance(built.effective_routes, tuple)
+    first, *others = built.effective_routes
+    return msgspec.structs.replace(built, effective_routes=(msgspec.structs.replace(first, rules=rules), *others))
+
+
+def test_a_gateway_is_named_with_the_rule_that_leads_to_it():
+    built = with_rules(asked(cluster(), gateway="192.168.10.254", table="100"), "9: from all fwmark 0x2 lookup 9", RULE)
+    finding = finding_of(built, "IC-EROUTE-009")
+    assert finding.title == (
+        "The kernel of rac1 sends packets to the gateway 192.168.10.254 by the rule `from 192.168.10.1 lookup 100`, "
+        "for 192.168.10.2."
+    )
+    assert finding.next[-1].commands == ("ip route add 192.168.10.0/24 dev eth1 src 192.168.10.1 table 100",)
+    passes = finding_of(built, PASSES[0])
+    assert passes.title == "The kernels of rac1 and rac2 use the right NIC for 3 of 4 pairs of private addresses."
+    assert [(o.network, o.nodes) for o in passes.observed] == [
+        ("192.168.11.0/24", ("rac1", "rac2")), ("192.168.10.0/24", ("rac2",)),
+    ]  # fmt: skip
+
+
+def test_a_peer_that_is_its_own_gateway_is_a_warning():
+    assert finding_of(asked(cluster(), gateway="192.168.10.2"), "IC-EROUTE-009").status is Status.WARN
+
+
+def test_a_refusing_rule_is_named_and_its_removal_offered():
+    rule = "100: from 192.168.10.1 to 192.168.10.0/24 prohibit"
+    finding = finding_of(with_rules(asked(cluster(), interface="", refusal="Permission denied"), rule), "IC-EROUTE-006")
+    assert finding.next[-1].commands == ("ip rule del from 192.168.10.1 to 192.168.10.0/24 prohibit",)
+
+
+def test_a_way_without_an_answer_is_unknown_and_in_no_sum():
+    built = asked(cluster())
+    first, second = built.effective_routes
+    built = msgspec.structs.replace(
+        built, effective_routes=(msgspec.structs.replace(first, routes=first.routes[1:]), second)
+    )
+    assert finding_of(built, "IC-EROUTE-008").title == (
+        "The routes in use for 1 pair of addresses on 192.168.10.0/24 on rac1 are not known."
+    )
+    assert finding_of(built, PASSES[0]).title.endswith("for 3 of 4 pairs of private addresses.")
+
+
+def test_ways_of_a_nic_that_is_down_are_left_to_interfaces():
+    down = with_interface(node(1), "eth1", operational_state="down")
+    left = finding_of(asked(cluster([down, node(2)])), LEFT[0])
+    assert (left.status, left.title) == (
+        Status.SKIPPED, "1 pair of addresses on 192.168.10.0/24 is judged by interfaces: eth1 of rac1 is down.",
+    )  # fmt: skip
+
+
+def test_rules_are_read_without_those_of_each_linux():
+    rules = "0:\tfrom all lookup local\n32765:\tfrom 192.168.10.1 lookup 100\n32766:\tfrom all lookup main\nError: x\n"
+    text = f"{answer(DIRECT)}rules\n{rules}"
+    assert parse_rules(text) == [RULE]
+    assert [r.interface for r in parse_routes_in_use(text, QUERY)] == ["eth1"]
+
+
+@pytest.mark.parametrize(
+    ("rule", "applies"),
+    [
+        (RULE, True),
+        ("1: from all to 192.168.10.0/24 lookup 100", True),
+        ("1: from 192.168.10.1 iif lo lookup 100", True),
+        ("1: from 192.168.10.1 iif eth0 lookup 100", False),
+        ("1: from 192.168.10.9 lookup 100", False),
+        ("1: from 192.168.10.1 lookup 101", False),
+        ("1: not from all fwmark 0xca6c lookup 100", False),
+        ("1: from x lookup", False),
+    ],
+)
+def test_the_rule_of_a_route_fits_its_addresses_and_table(rule, applies):
+    route = RouteInUse("n", "192.168.10.1", "rac2", "192.168.10.2", "eth1", "192.168.10.254", table="100")
+    assert rule_for([rule], route) == (rule if applies else "")
+
+
+@given(st.text(), st.text())
+def test_no_rule_breaks_its_parser(text, ip):
+    parse_rules(f"rules\n{text}")
+    rule_for([text, f"1: from {text} lookup {text}"], RouteInUse("n", ip, "rac2", ip))
 
 
 def test_a_learned_mtu_on_a_path_with_a_fault_is_information():
