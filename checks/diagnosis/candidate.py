@@ -74,9 +74,8 @@ class Candidate:
             return True
         if effect.how is How.SHARE:
             # A counter of the receiver shows what it dropped there, be it all; how many is compared later.
-            is_counted = (
-                self.is_stated and self.cause.is_bound and (one.what not in PROBES or self._takes_none(leg, seen))
-            )
+            is_counted = self.is_stated and self.cause.is_bound and one.what not in PROBES
+            is_counted = is_counted or self.takes_fragments(one, leg, seen)
             return is_counted or not one.is_total or self._by_chance(leg, one, seen)
         in_turn = len({other.networks for other in one.legs}) > 1  # a block takes one network or another
         if one.of is not None and not one.is_total and leg <= effect.traffic and not in_turn:
@@ -84,10 +83,13 @@ class Candidate:
             return effect.how is How.FLOWS and one.what not in PROBES
         return not one.is_total or not self._passes_there(effect, leg, seen)
 
-    def _takes_none(self, leg: Traffic, seen: Seen) -> bool:
-        """Return whether none of racwire's fragments passed to the node whose counter states it, on any network."""
+    def takes_fragments(self, one: Observation, leg: Traffic, seen: Seen) -> bool:
+        """Return whether the counter of the receiver proves the cause, and none of racwire's fragments passed to it on
+        any network: it can have dropped them all."""
+        if self.standing is not Standing.PROVED or not self.cause.is_bound or one.what != "fragments":
+            return False
         like = [sent for sent in self._within(seen, How.SHARE) if sent.leg.receivers == leg.receivers]
-        return leg.forms == ("fragment",) and all(sent.lost == sent.of for sent in like if sent.leg.forms == leg.forms)
+        return all(sent.lost == sent.of for sent in like if sent.leg.forms == leg.forms)
 
     def _passes_there(self, effect: Footprint, leg: Traffic, seen: Seen) -> bool:
         """Return whether packets that it stops passed on the path; of an unknown part, packets of the same flow."""

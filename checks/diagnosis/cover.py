@@ -47,13 +47,23 @@ def cover(seen: Seen, stated: Sequence[Candidate], offered: Sequence[Candidate])
     entries = [_with_losses((one,), seen) for one in _roots(stated)]
     roots = [entry for entry in entries if not entry.first.cause.is_symptom]
     left = frozenset(loss.number for loss in seen.losses if seen.is_demanded(loss))
-    left = left.difference(*(entry.losses for entry in roots))
+    left = left.difference(*(entry.losses for entry in roots), *(_dropped(entry.first, seen) for entry in entries))
     roots += [_with_losses(alternatives, seen) for alternatives in _greedy(seen, offered, left)]
     symptoms = [entry for entry in entries if entry.first.cause.is_symptom]
     for entry in symptoms:
         if not all(_is_covered(seen, finding, roots) for finding in entry.first.shown):
             roots.append(entry)
     return roots
+
+
+def _dropped(one: Candidate, seen: Seen) -> frozenset[int]:
+    """Return the losses of racwire's fragments that the receiver itself dropped, as its counter proves."""
+    return frozenset(
+        loss.number
+        for loss in seen.losses
+        for leg in loss.observation.legs
+        if any(leg.meets(effect.traffic) for effect in one.effects) and one.takes_fragments(loss.observation, leg, seen)
+    )
 
 
 def _with_losses(alternatives: tuple[Candidate, ...], seen: Seen) -> Covering:
