@@ -58,6 +58,7 @@ FLOWS = (
         patterns=(
             touch(How.STOPS, Way.TO, forms=("fragment",)),
             touch(How.STOPS, Way.FROM, forms=("fragment",)),
+            touch(How.STOPS, forms=("fragment",)),
         ),
         at=(At.NODE, At.PATH, At.NETWORK),
         sign="whether the fragments arrive at the receiver: a capture there (tcpdump)",
