@@ -122,13 +122,15 @@ def _routes(world: World, name: str) -> Iterator[Route]:
     for network in NETWORKS:
         nic = f"eth{network}"
         yield Route(f"{SUBNETS[nic]}/24", nic, source=own_ip(world, name, network))
-        yield from (Route(f"{ip.rpartition('.')[0]}.0/24", nic, source=ip)
-                    for ip in _of_another_network(world, name, network))  # fmt: skip
         on = world.out(name, world.haip_network(network), "haip")
         mtu = world.route_mtu(name, world.haip_network(network), "haip")
         yield Route(f"169.254.{(network - 1) * 128}.0/17", f"eth{on}", source=haip(name, network), mtu=mtu)
         if world.has("route-over-private", name, network):
             yield Route("default", nic, gateway(network), metric=100 + network)
+    # The kernel prefers the older route of several alike.
+    for network in NETWORKS:
+        for ip in _of_another_network(world, name, network):
+            yield Route(f"{ip.rpartition('.')[0]}.0/24", f"eth{network}", source=ip)
     for f in world.of_kind("local-bridge"):
         if f.node == name:
             yield Route(f"{SUBNETS[f'eth{f.network}']}/24", _BRIDGE, source=private_ip(f.peer, f.network))

@@ -175,12 +175,12 @@ class World:
             return ""
         if self.resolves(node, peer, network, address):
             return "stale" if self.has_gateway(node, network, address) else "reachable"
-        # A kernel keeps the address of whoever asks for its own.
+        # A kernel keeps the address of each host that asks for its own.
         is_heard = self._passes_arp(on, peer, node, address) and not self.has("arp-off", peer, on)
         return "stale" if is_heard else "failed"
 
     def is_unreachable(self, node: str, peer: str, network: int, address: str) -> bool:
-        """Return whether the kernel of a node reports that nobody answers ARP for the address, or for its gateway."""
+        """Return whether the kernel of a node reports that no host answers ARP for the address, or for its gateway."""
         return self.has_gateway(node, network, address) or self.entry(node, peer, network, address) == "failed"
 
     def ping(self, network: int, sender: str, receiver: str, address: str, size: int) -> bool | None:

@@ -17,7 +17,7 @@ from checks.model.facts import Cluster, CounterGroup, KernelCounters, Node, Syst
 from checks.model.facts.base import MissingRight
 
 JUDGING = ("checks.plugins", "checks.rules", "checks.diagnosis")
-"""The packages whose reading of a fact can decide what a run says. The model reads for whoever called it."""
+"""The packages whose reading of a fact can decide what a run says. The model reads for its caller."""
 _PASSED_ON = ("checks.model", "typing", "functools", "tests.unit.fact_reads")
 _NO_FACTS = (Unknown, MissingRight, Thresholds)
 """Reasons, and settings: these are no facts about a cluster."""
@@ -57,7 +57,7 @@ def reader(frame: FrameType | None) -> str:
 
 
 class _Noted:
-    """Stands before the descriptor of a field until a judging package has read the field."""
+    """Takes the place of the descriptor of a field until a judging package has read the field."""
 
     def __init__(self, kind: type, name: str, left: dict[str, _Noted]) -> None:
         self.kind, self.name, self.left = kind, name, left
