@@ -89,6 +89,7 @@ BETWEEN_NODES = (
         moves=("IC-RPF-002", "IC-NEIGH-002"),
         further_sources=("MOS 1210883.1", "ip-route(8)"),
         proved_by=("IC-ROUTE-005", "IC-ROUTE-006", "IC-FLOW-014", "IC-EROUTE-003", "IC-EROUTE-006"),
+        hinted_by=("IC-IFACE-034",),
         cleared_by=("private-routes",),
         covers="in the main table of the nodes that were read",
         look=look(

@@ -94,7 +94,7 @@ ORACLE = (
         moves=("IC-PATH-008", "IC-USE-006", "IC-IFACE-012", "IC-NEIGH-007", "IC-HAIP-005"),
         further_sources=("MOS 1210883.1",),
         proved_by=("IC-IFACE-002", "IC-IFACE-003", "IC-IFACE-004", "IC-IFACE-005", "IC-IFACE-006", "IC-IFACE-015"),
-        supported_by=("IC-IFACE-032", "IC-IFACE-034"),
+        supported_by=("IC-IFACE-032",),
         cleared_by=("interfaces",),
         covers="on the nodes that were read",
         look=look("Compare the networks of oifcfg with the interfaces.", "racwire check interfaces", where=""),
