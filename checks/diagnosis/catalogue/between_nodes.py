@@ -91,7 +91,6 @@ BETWEEN_NODES = (
         # Another network, or a gateway that forwards, has routers.
         moves=("IC-RPF-002", "IC-NEIGH-002", "IC-PATH-004", "IC-PATH-009"),
         further_sources=("MOS 1210883.1", "ip-route(8)"),
-<<<<<<< HEAD
         proved_by=(
             "IC-ROUTE-005",
             "IC-ROUTE-006",
@@ -102,14 +101,9 @@ BETWEEN_NODES = (
             "IC-EROUTE-006",
             "IC-FLOW-014",
         ),
+        hinted_by=("IC-IFACE-034",),
         cleared_by=("private-routes", "effective-route"),
         covers="for packets without a mark, a port or a user of a rule, on the nodes that were read",
-=======
-        proved_by=("IC-ROUTE-005", "IC-ROUTE-006", "IC-FLOW-014", "IC-EROUTE-003", "IC-EROUTE-006"),
-        hinted_by=("IC-IFACE-034",),
-        cleared_by=("private-routes",),
-        covers="in the main table of the nodes that were read",
->>>>>>> w-arp
         look=look(
             "Display the route in use for each private address of a peer.", "ip route get PEER_ADDRESS from OWN_ADDRESS"
         ),

@@ -103,12 +103,8 @@ ORACLE = (
         ),
         further_sources=("MOS 1210883.1",),
         proved_by=("IC-IFACE-002", "IC-IFACE-003", "IC-IFACE-004", "IC-IFACE-005", "IC-IFACE-006", "IC-IFACE-015"),
-<<<<<<< HEAD
-        supported_by=("IC-IFACE-032", "IC-IFACE-034"),
-        hinted_by=("IC-IFACE-045",),
-=======
         supported_by=("IC-IFACE-032",),
->>>>>>> w-arp
+        hinted_by=("IC-IFACE-045",),
         cleared_by=("interfaces",),
         covers="on the nodes that were read",
         look=look("Compare the networks of oifcfg with the interfaces.", "racwire check interfaces", where=""),
