@@ -47,7 +47,7 @@ TABLE_FULL = Kind(
     "IC-FILTER-007",
     "The kernel of a node dropped packets, and its table of connections was full",
     "A packet filter that tracks connections keeps one entry for each flow. Packets of a new flow are dropped while "
-    "the table is full: pings and datagrams of sockets that were silent for a while, on every network of the node.",
+    "the table is full: pings and datagrams of sockets that were silent for a while, on public and private networks.",
     ("Linux kernel documentation, nf_conntrack-sysctl", "Linux net/netfilter/nf_conntrack_core.c"),
 )
 TABLE_NEAR = Kind(

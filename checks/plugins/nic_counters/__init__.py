@@ -104,8 +104,8 @@ UNLINKED = Kind(
 CHANGED = Kind(
     "IC-RUN-001",
     "A private interface changed during this run",
-    "The checks judged the value that was read first. What they found may be about a moment of a change, and proves "
-    "nothing about the state now.",
+    "The checks judged the value that was read first. What they found may be about a moment of a change, and does not "
+    "show the state now.",
 )
 NOT_KNOWN = Kind("IC-NIC-008", "The counters of private NICs are not known")
 
@@ -193,7 +193,7 @@ def _changed(changed: Sequence[ChangedValue]) -> Finding:
     has = "has" if len(changed) == 1 else "have"
     return CHANGED.finding(
         Status.WARN,
-        f"{where} {had} {first.before} when this run began, and {has} {first.after} at its end.",
+        f"{where} {had} {first.before} at the start of this run, and {has} {first.after} at its end.",
         subject=f"{briefly((c.nic for c in changed), 'interface')}: {first.before} -> {first.after}",
         data={"interfaces": len(changed)},
         seen=some([f"{c.node}: {c.nic} {c.before}, then {c.after}" for c in changed]),
