@@ -5,7 +5,7 @@
 
 On a healthy practice cluster whose instances exchange no blocks. `--racwire` measures that of another version on the
 same cluster, which is made by this one. Frames are those that the kernels of all nodes sent on private NICs during the
-run, less those of as long a time without it: they hold whatever racwire sent, answers included.
+run, less those that the cluster alone sends in such a time: they hold whatever racwire sent, answers included.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ from racwire_lab import Lab
 
 _SETTLE_S = 2.0
 """Until the last ssh sessions have ended: a server knows the CPU time only of sessions that it has waited for."""
+_IDLE_S = 10.0
+"""In which the frames of the cluster alone are counted."""
 _READ = """cat /sys/class/net/eth[12]/statistics/tx_packets; echo; cat /proc/[0-9]*/stat 2>/dev/null"""
 _TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -66,10 +68,10 @@ def _row(lab: Lab, racwire: str, interval_s: int) -> str:
     seconds, used = time.monotonic() - began, os.times()
     time.sleep(_SETTLE_S)
     after = _totals(lab)
-    time.sleep(seconds + _SETTLE_S)
-    idle = _totals(lab)
+    time.sleep(_IDLE_S)
+    idle = (_totals(lab).frames - after.frames) / _IDLE_S
     cpu_s = used.children_user + used.children_system - children.children_user - children.children_system
-    frames = after.frames - before.frames - (idle.frames - after.frames)
+    frames = after.frames - before.frames - round(idle * (seconds + _SETTLE_S))
     report = json.loads(done.stdout)
     sent = _sent(report["cluster"])
     peers = Counter(entry["node"] != lab.nodes[0] for entry in report["journal"])
