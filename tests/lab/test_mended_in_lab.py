@@ -93,7 +93,8 @@ def trials() -> list[Trial]:
 
 @pytest.fixture
 def practice(tmp_path: Path, draw: Draw) -> Iterator[Practice]:
-    practice = Practice(tmp_path / "lab", NODES, draw.mtu, database=True, ping_every_s=1.25)
+    hidden = [fault.node for fault in draw.faults if FAULTS[fault.kind].needs_hypervisor]
+    practice = Practice(tmp_path / "lab", NODES, draw.mtu, database=True, ping_every_s=1.25, hypervisor=hidden)
     yield practice
     practice.down()
 

@@ -79,7 +79,8 @@ _CATALOGUE = (
     _nic(
         "link-down",
         "The cable of one private NIC is pulled.",
-        "Sets the switch's end of the link down: the NIC is still up but has no carrier.",
+        "Sets the switch's end of the link down: the NIC is still up but has no carrier. Behind a hypervisor it "
+        "keeps its carrier.",
     ),
     *FOREIGN_FAULTS,
     *LAYER2_FAULTS,
