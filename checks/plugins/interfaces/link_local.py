@@ -86,10 +86,11 @@ def link_local_findings(cluster: Cluster) -> Iterator[Finding]:
 
 def networks_in_range(cluster: Cluster) -> Iterator[Finding]:
     """Yield a finding for each private network inside 169.254.0.0/16: a failure where HAIP is in use."""
-    for network in () if isinstance(cluster.networks, Unknown) else cluster.networks:
+    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
+    for network in networks:
         if not network.subnet.startswith("169.254."):
             continue
-        others = sorted({p.node for n in cluster.networks for p in n.ports} - {p.node for p in network.ports})
+        others = sorted({p.node for n in networks for p in n.ports} - {p.node for p in network.ports})
         yield NETWORK_IN_RANGE.finding(
             Status.FAIL if _has_target_online(cluster) else Status.WARN,
             f"The private network {network.subnet} of {network.interface} is in 169.254.0.0/16, from which Clusterware "
