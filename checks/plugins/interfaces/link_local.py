@@ -113,7 +113,10 @@ def networks_in_range(cluster: Cluster) -> Iterator[Finding]:
             ],
             evidence=[(cluster.local_node, "oifcfg getif"), *((p.node, "interfaces") for p in network.ports)],
             network=network.name,
-            observed=[state(NETWORK_IN_RANGE.code, "", network.name, network.interface, network.subnet)],
+            observed=[
+                state(NETWORK_IN_RANGE.code, name, network.name, network.interface, network.subnet)
+                for name in [port.node for port in network.ports] or [cluster.local_node]
+            ],
         )
 
 
