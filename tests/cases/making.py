@@ -343,7 +343,7 @@ class Make(Table, frozen=True, kw_only=True):
                 others = tuple(r for r in built.routes if (r.destination, r.metric) != (route.to, route.metric))
                 built = msgspec.structs.replace(built, routes=(*others, *hops))
         entries = [n for n in self.neighbour if built.name in several(n.node)]
-        neighbours = tuple(Neighbour(n.ip, n.interface, n.mac, n.state) for n in entries)
+        neighbours = tuple(Neighbour(n.ip, n.interface, n.mac, n.state, n.confirmed_s) for n in entries)
         built = msgspec.structs.replace(built, neighbours=(*built.neighbours, *neighbours))
         return msgspec.structs.replace(
             built, sysctls={**healthy_facts.SYSCTLS, **built.sysctls, **self.sysctl.get(built.name, {})}
