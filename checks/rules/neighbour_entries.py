@@ -100,8 +100,8 @@ def _entries(cluster: Cluster) -> Iterator[NeighbourEntry]:
     for path in () if isinstance(cluster.paths, Unknown) else cluster.paths:
         if path.neighbour_mac and (port := _port(cluster, path.network, path.from_node)):
             state = states.get((path.from_node, path.destination_ip), "reachable")
-            is_new = path.neighbour_is_new or None
-            known.append((path.from_node, port, path.destination_ip, path.neighbour_mac, state, None, is_new))
+            confirmed = path.neighbour_is_new or None
+            known.append((path.from_node, port, path.destination_ip, path.neighbour_mac, state, None, confirmed))
     for name, interface, ip, mac, state, confirmed_s, is_new in known:
         if ip not in owners or not mac or state in _NO_ANSWER:
             continue
