@@ -100,8 +100,8 @@ def _entries(cluster: Cluster) -> Iterator[NeighbourEntry]:
     for path in () if isinstance(cluster.paths, Unknown) else cluster.paths:
         if path.neighbour_mac and (port := _port(cluster, path.network, path.from_node)):
             state = states.get((path.from_node, path.destination_ip), "reachable")
-            learnt = path.neighbour_is_new or None
-            known.append((path.from_node, port, path.destination_ip, path.neighbour_mac, state, None, learnt))
+            confirmed = path.neighbour_is_new or None
+            known.append((path.from_node, port, path.destination_ip, path.neighbour_mac, state, None, confirmed))
     for name, interface, ip, mac, state, confirmed_s, is_new in known:
         if ip not in owners or not mac or state in _NO_ANSWER:
             continue
@@ -166,7 +166,9 @@ def _owners(cluster: Cluster) -> Iterator[tuple[str, tuple[PrivateNetwork, Node,
 def _whose(peer: Node, nic: Interface, mac: str, state: str) -> tuple[Whose, str]:
     # The members of a bond answer with MAC addresses of their own in mode balance-alb, and after a failover with
     # fail_over_mac.
-    own = [nic, *(lower for _, lower, _ in layers_below(peer, nic))]
+    # What lies on the NIC, such as a macvlan, is on the same cable, and the kernel answers there too (arp_ignore 0).
+    upon = [i for i in peer.interfaces if any(lower.name == nic.name for _, lower, _ in layers_below(peer, i))]
+    own = [nic, *(lower for _, lower, _ in layers_below(peer, nic)), *upon]
     if mac in (i.mac_address.casefold() for i in own):
         return Whose.OWN, ""
     other = next((i.name for i in peer.interfaces if i.mac_address.casefold() == mac), "")

@@ -151,3 +151,10 @@ def test_an_entry_for_a_haip_counts_on_a_nic_that_has_an_address_of_its_range(ke
         own = [a for a in first.interface("eth2").addresses if not a.ip.startswith("169.254.")]
         first = with_interface(first, "eth2", addresses=tuple(own))
     assert set(found(first, second)) - {"IC-NEIGH-001", "IC-NEIGH-007"} == codes
+
+
+def test_a_macvlan_on_the_nic_of_a_peer_is_no_other_cable():
+    above = msgspec.structs.replace(interface("m0", ""), kind="macvlan", parent="eth2", mac_address=STRANGE)
+    peer = with_macs(2)
+    peer = msgspec.structs.replace(peer, interfaces=(*peer.interfaces, above))
+    assert set(found(with_macs(1, entry(2, 2, STRANGE)), peer)) == {"IC-NEIGH-001"}

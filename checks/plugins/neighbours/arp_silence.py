@@ -154,8 +154,8 @@ def _from_peers(peers: Sequence[str], node: str, network: str, ip: str) -> Traff
 
 
 _LATELY_S = 5
-"""An entry that fails does so after three requests, a second apart; one that was confirmed within this time was so while
-requests of the other end got no answer. Ours."""
+"""An entry fails after three requests, a second apart: one that was confirmed within this time was so while requests of
+the other end got no answer. Ours."""
 
 
 def _is_fresh(entry: Neighbour) -> bool:
