@@ -24,6 +24,8 @@ class ReadAgain(Enum):
     LINK = "link"
 
 
+CHANGED_CODES = ("IC-RUN-001", "IC-RUN-002")
+"""The findings that a value changed."""
 _ABOUT = {ReadAgain.MTU: ("IC-MTU-", "IC-EROUTE-", "IC-BOOT-"), ReadAgain.LINK: ("IC-IFACE-",)}
 """The findings that judge the value as it was read first."""
 
@@ -38,6 +40,8 @@ class ChangedValue:
     what: ReadAgain
     before: str
     after: str
+    least: int = 0
+    """The smaller of two MTUs, in bytes."""
 
 
 def changed_values(cluster: Cluster) -> Iterator[ChangedValue]:
@@ -56,7 +60,8 @@ def changed_values(cluster: Cluster) -> Iterator[ChangedValue]:
                     continue
                 at = (port.node, network.name, nic.name)
                 if state.mtu is not None and state.mtu != nic.mtu:
-                    yield ChangedValue(*at, ReadAgain.MTU, f"MTU {nic.mtu}", f"MTU {state.mtu}")
+                    least = min(nic.mtu, state.mtu)
+                    yield ChangedValue(*at, ReadAgain.MTU, f"MTU {nic.mtu}", f"MTU {state.mtu}", least)
                 if state.operational_state and nic.administratively_up and state.is_up != nic.is_up:
                     yield ChangedValue(*at, ReadAgain.LINK, _link(up=nic.is_up), _link(up=state.is_up))
 
@@ -71,7 +76,8 @@ def is_outdated(finding: Finding) -> bool:
 
 
 def without_outdated(cluster: Cluster, findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Return the findings; those about values that changed meanwhile are no PASS, and prove nothing."""
+    """Return the findings; those about values that changed meanwhile are no PASS, prove nothing, and lead to no change
+    of the cluster."""
     changed = tuple(changed_values(cluster))
     return tuple(_marked(finding, changed) for finding in findings)
 
@@ -86,6 +92,7 @@ def _marked(finding: Finding, changed: Iterable[ChangedValue]) -> Finding:
         status=Status.INFO if finding.status is Status.PASS else finding.status,
         data={**finding.data, _OUTDATED: True},
         seen=(*lines, *finding.seen),
+        next=tuple(step for step in finding.next if not step.is_change),
     )
 
 
