@@ -14,7 +14,7 @@ from checks.model.finding import FAULTS, Finding, Status
 from checks.model.hypothesis import Footprint, How, Place, Standing
 from checks.model.observation import Fate, Observation
 from checks.model.traffic import SMALL, Traffic
-from checks.rules.changed_meanwhile import CHANGED_CODES, is_outdated
+from checks.rules.changed_meanwhile import is_of_change
 
 _SIZES_DIFFER = 8
 """How many times more often one cause may lose one kind of packets than another. Ours."""
@@ -242,8 +242,7 @@ class Candidate:
             return False
         if self.cause.blinds and finding.status is Status.UNKNOWN and finding.nodes:
             return set(finding.nodes) <= set(self.place.nodes)
-        is_of_moment = is_outdated(finding) and any(f.code in CHANGED_CODES for f in self.shown)
-        if finding.code not in self.cause.moves and not is_of_moment:
+        if finding.code not in self.cause.moves and not is_of_change(finding, self.shown):
             return False
         if finding.network and self.place.networks and finding.network not in self.place.networks:
             return False

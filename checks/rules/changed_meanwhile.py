@@ -24,7 +24,8 @@ class ReadAgain(Enum):
     LINK = "link"
 
 
-CHANGED_CODES = ("IC-RUN-001", "IC-RUN-002")
+_STATED_BY = {ReadAgain.MTU: "IC-RUN-001", ReadAgain.LINK: "IC-RUN-002"}
+CHANGED_CODES = tuple(_STATED_BY.values())
 """The findings that a value changed."""
 _ABOUT = {ReadAgain.MTU: ("IC-MTU-", "IC-EROUTE-", "IC-BOOT-"), ReadAgain.LINK: ("IC-IFACE-",)}
 """The findings that judge the value as it was read first."""
@@ -73,6 +74,13 @@ def _link(*, up: bool) -> str:
 def is_outdated(finding: Finding) -> bool:
     """Return whether a finding is about a value that had changed at the end of the run: then it proves nothing."""
     return finding.data.get(_OUTDATED) is True
+
+
+def is_of_change(finding: Finding, changes: Iterable[Finding]) -> bool:
+    """Return whether a finding is about a value that one of these findings states to have changed."""
+    codes = {change.code for change in changes}
+    own = [what for what, code in _STATED_BY.items() if code in codes]
+    return is_outdated(finding) and any(finding.code.startswith(_ABOUT[what]) for what in own)
 
 
 def without_outdated(cluster: Cluster, findings: Iterable[Finding]) -> tuple[Finding, ...]:

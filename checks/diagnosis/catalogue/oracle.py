@@ -100,6 +100,7 @@ ORACLE = (
             "IC-ROUTE-006",
             "IC-FLOW-014",
             "IC-HAIP-005",
+            "IC-BOOT-009",
         ),
         further_sources=("MOS 1210883.1",),
         proved_by=("IC-IFACE-002", "IC-IFACE-003", "IC-IFACE-004", "IC-IFACE-005", "IC-IFACE-006", "IC-IFACE-015"),
