@@ -244,7 +244,8 @@ class Candidate:
             return set(finding.nodes) <= set(self.place.nodes)
         if finding.code not in self.cause.moves and not is_of_change(finding, self.shown):
             return False
-        if finding.network and self.place.networks and finding.network not in self.place.networks:
+        is_of_any = self.cause.mixes_networks or not self.place.networks
+        if finding.network and not is_of_any and finding.network not in self.place.networks:
             return False
         return (
             not finding.nodes

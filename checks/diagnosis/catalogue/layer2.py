@@ -55,7 +55,8 @@ LAYER2 = (
         name="Cables or VLANs of two private networks are crossed",
         mixes_networks=True,
         touches=(touch(How.FLOWS),),
-        moves=("IC-RPF-002",),
+        # A ping that is bound to a NIC gets no answer, and a datagram leaves by the NIC of its route.
+        moves=("IC-RPF-002", "IC-FLOW-010"),
         further_sources=("Linux kernel documentation, ip-sysctl, arp_ignore",),
         proved_by=("IC-NEIGH-002", "IC-OWNER-006"),
         supported_by=("IC-NEIGH-015",),
