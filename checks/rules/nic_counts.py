@@ -126,7 +126,8 @@ def private_nics_counted(cluster: Cluster, changes: Sequence[CounterChange]) -> 
                 found[key] = PrivateNic(
                     port.node, interface.name, "" if shared else network.name, change.seconds,
                     interface.name in lowest, interface.is_up, interface.speed_mbps, counts,
-                    least_mtu.get((port.node, top.name), top.mtu) < largest, _discards(change), change.machine.driver(interface.name),
+                    least_mtu.get((port.node, top.name), top.mtu) < largest, _discards(change),
+                    change.machine.driver(interface.name),
                 )  # fmt: skip
     return list(found.values())
 
