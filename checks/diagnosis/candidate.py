@@ -14,6 +14,7 @@ from checks.model.finding import FAULTS, Finding, Status
 from checks.model.hypothesis import Footprint, How, Place, Standing
 from checks.model.observation import Fate, Observation
 from checks.model.traffic import SMALL, Traffic
+from checks.rules.changed_meanwhile import is_of_change
 
 _SIZES_DIFFER = 8
 """How many times more often one cause may lose one kind of packets than another. Ours."""
@@ -241,9 +242,10 @@ class Candidate:
             return False
         if self.cause.blinds and finding.status is Status.UNKNOWN and finding.nodes:
             return set(finding.nodes) <= set(self.place.nodes)
-        if finding.code not in self.cause.moves:
+        if finding.code not in self.cause.moves and not is_of_change(finding, self.shown):
             return False
-        if finding.network and self.place.networks and finding.network not in self.place.networks:
+        is_of_any = self.cause.mixes_networks or not self.place.networks
+        if finding.network and not is_of_any and finding.network not in self.place.networks:
             return False
         return (
             not finding.nodes

@@ -18,7 +18,7 @@ from checks.model.hypothesis import Footprint, How, Place, Standing
 from checks.model.observation import Fate, Observation
 from checks.model.traffic import MOST, Traffic, among
 from checks.model.wording import listed
-from checks.rules.changed_meanwhile import is_outdated
+from checks.rules.changed_meanwhile import CHANGED_CODES, is_outdated
 from checks.rules.own_footprint import may_be_own
 
 # --- stated: a finding is the cause, at its place ---------------------------------------------------------------------
@@ -42,7 +42,9 @@ def stated(cause: Cause, seen: Seen) -> Iterator[Candidate]:
         groups = [group for group in groups if group not in joined]
         groups.append([*(one for group in joined for one in group), finding])
     for group in groups:
-        order = sorted(group, key=lambda f: cause.shown_by.index(f.code))
+        # A value that changed meanwhile comes first: what the others found is of a moment.
+        moments = set(CHANGED_CODES).intersection(cause.supported_by)
+        order = sorted(group, key=lambda f: (f.code not in moments, cause.shown_by.index(f.code)))
         proves = any(f.code in cause.proved_by and not may_be_own(f) and not is_outdated(f) for f in group)
         effects = tuple(dict.fromkeys(e for f in group for e in _effects(cause, seen, f)))
         yield Candidate(

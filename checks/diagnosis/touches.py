@@ -13,6 +13,7 @@ from checks.model.finding import Finding, Status
 from checks.model.hypothesis import Footprint, How
 from checks.model.observation import Fate
 from checks.model.traffic import MOST, SMALL, Traffic, among
+from checks.rules.changed_meanwhile import CHANGED_CODES
 
 FULL = (SMALL + 1, MOST)
 """The sizes of full-size packets; what passed at the place decides from which size on."""
@@ -87,11 +88,19 @@ def smaller_mtu(seen: Seen, finding: Finding) -> Iterator[Footprint]:
             continue
         if finding.code in _OF_ROUTES:
             continue
+        how = How.AT_TIMES if finding.code in CHANGED_CODES else How.STOPS
         own, there = Traffic(networks=(finding.network,)), (network.mtu if network else 0)
         if isinstance(there, int) and one.value > there > 0:
-            yield Footprint(how=How.STOPS, traffic=own & Traffic(senders=one.nodes, sizes=(there + 1, MOST)))
+            yield Footprint(how=how, traffic=own & Traffic(senders=one.nodes, sizes=(there + 1, MOST)))
         else:
-            yield Footprint(how=How.STOPS, traffic=own & Traffic(receivers=one.nodes, sizes=(one.value + 1, MOST)))
+            yield Footprint(how=how, traffic=own & Traffic(receivers=one.nodes, sizes=(one.value + 1, MOST)))
+
+
+def is_of_some_nodes(seen: Seen, finding: Finding) -> bool:
+    """Return whether the MTU that changed during the run is not that of all nodes of the network."""
+    networks = () if isinstance(seen.cluster.networks, Unknown) else seen.cluster.networks
+    ports = next((len(n.ports) for n in networks if n.name == finding.network), 0)
+    return finding.code not in CHANGED_CODES or len(finding.nodes) < ports
 
 
 _OF_ROUTES = frozenset({"IC-MTU-005", "IC-EROUTE-002", "IC-EROUTE-004", "IC-PATH-002"})

@@ -24,6 +24,9 @@ class ReadAgain(Enum):
     LINK = "link"
 
 
+_STATED_BY = {ReadAgain.MTU: "IC-RUN-001", ReadAgain.LINK: "IC-RUN-002"}
+CHANGED_CODES = tuple(_STATED_BY.values())
+"""The findings that a value changed."""
 _ABOUT = {ReadAgain.MTU: ("IC-MTU-", "IC-EROUTE-", "IC-BOOT-"), ReadAgain.LINK: ("IC-IFACE-",)}
 """The findings that judge the value as it was read first."""
 
@@ -38,6 +41,8 @@ class ChangedValue:
     what: ReadAgain
     before: str
     after: str
+    least: int = 0
+    """The smaller of two MTUs, in bytes."""
 
 
 def changed_values(cluster: Cluster) -> Iterator[ChangedValue]:
@@ -56,7 +61,8 @@ def changed_values(cluster: Cluster) -> Iterator[ChangedValue]:
                     continue
                 at = (port.node, network.name, nic.name)
                 if state.mtu is not None and state.mtu != nic.mtu:
-                    yield ChangedValue(*at, ReadAgain.MTU, f"MTU {nic.mtu}", f"MTU {state.mtu}")
+                    least = min(nic.mtu, state.mtu)
+                    yield ChangedValue(*at, ReadAgain.MTU, f"MTU {nic.mtu}", f"MTU {state.mtu}", least)
                 if state.operational_state and nic.administratively_up and state.is_up != nic.is_up:
                     yield ChangedValue(*at, ReadAgain.LINK, _link(up=nic.is_up), _link(up=state.is_up))
 
@@ -70,8 +76,16 @@ def is_outdated(finding: Finding) -> bool:
     return finding.data.get(_OUTDATED) is True
 
 
+def is_of_change(finding: Finding, changes: Iterable[Finding]) -> bool:
+    """Return whether a finding is about a value that one of these findings states to have changed."""
+    codes = {change.code for change in changes}
+    own = [what for what, code in _STATED_BY.items() if code in codes]
+    return is_outdated(finding) and any(finding.code.startswith(_ABOUT[what]) for what in own)
+
+
 def without_outdated(cluster: Cluster, findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Return the findings; those about values that changed meanwhile are no PASS, and prove nothing."""
+    """Return the findings; those about values that changed meanwhile are no PASS, prove nothing, and lead to no change
+    of the cluster."""
     changed = tuple(changed_values(cluster))
     return tuple(_marked(finding, changed) for finding in findings)
 
@@ -86,6 +100,7 @@ def _marked(finding: Finding, changed: Iterable[ChangedValue]) -> Finding:
         status=Status.INFO if finding.status is Status.PASS else finding.status,
         data={**finding.data, _OUTDATED: True},
         seen=(*lines, *finding.seen),
+        next=tuple(step for step in finding.next if not step.is_change),
     )
 
 

@@ -10,6 +10,7 @@ from checks.model.facts import Activity, Cluster, CounterChange, CounterGroup, D
 from checks.model.finding import Status
 from checks.model.known_instances import active, node_of
 from checks.model.networks import layers_below, nics_of
+from checks.rules.changed_meanwhile import ReadAgain, changed_values
 from checks.rules.driver_counts import DriverSign, driver_signs
 from checks.rules.lost_blocks import loss_of
 
@@ -44,7 +45,8 @@ class PrivateNic:
     speed_mbps: int | Unknown
     counts: CounterGroup
     has_small_mtu: bool = False
-    """Whether another node has a larger MTU on the network: then the NIC drops its large frames."""
+    """Whether another node has a larger MTU on the network, be it for a part of the run: then the NIC drops its large
+    frames."""
     discards: int = 0
     """Packets that the kernel of the node discarded when sending, on all NICs: Udp.SndbufErrors with Ip.OutDiscards."""
     driver: DriverCounters | None = None
@@ -107,6 +109,7 @@ def loss_ends(cluster: Cluster) -> LossEnds:
 def private_nics_counted(cluster: Cluster, changes: Sequence[CounterChange]) -> list[PrivateNic]:
     """Return the private NICs of these nodes with the layers above them, each once; without those not counted."""
     known = {change.node: change for change in changes}
+    least_mtu = {(c.node, c.nic): c.least for c in changed_values(cluster) if c.what is ReadAgain.MTU}
     found: dict[tuple[str, str], PrivateNic] = {}
     for network in () if isinstance(cluster.networks, Unknown) else cluster.networks:
         largest = max((i.mtu for port in network.ports if (i := cluster.interface(port))), default=0)
@@ -123,7 +126,8 @@ def private_nics_counted(cluster: Cluster, changes: Sequence[CounterChange]) -> 
                 found[key] = PrivateNic(
                     port.node, interface.name, "" if shared else network.name, change.seconds,
                     interface.name in lowest, interface.is_up, interface.speed_mbps, counts,
-                    top.mtu < largest, _discards(change), change.machine.driver(interface.name),
+                    least_mtu.get((port.node, top.name), top.mtu) < largest, _discards(change),
+                    change.machine.driver(interface.name),
                 )  # fmt: skip
     return list(found.values())
 

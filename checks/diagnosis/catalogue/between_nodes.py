@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from checks.diagnosis.cause import At, Cause, Way, look
 from checks.diagnosis.fitting_places import on_switch
-from checks.diagnosis.touches import FULL, filtered, smaller_mtu, touch
+from checks.diagnosis.touches import FULL, filtered, is_of_some_nodes, smaller_mtu, touch
 from checks.model.hypothesis import How
 
 _MTU_PROVED = (
@@ -19,7 +19,8 @@ BETWEEN_NODES = (
         effects_of=smaller_mtu,
         moves=("IC-SIZE-002", "IC-DEV-002", "IC-DEV-003", "IC-EROUTE-002"),
         proved_by=_MTU_PROVED,
-        supported_by=("IC-EROUTE-002",),
+        supported_by=("IC-RUN-001", "IC-EROUTE-002"),
+        is_shown=is_of_some_nodes,
         # Frames of MTU 1500 can also be those of another program.
         hinted_by=("IC-PATH-004", "IC-SIZE-002"),
         excluded_by=("IC-MTU-001", "IC-PATH-001"),

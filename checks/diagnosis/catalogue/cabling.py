@@ -164,9 +164,9 @@ CABLING = (
         code="CAUSE-40",
         name="The link of a private NIC goes down and comes back",
         touches=(touch(How.AT_TIMES),),
-        moves=("IC-NIC-005", "IC-NIC-007", "IC-NIC-011"),
+        moves=("IC-NIC-005", "IC-NIC-007", "IC-NIC-011", "IC-IFACE-004", "IC-HAIP-005"),
         further_sources=(mos(1), mos(22)),
-        proved_by=("IC-NIC-006",),
+        proved_by=("IC-NIC-006", "IC-RUN-002"),
         # The other end of a direct cable goes down with its node.
         hinted_by=("IC-TOPO-007",),
         excluded_by=("IC-NIC-001",),

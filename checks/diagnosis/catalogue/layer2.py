@@ -17,7 +17,8 @@ LAYER2 = (
         further_sources=("RFC 5227",),
         proved_by=("IC-NEIGH-003", "IC-NEIGH-004", "IC-NEIGH-016", "IC-OWNER-002", "IC-HAIP-004"),
         supported_by=("IC-FLOW-012", "IC-NEIGH-014"),
-        moves=("IC-FILTER-002",),  # what comes from an address of its own, a kernel drops
+        # What comes from an address of its own, a kernel drops; which of two owners answers is not known.
+        moves=("IC-FILTER-002", "IC-PATH-008", "IC-BOOT-009"),
         hinted_by=("IC-PATH-006", "IC-PATH-007"),
         excluded_by=("IC-NEIGH-001", "IC-OWNER-001"),
         covers="as far as ARP answered in this run",
@@ -54,7 +55,8 @@ LAYER2 = (
         name="Cables or VLANs of two private networks are crossed",
         mixes_networks=True,
         touches=(touch(How.FLOWS),),
-        moves=("IC-RPF-002",),
+        # A ping that is bound to a NIC gets no answer, and a datagram leaves by the NIC of its route.
+        moves=("IC-RPF-002", "IC-FLOW-010"),
         further_sources=("Linux kernel documentation, ip-sysctl, arp_ignore",),
         proved_by=("IC-NEIGH-002", "IC-OWNER-006"),
         supported_by=("IC-NEIGH-015",),
@@ -103,7 +105,7 @@ LAYER2 = (
         code="CAUSE-83",
         name="The addresses of two private interfaces of a node are exchanged",
         touches=(touch(How.STOPS, addresses=("private",)),),
-        moves=("IC-IFACE-003", "IC-IFACE-005", "IC-NEIGH-002", "IC-NEIGH-003", "IC-USE-006"),
+        moves=("IC-IFACE-003", "IC-IFACE-005", "IC-NEIGH-002", "IC-NEIGH-003", "IC-USE-006", "IC-BOOT-009"),
         proved_by=("IC-IFACE-031",),
         cleared_by=("interfaces",),
         covers="on the nodes that were read",

@@ -90,7 +90,7 @@ ORACLE = (
         code="CAUSE-37",
         name="A private network is missing, down or wrong on a node",
         hides_settings=True,
-        touches=(touch(How.STOPS),),
+        touches=(touch(How.STOPS), touch(How.AT_TIMES, addresses=("haip",))),  # until HAIP moves its addresses
         # The kernel has no route to a network of which it has no address, or another netmask.
         moves=(
             "IC-PATH-008",
@@ -100,6 +100,7 @@ ORACLE = (
             "IC-ROUTE-006",
             "IC-FLOW-014",
             "IC-HAIP-005",
+            "IC-BOOT-009",
         ),
         further_sources=("MOS 1210883.1",),
         proved_by=("IC-IFACE-002", "IC-IFACE-003", "IC-IFACE-004", "IC-IFACE-005", "IC-IFACE-006", "IC-IFACE-015"),

@@ -11,7 +11,7 @@ from checks.model.wording import counted, listed, span
 from checks.plugins.nic_counters.next_steps import places, queue_steps, steps
 from checks.plugins.shared.counter_text import TOPIC, not_counted_finding, share, unknown_nodes_finding
 from checks.plugins.shared.grouping import alike, briefly, named, some
-from checks.rules.changed_meanwhile import ChangedValue, changed_values
+from checks.rules.changed_meanwhile import ChangedValue, ReadAgain, changed_values
 from checks.rules.driver_counts import is_known, meaning_of
 from checks.rules.nic_counts import (
     FaultyNic,
@@ -101,12 +101,12 @@ UNLINKED = Kind(
     "shows when the link is stable.",
     ("MOS 563566.1, causes 1 and 22",),
 )
-CHANGED = Kind(
-    "IC-RUN-001",
-    "A private interface changed during this run",
+_MEANWHILE = (
     "The checks judged the value that was read first. What they found may be about a moment of a change, and does not "
-    "show the state now.",
+    "show the state now."
 )
+CHANGED = Kind("IC-RUN-001", "The MTU of a private interface changed during this run", _MEANWHILE)
+LINK_CHANGED = Kind("IC-RUN-002", "A private interface lost or got its link during this run", _MEANWHILE)
 NOT_KNOWN = Kind("IC-NIC-008", "The counters of private NICs are not known")
 
 _KINDS = {
@@ -141,6 +141,7 @@ _KINDS = {
         LIMITED,
         UNLINKED,
         CHANGED,
+        LINK_CHANGED,
         PORT_BUFFER,
     ),
 )
@@ -191,7 +192,8 @@ def _changed(changed: Sequence[ChangedValue]) -> Finding:
     where = named((f"{c.nic} of {c.node}" for c in changed), "private interface")
     had = "had" if len(changed) == 1 else "each had"
     has = "has" if len(changed) == 1 else "have"
-    return CHANGED.finding(
+    kind = CHANGED if first.what is ReadAgain.MTU else LINK_CHANGED
+    return kind.finding(
         Status.WARN,
         f"{where} {had} {first.before} at the start of this run, and {has} {first.after} at its end.",
         subject=f"{briefly((c.nic for c in changed), 'interface')}: {first.before} -> {first.after}",
@@ -203,7 +205,7 @@ def _changed(changed: Sequence[ChangedValue]) -> Finding:
         network=first.network,
         nodes=nodes,
         extent=(len(changed), "interfaces"),
-        observed=[state(CHANGED.code, c.node, c.network, c.nic, c.after) for c in changed],
+        observed=[state(kind.code, c.node, c.network, c.nic, c.least or c.after) for c in changed],
     )
 
 
