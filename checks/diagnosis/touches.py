@@ -17,6 +17,9 @@ from checks.model.traffic import MOST, SMALL, Traffic, among
 FULL = (SMALL + 1, MOST)
 """The sizes of full-size packets; what passed at the place decides from which size on."""
 
+MESSAGES = (0, SMALL)
+"""The sizes of messages between instances, which a filter can drop while full-size packets pass."""
+
 
 def touch(how: How, way: Way = Way.BOTH, *, every_network: bool = False, **packets: Any) -> Touch:
     """Return what a cause does to these packets, given as fields of a Traffic."""

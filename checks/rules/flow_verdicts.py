@@ -13,7 +13,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from checks.model.facts import Activity, Cluster, FlowArrivals, FlowPort, FlowProbe, Flows, PathProbe, Verdict
+from checks.model.facts import (
+    Activity,
+    Cluster,
+    FlowArrivals,
+    FlowPort,
+    FlowProbe,
+    Flows,
+    PathProbe,
+    SmallDatagrams,
+    Verdict,
+)
 from checks.model.finding import Status
 from checks.model.known_instances import active
 from checks.rules.cache_fusion import lost, received
@@ -23,6 +33,8 @@ from checks.rules.port_shares import lossy_ports, lost_by_port
 Pair = tuple[str, str]
 """The sending and the receiving node of a path."""
 
+LEAST_SMALL = 6
+"""Small datagrams of a path of which not one arrives."""
 LEAST_LARGE = 3
 """Large datagrams that one source port must lose, without one answer."""
 _BY_CHANCE = 0.001
@@ -54,6 +66,8 @@ class FlowVerdict(StrEnum):
     NO_ROUTE = "the sender's routes refuse the datagrams"
     OTHER_HOST = "answered, and not by the target"
     IN_PART = "lost in part"
+    SMALL_LOST = "small datagrams are lost, full-size ones pass"
+    SMALL_IN_PART = "small datagrams are lost in part, full-size ones pass"
     UNDECIDED = "not decided"
     NOT_SENT = "not sent"
 
@@ -120,7 +134,7 @@ def judge_flow(probe: FlowProbe, flows: Flows, paths: Sequence[PathProbe] = ()) 
         if uncounted >= probe.datagrams:
             reason = f"the kernel of {probe.to_node} did not count {uncounted} of the datagrams that were answered"
             return FlowJudgement(probe, FlowVerdict.OTHER_HOST, (), reason)
-        return FlowJudgement(probe, FlowVerdict.PASSES, fine)
+        return FlowJudgement(probe, _of_small(probe), fine)
     if not answered(probe):
         return _without_answer(flows, probe, arrivals)
     short, dead = tuple(filter(is_short, ports)), tuple(filter(is_dead, ports))
@@ -160,11 +174,21 @@ def judge_flow(probe: FlowProbe, flows: Flows, paths: Sequence[PathProbe] = ()) 
         return FlowJudgement(probe, FlowVerdict.UNDECIDED, silent, reason)
     if not most:
         # The kernel of the target counted as many datagrams as were sent: only answers are missing.
-        return FlowJudgement(probe, FlowVerdict.PASSES, ports)
+        return FlowJudgement(probe, _of_small(probe), ports)
     if not least:
         reason = f"{probe.to_node} counted {arrivals.counted} of {arrivals.sent} datagrams on all networks"
         return FlowJudgement(probe, FlowVerdict.UNDECIDED, silent, reason)
     return FlowJudgement(probe, FlowVerdict.IN_PART, silent)
+
+
+def _of_small(probe: FlowProbe) -> FlowVerdict:
+    """Return the verdict on a path whose full-size datagrams arrive: that on its small ones, as far as these tell."""
+    small = probe.small
+    if not isinstance(small, SmallDatagrams) or 0 < small.sent == small.counted:
+        return FlowVerdict.PASSES
+    if not small.counted and (small.sent >= LEAST_SMALL or small.error in OWN_FILTER):
+        return FlowVerdict.SMALL_LOST
+    return FlowVerdict.SMALL_IN_PART if small.sent else FlowVerdict.PASSES
 
 
 def _is_chance(probe: FlowProbe, ports: Sequence[FlowPort], paths: Sequence[PathProbe]) -> bool:

