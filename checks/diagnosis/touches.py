@@ -32,7 +32,7 @@ SHARE_IN = touch(How.SHARE, Way.TO)
 
 
 _KINDS = (Traffic(protocols=("udp",)), Traffic(protocols=("icmp",)), Traffic(forms=("fragment",)))
-_FILTERED = (*_KINDS, *(kind & Traffic(sizes=FULL) for kind in _KINDS))
+_FILTERED = (*_KINDS, *(kind & Traffic(sizes=FULL) for kind in _KINDS), _KINDS[0] & Traffic(sizes=MESSAGES))
 """What filters of a node drop, the widest first."""
 
 

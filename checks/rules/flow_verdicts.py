@@ -131,7 +131,7 @@ def judge_flow(probe: FlowProbe, flows: Flows, paths: Sequence[PathProbe] = ()) 
     fine = tuple(filter(is_fine, ports))
     if len(fine) == len(ports):
         uncounted = uncounted_at(flows, probe.to_node)
-        if uncounted >= probe.datagrams:
+        if uncounted >= probe.datagrams and not (isinstance(probe.small, SmallDatagrams) and probe.small.counted):
             reason = f"the kernel of {probe.to_node} did not count {uncounted} of the datagrams that were answered"
             return FlowJudgement(probe, FlowVerdict.OTHER_HOST, (), reason)
         return FlowJudgement(probe, _of_small(probe), fine)

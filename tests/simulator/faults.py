@@ -109,7 +109,7 @@ KINDS = {
         Kind("haip-filtered", Scope.NETWORK, _causes(69, 74), ("IC-HAIP-002",)),
         Kind("haip-stranger", Scope.NIC, _causes(39), ("IC-NEIGH-003",)),
         Kind("tunnel-mtu", Scope.NIC, _causes(68), ("IC-PATH-003",), Needs.FRAGMENTS),
-        Kind("other-network-address", Scope.NIC, _causes(37), (), is_silent=True),
+        Kind("other-network-address", Scope.NIC, _causes(37, 51), (), is_silent=True),
         Kind("local-bridge", Scope.PAIR, _causes(39), ("IC-NEIGH-004",)),
         Kind("port-flaps", Scope.NIC, _causes(40), ("IC-NIC-006",)),
         Kind("conntrack-full", Scope.NODE, _causes(77), ("IC-PATH-005",)),

@@ -23,7 +23,7 @@ from checks.model.wording import between, counted, few, hub, listed
 from checks.plugins.shared.filter_commands import FILTERS
 from checks.plugins.shared.path_text import first_lines, short_name
 from checks.plugins.shared.place_steps import below_steps, capture_steps
-from checks.plugins.udp_path.flow_kinds import ICMP_ONLY, SOME_PINGS
+from checks.plugins.udp_path.flow_kinds import ICMP_ONLY, SMALL_IN_PART, SMALL_LOST, SOME_PINGS
 from checks.rules.flow_verdicts import OWN_FILTER, FlowJudgement, flows_of, is_fine, probed_paths, whole
 from checks.rules.observed.datagrams import datagrams
 from checks.rules.observed.pings import pings
@@ -117,6 +117,7 @@ def flow_finding(
     pairs = {(j.probe.from_node, j.probe.to_node) for j in judged}
     centre = hub(pairs, [p.node for p in network.ports])
     ports = [p for j in judged for p in j.probe.ports]
+    own = (*more, *_lines(judged)) if kind in (SMALL_LOST, SMALL_IN_PART) else (*_lines(judged), *more)
     return kind.finding(
         status,
         title.format(network.name, flows_where(cluster, network, judged)),
@@ -127,7 +128,7 @@ def flow_finding(
             "datagrams": sum(j.probe.datagrams for j in judged),
             "answered": sum(p.answered + p.small_answered + p.full_answered for p in ports),
         },
-        seen=(*_lines(judged), *more, *others_text(flows_of(cluster), [j.probe.from_node for j in judged])),
+        seen=(*own, *others_text(flows_of(cluster), [j.probe.from_node for j in judged])),
         expected=(expected,) if expected else (),
         next=next,
         evidence=[

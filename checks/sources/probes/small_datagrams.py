@@ -67,9 +67,12 @@ def small_way(path: Path, port: int, ports: Sequence[FlowPort]) -> SmallWay:
 
 
 def passes_large(flows: Flows) -> frozenset[tuple[str, str, str]]:
-    """Return the paths on which full-size datagrams arrive; none where another racwire sends."""
+    """Return the paths on which full-size datagrams are answered; none where another racwire sends.
+
+    Where a target counted fewer than were answered, on all paths together, the small ones show on which path.
+    """
     judged = [judge_flow(p, flows) for p in flows.probes if not p.reason and not who_sent(flows)]
-    passing = [j.probe for j in judged if j.verdict is FlowVerdict.PASSES]
+    passing = [j.probe for j in judged if j.verdict in (FlowVerdict.PASSES, FlowVerdict.OTHER_HOST)]
     return frozenset((p.network, p.from_node, p.to_node) for p in passing)
 
 
