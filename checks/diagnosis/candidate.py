@@ -110,9 +110,12 @@ class Candidate:
         kind = Sent(leg, 0, 0).kind
         if kind not in self._chances:
             in_part = [sent for sent in self._within(seen, How.SHARE) if sent.lost < sent.of]
-            like = [sent for sent in in_part if sent.kind == kind] or [sent for sent in in_part if sent.lost]
-            of = sum(sent.of for sent in like)
-            self._chances[kind] = max(1, len(like)), sum(sent.lost for sent in like) / of if of else 0.0
+            like = [sent for sent in in_part if sent.kind == kind]
+            share, others = _shared(like)[0], [sent for sent in in_part if sent.lost]
+            if not share:  # tests of one packet are lost whole or not at all
+                share = _shared(others)[0]
+                share *= (1 - share) ** sum(sent.of for sent in like) >= RARE
+            self._chances[kind] = max(1, len(like) or len(others)), share
         tests, share = self._chances[kind]
         return tests * share ** (one.of or 0) >= RARE
 

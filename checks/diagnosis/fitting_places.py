@@ -42,6 +42,33 @@ def of_haip(seen: Seen, place: Place) -> int:
     return int(any(f.network in place.networks and (not nodes or not nodes.isdisjoint(f.nodes)) for f in found))
 
 
+def without_counts(seen: Seen, place: Place) -> int:
+    """Return whether packets without a buffer can be lost at a node, since the counters of its NICs were not read:
+    where they were, such a loss is a finding."""
+    changes = seen.cluster.counters
+    read = () if isinstance(changes, Unknown) else [c for c in changes.nodes if not isinstance(c.machine.nics, Unknown)]
+    return int(not set(place.nodes) <= {change.node for change in read})
+
+
+_UNSETTLED = frozenset({"failed", "incomplete"})
+
+
+def arp_unsettled(seen: Seen, place: Place) -> int:
+    """Return whether a neighbour entry between two private addresses, one of them of a place, had no answer: where some
+    packets pass, ARP is answered at times."""
+    nodes = {*place.nodes, *place.to}
+    return int(
+        any(
+            entry.state in _UNSETTLED and entry.ip == port.ip
+            for network in _networks(seen, place)
+            for node in seen.cluster.read_nodes()
+            for port in network.ports
+            if port.node != node.name and len(nodes & {node.name, port.node}) == (2 if place.to else 1)
+            for entry in node.neighbours
+        )
+    )
+
+
 def _networks(seen: Seen, place: Place) -> Iterator[PrivateNetwork]:
     networks = () if isinstance(seen.cluster.networks, Unknown) else seen.cluster.networks
     yield from (network for network in networks if network.name in place.networks)

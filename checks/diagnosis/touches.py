@@ -18,6 +18,9 @@ from checks.rules.changed_meanwhile import CHANGED_CODES
 FULL = (SMALL + 1, MOST)
 """The sizes of full-size packets; what passed at the place decides from which size on."""
 
+MESSAGES = (0, SMALL)
+"""The sizes of messages between instances, which a filter can drop while full-size packets pass."""
+
 
 def touch(how: How, way: Way = Way.BOTH, *, every_network: bool = False, **packets: Any) -> Touch:
     """Return what a cause does to these packets, given as fields of a Traffic."""
@@ -30,7 +33,7 @@ SHARE_IN = touch(How.SHARE, Way.TO)
 
 
 _KINDS = (Traffic(protocols=("udp",)), Traffic(protocols=("icmp",)), Traffic(forms=("fragment",)))
-_FILTERED = (*_KINDS, *(kind & Traffic(sizes=FULL) for kind in _KINDS))
+_FILTERED = (*_KINDS, *(kind & Traffic(sizes=FULL) for kind in _KINDS), _KINDS[0] & Traffic(sizes=MESSAGES))
 """What filters of a node drop, the widest first."""
 
 

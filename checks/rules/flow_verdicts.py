@@ -13,7 +13,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from checks.model.facts import Activity, Cluster, FlowArrivals, FlowPort, FlowProbe, Flows, PathProbe, Verdict
+from checks.model.facts import (
+    Activity,
+    Cluster,
+    FlowArrivals,
+    FlowPort,
+    FlowProbe,
+    Flows,
+    PathProbe,
+    SmallDatagrams,
+    Verdict,
+)
 from checks.model.finding import Status
 from checks.model.known_instances import active
 from checks.model.wording import counted
@@ -24,6 +34,8 @@ from checks.rules.port_shares import lossy_ports, lost_by_port
 Pair = tuple[str, str]
 """The sending and the receiving node of a path."""
 
+LEAST_SMALL = 6
+"""Small datagrams of a path of which not one arrives."""
 LEAST_LARGE = 3
 """Large datagrams that one source port must lose, without one answer."""
 _BY_CHANCE = 0.001
@@ -56,6 +68,8 @@ class FlowVerdict(StrEnum):
     OTHER_HOST = "answered, and not by the target"
     OTHER_ON_SOME = "answered, and not by the target on this path or another one to it"
     IN_PART = "lost in part"
+    SMALL_LOST = "small datagrams are lost, full-size ones pass"
+    SMALL_IN_PART = "small datagrams are lost in part, full-size ones pass"
     UNDECIDED = "not decided"
     NOT_SENT = "not sent"
 
@@ -119,14 +133,15 @@ def judge_flow(probe: FlowProbe, flows: Flows, paths: Sequence[PathProbe] = ()) 
     fine = tuple(filter(is_fine, ports))
     if len(fine) == len(ports):
         uncounted = uncounted_at(flows, probe.to_node)
-        if uncounted >= probe.datagrams:
+        is_counted = isinstance(probe.small, SmallDatagrams) and probe.small.counted
+        if uncounted >= probe.datagrams and not is_counted:
             among = answered_whole(flows, probe.to_node)
             reason = f"the kernel of {probe.to_node} did not count {uncounted} of the datagrams that were answered"
             if sum(p.datagrams for p in among) <= uncounted:
                 return FlowJudgement(probe, FlowVerdict.OTHER_HOST, (), reason)
             reason += f" on {counted(len(among), 'path')}, and which these are is not known"
             return FlowJudgement(probe, FlowVerdict.OTHER_ON_SOME, (), reason)
-        return FlowJudgement(probe, FlowVerdict.PASSES, fine)
+        return FlowJudgement(probe, _of_small(probe), fine)
     if not answered(probe):
         return _without_answer(flows, probe, arrivals)
     short, dead = tuple(filter(is_short, ports)), tuple(filter(is_dead, ports))
@@ -166,11 +181,21 @@ def judge_flow(probe: FlowProbe, flows: Flows, paths: Sequence[PathProbe] = ()) 
         return FlowJudgement(probe, FlowVerdict.UNDECIDED, silent, reason)
     if not most:
         # The kernel of the target counted as many datagrams as were sent: only answers are missing.
-        return FlowJudgement(probe, FlowVerdict.PASSES, ports)
+        return FlowJudgement(probe, _of_small(probe), ports)
     if not least:
         reason = f"{probe.to_node} counted {arrivals.counted} of {arrivals.sent} datagrams on all networks"
         return FlowJudgement(probe, FlowVerdict.UNDECIDED, silent, reason)
     return FlowJudgement(probe, FlowVerdict.IN_PART, silent)
+
+
+def _of_small(probe: FlowProbe) -> FlowVerdict:
+    """Return the verdict on a path whose full-size datagrams arrive: that on its small ones, as far as these tell."""
+    small = probe.small
+    if not isinstance(small, SmallDatagrams) or 0 < small.sent == small.counted:
+        return FlowVerdict.PASSES
+    if not small.counted and (small.sent >= LEAST_SMALL or small.error in OWN_FILTER):
+        return FlowVerdict.SMALL_LOST
+    return FlowVerdict.SMALL_IN_PART if small.sent else FlowVerdict.PASSES
 
 
 def _is_chance(probe: FlowProbe, ports: Sequence[FlowPort], paths: Sequence[PathProbe]) -> bool:

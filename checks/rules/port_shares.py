@@ -62,5 +62,9 @@ def _chance(ports: Sequence[int], lost: dict[int, tuple[int, int]]) -> float:
     """Return how likely it is that so many of all losses, or more, are of these ports."""
     losses, total = (sum(column) for column in zip(*lost.values(), strict=True))
     theirs, sent = (sum(lost[port][place] for port in ports if port in lost) for place in (0, 1))
-    ways = sum(comb(sent, k) * comb(total - sent, losses - k) for k in range(theirs, min(sent, losses) + 1))
-    return ways / comb(total, losses)
+    least, most = max(theirs, losses - (total - sent)), min(sent, losses)
+    chance = term = comb(sent, least) * comb(total - sent, losses - least) / comb(total, losses)
+    for k in range(least, most):
+        term *= (sent - k) * (losses - k) / ((k + 1) * (total - sent - losses + k + 1))
+        chance += term
+    return chance

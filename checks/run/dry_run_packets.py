@@ -13,7 +13,7 @@ from checks.rules.port_shares import MOST_PATHS
 from checks.run.gathering import counters_interval_s
 from checks.sources.entries import Program, RunsOn
 from checks.sources.kernel_files import CLOSED_PORTS, UDP_ENDS
-from checks.sources.probes import haip_pings, port_turns, udp_plan, udp_sender
+from checks.sources.probes import haip_pings, port_turns, small_datagrams, udp_plan, udp_sender
 from checks.sources.probes.limits import GentlePace
 from checks.sources.probes.path import Path
 from checks.sources.probes.path_budget import plan_path
@@ -81,10 +81,8 @@ def _line(request: Request, version: int, what: str) -> str:
 def plan_other_packets(settings: Settings, groups: Collection[str]) -> Iterator[str]:
     """Yield the UDP datagrams, the ARP probes and the pings of HAIP addresses, where the groups need them."""
     if "flows" in groups:
-        ports, block = (
-            udp_plan.ports_within(counters_interval_s(settings), settings.probe.source_ports),
-            packet_of(udp_plan.BLOCK_PAYLOAD, 4),
-        )
+        ports = udp_plan.ports_within(counters_interval_s(settings), settings.probe.source_ports)
+        block, message = packet_of(udp_plan.BLOCK_PAYLOAD, 4), packet_of(small_datagrams.MESSAGE_PAYLOAD, 4)
         yield from (
             "",
             f"{UDP_DATAGRAMS.reads[0].how},",
@@ -105,6 +103,10 @@ def plan_other_packets(settings: Settings, groups: Collection[str]) -> Iterator[
             f"    for at most {udp_plan.DOUBTS} source ports, and one from {udp_plan.CONTROLS} others",
             f"  after the pings; for {udp_plan.DOUBTS_OF_ALL} source ports where none is answered, for none where no "
             "ping passes",
+            f"  then, on each path where all of these arrived: {small_datagrams.SMALL_PORTS} x {message} bytes, one in "
+            f"{small_datagrams.SMALL_APART_MS} ms, and the target's count;",
+            f"    where it counts fewer, {small_datagrams.SMALL_ROW} on each path to it, one path after the other, for "
+            f"at most {small_datagrams.MOST_ROWS} paths",
             "  only where a path then shows a part of them lost, one path after the other, for at most "
             f"{MOST_PATHS} paths:",
             f"    {port_turns.ROW} from each of {port_turns.PORTS} source ports, at most {port_turns.TURNS} times, one "

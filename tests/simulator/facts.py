@@ -25,6 +25,7 @@ from checks.model.facts import (
     Node,
     Parameter,
     PrivateNetwork,
+    TrackedConnections,
     UnaskedInstance,
     Unknown,
 )
@@ -40,6 +41,8 @@ from tests.simulator.world import World
 _CR_SHARE = 8_400 / BLOCKS
 _CARRIER_CHANGES = 6
 """Of a port that loses its link three times within the interval."""
+_TABLE, _DROPPED = 65_536, 600
+"""The room of a table of connections that is full, and the packets that it cost within the interval."""
 _HUNG = "A query of all instances did not end within its time limit of 10 s."
 
 
@@ -221,7 +224,9 @@ def _change(world: World, node: Node) -> CounterChange:
         groups["Ip"] |= {"ReasmReqds": groups["Ip"]["ReasmReqds"] - 6_000, "ReasmOKs": groups["Ip"]["ReasmOKs"] - 1_000}
     down = [i.name for i in node.interfaces if not i.is_up]
     counted = tuple(CounterGroup(name, dict.fromkeys(c, 0) if name in down else c) for name, c in nics.items())
-    return replace(built, counters=KernelCounters(groups), machine=replace(machine, nics=counted))
+    table = TrackedConnections(_TABLE, _TABLE, dropped=_DROPPED) if world.has("conntrack-full", node.name) else None
+    machine = replace(machine, nics=counted, connections=table)
+    return replace(built, counters=KernelCounters(groups), machine=machine)
 
 
 def _answers(world: World, here: str, owner: str, network: int) -> list[str]:

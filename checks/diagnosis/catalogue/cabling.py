@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from checks.diagnosis.cause import At, Cause, Way, look, mos
+from checks.diagnosis.cause import At, Cause, look, mos
+from checks.diagnosis.fitting_places import without_counts
 from checks.diagnosis.touches import SHARE_ALL, SHARE_FULL, SHARE_IN, of_bond, touch
 from checks.model.facts import Cluster, HostSetup, Unknown
 from checks.model.hypothesis import How
@@ -107,7 +108,11 @@ CABLING = (
     Cause(
         code="CAUSE-16",
         name="Receive rings of a NIC too small, or wrong interrupt settings",
-        touches=(touch(How.SHARE, Way.TO),),
+        touches=(SHARE_IN,),
+        patterns=(SHARE_IN,),
+        at=(At.NODE,),
+        fits=without_counts,
+        sign="the counters rx_missed and rx_fifo of the NIC",
         proved_by=("IC-NIC-003",),
         supported_by=("IC-DRIVER-004",),
         hinted_by=("IC-DEV-004", "IC-DRIVER-004"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from checks.diagnosis.cause import At, Cause, Way, look, mos
-from checks.diagnosis.touches import FULL, SHARE_ALL, SHARE_FULL, haip_alone, touch
+from checks.diagnosis.touches import FULL, MESSAGES, SHARE_ALL, SHARE_FULL, haip_alone, touch
 from checks.model.hypothesis import How
 from checks.model.traffic import Traffic
 
@@ -77,13 +77,14 @@ FLOWS = (
         name="The rate of UDP is limited (policed) on the path or on a node",
         patterns=(
             *_SHARES_OF_UDP,
+            *(touch(How.SHARE, way, protocols=("udp",), sizes=MESSAGES) for way in Way),
             # A limit as small as a full-size packet lets none of them pass.
             *(touch(How.STOPS, way, protocols=("udp",), sizes=FULL) for way in Way),
         ),
         at=(At.NODE, At.PATH, At.NETWORK),
         sign="the drops of a policer on the switch or on the node (tc)",
         further_sources=(mos(21),),
-        supported_by=("IC-FLOW-005", "IC-FLOW-008"),
+        supported_by=("IC-FLOW-005", "IC-FLOW-008", "IC-FLOW-017"),
         look=look(
             "Read the policers and their drop counters.",
             "show policy-map interface PORT",

@@ -89,6 +89,7 @@ KERNEL = (
         code="CAUSE-77",
         name="The kernel's table of connections is full (conntrack)",
         touches=(touch(How.SHARE, protocols=("icmp", "udp", "tcp"), every_network=True),),
+        moves=("IC-FILTER-002",),
         further_sources=("Linux kernel documentation, nf_conntrack-sysctl",),
         proved_by=("IC-FILTER-007",),
         hinted_by=("IC-FILTER-008",),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from checks.diagnosis.cause import At, Cause, Way, look
+from checks.diagnosis.fitting_places import arp_unsettled
 from checks.diagnosis.touches import touch
 from checks.model.hypothesis import How
 
@@ -70,6 +71,10 @@ LAYER2 = (
         name="A private NIC does not answer ARP: NOARP, arp_ignore or arp_filter",
         # Peers reach the node as long as they have an entry.
         touches=(touch(How.AT_TIMES),),
+        patterns=(touch(How.SHARE, Way.TO), touch(How.SHARE)),
+        at=(At.NODE, At.PATH),
+        fits=arp_unsettled,
+        sign="neighbour entries that fail and return",
         further_sources=("Linux kernel documentation, ip-sysctl, arp_ignore and arp_filter", "netdevice(7), IFF_NOARP"),
         proved_by=("IC-NEIGH-009", "IC-NEIGH-010"),
         supported_by=("IC-NEIGH-013",),

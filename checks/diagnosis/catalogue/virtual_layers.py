@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from checks.diagnosis.cause import At, Cause, Way, look, mos
 from checks.diagnosis.fitting_places import below_nics, in_tunnel, of_haip
-from checks.diagnosis.touches import FULL, touch
+from checks.diagnosis.touches import FULL, MESSAGES, touch
 from checks.model.facts import Cluster, Unknown
 from checks.model.hypothesis import How
 from checks.model.traffic import Traffic
@@ -29,6 +29,7 @@ BELOW_NICS = (
         patterns=(
             *(touch(How.STOPS, way) for way in Way),
             *(touch(How.STOPS, way, protocols=("udp",)) for way in Way),
+            *(touch(How.STOPS, way, protocols=("udp",), sizes=MESSAGES) for way in Way),
             touch(How.STOPS, Way.TO, protocols=("icmp",)),
             *(touch(How.STOPS, way, forms=("fragment",)) for way in Way),
         ),

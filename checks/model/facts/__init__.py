@@ -58,6 +58,7 @@ from checks.model.facts.flow_probe import (
     Held,
     OtherSender,
     PortTurn,
+    SmallDatagrams,
 )
 from checks.model.facts.grid import (
     ActiveVersion,
@@ -224,6 +225,7 @@ __all__ = [
     "ScheduledProcess",
     "SeenRecording",
     "ServiceActivity",
+    "SmallDatagrams",
     "StaleHome",
     "StorageConnection",
     "StorageMount",

@@ -44,6 +44,19 @@ class PortTurn(Fact, frozen=True):
     """Those that reached the target's closed port: growth of its Udp.NoPorts."""
 
 
+class SmallDatagrams(Fact, frozen=True):
+    """Small datagrams of a path on which each full-size one was answered: messages of the instances are as small."""
+
+    payload: int
+    """Bytes of UDP payload."""
+    source_ports: tuple[int, ...]
+    sent: int
+    counted: int
+    """Those that reached the target's closed port: growth of its Udp.NoPorts."""
+    error: str = ""
+    """The error with which the sender's kernel refused them, as errno; then none was sent."""
+
+
 class Held(StrEnum):
     """Why datagrams in fragments were not sent: each that stays incomplete holds memory of its receiver."""
 
@@ -69,10 +82,12 @@ class FlowProbe(Fact, frozen=True):
     """Why datagrams in fragments were not sent; None where all were."""
     turns: tuple[PortTurn, ...] = ()
     """Further datagrams, counted by source port, where the path had lost a part of those in `ports`."""
+    small: SmallDatagrams | Unknown | None = None
+    """None where none was sent: full-size ones were lost, or not sent."""
 
     @property
     def datagrams(self) -> int:
-        """The datagrams sent, without those of `turns`."""
+        """The datagrams sent, without those of `turns` and `small`."""
         return sum(p.sent + p.small_sent + p.full_sent for p in self.ports)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from checks.model.check import Kind
@@ -173,11 +174,13 @@ def _one_sided(cluster: Cluster, known: set[str]) -> Iterator[Finding]:
             for entry in node.neighbours
             if entry.interface == own.interface
         }
+        # Two ports with one address: which of them an entry is about, it does not show.
+        shared = {ip for ip, ports in Counter(port.ip for port in network.ports).items() if ports > 1}
         pairs = [
             (asker, port)
             for asker in network.ports
             for port in network.ports
-            if asker.node != port.node and port.node not in known
+            if asker.node != port.node and port.node not in known and shared.isdisjoint((asker.ip, port.ip))
             if (entry := entries.get((asker.node, port.ip))) and entry.state in ("failed", "incomplete")
             if (back := entries.get((port.node, asker.ip))) and _is_fresh(back)
             if back.mac_address.casefold() in macs_of(cluster, asker)

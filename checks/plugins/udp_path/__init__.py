@@ -10,9 +10,7 @@ import msgspec
 from checks.model.check import Kind, check
 from checks.model.facts import Cluster, Flows, HaipPaths, NotGathered, PathProbe, PrivateNetwork, Unknown, Verdict
 from checks.model.finding import Finding, Remedy, Status
-from checks.model.wording import counted, hub, listed
-from checks.plugins.shared.filter_commands import FILTERS
-from checks.plugins.shared.place_steps import below_steps, capture_steps
+from checks.model.wording import counted, listed
 from checks.plugins.udp_path.flow_kinds import (
     BOTH_SILENT,
     DEAD_MEMBER,
@@ -27,17 +25,22 @@ from checks.plugins.udp_path.flow_kinds import (
     PASSES,
     REFUSED,
     SHORT_MEMBER,
+    SMALL_IN_PART,
+    SMALL_LOST,
     SOME_PINGS,
     UNDECIDED,
 )
 from checks.plugins.udp_path.flow_text import (
     ALL_ANSWERED,
     Judged,
+    filter_steps,
     flow_finding,
+    limit_steps,
     packet_bytes,
     path_lines,
 )
 from checks.plugins.udp_path.member_findings import by_port, dead_member, lossy_member, short_member
+from checks.plugins.udp_path.small_findings import small_in_part, small_lines, small_lost
 from checks.rules.flow_verdicts import (
     OWN_FILTER,
     FlowJudgement,
@@ -62,7 +65,7 @@ from checks.rules.observed.datagrams import lost_on_some
     uses=("paths", "flows", "activity", "effective_routes", "haip_paths"),
     kinds=(
         PASSES, SHORT_MEMBER, DEAD_MEMBER, NONE, IN_PART, UNDECIDED, NOT_SENT, LARGE_LOST, REFUSED, OTHER_HOST,
-        ICMP_ONLY, SOME_PINGS, BOTH_SILENT, NO_ROUTE, LOSSY_MEMBER,
+        ICMP_ONLY, SOME_PINGS, BOTH_SILENT, NO_ROUTE, LOSSY_MEMBER, SMALL_LOST, SMALL_IN_PART,
     ),
 )  # fmt: skip
 def udp_path(cluster: Cluster) -> Iterator[Finding]:
@@ -72,7 +75,8 @@ def udp_path(cluster: Cluster) -> Iterator[Finding]:
     which have none, show one link, and these datagrams show as many as the ports happen to take. Where an answer is
     missing, racwire sends small and full-size datagrams again from the same port, a second apart, since a kernel limits
     its answers; it compares what the target's kernel counted (Udp.NoPorts). The port is closed: no socket, no service,
-    below net.ipv4.ip_local_port_range. One racwire of a node sends at a time; others use its results.
+    below net.ipv4.ip_local_port_range. Where large ones arrive, each path sends a few of 228 bytes, as messages of the
+    instances are, and the target's kernel counts them. One racwire of a node sends at a time; others use its results.
     """
     if isinstance(cluster.networks, Unknown):
         return
@@ -128,6 +132,8 @@ def _network(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Itera
         FlowVerdict.NO_ROUTE: _no_route,
         FlowVerdict.OTHER_HOST: _other_host,
         FlowVerdict.IN_PART: _in_part,
+        FlowVerdict.SMALL_LOST: small_lost,
+        FlowVerdict.SMALL_IN_PART: small_in_part,
         FlowVerdict.UNDECIDED: _undecided,
         FlowVerdict.NOT_SENT: _not_sent,
         FlowVerdict.PASSES: _passes,
@@ -145,7 +151,7 @@ def _network(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Itera
             BOTH_SILENT, Status.FAIL, (cluster, network, silent),
             "Neither UDP datagrams nor pings get an answer on {} {}, although the nodes are up.", "silent",
             more=[_counted_at(cluster, node) for node in dict.fromkeys(j.probe.to_node for j in silent)],
-            expected=ALL_ANSWERED, next=_filter_steps(cluster, network, silent),
+            expected=ALL_ANSWERED, next=filter_steps(cluster, network, silent),
         )  # fmt: skip
     if as_pings:
         title = "UDP datagrams are lost on {} {}, as pings are: df-ping has the finding."
@@ -174,31 +180,6 @@ def _haip_loses(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> bo
     return any(p.network == network.name and {p.from_node, p.to_node} in ends for p in lossy)
 
 
-def _filter_steps(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> tuple[Remedy, ...]:
-    own = {j.probe.from_node for j in judged for p in j.ports if p.error in OWN_FILTER}
-    nodes = sorted(own or {j.probe.to_node for j in judged})
-    on_nodes = Remedy(
-        "Look for a packet filter on the node: the private NICs belong in a zone that accepts everything.",
-        FILTERS,
-        f"root on {listed(nodes)}",
-    )
-    if own:  # the packets never reached a switch
-        return (on_nodes,)
-    ask = Remedy(f"Ask the network team for filters (ACLs) and policers on the ports and the VLAN of {network.name}.")
-    pairs = {(j.probe.from_node, j.probe.to_node) for j in judged}
-    ends = [hub(pairs, [p.node for p in network.ports])] if len(pairs) > 1 else []
-    near = [node for node in ends if node] or nodes
-    peer = next((node for pair in pairs for node in sorted(pair) if node not in near[:1]), "")
-    packets = f"icmp or udp port {judged[0].probe.destination_port}"
-    during = "`racwire check udp-path` runs"
-    return (
-        on_nodes,
-        *capture_steps(network, near[0], peer, packets, during),
-        *below_steps(cluster, network, near),
-        ask,
-    )
-
-
 def _large_lost(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Finding:
     place = (cluster, network, judged)
     as_large = ", and so do pings of that size" if _and_pings(*place) else ""
@@ -206,7 +187,7 @@ def _large_lost(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Fi
         LARGE_LOST, Status.FAIL, place,
         f"UDP packets of {packet_bytes(judged):,} bytes vanish on {{}} {{}} from each of {judged[0].of} source ports; "
         f"small datagrams pass{as_large}.",
-        "large UDP vanishes", expected=ALL_ANSWERED, next=_filter_steps(cluster, network, judged),
+        "large UDP vanishes", expected=ALL_ANSWERED, next=filter_steps(cluster, network, judged),
     )  # fmt: skip
 
 
@@ -215,7 +196,7 @@ def _none(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Finding:
     place = (cluster, network, judged)
     return flow_finding(
         NONE, Status.FAIL, place, f"No UDP datagram arrives on {{}} {{}}{_and_pings(*place)}.",
-        "no UDP arrives", more=arrived, expected=ALL_ANSWERED, next=_filter_steps(cluster, network, judged),
+        "no UDP arrives", more=arrived, expected=ALL_ANSWERED, next=filter_steps(cluster, network, judged),
     )  # fmt: skip
 
 
@@ -236,7 +217,7 @@ def _refused(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Findi
     return flow_finding(
         REFUSED, harm(cluster), (cluster, network, judged), title,
         "filter refuses UDP", more=says or counts, expected="Port unreachable, from the kernel of the target",
-        next=_filter_steps(cluster, network, judged),
+        next=filter_steps(cluster, network, judged),
     )  # fmt: skip
 
 
@@ -266,7 +247,7 @@ def _other_host(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Fi
         "UDP datagrams are answered on {} {}, but not by the kernel of the target, which did not count them.",
         "answered by another", more=[_counted_at(cluster, node) for node in nodes],
         expected="Port unreachable, from the kernel of the target",
-        next=(_search_owner(judged), *_filter_steps(cluster, network, judged)),
+        next=(_search_owner(judged), *filter_steps(cluster, network, judged)),
     )  # fmt: skip
 
 
@@ -306,16 +287,7 @@ def _in_part(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Findi
         IN_PART, Status.WARN, place,
         f"{silent} of {of} full-size UDP datagrams are lost on {{}} {{}}{_and_pings(*place)}.",
         "UDP lost in part", more=arrived, expected=ALL_ANSWERED,
-        next=(
-            Remedy(
-                f"Ask the network team for policers and queue drops on the ports of the nodes on {network.name}.",
-                ("show policy-map interface PORT", "show queuing interface PORT"), "the network team, on each switch",
-            ),
-            Remedy(
-                "Look for a limit on the nodes.", ("tc -s qdisc show", "nft list ruleset"),
-                f"root on {listed(sorted({n for j in judged for n in (j.probe.from_node, j.probe.to_node)}))}",
-            ),
-        ),
+        next=limit_steps(network, judged),
     )  # fmt: skip
 
 
@@ -339,7 +311,10 @@ def _passes(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Findin
         f"UDP packets of {packet_bytes(judged):,} bytes from {counted(fewest, 'source port')} of each path arrive on "
         "{} {}.",
         f"{fewest} source ports",
-        more=[f"chance that no source port of a path took a certain link of an aggregation: {'; '.join(missed)}"],
+        more=[
+            f"chance that no source port of a path took a certain link of an aggregation: {'; '.join(missed)}",
+            *small_lines(judged),
+        ],
     )  # fmt: skip
 
 

@@ -29,6 +29,19 @@ LOSSY_MEMBER = Kind(
     "another link.",
     (_HASH, "MOS 563566.1, causes 1 and 11"),
 )
+SMALL_LOST = Kind(
+    "IC-FLOW-016",
+    "Small UDP datagrams vanish where full-size ones pass",
+    "A filter drops UDP by its length. Messages of the instances (LMON, LMD) are as small: instances wait for one "
+    "another, or evict one another, while blocks still arrive.",
+    ("MOS 563566.1, cause 8",),
+)
+SMALL_IN_PART = Kind(
+    "IC-FLOW-017",
+    "Small UDP datagrams are lost in part where full-size ones pass",
+    "A limit on packets a second, or a link that loses packets, can be the reason. Messages of instances are as small.",
+    ("MOS 563566.1, causes 8, 20 and 21",),
+)
 NONE = Kind(
     "IC-FLOW-004",
     "No UDP datagram arrives at a node, although pings pass",

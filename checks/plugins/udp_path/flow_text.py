@@ -1,18 +1,30 @@
-"""How findings about UDP datagrams read: the directions, the counts of each path, the fields of a finding."""
+"""How findings about UDP datagrams read: directions, the counts of each path, next steps, the fields of a finding."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
 from checks.model.check import Kind
-from checks.model.facts import Cluster, FlowPort, FlowProbe, Flows, Held, OtherSender, PrivateNetwork, Unknown
+from checks.model.facts import (
+    Cluster,
+    FlowPort,
+    FlowProbe,
+    Flows,
+    Held,
+    OtherSender,
+    PrivateNetwork,
+    SmallDatagrams,
+    Unknown,
+)
 from checks.model.finding import FAULTS, Finding, Remedy, Status
 from checks.model.observation import Observation
 from checks.model.packet_sizes import packet_of
-from checks.model.wording import between, counted, few, hub
+from checks.model.wording import between, counted, few, hub, listed
+from checks.plugins.shared.filter_commands import FILTERS
 from checks.plugins.shared.path_text import first_lines, short_name
-from checks.plugins.udp_path.flow_kinds import ICMP_ONLY, SOME_PINGS
-from checks.rules.flow_verdicts import FlowJudgement, flows_of, is_fine, probed_paths, whole
+from checks.plugins.shared.place_steps import below_steps, capture_steps
+from checks.plugins.udp_path.flow_kinds import ICMP_ONLY, SMALL_IN_PART, SMALL_LOST, SOME_PINGS
+from checks.rules.flow_verdicts import OWN_FILTER, FlowJudgement, flows_of, is_fine, probed_paths, whole
 from checks.rules.observed.datagrams import datagrams
 from checks.rules.observed.pings import pings
 
@@ -106,6 +118,7 @@ def flow_finding(
     pairs = {(j.probe.from_node, j.probe.to_node) for j in judged}
     centre = hub(pairs, [p.node for p in network.ports])
     ports = [p for j in judged for p in j.probe.ports]
+    own = (*more, *path_lines(judged)) if kind in (SMALL_LOST, SMALL_IN_PART) else (*path_lines(judged), *more)
     return kind.finding(
         status,
         title.format(network.name, flows_where(cluster, network, judged)),
@@ -116,7 +129,7 @@ def flow_finding(
             "datagrams": sum(j.probe.datagrams for j in judged),
             "answered": sum(p.answered + p.small_answered + p.full_answered for p in ports),
         },
-        seen=(*path_lines(judged), *more, *others_text(flows_of(cluster), [j.probe.from_node for j in judged])),
+        seen=(*own, *others_text(flows_of(cluster), [j.probe.from_node for j in judged])),
         expected=(expected,) if expected else (),
         next=next,
         evidence=[
@@ -138,6 +151,53 @@ def _pings_beside(
         return ()
     paths = probed_paths(cluster)
     return pings(cluster, [p for p in paths if p.network == network.name and (p.from_node, p.to_node) in pairs])
+
+
+def _errors(probe: FlowProbe) -> tuple[str, ...]:
+    small = (probe.small.error,) if isinstance(probe.small, SmallDatagrams) else ()
+    return (*(port.error for port in probe.ports), *small)
+
+
+def filter_steps(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> tuple[Remedy, ...]:
+    """Return the steps that look for a filter: on the nodes, by a capture, below the NICs, in the network."""
+    own = {j.probe.from_node for j in judged for error in _errors(j.probe) if error in OWN_FILTER}
+    nodes = sorted(own or {j.probe.to_node for j in judged})
+    on_nodes = Remedy(
+        "Look for a packet filter on the node: the private NICs belong in a zone that accepts everything.",
+        FILTERS,
+        f"root on {listed(nodes)}",
+    )
+    if own:  # the packets never reached a switch
+        return (on_nodes,)
+    ask = Remedy(f"Ask the network team for filters (ACLs) and policers on the ports and the VLAN of {network.name}.")
+    pairs = {(j.probe.from_node, j.probe.to_node) for j in judged}
+    ends = [hub(pairs, [p.node for p in network.ports])] if len(pairs) > 1 else []
+    near = [node for node in ends if node] or nodes
+    peer = next((node for pair in pairs for node in sorted(pair) if node not in near[:1]), "")
+    packets = f"icmp or udp port {judged[0].probe.destination_port}"
+    during = "`racwire check udp-path` runs"
+    return (
+        on_nodes,
+        *capture_steps(network, near[0], peer, packets, during),
+        *below_steps(cluster, network, near),
+        ask,
+    )
+
+
+def limit_steps(network: PrivateNetwork, judged: Judged) -> tuple[Remedy, ...]:
+    """Return the steps that look for a limit on the rate of UDP: in the network, and on the nodes."""
+    return (
+        Remedy(
+            f"Ask the network team for policers and queue drops on the ports of the nodes on {network.name}.",
+            ("show policy-map interface PORT", "show queuing interface PORT"),
+            "the network team, on each switch",
+        ),
+        Remedy(
+            "Look for a limit on the nodes.",
+            ("tc -s qdisc show", "nft list ruleset"),
+            f"root on {listed(sorted({n for j in judged for n in (j.probe.from_node, j.probe.to_node)}))}",
+        ),
+    )
 
 
 ALL_ANSWERED = "An answer to a full-size datagram of each source port"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from checks.model.facts import Cluster, FlowPort, FlowProbe, Flows
+from checks.model.facts import Cluster, FlowPort, FlowProbe, Flows, SmallDatagrams
 from checks.model.observation import Fate, Observation
 from checks.model.packet_sizes import SMALL_PAYLOAD, packet_of, payload_for
 from checks.model.traffic import Traffic
@@ -46,6 +46,20 @@ class _Way:
         """Yield what became of the small datagrams of these ports."""
         sent = [p for p in ports if p.small_sent]
         yield from _seen(fate, self.legs_of_small(sent), sum(p.small_sent for p in sent))
+
+    def messages(self) -> Iterator[Observation]:
+        """Yield what became of the small datagrams that the target counted where full-size ones pass."""
+        small = self.probe.small
+        if not isinstance(small, SmallDatagrams):
+            return
+        ports = [FlowPort(port, small.payload) for port in small.source_ports]
+        found, lost = self._legs(ports or [FlowPort(0, small.payload)], small.payload), small.sent - small.counted
+        if small.error:
+            for seen in _seen(Fate.REFUSED, found, 1):
+                yield msgspec.structs.replace(seen, nodes=(self.probe.from_node,), network=self.probe.network)
+        elif small.sent:
+            fate = Fate.LOST if lost else Fate.PASSED
+            yield Observation(fate=fate, what=DATAGRAM, legs=found, number=lost or small.sent, of=small.sent)
 
     def small_answered(self, ports: Ports) -> Iterator[Observation]:
         """Yield the small datagrams that were answered: they passed; whether the others did is not known."""
@@ -115,6 +129,10 @@ def _of_path(cluster: Cluster, one: FlowJudgement) -> Iterator[Observation]:
         case FlowVerdict.PASSES:
             yield from way.full(Fate.PASSED, ports)
             yield from way.small(Fate.PASSED, ports)
+            yield from way.messages()
+        case FlowVerdict.SMALL_LOST | FlowVerdict.SMALL_IN_PART:
+            yield from way.full(Fate.PASSED, ports)
+            yield from way.messages()
         case FlowVerdict.SHORT_MEMBER:
             yield from way.full(Fate.LOST, one.ports)
             yield from way.full(Fate.PASSED, [p for p in ports if is_fine(p)])

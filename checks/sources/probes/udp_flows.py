@@ -29,6 +29,8 @@ from checks.model.facts import (
     PathProbe,
     PortTurn,
     PrivateNetwork,
+    SmallDatagrams,
+    Unknown,
     UnreadNode,
     Verdict,
 )
@@ -40,6 +42,7 @@ from checks.sources.probes.paths import all_paths
 from checks.sources.probes.port_turns import paths_to_count, ports_to_count, take_turns
 from checks.sources.probes.probe_hosts import ProbeSession
 from checks.sources.probes.safety import assert_private, public_overlap, two_owners
+from checks.sources.probes.small_datagrams import SmallSenders, passes_large, small_way
 from checks.sources.probes.udp_plan import (
     AGE_MS,
     ANSWER_MS,
@@ -96,6 +99,7 @@ class _Flow:
     reason: str = ""
     held: Held | None = None
     turns: tuple[PortTurn, ...] = ()
+    small: SmallDatagrams | Unknown | None = None
 
     def probe(self) -> FlowProbe:
         path = self.path
@@ -111,6 +115,7 @@ class _Flow:
             reason=self.reason,
             held=self.held if any(port.held for port in self.ports) else None,
             turns=self.turns,
+            small=self.small,
         )
 
 
@@ -195,11 +200,23 @@ class _FlowRun:
             for flow in again:
                 pairs = zip(flow.firsts, flow.ports, strict=True)
                 flow.ports = tuple(port if port.answered else first for first, port in pairs)
-            flows = self._result(await self._examine(again, ends))
+            ends = await self._examine(again, ends)
+            flows = self._result(ends)
+        await self._count_small(flows, ends)
         to_count = paths_to_count(flows)
         for flow in (f for f in open_flows if f.probe() in to_count):
             await self._count_by_port(flow)
         return msgspec.structs.replace(flows, probes=tuple(f.probe() for f in self._flows))
+
+    async def _count_small(self, flows: Flows, before: Mapping[str, UdpEnds]) -> None:
+        """Send small datagrams where full-size ones arrive."""
+        passing = passes_large(flows)
+        own = [f for f in self._flows if (f.path.network.name, f.path.source.node, f.path.destination.node) in passing]
+        if own:
+            ways = [small_way(f.path, f.port, f.ports) for f in own]
+            senders = SmallSenders(self._session, self._shells, self._ends, before)
+            for flow, found in zip(own, await senders.count(ways), strict=True):
+                flow.small = found
 
     async def _count_by_port(self, flow: _Flow) -> None:
         here, there = flow.path.source.node, flow.path.destination.node
