@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import product
 from math import ceil, erfc, exp, fsum, log, sqrt
 
-from checks.diagnosis.cause import Cause
+from checks.diagnosis.cause import Cause, Fit
 from checks.diagnosis.seen import PROBES, RARE, Loss, Pair, Seen, Sent, pair_of
 from checks.model.finding import FAULTS, Finding, Status
 from checks.model.hypothesis import Footprint, How, Place, Standing
@@ -38,7 +38,7 @@ class Candidate:
     shown: tuple[Finding, ...] = ()
     """The findings that state it; empty where it was inferred from losses."""
     width: int = 0
-    fit: int = 1
+    fit: Fit = Fit.AS_ANY
     """How well its place fits the cause, of an inferred candidate; see `Cause.fits`."""
     certain_from: int = 0
     """The least size in bytes of which a loss was seen: smaller packets of the footprint may pass."""
