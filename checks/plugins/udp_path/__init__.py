@@ -12,7 +12,7 @@ from checks.model.facts import Cluster, Flows, HaipPaths, NotGathered, PathProbe
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.wording import counted, hub, listed
 from checks.plugins.shared.filter_commands import FILTERS
-from checks.plugins.shared.place_steps import below_steps, capture_steps
+from checks.plugins.shared.place_steps import below_steps, capture_steps, node_step
 from checks.plugins.udp_path.flow_kinds import (
     BOTH_SILENT,
     DEAD_MEMBER,
@@ -170,7 +170,9 @@ def _haip_loses(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> bo
 
 def _filter_steps(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> tuple[Remedy, ...]:
     own = {j.probe.from_node for j in judged for p in j.ports if p.error in OWN_FILTER}
-    nodes = sorted(own or {j.probe.to_node for j in judged})
+    pairs = {(j.probe.from_node, j.probe.to_node) for j in judged}
+    ends = [hub(pairs, [p.node for p in network.ports])] if len(pairs) > 1 else []
+    nodes = sorted(own or [node for node in ends if node] or {j.probe.to_node for j in judged})
     on_nodes = Remedy(
         "Look for a packet filter on the node: the private NICs belong in a zone that accepts everything.",
         FILTERS,
@@ -179,16 +181,13 @@ def _filter_steps(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> 
     if own:  # the packets never reached a switch
         return (on_nodes,)
     ask = Remedy(f"Ask the network team for filters (ACLs) and policers on the ports and the VLAN of {network.name}.")
-    pairs = {(j.probe.from_node, j.probe.to_node) for j in judged}
-    ends = [hub(pairs, [p.node for p in network.ports])] if len(pairs) > 1 else []
-    near = [node for node in ends if node] or nodes
-    peer = next((node for pair in pairs for node in sorted(pair) if node not in near[:1]), "")
+    peer = next((node for pair in sorted(pairs) for node in sorted(pair) if node not in nodes[:1]), "")
     packets = f"icmp or udp port {judged[0].probe.destination_port}"
     during = "`racwire check udp-path` runs"
     return (
         on_nodes,
-        *capture_steps(network, near[0], peer, packets, during),
-        *below_steps(cluster, network, near),
+        *capture_steps(network, nodes[0], peer, packets, during),
+        *below_steps(cluster, network, nodes),
         ask,
     )
 
@@ -319,12 +318,16 @@ def _passes(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Findin
 
 def _icmp_only(cluster: Cluster, network: PrivateNetwork, judged: Judged, kind: Kind) -> Finding:
     fewest = min(j.of for j in judged)
+    pairs = {(j.probe.from_node, j.probe.to_node) for j in judged}
+    centre = hub(pairs, [p.node for p in network.ports])
+    near = [centre] if centre else sorted({node for pair in pairs for node in pair})
     return flow_finding(
         kind, Status.WARN, (cluster, network, judged),
         f"UDP packets of {packet_bytes(judged):,} bytes from {counted(fewest, 'source port')} pass on {{}} {{}}, where "
         f"{'pings' if kind is ICMP_ONLY else 'some pings'} are lost.",
         "UDP passes, pings do not",
         next=(
+            node_step(cluster, network, near), *below_steps(cluster, network, near),
             Remedy(
                 f"Ask the network team for a policer or a filter of ICMP on the ports and the VLAN of {network.name}.",
                 ("show policy-map interface control-plane", "show access-lists"), "the network team, on each switch",
