@@ -108,10 +108,15 @@ class Candidate:
         """Return whether a share of losses can lose each of so few packets."""
         kind = Sent(leg, 0, 0).kind
         if kind not in self._chances:
-            in_part = [sent for sent in self._within(seen, How.SHARE) if sent.lost < sent.of]
-            like = [sent for sent in in_part if sent.kind == kind] or [sent for sent in in_part if sent.lost]
+            within = list(self._within(seen, How.SHARE))
+            in_part = [sent for sent in within if sent.lost < sent.of]
+            of_kind = [sent for sent in in_part if sent.kind == kind]
+            like = of_kind or [sent for sent in in_part if sent.lost]
             of = sum(sent.of for sent in like)
-            self._chances[kind] = max(1, len(like)), sum(sent.lost for sent in like) / of if of else 0.0
+            share = sum(sent.lost for sent in like) / of if of else 0.0
+            if not of_kind and share ** (sum(sent.of for sent in within if sent.kind == kind) // 2) < RARE:
+                share = 0.0  # all of a kind were lost; a ping has two legs
+            self._chances[kind] = max(1, len(like)), share
         tests, share = self._chances[kind]
         return tests * share ** (one.of or 0) >= RARE
 
@@ -202,11 +207,12 @@ class Candidate:
         one = loss.observation
         in_turn = len({leg.networks for leg in one.legs}) > 1
         return any(
-            self._is_enough(legs, one, seen) for legs in ([one.legs] if in_turn else [[leg] for leg in one.legs])
+            self._is_enough(legs, loss, seen) for legs in ([one.legs] if in_turn else [[leg] for leg in one.legs])
         )
 
-    def _is_enough(self, legs: Sequence[Traffic], one: Observation, seen: Seen) -> bool:
-        ways = {way for leg in legs for way in _ways(leg)}
+    def _is_enough(self, legs: Sequence[Traffic], loss: Loss, seen: Seen) -> bool:
+        one, senders = loss.observation, seen.senders_of(loss)
+        ways = {way for leg in legs for way in _ways(leg) if not senders or way[1] in senders}
         met = [(leg & e.traffic) for leg in legs for e in self.effects if leg.meets(e.traffic)]
         own = {way for leg in met for way in _ways(leg)}
         if not {way[1:] for way in ways} <= {way[1:] for way in own}:

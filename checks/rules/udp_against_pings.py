@@ -129,6 +129,16 @@ def _is_silent_below(cluster: Cluster, network: str, way: tuple[str, str]) -> bo
     return any(p.verdict is not Verdict.PASSES for p in here)
 
 
+def _is_haip_silent(cluster: Cluster, path: PathProbe) -> bool:
+    """Return whether no ping between the HAIP addresses of two nodes was answered while some between their private ones
+    are: then the blocks that arrive take another network."""
+    found = cluster.haip_paths.paths if isinstance(cluster.haip_paths, HaipPaths) else ()
+    ends = {path.from_node, path.to_node}
+    sent = [p for p in found if p.network == path.network and {p.from_node, p.to_node} == ends and p.small_sent]
+    answers = any(series.received for series in path.series)
+    return answers and any(not p.small_answered and not p.full_answered for p in sent)
+
+
 def _paths_of(cluster: Cluster) -> Sequence[PathProbe]:
     return () if isinstance(cluster.paths, Unknown) else cluster.paths
 
@@ -186,7 +196,7 @@ def _blocks_pass(cluster: Cluster, network: PrivateNetwork, path: PathProbe, sha
         return False  # blocks may travel by RDMA there, which shows nothing about the path of UDP
     if isinstance(path.path_mtu, int) and path.path_mtu > _BLOCK_BYTES:
         return False  # a block fits into what passes, so blocks say nothing about larger packets
-    if not _may_carry_blocks(cluster, path):
+    if not _may_carry_blocks(cluster, path) or _is_haip_silent(cluster, path):
         return False
     ways = ((path.from_node, path.to_node), (path.to_node, path.from_node))
     return all(_flows_without_loss(cluster, network, way, share, loads) for way in ways)
