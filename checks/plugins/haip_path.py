@@ -201,7 +201,9 @@ def _filtered(cluster: Cluster, network: PrivateNetwork, paths: Sequence[HaipPat
 def _answers(cluster: Cluster, network: PrivateNetwork, pairs: set[tuple[str, str]]) -> str:
     """Return what the pings between the private addresses do: `answer`; some of them can be lost."""
     paths = cluster.paths if isinstance(cluster.paths, tuple) else ()
-    here = [p for p in paths if p.network == network.name and {(p.from_node, p.to_node), (p.to_node, p.from_node)} & pairs]
+    here = [
+        p for p in paths if p.network == network.name and {(p.from_node, p.to_node), (p.to_node, p.from_node)} & pairs
+    ]
     return "answer most pings" if any(p.verdict is Verdict.LOSS for p in here) else "answer"
 
 

@@ -20,7 +20,12 @@ def is_filtered_haip(cluster: Cluster, network: PrivateNetwork, path: HaipPath) 
     private = [p for p in _paths(cluster) if p.network == network.name and {p.from_node, p.to_node} == ends]
     passes = len(private) > 1 and all(p.verdict in (Verdict.PASSES, Verdict.LOSS) for p in private)
     sent = path.small_sent + path.full_sent
-    return passes and max(map(_share_lost, private)) ** sent < _BY_CHANCE and _is_over_nic(cluster, network, path) and _is_of_peer(cluster, network, path)
+    return (
+        passes
+        and max(map(_share_lost, private)) ** sent < _BY_CHANCE
+        and _is_over_nic(cluster, network, path)
+        and _is_of_peer(cluster, network, path)
+    )
 
 
 def _share_lost(path: PathProbe) -> float:

@@ -29,7 +29,7 @@ _VERDICTS = {
     "IC-PATH-031": Verdict.UNREACHABLE,
 }
 """The codes of findings about pings alone, with the verdict on their paths."""
-_HAIP_CODE = "IC-HAIP-002"
+_HAIP_CODE, _HAIP_ALONE_CODE = "IC-HAIP-002", "IC-HAIP-010"
 _BLOCK_BYTES = 8192
 _MAY_PASS = (FlowVerdict.PASSES, FlowVerdict.UNDECIDED)
 """The verdicts on datagrams that do not contradict blocks which arrive. With any other, blocks took another network."""
@@ -67,7 +67,7 @@ def as_observed(finding: Finding) -> Finding:
 
 
 def _weighed(cluster: Cluster, finding: Finding, loads: Loads, flows: FlowsByPath) -> Finding:
-    if finding.code == _HAIP_CODE:
+    if finding.code in (_HAIP_CODE, _HAIP_ALONE_CODE):
         return _haip_weighed(cluster, finding, loads)
     paths = _paths(cluster, finding)
     network = _network(cluster, finding.network)
@@ -106,7 +106,8 @@ def _haip_weighed(cluster: Cluster, finding: Finding, loads: Loads) -> Finding:
     here = [p for p in found.paths if p.network == finding.network]
     ill = [p for p in here if p.full_answered < p.full_sent or p.small_answered < p.small_sent]
     ways = {way for p in ill for way in ((p.from_node, p.to_node), (p.to_node, p.from_node))}
-    if not ill or not all(_is_silent_below(cluster, finding.network, way) for way in ways):
+    is_only = isinstance(cluster.networks, tuple) and len(cluster.networks) == 1  # blocks take no other network
+    if not ill or not (is_only or all(_is_silent_below(cluster, finding.network, way) for way in ways)):
         return finding  # pings between the private addresses pass, so ICMP is not the reason
     below = [p for p in _paths_of(cluster) if p.network == finding.network and (p.from_node, p.to_node) in ways]
     if not all(_may_carry_blocks(cluster, path) for path in below):
