@@ -108,7 +108,8 @@ class Candidate:
         """Return whether a share of losses can lose each of so few packets."""
         kind = Sent(leg, 0, 0).kind
         if kind not in self._chances:
-            within = list(self._within(seen, How.SHARE))
+            # What is known of the flows of a link is of other paths, too.
+            within = list(self._within(seen, How.SHARE, frozenset(seen.on) if self.share_of_flows else self.pairs))
             in_part = [sent for sent in within if sent.lost < sent.of]
             of_kind = [sent for sent in in_part if sent.kind == kind]
             like = of_kind or [sent for sent in in_part if sent.lost]

@@ -47,22 +47,24 @@ def ladder_line(cluster: Cluster, network: PrivateNetwork, path: PathProbe) -> s
 
 
 def hears_alone(cluster: Cluster, network: PrivateNetwork, node: str) -> tuple[str, ...]:
-    """Return the peers that a node hears while none hears it: of these peers no entry has its MAC address, since no
-    answer of it reached their pings, and it has theirs; requests for its address brought them. After such pings an
-    entry without answers and requests fails. Empty where any peer hears the node, or the node does not hear one."""
+    """Return the peers of which a node has the MAC address after its pings got no answer, while no peer has its own:
+    requests of these peers reach the node, and what it sends vanishes. Without answers and requests such an entry fails
+    within seconds. Empty where a peer hears the node."""
     own = {(e.node, e.peer) for e in neighbour_entries(cluster) if e.network == network.name and e.whose is Whose.OWN}
-    paths = () if isinstance(cluster.paths, Unknown) else cluster.paths
-    to_it = [p for p in paths if p.network == network.name and p.to_node == node]
+    paths = [p for p in (cluster.paths if isinstance(cluster.paths, tuple) else ()) if p.network == network.name]
+    lost = {(p.from_node, p.to_node) for p in paths if p.from_node == node and not p.neighbour_mac}
+    to_it = [p for p in paths if p.to_node == node]
+    if any((p.from_node, node) in own or p.verdict is Verdict.PASSES for p in to_it):
+        return ()
     asking = [p.from_node for p in to_it if p.verdict is Verdict.UNREACHABLE and not p.neighbour_mac]
-    is_heard = any((p.from_node, node) in own or p.verdict is Verdict.PASSES for p in to_it)
-    return () if is_heard or any((node, peer) not in own for peer in asking) else tuple(asking)
+    return tuple(peer for peer in asking if (node, peer) in own - lost)
 
 
 def heard_lines(cluster: Cluster, network: PrivateNetwork, paths: Sequence[PathProbe]) -> tuple[str, ...]:
     """Return a line for each end of these paths that hears peers, none of which hears it."""
     return tuple(
-        f"{node} has the MAC address of {listed(peers)}, which {'has' if len(peers) == 1 else 'have'} none of {node}: "
-        f"their ARP requests reach {node}, and what {node} sends reaches none of them"
+        f"{node} has the MAC address of {listed(peers)}, and no peer has that of {node}: ARP requests reach {node}, and "
+        "what it sends vanishes"
         for node in dict.fromkeys(n for p in paths for n in (p.from_node, p.to_node))
         if (peers := hears_alone(cluster, network, node))
     )

@@ -110,8 +110,8 @@ def unreachable(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe
         subject=f"{short_name(network, centre)}: unreachable",
         data=path_data(paths),
         seen=(
-            *reasons_of(paths),
             *heard_lines(cluster, network, paths),
+            *reasons_of(paths),
             *_ladders(cluster, network, paths),
             *result_lines(paths),
         ),
