@@ -11,7 +11,7 @@ from checks.model.finding import FAULTS
 from checks.model.hypothesis import Place
 from checks.rules.below_nics import Below, below
 from checks.rules.silence import hears_alone
-from checks.rules.tunnels import STANDARD_MTU, missing_bytes, tunnels_of
+from checks.rules.tunnels import STANDARD_MTU, missing_bytes, mtu_below, tunnels_of
 
 HAIP_VANISHES = "IC-HAIP-010"
 """The finding about HAIP addresses of which the private addresses of the same ports answer."""
@@ -39,7 +39,7 @@ def on_switch(seen: Seen, place: Place) -> Fit:
     """Return whether the MTU of a switch can explain how short the paths of a place are: no switch carries less than
     the standard MTU, and a tunnel does."""
     paths = _short_paths(seen, place)
-    is_standard = bool(paths) and all(path.expected_mtu <= STANDARD_MTU for path in paths)
+    is_standard = bool(paths) and all(mtu_below(path) <= STANDARD_MTU for path in paths)
     return Fit.NOT if is_standard and tunnels_of(paths) else Fit.AS_ANY
 
 

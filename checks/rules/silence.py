@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from checks.model.facts import Cluster, Leg, PathProbe, PrivateNetwork, Unknown, Verdict
+from checks.model.facts import Cluster, Leg, PathProbe, PrivateNetwork, Verdict
 from checks.model.wording import listed
 from checks.rules.neighbour_entries import Whose, neighbour_entries
 from checks.rules.node_counts import sysctl
@@ -63,8 +63,8 @@ def hears_alone(cluster: Cluster, network: PrivateNetwork, node: str) -> tuple[s
 def heard_lines(cluster: Cluster, network: PrivateNetwork, paths: Sequence[PathProbe]) -> tuple[str, ...]:
     """Return a line for each end of these paths that hears peers, none of which hears it."""
     return tuple(
-        f"{node} has the MAC address of {listed(peers)}, and no peer has that of {node}: ARP requests reach {node}, and "
-        "what it sends vanishes"
+        f"{node} has the MAC address of {listed(peers)}, and no peer has that of {node}: ARP requests reach "
+        f"{node}, and what it sends vanishes"
         for node in dict.fromkeys(n for p in paths for n in (p.from_node, p.to_node))
         if (peers := hears_alone(cluster, network, node))
     )
