@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import product
 from math import ceil, erfc, exp, fsum, log, sqrt
 
-from checks.diagnosis.cause import Cause
+from checks.diagnosis.cause import Cause, Fit
 from checks.diagnosis.seen import PROBES, RARE, Loss, Pair, Seen, Sent, pair_of
 from checks.model.finding import FAULTS, Finding, Status
 from checks.model.hypothesis import Footprint, How, Place, Standing
@@ -39,7 +39,7 @@ class Candidate:
     shown: tuple[Finding, ...] = ()
     """The findings that state it; empty where it was inferred from losses."""
     width: int = 0
-    fit: int = 1
+    fit: Fit = Fit.AS_ANY
     """How well its place fits the cause, of an inferred candidate; see `Cause.fits`."""
     certain_from: int = 0
     """The least size in bytes of which a loss was seen: smaller packets of the footprint may pass."""
@@ -109,12 +109,16 @@ class Candidate:
         """Return whether a share of losses can lose each of so few packets."""
         kind = Sent(leg, 0, 0).kind
         if kind not in self._chances:
-            in_part = [sent for sent in self._within(seen, How.SHARE) if sent.lost < sent.of]
+            # What is known of the flows of a link is of other paths, too.
+            within = list(self._within(seen, How.SHARE, frozenset(seen.on) if self.share_of_flows else self.pairs))
+            in_part = [sent for sent in within if sent.lost < sent.of]
             like = [sent for sent in in_part if sent.kind == kind]
             share, others = _shared(like)[0], [sent for sent in in_part if sent.lost]
             if not share:  # tests of one packet are lost whole or not at all
                 share = _shared(others)[0]
                 share *= (1 - share) ** sum(sent.of for sent in like) >= RARE
+            if not like and share ** (sum(sent.of for sent in within if sent.kind == kind) // 2) < RARE:
+                share = 0.0  # all of a kind were lost; a ping has two legs
             self._chances[kind] = max(1, len(like) or len(others)), share
         tests, share = self._chances[kind]
         return tests * share ** (one.of or 0) >= RARE
@@ -206,11 +210,12 @@ class Candidate:
         one = loss.observation
         in_turn = len({leg.networks for leg in one.legs}) > 1
         return any(
-            self._is_enough(legs, one, seen) for legs in ([one.legs] if in_turn else [[leg] for leg in one.legs])
+            self._is_enough(legs, loss, seen) for legs in ([one.legs] if in_turn else [[leg] for leg in one.legs])
         )
 
-    def _is_enough(self, legs: Sequence[Traffic], one: Observation, seen: Seen) -> bool:
-        ways = {way for leg in legs for way in _ways(leg)}
+    def _is_enough(self, legs: Sequence[Traffic], loss: Loss, seen: Seen) -> bool:
+        one, senders = loss.observation, seen.senders_of(loss)
+        ways = {way for leg in legs for way in _ways(leg) if not senders or way[1] in senders}
         met = [(leg & e.traffic) for leg in legs for e in self.effects if leg.meets(e.traffic)]
         own = {way for leg in met for way in _ways(leg)}
         if not {way[1:] for way in ways} <= {way[1:] for way in own}:

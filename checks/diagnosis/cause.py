@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from enum import StrEnum
+from enum import IntEnum, StrEnum
 
 from checks.diagnosis.seen import Seen
 from checks.model.facts import Cluster
@@ -43,6 +43,18 @@ class At(StrEnum):
     def width(self) -> int:
         """How much it assumes: a narrower place comes first."""
         return {At.NODE: 1, At.PATH: 2, At.SIDES: 2, At.NETWORK: 3}[self]
+
+
+class Fit(IntEnum):
+    """How well a place fits a cause, from what was read there."""
+
+    NOT = 0
+    """The cause cannot be there."""
+    LESS = 1
+    """It is not known whether it can be there, or another cause is nearer: it comes after others of the same losses."""
+    AS_ANY = 2
+    MORE = 3
+    """What was read points to it: it comes before others of the same losses."""
 
 
 @dataclass(frozen=True)
@@ -82,9 +94,8 @@ class Cause:
     """Packets that must have passed where a pattern loses others: the cause is about the difference."""
     at: tuple[At, ...] = ()
     """Where its patterns are looked for."""
-    fits: Callable[[Seen, Place], int] | None = None
-    """How well a place fits the cause, where its patterns are met, from what was read there: 0 where the cause cannot
-    be there, 1 as well as any, 2 where what was read points to it: it comes before others of the same losses."""
+    fits: Callable[[Seen, Place], Fit] | None = None
+    """How well a place fits the cause, where its patterns are met; None: as well as any."""
     moves: tuple[str, ...] = ()
     """The codes of findings about counters and values at its nodes that it leads to: NIC down, HAIP elsewhere."""
     is_of_each_node: bool = False

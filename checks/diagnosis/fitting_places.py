@@ -4,42 +4,51 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from checks.diagnosis.cause import Fit
 from checks.diagnosis.seen import Seen
 from checks.model.facts import PathProbe, PrivateNetwork, Unknown
 from checks.model.finding import FAULTS
 from checks.model.hypothesis import Place
-from checks.rules.below_nics import below
-from checks.rules.tunnels import STANDARD_MTU, missing_bytes, tunnels_of
+from checks.rules.below_nics import Below, below
+from checks.rules.silence import hears_alone
+from checks.rules.tunnels import STANDARD_MTU, missing_bytes, mtu_below, tunnels_of
 
 HAIP_VANISHES = "IC-HAIP-010"
 """The finding about HAIP addresses of which the private addresses of the same ports answer."""
 
 
-def below_nics(seen: Seen, place: Place) -> int:
-    """Return whether a hypervisor, a cloud or a container host can be below a NIC of a place."""
-    nodes = (*place.nodes, *place.to)
-    can = any(below(seen.cluster, network, node).can_filter for network in _networks(seen, place) for node in nodes)
-    return int(can)
+def below_nics(seen: Seen, place: Place) -> Fit:
+    """Return whether a hypervisor, a cloud or a container host can be below a NIC of a place. A node that hears its
+    peers, while none hears it, points to it: such filters look at what a node sends."""
+    ends = [(network, node) for network in _networks(seen, place) for node in (*place.nodes, *place.to)]
+    layers = {below(seen.cluster, network, node) for network, node in ends} - {Below.CABLE}
+    if not layers:
+        return Fit.NOT
+    if layers == {Below.NOT_KNOWN}:
+        return Fit.LESS
+    alone = len(place.nodes) == 1 and not place.to
+    return Fit.MORE if alone and any(hears_alone(seen.cluster, *end) for end in ends) else Fit.AS_ANY
 
 
-def in_tunnel(seen: Seen, place: Place) -> int:
+def in_tunnel(seen: Seen, place: Place) -> Fit:
     """Return whether the headers of a tunnel explain how short the paths of a place are."""
-    return 2 if tunnels_of(_short_paths(seen, place)) else 0
+    return Fit.MORE if tunnels_of(_short_paths(seen, place)) else Fit.NOT
 
 
-def on_switch(seen: Seen, place: Place) -> int:
+def on_switch(seen: Seen, place: Place) -> Fit:
     """Return whether the MTU of a switch can explain how short the paths of a place are: no switch carries less than
     the standard MTU, and a tunnel does."""
     paths = _short_paths(seen, place)
-    is_standard = bool(paths) and all(path.expected_mtu <= STANDARD_MTU for path in paths)
-    return 0 if is_standard and tunnels_of(paths) else 1
+    is_standard = bool(paths) and all(mtu_below(path) <= STANDARD_MTU for path in paths)
+    return Fit.NOT if is_standard and tunnels_of(paths) else Fit.AS_ANY
 
 
-def of_haip(seen: Seen, place: Place) -> int:
+def of_haip(seen: Seen, place: Place) -> Fit:
     """Return whether packets between HAIP addresses vanish at a place for no reason but their addresses."""
     nodes = {*place.nodes, *place.to}
     found = [f for f in seen.findings if f.code == HAIP_VANISHES and f.status in FAULTS]
-    return int(any(f.network in place.networks and (not nodes or not nodes.isdisjoint(f.nodes)) for f in found))
+    at_place = (f.network in place.networks and (not nodes or not nodes.isdisjoint(f.nodes)) for f in found)
+    return Fit.AS_ANY if any(at_place) else Fit.NOT
 
 
 def without_counts(seen: Seen, place: Place) -> int:

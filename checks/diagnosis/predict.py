@@ -10,7 +10,7 @@ from itertools import combinations
 import msgspec
 
 from checks.diagnosis.candidate import Candidate
-from checks.diagnosis.cause import At, Cause, Touch, Way
+from checks.diagnosis.cause import At, Cause, Fit, Touch, Way
 from checks.diagnosis.seen import Loss, Pair, Seen, pair_of
 from checks.model.facts import Unknown
 from checks.model.finding import Finding
@@ -154,8 +154,8 @@ def inferred(cause: Cause, lost: LostPaths) -> Iterator[Candidate]:
     """Yield the cause at each place where it can have lost what was lost, and where nothing that passed contradicts."""
     for touch in cause.patterns:
         for made in lost.candidates(cause, touch):
-            fit = cause.fits(lost.seen, made.place) if cause.fits else 1
-            if fit and not made.lacks_contrast(lost.seen):
+            fit = cause.fits(lost.seen, made.place) if cause.fits else Fit.AS_ANY
+            if fit is not Fit.NOT and not made.lacks_contrast(lost.seen):
                 yield replace(made, fit=fit)
 
 

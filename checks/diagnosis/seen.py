@@ -73,6 +73,7 @@ class Seen:
                     self.lost_on[way].append(loss)
             if None in ways or not ways:
                 self.unplaced.append(loss)
+        self._senders: dict[int, frozenset[str]] = {}
         for finding in self.findings:
             for seen in finding.observed:
                 self._index(seen)
@@ -102,6 +103,27 @@ class Seen:
             return True
         is_remark = loss.finding.status in (Status.INFO, Status.SKIPPED) and loss.finding.outweighed is None
         return is_remark and loss.observation.what in PROBES
+
+    def senders_of(self, loss: Loss) -> frozenset[str]:
+        """Return from whom the packets of a loss without one known sender came, by those losses of the same finding and
+        the same receivers of which the sender is known; empty where there are none."""
+        if all(leg.senders is None or len(leg.senders) == 1 for leg in loss.observation.legs):
+            return frozenset()
+        if loss.number not in self._senders:
+            self._senders[loss.number] = self._known_senders(loss)
+        return self._senders[loss.number]
+
+    def _known_senders(self, loss: Loss) -> frozenset[str]:
+        receivers = {leg.receivers for leg in loss.observation.legs}
+        possible = {node for leg in loss.observation.legs for node in leg.senders or ()}
+        known = {
+            leg.senders[0]
+            for other in self.losses
+            if other.finding is loss.finding and other.observation.what == loss.observation.what
+            for leg in other.observation.legs
+            if leg.receivers in receivers and leg.senders and len(leg.senders) == 1
+        }
+        return frozenset(known & possible)
 
     def key(self, finding: Finding) -> Key:
         """Return the key of a finding."""

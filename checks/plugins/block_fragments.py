@@ -13,7 +13,7 @@ from checks.plugins.shared.filter_commands import RULES
 from checks.plugins.shared.path_text import first_lines, short_name
 from checks.plugins.shared.place_steps import below_steps, capture_steps
 from checks.plugins.udp_path.flow_text import held_text, others_text
-from checks.rules.flow_verdicts import flows_of
+from checks.rules.flow_verdicts import flows_of, probed_paths
 from checks.rules.fragment_verdicts import CutVerdict, cut, judge_fragments
 from checks.rules.observed.datagrams import blocks_in_fragments
 
@@ -51,7 +51,7 @@ def fragments(cluster: Cluster) -> Iterator[Finding]:
         return
     flows = cluster.flows
     judged = [
-        (network, verdict, [p for p in probes if judge_fragments(p, flows) is verdict])
+        (network, verdict, [p for p in probes if judge_fragments(p, flows, probed_paths(cluster)) is verdict])
         for network in cluster.networks
         if isinstance(flows, Flows) and (probes := [p for p in flows.probes if p.network == network.name])
         for verdict in (CutVerdict.DROPPED, CutVerdict.UNDECIDED, CutVerdict.PASSES)

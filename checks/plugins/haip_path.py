@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from checks.model.check import Kind, check
-from checks.model.facts import Cluster, HaipPath, HaipPaths, NotGathered, PrivateNetwork, Unknown
+from checks.model.facts import Cluster, HaipPath, HaipPaths, NotGathered, PrivateNetwork, Unknown, Verdict
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.wording import between, counted, hub, listed
 from checks.plugins.shared.path_text import first_lines, short_name
@@ -179,7 +179,7 @@ def _filtered(cluster: Cluster, network: PrivateNetwork, paths: Sequence[HaipPat
     return FILTERED.finding(
         Status.FAIL,
         f"No ping passes on {network.name} between HAIP addresses, {_where(cluster, network, paths)}, while the "
-        "private addresses of the same ports answer.",
+        f"private addresses of the same ports {_answers(cluster, network, pairs)}.",
         subject=f"{short_name(network, centre)}: HAIP filtered",
         data={"paths": len(paths), "first_path": f"{first.source_ip} -> {first.destination_ip}"},
         seen=(*_entry_lines(paths), *_lines(paths)),
@@ -196,6 +196,15 @@ def _filtered(cluster: Cluster, network: PrivateNetwork, paths: Sequence[HaipPat
         nodes=nodes,
         extent=(len(paths), "paths"),
     )
+
+
+def _answers(cluster: Cluster, network: PrivateNetwork, pairs: set[tuple[str, str]]) -> str:
+    """Return what the pings between the private addresses do: `answer`; some of them can be lost."""
+    paths = cluster.paths if isinstance(cluster.paths, tuple) else ()
+    here = [
+        p for p in paths if p.network == network.name and {(p.from_node, p.to_node), (p.to_node, p.from_node)} & pairs
+    ]
+    return "answer most pings" if any(p.verdict is Verdict.LOSS for p in here) else "answer"
 
 
 def _entry_lines(paths: Sequence[HaipPath]) -> tuple[str, ...]:

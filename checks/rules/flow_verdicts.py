@@ -290,7 +290,8 @@ def _without_answer(flows: Flows, probe: FlowProbe, arrivals: FlowArrivals | Non
         reason = f"no datagram got an answer, and {probe.to_node} does not show whether any arrived"
         return FlowJudgement(probe, FlowVerdict.UNDECIDED, reason=reason)
     if not of_others(arrivals) and not who_sent(flows) and not lost_here(flows, probe)[1]:
-        return FlowJudgement(probe, FlowVerdict.PASSES, whole(probe))  # the answers alone are missing
+        reason = f"the kernel of {probe.to_node} counted each of them (Udp.NoPorts): the answers alone vanish"
+        return FlowJudgement(probe, FlowVerdict.PASSES, whole(probe), reason)
     if not did_not_arrive(flows, probe, probe.datagrams):
         reason = (
             f"{arrivals.counted} of {arrivals.sent} datagrams arrived at {probe.to_node}, which does not answer those "

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
+from math import ceil
 
-from checks.model.facts import FlowPort, FlowProbe, Flows
+from checks.model.facts import FlowPort, FlowProbe, Flows, PathProbe, Verdict
 from checks.rules.flow_verdicts import (
     FlowVerdict,
     counts_of,
@@ -47,8 +49,9 @@ class CutVerdict(StrEnum):
     NOT_SENT = "not sent"
 
 
-def judge_fragments(probe: FlowProbe, flows: Flows) -> CutVerdict:
-    """Return what the blocks of a path show: dropped where all are, while full-size packets of the same port pass."""
+def judge_fragments(probe: FlowProbe, flows: Flows, paths: Sequence[PathProbe] = ()) -> CutVerdict:
+    """Return what the blocks of a path show: dropped where all are, while full-size packets of the same port pass.
+    `paths` are those that pings probed: a share of all packets that is lost there can lose each block."""
     ports = cut(probe)
     if not ports:
         return CutVerdict.NOT_SENT if probe.reason or not whole(probe) else CutVerdict.NOT_CUT
@@ -63,12 +66,26 @@ def judge_fragments(probe: FlowProbe, flows: Flows) -> CutVerdict:
         and all(p.full_answered for p in examined)
         and max(lost, *_lost_with(probe, flows)) >= LEAST_CUT
         and did_not_arrive(flows, probe, lost)
+        and not _is_by_share(probe, lost, paths)
     ):
         return CutVerdict.DROPPED
     is_counted = lost_here(flows, probe)[1] == 0 and not of_others(flows.arrived(probe.to_node)) and not who_sent(flows)
     return CutVerdict.PASSES if is_counted else CutVerdict.UNDECIDED
 
 
+def _is_by_share(probe: FlowProbe, lost: int, paths: Sequence[PathProbe]) -> bool:
+    """Return whether the share of the pings that is lost on a path, of which each fragment is lost too, loses all the
+    blocks by chance."""
+    ends = {probe.from_node, probe.to_node}
+    here = [p for p in paths if p.network == probe.network and {p.from_node, p.to_node} == ends]
+    series = [s for p in here if p.verdict is Verdict.LOSS for s in p.series if s.sent and not s.refused_locally]
+    share = max((1 - s.received / s.sent for s in series), default=0.0)
+    fragments = max((ceil(port.payload / p.expected_mtu) for p in here for port in cut(probe)), default=1)
+    return float((1 - (1 - share) ** fragments) ** lost) >= _BY_CHANCE
+
+
+_BY_CHANCE = 0.001
+"""The probability from which on chance explains that each block was lost. It is ours."""
 LEAST_UNANSWERED = 2
 """Blocks in fragments without an answer from which a network counts: a kernel limits its answers."""
 

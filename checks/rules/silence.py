@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from checks.model.facts import Cluster, Leg, PathProbe, PrivateNetwork, Unknown
+from checks.model.facts import Cluster, Leg, PathProbe, PrivateNetwork, Verdict
 from checks.model.wording import listed
 from checks.rules.neighbour_entries import Whose, neighbour_entries
 from checks.rules.node_counts import sysctl
@@ -46,17 +46,28 @@ def ladder_line(cluster: Cluster, network: PrivateNetwork, path: PathProbe) -> s
     return f"{path.from_node} -> {path.to_node}: {'; '.join(part for part in parts if part)}"
 
 
-def heard_lines(cluster: Cluster, network: PrivateNetwork, paths: Sequence[PathProbe]) -> tuple[str, ...]:
-    """Return a line for each silent node that has the MAC addresses of all its peers while none of them has its own:
-    frames reach it, and those that it sends vanish. After such pings an entry without answers would have failed."""
-    probed = [p for p in ([] if isinstance(cluster.paths, Unknown) else cluster.paths) if p.network == network.name]
+def hears_alone(cluster: Cluster, network: PrivateNetwork, node: str) -> tuple[str, ...]:
+    """Return the peers of which a node has the MAC address after its pings got no answer, while no peer has its own:
+    requests of these peers reach the node, and what it sends vanishes. Without answers and requests such an entry fails
+    within seconds. Empty where a peer hears the node."""
     own = {(e.node, e.peer) for e in neighbour_entries(cluster) if e.network == network.name and e.whose is Whose.OWN}
-    lines = []
-    for node in dict.fromkeys(p.to_node for p in paths):
-        peers = [p.from_node for p in probed if p.to_node == node and not p.neighbour_mac]
-        if len(peers) == len(network.ports) - 1 and all((node, peer) in own for peer in peers):
-            lines.append(f"{node} has the MAC address of {listed(peers)}, whose answers to ARP do not arrive there")
-    return tuple(lines)
+    paths = [p for p in (cluster.paths if isinstance(cluster.paths, tuple) else ()) if p.network == network.name]
+    lost = {(p.from_node, p.to_node) for p in paths if p.from_node == node and not p.neighbour_mac}
+    to_it = [p for p in paths if p.to_node == node]
+    if any((p.from_node, node) in own or p.verdict is Verdict.PASSES for p in to_it):
+        return ()
+    asking = [p.from_node for p in to_it if p.verdict is Verdict.UNREACHABLE and not p.neighbour_mac]
+    return tuple(peer for peer in asking if (node, peer) in own - lost)
+
+
+def heard_lines(cluster: Cluster, network: PrivateNetwork, paths: Sequence[PathProbe]) -> tuple[str, ...]:
+    """Return a line for each end of these paths that hears peers, none of which hears it."""
+    return tuple(
+        f"{node} has the MAC address of {listed(peers)}, and no peer has that of {node}: ARP requests reach "
+        f"{node}, and what it sends vanishes"
+        for node in dict.fromkeys(n for p in paths for n in (p.from_node, p.to_node))
+        if (peers := hears_alone(cluster, network, node))
+    )
 
 
 def _rungs(cluster: Cluster, network: PrivateNetwork, path: PathProbe) -> Iterator[Rung]:

@@ -33,9 +33,21 @@ def missing_bytes(path: PathProbe) -> int:
     return path.expected_mtu - path.path_mtu if isinstance(path.path_mtu, int) else 0
 
 
+def mtu_below(path: PathProbe) -> int:
+    """Return the MTU that the network below a tunnel has: the NICs', or the standard MTU where less than that passes,
+    since each Ethernet switch carries it."""
+    is_less = isinstance(path.path_mtu, int) and path.path_mtu < STANDARD_MTU
+    return min(path.expected_mtu, STANDARD_MTU) if is_less else path.expected_mtu
+
+
+def header_bytes(path: PathProbe) -> int:
+    """Return the bytes that the headers of a tunnel take; 0 where no limit is known."""
+    return mtu_below(path) - path.path_mtu if isinstance(path.path_mtu, int) else 0
+
+
 def tunnel_of(path: PathProbe) -> str:
     """Return the tunnel whose headers explain the bytes that are missing; empty where none does."""
-    missing, is_standard = missing_bytes(path), path.expected_mtu <= STANDARD_MTU
+    missing, is_standard = header_bytes(path), mtu_below(path) <= STANDARD_MTU
     if name := _HEADERS.get(missing, "") or (_SMALL.get(missing, "") if is_standard else ""):
         return name
     return "a tunnel such as IPsec" if is_standard and 0 < missing <= _MOST_HEADER_BYTES else ""

@@ -29,7 +29,7 @@ _VERDICTS = {
     "IC-PATH-031": Verdict.UNREACHABLE,
 }
 """The codes of findings about pings alone, with the verdict on their paths."""
-_HAIP_CODE = "IC-HAIP-002"
+_HAIP_CODE, _HAIP_ALONE_CODE = "IC-HAIP-002", "IC-HAIP-010"
 _BLOCK_BYTES = 8192
 _MAY_PASS = (FlowVerdict.PASSES, FlowVerdict.UNDECIDED)
 """The verdicts on datagrams that do not contradict blocks which arrive. With any other, blocks took another network."""
@@ -67,7 +67,7 @@ def as_observed(finding: Finding) -> Finding:
 
 
 def _weighed(cluster: Cluster, finding: Finding, loads: Loads, flows: FlowsByPath) -> Finding:
-    if finding.code == _HAIP_CODE:
+    if finding.code in (_HAIP_CODE, _HAIP_ALONE_CODE):
         return _haip_weighed(cluster, finding, loads)
     paths = _paths(cluster, finding)
     network = _network(cluster, finding.network)
@@ -106,7 +106,8 @@ def _haip_weighed(cluster: Cluster, finding: Finding, loads: Loads) -> Finding:
     here = [p for p in found.paths if p.network == finding.network]
     ill = [p for p in here if p.full_answered < p.full_sent or p.small_answered < p.small_sent]
     ways = {way for p in ill for way in ((p.from_node, p.to_node), (p.to_node, p.from_node))}
-    if not ill or not all(_is_silent_below(cluster, finding.network, way) for way in ways):
+    is_only = isinstance(cluster.networks, tuple) and len(cluster.networks) == 1  # blocks take no other network
+    if not ill or not (is_only or all(_is_silent_below(cluster, finding.network, way) for way in ways)):
         return finding  # pings between the private addresses pass, so ICMP is not the reason
     below = [p for p in _paths_of(cluster) if p.network == finding.network and (p.from_node, p.to_node) in ways]
     if not all(_may_carry_blocks(cluster, path) for path in below):
@@ -127,6 +128,16 @@ def _is_silent_below(cluster: Cluster, network: str, way: tuple[str, str]) -> bo
     """Return whether pings fail between the private addresses of two nodes, too."""
     here = [p for p in _paths_of(cluster) if p.network == network and {p.from_node, p.to_node} == set(way)]
     return any(p.verdict is not Verdict.PASSES for p in here)
+
+
+def _is_haip_silent(cluster: Cluster, path: PathProbe) -> bool:
+    """Return whether no ping between the HAIP addresses of two nodes was answered while some between their private ones
+    are: then the blocks that arrive take another network."""
+    found = cluster.haip_paths.paths if isinstance(cluster.haip_paths, HaipPaths) else ()
+    ends = {path.from_node, path.to_node}
+    sent = [p for p in found if p.network == path.network and {p.from_node, p.to_node} == ends and p.small_sent]
+    answers = any(series.received for series in path.series)
+    return answers and any(not p.small_answered and not p.full_answered for p in sent)
 
 
 def _paths_of(cluster: Cluster) -> Sequence[PathProbe]:
@@ -186,7 +197,7 @@ def _blocks_pass(cluster: Cluster, network: PrivateNetwork, path: PathProbe, sha
         return False  # blocks may travel by RDMA there, which shows nothing about the path of UDP
     if isinstance(path.path_mtu, int) and path.path_mtu > _BLOCK_BYTES:
         return False  # a block fits into what passes, so blocks say nothing about larger packets
-    if not _may_carry_blocks(cluster, path):
+    if not _may_carry_blocks(cluster, path) or _is_haip_silent(cluster, path):
         return False
     ways = ((path.from_node, path.to_node), (path.to_node, path.from_node))
     return all(_flows_without_loss(cluster, network, way, share, loads) for way in ways)

@@ -130,9 +130,15 @@ def test_no_datagram_at_all_while_pings_pass_is_a_filter_of_udp():
     assert finding.status is Status.FAIL  # blocks travel by UDP, whether or not the database was queried
 
 
-def test_datagrams_that_arrive_and_are_not_answered_are_not_decided():
-    facts = flows(probe(*[DEAD] * 6), counted=24)
-    assert found(facts)["IC-FLOW-006"].status is Status.INFO
+def test_datagrams_that_arrive_in_full_pass_though_none_is_answered():
+    finding = found(flows(probe(*[DEAD] * 6), counted=24))["IC-FLOW-001"]
+    assert finding.status is Status.PASS
+    assert "the answers alone vanish" in finding.seen[0]
+
+
+@pytest.mark.parametrize("counted", [20, 25], ids=["some did not arrive", "others sent too"])
+def test_datagrams_without_answers_are_not_decided_by_a_count_that_differs(counted):
+    assert found(flows(probe(*[DEAD] * 6), counted=counted))["IC-FLOW-006"].status is Status.INFO
 
 
 def test_a_prohibition_names_the_filter():

@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from checks.change.gates import documented
 from checks.diagnosis.diagnose import diagnose
+from checks.diagnosis.seen import Seen
 from checks.model.finding import Finding, Status, Waived
 from checks.model.hypothesis import Diagnosis, Hypothesis, Standing
 from checks.model.observation import Fate, Observation
@@ -248,3 +249,13 @@ def test_blocks_that_two_causes_can_have_lost_are_said_of_both():
     (account,) = diagnose(built, [*gc_blocks_lost.run(built), *drops]).accounts
     assert (account.explained, account.unexplained) == ({"CAUSE-01 or CAUSE-16": 31}, 0)
     assert account.text == "31 lost at prod2 = 31 on the way from rac1 (CAUSE-01 or CAUSE-16)."
+
+
+def test_blocks_without_a_known_sender_are_those_of_the_senders_that_are_known():
+    some = Traffic(networks=(NET1,), senders=("rac1", "rac2"), receivers=("rac3",), protocols=("udp",))
+    unknown = Observation(fate=Fate.LOST, what="block", legs=(some,), number=4, of=None)
+    seen = Seen(cluster(3), [finding("IC-LOST-002", blocks("rac2>rac3", 3, 99, NET1), unknown, at="rac3")])
+    of = {loss.observation: seen.senders_of(loss) for loss in seen.losses}
+    assert of[unknown] == {"rac2"}
+    alone = Seen(cluster(3), [finding("IC-LOST-002", unknown, at="rac3")])
+    assert alone.senders_of(alone.losses[0]) == frozenset()

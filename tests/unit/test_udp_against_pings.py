@@ -170,3 +170,38 @@ def test_blocks_do_not_outweigh_haip_pings_where_the_sender_refuses_datagrams():
     built = msgspec.structs.replace(haip_silent(), flows=Flows((FlowProbe(*ends, (barred,)),)))
     (found,) = outweigh(built, [f for f in haip_path.run(built) if f.code == "IC-HAIP-002"])
     assert found.status is Status.FAIL
+
+
+def test_blocks_outweigh_haip_pings_where_they_can_take_no_other_network():
+    base = haip_silent()
+    assert isinstance(base.networks, tuple)
+    only = msgspec.structs.replace(
+        base,
+        networks=base.networks[1:],
+        paths=tuple(p for p in loaded(Verdict.PASSES).paths if p.network == base.networks[1].name),
+    )
+    (found,) = outweigh(only, [f for f in haip_path.run(only) if f.code == "IC-HAIP-010"])
+    assert (found.status, found.outweighed.status) == (Status.INFO, Status.FAIL)
+
+
+@pytest.mark.parametrize(("small_answered", "status"), [(1, Status.INFO), (0, Status.FAIL)])
+def test_blocks_take_another_network_where_haip_is_silent_and_private_addresses_answer(small_answered, status):
+    base = haip_silent()
+    silent = tuple(msgspec.structs.replace(p, small_answered=small_answered) for p in base.haip_paths.paths)
+    series = (PingSeries(56, 20, 10), PingSeries(8972, 20, 10))
+    lossy = with_paths(
+        msgspec.structs.replace(loaded(Verdict.PASSES), haip_paths=HaipPaths(silent)),
+        path(base.networks[1], "rac1", "rac2", Verdict.LOSS, series=series),
+    )
+    assert judged(lossy).status is status
+
+
+@pytest.mark.parametrize(("received", "code"), [(33, "IC-HAIP-010"), (10, "IC-HAIP-002")])
+def test_haip_is_filtered_where_the_share_lost_of_private_pings_leaves_no_chance(received, code):
+    base = haip_silent()
+    series = (PingSeries(56, 40, received), PingSeries(8972, 40, 40))
+    ways = (("rac1", "rac2"), ("rac2", "rac1"))
+    lossy = with_paths(base, *(path(base.networks[1], a, b, Verdict.LOSS, series=series) for a, b in ways))
+    (found,) = [f for f in haip_path.run(lossy) if f.status is Status.FAIL]
+    assert found.code == code
+    assert found.title.endswith("answer most pings.") is (code == "IC-HAIP-010")

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from checks.model.facts import FlowArrivals, FlowPort, FlowProbe, Flows, OtherSender
+from checks.model.facts import FlowArrivals, FlowPort, FlowProbe, Flows, OtherSender, PathProbe, PingSeries, Verdict
 from checks.rules.flow_verdicts import FlowVerdict, judge_flow
 from checks.rules.fragment_verdicts import CutVerdict, is_disturbed, judge_fragments
 from checks.sources.nodes.read_only import fault_of_command
@@ -303,3 +303,12 @@ def test_few_blocks_lost_on_each_path_to_a_node_show_together_that_fragments_are
     assert judge_fragments(one_passes[1], Flows(one_passes, (FlowArrivals("rac9", 24, 19),))) is CutVerdict.UNDECIDED
     alone = (cut_path("rac1", "rac9", sent=5),)
     assert judge_fragments(alone[0], Flows(alone, (FlowArrivals("rac9", 8, 3),))) is CutVerdict.DROPPED
+
+
+def test_blocks_that_a_share_of_all_packets_can_lose_do_not_show_that_fragments_are_dropped() -> None:
+    alone = cut_path("rac1", "rac9", sent=7)
+    flows = Flows((alone,), (FlowArrivals("rac9", 10, 3),))
+    for lost, verdict in ((16, CutVerdict.UNDECIDED), (1, CutVerdict.DROPPED)):
+        series = (PingSeries(56, 80, 80 - lost), PingSeries(1472, 80, 80 - lost))
+        path = PathProbe("eth2", "rac9", "rac1", "", "", 1500, Verdict.LOSS, series)
+        assert judge_fragments(alone, flows, (path,)) is verdict

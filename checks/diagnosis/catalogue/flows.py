@@ -43,6 +43,7 @@ FLOWS = (
         sign="the counters of each link of the aggregation",
         further_sources=(mos(11), _HASH),
         supported_by=("IC-FLOW-003", "IC-FLOW-015"),
+        hinted_by=("IC-FLOW-011",),  # as those of CAUSE-70
         excluded_by=("IC-FLOW-001",),
         covers=_PORTS,
         look=look(

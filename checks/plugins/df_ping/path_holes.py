@@ -33,7 +33,7 @@ from checks.plugins.shared.path_text import (
 )
 from checks.rules.below_nics import Below, below
 from checks.rules.observed.pings import pings
-from checks.rules.tunnels import STANDARD_MTU, missing_bytes, tunnels_of
+from checks.rules.tunnels import STANDARD_MTU, header_bytes, mtu_below, tunnels_of
 
 
 def hole_between(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> Finding:
@@ -136,10 +136,11 @@ def _is_tunnelled(paths: Sequence[PathProbe]) -> bool:
 
 def _short_text(paths: Sequence[PathProbe]) -> str:
     """Return the sentence with the limit: ` At most 1458 bytes pass, 42 too few: the headers of NVGRE.`"""
-    known = sorted({(p.path_mtu, missing_bytes(p)) for p in paths if isinstance(p.path_mtu, int)})
+    known = sorted({(p.path_mtu, header_bytes(p)) for p in paths if isinstance(p.path_mtu, int)})
     limits = listed([f"{mtu}" for mtu, _ in known], "or")
     missing = listed([f"{missing}" for _, missing in known], "or")
-    return f" At most {limits} bytes pass, {missing} fewer, as behind {_named(paths)}."
+    than = "" if mtu_below(paths[0]) == paths[0].expected_mtu else f" than {mtu_below(paths[0])}"
+    return f" At most {limits} bytes pass, {missing} fewer{than}, as behind {_named(paths)}."
 
 
 def _tunnel_why(paths: Sequence[PathProbe]) -> str:
@@ -160,7 +161,7 @@ def _tunnel_steps(cluster: Cluster, network: PrivateNetwork, paths: Sequence[Pat
         who = "the network team"
     else:
         who = "those who run the hypervisor, the cloud or the container host"
-    mtu, most = paths[0].expected_mtu, max(missing_bytes(p) for p in paths)
+    mtu, most = paths[0].expected_mtu, max(header_bytes(p) for p in paths)
     left = min(p.path_mtu for p in paths if isinstance(p.path_mtu, int))
     return (
         Remedy(
@@ -169,7 +170,7 @@ def _tunnel_steps(cluster: Cluster, network: PrivateNetwork, paths: Sequence[Pat
         ),
         Remedy("Reproduce the loss by hand.", ping_commands(paths), f"any user on {paths[0].from_node}"),
         Remedy(
-            f"Have the MTU of the network below the tunnel raised by {most} bytes or more. Where that is not possible, "
+            f"Have the MTU of the network below the tunnel raised to {mtu + most} or more. Where that is not possible, "
             f"set the private NICs of the nodes to MTU {left} with the safe-change procedure.",
             (safe_change(left),),
             is_change=True,

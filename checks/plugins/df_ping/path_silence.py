@@ -106,12 +106,12 @@ def unreachable(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe
     ends = [centre] if centre else sorted({n for pair in pairs for n in pair})
     yield UNREACHABLE.finding(
         Status.FAIL,
-        f"No packet passes on {network.name} {where(cluster, network, pairs)}.",
+        f"No packet passes on {network.name} {_where_silent(cluster, network, pairs)}.",
         subject=f"{short_name(network, centre)}: unreachable",
         data=path_data(paths),
         seen=(
-            *reasons_of(paths),
             *heard_lines(cluster, network, paths),
+            *reasons_of(paths),
             *_ladders(cluster, network, paths),
             *result_lines(paths),
         ),
@@ -131,6 +131,12 @@ def unreachable(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe
         nodes=ends,
         extent=(len(paths), "paths"),
     )
+
+
+def _where_silent(cluster: Cluster, network: PrivateNetwork, pairs: set[tuple[str, str]]) -> str:
+    """Return where no host answered ARP: the request or its answer vanished, so the direction is not known."""
+    both = {(b, a) for a, b in pairs} <= pairs
+    return where(cluster, network, pairs) if both else where_either_way(cluster, network, pairs)
 
 
 def _divided(

@@ -10,7 +10,8 @@ import msgspec
 from checks.model.check import Kind, check
 from checks.model.facts import Cluster, Flows, HaipPaths, NotGathered, PathProbe, PrivateNetwork, Unknown, Verdict
 from checks.model.finding import Finding, Remedy, Status
-from checks.model.wording import counted, listed
+from checks.model.wording import counted, hub, listed
+from checks.plugins.shared.place_steps import below_steps, node_step
 from checks.plugins.udp_path.flow_kinds import (
     BOTH_SILENT,
     DEAD_MEMBER,
@@ -320,12 +321,16 @@ def _passes(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Findin
 
 def _icmp_only(cluster: Cluster, network: PrivateNetwork, judged: Judged, kind: Kind) -> Finding:
     fewest = min(j.of for j in judged)
+    pairs = {(j.probe.from_node, j.probe.to_node) for j in judged}
+    centre = hub(pairs, [p.node for p in network.ports])
+    near = [centre] if centre else sorted({node for pair in pairs for node in pair})
     return flow_finding(
         kind, Status.WARN, (cluster, network, judged),
         f"UDP packets of {packet_bytes(judged):,} bytes from {counted(fewest, 'source port')} pass on {{}} {{}}, where "
         f"{'pings' if kind is ICMP_ONLY else 'some pings'} are lost.",
         "UDP passes, pings do not",
         next=(
+            node_step(cluster, network, near), *below_steps(cluster, network, near),
             Remedy(
                 f"Ask the network team for a policer or a filter of ICMP on the ports and the VLAN of {network.name}.",
                 ("show policy-map interface control-plane", "show access-lists"), "the network team, on each switch",

@@ -161,7 +161,9 @@ def _errors(probe: FlowProbe) -> tuple[str, ...]:
 def filter_steps(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> tuple[Remedy, ...]:
     """Return the steps that look for a filter: on the nodes, by a capture, below the NICs, in the network."""
     own = {j.probe.from_node for j in judged for error in _errors(j.probe) if error in OWN_FILTER}
-    nodes = sorted(own or {j.probe.to_node for j in judged})
+    pairs = {(j.probe.from_node, j.probe.to_node) for j in judged}
+    ends = [hub(pairs, [p.node for p in network.ports])] if len(pairs) > 1 else []
+    nodes = sorted(own or [node for node in ends if node] or {j.probe.to_node for j in judged})
     on_nodes = Remedy(
         "Look for a packet filter on the node: the private NICs belong in a zone that accepts everything.",
         FILTERS,
@@ -170,16 +172,13 @@ def filter_steps(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> t
     if own:  # the packets never reached a switch
         return (on_nodes,)
     ask = Remedy(f"Ask the network team for filters (ACLs) and policers on the ports and the VLAN of {network.name}.")
-    pairs = {(j.probe.from_node, j.probe.to_node) for j in judged}
-    ends = [hub(pairs, [p.node for p in network.ports])] if len(pairs) > 1 else []
-    near = [node for node in ends if node] or nodes
-    peer = next((node for pair in pairs for node in sorted(pair) if node not in near[:1]), "")
+    peer = next((node for pair in sorted(pairs) for node in sorted(pair) if node not in nodes[:1]), "")
     packets = f"icmp or udp port {judged[0].probe.destination_port}"
     during = "`racwire check udp-path` runs"
     return (
         on_nodes,
-        *capture_steps(network, near[0], peer, packets, during),
-        *below_steps(cluster, network, near),
+        *capture_steps(network, nodes[0], peer, packets, during),
+        *below_steps(cluster, network, nodes),
         ask,
     )
 
