@@ -276,3 +276,10 @@ def test_a_haip_is_lost_in_part_until_it_moves_from_a_nic_that_is_down():
     moved = replace(pings("rac1>rac3", 2, 4), legs=(leg("rac1>rac3", addresses=("haip",), protocols=("icmp",)),))
     entries = said(of(nic_down("rac3"), finding("IC-HAIP-002", moved, network=NET1, status=Status.WARN)))
     assert [code for code, _ in entries] == ["CAUSE-37"]
+
+
+def test_what_proves_a_cause_is_no_effect_of_another_one():
+    refused = Observation(fate=Fate.REFUSED, what="ping", legs=(leg("rac2>rac1"),), number=9, of=9, nodes=("rac2",))
+    cannot = finding("IC-PATH-002", refused, pings("rac2>rac1", 3, 11), network=NET1, at="rac2")
+    causes = found(finding("IC-NIC-006", network=NET1, at="rac2"), small_mtu("rac2"), cannot)
+    assert "IC-PATH-002" not in codes((*causes["CAUSE-40"].explains, *causes["CAUSE-40"].in_part))
