@@ -130,11 +130,14 @@ def _attribute(seen: Seen, entries: Sequence[_Entry]) -> None:
         if symptom is not None:
             continue  # it has an entry of its own since no other cause explains it
         holders = {n: [e for e in entries if _may_lose(e, seen.losses[n])] for n in numbers}
+        is_proof = any(finding in e.shown and e.lead.standing is Standing.PROVED for e in entries)
         for entry in entries:
             mine = [n for n in numbers if n in entry.covering.losses]
             if not mine or finding in entry.shown:
                 continue
             alone = [n for n in mine if holders[n] == [entry] and entry.lead.is_enough(seen.losses[n], seen)]
+            if is_proof and alone:
+                continue  # what proves a cause is no effect of another one
             if len(alone) == len(numbers) and not _is_bound(entry, seen, alone):
                 entry.explains.append(finding)
             elif alone or any(holders[n] == [entry] for n in mine):
@@ -142,8 +145,9 @@ def _attribute(seen: Seen, entries: Sequence[_Entry]) -> None:
             else:
                 others = {e.lead.cause.code for n in mine for e in holders[n] if e is not entry}
                 entry.together[of] = (finding, others)
+    covered = frozenset[int]().union(*(entry.covering.losses for entry in entries))
     for finding in seen.not_passed:
-        if finding.status in PROBLEMS and id(finding) not in by_finding:
+        if finding.status in PROBLEMS and covered.isdisjoint(by_finding.get(id(finding), ())):
             leading = [e for e in entries if e.covering.implies(finding) and finding not in e.shown]
             if len(leading) == 1:
                 leading[0].explains.append(finding)

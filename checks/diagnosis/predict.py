@@ -73,7 +73,9 @@ def _ends(traffic: Traffic) -> tuple[str, ...]:
 
 
 def _is_of_place(finding: Finding) -> bool:
-    return any(seen.fate in (Fate.STATE, Fate.COUNTED, Fate.REFUSED) for seen in finding.observed)
+    fates = {seen.fate for seen in finding.observed}
+    # Where a sender refused some packets and others were lost, the finding is about those that were lost.
+    return not fates.isdisjoint({Fate.STATE, Fate.COUNTED}) or (Fate.REFUSED in fates and Fate.LOST not in fates)
 
 
 def _belong_together(one: Finding, other: Finding) -> bool:

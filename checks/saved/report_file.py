@@ -18,9 +18,9 @@ so they become objects many times as large; all other parts have a schema."""
 _DEEPEST = 20
 """The deepest accepted nesting of tables in the settings."""
 _LONG_NUMBER = re.compile(rb"[0-9]{21}")
-_TEXT_OR_NUMBER = re.compile(rb'"(?:[^"\\]+|\\.)*+"|[0-9]{21,}')
-"""A text, whose digits do not count, or a number with more digits than 64 bits have. No kernel, clock or database
-counts that far, and arithmetic with such a number has no limit."""
+_TEXT_OR_NUMBER = re.compile(rb'"(?:[^"\\]+|\\.)*+"|(?<![0-9.])[0-9]{21,}')
+"""A text, whose digits do not count, or a number with more digits before its point than 64 bits have. No kernel, clock
+or database counts that far, and arithmetic with such a number has no limit."""
 _WITHOUT_WEIGHT = b" \t\r\n[]{}"
 """Characters between texts and numbers that are removed before the search; there can be megabytes of them."""
 _CLUSTER_NODES = 300

@@ -107,6 +107,8 @@ def test_what_loses_a_share_explains_no_total_loss_and_what_stops_all_explains_n
     total = finding("IC-PATH-006", pings("rac3>rac2", 20, size=SMALL), network=NET1)
     speed = found(slow, some, total, passed("IC-PATH-001", NET2))["CAUSE-13"]
     assert codes((*speed.explains, *speed.in_part)) == ["IC-PATH-005"]
+    private = tuple(replace(one, addresses=("private",)) for one in some.observed[0].legs)
+    some = replace(some, observed=(replace(some.observed[0], legs=private),))
     down = found(nic_down("rac2"), some)["CAUSE-37"]
     assert (down.explains, down.in_part, down.together) == ((), (), ())
 
@@ -259,3 +261,36 @@ def test_blocks_without_a_known_sender_are_those_of_the_senders_that_are_known()
     assert of[unknown] == {"rac2"}
     alone = Seen(cluster(3), [finding("IC-LOST-002", unknown, at="rac3")])
     assert alone.senders_of(alone.losses[0]) == frozenset()
+
+
+def test_pings_that_a_sender_refused_for_a_while_place_no_loss_of_the_others():
+    refused = Observation(fate=Fate.REFUSED, what="ping", legs=(leg("rac2>rac3"),), number=19, of=19, nodes=("rac2",))
+    lost = [pings(way, 2, 20, size=SMALL) for way in ("rac1>rac2", "rac1>rac3", "rac2>rac3")]
+    entries = said(of(finding("IC-PATH-005", *lost, refused, network=NET1)))
+    assert entries, "the loss of the others has a cause"
+    assert not {"CAUSE-08"} & {code for code, _ in entries}
+
+
+def test_a_value_that_changed_during_the_run_explains_what_was_found_at_its_moments():
+    changed = Observation(fate=Fate.STATE, what="mtu", nodes=("rac2",), network=NET1, value=1500)
+    first = finding("IC-RUN-001", changed, network=NET1, at="rac2", status=Status.WARN)
+    read = small_mtu("rac2", data={"value_changed_during_run": True})
+    some = finding("IC-PATH-005", pings("rac1>rac2", 9), network=NET1)
+    cause = found(first, read, some)["CAUSE-05"]
+    assert (cause.standing, cause.headline) == (Standing.SUPPORTED, first.title)
+    assert [key[1] for key in cause.explains] == ["IC-PATH-005"]
+    flaps = found(finding("IC-RUN-002", network=NET1, at="rac2"), nic_down("rac2"))
+    assert (flaps["CAUSE-40"].standing, flaps["CAUSE-37"].entry) == (Standing.PROVED, 0)
+
+
+def test_a_haip_is_lost_in_part_until_it_moves_from_a_nic_that_is_down():
+    moved = replace(pings("rac1>rac3", 2, 4), legs=(leg("rac1>rac3", addresses=("haip",), protocols=("icmp",)),))
+    entries = said(of(nic_down("rac3"), finding("IC-HAIP-002", moved, network=NET1, status=Status.WARN)))
+    assert [code for code, _ in entries] == ["CAUSE-37"]
+
+
+def test_what_proves_a_cause_is_no_effect_of_another_one():
+    refused = Observation(fate=Fate.REFUSED, what="ping", legs=(leg("rac2>rac1"),), number=9, of=9, nodes=("rac2",))
+    cannot = finding("IC-PATH-002", refused, pings("rac2>rac1", 3, 11), network=NET1, at="rac2")
+    causes = found(finding("IC-NIC-006", network=NET1, at="rac2"), small_mtu("rac2"), cannot)
+    assert "IC-PATH-002" not in codes((*causes["CAUSE-40"].explains, *causes["CAUSE-40"].in_part))

@@ -273,3 +273,8 @@ def test_limits_are_above_the_sizes_of_real_files(tmp_path):
     assert len(to_json(report)) * 100 < reader.REPORT_BYTES
     assert all(10 * len(found) < report_file._MOST[name] for name, found in report_file._lists_of(report) if found)
     assert 100 * len(members_of(saved(tmp_path))["manifest"]) < manifest.MANIFEST_BYTES
+
+
+def test_a_small_share_with_many_decimals_is_no_large_number():
+    small = REPORT.replace(b"1.234", b"0.000025521472225626358")
+    assert report_file.report_in(small, "a file").duration_s < 1

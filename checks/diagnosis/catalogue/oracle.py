@@ -90,7 +90,7 @@ ORACLE = (
         code="CAUSE-37",
         name="A private network is missing, down or wrong on a node",
         hides_settings=True,
-        touches=(touch(How.STOPS), touch(How.AT_TIMES, addresses=("haip",))),  # until HAIP moves its addresses
+        touches=(touch(How.STOPS), touch(How.AT_TIMES, addresses=("haip",), protocols=("icmp",))),  # until HAIP moves
         # The kernel has no route to a network of which it has no address, or another netmask.
         moves=(
             "IC-PATH-008",
