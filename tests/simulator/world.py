@@ -8,7 +8,7 @@ from math import prod
 
 from checks.model.packet_sizes import BLOCK_HEADER_BYTES, USUAL_BLOCK_BYTES
 from tests.simulator.fates import Effect, Way, effect
-from tests.simulator.faults import NETWORKS, STANDARD_MTU, Fault, node_names
+from tests.simulator.faults import BELOW_NICS, NETWORKS, STANDARD_MTU, Fault, node_names
 from tests.simulator.packets import HEADERS, Packet, chance, number, pieces
 
 HAIP_ROUTE_MTU = 1400
@@ -49,6 +49,11 @@ class World:
     def of_kind(self, kind: str) -> list[Fault]:
         """Return the faults of one kind."""
         return [f for f in self.faults if f.kind == kind]
+
+    @property
+    def is_virtual(self) -> bool:
+        """Whether the nodes are virtual machines: a fault is in the layer below their NICs."""
+        return any(f.kind in BELOW_NICS for f in self.faults)
 
     def is_down(self, node: str) -> bool:
         """Return whether a node is switched off."""
@@ -163,10 +168,18 @@ class World:
         network = self.out(sender, network, address)
         return all(self._passes_arp(network, a, b, address) for a, b in ((sender, receiver), (receiver, sender)))
 
-    def _passes_arp(self, network: int, sender: str, receiver: str, address: str) -> bool:
+    def _passes_arp(self, network: int, sender: str, receiver: str, address: str, *, is_raw_at: str = "") -> bool:
+        """Return whether an ARP packet passes; `is_raw_at`: the node of a program that does ARP itself."""
         return not any(
-            e.share >= 1 for _, e in self.effects(Packet(network, sender, receiver, address, "arp", _ARP_BYTES))
+            e.share >= 1
+            for f, e in self.effects(Packet(network, sender, receiver, address, "arp", _ARP_BYTES))
+            if not (f and f.kind == "arp-off" and f.node == is_raw_at)
         )
+
+    def answers_probe(self, sender: str, receiver: str, network: int) -> bool:
+        """Return whether a node answers the ARP probes that racwire sends from the NIC of a network."""
+        ways = ((sender, receiver), (receiver, sender))
+        return all(self._passes_arp(network, *ends, "haip", is_raw_at=sender) for ends in ways)
 
     def entry(self, node: str, peer: str, network: int, address: str) -> str:
         """Return the state of the neighbour entry that a node has for an address of a peer; empty where it has none."""
