@@ -234,10 +234,10 @@ def _change(world: World, node: Node) -> CounterChange:
         groups["Ip"] |= {"InReceives": groups["Ip"]["InReceives"] - 5_000}  # no block is cut
         groups["Ip"] |= {"ReasmReqds": groups["Ip"]["ReasmReqds"] - 6_000, "ReasmOKs": groups["Ip"]["ReasmOKs"] - 1_000}
     down = [i.name for i in node.interfaces if not i.is_up]
-    is_full = world.has("conntrack-full", node.name)
     counted = tuple(CounterGroup(name, dict.fromkeys(c, 0) if name in down else c) for name, c in nics.items())
-    table = TrackedConnections(_MOST_CONNECTIONS, _MOST_CONNECTIONS, dropped=812) if is_full else _CONNECTIONS
-    machine = replace(machine, nics=counted, connections=table)
+    full = Fault("conntrack-full", 0, node.name)
+    table = replace(_CONNECTIONS, entries=_MOST_CONNECTIONS, dropped=1 + world.lost_to[full])
+    machine = replace(machine, nics=counted, connections=table if full in world.faults else _CONNECTIONS)
     return replace(built, counters=KernelCounters(groups), machine=machine)
 
 

@@ -32,11 +32,15 @@ class World:
         self.seed = seed
         self.counted: Counter[tuple[str, str]] = Counter()
         """Counters of kernels by node, `Ip.InReceives`, and of NICs by node and NIC: `eth2.rx_crc_errors`."""
+        self.lost_to: Counter[Fault] = Counter()
+        """The packets of racwire that each fault lost."""
         self.no_ports: Counter[str] = Counter()
         self.in_echos: Counter[str] = Counter()
         self._places = frozenset((f.kind, f.node, f.network) for f in self.faults)
         self._sent: Counter[Packet] = Counter()
         self._pings: dict[tuple[int, str, str, str, int], tuple[Packet | None, tuple[Packet, ...]]] = {}
+        self._tracked: set[tuple[object, ...]] = set()
+        """The flows that have an entry in full tables of connections: see `_has_entry`."""
         self._effects: dict[Packet, tuple[tuple[Fault | None, Effect], ...]] = {}
         self._ways = {(s, r, n): self._way(s, r, n) for s in self.names for r in self.names for n in NETWORKS}
 
@@ -134,12 +138,21 @@ class World:
             return True
         self._sent[packet] += 1
         for fault, e in effects:
+            if fault and fault.kind == "conntrack-full" and self._has_entry(fault, packet):
+                continue
             if e.share >= 1 or (
                 not self.is_lucky and chance(self.seed, str(fault), packet, self._sent[packet]) < e.share
             ):
                 self.count(packet, e, 1)
+                if fault:
+                    self.lost_to[fault] += 1
                 return False
+        self._tracked |= {(f, *_flow(packet)) for f, _ in effects if f and f.kind == "conntrack-full"}
         return True
+
+    def _has_entry(self, fault: Fault, packet: Packet) -> bool:
+        """Return whether a full table of connections has the flow of a packet: then it needs no room."""
+        return (fault, *_flow(packet)) in self._tracked
 
     def count(self, packet: Packet, e: Effect, number: int) -> None:
         """Count lost packets where a counter moves."""
@@ -285,6 +298,12 @@ class World:
             self.counted[receiver, "Ip.ReasmTimeout"] += number
             self.counted[receiver, "Ip.InReceives"] += number * sum(arrived)
             self.counted[receiver, "Ip.ReasmReqds"] += number * sum(arrived)
+
+
+def _flow(packet: Packet) -> tuple[object, ...]:
+    """Return what the packets of a flow have in common, those of the other direction included."""
+    ends = frozenset((packet.sender, packet.receiver))
+    return packet.network, ends, packet.address, packet.protocol, packet.port
 
 
 def packet_size(payload: int) -> int:
