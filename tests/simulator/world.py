@@ -33,7 +33,7 @@ class World:
         self.counted: Counter[tuple[str, str]] = Counter()
         """Counters of kernels by node, `Ip.InReceives`, and of NICs by node and NIC: `eth2.rx_crc_errors`."""
         self.lost_to: Counter[Fault] = Counter()
-        """The packets of racwire that each fault lost."""
+        """The packets of racwire, and the blocks, that each fault lost."""
         self.no_ports: Counter[str] = Counter()
         self.in_echos: Counter[str] = Counter()
         self._places = frozenset((f.kind, f.node, f.network) for f in self.faults)
@@ -280,7 +280,7 @@ class World:
             for fault, e in self.effects(packet):
                 shares.setdefault(fault, []).append((packet, e))
         left = number
-        for hit in shares.values():
+        for fault, hit in shares.items():
             of_one = [e.share for _, e in (hit[:1] if hit[0][1].is_of_datagram else hit)]
             share = 1 - prod(1 - s for s in of_one)
             lost = round(left * share)
@@ -288,6 +288,8 @@ class World:
             self.count(packet, e, lost * (len(hit) if e.share >= 1 else 1))
             if (not e.arrived and share < 1) or len(hit) < len(packets):
                 self.incomplete(receiver, [True] * (len(packets) - 1), packets, lost)
+            if fault:
+                self.lost_to[fault] += lost
             left -= lost
         return number - left
 
