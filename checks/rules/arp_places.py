@@ -1,4 +1,4 @@
-"""Who answered the ARP probes of this run, and on which private networks each private NIC was heard."""
+"""Who answered the ARP probes of this run, and on which private networks each private NIC answered."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Places:
 
 
 def answers(cluster: Cluster) -> dict[str, tuple[str, ...]]:
-    """Return who answered for each address that was asked for on its own network, as MAC addresses by IP address."""
+    """Return who answered for each address that was probed on its own network, as MAC addresses by IP address."""
     return {probe.ip: tuple(mac.casefold() for mac in probe.macs) for probe in _sent(cluster)}
 
 
@@ -63,7 +63,7 @@ def places(cluster: Cluster) -> Places:
     """Return on which networks the private NICs answered.
 
     A kernel answers for each of its addresses on each NIC where arp_ignore is 0, with the MAC address of the NIC that
-    the request came in on. So the MAC address in an answer tells which NIC is on the network of the sender.
+    the request came in on. So the MAC address in an answer shows which NIC is on the network of the sender.
     """
     owners = cluster.owners
     networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
@@ -78,6 +78,7 @@ def places(cluster: Cluster) -> Places:
         if any(n is not m and port.node == other.node and macs[port] & macs[other] for m, other in ports)
     )
     sent = tuple(p for p in (*_sent(cluster), *(owners.across or ())) if p.interface in own)
+    sent = tuple(sorted(sent, key=lambda p: p.node == owners.node))  # peers are the better examples
     heard = {
         port: tuple(p for p in sent if macs[port] & {mac.casefold() for mac in p.macs})
         for _, port in ports

@@ -16,6 +16,7 @@ from enum import StrEnum
 from checks.model.facts import Activity, Cluster, FlowArrivals, FlowPort, FlowProbe, Flows, PathProbe, Verdict
 from checks.model.finding import Status
 from checks.model.known_instances import active
+from checks.model.wording import counted
 from checks.rules.cache_fusion import lost, received
 from checks.rules.path_status import packet_loss
 from checks.rules.port_shares import lossy_ports, lost_by_port
@@ -53,6 +54,7 @@ class FlowVerdict(StrEnum):
     REFUSED = "a filter refuses the datagrams"
     NO_ROUTE = "the sender's routes refuse the datagrams"
     OTHER_HOST = "answered, and not by the target"
+    OTHER_ON_SOME = "answered, and not by the target on this path or another one to it"
     IN_PART = "lost in part"
     UNDECIDED = "not decided"
     NOT_SENT = "not sent"
@@ -118,8 +120,12 @@ def judge_flow(probe: FlowProbe, flows: Flows, paths: Sequence[PathProbe] = ()) 
     if len(fine) == len(ports):
         uncounted = uncounted_at(flows, probe.to_node)
         if uncounted >= probe.datagrams:
+            among = answered_whole(flows, probe.to_node)
             reason = f"the kernel of {probe.to_node} did not count {uncounted} of the datagrams that were answered"
-            return FlowJudgement(probe, FlowVerdict.OTHER_HOST, (), reason)
+            if sum(p.datagrams for p in among) <= uncounted:
+                return FlowJudgement(probe, FlowVerdict.OTHER_HOST, (), reason)
+            reason += f" on {counted(len(among), 'path')}, and which these are is not known"
+            return FlowJudgement(probe, FlowVerdict.OTHER_ON_SOME, (), reason)
         return FlowJudgement(probe, FlowVerdict.PASSES, fine)
     if not answered(probe):
         return _without_answer(flows, probe, arrivals)
@@ -249,10 +255,17 @@ def uncounted_at(flows: Flows, node: str) -> int:
     return sum(answered(p) for p in flows.probes if p.to_node == node) - arrivals.counted if arrivals else 0
 
 
+def answered_whole(flows: Flows, node: str) -> tuple[FlowProbe, ...]:
+    """Return the paths to a node of whose datagrams each was answered."""
+    return tuple(p for p in flows.probes if p.to_node == node and 0 < p.datagrams == answered(p))
+
+
 def _without_answer(flows: Flows, probe: FlowProbe, arrivals: FlowArrivals | None) -> FlowJudgement:
     if arrivals is None:
         reason = f"no datagram got an answer, and {probe.to_node} does not show whether any arrived"
         return FlowJudgement(probe, FlowVerdict.UNDECIDED, reason=reason)
+    if not of_others(arrivals) and not who_sent(flows) and not lost_here(flows, probe)[1]:
+        return FlowJudgement(probe, FlowVerdict.PASSES, whole(probe))  # the answers alone are missing
     if not did_not_arrive(flows, probe, probe.datagrams):
         reason = (
             f"{arrivals.counted} of {arrivals.sent} datagrams arrived at {probe.to_node}, which does not answer those "

@@ -46,8 +46,8 @@ class NeighbourEntry:
     confirmed_s: int | None = None
     """Seconds since the entry was confirmed, where that was read."""
     answered_now: bool | None = None
-    """Whether the MAC address answered for the address after the nodes were read; False where it was asked for by ARP
-    and did not, None where that is not known."""
+    """Whether the MAC address answered for the address after the nodes were read; False where ARP
+    probes had no answer from it, None where that is not known."""
 
     @property
     def is_in_use(self) -> bool:
@@ -56,13 +56,13 @@ class NeighbourEntry:
 
     @property
     def is_proof(self) -> bool:
-        """Whether the entry shows who has the address now. One that was set by hand is in use, whoever answers."""
+        """Whether the entry shows who has the address now. One that was set by hand is in use in any case."""
         return bool(self.answered_now) or self.state in _BY_HAND
 
     @property
     def is_history(self) -> bool:
-        """Whether the entry can be that of an earlier MAC address: nobody answers with it now, or nobody was asked and
-        the kernel has not had it confirmed lately."""
+        """Whether the entry can be that of an earlier MAC address: no host answers with it now, or that is not known
+        and the kernel has not had it confirmed lately."""
         return not self.is_proof and (self.answered_now is False or self.state != "reachable")
 
     @property
@@ -100,8 +100,8 @@ def _entries(cluster: Cluster) -> Iterator[NeighbourEntry]:
     for path in () if isinstance(cluster.paths, Unknown) else cluster.paths:
         if path.neighbour_mac and (port := _port(cluster, path.network, path.from_node)):
             state = states.get((path.from_node, path.destination_ip), "reachable")
-            learnt = path.neighbour_is_new or None
-            known.append((path.from_node, port, path.destination_ip, path.neighbour_mac, state, None, learnt))
+            confirmed = path.neighbour_is_new or None
+            known.append((path.from_node, port, path.destination_ip, path.neighbour_mac, state, None, confirmed))
     for name, interface, ip, mac, state, confirmed_s, is_new in known:
         if ip not in owners or not mac or state in _NO_ANSWER:
             continue
@@ -116,16 +116,20 @@ def _entries(cluster: Cluster) -> Iterator[NeighbourEntry]:
             yield NeighbourEntry(
                 name, interface, ip, mac.casefold(), state, network.name, peer.name, nic.name,
                 nic.mac_address.casefold(), whose, other, confirmed_s,
-                is_new or _answered_now(cluster, answered.get(ip), peer.name, mac.casefold()),
+                is_new or _answered_now(cluster, answered.get(ip), name, peer.name, mac.casefold(), whose),
             )  # fmt: skip
 
 
-def _answered_now(cluster: Cluster, macs: tuple[str, ...] | None, peer: str, mac: str) -> bool | None:
-    """Return whether a MAC address was among the answers. The node that asks does not answer its own probes."""
+def _answered_now(
+    cluster: Cluster, macs: tuple[str, ...] | None, node: str, peer: str, mac: str, whose: Whose
+) -> bool | None:
+    """Return whether a MAC address was among the answers. The node that asks does not answer its own probes, and what
+    it does not hear of a peer's other NIC, a node with crossed cables can hear."""
     if macs is None or mac in macs:
         return None if macs is None else True
     asker = cluster.owners.node if isinstance(cluster.owners, AddressProbes) else ""
-    return None if peer == asker and any(i.mac_address.casefold() == mac for i in _interfaces(cluster, peer)) else False
+    is_own = peer == asker and any(i.mac_address.casefold() == mac for i in _interfaces(cluster, peer))
+    return None if is_own or (whose is not Whose.STRANGER and node != asker) else False
 
 
 def _interfaces(cluster: Cluster, name: str) -> tuple[Interface, ...]:
@@ -162,7 +166,9 @@ def _owners(cluster: Cluster) -> Iterator[tuple[str, tuple[PrivateNetwork, Node,
 def _whose(peer: Node, nic: Interface, mac: str, state: str) -> tuple[Whose, str]:
     # The members of a bond answer with MAC addresses of their own in mode balance-alb, and after a failover with
     # fail_over_mac.
-    own = [nic, *(lower for _, lower, _ in layers_below(peer, nic))]
+    # What lies on the NIC, such as a macvlan, is on the same cable, and the kernel answers there too (arp_ignore 0).
+    upon = [i for i in peer.interfaces if any(lower.name == nic.name for _, lower, _ in layers_below(peer, i))]
+    own = [nic, *(lower for _, lower, _ in layers_below(peer, nic)), *upon]
     if mac in (i.mac_address.casefold() for i in own):
         return Whose.OWN, ""
     other = next((i.name for i in peer.interfaces if i.mac_address.casefold() == mac), "")

@@ -52,7 +52,7 @@ from tests.cases.network_parts import (
     with_answers,
     with_lldp,
 )
-from tests.fixtures.clusters import cluster, clusterware, interface, mac_of, node, path, with_paths
+from tests.fixtures.clusters import cluster, clusterware, interface, node, path, with_paths
 from tests.fixtures.databases import (
     activity,
     asked,
@@ -116,8 +116,6 @@ class InterfaceOf(Table, frozen=True, kw_only=True):
         }
         if self.addresses is not None:
             fields["addresses"] = tuple(_address(text) for text in self.addresses)
-            if self.addresses and not (old and old.mac_address) and self.mac is None:
-                fields["mac_address"] = mac_of(self.addresses[0].partition("/")[0])
         base = old or interface(self.name, "")
         return msgspec.structs.replace(base, **{key: value for key, value in fields.items() if value is not None})
 
@@ -343,7 +341,7 @@ class Make(Table, frozen=True, kw_only=True):
                 others = tuple(r for r in built.routes if (r.destination, r.metric) != (route.to, route.metric))
                 built = msgspec.structs.replace(built, routes=(*others, *hops))
         entries = [n for n in self.neighbour if built.name in several(n.node)]
-        neighbours = tuple(Neighbour(n.ip, n.interface, n.mac, n.state) for n in entries)
+        neighbours = tuple(Neighbour(n.ip, n.interface, n.mac, n.state, n.confirmed_s) for n in entries)
         built = msgspec.structs.replace(built, neighbours=(*built.neighbours, *neighbours))
         return msgspec.structs.replace(
             built, sysctls={**healthy_facts.SYSCTLS, **built.sysctls, **self.sysctl.get(built.name, {})}

@@ -31,6 +31,7 @@ class NeighbourOf(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     interface: str
     mac: str
     state: str = "reachable"
+    confirmed_s: int | None = None
 
 
 class AnswerOf(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename={"asked_on": "on"}):

@@ -1,7 +1,7 @@
 """The phrases with absolute words that were reviewed, by the evidence that backs them."""
 
 REVIEWED: dict[str, tuple[str, ...]] = {
-    "a command or its argument": ("mpstat -P ALL 1 5", "show table all", "sar -u ALL -s"),
+    "a command or its argument": ("sysctl net.ipv4.conf.all.…", "mpstat -P ALL 1 5", "show table all", "sar -u ALL -s"),
     "an instruction: which nodes or instances the reader has to take; no statement about their state": (
         "down on all nodes",
         "up on all nodes",

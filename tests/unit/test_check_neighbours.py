@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checks.model.facts import Address, Neighbour, Verdict
+from checks.model.facts import Address, AddressProbe, AddressProbes, Neighbour, Verdict
 from checks.model.finding import Status
 from checks.plugins.neighbours import neighbours
 from tests.fixtures.clusters import cluster, interface, node, path, with_interface, with_paths
@@ -37,15 +37,34 @@ def test_entries_with_the_peers_own_address_pass():
     assert codes["IC-NEIGH-001"].title == title
 
 
-@pytest.mark.parametrize(("state", "status"), [("reachable", Status.FAIL), ("stale", Status.WARN)])
-def test_a_stranger_behind_an_address_is_a_failure_where_the_entry_is_in_use(state, status):
-    codes = found(with_macs(1, entry(2, 2, "02:ff:ff:ff:ff:ff", state)), with_macs(2))
-    finding = codes["IC-NEIGH-003"]
-    assert (
-        finding.title == "rac1 sends packets for 192.168.11.2 of rac2 to 02:ff:ff:ff:ff:ff, a NIC that is not rac2's."
-    )
-    assert (finding.status, finding.nodes, finding.network) == (status, ("rac1", "rac2"), "192.168.11.0/24")
-    assert "IC-NEIGH-001" not in codes
+STRANGE = "02:ff:ff:ff:ff:ff"
+
+
+def with_answer(*macs: str, state: str = "reachable"):
+    """rac1 has an entry of a strange MAC address for eth2 of rac2, and these answer its ARP probes; none is sent
+    without one."""
+    built = cluster([with_macs(1, entry(2, 2, STRANGE, state)), with_macs(2)])
+    probe = AddressProbe("192.168.11.0/24", "rac2", "192.168.11.2", "eth2", 2, macs)
+    built = msgspec.structs.replace(built, owners=AddressProbes("rac1", (probe,))) if macs else built
+    return {finding.code: finding for finding in neighbours.run(built)}
+
+
+@pytest.mark.parametrize(
+    ("macs", "state", "code", "status"),
+    [
+        ((STRANGE,), "reachable", "IC-NEIGH-003", Status.FAIL),
+        ((), "reachable", "IC-NEIGH-014", Status.FAIL),
+        ((), "stale", "IC-NEIGH-012", Status.INFO),
+        ((mac(2, 2),), "reachable", "IC-NEIGH-012", Status.INFO),
+    ],
+)
+def test_an_entry_of_a_strange_mac_address_is_proof_where_it_answers_now(macs, state, code, status):
+    codes = with_answer(*macs, state=state)
+    assert [c for c in codes if c != "IC-NEIGH-008"] == [code]
+    finding = codes[code]
+    assert (finding.status, finding.network) == (status, "192.168.11.0/24")
+    if status is Status.FAIL:
+        assert finding.title == f"rac1 sends packets for 192.168.11.2 of rac2 to {STRANGE}, a NIC that is not rac2's."
 
 
 def test_a_wrong_entry_that_somebody_set_is_called_that_at_the_node_that_has_it():
@@ -86,7 +105,7 @@ def test_the_entry_after_the_pings_replaces_the_one_before_them():
     network = built.networks[1]
     probe = path(network, "rac1", "rac2", Verdict.FILTERED, neighbour_mac="02:FF:ff:ff:ff:ff")
     codes = {f.code: f for f in neighbours.run(with_paths(built, probe))}
-    assert set(codes) == {"IC-NEIGH-003"}
+    assert set(codes) == {"IC-NEIGH-014"}
 
 
 @given(st.text(), st.text(), st.text())
@@ -132,3 +151,10 @@ def test_an_entry_for_a_haip_counts_on_a_nic_that_has_an_address_of_its_range(ke
         own = [a for a in first.interface("eth2").addresses if not a.ip.startswith("169.254.")]
         first = with_interface(first, "eth2", addresses=tuple(own))
     assert set(found(first, second)) - {"IC-NEIGH-001", "IC-NEIGH-007"} == codes
+
+
+def test_a_macvlan_on_the_nic_of_a_peer_is_no_other_cable():
+    above = msgspec.structs.replace(interface("m0", ""), kind="macvlan", parent="eth2", mac_address=STRANGE)
+    peer = with_macs(2)
+    peer = msgspec.structs.replace(peer, interfaces=(*peer.interfaces, above))
+    assert set(found(with_macs(1, entry(2, 2, STRANGE)), peer)) == {"IC-NEIGH-001"}

@@ -170,6 +170,19 @@ def test_answers_that_the_kernel_did_not_count_come_from_another_host():
     assert "not by the kernel of the target" in finding.title
 
 
+def test_which_of_several_paths_another_host_answers_is_not_known_from_a_count_of_all():
+    here, there = probe(*[FINE] * 12), probe(*[FINE] * 12, to="rac1")
+    elsewhere = msgspec.structs.replace(here, network="192.168.10.0/24")
+    arrivals = (FlowArrivals("rac2", 24, 12), FlowArrivals("rac1", 12, 12))
+    codes = found(Flows((here, elsewhere, there), arrivals))
+    finding = codes["IC-FLOW-012"]
+    assert finding.title.startswith("The kernel of rac2 did not count 12 of 24 UDP datagrams to it")
+    assert (finding.network, finding.nodes) == ("", ("rac2",))
+    assert codes["IC-FLOW-001"].data["paths"] == 1, "no path to rac2 is called good"
+    codes = found(Flows((here, elsewhere), (FlowArrivals("rac2", 24, 0),)))
+    assert "answered on 192.168.1" in codes["IC-FLOW-012"].title
+
+
 def test_every_port_that_loses_full_size_is_no_link_of_an_aggregation():
     codes = found(flows(probe(*[SHORT] * 6)))
     assert codes["IC-FLOW-008"].status is Status.FAIL

@@ -132,8 +132,8 @@ class PathProbe(Fact, frozen=True):
     """The MAC address that the sender had for the destination after the pings; read where pings got no answer, and for
     other paths of the same nodes."""
     neighbour_is_new: bool | None = None
-    """Whether a packet confirmed this MAC address after the pings began, and so after the nodes were read; None where
-    it is not known."""
+    """Whether a packet confirmed this MAC address after the start of the pings, and so after the nodes were read; None
+    where it is not known."""
     sent_by: str = ""
     """`icmp socket` or `ping`."""
     packets_sent: int = 0

@@ -42,22 +42,22 @@ BY_HAND = Kind(
 EARLIER = Kind(
     "IC-NEIGH-012",
     "A node has a neighbour entry of an earlier MAC address",
-    "No host answers with this MAC address now, or none was asked and the entry was not confirmed lately. Such an "
-    "entry does not show who has the address: the NIC may have been replaced.",
+    "No host answers with this MAC address now, or the entry was not confirmed lately. Such an entry does not show who "
+    "has the address: the NIC may have been replaced.",
     (_RFC,),
 )
 LIKELY = Kind(
     "IC-NEIGH-014",
     "A node sends packets for a peer to a MAC address that is not the peer's",
     "Another host answered for the address lately, or the MAC address of the NIC was changed within the last minute. "
-    "ARP probes tell; they need root.",
+    "ARP probes show which; they need root.",
     (_RFC,),
 )
 UNCLEAR = Kind(
     "IC-NEIGH-015",
     "Two private networks are crossed, or are one broadcast domain",
     "Some nodes have the MAC address of a peer's own NIC, and others that of its NIC on the other network. ARP probes "
-    "tell whether cables are exchanged or the networks are joined; they need root.",
+    "show whether cables are exchanged or the networks are joined; they need root.",
     ("Linux kernel documentation, ip-sysctl, arp_ignore",),
 )
 NONE = Kind("IC-NEIGH-007", "No two nodes have the same private address, and no node has an entry to compare")
@@ -76,7 +76,7 @@ def neighbours(cluster: Cluster) -> Iterator[Finding]:
     Entries are read with the nodes, and again after the pings for nodes between which pings got no answer. The check
     also searches for a private address or a MAC address that two nodes have. A second owner outside the cluster shows
     where a node has its entry; the check address-owners probes for it. An entry that is stale, or with whose MAC
-    address nobody answers the probes, is a remark, since it may be of a NIC that was replaced. The check also verifies
+    address no host answers the probes, is a remark, since it may be of a NIC that was replaced. The check also verifies
     that each private NIC answers ARP: the flag NOARP, arp_ignore and arp_filter.
     """
     if isinstance(cluster.networks, Unknown):
@@ -99,6 +99,9 @@ def neighbours(cluster: Cluster) -> Iterator[Finding]:
         others = [e for e in others if e not in fitting]
         found.append(_fit_domains(fitting))
     if others:
+        # What nobody was asked about fits what others show now.
+        others += [e for e in old if e.whose is Whose.OTHER_NIC and e.answered_now is None and e not in told]
+        old = [e for e in old if e not in others]
         found.append(_crossed(others, entries))
     for same in alike([e for e in old if e not in told], lambda e: (e.peer, e.ip, e.mac)):
         found.append(_earlier(same))

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from checks.model.check import Kind
-from checks.model.facts import Cluster, Unknown
+from checks.model.facts import Cluster, Neighbour, Unknown
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.traffic import Traffic, among
 from checks.model.wording import listed
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.rules.arp_answers import ArpReading, ArpSilence, arp_reading
+from checks.rules.arp_places import macs_of
 from checks.rules.observed.states import kind_of_address, network_at, read_at, state
 
 _KERNEL = "Linux kernel documentation, ip-sysctl, arp_ignore and arp_filter"
@@ -152,12 +153,21 @@ def _from_peers(peers: Sequence[str], node: str, network: str, ip: str) -> Traff
     return Traffic(networks=(network,), senders=among(peers), receivers=(node,), addresses=kinds)
 
 
+_LATELY_S = 5
+"""An entry fails after three requests, a second apart: one that was confirmed within this time was so while requests of
+the other end got no answer. Ours."""
+
+
+def _is_fresh(entry: Neighbour) -> bool:
+    return entry.state == "reachable" and entry.confirmed_s is not None and entry.confirmed_s <= _LATELY_S
+
+
 def _one_sided(cluster: Cluster, known: set[str]) -> Iterator[Finding]:
     """Yield the nodes of which a peer gets no ARP answer, while they have the peer's MAC address by an answer."""
     networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
     for network in networks:
-        states = {
-            (node.name, entry.ip): entry.state
+        entries = {
+            (node.name, entry.ip): entry
             for node in cluster.read_nodes()
             if (own := network.port(node.name))
             for entry in node.neighbours
@@ -168,8 +178,9 @@ def _one_sided(cluster: Cluster, known: set[str]) -> Iterator[Finding]:
             for asker in network.ports
             for port in network.ports
             if asker.node != port.node and port.node not in known
-            if states.get((asker.node, port.ip)) in ("failed", "incomplete")
-            and states.get((port.node, asker.ip)) == "reachable"
+            if (entry := entries.get((asker.node, port.ip))) and entry.state in ("failed", "incomplete")
+            if (back := entries.get((port.node, asker.ip))) and _is_fresh(back)
+            if back.mac_address.casefold() in macs_of(cluster, asker)
         ]
         for same in alike(pairs, lambda pair: pair[1]):
             port, askers = same[0][1], [asker.node for asker, _ in same]
@@ -182,7 +193,8 @@ def _one_sided(cluster: Cluster, known: set[str]) -> Iterator[Finding]:
                 data={"address": port.ip},
                 seen=some(
                     [
-                        f"{a.node}: {port.ip} is {states[a.node, port.ip]}; {port.node}: {a.ip} is reachable"
+                        f"{a.node}: {port.ip} is {entries[a.node, port.ip].state}; {port.node}: {a.ip} was confirmed "
+                        f"{entries[port.node, a.ip].confirmed_s} s before it was read"
                         for a, _ in same
                     ]
                 ),

@@ -35,10 +35,12 @@ from checks.plugins.udp_path.flow_text import (
     Judged,
     flow_finding,
     packet_bytes,
+    path_lines,
 )
 from checks.plugins.udp_path.member_findings import by_port, dead_member, lossy_member, short_member
 from checks.rules.flow_verdicts import (
     OWN_FILTER,
+    FlowJudgement,
     FlowVerdict,
     Pair,
     agrees_with_pings,
@@ -48,7 +50,9 @@ from checks.rules.flow_verdicts import (
     judge_flow,
     missed_member_percent,
     probed_paths,
+    uncounted_at,
 )
+from checks.rules.observed.datagrams import lost_on_some
 
 
 @check(
@@ -84,13 +88,15 @@ def udp_path(cluster: Cluster) -> Iterator[Finding]:
         )
         return
     flows = cluster.flows
-    found = False
+    every = list[FlowJudgement]()
     for network in cluster.networks:
-        probes = [p for p in flows.probes if p.network == network.name]
-        if probes:
-            found = True
-            yield from _network(cluster, network, [judge_flow(p, flows, probed_paths(cluster)) for p in probes])
-    if not found:
+        judged = [judge_flow(p, flows, probed_paths(cluster)) for p in flows.probes if p.network == network.name]
+        yield from _network(cluster, network, judged)
+        every += judged
+    some = [j for j in every if j.verdict is FlowVerdict.OTHER_ON_SOME]
+    for node in dict.fromkeys(j.probe.to_node for j in some):
+        yield _other_on_some(cluster, flows, [j for j in some if j.probe.to_node == node])
+    if not every:
         yield NOT_SENT.finding(
             Status.SKIPPED,
             "No two nodes that were read have a port on the same private network.",
@@ -255,20 +261,40 @@ def _no_route(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Find
 
 def _other_host(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Finding:
     nodes = list(dict.fromkeys(j.probe.to_node for j in judged))
-    addresses = tuple(dict.fromkeys(j.probe.destination_ip for j in judged))
     return flow_finding(
         OTHER_HOST, harm(cluster), (cluster, network, judged),
         "UDP datagrams are answered on {} {}, but not by the kernel of the target, which did not count them.",
         "answered by another", more=[_counted_at(cluster, node) for node in nodes],
         expected="Port unreachable, from the kernel of the target",
-        next=(
-            Remedy(
-                "Search the hosts on the network for a second owner of the address, the NICs of the sender first.",
-                tuple(f"ip -brief address | grep -F {address}" for address in addresses), "any user on each node",
-            ),
-            *_filter_steps(cluster, network, judged),
-        ),
+        next=(_search_owner(judged), *_filter_steps(cluster, network, judged)),
     )  # fmt: skip
+
+
+def _search_owner(judged: Judged) -> Remedy:
+    return Remedy(
+        "Search the hosts on the network for a second owner of the address, the NICs of the sender first.",
+        tuple(dict.fromkeys(f"ip -brief address | grep -F {j.probe.destination_ip}" for j in judged)),
+        "any user on each node",
+    )
+
+
+def _other_on_some(cluster: Cluster, flows: Flows, judged: Judged) -> Finding:
+    """Return the finding about a node whose kernel counts all networks together: on which path is not known."""
+    node, networks = judged[0].probe.to_node, {j.probe.network for j in judged}
+    uncounted, answers = uncounted_at(flows, node), sum(j.probe.datagrams for j in judged)
+    return OTHER_HOST.finding(
+        harm(cluster),
+        f"The kernel of {node} did not count {uncounted} of {answers} UDP datagrams to it that were answered: another "
+        "host answers on a path to it.",
+        subject=f"{node}: another answers in part",
+        seen=(*path_lines(judged), _counted_at(cluster, node)),
+        expected=("Port unreachable, from the kernel of the target",),
+        next=(_search_owner(judged),),
+        evidence=[(sender, "udp datagrams") for sender in dict.fromkeys(j.probe.from_node for j in judged)],
+        observed=lost_on_some(cluster, judged, uncounted),
+        network=networks.pop() if len(networks) == 1 else "",
+        nodes=(node,),
+    )
 
 
 def _in_part(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Finding:

@@ -33,7 +33,8 @@ def packet_bytes(judged: Judged) -> int:
     return packet_of(whole(first)[0].payload, 6 if ":" in first.destination_ip else 4)
 
 
-def _lines(judged: Judged) -> tuple[str, ...]:
+def path_lines(judged: Judged) -> tuple[str, ...]:
+    """Return what the source ports of each path show, the first paths of them."""
     return first_lines([f"{j.probe.from_node} -> {j.probe.to_node}: {_line(j)}" for j in judged], "path like these")
 
 
@@ -115,7 +116,7 @@ def flow_finding(
             "datagrams": sum(j.probe.datagrams for j in judged),
             "answered": sum(p.answered + p.small_answered + p.full_answered for p in ports),
         },
-        seen=(*_lines(judged), *more, *others_text(flows_of(cluster), [j.probe.from_node for j in judged])),
+        seen=(*path_lines(judged), *more, *others_text(flows_of(cluster), [j.probe.from_node for j in judged])),
         expected=(expected,) if expected else (),
         next=next,
         evidence=[

@@ -140,6 +140,13 @@ def _of_path(cluster: Cluster, one: FlowJudgement) -> Iterator[Observation]:
             return
 
 
+def lost_on_some(cluster: Cluster, judged: Sequence[FlowJudgement], number: int) -> tuple[Observation, ...]:
+    """Return that so many of the datagrams of these paths did not reach the target; on which is not known."""
+    found = tuple(leg for one in judged for leg in _Way(cluster, one.probe).legs_of_full(whole(one.probe)))
+    of = sum(one.probe.datagrams for one in judged)
+    return (Observation(fate=Fate.LOST, what=DATAGRAM, legs=found, number=number, of=of),)
+
+
 def _in_part(way: _Way, flows: Flows, ports: Ports) -> Iterator[Observation]:
     """Yield the loss of those that the target did not count, of the sizes of which some got no answer.
 

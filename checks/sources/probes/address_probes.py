@@ -81,13 +81,12 @@ async def probe_addresses(
         port = ports.setdefault(interface.name, _Port(interface))
         port.addresses += [(network.name, p.node, ip) for p in network.ports for ip in _addresses(p, known)]
     for port in ports.values():
-        served = {name for name, _, _ in port.addresses}
-        subnets_here = {n.subnet for n in networks if n.name in served}
+        here = {name for name, _, _ in port.addresses}
+        subnets_here = {n.subnet for n in networks if n.name in here}
         port.across = [
             (network.name, p.node, p.ip)
             for network in networks
-            if network.name not in served and network.subnet not in subnets_here
-            if not public_overlap(network, subnets)
+            if network.name not in here and network.subnet not in subnets_here and not public_overlap(network, subnets)
             for p in network.ports
             if ":" not in p.ip
         ]
