@@ -126,6 +126,8 @@ class World:
         way = self.way(packet.sender, packet.receiver, packet.network)
         if self.is_down(packet.receiver) or self.is_down(packet.sender):
             return [(None, Effect(1.0))]
+        if packet.protocol != "arp" and not self._has_mac(packet):
+            return [(None, Effect(1.0))]
         every = [(fault, e) for fault in self.faults if (e := effect(fault, packet, way, self.names))]
         found: list[tuple[Fault | None, Effect]] = [(f, e) for f, e in every if not e.arrived]
         if packet.size > self.nic_mtu(packet.receiver, way.arrives):
@@ -149,6 +151,12 @@ class World:
                 return False
         self._tracked |= {(f, *_flow(packet)) for f, _ in effects if f and f.kind == "conntrack-full"}
         return True
+
+    def _has_mac(self, packet: Packet) -> bool:
+        """Return whether the sender of a packet can know the MAC address: it hears ARP packets of its peer."""
+        sender, receiver, network, address = packet.sender, packet.receiver, packet.network, packet.address
+        is_by_hand = address == "private" and Fault("wrong-neighbour", network, sender, receiver) in self.faults
+        return is_by_hand or self._passes_arp(network, receiver, sender, address)
 
     def _has_entry(self, fault: Fault, packet: Packet) -> bool:
         """Return whether a full table of connections has the flow of a packet: then it needs no room."""
