@@ -118,11 +118,11 @@ NOT_JUDGED = {
 }
 
 SYSCTLS_NOT_JUDGED = {
-    "net.core.netdev_budget": "only a comparison of recordings names it; it limits what Softnet.TimeSqueezed counts",
-    "net.core.netdev_budget_usecs": "only a comparison of recordings names it; it limits what Softnet.TimeSqueezed counts",
+    "net.core.netdev_budget": "only a comparison of recordings names it; it bounds Softnet.TimeSqueezed",
+    "net.core.netdev_budget_usecs": "only a comparison of recordings names it; it bounds Softnet.TimeSqueezed",
     "net.ipv4.ip_local_port_range": "racwire chooses its own ports by it",
     "net.ipv4.ipfrag_low_thresh": "only a comparison of recordings names it; only kernels before 4.17 heed it",
-    "net.ipv4.ipfrag_max_dist": "only a comparison of recordings names it; the finding on fragments out of order names it",
+    "net.ipv4.ipfrag_max_dist": "only a comparison of recordings names it, and a finding as a command",
     "net.ipv4.ping_group_range": "racwire chooses between its socket and ping by it",
     "net.ipv4.udp_mem": "only a comparison of recordings names it; Udp.MemErrors counts what it costs",
     "net.ipv4.udp_rmem_min": "only a comparison of recordings names it; instances ask for larger buffers",
