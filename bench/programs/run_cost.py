@@ -3,7 +3,8 @@
     python -m bench.programs.run_cost --nodes 2 4 8
     python -m bench.programs.run_cost --nodes 2 4 8 --racwire /work/before/.venv/bin/racwire
 
-On a healthy practice cluster whose instances exchange no blocks. `--racwire` measures that of another version on the
+On a healthy practice cluster whose instances exchange no blocks. The last two columns are entries of the journal: one
+for each command, file or statement that was read. `--racwire` measures that of another version on the
 same cluster, which is made by this one. Frames are those that the kernels of all nodes sent on private NICs during the
 run, less those that the cluster alone sends in such a time: they hold whatever racwire sent, answers included.
 """
@@ -69,13 +70,16 @@ def _row(lab: Lab, racwire: str, interval_s: int) -> str:
     time.sleep(_SETTLE_S)
     after = _totals(lab)
     time.sleep(_IDLE_S)
-    idle = (_totals(lab).frames - after.frames) / _IDLE_S
+    end = _totals(lab)
+    idle = (end.frames - after.frames) / _IDLE_S
+    idle_cpu = (end.cpu_s - after.cpu_s) / _IDLE_S
+    on_nodes_s = after.cpu_s - before.cpu_s - idle_cpu * (seconds + _SETTLE_S)
     cpu_s = used.children_user + used.children_system - children.children_user - children.children_system
     frames = after.frames - before.frames - round(idle * (seconds + _SETTLE_S))
     report = json.loads(done.stdout)
     sent = _sent(report["cluster"])
     peers = Counter(entry["node"] != lab.nodes[0] for entry in report["journal"])
-    cells = [len(lab.nodes), f"{seconds:.1f}", f"{cpu_s:.2f}", f"{after.cpu_s - before.cpu_s:.2f}", frames]
+    cells = [len(lab.nodes), f"{seconds:.1f}", f"{cpu_s:.2f}", f"{on_nodes_s:.2f}", frames]
     return f"| {' | '.join(map(str, [*cells, *sent, peers[True], peers[False]]))} |"
 
 
@@ -85,17 +89,18 @@ def _totals(lab: Lab) -> _Totals:
         read = subprocess.run(lab.enter(node, ["sh", "-c", _READ]), stdout=subprocess.PIPE, text=True, check=True)
         counters, _, processes = read.stdout.partition("\n\n")
         frames += sum(map(int, counters.split()))
-        cpu += _of_ssh_servers(processes.splitlines())
+        cpu += _of_sessions(processes.splitlines())
     return _Totals(frames, cpu)
 
 
-def _of_ssh_servers(lines: Iterable[str]) -> float:
-    """Return the CPU seconds of the children for which the ssh servers of a node have waited."""
+def _of_sessions(lines: Iterable[str]) -> float:
+    """Return the CPU seconds of the ended children of a node's ssh servers, and of its first process: that waits for
+    the shell of a session which outlives the connection."""
     ticks = 0
     for line in lines:
         name, _, rest = line.rpartition(") ")
         fields = rest.split()
-        if name.endswith("(sshd"):
+        if name.startswith("1 (") or name.endswith("(sshd"):
             ticks += int(fields[13]) + int(fields[14])  # cutime and cstime: proc_pid_stat(5), less the first two fields
     return ticks / _TICKS
 
@@ -107,7 +112,9 @@ def _sent(cluster: dict[str, Any]) -> tuple[int, int, int]:
     pings += sum(path.get("small_sent", 0) + path.get("full_sent", 0) for path in haip)
     ports = [port for probe in cluster["flows"].get("probes", ()) for port in probe.get("ports", ())]
     datagrams = sum(port.get("sent", 1) + port.get("small_sent", 0) + port.get("full_sent", 0) for port in ports)
-    probes = cluster["owners"].get("probes", ())
+    datagrams += sum(turn["sent"] for probe in cluster["flows"].get("probes", ()) for turn in probe.get("turns", ()))
+    owners = cluster["owners"]
+    probes = [p for part in ("probes", "across") for p in owners.get(part) or ()]
     return pings, datagrams, sum(p.get("sent", 0) for p in probes if isinstance(p, dict))
 
 

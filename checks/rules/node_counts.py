@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from checks.model.facts import (
@@ -125,7 +125,10 @@ def counts_of(change: CounterChange) -> NodeCounts:
     def value(group: str, name: str) -> int:
         return max(0, change.counters.value(group, name) or 0)
 
-    return counts_by(value, change.node, change.seconds, change.fragment_memory_bytes)
+    found = counts_by(value, change.node, change.seconds, change.fragment_memory_bytes)
+    table = change.machine.connections
+    dropped = table.dropped if isinstance(table, TrackedConnections) else 0
+    return replace(found, vanished=max(0, found.vanished - dropped))
 
 
 def counts_by(

@@ -20,22 +20,18 @@ NODE_SYSCTLS = (
     "net.ipv4.icmp_echo_ignore_all",
     "net.ipv4.ip_forward",
     "net.ipv4.ip_local_port_range",
-    "net.ipv4.ip_no_pmtu_disc",
     "net.ipv4.ipfrag_high_thresh",
     "net.ipv4.ipfrag_low_thresh",
     "net.ipv4.ipfrag_max_dist",
     "net.ipv4.ipfrag_time",
     "net.ipv4.ping_group_range",
-    "net.ipv4.tcp_mtu_probing",
     "net.ipv4.udp_mem",
     "net.ipv4.udp_rmem_min",
     "net.ipv6.ip6frag_high_thresh",
-    "net.ipv6.ip6frag_low_thresh",
-    "net.ipv6.ip6frag_time",
 )
 """The sysctls with one value for the node or for its network namespace."""
 
-INTERFACE_SYSCTLS = ("arp_announce", "arp_filter", "arp_ignore", "rp_filter")
+INTERFACE_SYSCTLS = ("arp_filter", "arp_ignore", "rp_filter")
 """The sysctls below net.ipv4.conf.<interface> and net.ipv4.conf.all."""
 
 KERNEL_RELEASE_PATH = "kernel/osrelease"

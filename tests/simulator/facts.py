@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import permutations
+from itertools import permutations, product
 
 from msgspec.structs import replace
 
@@ -24,6 +24,7 @@ from checks.model.facts import (
     KernelCounters,
     Node,
     Parameter,
+    Port,
     PrivateNetwork,
     TrackedConnections,
     UnaskedInstance,
@@ -35,14 +36,24 @@ from tests.fixtures.clusters import clusterware
 from tests.fixtures.databases import BLOCKS, activity, change, counters, database, device, history, own_activity, pings
 from tests.simulator.faults import NETWORKS, Fault
 from tests.simulator.hosts import instantly, probe
-from tests.simulator.node_facts import bridging, haip, index, node_facts, own_ip, own_mac, setup_facts
+from tests.simulator.node_facts import (
+    STRANGE_MAC,
+    bridging,
+    haip,
+    index,
+    node_facts,
+    own_ip,
+    own_mac,
+    setup_facts,
+)
 from tests.simulator.world import World
 
 _CR_SHARE = 8_400 / BLOCKS
 _CARRIER_CHANGES = 6
 """Of a port that loses its link three times within the interval."""
-_TABLE, _DROPPED = 65_536, 600
-"""The room of a table of connections that is full, and the packets that it cost within the interval."""
+_MOST_CONNECTIONS = 262_144
+_CONNECTIONS = TrackedConnections(1_900, _MOST_CONNECTIONS)
+"""Of a node whose packet filter tracks few connections."""
 _HUNG = "A query of all instances did not end within its time limit of 10 s."
 
 
@@ -224,8 +235,9 @@ def _change(world: World, node: Node) -> CounterChange:
         groups["Ip"] |= {"ReasmReqds": groups["Ip"]["ReasmReqds"] - 6_000, "ReasmOKs": groups["Ip"]["ReasmOKs"] - 1_000}
     down = [i.name for i in node.interfaces if not i.is_up]
     counted = tuple(CounterGroup(name, dict.fromkeys(c, 0) if name in down else c) for name, c in nics.items())
-    table = TrackedConnections(_TABLE, _TABLE, dropped=_DROPPED) if world.has("conntrack-full", node.name) else None
-    machine = replace(machine, nics=counted, connections=table)
+    full = Fault("conntrack-full", 0, node.name)
+    table = replace(_CONNECTIONS, entries=_MOST_CONNECTIONS, dropped=1 + world.lost_to[full])
+    machine = replace(machine, nics=counted, connections=table if full in world.faults else _CONNECTIONS)
     return replace(built, counters=KernelCounters(groups), machine=machine)
 
 
@@ -236,17 +248,34 @@ def _answers(world: World, here: str, owner: str, network: int) -> list[str]:
 
 
 def _owners(world: World, networks: Sequence[PrivateNetwork]) -> AddressProbes:
-    """The ARP probes of the first node, and who answers: a node does not answer itself."""
+    """The ARP probes of the first node for private and HAIP addresses, and who answers: a node does not answer itself.
+
+    A node answers for all of its addresses on each NIC, also for those of another network.
+    """
     here = world.names[0]
-    probes = []
-    for number, network in zip(NETWORKS, networks, strict=True):
+    probes, across = list[AddressProbe](), list[AddressProbe]()
+    for asking, asked in product(zip(NETWORKS, networks, strict=True), zip(NETWORKS, networks, strict=True)):
+        (on, source), (number, network) = asking, asked
+        own = source.port(here)
+        assert own is not None
         for port in network.ports:
-            owners = [p.node for p in network.ports if p.ip == port.ip and p.node != here]
-            answering = [n for n in owners if world.resolves(here, n, number, "haip")]
-            macs = sorted({mac for n in answering for mac in _answers(world, here, n, number)})
-            if (bridge := bridging(world, port.node, number)) and bridge != here:
-                macs = sorted({*macs, own_mac(world, bridge, world.way(here, bridge, number).arrives)})
-            own = network.port(here)
-            assert own is not None
-            probes.append(AddressProbe(network.name, port.node, port.ip, own.interface, 2, tuple(macs)))
-    return AddressProbes(here, tuple(probes))
+            haips = [haip(port.node, n) for n in NETWORKS if world.haip_network(n) == on] if on == number else []
+            for ip in (port.ip, *haips):
+                macs = tuple(sorted(_heard(world, port, ip, on)))
+                probe = AddressProbe(network.name, port.node, ip, own.interface, 2, macs)
+                (probes if on == number else across).append(probe)
+    return AddressProbes(here, tuple(probes), tuple(across))
+
+
+def _heard(world: World, port: Port, ip: str, on: int) -> set[str]:
+    """The MAC addresses that the first node hears from the NIC of a network when it asks for an address of a port."""
+    here = world.names[0]
+    owners = [name for name in world.names if ip in (own_ip(world, name, n) for n in NETWORKS)] or [port.node]
+    answering = [n for n in owners if n != here and world.answers_probe(here, n, on)]
+    found = {mac for n in answering for mac in _answers(world, here, n, on)}
+    bridge = bridging(world, port.node, on) if ip == port.ip else ""
+    if bridge and bridge != here:
+        found.add(own_mac(world, bridge, world.way(here, bridge, on).arrives))
+    if ip == haip(port.node, on) and world.has("haip-stranger", port.node, on):
+        found.add(STRANGE_MAC)
+    return found

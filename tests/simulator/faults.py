@@ -45,6 +45,8 @@ class Kind:
     needs: Needs = Needs.ANY
     is_silent: bool = False
     """Whether it touches no packet by itself and its finding is a hint: to report its cause as possible is enough."""
+    is_of_flows: bool = False
+    """Whether some flows alone meet it: no evidence shows at which end of their links it is."""
     shows_network: bool = True
     """Whether evidence tells the network: counters of reassembly are those of a node, for all of its networks."""
 
@@ -98,21 +100,27 @@ KINDS = {
         Kind("foreign-host", Scope.NETWORK, _causes(6), ("IC-TOPO-002",)),
         Kind("hung-instance", Scope.NODE, _causes(63), ("IC-PING-008",)),
         Kind("node-down", Scope.NODE, _causes(62), ("IC-IFACE-033",)),
-        Kind("arp-off", Scope.NIC, _causes(64), ("IC-PATH-006",)),
-        Kind("policy-gateway", Scope.NIC, _causes(51), ("IC-PATH-006",)),
-        Kind("haip-wrong-route", Scope.NIC, _causes(51), ()),
-        Kind("joined-networks", Scope.CLUSTER, _causes(65), ()),
+        Kind("arp-off", Scope.NIC, _causes(64), ("IC-NEIGH-009",)),
+        Kind("policy-gateway", Scope.NIC, _causes(51), ("IC-EROUTE-009",)),
+        Kind("haip-wrong-route", Scope.NIC, _causes(51), ("IC-EROUTE-010",)),
+        Kind("joined-networks", Scope.CLUSTER, _causes(65), ("IC-OWNER-005",)),
         Kind("spoof-check", Scope.NIC, _causes(67, 8, 85), ("IC-PATH-006",)),
-        Kind("flow-share-loss", Scope.NIC, _causes(71, 1, 20, 21), ("IC-PATH-005", "IC-LOST-002")),
+        Kind(
+            "flow-share-loss",
+            Scope.NIC,
+            _causes(71, 1, 20, 21),
+            ("IC-FLOW-015", "IC-PATH-005", "IC-LOST-002"),
+            is_of_flows=True,
+        ),
         Kind("security-list-fragments", Scope.NIC, _causes(72, 67), ("IC-FRAG-002",), Needs.FRAGMENTS),
         Kind("one-protocol", Scope.NIC, _causes(8, 67), ("IC-FLOW-004",)),
-        Kind("haip-filtered", Scope.NETWORK, _causes(69, 74), ("IC-HAIP-010",)),
-        Kind("haip-stranger", Scope.NIC, _causes(39), ("IC-NEIGH-014",)),
+        Kind("haip-filtered", Scope.NETWORK, _causes(69), ("IC-HAIP-010",)),
+        Kind("haip-stranger", Scope.NIC, _causes(39), ("IC-NEIGH-003", "IC-NEIGH-014")),
         Kind("tunnel-mtu", Scope.NIC, _causes(68), ("IC-PATH-033",), Needs.FRAGMENTS),
-        Kind("other-network-address", Scope.NIC, _causes(37, 51), (), is_silent=True),
+        Kind("other-network-address", Scope.NIC, _causes(51, 37), ("IC-IFACE-034",), is_silent=True),
         Kind("local-bridge", Scope.PAIR, _causes(39), ("IC-NEIGH-016",)),
         Kind("port-flaps", Scope.NIC, _causes(40), ("IC-NIC-006",)),
-        Kind("conntrack-full", Scope.NODE, _causes(77), ("IC-PATH-005",)),
+        Kind("conntrack-full", Scope.NODE, _causes(77), ("IC-FILTER-007",)),
     )
 }
 NEWER = frozenset(
@@ -123,6 +131,9 @@ NEWER = frozenset(
     )
 )
 """The kinds that only draws which ask for them have, so that a seed keeps its draws."""
+
+BELOW_NICS = frozenset({"spoof-check", "security-list-fragments", "one-protocol", "tunnel-mtu"})
+"""The kinds in a hypervisor or cloud: the nodes are its virtual machines."""
 
 
 @dataclass(frozen=True, order=True)

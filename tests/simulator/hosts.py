@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import selectors
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any, TypeVar
@@ -20,7 +20,16 @@ from checks.model.journal import Journal
 from checks.model.packet_sizes import packet_of
 from checks.model.settings import Settings
 from checks.sources.entries import Program
-from checks.sources.kernel_files import ARRIVALS, LINK, NEIGHBOUR, ROUTE_MARK, ROUTES_IN_USE, UDP_ENDS, UNBOUND_MARK
+from checks.sources.kernel_files import (
+    ARRIVALS,
+    LINK,
+    NEIGHBOUR,
+    ROUTE_MARK,
+    ROUTES_IN_USE,
+    RULES_MARK,
+    UDP_ENDS,
+    UNBOUND_MARK,
+)
 from checks.sources.nodes.read_only.allow_list import SENDER_TEXT
 from checks.sources.nodes.route_get import queries, read_routes_in_use
 from checks.sources.probes import haip_pings, udp_flows
@@ -29,10 +38,13 @@ from checks.sources.probes.path import Path
 from checks.sources.probes.paths import PathRun
 from checks.sources.probes.pinger import Request
 from tests.simulator import sender
-from tests.simulator.node_facts import gateway
+from tests.simulator.faults import NETWORKS
+from tests.simulator.node_facts import gateway, own_ip
 from tests.simulator.world import World
 
 _SMALL_MS, _LARGE_MS = 0.08, 0.21
+_TABLE = 100
+"""The routing table of a NIC with rules of its own, less the number of its network."""
 _REFUSALS = 3
 """Refusals of its own kernel after which a ping ends."""
 _Result = TypeVar("_Result")
@@ -159,20 +171,33 @@ class SimulatedShell:
             return ""
         if entry is None or not entry.mac_address:
             return f"{ip} used 0/0/0 probes 6 FAILED"
-        return f"{ip} lladdr {entry.mac_address} used 0/0/0 probes 1 {entry.state.upper()}"
+        age_s = 0 if entry.state == "reachable" else entry.confirmed_s or 0
+        return f"{ip} lladdr {entry.mac_address} used 0/{age_s}/0 probes 1 {entry.state.upper()}"
 
     def _routes(self, source: str, *peers: str) -> str:
         nic = next(i.name for i in self._facts().interfaces if any(a.ip == source for a in i.addresses))
         network, address = network_of(nic), address_kind(source)
         mtu = self.world.route_mtu(self.node, network, address)
         cache = f"\n    cache mtu {mtu}" if mtu else "\n    cache"
-        via = f" via {gateway(network)}" if self.world.has_gateway(self.node, network, address) else ""
+        is_ruled = self.world.has_gateway(self.node, network, address)
+        via = f" via {gateway(network)}" if is_ruled else ""
+        table = f" table {_TABLE + network}" if is_ruled else ""
         out = f"eth{self.world.out(self.node, network, address)}"
-        return "".join(
-            f"{ROUTE_MARK}{ip}\n{ip} from {source}{via} dev {out} uid 0{cache}\n"
+        routes = "".join(
+            f"{ROUTE_MARK}{ip}\n{ip} from {source}{via} dev {out}{table} uid 0{cache}\n"
             f"{UNBOUND_MARK}\n{ip} dev {out} src {source}\n"
             for ip in peers
         )
+        return f"{routes}{RULES_MARK}\n{''.join(self._rules())}"
+
+    def _rules(self) -> Iterator[str]:
+        """The rules of each Linux, and that of a cloud's script: a table of its own for the address of a NIC."""
+        yield "0:\tfrom all lookup local\n"
+        for network in NETWORKS:
+            if self.world.has_gateway(self.node, network, "private"):
+                own = own_ip(self.world, self.node, network)
+                yield f"{32_700 + network}:\tfrom {own} lookup {_TABLE + network}\n"
+        yield "32766:\tfrom all lookup main\n32767:\tfrom all lookup default\n"
 
     def _udp_ends(self) -> str:
         memory = self._facts().sysctls.get("net.ipv4.ipfrag_high_thresh", "67108864")

@@ -103,6 +103,8 @@ def is_at(place: Place, fault: Fault, draw: Draw) -> bool:
         half = second_half(names)
         is_half = fault.kind.startswith("split") and nodes in (half, set(names) - half)
         return len(nodes) != 1 or is_half or len(names) == 2
+    if fault.of.is_of_flows and not nodes:
+        return True
     ends = {fault.node}
     if fault.kind in ("duplicate-address", "duplicate-mac"):
         ends.add(before(fault.node, names))

@@ -24,7 +24,11 @@ from tests.simulator.world import World
 
 _NO_NIC = "02:de:ad:00:00:01"
 _FOREIGN_MAC = "02:ff:00:00:00:c8"
-_STRANGE_MAC = "02:ff:00:00:00:c9"
+STRANGE_MAC = "02:ff:00:00:00:c9"
+"""Of a strange host that has the HAIP of a node."""
+_FRESH_S, _OLD_S = 4, 50
+_AGES_S = {"reachable": _FRESH_S, "stale": _OLD_S}
+"""Seconds since an entry was confirmed, by its state."""
 _SMALL_REASSEMBLY_BYTES = "4096"
 _BRIDGE = "br-5f1c2d"
 """The name that Docker gives to a bridge of its own: `br-` and a number."""
@@ -95,6 +99,7 @@ def _interface(world: World, built: Node, network: int) -> Interface:
         mac_address=own_mac(world, built.name, network),
         noarp=world.has("arp-off", built.name, network),
         operational_state="down" if world.has("link-down", built.name, network) else "up",
+        noarp=world.has("arp-off", built.name, network),
         addresses=(
             Address(own_ip(world, built.name, network), 24),
             *(Address(haip(built.name, n), 17, f"eth{network}:{1 if n == network else 2}") for n in haips),
@@ -161,16 +166,16 @@ def _neighbour(world: World, name: str, peer: str, network: int, address: str) -
     on = network if address == "private" else world.haip_network(network)
     ip = private_ip(peer, network) if address == "private" else haip(peer, network)
     if address == "private" and Fault("wrong-neighbour", on, name, peer) in world.faults:
-        yield Neighbour(ip, f"eth{on}", _NO_NIC, "permanent")
+        yield Neighbour(ip, f"eth{on}", _NO_NIC, "permanent", _FRESH_S)
         return
     state, out = world.entry(name, peer, on, address), world.out(name, on, address)
     mac = "" if state == "failed" else own_mac(world, peer, world.way(name, peer, out).arrives)
     if address == "haip" and state != "failed" and is_strange(world, name, peer, on):
-        mac = _STRANGE_MAC
+        mac = STRANGE_MAC
     if address == "private" and (bridge := bridging(world, peer, on)) and name != bridge and mac and index(name) % 2:
         mac = own_mac(world, bridge, on)  # the bridge's node answers for this address too, and the last answer stays
     if state:
-        yield Neighbour(ip, f"eth{out}", mac, state)
+        yield Neighbour(ip, f"eth{out}", mac, state, confirmed_s=_AGES_S.get(state))
 
 
 def is_strange(world: World, name: str, peer: str, network: int) -> bool:
@@ -197,7 +202,7 @@ def setup_facts(world: World, of: Node | UnreadNode) -> NodeSetup | UnreadNode:
         built,
         kept=kept,
         instances=(f"+ASM{index(of.name)}", instance),
-        host=replace(host, others=tuple(_others(world, of.name))),
+        host=replace(host, others=tuple(_others(world, of.name)), is_virtual=world.is_virtual),
         logs=healthy_facts.logs(of, instance),
     )
 

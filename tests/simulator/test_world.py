@@ -15,12 +15,14 @@ from hypothesis import strategies as st
 
 from checks.model.facts import Cluster, Leg, PathProbe, Verdict
 from checks.model.finding import PROBLEMS, Finding
+from checks.model.hypothesis import Standing
 from checks.model.report import exit_code
 from checks.rules.flow_verdicts import FlowVerdict, judge_flow
 from tests.cases.loading import cases
 from tests.simulator.facts import facts_of, gathered
-from tests.simulator.faults import KINDS, NETWORKS, Fault, Needs, faults, node_names
+from tests.simulator.faults import KINDS, NETWORKS, NEWER, Fault, Needs, faults, node_names
 from tests.simulator.judging import findings_of, report_of
+from tests.simulator.mended import Draw, entries_of, fits
 from tests.simulator.packets import Packet, pieces
 from tests.simulator.world import World
 
@@ -31,6 +33,8 @@ IN_THE_PRACTICE_CLUSTER = {
     "port-mtu": "switch-mtu", "one-way-mtu": "switch-mtu-one-way", "node-down": "peer-down",
 }  # fmt: skip
 """The names of the practice cluster, where they are others; its fault switch-mtu is that of a port."""
+OF_THE_OTHER = {"other-network-address"}
+"""The kinds whose finding has the network of the address, and not that of the NIC."""
 LEADS_ANOTHER_WAY = {"crossed-cables", "haip-wrong-route", "joined-networks", "local-bridge"}
 DIFFERENT = {"switch-mtu": "a port there, the whole network here", "split-switch": "of three nodes one is apart"}
 
@@ -69,7 +73,7 @@ def test_each_fault_alone_brings_its_finding_at_its_place(kind):
         _, found = alone(fault)
         problems = [f for f in found if f.status in PROBLEMS and f.code in KINDS[kind].findings]
         assert problems or not KINDS[kind].findings, f"{fault}: {[f.code for f in found if f.status in PROBLEMS]}"
-        if fault.network and problems:
+        if fault.network and problems and kind not in OF_THE_OTHER:
             other = f"192.168.1{NETWORKS[-1] - fault.network}.0/24"
             assert all(f.network != other for f in problems), str(fault)
         assert not any(f.code.startswith("RW-") for f in found)
@@ -222,6 +226,15 @@ def test_frames_that_vanish_from_one_node_leave_it_the_entries_of_those_who_ask(
             for n in made.read_nodes()
         }
         assert states == {"rac1": {"failed"}, "rac2": own, "rac3": {"failed"}}, kind
+
+
+@pytest.mark.parametrize("kind", sorted(NEWER))
+def test_each_of_the_kinds_that_came_last_is_the_first_cause_where_it_is_alone(kind):
+    fault = places(kind)[0]
+    draw = Draw((fault,), mtu_for(kind), 1)
+    diagnosis = report_of(alone(fault)[0]).diagnosis
+    hinted = [h for h in diagnosis.with_standing(Standing.POSSIBLE) if h.cause in fault.of.causes]
+    assert hinted if fault.of.is_silent else any(fits(h, fault, draw) for h in entries_of(diagnosis)[0])
 
 
 def test_where_two_networks_are_one_each_owner_answers_from_both_nics():

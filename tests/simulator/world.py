@@ -8,7 +8,7 @@ from math import prod
 
 from checks.model.packet_sizes import BLOCK_HEADER_BYTES, USUAL_BLOCK_BYTES
 from tests.simulator.fates import Effect, Way, effect
-from tests.simulator.faults import NETWORKS, STANDARD_MTU, Fault, node_names
+from tests.simulator.faults import BELOW_NICS, NETWORKS, STANDARD_MTU, Fault, node_names
 from tests.simulator.packets import HEADERS, Packet, chance, number, pieces
 
 HAIP_ROUTE_MTU = 1400
@@ -32,11 +32,15 @@ class World:
         self.seed = seed
         self.counted: Counter[tuple[str, str]] = Counter()
         """Counters of kernels by node, `Ip.InReceives`, and of NICs by node and NIC: `eth2.rx_crc_errors`."""
+        self.lost_to: Counter[Fault] = Counter()
+        """The packets of racwire, and the blocks, that each fault lost."""
         self.no_ports: Counter[str] = Counter()
         self.in_echos: Counter[str] = Counter()
         self._places = frozenset((f.kind, f.node, f.network) for f in self.faults)
         self._sent: Counter[Packet] = Counter()
         self._pings: dict[tuple[int, str, str, str, int], tuple[Packet | None, tuple[Packet, ...]]] = {}
+        self._tracked: set[tuple[object, ...]] = set()
+        """The flows that have an entry in full tables of connections: see `_has_entry`."""
         self._effects: dict[Packet, tuple[tuple[Fault | None, Effect], ...]] = {}
         self._ways = {(s, r, n): self._way(s, r, n) for s in self.names for r in self.names for n in NETWORKS}
 
@@ -49,6 +53,11 @@ class World:
     def of_kind(self, kind: str) -> list[Fault]:
         """Return the faults of one kind."""
         return [f for f in self.faults if f.kind == kind]
+
+    @property
+    def is_virtual(self) -> bool:
+        """Whether the nodes are virtual machines: a fault is in the layer below their NICs."""
+        return any(f.kind in BELOW_NICS for f in self.faults)
 
     def is_down(self, node: str) -> bool:
         """Return whether a node is switched off."""
@@ -117,6 +126,8 @@ class World:
         way = self.way(packet.sender, packet.receiver, packet.network)
         if self.is_down(packet.receiver) or self.is_down(packet.sender):
             return [(None, Effect(1.0))]
+        if packet.protocol != "arp" and not self._has_mac(packet):
+            return [(None, Effect(1.0))]
         every = [(fault, e) for fault in self.faults if (e := effect(fault, packet, way, self.names))]
         found: list[tuple[Fault | None, Effect]] = [(f, e) for f, e in every if not e.arrived]
         if packet.size > self.nic_mtu(packet.receiver, way.arrives):
@@ -129,12 +140,27 @@ class World:
             return True
         self._sent[packet] += 1
         for fault, e in effects:
+            if fault and fault.kind == "conntrack-full" and self._has_entry(fault, packet):
+                continue
             if e.share >= 1 or (
                 not self.is_lucky and chance(self.seed, str(fault), packet, self._sent[packet]) < e.share
             ):
                 self.count(packet, e, 1)
+                if fault:
+                    self.lost_to[fault] += 1
                 return False
+        self._tracked |= {(f, *_flow(packet)) for f, _ in effects if f and f.kind == "conntrack-full"}
         return True
+
+    def _has_mac(self, packet: Packet) -> bool:
+        """Return whether the sender of a packet can know the MAC address: it hears ARP packets of its peer."""
+        sender, receiver, network, address = packet.sender, packet.receiver, packet.network, packet.address
+        is_by_hand = address == "private" and Fault("wrong-neighbour", network, sender, receiver) in self.faults
+        return is_by_hand or self._passes_arp(network, receiver, sender, address)
+
+    def _has_entry(self, fault: Fault, packet: Packet) -> bool:
+        """Return whether a full table of connections has the flow of a packet: then it needs no room."""
+        return (fault, *_flow(packet)) in self._tracked
 
     def count(self, packet: Packet, e: Effect, number: int) -> None:
         """Count lost packets where a counter moves."""
@@ -163,10 +189,18 @@ class World:
         network = self.out(sender, network, address)
         return all(self._passes_arp(network, a, b, address) for a, b in ((sender, receiver), (receiver, sender)))
 
-    def _passes_arp(self, network: int, sender: str, receiver: str, address: str) -> bool:
+    def _passes_arp(self, network: int, sender: str, receiver: str, address: str, *, is_raw_at: str = "") -> bool:
+        """Return whether an ARP packet passes; `is_raw_at`: the node of a program that does ARP itself."""
         return not any(
-            e.share >= 1 for _, e in self.effects(Packet(network, sender, receiver, address, "arp", _ARP_BYTES))
+            e.share >= 1
+            for f, e in self.effects(Packet(network, sender, receiver, address, "arp", _ARP_BYTES))
+            if not (f and f.kind == "arp-off" and f.node == is_raw_at)
         )
+
+    def answers_probe(self, sender: str, receiver: str, network: int) -> bool:
+        """Return whether a node answers the ARP probes that racwire sends from the NIC of a network."""
+        ways = ((sender, receiver), (receiver, sender))
+        return all(self._passes_arp(network, *ends, "haip", is_raw_at=sender) for ends in ways)
 
     def entry(self, node: str, peer: str, network: int, address: str) -> str:
         """Return the state of the neighbour entry that a node has for an address of a peer; empty where it has none."""
@@ -254,7 +288,7 @@ class World:
             for fault, e in self.effects(packet):
                 shares.setdefault(fault, []).append((packet, e))
         left = number
-        for hit in shares.values():
+        for fault, hit in shares.items():
             of_one = [e.share for _, e in (hit[:1] if hit[0][1].is_of_datagram else hit)]
             share = 1 - prod(1 - s for s in of_one)
             lost = round(left * share)
@@ -262,6 +296,8 @@ class World:
             self.count(packet, e, lost * (len(hit) if e.share >= 1 else 1))
             if (not e.arrived and share < 1) or len(hit) < len(packets):
                 self.incomplete(receiver, [True] * (len(packets) - 1), packets, lost)
+            if fault:
+                self.lost_to[fault] += lost
             left -= lost
         return number - left
 
@@ -272,6 +308,12 @@ class World:
             self.counted[receiver, "Ip.ReasmTimeout"] += number
             self.counted[receiver, "Ip.InReceives"] += number * sum(arrived)
             self.counted[receiver, "Ip.ReasmReqds"] += number * sum(arrived)
+
+
+def _flow(packet: Packet) -> tuple[object, ...]:
+    """Return what the packets of a flow have in common, those of the other direction included."""
+    ends = frozenset((packet.sender, packet.receiver))
+    return packet.network, ends, packet.address, packet.protocol, packet.port
 
 
 def packet_size(payload: int) -> int:

@@ -15,6 +15,7 @@ from checks.model.facts import (
     FlowArrivals,
     FragileMtu,
     HaipPaths,
+    Held,
     HostSetup,
     KernelCounters,
     MissingRight,
@@ -51,6 +52,10 @@ def extras() -> Iterator[Cluster]:
     yield Cluster("rac1", "2026-11-20T14:02:31+01:00", Unknown(_LATE), named_networks=("eth1",))
     bond = load(DIRECTORY / "healthy-bond-lacp.toml").make.cluster()
     yield replace(bond, setups=tuple(map(_watched_by_arp, bond.read_setups())))
+    yield replace(bond, setups=tuple(map(_with_too_few_members, bond.read_setups())))
+    yield facts_of([Fault("haip-filtered", 1)])
+    yield facts_of([Fault("flow-share-loss", 1, "rac1")])
+    yield facts_of([Fault("conntrack-full", 0, "rac1"), Fault("spoof-check", 2, "rac2")])
 
 
 def _of_others(base: Cluster) -> Cluster:
@@ -59,7 +64,9 @@ def _of_others(base: Cluster) -> Cluster:
     assert not isinstance(counters, Unknown)
     assert not isinstance(flows, Unknown)
     probes = tuple(
-        replace(probe, ports=tuple(replace(p, late=not n, held=n % 2) for n, p in enumerate(probe.ports)))
+        replace(
+            probe, ports=tuple(replace(p, late=not n, held=n % 2) for n, p in enumerate(probe.ports)), held=Held.SHARE
+        )
         for probe in flows.probes
     )
     later = tuple(FlowArrivals(a.node, a.sent, 0) for a in flows.arrivals)
@@ -126,9 +133,15 @@ def _unread(base: Cluster) -> Cluster:
 
 
 def _watched_by_arp(setup: NodeSetup) -> NodeSetup:
+    return _with_bonds(setup, polling_ms=0, arp_polling_ms=1000)
+
+
+def _with_too_few_members(setup: NodeSetup) -> NodeSetup:
+    return _with_bonds(setup, mii_status="down", min_links=3)
+
+
+def _with_bonds(setup: NodeSetup, **changed: object) -> NodeSetup:
     host = setup.host
     assert isinstance(host, HostSetup)
     assert isinstance(host.bonds, tuple)
-    return replace(
-        setup, host=replace(host, bonds=tuple(replace(b, polling_ms=0, arp_polling_ms=1000) for b in host.bonds))
-    )
+    return replace(setup, host=replace(host, bonds=tuple(replace(b, **changed) for b in host.bonds)))

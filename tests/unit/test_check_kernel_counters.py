@@ -3,12 +3,13 @@
 import msgspec
 import pytest
 
-from checks.model.facts import CounterChange, KernelCounters, Unknown, UnreadNode
+from checks.model.facts import CounterChange, KernelCounters, SystemCounters, TrackedConnections, Unknown, UnreadNode
 from checks.model.finding import Status
 from checks.plugins.packet_filter import packet_filter
 from checks.plugins.reassembly import reassembly
 from checks.plugins.rp_filter import rp_filter
 from checks.plugins.udp_receive_buffers import udp_receive_buffers
+from checks.rules.node_counts import counts_of
 from tests.fixtures.clusters import cluster, interface, node, with_interface
 from tests.fixtures.databases import asked, change, counters, database, losing, with_sysctls
 
@@ -292,6 +293,12 @@ def test_packets_that_are_neither_delivered_nor_counted_vanished():
 @pytest.mark.parametrize("counted", ["IpExt_InMcastPkts", "TcpExt_IPReversePathFilter"])
 def test_packets_with_a_counted_reason_did_not_vanish(counted):
     assert "IC-FILTER-002" not in found(packet_filter, Ip_InReceives=90_233, **{counted: 233})
+
+
+def test_packets_that_the_table_of_connections_dropped_did_not_vanish():
+    table = TrackedConnections(262_144, 262_144, dropped=233)
+    full = msgspec.structs.replace(change("rac2", Ip_InReceives=90_233), machine=SystemCounters(connections=table))
+    assert counts_of(full).vanished == 0
 
 
 @pytest.mark.parametrize("more", [0, 9, 89])
