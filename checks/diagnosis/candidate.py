@@ -72,7 +72,7 @@ class Candidate:
         if effect.how is How.DELAYS or not leg.meets(effect.traffic):
             return False
         if effect.how is How.AT_TIMES:
-            return True
+            return not (one.is_total and one.what in PROBES and self._others_pass(effect, leg, seen))
         if effect.how is How.SHARE:
             # A counter of the receiver shows what it dropped there, be it all; how many is compared later.
             is_counted = self.is_stated and self.cause.is_bound and one.what not in PROBES
@@ -104,6 +104,15 @@ class Candidate:
             if sent.lost < sent.of and sent.leg <= effect.traffic and sent.leg.sizes[0] >= least
         )
         return any(effect.how is How.STOPS or _is_same_flow(leg, sent) for sent in like)
+
+    @staticmethod
+    def _others_pass(effect: Footprint, leg: Traffic, seen: Seen) -> bool:
+        """Return whether other packets of the same protocol passed on the path, and none was lost: what stops all
+        packets at times does not choose them by size or form."""
+        pair = pair_of(leg)
+        like = [sent for sent in (seen.on.get(pair, ()) if pair else ()) if sent.leg.protocols == leg.protocols]
+        whole = (sent.of for sent in like if not sent.lost and sent.leg <= effect.traffic)
+        return sum(whole) >= _ENOUGH_OF_A_FLOW
 
     def _by_chance(self, leg: Traffic, one: Observation, seen: Seen) -> bool:
         """Return whether a share of losses can lose each of so few packets."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 from checks.diagnosis.candidate import Candidate
+from checks.diagnosis.cause import At
 from checks.diagnosis.predict import joined
 from checks.diagnosis.seen import RARE, Loss, Seen, pair_of
 from checks.model.finding import Finding
@@ -17,6 +18,8 @@ _A_LOSS = 3
 """The weight of one more loss that is covered, against the logarithm of how likely what passed whole is."""
 _FAR_LESS_LIKELY = RARE
 """A hypothesis that makes what passed so many times less likely than another one is no alternative to it."""
+_MANY = 3
+"""The narrow places of one network that are rather the network."""
 _MOST_JOINED = 12
 """The most narrow hypotheses of one cause that are tried in pairs against a wide one."""
 
@@ -150,8 +153,24 @@ def _greedy(seen: Seen, offered: Sequence[Candidate], left: frozenset[int]) -> l
         others = [one for every in table.values() for one in every if one not in held]
         held |= {one for one in others if any(_holds(wide, one) for wide in table[best])}
         rest -= best
+    chosen = _widened(chosen, table)
     chosen = [mine for mine in chosen if not mine <= frozenset[int]().union(*(c for c in chosen if c is not mine))]
     return [_entry(seen, mine, chosen, table) for mine in chosen]
+
+
+def _widened(
+    chosen: Sequence[frozenset[int]], table: Mapping[frozenset[int], Sequence[Candidate]]
+) -> list[frozenset[int]]:
+    """Return the chosen ones, with the network in the place of several of its ports and paths that lose the same share:
+    one limit on a network is simpler than so many of its ends."""
+    found = list(chosen)
+    wide = [(mine, one) for mine, every in table.items() for one in every if one.width == At.NETWORK.width]
+    for mine, one in sorted(wide, key=lambda pair: -len(pair[0])):
+        parts = [c for c in found if c != mine and any(n.cause is one.cause and _holds(one, n) for n in table[c])]
+        others = frozenset[int]().union(*(c for c in found if c not in parts))
+        if len(parts) >= _MANY and frozenset[int]().union(*parts) - others <= mine:
+            found = [mine if c is parts[0] else c for c in found if c is parts[0] or c not in parts]
+    return found
 
 
 def _holds(wide: Candidate, narrow: Candidate) -> bool:

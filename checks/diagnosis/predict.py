@@ -46,7 +46,9 @@ def stated(cause: Cause, seen: Seen) -> Iterator[Candidate]:
         moments = set(CHANGED_CODES).intersection(cause.supported_by)
         order = sorted(group, key=lambda f: (f.code not in moments, cause.shown_by.index(f.code)))
         proves = any(f.code in cause.proved_by and not may_be_own(f) and not is_outdated(f) for f in group)
-        effects = tuple(dict.fromkeys(e for f in group for e in _effects(cause, seen, f)))
+        placed = any(_has_legs(f) for f in group) and cause.effects_of is None
+        own = [f for f in group if not (placed and _has_only_losses(f))]
+        effects = tuple(dict.fromkeys(e for f in own for e in _effects(cause, seen, f)))
         yield Candidate(
             cause=cause,
             place=_place_of(group, effects),
@@ -78,6 +80,20 @@ def _is_of_place(finding: Finding) -> bool:
     return not fates.isdisjoint({Fate.STATE, Fate.COUNTED}) or (Fate.REFUSED in fates and Fate.LOST not in fates)
 
 
+_STATED = (Fate.STATE, Fate.COUNTED)
+
+
+def _has_legs(finding: Finding) -> bool:
+    return any(one.legs for one in finding.observed if one.fate in _STATED)
+
+
+def _has_only_losses(finding: Finding) -> bool:
+    """Return whether a finding shows a cause by what is lost alone: what the cause touches, the others of its place
+    state better than its nodes do."""
+    fates = {one.fate for one in finding.observed}
+    return Fate.LOST in fates and fates.isdisjoint(_STATED)
+
+
 def _belong_together(one: Finding, other: Finding) -> bool:
     if one.network and other.network and one.network != other.network:
         return False
@@ -97,7 +113,7 @@ def _effects(cause: Cause, seen: Seen, finding: Finding) -> Iterator[Footprint]:
     if cause.effects_of is not None:
         yield from cause.effects_of(seen, finding)
         return
-    legs = [leg for one in finding.observed if one.fate in (Fate.STATE, Fate.COUNTED) for leg in one.legs]
+    legs = [leg for one in finding.observed if one.fate in _STATED for leg in one.legs]
     for touch in cause.touches:
         if legs:
             yield from (_effect(touch, leg) for leg in legs)
