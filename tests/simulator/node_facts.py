@@ -99,7 +99,6 @@ def _interface(world: World, built: Node, network: int) -> Interface:
         mac_address=own_mac(world, built.name, network),
         noarp=world.has("arp-off", built.name, network),
         operational_state="down" if world.has("link-down", built.name, network) else "up",
-        noarp=world.has("arp-off", built.name, network),
         addresses=(
             Address(own_ip(world, built.name, network), 24),
             *(Address(haip(built.name, n), 17, f"eth{network}:{1 if n == network else 2}") for n in haips),
