@@ -51,31 +51,30 @@ def of_haip(seen: Seen, place: Place) -> Fit:
     return Fit.AS_ANY if any(at_place) else Fit.NOT
 
 
-def without_counts(seen: Seen, place: Place) -> int:
+def without_counts(seen: Seen, place: Place) -> Fit:
     """Return whether packets without a buffer can be lost at a node, since the counters of its NICs were not read:
     where they were, such a loss is a finding."""
     changes = seen.cluster.counters
     read = () if isinstance(changes, Unknown) else [c for c in changes.nodes if not isinstance(c.machine.nics, Unknown)]
-    return int(not set(place.nodes) <= {change.node for change in read})
+    return Fit.NOT if set(place.nodes) <= {change.node for change in read} else Fit.AS_ANY
 
 
 _UNSETTLED = frozenset({"failed", "incomplete"})
 
 
-def arp_unsettled(seen: Seen, place: Place) -> int:
+def arp_unsettled(seen: Seen, place: Place) -> Fit:
     """Return whether a neighbour entry between two private addresses, one of them of a place, had no answer: where some
     packets pass, ARP is answered at times."""
     nodes = {*place.nodes, *place.to}
-    return int(
-        any(
-            entry.state in _UNSETTLED and entry.ip == port.ip
-            for network in _networks(seen, place)
-            for node in seen.cluster.read_nodes()
-            for port in network.ports
-            if port.node != node.name and len(nodes & {node.name, port.node}) == (2 if place.to else 1)
-            for entry in node.neighbours
-        )
+    at_place = (
+        entry.state in _UNSETTLED and entry.ip == port.ip
+        for network in _networks(seen, place)
+        for node in seen.cluster.read_nodes()
+        for port in network.ports
+        if port.node != node.name and len(nodes & {node.name, port.node}) == (2 if place.to else 1)
+        for entry in node.neighbours
     )
+    return Fit.AS_ANY if any(at_place) else Fit.NOT
 
 
 def _networks(seen: Seen, place: Place) -> Iterator[PrivateNetwork]:
