@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from checks.model.check import Kind, check
 from checks.model.facts import Cluster, CounterChange, CounterChanges, Unknown
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, Status
 from checks.model.wording import counted, listed, span
+from checks.plugins.nic_counters.changed_nics import CHANGED, MOVED, changed_findings
 from checks.plugins.nic_counters.next_steps import places, queue_steps, steps
 from checks.plugins.shared.counter_text import TOPIC, not_counted_finding, share, unknown_nodes_finding
 from checks.plugins.shared.grouping import alike, briefly, named, some
-from checks.rules.changed_meanwhile import ChangedValue, changed_values
 from checks.rules.driver_counts import is_known, meaning_of
 from checks.rules.nic_counts import (
     FaultyNic,
@@ -26,7 +26,7 @@ from checks.rules.nic_counts import (
 )
 from checks.rules.node_counts import without_counts
 from checks.rules.observed.counted_packets import nic_faults_counted, send_discards
-from checks.rules.observed.states import read_at, state
+from checks.rules.observed.states import read_at
 
 _STATISTICS = "Linux, Documentation/networking/statistics.rst"
 QUIET = Kind("IC-NIC-001", "The private NICs counted no error and no drop in the interval")
@@ -101,12 +101,6 @@ UNLINKED = Kind(
     "shows when the link is stable.",
     ("MOS 563566.1, causes 1 and 22",),
 )
-CHANGED = Kind(
-    "IC-RUN-001",
-    "A private interface changed during this run",
-    "The checks judged the value that was read first. What they found may be about a moment of a change, and does not "
-    "show the state now.",
-)
 NOT_KNOWN = Kind("IC-NIC-008", "The counters of private NICs are not known")
 
 _KINDS = {
@@ -141,6 +135,7 @@ _KINDS = {
         LIMITED,
         UNLINKED,
         CHANGED,
+        MOVED,
         PORT_BUFFER,
     ),
 )
@@ -154,8 +149,8 @@ def nic_counters(cluster: Cluster) -> Iterator[Finding]:
 
     Where the interval is 30 s or more, the counters of known drivers (`ethtool -S`) are compared, too: mlx5_core,
     ixgbe, igb, e1000e, i40e, ice, bnxt_en, bnx2x, tg3, be2net, enic, qede, sfc, vmxnet3, virtio_net, hv_netvsc, ena.
-    MTU and link of each private interface are read with the second counters again: where they differ from what the run
-    read first, that is a warning.
+    MTU, link, MAC address, addresses and IPv4 routes of each private interface are read with the second counters
+    again: where they differ from what the run read first, that is a warning; of a HAIP that moved, for information.
     Pause frames are for information, and a warning where the same run lost blocks at the node or from it.
     """
     if isinstance(cluster.counters, Unknown):
@@ -181,30 +176,8 @@ def nic_counters(cluster: Cluster) -> Iterator[Finding]:
             evidence=_evidence([n.node for n in quiet]),
             observed=read_at(QUIET.code, [(n.node, n.network) for n in quiet]),
         )
-    for changed in alike(changed_values(cluster), lambda c: (c.network, c.what, c.before, c.after)):
-        yield _changed(changed)
+    yield from changed_findings(cluster)
     yield from _not_known(cluster, cluster.counters, {n.node for n in nics})
-
-
-def _changed(changed: Sequence[ChangedValue]) -> Finding:
-    first, nodes = changed[0], list(dict.fromkeys(c.node for c in changed))
-    where = named((f"{c.nic} of {c.node}" for c in changed), "private interface")
-    had = "had" if len(changed) == 1 else "each had"
-    has = "has" if len(changed) == 1 else "have"
-    return CHANGED.finding(
-        Status.WARN,
-        f"{where} {had} {first.before} at the start of this run, and {has} {first.after} at its end.",
-        subject=f"{briefly((c.nic for c in changed), 'interface')}: {first.before} -> {first.after}",
-        data={"interfaces": len(changed)},
-        seen=some([f"{c.node}: {c.nic} {c.before}, then {c.after}" for c in changed]),
-        expected=("The same values at the beginning and the end of a run",),
-        next=[Remedy("Find out who changes the interface, then run the check again.", ("racwire check",))],
-        evidence=_evidence(nodes),
-        network=first.network,
-        nodes=nodes,
-        extent=(len(changed), "interfaces"),
-        observed=[state(CHANGED.code, c.node, c.network, c.nic, c.after) for c in changed],
-    )
 
 
 def _kind(found: FaultyNic) -> tuple[object, ...]:
