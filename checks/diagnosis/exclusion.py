@@ -15,6 +15,9 @@ from checks.model.observation import Fate
 from checks.model.traffic import Traffic
 from checks.model.wording import listed
 
+_ONLY_IPV4 = "RW-ENGINE-006"
+"""The finding of a check that says nothing about a network of IPv6."""
+
 
 @dataclass(frozen=True)
 class _On:
@@ -66,7 +69,8 @@ def _networks(seen: Seen) -> tuple[str, ...]:
 
 
 def _on(cause: Cause, seen: Seen, network: str, passed: Sequence[Finding], entries: Sequence[Covering]) -> _On:
-    here = tuple(f for f in passed if f.network in ("", network))
+    blind = {f.check for f in seen.findings if f.code == _ONLY_IPV4 and f.network == network}
+    here = tuple(f for f in passed if f.network in ("", network) and f.check not in blind)
     checks = {f.check for f in here}
     doubts = tuple(
         f

@@ -122,13 +122,15 @@ class InterfaceOf(Table, frozen=True, kw_only=True):
 
 def _connected(routes: tuple[Route, ...], nic: Interface) -> tuple[Route, ...]:
     """Return the routes as a kernel has them after the addresses of a NIC changed."""
-    others = tuple(r for r in routes if r.interface != nic.name or not r.source)
+    others = tuple(r for r in routes if r.interface != nic.name or not (r.source or ":" in r.destination))
     own = {
         str(ipaddress.ip_network(f"{a.ip}/{a.prefix_length}", strict=False)): a.ip
         for a in nic.addresses
         if ":" not in a.ip
     }
-    return (*others, *(Route(subnet, nic.name, source=ip) for subnet, ip in own.items() if nic.is_up))
+    of_ipv6 = {str(a.network) for a in nic.addresses if ":" in a.ip and not a.ip.startswith("fe80:")}
+    new = [*(Route(subnet, nic.name, source=ip) for subnet, ip in own.items()), *(Route(s, nic.name) for s in of_ipv6)]
+    return (*others, *(new if nic.is_up else ()))
 
 
 def _address(text: str) -> Address:
