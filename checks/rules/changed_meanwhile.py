@@ -27,6 +27,8 @@ from checks.model.networks import is_haip, layers_below, subnet_of
 from checks.model.observation import Fate
 from checks.model.wording import listed
 
+CHANGES = ("IC-RUN-001", "IC-RUN-002")
+"""The findings that a value changed: they are about no other question of their check."""
 _OUTDATED = "value_changed_during_run"
 """The datum of a finding about a value that had changed at the end of the run."""
 _NOWHERE = "no interface"

@@ -6,7 +6,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from checks.model.facts import Activity, Cluster, CounterChange, CounterGroup, DriverCounters, Thresholds, Unknown
+from checks.model.facts import (
+    Activity,
+    Cluster,
+    CounterChange,
+    CounterGroup,
+    DriverCounters,
+    Interface,
+    Thresholds,
+    Unknown,
+)
 from checks.model.finding import Status
 from checks.model.known_instances import active, node_of
 from checks.model.networks import layers_below, nics_of
@@ -24,6 +33,7 @@ class NicFault(Enum):
     SEND_QUEUE = "packets dropped before they left the node"
     UNLINKED = "packets dropped when sending, while the link went down or up"
     LINK = "the link went down or up"
+    BOND = "a bond went down or up while the links of its members stayed up"
     LIMIT = "packets queued or dropped above a limit of the cloud"
     PAUSE = "pause frames"
     OTHER = "other errors"
@@ -44,11 +54,14 @@ class PrivateNic:
     speed_mbps: int | Unknown
     counts: CounterGroup
     has_small_mtu: bool = False
-    """Whether another node has a larger MTU on the network: then the NIC drops its large frames."""
+    """Whether another node has a larger MTU on the network, or had at the end of the run: then the NIC drops its large
+    frames."""
     discards: int = 0
     """Packets that the kernel of the node discarded when sending, on all NICs: Udp.SndbufErrors with Ip.OutDiscards."""
     driver: DriverCounters | None = None
     """What the driver counted; None where it was not read twice."""
+    members_stayed: bool = False
+    """Whether it is a bond, and the link of none of its members changed."""
 
     @property
     def signs(self) -> dict[DriverSign, dict[str, int]]:
@@ -119,13 +132,22 @@ def private_nics_counted(cluster: Cluster, changes: Sequence[CounterChange]) -> 
                 counts, key = change.machine.nic(interface.name), (port.node, interface.name)
                 if counts is None:
                     continue
+                below = [change.machine.nic(name) for name in interface.members]
+                stayed = bool(below) and all(c and c.counts.get("carrier_changes") == 0 for c in below)
                 shared = key in found and found[key].network != network.name
                 found[key] = PrivateNic(
                     port.node, interface.name, "" if shared else network.name, change.seconds,
                     interface.name in lowest, interface.is_up, interface.speed_mbps, counts,
-                    top.mtu < largest, _discards(change), change.machine.driver(interface.name),
+                    _last_mtu(top, change) < largest, _discards(change), change.machine.driver(interface.name),
+                    stayed and interface.kind in ("bond", "team"),
                 )  # fmt: skip
     return list(found.values())
+
+
+def _last_mtu(nic: Interface, change: CounterChange) -> int:
+    """Return the smaller MTU of a NIC: at the beginning of the run or at its end."""
+    states = () if isinstance(change.machine.states, Unknown) else change.machine.states
+    return min([nic.mtu, *(state.mtu for state in states if state.name == nic.name and state.mtu)])
 
 
 def _discards(change: CounterChange) -> int:
@@ -179,6 +201,8 @@ def faults_of(nic: PrivateNic, limits: Thresholds, ends: LossEnds) -> Iterator[F
             status = Status.WARN if harms is Status.FAIL else Status.INFO
             yield FaultyNic(nic, NicFault.PAUSE, paused, sum(pauses(nic)), status)
         yield from _other(nic, signs)
+    elif nic.members_stayed and (changes := _grew(nic, ("carrier_changes",))):
+        yield FaultyNic(nic, NicFault.BOND, changes, changes["carrier_changes"], harms)
     queue = _grew(nic, _SEND_QUEUE)
     sends_loss = nic.node in ends.senders
     # A NIC without a link drops everything that is sent: an effect of the link.
@@ -218,7 +242,9 @@ def discarding(nics: Sequence[PrivateNic], faults: Sequence[FaultyNic]) -> dict[
 
     Without the program tc the drops of a peer's queues are not known; the kernel still counts the discarded packets.
     """
-    seen = {f.nic.node for f in faults if f.fault in (NicFault.SEND_QUEUE, NicFault.UNLINKED, NicFault.LINK)}
+    seen = {
+        f.nic.node for f in faults if f.fault in (NicFault.SEND_QUEUE, NicFault.UNLINKED, NicFault.LINK, NicFault.BOND)
+    }
     blind = {n.node for n in nics if "qdisc_drops" not in n.counts.counts} - {n.node for n in nics if not n.is_up}
     return {n.node: n.discards for n in nics if n.discards and n.node in blind - seen}
 

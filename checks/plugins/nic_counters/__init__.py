@@ -101,6 +101,13 @@ UNLINKED = Kind(
     "shows when the link is stable.",
     ("MOS 563566.1, causes 1 and 22",),
 )
+BOND = Kind(
+    "IC-NIC-012",
+    "The bond of a private NIC went down or came up although the links of its members stayed up",
+    "While the bond is down, no packet passes on the private network. The bonding driver takes members for down whose "
+    "links are up where the targets of its ARP monitoring are silent, or the switch stops LACP.",
+    ("MOS 563566.1, causes 11 and 22", "Linux, Documentation/networking/bonding.rst"),
+)
 NOT_KNOWN = Kind("IC-NIC-008", "The counters of private NICs are not known")
 
 _KINDS = {
@@ -111,6 +118,7 @@ _KINDS = {
     NicFault.SEND_QUEUE: SEND_QUEUE,
     NicFault.UNLINKED: UNLINKED,
     NicFault.LINK: LINK,
+    NicFault.BOND: BOND,
     NicFault.LIMIT: LIMITED,
     NicFault.PAUSE: PAUSED,
     NicFault.OTHER: OTHER,
@@ -136,6 +144,7 @@ _KINDS = {
         UNLINKED,
         CHANGED,
         MOVED,
+        BOND,
         PORT_BUFFER,
     ),
 )
@@ -236,6 +245,7 @@ _EXPECTED = {
     NicFault.SEND_QUEUE: "0",
     NicFault.UNLINKED: "No change of the link",
     NicFault.LINK: "No change of the link",
+    NicFault.BOND: "No change of the bond while its members have links",
     NicFault.LIMIT: "0",
     NicFault.PAUSE: "No pause frames while blocks are lost",
     NicFault.OTHER: "0",
@@ -269,6 +279,8 @@ def _title(same: Sequence[FaultyNic], at: str, number: int, time: str) -> str:
             return f"{at} dropped {packets} when sending in {time}, in which its link went down or came up."
         case NicFault.LINK:
             return f"The link of {at} went down or came up {_times(number)} in {time}."
+        case NicFault.BOND:
+            return f"{at} went down or came up {_times(number)} in {time}, though the links of its members stayed up."
         case NicFault.LIMIT:
             packets = counted(number, "packet")
             return f"The cloud queued or dropped {packets} of {at} in {time} above a limit of the virtual machine."
@@ -309,6 +321,7 @@ def _brief(fault: NicFault, number: int) -> str:
         NicFault.SEND_QUEUE: f"{number:,} not sent",
         NicFault.UNLINKED: f"{number:,} not sent, link changed",
         NicFault.LINK: counted(number, "link change"),
+        NicFault.BOND: counted(number, "bond change"),
         NicFault.LIMIT: f"{number:,} above a limit",
         NicFault.PAUSE: counted(number, "pause frame"),
         NicFault.OTHER: counted(number, "error"),
@@ -320,7 +333,7 @@ def _line(found: FaultyNic) -> str:
     nic = found.nic
     counts = ", ".join(f"{name} +{value:,}" for name, value in found.counts.items())
     way = "tx" if found.fault in (NicFault.SEND_QUEUE, NicFault.UNLINKED) else "rx"
-    if found.fault in (NicFault.LINK, NicFault.LIMIT, NicFault.PAUSE):
+    if found.fault in (NicFault.LINK, NicFault.BOND, NicFault.LIMIT, NicFault.PAUSE):
         return f"{nic.node}: {nic.name} {counts}"
     passed = counted(nic.counts.value(f"{way}_packets"), "packet")
     part = share(percent_of(found.number, nic, way))
