@@ -46,7 +46,7 @@ def parse_addresses(lines: Iterable[str]) -> tuple[NicAddresses, ...]:
     """Parse `ip -o addr show`: the interfaces that have addresses."""
     found: dict[str, list[Address]] = {}
     for line in lines:
-        words = line.replace("\\", " ").split()
+        words = line.partition("\\")[0].split()
         name = words[1].partition("@")[0] if len(words) > 2 else ""
         if name and (address := _address(words[2:], name)) is not None:
             found.setdefault(name, []).append(address)
