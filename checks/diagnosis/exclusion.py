@@ -14,6 +14,10 @@ from checks.model.hypothesis import How, Hypothesis, Standing
 from checks.model.observation import Fate
 from checks.model.traffic import Traffic
 from checks.model.wording import listed
+from checks.rules.changed_meanwhile import CHANGED_CODES, is_outdated
+
+_ONLY_IPV4 = "RW-ENGINE-006"
+"""The finding of a check that says nothing about a network of IPv6."""
 
 
 @dataclass(frozen=True)
@@ -66,19 +70,22 @@ def _networks(seen: Seen) -> tuple[str, ...]:
 
 
 def _on(cause: Cause, seen: Seen, network: str, passed: Sequence[Finding], entries: Sequence[Covering]) -> _On:
-    here = tuple(f for f in passed if f.network in ("", network))
+    blind = {f.check for f in seen.findings if f.code == _ONLY_IPV4 and f.network == network}
+    here = tuple(f for f in passed if f.network in ("", network) and f.check not in blind)
     checks = {f.check for f in here}
     doubts = tuple(
         f
         for f in seen.findings
         if f.check in checks and f.network in ("", network) and f.status in (Status.UNKNOWN, *FAULTS)
+        if f.code not in CHANGED_CODES
     )
     is_complete = {f.code for f in here} == set(cause.excluded_by)
     makers = {f.check for f in passed}
     skipped = tuple(
         f.title for f in seen.findings if f.check in makers and f.network == network and f.status is Status.SKIPPED
     )
-    if _pass_everywhere(cause, seen, network):
+    changed = any(is_outdated(f) and f.code in cause.excluded_by and f.network in ("", network) for f in seen.findings)
+    if not changed and _pass_everywhere(cause, seen, network):
         return _On(network, here, (), True, None)
     hidden_by = None if _are_values(here) else _hiding(cause, network, entries)
     return _On(network, here, doubts, is_complete, hidden_by, () if is_complete else skipped)
@@ -160,9 +167,16 @@ def _cleared(cause: Cause, seen: Seen) -> Hypothesis:
         return _of(cause, Standing.NOT_EXAMINED)
     if doubts := [f for f in own if f.status is Status.UNKNOWN]:
         return _of(cause, Standing.POSSIBLE, tuple(f.title for f in doubts))
-    if left_out := [f for f in own if f.status is Status.SKIPPED and f.network and f.nodes]:
+    if outdated := [f for f in own if is_outdated(f)]:
+        return _of(cause, Standing.NOT_EXAMINED, tuple(line for f in outdated for line in f.seen[:1]))
+    if left_out := [f for f in own if f.status is Status.SKIPPED and _is_left_out(f)]:
         return _of(cause, Standing.NOT_EXAMINED, tuple(f.title for f in left_out))
     return _of(cause, Standing.EXCLUDED, (f"No finding of {listed(cause.cleared_by)} shows it, {cause.covers}.",))
+
+
+def _is_left_out(finding: Finding) -> bool:
+    """Return whether a check did not examine a place, although it examined others."""
+    return bool(finding.network and finding.nodes) or finding.code == _ONLY_IPV4
 
 
 def _of(

@@ -123,6 +123,8 @@ class Check:
     judge: Judge = field(repr=False)
     uses: tuple[str, ...] = ()
     """Optional groups of facts: the check uses them where they are known."""
+    only_ipv4: str = ""
+    """Why the check says nothing about private networks of IPv6; empty where it judges them too."""
 
     @property
     def page(self) -> str:
@@ -149,6 +151,7 @@ def check(
     needs: Iterable[str],
     kinds: Iterable[Kind],
     uses: Iterable[str] = (),
+    only_ipv4: str = "",
 ) -> Callable[[Judge], Check]:
     """Declare a check; its docstring becomes the page of `racwire explain`.
 
@@ -162,6 +165,6 @@ def check(
             raise PluginError(f"The check {id} needs {group!r}, which is not one of {', '.join(FACT_GROUPS)}.")
 
     def declare(judge: Judge) -> Check:
-        return Check(id, question, needed, tuple(kinds), judge, used)
+        return Check(id, question, needed, tuple(kinds), judge, used, only_ipv4)
 
     return declare

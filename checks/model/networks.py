@@ -123,7 +123,7 @@ def _place(
         (interface, address)
         for interface in node.interfaces
         for address in interface.addresses
-        if not _is_haip(address, entry.subnet) and in_subnet(address, entry.subnet)
+        if not is_haip(address, entry.subnet) and in_subnet(address, entry.subnet)
     ]
     named = [place for place in places if fnmatchcase(place[0].name, entry.name)]
     if named:
@@ -133,7 +133,7 @@ def _place(
     return left[0] if left else None
 
 
-def _is_haip(address: Address, subnet: str) -> bool:
+def is_haip(address: Address, subnet: str) -> bool:
     """Return whether an address is that of a HAIP: one in 169.254.0.0/16, unless the private network lies there and the
     address has no alias, which those of Clusterware have (`eth1:1`)."""
     return address.is_link_local and not (subnet.startswith("169.254.") and not address.label)

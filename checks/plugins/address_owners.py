@@ -241,7 +241,7 @@ def _domains(cluster: Cluster, sender: str, was_asked: bool) -> Iterator[Finding
         yield _joined(cluster, sender, sorted(networks), heard_nics)
     for heard in found.misplaced:
         yield _misplaced(sender, heard)
-    if found.elsewhere or not was_asked:
+    if found.elsewhere or not was_asked or not found.asked:
         return
     yield from _apart(cluster, sender, found)
 

@@ -65,6 +65,7 @@ _WANTED = ("Ip.InReceives", "Ip.InDelivers")
     question="Does every packet that arrives at a node reach a protocol there?",
     needs=("counters",),
     uses=("nodes", "networks", "setups", "activity"),
+    only_ipv4="it reads the counters of packets of IPv4",
     kinds=(DELIVERED, VANISHED, NOT_KNOWN, NOT_TRUSTED, RULES_NOT_READ, ZONES_NOT_KNOWN, TABLE_FULL, TABLE_NEAR),
 )
 def packet_filter(cluster: Cluster) -> Iterator[Finding]:

@@ -66,6 +66,7 @@ _USUAL_BYTES = 16 * 1024 * 1024
     question="Can the nodes reassemble the fragments that arrive?",
     needs=("counters",),
     uses=("database", "nodes", "networks", "flows"),
+    only_ipv4="it reads the counters of fragments of IPv4",
     kinds=(WHOLE, LOST, NO_ROOM, OTHER, NOT_KNOWN),
 )
 def reassembly(cluster: Cluster) -> Iterator[Finding]:

@@ -51,6 +51,7 @@ NOT_KNOWN = Kind("IC-RPF-003", "Whether rp_filter drops packets is not known")
     question="Does rp_filter accept all packets that arrive on the private interfaces?",
     needs=("counters",),
     uses=("nodes", "networks"),
+    only_ipv4="rp_filter is a setting of IPv4",
     kinds=(NONE_FILTERED, FILTERED, NOT_KNOWN, STRICT),
 )
 def rp_filter(cluster: Cluster) -> Iterator[Finding]:

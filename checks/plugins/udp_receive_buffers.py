@@ -62,6 +62,7 @@ _WANTED = ("Udp.RcvbufErrors", "Udp.InErrors")
     question="Does every datagram that arrives reach its process?",
     needs=("counters",),
     uses=("nodes", "networks"),
+    only_ipv4="it reads the counters of datagrams of IPv4",
     kinds=(NONE_DROPPED, OVERFLOWED, CHECKSUM, BACKLOG, OTHER, NOT_KNOWN),
 )
 def udp_receive_buffers(cluster: Cluster) -> Iterator[Finding]:

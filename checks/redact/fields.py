@@ -119,6 +119,7 @@ _INTERFACES: dict[type[msgspec.Struct], tuple[str, ...]] = {
     facts.FragileMtu: ("interface",),
     facts.LldpNeighbour: ("interface",),
     facts.NicState: ("name",),
+    facts.NicAddresses: ("name",),
     facts.Bond: ("name", "active_member"),
     facts.BondMember: ("name",),
     facts.NicDriver: ("interface",),

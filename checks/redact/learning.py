@@ -150,7 +150,7 @@ class LearnedNames:
                 self._learn_subnet(part.network)
                 self._learn_address(part.source)
                 self._learn_address(part.target)
-            case facts.Interface() | facts.Neighbour():
+            case facts.Interface() | facts.Neighbour() | facts.NicState():
                 digits = re.sub(r"[:-]", "", part.mac_address).lower()
                 if re.fullmatch(r"[0-9a-f]{12}", digits):
                     self.macs[digits] = None

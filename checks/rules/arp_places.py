@@ -114,8 +114,13 @@ def places(cluster: Cluster) -> Places:
             is_home = network.name in at_home if mine else any(own[p.interface] == network.name for p in heard[port])
             names = tuple(dict.fromkeys(name for name, _ in lines))
             found.append(HeardNic(port, network.name, names, is_home, tuple(dict.fromkeys(line for _, line in lines))))
-    asked = tuple(dict.fromkeys((own[p.interface], p.network) for p in owners.across or () if p.interface in own))
-    unheard = tuple(p for p, answered in heard.items() if not answered and p.node != owners.node)
+    of_ipv6 = {n.name for n in networks if ":" in n.subnet}
+    asked = tuple(
+        pair
+        for pair in dict.fromkeys((own[p.interface], p.network) for p in owners.across or () if p.interface in own)
+        if of_ipv6.isdisjoint(pair)
+    )
+    unheard = tuple(p for p, answered in heard.items() if not answered and p.node != owners.node and ":" not in p.ip)
     return Places(tuple(found), asked, alike, unheard)
 
 

@@ -50,9 +50,9 @@ def strict_interfaces(cluster: Cluster, node: str) -> tuple[str, ...]:
 
 
 def private_interfaces(cluster: Cluster, node: str) -> tuple[str, ...]:
-    """Return the interfaces of a node on the private networks."""
+    """Return the interfaces of a node on the private networks of IPv4."""
     networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
-    return tuple(dict.fromkeys(port.interface for n in networks if (port := n.port(node))))
+    return tuple(dict.fromkeys(port.interface for n in networks if (port := n.port(node)) and ":" not in port.ip))
 
 
 def line_that_sets(lines: Sequence[SysctlLine], key: str) -> SysctlLine | None:

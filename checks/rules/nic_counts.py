@@ -6,7 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from checks.model.facts import Activity, Cluster, CounterChange, CounterGroup, DriverCounters, Thresholds, Unknown
+from checks.model.facts import (
+    Activity,
+    Cluster,
+    CounterChange,
+    CounterGroup,
+    DriverCounters,
+    Thresholds,
+    Unknown,
+)
 from checks.model.finding import Status
 from checks.model.known_instances import active, node_of
 from checks.model.networks import layers_below, nics_of
@@ -25,6 +33,7 @@ class NicFault(Enum):
     SEND_QUEUE = "packets dropped before they left the node"
     UNLINKED = "packets dropped when sending, while the link went down or up"
     LINK = "the link went down or up"
+    BOND = "a bond went down or up while the links of its members stayed up"
     LIMIT = "packets queued or dropped above a limit of the cloud"
     PAUSE = "pause frames"
     OTHER = "other errors"
@@ -51,6 +60,8 @@ class PrivateNic:
     """Packets that the kernel of the node discarded when sending, on all NICs: Udp.SndbufErrors with Ip.OutDiscards."""
     driver: DriverCounters | None = None
     """What the driver counted; None where it was not read twice."""
+    members_stayed: bool = False
+    """Whether it is a bond, and the link of none of its members changed."""
 
     @property
     def signs(self) -> dict[DriverSign, dict[str, int]]:
@@ -122,12 +133,14 @@ def private_nics_counted(cluster: Cluster, changes: Sequence[CounterChange]) -> 
                 counts, key = change.machine.nic(interface.name), (port.node, interface.name)
                 if counts is None:
                     continue
+                below = [change.machine.nic(name) for name in interface.members]
+                stayed = bool(below) and all(c and c.counts.get("carrier_changes") == 0 for c in below)
                 shared = key in found and found[key].network != network.name
                 found[key] = PrivateNic(
                     port.node, interface.name, "" if shared else network.name, change.seconds,
                     interface.name in lowest, interface.is_up, interface.speed_mbps, counts,
                     least_mtu.get((port.node, top.name), top.mtu) < largest, _discards(change),
-                    change.machine.driver(interface.name),
+                    change.machine.driver(interface.name), stayed and interface.kind in ("bond", "team"),
                 )  # fmt: skip
     return list(found.values())
 
@@ -183,6 +196,8 @@ def faults_of(nic: PrivateNic, limits: Thresholds, ends: LossEnds) -> Iterator[F
             status = Status.WARN if harms is Status.FAIL else Status.INFO
             yield FaultyNic(nic, NicFault.PAUSE, paused, sum(pauses(nic)), status)
         yield from _other(nic, signs)
+    elif nic.members_stayed and (changes := _grew(nic, ("carrier_changes",))):
+        yield FaultyNic(nic, NicFault.BOND, changes, changes["carrier_changes"], harms)
     queue = _grew(nic, _SEND_QUEUE)
     sends_loss = nic.node in ends.senders
     # A NIC without a link drops everything that is sent: an effect of the link.
@@ -222,7 +237,9 @@ def discarding(nics: Sequence[PrivateNic], faults: Sequence[FaultyNic]) -> dict[
 
     Without the program tc the drops of a peer's queues are not known; the kernel still counts the discarded packets.
     """
-    seen = {f.nic.node for f in faults if f.fault in (NicFault.SEND_QUEUE, NicFault.UNLINKED, NicFault.LINK)}
+    seen = {
+        f.nic.node for f in faults if f.fault in (NicFault.SEND_QUEUE, NicFault.UNLINKED, NicFault.LINK, NicFault.BOND)
+    }
     blind = {n.node for n in nics if "qdisc_drops" not in n.counts.counts} - {n.node for n in nics if not n.is_up}
     return {n.node: n.discards for n in nics if n.discards and n.node in blind - seen}
 

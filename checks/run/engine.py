@@ -29,7 +29,15 @@ from checks.rules.own_footprint import without_footprint
 from checks.rules.udp_against_pings import outweigh
 from checks.rules.waivers import apply, day_of
 from checks.run.check_discovery import BrokenPlugin, known_codes
-from checks.run.engine_findings import KINDS, check_broke, interrupted_check, not_asked, not_gathered, plugin_broken
+from checks.run.engine_findings import (
+    KINDS,
+    check_broke,
+    interrupted_check,
+    not_asked,
+    not_gathered,
+    plugin_broken,
+    without_ipv6,
+)
 from checks.run.events import (
     CheckConcluded,
     Event,
@@ -265,7 +273,7 @@ class Engine:
     def _findings(self, check: Check) -> tuple[Finding, ...]:
         try:
             with redirect_stdout(sys.stderr):  # stdout is only for the report
-                found = check.run(self._cluster)
+                found = without_ipv6(check, self._cluster, check.run(self._cluster))
                 # A finding does not validate its fields; a wrong type in one would break the whole report.
                 return msgspec.convert(msgspec.to_builtins(found), tuple[Finding, ...])
         except (Exception, SystemExit) as error:  # a check may break in any way; the others go on

@@ -36,8 +36,13 @@ NOT_ASKED = Kind(
     "A check was skipped, because the facts that it judges were not requested",
     "SKIPPED is neither good nor bad. It does not change the exit code.",
 )
+ONLY_IPV4 = Kind(
+    "RW-ENGINE-006",
+    "A check did not examine a private network of IPv6",
+    "The check judges counters or settings that the kernel has for IPv4 alone.",
+)
 _ELSEWHERE = Remedy("Run racwire on a node where Clusterware is up.", ("racwire check",))
-KINDS = (NOT_GATHERED, CHECK_BROKE, PLUGIN_BROKEN, INTERRUPTED, NOT_ASKED)
+KINDS = (NOT_GATHERED, CHECK_BROKE, PLUGIN_BROKEN, INTERRUPTED, NOT_ASKED, ONLY_IPV4)
 """The kinds of findings that the engine itself makes, for any check."""
 
 
@@ -56,6 +61,28 @@ def not_asked(check: Check, need: str, left_out: NotAsked) -> Finding:
             next=[Remedy("To include it:", left_out.commands)] if left_out.commands else (),
         ),
     )
+
+
+def without_ipv6(check: Check, cluster: Cluster, findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """Return the findings of a check, and each private network of IPv6 as not examined where it judges IPv4 alone.
+
+    Where all private networks are of IPv6, what passed is left out: it says nothing about them.
+    """
+    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
+    of_ipv6 = [n for n in networks if ":" in n.subnet] if check.only_ipv4 else []
+    if not of_ipv6:
+        return tuple(findings)
+    kept = [f for f in findings if f.status is not Status.PASS or len(of_ipv6) < len(networks)]
+    left = [
+        ONLY_IPV4.finding(
+            Status.SKIPPED,
+            f"{network.name} was not examined by {check.id}: {check.only_ipv4}.",
+            subject=f"{network.name}: IPv6",
+            network=network.name,
+        )
+        for network in of_ipv6
+    ]
+    return (*kept, *(_of(check.id, finding) for finding in left))
 
 
 def not_gathered(check: Check, need: str, unknown: Unknown, cluster: Cluster, journal: Journal) -> Finding:

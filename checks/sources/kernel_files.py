@@ -88,9 +88,11 @@ SYSTEM_LINES = (
     r"^(cpu|pswpin |pswpout |allocstall|oom_kill |compact_stall |compact_fail |some |full |entries |[0-9]+$|"
     r"[0-9a-f]{8} )"
 )
-NIC_FILES = ("carrier_changes", "mtu", "operstate", "statistics")
+NIC_FILES = ("address", "carrier_changes", "mtu", "operstate", "statistics")
 """Of each private NIC, its bond members and parents: files, and last the directory of its counters, all of them
 numbers."""
+MOST_LINES = 500
+"""Of the addresses, and of the routes, that are read again: more are not compared with those of the first reading."""
 COUNTERS_OF_THIS_NODE = KernelFileList(
     name="counters of this node",
     groups=("counters",),
@@ -102,7 +104,7 @@ COUNTERS_OF_THIS_NODE = KernelFileList(
             "counters over time",
             "this node",
             f"{', '.join((*_CHANGE_FILES, *SYSTEM_FILES, SOCKETS_FILE))}; "
-            f"{SYS_CLASS_NET}/PRIVATE_NIC/{{{','.join(NIC_FILES)}/*}}; netlink RTM_GETQDISC",
+            f"{SYS_CLASS_NET}/PRIVATE_NIC/{{{','.join(NIC_FILES)}/*}}; netlink RTM_GETQDISC, RTM_GETADDR, RTM_GETROUTE",
         ),
     ),
 )
@@ -189,6 +191,10 @@ echo '{MARK} racwires'
 {_LOCKS} 2>/dev/null
 echo '{MARK} queues'
 tc -s qdisc show 2>/dev/null | grep -A 1 -E ' root( |$)'
+echo '{MARK} addresses'
+ip -o addr show 2>/dev/null | head -n {MOST_LINES}
+echo '{MARK} routes'
+ip -4 route show 2>/dev/null | head -n {MOST_LINES}
 true"""
 COUNTERS = Program(
     name="counters",

@@ -26,6 +26,7 @@ from checks.model.facts import (
     Leg,
     Neighbour,
     NetworkService,
+    NicAddresses,
     NicState,
     Node,
     NodeSetup,
@@ -39,6 +40,7 @@ from checks.model.facts import (
     UnreadNode,
     Verdict,
 )
+from checks.sources.nodes.ip_text import parse_routes
 from tests.cases import healthy_facts
 from tests.cases.host_parts import DriverOf, HostOf
 from tests.cases.log_case import LogLineOf, logs_of
@@ -122,13 +124,15 @@ class InterfaceOf(Table, frozen=True, kw_only=True):
 
 def _connected(routes: tuple[Route, ...], nic: Interface) -> tuple[Route, ...]:
     """Return the routes as a kernel has them after the addresses of a NIC changed."""
-    others = tuple(r for r in routes if r.interface != nic.name or not r.source)
+    others = tuple(r for r in routes if r.interface != nic.name or not (r.source or ":" in r.destination))
     own = {
         str(ipaddress.ip_network(f"{a.ip}/{a.prefix_length}", strict=False)): a.ip
         for a in nic.addresses
         if ":" not in a.ip
     }
-    return (*others, *(Route(subnet, nic.name, source=ip) for subnet, ip in own.items() if nic.is_up))
+    of_ipv6 = {str(a.network) for a in nic.addresses if ":" in a.ip and not a.ip.startswith("fe80:")}
+    new = [*(Route(subnet, nic.name, source=ip) for subnet, ip in own.items()), *(Route(s, nic.name) for s in of_ipv6)]
+    return (*others, *(new if nic.is_up else ()))
 
 
 def _address(text: str) -> Address:
@@ -269,6 +273,10 @@ class Make(Table, frozen=True, kw_only=True):
     system: dict[str, dict[str, dict[str, int]]] = {}
     ended: dict[str, dict[str, NicState]] = {}
     """MTU and state of NICs at the end of the run, by node and NIC."""
+    ended_addresses: dict[str, dict[str, tuple[str, ...]]] = {}
+    """The addresses of NICs at the end of the run, by node and NIC."""
+    ended_routes: dict[str, tuple[str, ...]] = {}
+    """The routes at the end of the run, by node, as `ip -4 route show` prints them."""
     connections: dict[str, TrackedConnections] = {}
     """The table of connections, by node; on the other nodes there is none."""
     driver: dict[str, dict[str, DriverOf]] = {}
@@ -399,10 +407,23 @@ class Make(Table, frozen=True, kw_only=True):
         )
         machine = msgspec.structs.replace(machine, states=states, connections=self.connections.get(node.name))
         counted = msgspec.structs.replace(
-            change(node.name, **flat), fragment_memory_bytes=self.fragment_memory.get(node.name), machine=machine
+            change(node.name, **flat),
+            fragment_memory_bytes=self.fragment_memory.get(node.name),
+            machine=machine,
+            addresses=self._addresses_at_the_end(node),
+            routes=self._routes_at_the_end(node),
         )
         mounts = self.mounts.get(node.name)
         return msgspec.structs.replace(counted, storage=storage_of(mounts)) if mounts else counted
+
+    def _addresses_at_the_end(self, node: Node) -> tuple[NicAddresses, ...]:
+        changed = {nic: tuple(map(_address, texts)) for nic, texts in self.ended_addresses.get(node.name, {}).items()}
+        return tuple(NicAddresses(i.name, changed.get(i.name, i.addresses)) for i in node.interfaces)
+
+    def _routes_at_the_end(self, node: Node) -> tuple[Route, ...]:
+        if (lines := self.ended_routes.get(node.name)) is not None:
+            return parse_routes("\n".join(lines))
+        return tuple(r for r in node.routes if ":" not in r.destination)
 
     def _activity(self) -> Activity:
         own: dict[int, dict[str, int]] = {}

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from checks.model.facts import CounterChange, CounterChanges, KernelCounters, Unknown
 from checks.model.journal import Journal
 from checks.model.settings import Settings, SshSettings
-from checks.sources.kernel_files import COUNTERS, COUNTERS_OF_THIS_NODE
+from checks.sources.kernel_files import COUNTERS, COUNTERS_OF_THIS_NODE, MOST_LINES
 from checks.sources.nodes.counter_change import read_counter_changes
 from checks.sources.nodes.counter_difference import (
     KernelGrowth,
@@ -25,6 +25,7 @@ from checks.sources.nodes.counter_difference import (
     parse_reading,
 )
 from checks.sources.nodes.session import Session
+from checks.sources.sh_text import MARK
 from checks.sources.storage_connections import STORAGE
 from tests.fixtures.clusters import node
 from tests.support.programs import LOGGED_IN
@@ -53,6 +54,18 @@ def test_the_three_files_in_one_text_are_parsed():
     assert known.counters.value("Ip", "ReasmFails") == 3
     assert known.counters.value("TcpExt", "IPReversePathFilter") == 0
     assert [row[:3] for row in known.softnet] == [(0x47F5D8, 10, 3), (0x4542FB, 0, 1)]
+
+
+def test_addresses_and_routes_are_read_whole_or_not_at_all():
+    line = "3: eth1 inet 192.168.10.2/24 scope global eth1\n"
+    route = "192.168.10.0/24 dev eth1 src 192.168.10.2\n"
+    known = parse_reading(text() + f"{MARK} addresses\n{line}{MARK} routes\n{route}")
+    assert [nic.name for nic in known.addresses] == ["eth1"]
+    assert [r.destination for r in known.routes] == ["192.168.10.0/24"]
+    cut = parse_reading(text() + f"{MARK} addresses\n{line * MOST_LINES}{MARK} routes\n")
+    assert isinstance(cut.addresses, Unknown)
+    assert isinstance(cut.routes, Unknown)
+    assert isinstance(parse_reading(text()).addresses, Unknown)
 
 
 def test_growth_is_counted_by_name_over_all_cpus():

@@ -3,8 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checks.model.facts import Address, Interface, Neighbour, Route, Unknown
-from checks.sources.nodes.ip_text import parse_interfaces, parse_neighbours, parse_routes
+from checks.model.facts import Address, Interface, Neighbour, NicAddresses, Route, Unknown
+from checks.sources.nodes.assembly import address_lines
+from checks.sources.nodes.ip_text import parse_addresses, parse_interfaces, parse_neighbours, parse_routes
 
 BONDED = """\
 1: lo: <LOOPBACK,UP,LOWER_UP> mtu 65536 qdisc noqueue state UNKNOWN group default qlen 1000
@@ -116,6 +117,29 @@ def test_addresses_with_labels_of_their_own() -> None:
     assert INTERFACES["bond1"].addresses == (Address("fe80::ff:fe00:1", 64),)
 
 
+def test_addresses_a_line_each() -> None:
+    lines = (
+        "3: eth1    inet 192.168.10.2/24 brd 192.168.10.255 scope global eth1\\       valid_lft forever",
+        "3: eth1    inet 169.254.84.190/17 brd 169.254.127.255 scope global eth1:1\\       valid_lft forever",
+        "7: bond1.200@bond1    inet6 fd00:10::1/64 scope global \\       valid_lft forever preferred_lft forever",
+        "8: odd",
+        "9: eth9    link/ether 02:00:00:00:00:09",
+    )
+    assert parse_addresses(lines) == (
+        NicAddresses("eth1", (Address("192.168.10.2", 24), Address("169.254.84.190", 17, "eth1:1"))),
+        NicAddresses("bond1.200", (Address("fd00:10::1", 64),)),
+    )
+
+
+def test_addresses_of_this_node_are_printed_as_those_of_peers_are_read() -> None:
+    nics = (interface_with("eth1", Address("192.168.10.2", 24), Address("169.254.84.190", 17, "eth1:1")),)
+    assert parse_addresses(address_lines(nics)) == (NicAddresses("eth1", nics[0].addresses),)
+
+
+def interface_with(name: str, *addresses: Address) -> Interface:
+    return Interface(name, 9000, "ethernet", administratively_up=True, operational_state="up", addresses=addresses)
+
+
 def test_limits_of_the_mtu_are_unknown_if_they_are_not_printed() -> None:
     assert (INTERFACES["eth1"].min_mtu, INTERFACES["eth1"].max_mtu) == (68, 9710)
     assert INTERFACES["lo"].max_mtu == Unknown("The driver of lo reports no largest MTU.")
@@ -181,3 +205,4 @@ def test_no_text_raises_in_the_parsers(text: str) -> None:
         assert all(address.network for address in interface.addresses)
     parse_routes(text)
     parse_neighbours(text)
+    parse_addresses(text.splitlines())

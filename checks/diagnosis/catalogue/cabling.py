@@ -75,6 +75,7 @@ CABLING = (
             "IC-BOND-007",
             "IC-BOND-015",
             "IC-BOND-016",
+            "IC-NIC-012",
             "IC-BALANCE-002",
         ),
         excluded_by=("IC-BOND-001",),
@@ -171,7 +172,7 @@ CABLING = (
         touches=(touch(How.AT_TIMES),),
         moves=("IC-NIC-005", "IC-NIC-007", "IC-NIC-011", "IC-IFACE-004", "IC-HAIP-005"),
         further_sources=(mos(1), mos(22)),
-        proved_by=("IC-NIC-006", "IC-RUN-002"),
+        proved_by=("IC-NIC-006", "IC-NIC-012", "IC-RUN-002"),
         # The other end of a direct cable goes down with its node.
         hinted_by=("IC-TOPO-007",),
         excluded_by=("IC-NIC-001",),

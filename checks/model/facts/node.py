@@ -161,6 +161,13 @@ class UnreadNode(Fact, frozen=True):
     """Whether no host answered ssh at its address: nothing accepted the connection, and nothing refused it."""
 
 
+class NicAddresses(Fact, frozen=True):
+    """The addresses of one interface."""
+
+    name: str
+    addresses: tuple[Address, ...] = ()
+
+
 class CounterChange(Fact, frozen=True):
     """The counters of one node's kernel between two readings: differences, never totals since boot."""
 
@@ -179,6 +186,10 @@ class CounterChange(Fact, frozen=True):
     """The storage over the network; None in files of versions that did not read it."""
     racwires: tuple[str, ...] = ()
     """The locks of racwires on the node at the readings, those of this run included."""
+    addresses: tuple[NicAddresses, ...] | Unknown = NOT_READ
+    """The interfaces that have addresses, at the second reading."""
+    routes: tuple[Route, ...] | Unknown = NOT_READ
+    """The IPv4 routes of the main table at the second reading."""
 
 
 class CounterChanges(Fact, frozen=True):

@@ -53,6 +53,8 @@ class NicState(Fact, frozen=True):
     name: str
     mtu: int | None = None
     operational_state: str = ""
+    mac_address: str = ""
+    """Empty where it was not read."""
 
     @property
     def is_up(self) -> bool:

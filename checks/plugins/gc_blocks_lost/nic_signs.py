@@ -34,7 +34,9 @@ def with_nic_signs(cluster: Cluster, signs: LossSigns, receivers: Collection[str
     faults = [fault for nic in nics for fault in faults_of(nic, cluster.thresholds, ends)]
     queues = {f.nic.node: f.number for f in faults if f.fault is NicFault.SEND_QUEUE} | discarding(nics, faults)
     queues = {node: number for node, number in queues.items() if node in ends.senders.intersection(nodes)}
-    links = [f for f in faults if f.fault is NicFault.LINK and f.nic.node in {*receivers, *ends.senders}]
+    links = [
+        f for f in faults if f.fault in (NicFault.LINK, NicFault.BOND) and f.nic.node in {*receivers, *ends.senders}
+    ]
     own = [*_queue_sign(queues, changes.seconds), *_link_sign(links), *_receiver_signs(faults, receivers)]
     if not own:
         return signs

@@ -6,12 +6,18 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from checks.model.check import Kind, check
 from checks.model.facts import Cluster, CounterChange, CounterChanges, Unknown
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, Status
 from checks.model.wording import counted, listed, span
+from checks.plugins.nic_counters.changed_nics import (
+    LINK_CHANGED,
+    MOVED,
+    MTU_CHANGED,
+    VALUE_CHANGED,
+    changed_findings,
+)
 from checks.plugins.nic_counters.next_steps import places, queue_steps, steps
 from checks.plugins.shared.counter_text import TOPIC, not_counted_finding, share, unknown_nodes_finding
 from checks.plugins.shared.grouping import alike, briefly, named, some
-from checks.rules.changed_meanwhile import ChangedValue, ReadAgain, changed_values
 from checks.rules.driver_counts import is_known, meaning_of
 from checks.rules.nic_counts import (
     FaultyNic,
@@ -26,7 +32,7 @@ from checks.rules.nic_counts import (
 )
 from checks.rules.node_counts import without_counts
 from checks.rules.observed.counted_packets import nic_faults_counted, send_discards
-from checks.rules.observed.states import read_at, state
+from checks.rules.observed.states import read_at
 
 _STATISTICS = "Linux, Documentation/networking/statistics.rst"
 QUIET = Kind("IC-NIC-001", "The private NICs counted no error and no drop in the interval")
@@ -101,12 +107,13 @@ UNLINKED = Kind(
     "shows when the link is stable.",
     ("MOS 563566.1, causes 1 and 22",),
 )
-_MEANWHILE = (
-    "The checks judged the value that was read first. What they found may be about a moment of a change, and does not "
-    "show the state now."
+BOND = Kind(
+    "IC-NIC-012",
+    "The bond of a private NIC went down or came up although the links of its members stayed up",
+    "While the bond is down, no packet passes on the private network. The bonding driver takes members for down whose "
+    "links are up where the targets of its ARP monitoring are silent, or the switch stops LACP.",
+    ("MOS 563566.1, causes 11 and 22", "Linux, Documentation/networking/bonding.rst"),
 )
-CHANGED = Kind("IC-RUN-001", "The MTU of a private interface changed during this run", _MEANWHILE)
-LINK_CHANGED = Kind("IC-RUN-002", "A private interface lost or got its link during this run", _MEANWHILE)
 NOT_KNOWN = Kind("IC-NIC-008", "The counters of private NICs are not known")
 
 _KINDS = {
@@ -117,6 +124,7 @@ _KINDS = {
     NicFault.SEND_QUEUE: SEND_QUEUE,
     NicFault.UNLINKED: UNLINKED,
     NicFault.LINK: LINK,
+    NicFault.BOND: BOND,
     NicFault.LIMIT: LIMITED,
     NicFault.PAUSE: PAUSED,
     NicFault.OTHER: OTHER,
@@ -140,8 +148,11 @@ _KINDS = {
         PAUSED,
         LIMITED,
         UNLINKED,
-        CHANGED,
+        MTU_CHANGED,
         LINK_CHANGED,
+        VALUE_CHANGED,
+        MOVED,
+        BOND,
         PORT_BUFFER,
     ),
 )
@@ -155,8 +166,8 @@ def nic_counters(cluster: Cluster) -> Iterator[Finding]:
 
     Where the interval is 30 s or more, the counters of known drivers (`ethtool -S`) are compared, too: mlx5_core,
     ixgbe, igb, e1000e, i40e, ice, bnxt_en, bnx2x, tg3, be2net, enic, qede, sfc, vmxnet3, virtio_net, hv_netvsc, ena.
-    MTU and link of each private interface are read with the second counters again: where they differ from what the run
-    read first, that is a warning.
+    MTU, link, MAC address, addresses and IPv4 routes of each private interface are read with the second counters
+    again: where they differ from what the run read first, that is a warning; of a HAIP that moved, for information.
     Pause frames are for information, and a warning where the same run lost blocks at the node or from it.
     """
     if isinstance(cluster.counters, Unknown):
@@ -182,31 +193,8 @@ def nic_counters(cluster: Cluster) -> Iterator[Finding]:
             evidence=_evidence([n.node for n in quiet]),
             observed=read_at(QUIET.code, [(n.node, n.network) for n in quiet]),
         )
-    for changed in alike(changed_values(cluster), lambda c: (c.network, c.what, c.before, c.after)):
-        yield _changed(changed)
+    yield from changed_findings(cluster)
     yield from _not_known(cluster, cluster.counters, {n.node for n in nics})
-
-
-def _changed(changed: Sequence[ChangedValue]) -> Finding:
-    first, nodes = changed[0], list(dict.fromkeys(c.node for c in changed))
-    where = named((f"{c.nic} of {c.node}" for c in changed), "private interface")
-    had = "had" if len(changed) == 1 else "each had"
-    has = "has" if len(changed) == 1 else "have"
-    kind = CHANGED if first.what is ReadAgain.MTU else LINK_CHANGED
-    return kind.finding(
-        Status.WARN,
-        f"{where} {had} {first.before} at the start of this run, and {has} {first.after} at its end.",
-        subject=f"{briefly((c.nic for c in changed), 'interface')}: {first.before} -> {first.after}",
-        data={"interfaces": len(changed)},
-        seen=some([f"{c.node}: {c.nic} {c.before}, then {c.after}" for c in changed]),
-        expected=("The same values at the beginning and the end of a run",),
-        next=[Remedy("Find out who changes the interface, then run the check again.", ("racwire check",))],
-        evidence=_evidence(nodes),
-        network=first.network,
-        nodes=nodes,
-        extent=(len(changed), "interfaces"),
-        observed=[state(kind.code, c.node, c.network, c.nic, c.least or c.after) for c in changed],
-    )
 
 
 def _kind(found: FaultyNic) -> tuple[object, ...]:
@@ -265,6 +253,7 @@ _EXPECTED = {
     NicFault.SEND_QUEUE: "0",
     NicFault.UNLINKED: "No change of the link",
     NicFault.LINK: "No change of the link",
+    NicFault.BOND: "No change of the bond while its members have links",
     NicFault.LIMIT: "0",
     NicFault.PAUSE: "No pause frames while blocks are lost",
     NicFault.OTHER: "0",
@@ -298,6 +287,8 @@ def _title(same: Sequence[FaultyNic], at: str, number: int, time: str) -> str:
             return f"{at} dropped {packets} when sending in {time}, in which its link went down or came up."
         case NicFault.LINK:
             return f"The link of {at} went down or came up {_times(number)} in {time}."
+        case NicFault.BOND:
+            return f"{at} went down or came up {_times(number)} in {time}, though the links of its members stayed up."
         case NicFault.LIMIT:
             packets = counted(number, "packet")
             return f"The cloud queued or dropped {packets} of {at} in {time} above a limit of the virtual machine."
@@ -338,6 +329,7 @@ def _brief(fault: NicFault, number: int) -> str:
         NicFault.SEND_QUEUE: f"{number:,} not sent",
         NicFault.UNLINKED: f"{number:,} not sent, link changed",
         NicFault.LINK: counted(number, "link change"),
+        NicFault.BOND: counted(number, "bond change"),
         NicFault.LIMIT: f"{number:,} above a limit",
         NicFault.PAUSE: counted(number, "pause frame"),
         NicFault.OTHER: counted(number, "error"),
@@ -349,7 +341,7 @@ def _line(found: FaultyNic) -> str:
     nic = found.nic
     counts = ", ".join(f"{name} +{value:,}" for name, value in found.counts.items())
     way = "tx" if found.fault in (NicFault.SEND_QUEUE, NicFault.UNLINKED) else "rx"
-    if found.fault in (NicFault.LINK, NicFault.LIMIT, NicFault.PAUSE):
+    if found.fault in (NicFault.LINK, NicFault.BOND, NicFault.LIMIT, NicFault.PAUSE):
         return f"{nic.node}: {nic.name} {counts}"
     passed = counted(nic.counts.value(f"{way}_packets"), "packet")
     part = share(percent_of(found.number, nic, way))

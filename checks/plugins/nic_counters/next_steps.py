@@ -91,6 +91,17 @@ def steps(same: Sequence[FaultyNic], nodes: Sequence[str]) -> list[Remedy]:
                 f"Ask the network team for the pause counters and egress drops of the switch port of {places(same)}."
             )
             return [look, ask]
+        case NicFault.BOND:
+            look = Remedy(
+                "Read what the bonding driver reported, and its monitoring of ARP or its partner of LACP.",
+                ("dmesg -T | grep -iE 'bond|link status'", *_each(names, "cat /proc/net/bonding/ETH")),
+                where,
+            )
+            ask = Remedy(
+                "Ask the network team for the log of LACP at the ports of these members. With ARP monitoring, find out "
+                "why its target was silent."
+            )
+            return [look, ask]
         case NicFault.LINK:
             look = Remedy(
                 "Read when the link changed, and what was negotiated.",

@@ -110,7 +110,7 @@ def _directions(fault: FaultyNic) -> tuple[Traffic, ...]:
         case NicFault.PAUSE:  # a NIC that receives pause frames stops sending; one that sends them stops its port
             received, sent = pauses(fault.nic)
             return (*((back,) if received else ()), *((there,) if sent else ()))
-        case NicFault.LINK | NicFault.LIMIT:
+        case NicFault.LINK | NicFault.BOND | NicFault.LIMIT:
             return (there, back)
         case _:
             ways = {name[:3] for name in fault.counts}

@@ -45,6 +45,16 @@ def interface_text(interfaces: Iterable[Interface]) -> str:
     return "\n".join(line for interface in interfaces for line in _interface_lines(interface))
 
 
+def address_lines(interfaces: Iterable[Interface]) -> list[str]:
+    """The addresses in the format of `ip -o addr show`, a line each."""
+    return [
+        f"0: {interface.name} {'inet6' if ':' in a.ip else 'inet'} {a.ip}/{a.prefix_length} scope global "
+        f"{a.label or interface.name}"
+        for interface in interfaces
+        for a in interface.addresses
+    ]
+
+
 def route_text(routes: Iterable[Route]) -> str:
     """The routes in the format of `ip route show`."""
     lines = []

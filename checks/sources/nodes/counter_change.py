@@ -19,6 +19,7 @@ from checks.model.journal import Entry, now
 from checks.sources.kernel_files import (
     COUNTERS,
     COUNTERS_OF_THIS_NODE,
+    MOST_LINES,
     NIC_FILES,
     SOCKETS_FILE,
     SYS_CLASS_NET,
@@ -26,6 +27,7 @@ from checks.sources.kernel_files import (
     SYSTEM_LINES,
 )
 from checks.sources.nodes import netlink
+from checks.sources.nodes.assembly import address_lines, route_text
 from checks.sources.nodes.counter_difference import KernelReading, difference, difference_text, parse_reading
 from checks.sources.nodes.driver_counters import ask_drivers, driver_growth
 from checks.sources.nodes.proc import lock_lines
@@ -128,6 +130,8 @@ def _between(node: str, before: _Taken, after: _Taken | Unknown) -> CounterChang
         change.fragment_memory_bytes,
         change.machine,
         racwires=tuple(sorted({*before.reading.racwires, *after.reading.racwires})),
+        addresses=after.reading.addresses,
+        routes=after.reading.routes,
     )
 
 
@@ -166,6 +170,7 @@ def _files(nics: Sequence[str]) -> str:
     texts += [
         f"qdisc any 0: dev {nic} root\n (dropped {drops},)\n" for nic, drops in _queue_drops().items() if nic in nics
     ]
+    texts += _addresses_and_routes()
     return "".join(texts)
 
 
@@ -180,6 +185,17 @@ def _queue_drops() -> dict[str, int]:
         return netlink.queue_drops()
     except OSError:
         return {}
+
+
+def _addresses_and_routes() -> Iterator[str]:
+    try:
+        interfaces, routes = netlink.addresses_and_routes()
+    except OSError:
+        return
+    yield f"{MARK} addresses\n"
+    yield from (f"{line}\n" for line in address_lines(interfaces)[:MOST_LINES])
+    yield f"{MARK} routes\n"
+    yield from (f"{line}\n" for line in route_text(routes).splitlines()[:MOST_LINES])
 
 
 def _text(path: str | Path) -> str:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
-from checks.model.facts import KernelCounters, SystemCounters, Unknown
-from checks.sources.kernel_files import COUNTERS_OF_THIS_NODE
+from checks.model.facts import KernelCounters, NicAddresses, Route, SystemCounters, Unknown
+from checks.sources.kernel_files import COUNTERS_OF_THIS_NODE, MOST_LINES
+from checks.sources.nodes.ip_text import parse_addresses, parse_routes
 from checks.sources.nodes.proc import parse_counters, parse_locks
 from checks.sources.nodes.system_difference import SystemReading, grown_by, parse_system, system_growth, system_text
 from checks.sources.sh_text import MARK
 
 SOFTNET = "Softnet"
+NOT_READ = Unknown("This reading has no addresses and routes.")
 _SOFTNET_COLUMNS = {"Dropped": 1, "TimeSqueezed": 2}
 _SOFTNET_LINE = re.compile(r"[0-9a-f]{8}(?: [0-9a-f]{8}){2,}", re.ASCII)
 
@@ -44,6 +47,9 @@ class KernelReading:
     """The counters of NICs, CPUs and memory."""
     racwires: tuple[str, ...] = ()
     """The locks of racwires."""
+    addresses: tuple[NicAddresses, ...] | Unknown = NOT_READ
+    routes: tuple[Route, ...] | Unknown = NOT_READ
+    """The IPv4 routes of the main table."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +82,21 @@ def parse_reading(text: str) -> KernelReading | Unknown:
         int(memory[1]) if memory else None,
         parse_system(sections, softnet if sections else ()),
         parse_locks("\n".join(sections.get("racwires", ()))),
+        _whole("addresses", sections.get("addresses", ()), parse_addresses),
+        _whole("routes", sections.get("routes", ()), lambda lines: parse_routes("\n".join(lines))),
     )
+
+
+_T = TypeVar("_T")
+
+
+def _whole(
+    what: str, lines: Sequence[str], parse: Callable[[Sequence[str]], tuple[_T, ...]]
+) -> tuple[_T, ...] | Unknown:
+    """Parse a list; Unknown where the node printed none, or so many lines that the rest was left out."""
+    if len(lines) >= MOST_LINES:
+        return Unknown(f"The node has more than {MOST_LINES} {what}: they were not read again.")
+    return parse(lines) or Unknown(f"The node did not print its {what} again.")
 
 
 def parse_softnet(lines: Iterable[str]) -> tuple[tuple[int, ...], ...]:

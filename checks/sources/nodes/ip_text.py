@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
-from checks.model.facts import Address, Interface, Neighbour, Route
+from checks.model.facts import Address, Interface, Neighbour, NicAddresses, Route
 from checks.sources.nodes.assembly import PEERED_KINDS, kind_of, mtu_limit, with_members
 from checks.sources.nodes.proc import number
 
@@ -40,6 +40,17 @@ def parse_interfaces(text: str) -> tuple[Interface, ...]:
 def parse_routes(text: str) -> tuple[Route, ...]:
     """Parse `ip -4 route show` and `ip -6 route show`: the unicast routes, one Route for each next hop."""
     return tuple(route for block in _blocks(text) for route in _routes(block))
+
+
+def parse_addresses(lines: Iterable[str]) -> tuple[NicAddresses, ...]:
+    """Parse `ip -o addr show`: the interfaces that have addresses."""
+    found: dict[str, list[Address]] = {}
+    for line in lines:
+        words = line.partition("\\")[0].split()
+        name = words[1].partition("@")[0] if len(words) > 2 else ""
+        if name and (address := _address(words[2:], name)) is not None:
+            found.setdefault(name, []).append(address)
+    return tuple(NicAddresses(name, tuple(addresses)) for name, addresses in found.items())
 
 
 def parse_neighbours(text: str) -> tuple[Neighbour, ...]:

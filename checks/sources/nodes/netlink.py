@@ -97,6 +97,26 @@ def queue_drops() -> dict[str, int]:
     return {name: statistics["drop"] for name, statistics in found.items() if statistics}
 
 
+def addresses_and_routes() -> tuple[tuple[Interface, ...], tuple[Route, ...]]:
+    """Query the kernel for every interface with its addresses, and for the IPv4 routes of the main table.
+
+    Raises OSError where the kernel does not answer.
+    """
+    from pyroute2 import IPRoute  # the import takes 0.2 s: only runs that read a node need it
+    from pyroute2.netlink.exceptions import NetlinkError
+
+    try:
+        with IPRoute() as kernel:
+            read = Dump(
+                links=tuple(kernel.get_links()),
+                addresses=tuple(kernel.get_addr()),
+                routes=tuple(kernel.get_routes(family=socket.AF_INET)),
+            )
+    except NetlinkError as error:
+        raise OSError(error.code, f"netlink: {error}") from error
+    return interfaces_of(read), routes_of(read)
+
+
 def interfaces_of(dump: Dump) -> tuple[Interface, ...]:
     """Every interface with its addresses; netlink does not report speed and duplex."""
     names = _names(dump)

@@ -46,7 +46,7 @@ class SystemReading:
     connections: Mapping[str, int] = field(default_factory=dict)
     """`count` and `max` of nf_conntrack, with the counters of all CPUs by the names of their columns."""
     states: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """`mtu` and `operstate`, by NIC."""
+    """`address`, `mtu` and `operstate`, by NIC."""
 
 
 def parse_system(sections: Mapping[str, Sequence[str]], softnet: Iterable[Sequence[int]]) -> SystemReading:
@@ -87,9 +87,9 @@ def parse_system(sections: Mapping[str, Sequence[str]], softnet: Iterable[Sequen
 def _states(sections: Mapping[str, Sequence[str]]) -> dict[str, dict[str, str]]:
     states: dict[str, dict[str, str]] = {}
     for line in sections.get("nics", ()):
-        path, _, content = line.rpartition(":")
+        path, _, content = line.partition(":")  # a MAC address has colons
         nic, _, file = path.partition("/")
-        if nic and file in ("mtu", "operstate"):
+        if nic and file in ("address", "mtu", "operstate"):
             states.setdefault(nic, {})[file] = content.strip()
     return states
 
@@ -123,7 +123,8 @@ def system_growth(before: SystemReading, after: SystemReading) -> SystemCounters
         memory=CounterGroup("memory", memory) if memory else Unknown("The node reports no counters of memory."),
         connections=_connections(before.connections, after.connections),
         states=tuple(
-            NicState(name, number(of.get("mtu", "")), of.get("operstate", "")) for name, of in after.states.items()
+            NicState(name, number(of.get("mtu", "")), of.get("operstate", ""), of.get("address", ""))
+            for name, of in after.states.items()
         ),
     )
 
