@@ -59,6 +59,10 @@ _DOES: Mapping[str, tuple[str, ...]] = {
         "It stops the packets that it refuses with an error.",
         "Where packets vanish on a node, it stops the kinds of which none passes: UDP, pings, or fragments.",
     ),
+    "CAUSE-11": (
+        "A bond without a usable member stops all packets to and from its node, on its network.",
+        "Members that are not in one aggregation, or in a wrong mode, stop some flows.",
+    ),
     "CAUSE-22": (
         "It stops all packets of a port for some seconds.",
         "Its switch alone shows when: no loss is attributed to it.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from checks.model.check import Kind, check
+from checks.model.effect import Effect
 from checks.model.facts import Cluster, CounterChanges, PacketFilters, TrackedConnections, Unknown
 from checks.model.finding import Finding, Remedy, Status
 from checks.model.wording import counted, listed, span
@@ -145,6 +146,7 @@ def _tables(changes: CounterChanges) -> Iterator[Finding]:
                     "nf_conntrack_max.",
                     where=f"root on {change.node}",
                     is_change=True,
+                    effect=Effect.AT_NEXT_START,
                 ),
             ],
             evidence=[(change.node, TOPIC)],

@@ -284,8 +284,9 @@ ARRIVALS = Program(
 
 ROUTE_MARK, UNBOUND_MARK, RULES_MARK = "route to ", "without a source", "rules"
 _ROUTES_IN_USE = f"""\
-own="$1"; shift; for peer in "$@"; do printf '{ROUTE_MARK}%s\\n' "$peer"; ip route get "$peer" from "$own" 2>&1; \
-printf '{UNBOUND_MARK}\\n'; ip route get "$peer" 2>&1; done
+own="$1"; for peer in "$@"; do if [ "$peer" != "$own" ]; then printf '{ROUTE_MARK}%s\\n' "$peer"; \
+ip route get "$peer" from "$own" 2>&1; \
+printf '{UNBOUND_MARK}\\n'; ip route get "$peer" 2>&1; fi; done
 printf '{RULES_MARK}\\n'; case "$own" in *:*) ip -6 rule show 2>&1;; *) ip rule show 2>&1;; esac
 true"""
 ROUTES_IN_USE = Program(

@@ -109,7 +109,7 @@ def test_haip_addresses_that_answer_pass_and_others_fail():
     lost = pinged(haip(1, 0))["IC-HAIP-002"]
     assert lost.title == "No ping of 9000 bytes passes on 192.168.11.0/24 between HAIP addresses, from rac1 to rac2."
     assert lost.status is Status.FAIL
-    assert pinged(haip(0, 0))["IC-HAIP-002"].title.startswith("No ping passes")
+    assert pinged(haip(0, 0))["IC-HAIP-010"].title.startswith("No ping passes")
     assert pinged(haip(1, 2))["IC-HAIP-002"].status is Status.WARN
 
 

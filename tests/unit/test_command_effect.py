@@ -88,7 +88,6 @@ def test_a_command_has_its_worst_effect(effect: Effect, command: str) -> None:
         "sysctl -w net.ipv4.ip_forward=0",
         "sysctl net.ipv4.ip_forward=0",
         "sysctl -p",
-        "ip route replace 192.168.10.0/24 dev eth1",
         "ip neigh flush all",
         "ip route flush cache",
         "conntrack -F",

@@ -499,6 +499,7 @@ def test_no_finding_of_the_case_book_that_judges_is_without_an_observation(of_th
 
 OF_THE_CLUSTER = {
     "IC-MTU-007": "it compares networks as a whole",
+    "IC-OWNER-005": "it is about two networks as a whole",
     "IC-IFACE-007": "it is a line of oifcfg, which is the same for all nodes",
     "IC-IFACE-008": "it is a line of oifcfg, which is the same for all nodes",
 }

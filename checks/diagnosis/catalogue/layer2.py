@@ -89,8 +89,6 @@ LAYER2 = (
     Cause(
         code="CAUSE-65",
         name="Two private networks are one broadcast domain",
-        mixes_networks=True,
-        touches=(touch(How.FLOWS),),
         moves=("IC-RPF-002", "IC-NEIGH-002"),
         further_sources=(
             "Grid Infrastructure Installation Guide, private IP interface requirements",

@@ -39,9 +39,11 @@ from checks.plugins.udp_path.flow_text import (
     limit_steps,
     packet_bytes,
     path_lines,
+    small_bytes,
+    small_counts,
+    small_lines,
 )
 from checks.plugins.udp_path.member_findings import by_port, dead_member, lossy_member, short_member
-from checks.plugins.udp_path.small_findings import small_in_part, small_lines, small_lost
 from checks.rules.flow_verdicts import (
     OWN_FILTER,
     FlowJudgement,
@@ -57,6 +59,8 @@ from checks.rules.flow_verdicts import (
     uncounted_at,
 )
 from checks.rules.observed.datagrams import lost_on_some
+
+_ALL_COUNTED = "As many as were sent, counted by the kernel of the target (Udp.NoPorts)"
 
 
 @check(
@@ -133,8 +137,8 @@ def _network(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Itera
         FlowVerdict.NO_ROUTE: _no_route,
         FlowVerdict.OTHER_HOST: _other_host,
         FlowVerdict.IN_PART: _in_part,
-        FlowVerdict.SMALL_LOST: small_lost,
-        FlowVerdict.SMALL_IN_PART: small_in_part,
+        FlowVerdict.SMALL_LOST: _small_lost,
+        FlowVerdict.SMALL_IN_PART: _small_in_part,
         FlowVerdict.UNDECIDED: _undecided,
         FlowVerdict.NOT_SENT: _not_sent,
         FlowVerdict.PASSES: _passes,
@@ -277,6 +281,28 @@ def _other_on_some(cluster: Cluster, flows: Flows, judged: Judged) -> Finding:
         network=networks.pop() if len(networks) == 1 else "",
         nodes=(node,),
     )
+
+
+def _small_lost(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Finding:
+    """Return the finding for paths on which no small datagram arrives."""
+    sizes = f"{small_bytes(judged)} bytes vanish on {{}} {{}}; those of {packet_bytes(judged):,} bytes"
+    return flow_finding(
+        SMALL_LOST, Status.FAIL, (cluster, network, judged), f"UDP packets of {sizes} pass.",
+        "small UDP vanishes", more=small_lines(judged), expected=_ALL_COUNTED,
+        next=filter_steps(cluster, network, judged),
+    )  # fmt: skip
+
+
+def _small_in_part(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Finding:
+    """Return the finding for paths that lose a part of the small datagrams."""
+    sent, arrived = small_counts(judged)
+    return flow_finding(
+        SMALL_IN_PART, harm(cluster), (cluster, network, judged),
+        f"{sent - arrived} of {sent} UDP packets of {small_bytes(judged)} bytes are lost on {{}} {{}}; those of "
+        f"{packet_bytes(judged):,} bytes pass.",
+        "small UDP lost in part", more=small_lines(judged), expected=_ALL_COUNTED,
+        next=limit_steps(network, judged),
+    )  # fmt: skip
 
 
 def _in_part(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Finding:

@@ -94,6 +94,39 @@ def _other_text(other: OtherSender) -> str:
     return f"{who} had the lock of racwire's senders; racwire waited {other.waited_s:.0f} s; it {end}"
 
 
+def small_bytes(judged: Judged) -> int:
+    """Return the bytes of the IP packets of the small datagrams."""
+    first = next(j.probe for j in judged if isinstance(j.probe.small, SmallDatagrams))
+    assert isinstance(first.small, SmallDatagrams)
+    return packet_of(first.small.payload, 6 if ":" in first.destination_ip else 4)
+
+
+def small_counts(judged: Judged) -> tuple[int, int]:
+    """Return how many small datagrams were sent on these paths, and how many arrived."""
+    known = [j.probe.small for j in judged if isinstance(j.probe.small, SmallDatagrams)]
+    return sum(one.sent for one in known), sum(one.counted for one in known)
+
+
+def small_lines(judged: Judged) -> tuple[str, ...]:
+    """Return what became of the small datagrams: a line for each path that lost some or was not examined; where all
+    arrived, one line."""
+    lines = [f"{j.probe.from_node} -> {j.probe.to_node}: {text}" for j in judged if (text := _small_text(j.probe))]
+    sent, arrived = small_counts(judged)
+    every = [f"{arrived} of {sent} UDP packets of {small_bytes(judged)} bytes arrived"] if arrived else []
+    return (*every, *first_lines(lines, "path like these"))
+
+
+def _small_text(probe: FlowProbe) -> str:
+    small = probe.small
+    if isinstance(small, Unknown):
+        return f"small datagrams were not examined: {small.reason}"
+    if small is None or 0 < small.sent == small.counted:
+        return ""
+    if small.error:
+        return f"the kernel of {probe.from_node} does not send small datagrams: {small.error}"
+    return f"{small.counted} of {small.sent} small datagrams arrived"
+
+
 def port_numbers(ports: Sequence[FlowPort]) -> str:
     """Return the numbers of the source ports, the first six of them."""
     return few((str(p.source_port) for p in ports), 6)
