@@ -60,7 +60,7 @@ _DOES: Mapping[str, tuple[str, ...]] = {
         "Where packets vanish on a node, it stops the kinds of which none passes: UDP, pings, or fragments.",
     ),
     "CAUSE-11": (
-        "A bond without a usable member stops all packets to and from its node, on its network.",
+        "A bond without a usable member stops the packets to and from its node, on its network.",
         "Members that are not in one aggregation, or in a wrong mode, stop some flows.",
     ),
     "CAUSE-22": (
