@@ -35,11 +35,10 @@ from checks.plugins.udp_path.flow_text import (
     Judged,
     filter_steps,
     flow_finding,
-    limit_steps,
     packet_bytes,
 )
 from checks.plugins.udp_path.member_findings import by_port, dead_member, lossy_member, short_member
-from checks.plugins.udp_path.small_findings import small_in_part, small_lines, small_lost
+from checks.plugins.udp_path.small_findings import limit_steps, small_in_part, small_lines, small_lost
 from checks.rules.flow_verdicts import (
     OWN_FILTER,
     FlowVerdict,

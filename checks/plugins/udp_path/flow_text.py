@@ -183,20 +183,4 @@ def filter_steps(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> t
     )
 
 
-def limit_steps(network: PrivateNetwork, judged: Judged) -> tuple[Remedy, ...]:
-    """Return the steps that look for a limit on the rate of UDP: in the network, and on the nodes."""
-    return (
-        Remedy(
-            f"Ask the network team for policers and queue drops on the ports of the nodes on {network.name}.",
-            ("show policy-map interface PORT", "show queuing interface PORT"),
-            "the network team, on each switch",
-        ),
-        Remedy(
-            "Look for a limit on the nodes.",
-            ("tc -s qdisc show", "nft list ruleset"),
-            f"root on {listed(sorted({n for j in judged for n in (j.probe.from_node, j.probe.to_node)}))}",
-        ),
-    )
-
-
 ALL_ANSWERED = "An answer to a full-size datagram of each source port"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from checks.model.facts import Cluster, FlowProbe, PrivateNetwork, SmallDatagrams, Unknown
-from checks.model.finding import Finding, Status
+from checks.model.finding import Finding, Remedy, Status
 from checks.model.packet_sizes import packet_of
+from checks.model.wording import listed
 from checks.plugins.shared.path_text import first_lines
 from checks.plugins.udp_path.flow_kinds import SMALL_IN_PART, SMALL_LOST
-from checks.plugins.udp_path.flow_text import Judged, filter_steps, flow_finding, limit_steps, packet_bytes
+from checks.plugins.udp_path.flow_text import Judged, filter_steps, flow_finding, packet_bytes
 from checks.rules.flow_verdicts import harm
 
 _ALL_COUNTED = "As many as were sent, counted by the kernel of the target (Udp.NoPorts)"
@@ -44,6 +45,22 @@ def _small_text(probe: FlowProbe) -> str:
     if small.error:
         return f"the kernel of {probe.from_node} does not send small datagrams: {small.error}"
     return f"{small.counted} of {small.sent} small datagrams arrived"
+
+
+def limit_steps(network: PrivateNetwork, judged: Judged) -> tuple[Remedy, ...]:
+    """Return the steps that look for a limit on the rate of UDP: in the network, and on the nodes."""
+    return (
+        Remedy(
+            f"Ask the network team for policers and queue drops on the ports of the nodes on {network.name}.",
+            ("show policy-map interface PORT", "show queuing interface PORT"),
+            "the network team, on each switch",
+        ),
+        Remedy(
+            "Look for a limit on the nodes.",
+            ("tc -s qdisc show", "nft list ruleset"),
+            f"root on {listed(sorted({n for j in judged for n in (j.probe.from_node, j.probe.to_node)}))}",
+        ),
+    )
 
 
 def small_lost(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Finding:
