@@ -72,7 +72,8 @@ class Candidate:
         if effect.how is How.DELAYS or not leg.meets(effect.traffic):
             return False
         if effect.how is How.AT_TIMES:
-            return not (one.is_total and one.what in PROBES and self._others_pass(effect, leg, seen))
+            is_enough = one.is_total and one.what in PROBES and (one.of or 0) >= _ENOUGH_OF_A_FLOW
+            return not (is_enough and self._others_pass(effect, leg, seen))
         if effect.how is How.SHARE:
             # A counter of the receiver shows what it dropped there, be it all; how many is compared later.
             is_counted = self.is_stated and self.cause.is_bound and one.what not in PROBES

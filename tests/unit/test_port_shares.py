@@ -73,7 +73,7 @@ def test_ports_of_a_bad_link_lose_in_each_turn(rows: Sequence[Sequence[int]], lo
 @pytest.mark.parametrize("share", [0.02, 0.1, 0.3, 0.6])
 def test_a_loss_of_all_ports_alike_is_taken_for_a_link_less_than_once_in_a_thousand_runs(share: float) -> None:
     rng = random.Random(share)
-    rows = [[[sum(rng.random() < share for _ in range(SENT)) for _ in range(8)] for _ in range(2)] for _ in range(250)]
+    rows = [[[sum(rng.random() < share for _ in range(SENT)) for _ in range(8)] for _ in range(2)] for _ in range(400)]
     assert sum(bool(numbers(counted(*row))) for row in rows) <= 1
 
 

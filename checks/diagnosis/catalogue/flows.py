@@ -78,7 +78,7 @@ FLOWS = (
         name="The rate of UDP is limited (policed) on the path or on a node",
         patterns=(
             *_SHARES_OF_UDP,
-            *(touch(How.SHARE, way, protocols=("udp",), sizes=MESSAGES) for way in Way),
+            *(touch(How.SHARE, way, protocols=("udp",), sizes=MESSAGES) for way in (Way.TO, Way.BOTH)),
             # A limit as small as a full-size packet lets none of them pass.
             *(touch(How.STOPS, way, protocols=("udp",), sizes=FULL) for way in Way),
         ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from checks.diagnosis.cause import At, Cause, Way, look
 from checks.diagnosis.fitting_places import arp_unsettled
-from checks.diagnosis.touches import touch
+from checks.diagnosis.touches import SHARE_ALL, touch
 from checks.model.hypothesis import How
 
 _NEIGHBOURS = ("ip neigh show", "ip link show ETH")
@@ -71,8 +71,8 @@ LAYER2 = (
         name="A private NIC does not answer ARP: NOARP, arp_ignore or arp_filter",
         # Peers reach the node as long as they have an entry.
         touches=(touch(How.AT_TIMES),),
-        patterns=(touch(How.SHARE, Way.TO), touch(How.SHARE)),
-        at=(At.NODE, At.PATH),
+        patterns=(SHARE_ALL,),
+        at=(At.NODE, At.PATH, At.NETWORK),
         fits=arp_unsettled,
         sign="neighbour entries that fail and return",
         further_sources=("Linux kernel documentation, ip-sysctl, arp_ignore and arp_filter", "netdevice(7), IFF_NOARP"),
