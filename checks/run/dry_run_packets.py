@@ -110,7 +110,7 @@ def plan_other_packets(settings: Settings, groups: Collection[str]) -> Iterator[
             "  only where a path then shows a part of them lost, one path after the other, for at most "
             f"{MOST_PATHS} paths:",
             f"    {port_turns.ROW} from each of {port_turns.PORTS} source ports, at most {port_turns.TURNS} times, one "
-            f"in {port_turns.ROW_APART_MS} ms, and the target's count after each port",
+            f"in {port_turns.LEAST_APART_MS} ms or more, and the target's count after each port",
             "  this node sends in its own process; a peer runs, through the open connection:",
             "    python3 -E -s -S -c TEXT 1000:30000:60000 FROM,TO,PORT,AT:SLOT:SOURCEPORT:BYTES:DF/...,"
             "NODE:MOST:COUNTED",

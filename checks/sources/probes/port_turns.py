@@ -13,6 +13,7 @@ from checks.model.facts import FlowPort, FlowProbe, Flows, PortTurn
 from checks.rules.flow_verdicts import FlowVerdict, is_of_others, judge_flow
 from checks.rules.port_shares import MOST_PATHS, SUSPECTS
 from checks.sources.nodes.shell import Shell
+from checks.sources.probes.limits import GentlePace
 from checks.sources.probes.path import Path
 from checks.sources.probes.probe_hosts import ProbeSession
 from checks.sources.probes.udp_plan import ANSWER_MS, Datagram, Receiver, UdpEnds, closed_port, parse_answers, word
@@ -23,9 +24,9 @@ PORTS = 8
 """Source ports that are counted on a path."""
 ROW = 16
 """Datagrams of a row."""
-ROW_APART_MS = 15
-"""Between these."""
 TURNS = 2
+LEAST_APART_MS = 15
+"""Between the datagrams of a row, where these are small enough."""
 
 Ends = Callable[[], Awaitable[UdpEnds | None]]
 """Reads the ports and the counts of the target."""
@@ -52,6 +53,11 @@ def paths_to_count(flows: Flows) -> list[FlowProbe]:
 _IN_PART = (FlowVerdict.IN_PART, FlowVerdict.UNDECIDED)
 
 
+def apart_ms(path_mtu: int) -> int:
+    """Return the time between datagrams that fill a packet: they keep the pace for a node to which packets are lost."""
+    return max(LEAST_APART_MS, 1000 * path_mtu // GentlePace.BYTES_PER_S)
+
+
 async def take_turns(
     path: Path, port: int, source_ports: Sequence[int], ends: Ends, session: ProbeSession, shell: Shell, python: str
 ) -> tuple[PortTurn, ...]:
@@ -64,7 +70,9 @@ async def take_turns(
         for slot in order:
             if before is None or before.no_ports is None or closed_port(before) != port:
                 return ()
-            row = [Datagram(k * ROW_APART_MS, slot, numbers[slot], path.full_payload, COUNTED) for k in range(ROW)]
+            row = [
+                Datagram(k * apart_ms(path.mtu), slot, numbers[slot], path.full_payload, COUNTED) for k in range(ROW)
+            ]
             words = [f"{ANSWER_MS}:{ANSWER_MS}:0", word(path, port, row, Receiver(0, 0, None))]
             answers = parse_answers((await sent(session, shell, path.source.node, python, words))[0])
             left = [answer for answer in answers if answer.what == "sent"]
