@@ -278,7 +278,7 @@ def _joined(cluster: Cluster, sender: str, networks: Sequence[str], heard: Seque
     nics = listed(dict.fromkeys(f"{h.port.interface} of {h.port.node}" for h in heard))
     by = f": {listed(f'{bridge} of {node} joins them' for node, bridge in bridges)}" if bridges else ""
     return JOINED.finding(
-        Status.FAIL,
+        Status.WARN,  # nothing is lost: the two are one failure domain
         f"{listed(networks)} are one broadcast domain{by or f': {nics} answers on both' if len(heard) == 1 else by}.",
         subject=f"{listed(networks)} joined",
         data={"networks": ", ".join(networks)},
