@@ -105,16 +105,18 @@ def _stayed(cluster: Cluster, networks: Sequence[PrivateNetwork]) -> Iterator[Fi
             what = "HAIP address" if len(ips) == 1 else "HAIP addresses"
             yield STAYED.finding(
                 Status.FAIL,
-                f"The {what} {listed(ips)} of {port.node} did not move from {port.interface}, which is down, to "
-                f"{listed(up)}, which {'is' if len(up) == 1 else 'are'} up.",
+                f"The {what} {listed(ips)} of {port.node} {'is' if len(ips) == 1 else 'are'} on {port.interface}, which "
+                f"is down, and {listed(up)} {'is' if len(up) == 1 else 'are'} up.",
                 subject=f"{port.node}: HAIP stays on {port.interface}",
                 data={"address": ips[0], "interface": port.interface},
                 seen=(f"{port.node}: {port.interface} has {listed(ips)}",),
                 expected=(f"{listed(ips)} on {listed(up, 'or')}",),
                 next=[
                     Remedy(
-                        "Check the HAIP resource, and read why it did not move the address.",
+                        "Clusterware needs seconds to move the address: run the check again. If it stays, check the "
+                        "HAIP resource, and read why.",
                         (
+                            "racwire check haip-path",
                             "crsctl stat res ora.cluster_interconnect.haip -init",
                             "grep -i haip $ORACLE_BASE/diag/crs/*/crs/trace/orarootagent_root.trc | tail -n 50",
                         ),
