@@ -105,8 +105,8 @@ def _stayed(cluster: Cluster, networks: Sequence[PrivateNetwork]) -> Iterator[Fi
             what = "HAIP address" if len(ips) == 1 else "HAIP addresses"
             yield STAYED.finding(
                 Status.FAIL,
-                f"The {what} {listed(ips)} of {port.node} {'is' if len(ips) == 1 else 'are'} on {port.interface}, which "
-                f"is down, and {listed(up)} {'is' if len(up) == 1 else 'are'} up.",
+                f"The {what} {listed(ips)} of {port.node} {'is' if len(ips) == 1 else 'are'} on {port.interface}, "
+                f"which is down, and {listed(up)} {'is' if len(up) == 1 else 'are'} up.",
                 subject=f"{port.node}: HAIP stays on {port.interface}",
                 data={"address": ips[0], "interface": port.interface},
                 seen=(f"{port.node}: {port.interface} has {listed(ips)}",),
