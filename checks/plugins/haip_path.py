@@ -104,7 +104,7 @@ def _stayed(cluster: Cluster, networks: Sequence[PrivateNetwork]) -> Iterator[Fi
                 continue
             what = "HAIP address" if len(ips) == 1 else "HAIP addresses"
             yield STAYED.finding(
-                Status.FAIL,
+                Status.WARN,  # Clusterware may still move it
                 f"The {what} {listed(ips)} of {port.node} {'is' if len(ips) == 1 else 'are'} on {port.interface}, "
                 f"which is down, and {listed(up)} {'is' if len(up) == 1 else 'are'} up.",
                 subject=f"{port.node}: HAIP stays on {port.interface}",

@@ -15,7 +15,7 @@ from tests.tui.conftest import NewConsole
 from tests.tui.driving import checks_screen, chosen, concluded, listed, shown, until
 from tui.widgets.lines import Lines
 
-PING_CHECKS = ("df-ping", "effective-route", "fragments", "neighbours", "udp-path")
+PING_CHECKS = ("df-ping", "effective-route", "fragments", "haip-path", "neighbours", "udp-path")
 """The checks that wait for the pings."""
 
 

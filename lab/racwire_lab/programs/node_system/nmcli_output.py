@@ -106,6 +106,7 @@ def _properties(profile: NmConnection) -> dict[str, str]:
         "ipv4.addresses": ", ".join(addresses(ipv4)),
         "ipv4.gateway": "",
         "ipv6.method": profile.value("ipv6", "method") or "auto",
+        "ipv6.addresses": ", ".join(addresses(profile.sections.get("ipv6", {}))),
     }
 
 
