@@ -1,7 +1,7 @@
 """Print what one check costs a cluster: seconds, CPU here and on the nodes, frames, and commands on peers.
 
     python -m bench.programs.run_cost --nodes 2 4 8
-    python -m bench.programs.run_cost --nodes 2 4 8 --racwire /work/before/.venv/bin/racwire
+    python -m bench.programs.run_cost --nodes 2 4 8 --racwire OTHER/.venv/bin/racwire
 
 On a healthy practice cluster whose instances exchange no blocks. The last two columns are entries of the journal: one
 for each command, file or statement that was read. `--racwire` measures that of another version on the
