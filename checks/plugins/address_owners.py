@@ -41,6 +41,13 @@ MISPLACED = Kind(
     "own network, and answers on the wrong one.",
     (_ONE_EACH,),
 )
+ASTRAY = Kind(
+    "IC-OWNER-007",
+    "A private NIC of a node is on the network of another one, and perhaps not on its own",
+    "Its cable or VLAN is wrong, or the two networks are joined: no NIC answered on its own network, so the probes do "
+    "not tell which.",
+    (_ONE_EACH,),
+)
 SECOND_OF_HAIP = Kind(
     "IC-HAIP-004",
     "A second host answers for a HAIP address",
@@ -54,7 +61,7 @@ SECOND_OF_HAIP = Kind(
     question="Does a second host answer for a private address?",
     needs=("nodes", "networks"),
     uses=("owners",),
-    kinds=(ONE_OWNER, SECOND, SECOND_OF_HAIP, NOT_PROBED, APART, JOINED, MISPLACED),
+    kinds=(ONE_OWNER, SECOND, SECOND_OF_HAIP, NOT_PROBED, APART, JOINED, MISPLACED, ASTRAY),
 )
 def address_owners(cluster: Cluster) -> Iterator[Finding]:
     """Sends ARP probes for each private and HAIP address of the cluster, from this node, and compares who answers.
@@ -241,6 +248,8 @@ def _domains(cluster: Cluster, sender: str, was_asked: bool) -> Iterator[Finding
         yield _joined(cluster, sender, sorted(networks), heard_nics)
     for heard in found.misplaced:
         yield _misplaced(sender, heard)
+    for heard in found.astray:
+        yield _astray(sender, heard)
     if found.elsewhere or not was_asked or not found.asked:
         return
     yield from _apart(cluster, sender, found)
@@ -354,4 +363,28 @@ def _misplaced(sender: str, heard: HeardNic) -> Finding:
         observed=[
             state(MISPLACED.code, port.node, heard.network, port.interface, listed(heard.on), one) for one in (to, back)
         ],
+    )
+
+
+def _astray(sender: str, heard: HeardNic) -> Finding:
+    port = heard.port
+    return ASTRAY.finding(
+        Status.WARN,
+        f"{port.interface} of {port.node} is on {listed(heard.on)}; whether it is on its own network {heard.network} "
+        "too is not known.",
+        subject=f"{port.node} {port.interface} on {listed(heard.on)}",
+        data={"interface": port.interface, "is_on": ", ".join(heard.on)},
+        seen=(*some(heard.lines), f"no NIC answered {sender} on {heard.network}"),
+        expected=(f"{port.interface} answers on {heard.network} alone",),
+        next=[
+            Remedy(
+                f"Ask the network team for the port that learned the MAC address of {port.interface}, and its VLAN.",
+                (f"ip link show {port.interface}",),
+                f"any user on {port.node}",
+            )
+        ],
+        evidence=[(sender, "arp probes"), (port.node, "interfaces")],
+        network=heard.network,
+        nodes=[port.node],
+        observed=[state(ASTRAY.code, port.node, heard.network, port.interface, listed(heard.on))],
     )

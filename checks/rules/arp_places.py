@@ -18,6 +18,8 @@ class HeardNic:
     """The other private networks."""
     is_at_home: bool
     """Whether it is on its own network too: then the networks are one broadcast domain there."""
+    is_home_heard: bool
+    """Whether another NIC answered on its own network: else its silence there shows nothing of the NIC."""
     lines: tuple[str, ...]
     """What was sent where, and who answered."""
 
@@ -37,8 +39,17 @@ class Places:
 
     @property
     def misplaced(self) -> tuple[HeardNic, ...]:
-        """Return the NICs that are on another network alone, but for two of a node that are on each other's: their
-        cables are crossed."""
+        """The NICs that are on another network alone, but for two of a node that are on each other's: their cables
+        are crossed."""
+        return tuple(heard for heard in self._away if heard.is_home_heard)
+
+    @property
+    def astray(self) -> tuple[HeardNic, ...]:
+        """The NICs that are on another network, of which it is not known whether they are on their own too."""
+        return tuple(heard for heard in self._away if not heard.is_home_heard)
+
+    @property
+    def _away(self) -> tuple[HeardNic, ...]:
         away = [heard for heard in self.elsewhere if not heard.is_at_home]
         return tuple(
             one
@@ -113,7 +124,8 @@ def places(cluster: Cluster) -> Places:
         if lines:
             is_home = network.name in at_home if mine else any(own[p.interface] == network.name for p in heard[port])
             names = tuple(dict.fromkeys(name for name, _ in lines))
-            found.append(HeardNic(port, network.name, names, is_home, tuple(dict.fromkeys(line for _, line in lines))))
+            texts = tuple(dict.fromkeys(line for _, line in lines))
+            found.append(HeardNic(port, network.name, names, is_home, network.name in at_home, texts))
     of_ipv6 = {n.name for n in networks if ":" in n.subnet}
     asked = tuple(
         pair

@@ -60,7 +60,7 @@ LAYER2 = (
         moves=("IC-RPF-002", "IC-FLOW-010"),
         further_sources=("Linux kernel documentation, ip-sysctl, arp_ignore",),
         proved_by=("IC-NEIGH-002", "IC-OWNER-006"),
-        supported_by=("IC-NEIGH-015",),
+        supported_by=("IC-NEIGH-015", "IC-OWNER-007"),
         hinted_by=("IC-PATH-006", "IC-PATH-007"),
         excluded_by=("IC-NEIGH-001",),
         covers=_ENTRIES,
@@ -97,7 +97,7 @@ LAYER2 = (
             "Linux kernel documentation, ip-sysctl, arp_ignore",
         ),
         proved_by=("IC-OWNER-005",),
-        supported_by=("IC-NEIGH-015",),
+        supported_by=("IC-NEIGH-015", "IC-OWNER-007"),
         excluded_by=("IC-OWNER-004",),
         covers="as far as ARP answered in this run",
         look=look(
