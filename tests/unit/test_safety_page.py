@@ -13,6 +13,7 @@ from checks.model.settings import ProbeSettings
 from checks.rules.sampling_pace import PX_PER_S
 from checks.sources.nodes.considerate_ssh import GUEST_SESSIONS, LOGINS_AT_ONCE
 from checks.sources.nodes.niceness import NICE
+from checks.sources.probes import port_turns
 from checks.sources.probes.limits import PING_WAIT_S, GentlePace
 
 ROOT = Path(__file__).parents[2]
@@ -34,6 +35,7 @@ def test_the_limits_are_those_of_the_code() -> None:
         f"| {FRAGMENT_SHARE * 100:.0f} % in datagrams without an answer",
         "stops where a quarter is in use" if FRAGMENT_STOP_SHARE == 0.25 else "",
         f"a check: {probe.max_packets_per_path} for a path, {probe.max_packets_per_second:,} a second",
+        f"; {port_turns.ROW * port_turns.PORTS * port_turns.TURNS} more on a path that loses a part",
         f"lost, {GentlePace.BYTES_PER_S // 1000} kB/s",
         f"`measure`: {LoadLimits().packets_per_s:,} a second, up to {HARD.packets_per_s:,}",
         f"| {LOGINS_AT_ONCE} to a peer |",
