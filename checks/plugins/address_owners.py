@@ -291,7 +291,7 @@ def _joined(cluster: Cluster, sender: str, networks: Sequence[str], heard: Seque
         f"{listed(networks)} are one broadcast domain{by or f': {nics} answers on both' if len(heard) == 1 else by}.",
         subject=f"{listed(networks)} joined",
         data={"networks": ", ".join(networks)},
-        seen=some([line for h in heard for line in h.lines]),
+        seen=some([line for h in sorted(heard, key=lambda h: h.port.node == sender) for line in h.lines]),
         expected=("A VLAN or switch of its own for each private network",),
         next=[
             Remedy(

@@ -89,8 +89,6 @@ LAYER2 = (
     Cause(
         code="CAUSE-65",
         name="Two private networks are one broadcast domain",
-        # An answer that arrives on the other NIC does not reach a ping that is bound to its own.
-        touches=(touch(How.FLOWS, protocols=("icmp",)),),
         moves=("IC-RPF-002", "IC-NEIGH-002"),
         further_sources=(
             "Grid Infrastructure Installation Guide, private IP interface requirements",
