@@ -1,6 +1,6 @@
 """The checks of an Oracle RAC interconnect, and the public names that the author of a check imports.
 
-A check needs only `from checks import Cluster, Kind, Remedy, Status, check`; CONTRIBUTING.md has a complete example.
+A check needs only `from checks import Cluster, Kind, NextStep, Status, check`; CONTRIBUTING.md has a complete example.
 """
 
 from importlib import import_module
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         UnreadNode,
         Verdict,
     )
-    from checks.model.finding import Finding, Remedy, Status, Table
+    from checks.model.finding import Finding, NextStep, Status, Table
 
 __all__ = [
     "Check",
@@ -27,11 +27,11 @@ __all__ = [
     "Finding",
     "Interface",
     "Kind",
+    "NextStep",
     "Node",
     "PathProbe",
     "Port",
     "PrivateNetwork",
-    "Remedy",
     "Status",
     "Table",
     "Unknown",

@@ -12,7 +12,7 @@ from enum import IntEnum, StrEnum
 
 from checks.diagnosis.seen import Seen
 from checks.model.facts import Cluster
-from checks.model.finding import Finding, Remedy
+from checks.model.finding import Finding, NextStep
 from checks.model.hypothesis import Footprint, How, Place
 from checks.model.traffic import SMALL, Traffic
 
@@ -130,7 +130,7 @@ class Cause:
     """What the exclusion covers, as a clause: `for the packets of this run`."""
     sign: str = ""
     """Where the cause shows, and others with the same losses do not: `the error counters of the port`."""
-    look: tuple[Remedy, ...] = ()
+    look: tuple[NextStep, ...] = ()
     """How to examine the cause where racwire does not."""
     ruled_out: Callable[[Cluster], str] | None = None
     """Returns the sentence that excludes the cause on this cluster, from its facts; empty where none does."""
@@ -161,6 +161,6 @@ def mos(number: int) -> str:
     return f"{MOS_LIST}, cause {number}"
 
 
-def look(text: str, *commands: str, where: str = "root on each node") -> tuple[Remedy, ...]:
+def look(text: str, *commands: str, where: str = "root on each node") -> tuple[NextStep, ...]:
     """Return the step that examines a cause by hand."""
-    return (Remedy(text, commands, where),)
+    return (NextStep(text, commands, where),)

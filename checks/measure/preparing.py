@@ -11,9 +11,9 @@ from typing import Protocol
 
 from msgspec.structs import replace
 
-from checks.change.change_journal import ChangeJournalError
-from checks.change.journal_files import directory_of
-from checks.change.open_here import open_here
+from checks.change.record.change_journal import ChangeJournalError
+from checks.change.record.journal_files import directory_of
+from checks.change.session.open_here import open_here
 from checks.measure.bench import Bench
 from checks.measure.far_end.programs import (
     KERNEL,

@@ -14,7 +14,7 @@ from inspect import getdoc
 import msgspec
 
 from checks.model.facts import FACT_GROUPS, Cluster, Unknown, Unread
-from checks.model.finding import EvidenceRef, Finding, Magnitude, Remedy, Scalar, Status, Table, step_for
+from checks.model.finding import EvidenceRef, Finding, Magnitude, NextStep, Scalar, Status, Table, step_for
 from checks.model.observation import Fate, Observation
 
 _ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
@@ -52,7 +52,7 @@ class Kind:
         seen: Iterable[str] = (),
         expected: Iterable[str] = (),
         why: str = "",
-        next: Iterable[Remedy] = (),  # noqa: A002 - the word on the screen
+        next: Iterable[NextStep] = (),  # noqa: A002 - the word on the screen
         evidence: Iterable[tuple[str, str]] = (),
         table: Table | None = None,
         network: str = "",

@@ -42,7 +42,7 @@ PROBLEMS = FAULTS | {Status.UNKNOWN}
 """The statuses that an operator must examine or waive: faults, and UNKNOWN."""
 
 
-class Remedy(msgspec.Struct, frozen=True, omit_defaults=True):
+class NextStep(msgspec.Struct, frozen=True, omit_defaults=True):
     """A next step. racwire prints its commands and never runs them."""
 
     text: str
@@ -65,16 +65,16 @@ class Remedy(msgspec.Struct, frozen=True, omit_defaults=True):
         return f"{self.text} {said}" if said else self.text
 
 
-def step_for(right: MissingRight) -> Remedy:
+def step_for(right: MissingRight) -> NextStep:
     """Return the step that obtains a missing right."""
     script = f" `{right.script}` prints all lines that are needed." if right.script else ""
-    return Remedy(f"Missing right: {right.needed}.{script}", right.commands, right.where)
+    return NextStep(f"Missing right: {right.needed}.{script}", right.commands, right.where)
 
 
-def name_the_networks(subnets: Sequence[str] = ()) -> Remedy:
+def name_the_networks(subnets: Sequence[str] = ()) -> NextStep:
     """Return the step that makes racwire independent of Clusterware, with the subnets that the nodes have."""
     found = f" The nodes that racwire read have {', '.join(subnets)}." if subnets else ""
-    return Remedy(
+    return NextStep(
         f"To work without Clusterware, specify the private networks and the other nodes.{found}",
         ("racwire check --network 192.168.10.0/24 --peer HOST",),
     )
@@ -127,7 +127,7 @@ class Outweighed(msgspec.Struct, frozen=True):
     status: Status
     title: str
     why: str
-    next: tuple[Remedy, ...]
+    next: tuple[NextStep, ...]
 
 
 class Finding(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
@@ -142,7 +142,7 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     seen: tuple[str, ...] = ()
     expected: tuple[str, ...] = ()
     why: str = ""
-    next: tuple[Remedy, ...] = ()
+    next: tuple[NextStep, ...] = ()
     evidence: tuple[EvidenceRef, ...] = ()
     sources: tuple[str, ...] = ()
     """The sources of the rule: `MOS 563566.1, cause 5`."""

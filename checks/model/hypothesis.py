@@ -6,7 +6,7 @@ from enum import StrEnum
 
 import msgspec
 
-from checks.model.finding import Key, Remedy, Scalar
+from checks.model.finding import Key, NextStep, Scalar
 from checks.model.traffic import Traffic
 
 
@@ -118,7 +118,7 @@ class Hypothesis(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Whether the cause was found, and nothing that was observed is lost or late by it."""
     is_waived: bool = False
     """Whether every problem that shows the cause, or that it explains, is waived."""
-    next: tuple[Remedy, ...] = ()
+    next: tuple[NextStep, ...] = ()
     """How to examine a cause that was not examined."""
 
     @property

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from checks.model.check import Kind, check
 from checks.model.effect import Effect
 from checks.model.facts import AddressProbe, AddressProbes, Cluster, NotGathered, PrivateNetwork, Unknown
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.traffic import Traffic
 from checks.model.wording import counted, listed
 from checks.plugins.shared.grouping import named, some
@@ -87,7 +87,7 @@ def address_owners(cluster: Cluster) -> Iterator[Finding]:
             f"Second owners of private addresses were not looked for: {found.probes.reason}.",
             subject="not allowed",
             evidence=[(found.node, "arp probes")],
-            next=[Remedy("Run the check as root, or look by hand.", ("racwire check address-owners",), "root")],
+            next=[NextStep("Run the check as root, or look by hand.", ("racwire check address-owners",), "root")],
         )
         return
     if not found.probes:
@@ -189,7 +189,7 @@ def _second(cluster: Cluster, sender: str, probe: AddressProbe, macs: list[str])
         seen=(f"{sender} sent {counted(probe.sent, 'ARP probe')}: answers from {listed(probe.macs)}", has),
         expected=(f"Answers from the NICs of {probe.node}",),
         next=[
-            Remedy(
+            NextStep(
                 "Repeat the probe by hand.",
                 (f"arping -D -c 3 -I {probe.interface} {probe.ip}",),
                 f"root on {sender}",
@@ -204,15 +204,15 @@ def _second(cluster: Cluster, sender: str, probe: AddressProbe, macs: list[str])
     )
 
 
-def _on_nodes(probe: AddressProbe, nodes: Sequence[str], holders: Sequence[tuple[str, str]]) -> Iterator[Remedy]:
+def _on_nodes(probe: AddressProbe, nodes: Sequence[str], holders: Sequence[tuple[str, str]]) -> Iterator[NextStep]:
     if holders:
-        yield Remedy(
+        yield NextStep(
             "Find out which program set the address there.",
             owner_commands([nic for _, nic in holders]),
             f"root on {listed(dict.fromkeys(node for node, _ in holders))}",
         )
         return
-    yield Remedy(
+    yield NextStep(
         "Find out why the node answers for an address that its interfaces do not show: proxy ARP, or an address that "
         "was set after the nodes were read.",
         (f"ip -brief address | grep -F {probe.ip}", "sysctl -a --pattern 'proxy_arp$'"),
@@ -220,14 +220,14 @@ def _on_nodes(probe: AddressProbe, nodes: Sequence[str], holders: Sequence[tuple
     )
 
 
-def _of_strangers(cluster: Cluster, macs: Sequence[str]) -> Iterator[Remedy]:
+def _of_strangers(cluster: Cluster, macs: Sequence[str]) -> Iterator[NextStep]:
     nodes = [node.name for node in cluster.read_nodes()]
-    yield Remedy(
+    yield NextStep(
         f"Search the nodes for {listed(macs)}: a container or a virtual machine of a node can have it.",
         tuple(f"bridge fdb show | grep -i {mac}" for mac in macs),
         f"root on {named(nodes, 'node')}",
     )
-    yield Remedy(
+    yield NextStep(
         f"Else ask the network team for the switch port that learned {listed(macs)}.",
         tuple(f"show mac address-table address {mac}" for mac in macs),
         "the network team, on the switch",
@@ -294,7 +294,7 @@ def _joined(cluster: Cluster, sender: str, networks: Sequence[str], heard: Seque
         seen=some([line for h in sorted(heard, key=lambda h: h.port.node == sender) for line in h.lines]),
         expected=("A VLAN or switch of its own for each private network",),
         next=[
-            Remedy(
+            NextStep(
                 "Look for a bridge between the two networks on the nodes.",
                 ("ip -brief link show type bridge", "bridge link show"),
                 f"root on {listed(dict.fromkeys(node for node, _ in bridges))}" if bridges else "root on each node",
@@ -303,7 +303,7 @@ def _joined(cluster: Cluster, sender: str, networks: Sequence[str], heard: Seque
                 []
                 if bridges
                 else [
-                    Remedy(
+                    NextStep(
                         f"Ask the network team, and the team of the hypervisor, for the VLAN of the ports of {nics}: "
                         "each private network needs one of its own.",
                         where="the network team",
@@ -345,12 +345,12 @@ def _misplaced(sender: str, heard: HeardNic) -> Finding:
         seen=some(heard.lines),
         expected=(f"{port.interface} answers on {heard.network}",),
         next=[
-            Remedy(
+            NextStep(
                 f"Ask the network team for the port that learned the MAC address of {port.interface}, and its VLAN.",
                 (f"ip link show {port.interface}",),
                 f"any user on {port.node}",
             ),
-            Remedy(
+            NextStep(
                 f"Move the cable, or correct the VLAN of the port, of {port.interface} of {port.node}.",
                 where="the network team",
                 is_change=True,
@@ -377,7 +377,7 @@ def _astray(sender: str, heard: HeardNic) -> Finding:
         seen=(*some(heard.lines), f"no NIC answered {sender} on {heard.network}"),
         expected=(f"{port.interface} answers on {heard.network} alone",),
         next=[
-            Remedy(
+            NextStep(
                 f"Ask the network team for the port that learned the MAC address of {port.interface}, and its VLAN.",
                 (f"ip link show {port.interface}",),
                 f"any user on {port.node}",

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from checks.model.check import Kind, check
 from checks.model.facts import Cluster, FlowProbe, Flows, PrivateNetwork, Unknown
-from checks.model.finding import FAULTS, Finding, Remedy, Status
+from checks.model.finding import FAULTS, Finding, NextStep, Status
 from checks.model.packet_sizes import USUAL_BLOCK_BYTES, fragments_of
 from checks.model.wording import between, counted, hub
 from checks.plugins.shared.filter_commands import RULES
@@ -136,19 +136,19 @@ def _line(probe: FlowProbe) -> str:
     return ", ".join([*parts, *([held_text(probe)] if probe.held else [])])
 
 
-def _steps(cluster: Cluster, network: PrivateNetwork, probes: Sequence[FlowProbe]) -> tuple[Remedy, ...]:
+def _steps(cluster: Cluster, network: PrivateNetwork, probes: Sequence[FlowProbe]) -> tuple[NextStep, ...]:
     path = probes[0]
     ping = f"ping -c 3 -M dont -I {path.source_ip} -s 8192 {path.destination_ip}"
     return (
-        Remedy("Reproduce by hand with a ping in fragments.", (ping,), f"any user on {path.from_node}"),
+        NextStep("Reproduce by hand with a ping in fragments.", (ping,), f"any user on {path.from_node}"),
         *capture_steps(network, path.from_node, path.to_node, "'ip[6:2] & 0x3fff != 0'"),
-        Remedy(
+        NextStep(
             "Look for a filter of fragments on the node.",
             RULES,
             f"root on {path.to_node}",
         ),
         *below_steps(cluster, network, sorted({n for p in probes for n in (p.from_node, p.to_node)})),
-        Remedy(
+        NextStep(
             "Ask the network team for a filter (ACL) or a protection that drops IP fragments, on the ports and the "
             f"VLAN of {network.name}.",
             ("show access-lists",),

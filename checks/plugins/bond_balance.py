@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from checks.model.check import Kind, check
 from checks.model.facts import Bond, Cluster, CounterGroup, Unknown, Unread
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.networks import layers_below
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.shared.host_facts import HOST_TOPIC, hosts_of
@@ -88,7 +88,7 @@ def bond_balance(cluster: Cluster) -> Iterator[Finding]:
             f"The packets of the bonds' members on {named(same, 'node')} are not known.",
             subject=f"{briefly(same, 'node')}: not known",
             seen=(unknown[same[0]].reason,),
-            next=[Remedy("Fix the cause named above, then run this check again.", ("racwire check bond-balance",))],
+            next=[NextStep("Fix the cause named above, then run this check again.", ("racwire check bond-balance",))],
             evidence=[(node, "counters over time") for node in same],
             nodes=same,
             lacks=[unknown[same[0]]],
@@ -163,12 +163,12 @@ def _one_sided(one: _Judged) -> Finding:
         seen=(f"{one.node}: {one.bond.name} {one.bond.mode}", *one.lines),
         expected=("The same member in both directions, or several members in each",),
         next=[
-            Remedy(
+            NextStep(
                 "Display the mode, the active member and the aggregators.",
                 (f"cat /proc/net/bonding/{one.bond.name}", *(f"ip -s link show {name}" for name in balance.sent)),
                 f"any user on {one.node}",
             ),
-            Remedy(
+            NextStep(
                 "Ask the network team for the port channel of these switch ports, its hash, and the port that learned "
                 "the MAC address of the bond."
             ),

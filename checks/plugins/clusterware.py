@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from checks.model.check import Kind, check
 from checks.model.facts import ActiveVersion, Cluster, Clusterware, Unknown, release
-from checks.model.finding import Finding, Remedy, Status, name_the_networks
+from checks.model.finding import Finding, NextStep, Status, name_the_networks
 from checks.model.wording import all_nodes, continued, counted
 from checks.rules.observed.heartbeats import heartbeats_lost
 from checks.rules.observed.states import read_on
@@ -107,7 +107,7 @@ def _no_home(cluster: Cluster, facts: Unknown) -> Finding:
         next=()
         if named
         else (
-            Remedy(rest or "On a node of a cluster: specify its Grid home.", ("racwire check --grid-home DIR",)),
+            NextStep(rest or "On a node of a cluster: specify its Grid home.", ("racwire check --grid-home DIR",)),
             name_the_networks(),
         ),
         evidence=[(cluster.local_node, "grid home")],
@@ -134,7 +134,7 @@ def _stale(cluster: Cluster, facts: Clusterware) -> Iterator[Finding]:
             seen=(f"{home.named_by}: {home.path}", home.reason),
             expected=(f"{facts.grid_home.path}, named by {facts.grid_home.named_by}",),
             next=[
-                Remedy(
+                NextStep(
                     "Find out which home the running stack uses.",
                     ("ps -eo args | grep '[o]cssd.bin'", "cat /etc/oracle/olr.loc"),
                     f"root on {cluster.local_node}",
@@ -160,7 +160,7 @@ def _silent(cluster: Cluster, facts: Clusterware) -> Iterator[Finding]:
                 f"{tool} gave no answer on {cluster.local_node}.",
                 subject=f"{tool}: no answer",
                 seen=(answer.reason,),
-                next=[Remedy("Run the command by hand as the Grid owner.", (f"{facts.grid_home.path}/bin/{tool}",))],
+                next=[NextStep("Run the command by hand as the Grid owner.", (f"{facts.grid_home.path}/bin/{tool}",))],
                 evidence=[(cluster.local_node, tool)],
                 nodes=[cluster.local_node],
                 lacks=[answer],
@@ -193,7 +193,7 @@ def _services(cluster: Cluster, facts: Clusterware) -> Iterator[Finding]:
             data={"services_not_online": len(down)},
             seen=down,
             expected=("Four services, all online",),
-            next=[Remedy(*(_STOPPED if is_stopped else _IN_PART), f"root on {cluster.local_node}")],
+            next=[NextStep(*(_STOPPED if is_stopped else _IN_PART), f"root on {cluster.local_node}")],
             evidence=[(cluster.local_node, "crsctl check crs")],
             nodes=[cluster.local_node],
         )
@@ -211,7 +211,7 @@ def _upgrading(cluster: Cluster, facts: Clusterware) -> Iterator[Finding]:
             seen=(f"active version {facts.version.version}, upgrade state {facts.version.upgrade_state}",),
             expected=("NORMAL",),
             next=[
-                Remedy("Finish the upgrade or patch before any other change.", ("crsctl query crs activeversion -f",))
+                NextStep("Finish the upgrade or patch before any other change.", ("crsctl query crs activeversion -f",))
             ],
             evidence=[(cluster.local_node, "crsctl query crs activeversion")],
         )
@@ -230,8 +230,10 @@ def _inactive(cluster: Cluster, facts: Clusterware) -> Iterator[Finding]:
                 seen=(f"olsnodes: {member.name} {member.status}",),
                 expected=("Active",),
                 next=[
-                    Remedy("Find out whether the node is up, and why CSS evicted it.", (f"ssh {member.name} uptime",)),
-                    Remedy(
+                    NextStep(
+                        "Find out whether the node is up, and why CSS evicted it.", (f"ssh {member.name} uptime",)
+                    ),
+                    NextStep(
                         "Read its Clusterware alert log for CRS-1609, CRS-1632 and CRS-1656.",
                         (_alert_log(cluster, member.name),),
                         f"the Grid owner on {member.name}",

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from checks.model.check import Kind, check
 from checks.model.effect import Effect
 from checks.model.facts import Cluster, Unknown
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.packet_sizes import USUAL_BLOCK_BYTES
 from checks.model.wording import span
 from checks.plugins.shared.counter_text import TOPIC, not_counted_finding, share, unknown_nodes_finding
@@ -100,12 +100,12 @@ def _stolen(same: Sequence[CpuLoad]) -> Finding:
         seen=some([_line(load) for load in same]),
         expected=("No steal",),
         next=[
-            Remedy(
+            NextStep(
                 "Watch the column st, and compare it with the times at which blocks were lost.",
                 ("vmstat 1 10", "sar -u 1 10"),
                 f"any user on {named(nodes, 'node')}",
             ),
-            Remedy(
+            NextStep(
                 "Ask those who run the hypervisor for CPUs reserved for these machines, for its own figures (CPU ready "
                 "on VMware), and for migrations and snapshots at that time."
             ),
@@ -145,7 +145,7 @@ def _one_cpu(cluster: Cluster, full: Sequence[CpuLoad]) -> Finding:
     )
 
 
-def _spread(cluster: Cluster, nodes: Sequence[str]) -> Remedy:
+def _spread(cluster: Cluster, nodes: Sequence[str]) -> NextStep:
     """Return how to use more CPUs. The ports count only where no block is cut: fragments have none, so the queue of the
     first fragment of a block would differ from that of the others, which then arrive out of order."""
     networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
@@ -157,7 +157,7 @@ def _spread(cluster: Cluster, nodes: Sequence[str]) -> Remedy:
     where = f"root on {named(nodes, 'node')}"
     if not is_whole:
         text += "Leave the ports out of the hash of UDP (no `sdfn`) while blocks travel in fragments, which have none."
-        return Remedy(text, (), where, is_change=True, effect=Effect.HARMLESS)
+        return NextStep(text, (), where, is_change=True, effect=Effect.HARMLESS)
     commands = ("ethtool -N ETH rx-flow-hash udp4 sdfn",)
     return on_nics(cluster, nodes, f"{text}The hash of UDP must include the ports.", commands, where, is_change=True)
 
@@ -170,7 +170,7 @@ def _waiting(waiting: Sequence[CpuLoad]) -> Finding:
         subject=f"{briefly(nodes, 'node')}: CPUs in demand",
         seen=some([_line(load) for load in waiting]),
         next=[
-            Remedy(
+            NextStep(
                 "Check the scheduling class of LMS and the load of each CPU.",
                 ("ps -eo cls,rtprio,pcpu,comm | grep -E 'lms|lgwr'", "mpstat -P ALL 1 5"),
                 f"any user on {named(nodes, 'node')}",

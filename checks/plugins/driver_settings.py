@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from checks.model.check import Kind, check
 from checks.model.facts import Cluster, NicDriver, PrivateNetwork, Unknown, Unread, UnreadNode
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.networks import nics_of
 from checks.model.wording import listed
 from checks.plugins.shared.grouping import alike, briefly, named, some
@@ -137,12 +137,12 @@ def _different(network: PrivateNetwork, nics: Sequence[_Nic]) -> Iterator[Findin
         [f"{nic.node}: {nic.driver.interface} {_version(nic)}" for nic in nics],
         "One driver, version and firmware on all nodes",
         [
-            Remedy(
+            NextStep(
                 "Display driver and firmware.",
                 _commands("ethtool -i", nics),
                 _where(nics),
             ),
-            Remedy("Plan the same version on all nodes, at the next update of the operating system or the firmware."),
+            NextStep("Plan the same version on all nodes, at the next update of the operating system or the firmware."),
         ],
         f"{len(groups)} versions",
     )
@@ -166,8 +166,8 @@ def _pause(network: PrivateNetwork, nics: Sequence[_Nic]) -> Iterator[Finding]:
             [f"{nic.node}: {nic.driver.interface} {_pause_text(nic)}" for nic in nics],
             "The same flow control on all NICs and switch ports",
             [
-                Remedy("Display the settings.", _commands("ethtool -a", nics), _where(nics)),
-                Remedy("Ask the network team for the flow control of the switch ports; both sides should agree."),
+                NextStep("Display the settings.", _commands("ethtool -a", nics), _where(nics)),
+                NextStep("Ask the network team for the flow control of the switch ports; both sides should agree."),
             ],
             "flow control",
         )
@@ -194,12 +194,12 @@ def _rings(network: PrivateNetwork, nics: Sequence[_Nic], losing: Sequence[str])
             [f"{nic.node}: {nic.driver.interface} {nic.driver.driver}, {which} {at:,} of {most:,}" for nic in same],
             f"{most:,} entries where the NIC drops packets",
             [
-                Remedy(
+                NextStep(
                     "Find out whether the NIC drops packets for want of entries: missed, fifo, no_buffer or OOB grow.",
                     _commands("ethtool -S", same),
                     _where(same),
                 ),
-                Remedy(
+                NextStep(
                     "Raise the ring, and keep the value in the configuration of the interface.",
                     (f"ethtool -G {same[0].driver.interface} {_OPTION[which]} {most}",),
                     _where(same),
@@ -273,7 +273,7 @@ def _finding(
     nics: Sequence[_Nic],
     seen: Sequence[str],
     expected: str,
-    steps: Sequence[Remedy],
+    steps: Sequence[NextStep],
     subject: str,
 ) -> Finding:
     nodes = list(dict.fromkeys(nic.node for nic in nics))

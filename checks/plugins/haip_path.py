@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from checks.model.check import Kind, check
 from checks.model.facts import Cluster, HaipPath, HaipPaths, NotGathered, PrivateNetwork, Unknown, Verdict
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.wording import between, counted, hub, listed
 from checks.plugins.shared.path_text import first_lines, short_name
 from checks.plugins.shared.place_steps import below_steps, capture_steps, node_step
@@ -112,7 +112,7 @@ def _stayed(cluster: Cluster, networks: Sequence[PrivateNetwork]) -> Iterator[Fi
                 seen=(f"{port.node}: {port.interface} has {listed(ips)}",),
                 expected=(f"{listed(ips)} on {listed(up, 'or')}",),
                 next=[
-                    Remedy(
+                    NextStep(
                         "Clusterware needs seconds to move the address: run the check again. If it stays, check the "
                         "HAIP resource, and read why.",
                         (
@@ -173,7 +173,7 @@ def _filtered(cluster: Cluster, network: PrivateNetwork, paths: Sequence[HaipPat
     centre, first = hub(pairs, [p.node for p in network.ports]), paths[0]
     nodes = [centre] if centre else sorted({n for pair in pairs for n in pair})
     peer = first.from_node if nodes[0] != first.from_node else first.to_node
-    ask = Remedy(
+    ask = NextStep(
         "Ask the network team for a filter (ACL) of 169.254.0.0/16, link-local addresses, on the ports and the VLAN of "
         f"{network.name}: some switches and clouds drop them.",
         where="the network team, on each switch",
@@ -237,7 +237,7 @@ def _fails(cluster: Cluster, network: PrivateNetwork, paths: Sequence[HaipPath],
         seen=_lines(paths),
         expected=("An answer to each ping",),
         next=[
-            Remedy(
+            NextStep(
                 "Check the route and the neighbour entry of the address.",
                 (
                     f"ip route get {first.destination_ip} from {first.source_ip}",
@@ -246,7 +246,7 @@ def _fails(cluster: Cluster, network: PrivateNetwork, paths: Sequence[HaipPath],
                 ),
                 f"any user on {first.from_node}",
             ),
-            Remedy(
+            NextStep(
                 "Check that Clusterware holds the address on this NIC.",
                 ("ip -brief address", "crsctl stat res ora.cluster_interconnect.haip -init"),
                 f"the Grid owner on {first.to_node}",

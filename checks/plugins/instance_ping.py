@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from checks.model.check import Kind, check
 from checks.model.effect import Effect
 from checks.model.facts import Activity, Cluster, InstancePing, Unknown
-from checks.model.finding import Finding, Remedy, Scalar, Status, Table
+from checks.model.finding import Finding, NextStep, Scalar, Status, Table
 from checks.model.known_instances import Unseen, active, instance_name, nodes_of, unseen
 from checks.model.wording import counted, few, listed, span
 from checks.plugins.shared.fragments import fragmenting
@@ -102,7 +102,7 @@ def _findings(cluster: Cluster, activity: Activity) -> Iterator[Finding]:
             "The ping times between the instances could not be read.",
             subject="not known",
             seen=(activity.pings.reason,),
-            next=[Remedy("Fix the cause named above.")],
+            next=[NextStep("Fix the cause named above.")],
             lacks=[activity.pings],
             evidence=statement_topics(cluster, _STATEMENT),
         )
@@ -168,8 +168,8 @@ def _silent(cluster: Cluster, activity: Activity, pairs: Sequence[InstancePing],
         seen=_lines(cluster, pairs),
         expected=("An instance pings each other one about every 12 s",),
         next=[
-            Remedy("Test the paths between the nodes.", ("racwire check df-ping packet-filter neighbours",)),
-            Remedy(
+            NextStep("Test the paths between the nodes.", ("racwire check df-ping packet-filter neighbours",)),
+            NextStep(
                 "Search the alert logs of both instances for IPC send timeouts.",
                 ("grep -i 'IPC Send timeout' alert_*.log | tail",),
                 "the owner of the database's home, on each node",
@@ -204,8 +204,8 @@ def _slow(cluster: Cluster, slow: Sequence[InstancePing], table: Table | None) -
         seen=_lines(cluster, slow),
         expected=(f"Under {good_ms_text(limits)}",),
         next=[
-            Remedy("Compare with the round trip time of the network.", ("racwire check df-ping",)),
-            Remedy(
+            NextStep("Compare with the round trip time of the network.", ("racwire check df-ping",)),
+            NextStep(
                 "If the network is fast, check the CPUs of the nodes.",
                 ("mpstat -P ALL 1 5",),
                 f"root on {named(_nodes(cluster, slow), 'node') or 'both nodes'}",
@@ -244,7 +244,7 @@ def _large_slower(cluster: Cluster, larger: Sequence[InstancePing], table: Table
         expected=(good_ratio_text(cluster.thresholds),),
         why=why,
         next=[
-            Remedy(
+            NextStep(
                 "Check whether failed reassemblies and receive buffer errors grow; the checks reassembly and "
                 "udp-receive-buffers do the same.",
                 ("netstat -s | grep -iE 'reassembl|receive buffer errors'",),
@@ -267,7 +267,7 @@ def _large_slower(cluster: Cluster, larger: Sequence[InstancePing], table: Table
     )
 
 
-_PLAN_JUMBO = Remedy(
+_PLAN_JUMBO = NextStep(
     "Plan jumbo frames on the private networks, switches first.",
     is_change=True,
     effect=Effect.CLUSTER_DOWN_FIRST,
@@ -287,7 +287,7 @@ def _large_missing(
         data={"pairs": len(missing), **_ping_data(cluster, first)},
         seen=_lines(cluster, missing),
         expected=("As many answers to 8 KB as to 500 bytes",),
-        next=[Remedy("Check whether full-size packets pass between the nodes.", ("racwire check df-ping",))],
+        next=[NextStep("Check whether full-size packets pass between the nodes.", ("racwire check df-ping",))],
         evidence=statement_topics(cluster, _STATEMENT),
         table=table,
         nodes=_nodes(cluster, missing),
@@ -333,7 +333,7 @@ def _few(cluster: Cluster, activity: Activity, pings: Sequence[InstancePing], ta
             f"{enough_pings(cluster.thresholds)} or more pings of each size for each pair, usual in {from_s} s",
             "An instance sends one about every 12 s",
         ),
-        next=[Remedy("Use a longer interval.", (f"racwire check instance-ping --interval {longer_s}",))],
+        next=[NextStep("Use a longer interval.", (f"racwire check instance-ping --interval {longer_s}",))],
         evidence=statement_topics(cluster, _STATEMENT),
         table=table,
     )

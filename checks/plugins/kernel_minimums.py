@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from checks.model.check import Kind, check
 from checks.model.facts import Cluster, Node, NodeMemory, Unknown
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.shared.host_facts import HOST_TOPIC, parts_of
 from checks.plugins.shared.settings_text import plan_of
@@ -78,7 +78,9 @@ def kernel_minimums(cluster: Cluster) -> Iterator[Finding]:
             f"The kernel settings of {node.name} are not known, since racwire could not read the node.",
             subject=f"{node.name}: not known",
             seen=(node.reason,),
-            next=[Remedy("Fix the cause named above, then run this check again.", ("racwire check kernel-minimums",))],
+            next=[
+                NextStep("Fix the cause named above, then run this check again.", ("racwire check kernel-minimums",))
+            ],
             evidence=[(node.name, "ssh")],
             nodes=[node.name],
             lacks=[node],
@@ -103,13 +105,13 @@ def _below(cluster: Cluster, nodes: Sequence[str], small: dict[str, int]) -> Fin
         seen=some([f"{n}: {', '.join(f'{k} {v:,}' for k, v in _values(cluster, n).items())}" for n in nodes]),
         expected=tuple(f"{key} of {BUFFER_MINIMUM[key]:,} bytes or more" for key in small),
         next=[
-            Remedy(
+            NextStep(
                 "Find the file that sets them; the last one in the order of sysctl.d(5) applies.",
                 ("grep -r -s -E 'net.core.[rw]mem' /etc/sysctl.conf /etc/sysctl.d /usr/lib/sysctl.d",),
                 f"root on {named(nodes, 'node')}",
             ),
             plan_of("receive-buffers"),
-            Remedy(
+            NextStep(
                 "Raise them on one node after the other, and in /etc/sysctl.d. Running processes keep their buffers "
                 "until they are restarted.",
                 tuple(f"sysctl -w {key}={BUFFER_MINIMUM[key]}" for key in small),
@@ -154,12 +156,12 @@ def _fragments(cluster: Cluster, nodes: Sequence[Node], cpus: int) -> Finding:
         seen=some([f"{node.name}: kernel {node.kernel_release}, {_LIMIT} {limit:,}" for node in nodes]),
         expected=(f"{_LIMIT} of {wanted:,} bytes or more, or a kernel from 4.14 on, or jumbo frames",),
         next=[
-            Remedy(
+            NextStep(
                 "Compare with the failed reassemblies.",
                 ("nstat -az IpReasmFails IpReasmTimeout",),
                 f"root on {named(names, 'node')}",
             ),
-            Remedy(
+            NextStep(
                 "Raise it on one node after the other, and in /etc/sysctl.d.",
                 (f"sysctl -w {_LIMIT}={max(2 * limit, wanted)}",),
                 f"root on {named(names, 'node')}",

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from checks.model.check import Kind, check
 from checks.model.facts import Cluster, Unknown
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.wording import counted, span
 from checks.plugins.shared.counter_text import TOPIC, not_counted_finding, share, unknown_nodes_finding
 from checks.plugins.shared.grouping import alike, briefly, named, some
@@ -93,13 +93,13 @@ def _full(same: Sequence[LinkLoad]) -> Finding:
         seen=some([_line(load) for load in sorted(same, key=lambda x: (-x.percent, x.nic.node, x.nic.name))]),
         expected=("Room for bursts",),
         next=[
-            Remedy(
+            NextStep(
                 "Find out what the traffic is: blocks between instances, parallel query, or another user of the "
                 "network such as backup or storage.",
                 ("racwire watch", "ss -tun src ADDRESS_OF_THE_NIC"),
                 f"any user on {named(nodes, 'node')}",
             ),
-            Remedy(
+            NextStep(
                 "Move other traffic to another network, or plan faster links or another private network.",
                 ("racwire change new add-network --interface NIC",),
                 is_change=True,

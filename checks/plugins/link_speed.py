@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from checks.model.check import Kind, check
 from checks.model.facts import Cluster, PrivateNetwork, Unknown
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.networks import nics_of
 from checks.model.observation import Observation
 from checks.model.wording import listed
@@ -179,14 +179,14 @@ def _speeds(network: PrivateNetwork, nics: Sequence[_Nic]) -> list[Observation]:
     return [state("speed", nic.node, network.name, nic.name, nic.speed_mbps) for nic in nics]
 
 
-def _display(nics: Sequence[_Nic]) -> Remedy:
+def _display(nics: Sequence[_Nic]) -> NextStep:
     commands = tuple(dict.fromkeys(f"ethtool {nic.name}" for nic in nics))
-    return Remedy("Display what the NIC negotiated.", commands, f"root on {listed(_nodes(nics))}")
+    return NextStep("Display what the NIC negotiated.", commands, f"root on {listed(_nodes(nics))}")
 
 
-def _negotiate(nics: Sequence[_Nic]) -> Remedy:
+def _negotiate(nics: Sequence[_Nic]) -> NextStep:
     where = listed(f"{nic.name} of {nic.node}" for nic in nics[:2])
-    return Remedy(
+    return NextStep(
         f"Ask the network team for the speed, the duplex and the cable of the switch port of {where}: both sides must "
         "negotiate, or both must have the same fixed values."
     )

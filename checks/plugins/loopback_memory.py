@@ -9,7 +9,7 @@ import msgspec
 from checks.model.check import Kind, check
 from checks.model.effect import Effect
 from checks.model.facts import Cluster, NodeMemory
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.shared.host_facts import HOST_TOPIC, not_known_findings, parts_of, skipped, skipped_without_hosts
 from checks.rules.host_limits import LOOPBACK_MTU, reserve_refused, reserve_wanted_kb
@@ -90,7 +90,7 @@ def _short(nodes: list[str], memory: NodeMemory, mtu: int) -> Finding:
             f"{LOOPBACK_MTU}",
         ),
         next=[
-            Remedy(
+            NextStep(
                 "Find out whether it has happened.",
                 ("grep -h -E 'ORA-2730[01]' $ORACLE_BASE/diag/rdbms/*/*/trace/alert_*.log",),
                 f"the owner of the database's home on {named(nodes, 'node')}",
@@ -104,17 +104,17 @@ def _short(nodes: list[str], memory: NodeMemory, mtu: int) -> Finding:
     )
 
 
-def _raise_reserve(nodes: list[str], memory: NodeMemory, wanted: int) -> Remedy:
+def _raise_reserve(nodes: list[str], memory: NodeMemory, wanted: int) -> NextStep:
     where = f"root on {named(nodes, 'node')}"
     if why_not := _refused(memory):
-        return Remedy(
+        return NextStep(
             f"Do not raise vm.min_free_kbytes to {wanted:,} KB while {nodes[0]} runs: {why_not}. Set the MTU of lo to "
             f"{LOOPBACK_MTU} in the boot configuration instead ({_NOTE}).",
             where=where,
             is_change=True,
             effect=Effect.AT_NEXT_START,
         )
-    return Remedy(
+    return NextStep(
         "Raise the reserve on one node after the other, and in /etc/sysctl.d.",
         (f"sysctl -w vm.min_free_kbytes={wanted}",),
         where,

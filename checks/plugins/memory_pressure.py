@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from checks.model.check import Kind, check
 from checks.model.facts import Cluster, Unknown
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.wording import span
 from checks.plugins.shared.counter_text import TOPIC, not_counted_finding, share, unknown_nodes_finding
 from checks.plugins.shared.grouping import alike, briefly, named, some
@@ -124,15 +124,15 @@ def _stalls(same: Sequence[MemoryLoad]) -> Finding:
     )
 
 
-def _steps(nodes: Sequence[str]) -> list[Remedy]:
+def _steps(nodes: Sequence[str]) -> list[NextStep]:
     names = named(nodes, "node")
     return [
-        Remedy(
+        NextStep(
             "Find the processes that take the memory, what is swapped, and whether the SGA is in huge pages.",
             ("vmstat 1 5", "grep -E 'Huge|Mem|Swap' /proc/meminfo", "ps -eo rss,comm --sort=-rss | head -20"),
             f"any user on {names}",
         ),
-        Remedy(
+        NextStep(
             "Search the kernel's log for killed processes and failed allocations; on a virtual machine, ask for "
             "ballooning.",
             ("dmesg -T | grep -iE 'out of memory|page allocation failure|balloon'",),

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from checks.model.check import Kind, check
 from checks.model.effect import Effect
 from checks.model.facts import Cluster, Port, PrivateNetwork, Unknown
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.networks import layers_below, subnet_of
 from checks.model.observation import Observation
 from checks.model.wording import counted, listed
@@ -93,7 +93,7 @@ def mtu_consistency(cluster: Cluster) -> Iterator[Finding]:
             Status.UNKNOWN,
             "No node that could be read has a port on a private network, so there is no MTU to compare.",
             subject="no ports",
-            next=[Remedy("Read the findings of the check interfaces on the private networks first.")],
+            next=[NextStep("Read the findings of the check interfaces on the private networks first.")],
             evidence=[(node.name, "interfaces") for node in cluster.read_nodes()],
         )
 
@@ -228,7 +228,7 @@ def _routes(cluster: Cluster, network: PrivateNetwork) -> Iterator[Finding]:
                     ),
                     expected=(f"No mtu on the route, or mtu {mtu}",),
                     next=[
-                        Remedy(
+                        NextStep(
                             "Display the route and its origin.",
                             (f"ip route show {network.subnet}", "nmcli -f ipv4.routes connection show"),
                             f"root on {node.name}",
@@ -254,7 +254,7 @@ def _unread(cluster: Cluster) -> Iterator[Finding]:
             subject=f"{node.name} not read",
             seen=(node.reason,),
             expected=("The MTU of the other nodes on each private network",),
-            next=[Remedy(f"Read the MTUs on {node.name} itself.", ("ip link show",), f"any user on {node.name}")],
+            next=[NextStep(f"Read the MTUs on {node.name} itself.", ("ip link show",), f"any user on {node.name}")],
             evidence=[(node.name, "ssh")],
             nodes=[node.name],
             lacks=[node],
@@ -275,7 +275,7 @@ def _networks_differ(networks: tuple[PrivateNetwork, ...]) -> Iterator[Finding]:
             seen=tuple(f"{name}: {mtu}" for name, mtu in known),
             expected=("The same MTU on all private networks, since a HAIP can move to any of them",),
             next=[
-                Remedy(
+                NextStep(
                     "Ask which MTU is intended; set it on the others with the safe-change procedure.",
                     is_change=True,
                     effect=Effect.CLUSTER_DOWN_FIRST,
@@ -295,16 +295,16 @@ def _evidence(network: PrivateNetwork) -> list[tuple[str, str]]:
     return [(port.node, "interfaces") for port in network.ports]
 
 
-def _inspect(ports: tuple[Port, ...] | list[Port]) -> Remedy:
+def _inspect(ports: tuple[Port, ...] | list[Port]) -> NextStep:
     commands = tuple(dict.fromkeys(f"ip -details link show {p.interface}" for p in ports))
-    return Remedy("Display the interface and its layers.", commands, f"any user on {listed(p.node for p in ports)}")
+    return NextStep("Display the interface and its layers.", commands, f"any user on {listed(p.node for p in ports)}")
 
 
-def _set_mtu(cluster: Cluster, mtu: int, ports: list[Port]) -> Remedy:
+def _set_mtu(cluster: Cluster, mtu: int, ports: list[Port]) -> NextStep:
     if any(is_engineered(cluster, port.interface) for port in ports):
         return by_the_vendor("the MTU")
     nodes = listed(dict.fromkeys(p.node for p in ports))
-    return Remedy(
+    return NextStep(
         f"Set the MTU of the others on {nodes}, at run time and in the boot configuration, with the safe-change "
         "procedure: Clusterware down on all nodes. A change of one node while Clusterware runs evicts nodes.",
         (safe_change(mtu),),

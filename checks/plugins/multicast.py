@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from checks.model.check import Kind, check
 from checks.model.facts import Cluster, Clusterware, Unknown, release
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.plugins.shared.grouping import briefly, named
 from checks.plugins.shared.host_facts import hosts_of
 from checks.rules.observed.states import read_on, states
@@ -58,7 +58,7 @@ def multicast(cluster: Cluster) -> Iterator[Finding]:
             f"avahi-daemon runs on {named(avahi, 'node')}.",
             subject=f"{briefly(avahi, 'node')}: avahi",
             next=[
-                Remedy(
+                NextStep(
                     "If no program needs it, switch it off.",
                     ("systemctl disable --now avahi-daemon.socket avahi-daemon.service",),
                     f"root on {named(avahi, 'node')}",
@@ -95,7 +95,7 @@ def _joined(facts: Clusterware) -> Finding:
             "multicast for that.",
             subject=f"{briefly(outside, 'node')}: not joined",
             next=[
-                Remedy(
+                NextStep(
                     "Test multicast on the private NICs with the program of MOS 1212703.1.",
                     (f"perl mcasttest.pl -n {','.join(m.name for m in members)} -i ETH",),
                     "the Grid owner",

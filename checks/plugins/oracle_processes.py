@@ -15,7 +15,7 @@ from checks.model.facts import (
     Unknown,
     release,
 )
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.known_instances import database_of
 from checks.model.wording import listed
 from checks.plugins.shared.grouping import alike, briefly, named, some
@@ -152,12 +152,12 @@ def _slow(same: Sequence[_Instance], hosts: Mapping[str, HostSetup]) -> Finding:
         ),
         expected=("SCHED_RR for VKTM, and up to 18c for LMS",),
         next=[
-            Remedy(
+            NextStep(
                 "Check the rights of oradism in the home of the instance: owner root, mode -rwsr-x---.",
                 ("ls -l $ORACLE_HOME/bin/oradism", "ps -eo cls,rtprio,comm | grep -E 'lms|vktm'"),
                 where,
             ),
-            Remedy(
+            NextStep(
                 "If they are wrong, correct them and restart the instance. If they are right, ask whether a control "
                 "group forbids real-time priority (cpu.rt_runtime_us of 0).",
                 ("chown root $ORACLE_HOME/bin/oradism", "chmod 4750 $ORACLE_HOME/bin/oradism"),
@@ -183,7 +183,7 @@ def _by_release(same: Sequence[_Instance]) -> Finding:
         data={"processes": number},
         seen=some([_line(one.node, one.own) for one in same]),
         next=[
-            Remedy(
+            NextStep(
                 "Display which processes the instance wants to raise.",
                 (
                     "SELECT ksppinm, ksppstvl FROM x$ksppi JOIN x$ksppcv USING (indx) WHERE ksppinm LIKE "
@@ -208,8 +208,8 @@ def _oradism(node: str, host: HostSetup) -> Finding:
         seen=[f"{node}: {home.path} has owner {home.owner}, mode {home.mode}" for home in bad],
         expected=("Owner root, mode 4750",),
         next=[
-            Remedy("Display the rights.", tuple(f"ls -l {home.path}" for home in bad), f"root on {node}"),
-            Remedy(
+            NextStep("Display the rights.", tuple(f"ls -l {home.path}" for home in bad), f"root on {node}"),
+            NextStep(
                 "Correct them.",
                 tuple(c for home in bad for c in (f"chown root {home.path}", f"chmod 4750 {home.path}")),
                 f"root on {node}",

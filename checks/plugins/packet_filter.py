@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from checks.model.check import Kind, check
 from checks.model.effect import Effect
 from checks.model.facts import Cluster, CounterChanges, PacketFilters, TrackedConnections, Unknown
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.wording import counted, listed, span
 from checks.plugins.shared.counter_text import TOPIC, highest_rate, unknown_nodes_finding
 from checks.plugins.shared.filter_commands import FILTERS, RULES, of_zone
@@ -133,7 +133,7 @@ def _tables(changes: CounterChanges) -> Iterator[Finding]:
             seen=(f"{change.node}: nf_conntrack_count {table.entries}, nf_conntrack_max {table.most}",),
             expected=("Room in the table, or private networks whose packets are not tracked",),
             next=[
-                Remedy(
+                NextStep(
                     "Read the table's size, and whether the kernel logged that it is full.",
                     (
                         "sysctl net.netfilter.nf_conntrack_count net.netfilter.nf_conntrack_max",
@@ -141,7 +141,7 @@ def _tables(changes: CounterChanges) -> Iterator[Finding]:
                     ),
                     f"root on {change.node}",
                 ),
-                Remedy(
+                NextStep(
                     "Plan a rule that does not track the packets of the private networks (NOTRACK), or a larger "
                     "nf_conntrack_max.",
                     where=f"root on {change.node}",
@@ -190,8 +190,8 @@ def _filters(cluster: Cluster) -> Iterator[Finding]:
         )
 
 
-def _rules_by_hand(where: str) -> Remedy:
-    return Remedy("Read the rules for the private interfaces.", RULES, where)
+def _rules_by_hand(where: str) -> NextStep:
+    return NextStep("Read the rules for the private interfaces.", RULES, where)
 
 
 def _private(cluster: Cluster, node: str) -> list[str]:
@@ -222,12 +222,12 @@ def _not_trusted(cluster: Cluster, nodes: Sequence[str], exposed: Sequence[tuple
         seen=some([f"{node}: {name} is in the zone {zone}" for node in nodes for name, zone in exposed]),
         expected=(f"Every private interface in the zone {_TRUSTED}, or another zone whose target is ACCEPT",),
         next=[
-            Remedy(
+            NextStep(
                 "Display what the zone accepts; a target of ACCEPT is as good as trusted.",
                 tuple(map(of_zone, zones)),
                 where,
             ),
-            Remedy(
+            NextStep(
                 f"Put the private interfaces into the zone {_TRUSTED}, now and for the next start.",
                 tuple(
                     f"firewall-cmd {option}--zone={_TRUSTED} --change-interface={name}"
@@ -273,12 +273,12 @@ def _vanished(counts: Sequence[NodeCounts]) -> Finding:
         ),
         expected=("0, apart from multicast and broadcast",),
         next=[
-            Remedy(
+            NextStep(
                 "Read the rules of the node: the private NICs belong in a zone that accepts everything.",
                 FILTERS,
                 where,
             ),
-            Remedy("Check IPsec policies and martian packets.", ("ip xfrm policy", "dmesg | grep -i martian"), where),
+            NextStep("Check IPsec policies and martian packets.", ("ip xfrm policy", "dmesg | grep -i martian"), where),
         ],
         evidence=[(node, TOPIC) for node in nodes],
         nodes=nodes,

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from checks.model.check import Kind, check
 from checks.model.facts import Cluster, Unknown
-from checks.model.finding import Finding, Remedy, Scalar, Status, Table
+from checks.model.finding import Finding, NextStep, Scalar, Status, Table
 from checks.model.wording import continued, counted, span
 from checks.plugins.shared.counter_text import TOPIC, not_counted_finding, unknown_nodes_finding
 from checks.plugins.shared.filter_commands import capture
@@ -202,13 +202,13 @@ def _data(same: Sequence[FrameSizes]) -> dict[str, Scalar]:
     return data
 
 
-def _steps(same: Sequence[FrameSizes]) -> list[Remedy]:
+def _steps(same: Sequence[FrameSizes]) -> list[NextStep]:
     nics = list(dict.fromkeys(found.nic.name for found in same))[:3]
     nodes = named((found.nic.node for found in same), "node")
     senders = [found.nic.node for found in same if found.way == "tx"]
     sent = f" The frames that {named(senders, 'node')} sent show it at the sender." if senders else ""
     return [
-        Remedy(
+        NextStep(
             f"Find the smaller MTU on the way: that of a route, or a path MTU that the kernel learned.{sent}",
             (
                 *(f"ip route show table all dev {nic}" for nic in nics),
@@ -217,7 +217,7 @@ def _steps(same: Sequence[FrameSizes]) -> list[Remedy]:
             ),
             f"any user on {nodes}",
         ),
-        Remedy(
+        NextStep(
             "Find out what the frames carry: blocks between instances are UDP, or other traffic uses the network.",
             tuple(capture(nic, "greater 1024") for nic in nics),
             f"root on {nodes}",
@@ -239,7 +239,7 @@ def _not_known(sizes: CountedSizes) -> Iterator[Finding]:
             data={"driver": (nics[0].driver.driver if nics[0].driver else "") or "not known", "nics": len(nics)},
             seen=(why.reason,),
             next=[
-                Remedy(
+                NextStep(
                     "Compare with the counters that the driver has. Where it lacks these, the MTU is judged by "
                     "df-ping and mtu-consistency; waive this finding.",
                     (

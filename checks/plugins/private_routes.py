@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from checks.model.check import Kind, check
 from checks.model.facts import Cluster, Flows, Interface, Node, PrivateNetwork, Route, Unknown
-from checks.model.finding import FAULTS, Finding, Remedy, Status
+from checks.model.finding import FAULTS, Finding, NextStep, Status
 from checks.model.traffic import Traffic
 from checks.model.wording import counted, listed
 from checks.plugins.shared.grouping import alike, briefly, named, some
@@ -146,12 +146,12 @@ def _default(cluster: Cluster, node: Node) -> Iterator[Finding]:
             seen=(_line(node, route), *(_line(node, other) for other in others)),
             expected=("A default route over the public network, and none over a private one",),
             next=[
-                Remedy(
+                NextStep(
                     "Display the routes and the service that set this one.",
                     ("ip route show default", f"nmcli -f ipv4 connection show {route.interface}"),
                     f"root on {node.name}",
                 ),
-                Remedy(
+                NextStep(
                     "Remove the gateway from the configuration of the private interface; make sure first that the "
                     "public network has its own default route, or logins end.",
                     (f"ip route del {route.words}",),
@@ -184,7 +184,7 @@ def _haip(cluster: Cluster, node: Node) -> Iterator[Finding]:
             seen=(_line(node, route), f"{node.name}: {interface.name} has MTU {interface.mtu}"),
             expected=(f"A route without an MTU of its own, or with MTU {interface.mtu}",),
             next=[
-                Remedy(
+                NextStep(
                     "Find out which program set the MTU of the route.",
                     ("ip route show root 169.254.0.0/16",),
                     f"any user on {node.name}",
@@ -228,12 +228,12 @@ def _astray(cluster: Cluster, node: Node) -> Iterator[Finding]:
             seen=some([_line(node, route) for _, route in taken]),
             expected=(f"The route of {network.subnet} over {interface}",),
             next=[
-                Remedy(
+                NextStep(
                     "Display the route in use, and find out which service set it.",
                     (f"ip route get {taken[0][0].ip}", "ip route show"),
                     f"any user on {node.name}",
                 ),
-                Remedy(
+                NextStep(
                     "Remove the route here and in the configuration of that service.",
                     (
                         *dict.fromkeys(f"ip route del {route.words}" for _, route in taken),
@@ -273,8 +273,8 @@ def _several_hops(node: Node, interface: str, network: PrivateNetwork, hops: Seq
         seen=[_line(node, hop) for hop in hops],
         expected=(f"The route of {network.subnet} over {interface} alone",),
         next=[
-            Remedy("Find out which service set the route.", ("ip route show",), f"any user on {node.name}"),
-            Remedy(
+            NextStep("Find out which service set the route.", ("ip route show",), f"any user on {node.name}"),
+            NextStep(
                 "Set the route here, and remove the next hops in that service.",
                 (_own_route(node, interface, network).replace(" add ", " replace ", 1),),
                 f"root on {node.name}",
@@ -319,12 +319,12 @@ def _without_route(cluster: Cluster, node: Node, interface: str, network: Privat
         ),
         expected=(f"The route of {network.subnet} over {interface}",),
         next=[
-            Remedy(
+            NextStep(
                 "Find out which program removed the route, and whether a rule points to another table.",
                 (f"ip route get {peers[0].ip} from {own.ip}", "ip rule show", "ip route show table all"),
                 f"any user on {node.name}",
             ),
-            Remedy(
+            NextStep(
                 "Restore the route.", (_own_route(node, interface, network),), f"root on {node.name}", is_change=True
             ),
         ],
@@ -359,7 +359,7 @@ def _forwarding(cluster: Cluster, nodes: Sequence[Node]) -> Iterator[Finding]:
             seen=some([f"{name}: {_FORWARDING} is 1" for name in names]),
             expected=(f"{_FORWARDING} of 0 on a node without containers and virtual machines",),
             next=[
-                Remedy(
+                NextStep(
                     "Find the file that sets it, and what needs it.",
                     ("grep -r -s ip_forward /etc/sysctl.conf /etc/sysctl.d /usr/lib/sysctl.d",),
                     f"root on {named(names, 'node')}",
@@ -373,8 +373,8 @@ def _forwarding(cluster: Cluster, nodes: Sequence[Node]) -> Iterator[Finding]:
         )
 
 
-def _stop_forwarding(names: Sequence[str]) -> Remedy:
-    return Remedy(
+def _stop_forwarding(names: Sequence[str]) -> NextStep:
+    return NextStep(
         "Switch it off where no program needs it, and in that file. The kernel then resets whether NICs accept ICMP "
         "redirects (accept_redirects): the first command keeps these settings, the second sets them back.",
         ("kept=$(sysctl -a --pattern 'ipv4.conf.*_redirects' | tr -d ' ')", f"sysctl -w {_FORWARDING}=0 $kept"),

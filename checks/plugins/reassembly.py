@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from checks.model.check import Kind, check
 from checks.model.effect import Effect
 from checks.model.facts import Cluster, Unknown
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.wording import counted, listed, span
 from checks.plugins.shared.counter_text import TOPIC, unknown_nodes_finding
 from checks.plugins.shared.engineered_notes import beside_udp
@@ -166,14 +166,14 @@ def _reasons(counts: NodeCounts) -> list[str]:
     ]
 
 
-def _next(cluster: Cluster, nodes: Sequence[str], fault: ReassemblyFault, memory: int) -> Sequence[Remedy]:
+def _next(cluster: Cluster, nodes: Sequence[str], fault: ReassemblyFault, memory: int) -> Sequence[NextStep]:
     if fault is ReassemblyFault.LOST:
         return _lost_next(cluster, nodes)
     names = named(nodes, "node")
     if fault is ReassemblyFault.NO_ROOM:
         return _room_next(names, memory)
     return (
-        Remedy(
+        NextStep(
             "Watch the memory in use while the count grows, and compare it with the limit.",
             (
                 "nstat -az IpReasmFails IpExtReasmOverlaps",
@@ -182,13 +182,13 @@ def _next(cluster: Cluster, nodes: Sequence[str], fault: ReassemblyFault, memory
             ),
             f"any user on {names}",
         ),
-        Remedy(
+        NextStep(
             "Check whether fragments of one packet can take several links or queues: a bond in balance-rr, and a hash "
             "over ports, which only first fragments have.",
             ("grep -H 'Bonding Mode' /proc/net/bonding/*", "sysctl net.ipv4.ipfrag_max_dist"),
             f"any user on {names}",
         ),
-        Remedy(
+        NextStep(
             "Plan jumbo frames, so that a block is one packet: switches first.",
             is_change=True,
             effect=Effect.CLUSTER_DOWN_FIRST,
@@ -196,26 +196,26 @@ def _next(cluster: Cluster, nodes: Sequence[str], fault: ReassemblyFault, memory
     )
 
 
-def _lost_next(cluster: Cluster, nodes: Sequence[str]) -> Sequence[Remedy]:
+def _lost_next(cluster: Cluster, nodes: Sequence[str]) -> Sequence[NextStep]:
     flows = flows_of(cluster)
     losing = networks_that_lose_fragments(flows) if flows else {}
     text, commands = "drops and the ring buffers", ("ip -s -s link show ETH", "ethtool -S ETH", "ethtool -g ETH")
     where = f"root on {named(nodes, 'node')}"
     nics = on_nics(cluster, nodes, f"Check the {text} of the private NICs.", commands, where)
-    first: list[Remedy] = []
+    first: list[NextStep] = []
     if losing:
         counts = listed(f"{lost} of {sent} blocks in fragments" for lost, sent in losing.values())
-        first = [Remedy(f"Look at {listed(losing)} first: {counts} got no answer there.")]
+        first = [NextStep(f"Look at {listed(losing)} first: {counts} got no answer there.")]
         networks = cluster.networks if isinstance(cluster.networks, tuple) else ()
         names = [network.interface for network in networks if network.name in losing]
         each = dict.fromkeys(command.replace("ETH", name) for command in commands for name in names)
-        nics = Remedy(f"Check the {text} of the NICs on {listed(losing)}.", tuple(each), where)
+        nics = NextStep(f"Check the {text} of the NICs on {listed(losing)}.", tuple(each), where)
     return (
         *first,
-        Remedy("Check whether the paths lose packets.", ("racwire check df-ping mtu-consistency",)),
+        NextStep("Check whether the paths lose packets.", ("racwire check df-ping mtu-consistency",)),
         nics,
-        Remedy("Ask the network team for discards and errors of the switch ports of these nodes and of their peers."),
-        Remedy(
+        NextStep("Ask the network team for discards and errors of the switch ports of these nodes and of their peers."),
+        NextStep(
             "Plan jumbo frames, so that a block is one packet: switches first.",
             is_change=True,
             effect=Effect.CLUSTER_DOWN_FIRST,
@@ -223,15 +223,15 @@ def _lost_next(cluster: Cluster, nodes: Sequence[str]) -> Sequence[Remedy]:
     )
 
 
-def _room_next(nodes: str, memory: int) -> Sequence[Remedy]:
+def _room_next(nodes: str, memory: int) -> Sequence[NextStep]:
     wanted = max(_USUAL_BYTES, 2 * memory)
     return (
-        Remedy(
+        NextStep(
             "Display how much memory is in use.",
             ("cat /proc/net/sockstat", "sysctl net.ipv4.ipfrag_high_thresh"),
             f"any user on {nodes}",
         ),
-        Remedy(
+        NextStep(
             "Raise the limit on one node after the other, and in /etc/sysctl.d; it takes effect at once.",
             (f"sysctl -w net.ipv4.ipfrag_high_thresh={wanted}",),
             f"root on {nodes}",

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from checks.model.check import Kind, check
 from checks.model.facts import Cluster, Unknown
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.observation import Observation
 from checks.model.wording import counted, listed, span
 from checks.plugins.shared.counter_text import TOPIC, highest_rate, unknown_nodes_finding
@@ -123,7 +123,7 @@ def _filtered(cluster: Cluster, same: Sequence[_Filtering]) -> Finding:
         ),
         expected=("0 packets; rp_filter 0 or 2 on the private interfaces",),
         next=[
-            Remedy(
+            NextStep(
                 "Find the packets: they come from an address that the node would answer by another interface.",
                 ("nstat -az TcpExtIPReversePathFilter", "sysctl -a --pattern rp_filter"),
                 where,
@@ -161,11 +161,11 @@ def _strict(cluster: Cluster, strict: Sequence[str], nodes: Sequence[str]) -> tu
     )
 
 
-def _loosen(strict: Sequence[str], nodes: Sequence[str]) -> Iterator[Remedy]:
+def _loosen(strict: Sequence[str], nodes: Sequence[str]) -> Iterator[NextStep]:
     if strict:
         yield plan_of("rp-filter")
     for nic in strict:
-        yield Remedy(
+        yield NextStep(
             "Set rp_filter to loose (2) on one node after the other, and in /etc/sysctl.d.",
             (f"sysctl -w {spelled(rp_filter_key(nic))}={LOOSE}",),
             f"root on {named(nodes, 'node')}",

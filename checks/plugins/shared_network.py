@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from checks.model.check import Kind, check
 from checks.model.facts import Cluster, PrivateNetwork, PrivateUse, Unknown
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.networks import subnet_of
 from checks.model.wording import counted
 from checks.plugins.shared.grouping import alike, briefly, named, some
@@ -112,12 +112,12 @@ def _shared(cluster: Cluster, network: PrivateNetwork, uses: Sequence[_Use]) -> 
         seen=seen,
         expected=("Storage, backup and copies over the public network or one of their own",),
         next=[
-            Remedy(
+            NextStep(
                 "Find the processes.",
                 tuple(dict.fromkeys(f"ss -tnp dst {one.use.remote_ip}" for one in uses[:3])),
                 f"root on {named(nodes, 'node')}",
             ),
-            Remedy(
+            NextStep(
                 "Plan another network for it: an address of the server outside the private subnets, and the mounts or "
                 "jobs changed to that address."
             ),

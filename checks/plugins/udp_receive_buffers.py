@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from checks.model.check import Kind, check
 from checks.model.facts import Cluster, Unknown
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.wording import counted, span
 from checks.plugins.shared.counter_text import TOPIC, highest_rate, unknown_nodes_finding
 from checks.plugins.shared.engineered_notes import beside_udp
@@ -119,15 +119,15 @@ def _overflowed(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[Find
             ),
             expected=("0", *(f"{key} of {RECEIVE_MINIMUM[key]:,} bytes or more" for key in small)),
             next=[
-                Remedy("Find the sockets: the column d of ss counts drops.", ("ss -uanmp",), where),
-                Remedy(
+                NextStep("Find the sockets: the column d of ss counts drops.", ("ss -uanmp",), where),
+                NextStep(
                     "If the buffers are already large, check how busy the nodes are, and the scheduling class of the "
                     "LMS processes (RR up to 18c; from 19c on as _highest_priority_processes says).",
                     ("mpstat -P ALL 1 5", "ps -eo cls,rtprio,pcpu,comm | grep lms"),
                     where,
                 ),
                 plan_of("receive-buffers"),
-                Remedy(
+                NextStep(
                     "Raise the buffers on one node after the other, and in /etc/sysctl.d. Running processes keep their "
                     "buffers until they are restarted.",
                     tuple(f"sysctl -w {key}={size}" for key, size in proposed(cluster, nodes).items()),
@@ -202,7 +202,7 @@ def _backlog(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[Finding
             ),
             expected=("0",),
             next=[
-                Remedy(
+                NextStep(
                     "Find out which CPUs serve the interrupts of the NICs, and how busy they are.",
                     ("mpstat -P ALL 1 5", "cat /proc/interrupts", "systemctl is-active irqbalance"),
                     f"root on {named(nodes, 'node')}",
@@ -230,7 +230,7 @@ def _other_errors(counts: Sequence[NodeCounts]) -> Iterator[Finding]:
                 lambda c: f"{c.node}: Udp InErrors beyond those of a known cause: +{c.other_errors:,}",
             ),
             expected=("0",),
-            next=[Remedy("Find the sockets that count drops.", ("ss -uanm",), f"root on {named(nodes, 'node')}")],
+            next=[NextStep("Find the sockets that count drops.", ("ss -uanm",), f"root on {named(nodes, 'node')}")],
             evidence=[(node, TOPIC) for node in nodes],
             nodes=nodes,
             extent=highest_rate(counts, lambda c: c.other_errors, "datagrams"),

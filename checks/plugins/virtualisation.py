@@ -8,7 +8,7 @@ from typing import NamedTuple
 from checks.model.check import Kind, check
 from checks.model.effect import Effect
 from checks.model.facts import Cluster, HostSetup, Unknown
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.networks import private_nics_of
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.shared.host_facts import HOST_TOPIC, hosts_of, skipped, skipped_without_hosts
@@ -100,12 +100,12 @@ def _emulated(nics: Sequence[_Nic], hosts: dict[str, HostSetup], *, loses: bool)
         seen=some([f"{nic.node}: {nic.interface} {nic.driver}{f' on {product}' if product else ''}" for nic in nics]),
         expected=("vmxnet3 on VMware, virtio on KVM, hv_netvsc on Hyper-V",),
         next=[
-            Remedy(
+            NextStep(
                 "Display the driver.",
                 tuple(dict.fromkeys(f"ethtool -i {nic.interface}" for nic in nics)),
                 f"root on {named(nodes, 'node')}",
             ),
-            Remedy(
+            NextStep(
                 "Plan a NIC of the other type with the virtualisation team: a new NIC has another name and MAC "
                 "address, so one node after the other.",
                 is_change=True,

@@ -10,7 +10,7 @@ import msgspec
 
 from checks.model.exit_codes import ExitCode
 from checks.model.facts import Cluster, Clusterware, Database, History, NotAsked, NotGathered, Unknown
-from checks.model.finding import Remedy, Status
+from checks.model.finding import NextStep, Status
 from checks.model.journal import Entry
 from checks.model.known_instances import nodes_without_instance
 from checks.model.report import Report
@@ -34,7 +34,7 @@ class ReadinessItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     """PASS; INFO for a limit that no check needs; WARN; SKIPPED for a choice; UNKNOWN where a check will be UNKNOWN."""
     fact: str
     consequence: str = ""
-    next: tuple[Remedy, ...] = ()
+    next: tuple[NextStep, ...] = ()
     skipped: tuple[str, ...] = ()
     """The checks that are skipped for this reason."""
     refusals: tuple[Refusal, ...] = ()
@@ -225,7 +225,7 @@ def _database(cluster: Cluster, report: Report) -> ReadinessItem:
             f"{len(database.instances)} of {counted(every, 'instance')}{_without(cluster)}; {database.driver}.",
         )
     if isinstance(database, NotAsked):
-        steps = (Remedy("To include the database:", database.commands),) if database.commands else ()
+        steps = (NextStep("To include the database:", database.commands),) if database.commands else ()
         return ReadinessItem(
             topic=Topic.DATABASE,
             status=Status.SKIPPED,
@@ -335,7 +335,7 @@ def _clocks(cluster: Cluster, journal: Iterable[Entry]) -> ReadinessItem:
         status=Status.WARN if differ else Status.INFO if missing or _peers_unknown(cluster) else Status.PASS,
         fact=" ".join(parts),
         consequence="Times of different nodes cannot be compared." if differ else "",
-        next=(Remedy("Check the time service on each node.", ("chronyc tracking", "crsctl check ctss")),)
+        next=(NextStep("Check the time service on each node.", ("chronyc tracking", "crsctl check ctss")),)
         if differ
         else (),
     )

@@ -20,7 +20,7 @@ from checks.model.facts import (
     Unknown,
     UnreadNode,
 )
-from checks.model.finding import Finding, Remedy, Status, step_for
+from checks.model.finding import Finding, NextStep, Status, step_for
 from checks.run.engine_findings import INTERRUPTED, NOT_GATHERED
 from checks.sources import grid_commands
 
@@ -50,7 +50,7 @@ class Refusal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One sentence or more, often with the remedy."""
     right: MissingRight | None = None
     nodes: tuple[str, ...] = ()
-    next: tuple[Remedy, ...] = ()
+    next: tuple[NextStep, ...] = ()
     checks: tuple[str, ...] = ()
     """The checks that are UNKNOWN for this reason, in part or in full, sorted."""
 
@@ -244,7 +244,7 @@ def _with_checks(refusal: Refusal, findings: Sequence[Finding]) -> Refusal:
     return msgspec.structs.replace(refusal, checks=checks, next=refusal.next or _first_step(findings))
 
 
-def _first_step(findings: Sequence[Finding]) -> tuple[Remedy, ...]:
+def _first_step(findings: Sequence[Finding]) -> tuple[NextStep, ...]:
     """Return the first step of these findings that does more than run the check again."""
     own_first = sorted(findings, key=lambda finding: finding.code == NOT_GATHERED.code)
     return tuple(

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
-from checks.model.finding import PROBLEMS, Finding, Key, Remedy, Status, keyed, worst_first
+from checks.model.finding import PROBLEMS, Finding, Key, NextStep, Status, keyed, worst_first
 from checks.model.hypothesis import Diagnosis, Hypothesis, LossAccount, Standing
 from checks.model.report import Report
 from checks.model.wording import listed
@@ -49,7 +49,7 @@ class ReportEntry(msgspec.Struct, frozen=True):
     against: tuple[str, ...] = ()
     likewise: tuple[Finding, ...] = ()
     """The other findings that are UNKNOWN for the same reason."""
-    next: tuple[Remedy, ...] = ()
+    next: tuple[NextStep, ...] = ()
 
     @property
     def standing(self) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.wording import few
 
 _NAMED = 2
@@ -21,7 +21,7 @@ class Alike(msgspec.Struct, frozen=True):
     others: tuple[Finding, ...]
     title: str
     """The title of the finding; where facts could not be gathered at all, with the number of checks that need them."""
-    next: tuple[Remedy, ...]
+    next: tuple[NextStep, ...]
     """The next steps of all of them."""
 
     @property
@@ -92,7 +92,7 @@ def skipped_in_short(skipped: Iterable[tuple[Finding, Sequence[str]]]) -> dict[s
     return {f"{few(checks, _NAMED)} ({reason})": len(checks) for reason, checks in of_reason.items()}
 
 
-def is_rerun(step: Remedy) -> bool:
+def is_rerun(step: NextStep) -> bool:
     """Return whether a step runs checks again after a repair."""
     return step.text.startswith(_FIX)
 
@@ -111,9 +111,9 @@ def _reason(finding: Finding) -> object:
     return (finding.seen, finding.nodes, finding.waived) if finding.seen else id(finding)
 
 
-def _next_of_all(findings: Sequence[Finding]) -> tuple[Remedy, ...]:
+def _next_of_all(findings: Sequence[Finding]) -> tuple[NextStep, ...]:
     """The next steps of findings with one reason, each once; one command runs all their checks again."""
-    steps: dict[Remedy, None] = {}
+    steps: dict[NextStep, None] = {}
     is_again = False
     for finding in findings:
         for step in finding.next:
@@ -123,11 +123,11 @@ def _next_of_all(findings: Sequence[Finding]) -> tuple[Remedy, ...]:
                 steps = {other: None for other in steps if not _is_part_of(other, step)} | {step: None}
     if is_again:
         checks = dict.fromkeys(finding.check for finding in findings)
-        steps[Remedy(f"{_FIX}, then run these checks again.", (f"racwire check {' '.join(checks)}",))] = None
+        steps[NextStep(f"{_FIX}, then run these checks again.", (f"racwire check {' '.join(checks)}",))] = None
     return tuple(steps)
 
 
-def _is_part_of(step: Remedy, other: Remedy) -> bool:
+def _is_part_of(step: NextStep, other: NextStep) -> bool:
     """Whether the other step has the same commands at the same place, and a text that starts with this one's text."""
     is_same = (step.commands, step.where) == (other.commands, other.where)
     return bool(step.commands) and is_same and other.text.startswith(step.text)

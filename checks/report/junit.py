@@ -28,7 +28,7 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.report import Report, WaiverStanding
 from checks.model.sanitize import sanitize
 from checks.report.summary import cluster_name
@@ -147,7 +147,7 @@ def _details(finding: Finding) -> str:
     return sanitize("\n".join(parts), keep_lines=True)
 
 
-def _step(number: int, step: Remedy) -> Iterator[str]:
+def _step(number: int, step: NextStep) -> Iterator[str]:
     where = f" ({step.where})" if step.where else ""
     yield f"Next {number}: {'CHANGE ' if step.is_change else ''}{step.advice}{where}"
     yield from (f"    {command}" for command in step.commands)

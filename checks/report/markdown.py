@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
 
 from checks.model.facts import PathProbe
-from checks.model.finding import Finding, Remedy, Status, Table
+from checks.model.finding import Finding, NextStep, Status, Table
 from checks.model.report import Report
 from checks.model.sanitize import sanitize
 from checks.model.sound_measurement import sound
@@ -255,7 +255,7 @@ def _table(finding: Finding) -> Iterator[str]:
         yield from ("", inline(of.legend, _TEXT))
 
 
-def _next(steps: Sequence[Remedy]) -> Iterator[str]:
+def _next(steps: Sequence[NextStep]) -> Iterator[str]:
     if steps:
         yield from ("", "**Next**", "")
     for number, step in enumerate(steps, 1):

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from checks.model.facts import Cluster, Clusterware, Database, NotAsked, PathProbe, PrivateNetwork, Unknown
-from checks.model.finding import PROBLEMS, Finding, Remedy, Status, worst_first
+from checks.model.finding import PROBLEMS, Finding, NextStep, Status, worst_first
 from checks.model.report import Report
 from checks.model.wording import counted, few, listed
 from checks.report.age import saved_state, time_text
@@ -70,7 +70,7 @@ def sentences(report: Report, now: datetime | None = None, *, for_file: bool = T
     return tuple(filter(None, found))
 
 
-def first_steps(report: Report) -> tuple[Remedy, ...]:
+def first_steps(report: Report) -> tuple[NextStep, ...]:
     """Return the steps to take first: those of the first cause, else of the worst problem, that has any step which
     changes nothing. Steps that run racwire are left out, since the reader of a report may not have racwire."""
     for known in (*(entry.next for entry in cause_entries(report)), *(f.next for f in problems(report))):
@@ -149,7 +149,7 @@ def _no_problem(report: Report) -> str:
     return f"No {other}problem was found on the private interconnect of {place(report)}."
 
 
-def _is_of_racwire(step: Remedy) -> bool:
+def _is_of_racwire(step: NextStep) -> bool:
     return bool(step.commands) and all(command.split()[:1] == ["racwire"] for command in step.commands)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from checks.model.finding import FAULTS, Finding, Remedy, Status
+from checks.model.finding import FAULTS, Finding, NextStep, Status
 from checks.model.observation import Fate, Observation
 from checks.model.report import Report
 from checks.model.wording import listed
@@ -41,7 +41,7 @@ def _fitting(finding: Finding, vanished: Iterable[Finding], run: _Run) -> Findin
     steps = next((where.next for where in vanished if _vanishes_at(finding, where)), finding.next)
     left = run.left(steps, of_check=finding.check)
     if steps and not left:
-        left = (Remedy(f"Read what {listed(run.checks_in(steps))} found in this run."),)
+        left = (NextStep(f"Read what {listed(run.checks_in(steps))} found in this run."),)
     return finding if left == finding.next else replace(finding, next=left)
 
 
@@ -71,11 +71,11 @@ class _Run:
         doubtful = {f.check for f in report.findings if f.status in (Status.UNKNOWN, Status.SKIPPED)}
         self._ran = {f.check for f in report.findings} - doubtful
 
-    def left(self, steps: Iterable[Remedy], *, of_check: str = "") -> tuple[Remedy, ...]:
+    def left(self, steps: Iterable[NextStep], *, of_check: str = "") -> tuple[NextStep, ...]:
         """Return the steps without what was executed. A check can ask to be run again."""
         return tuple(kept for step in steps if (kept := self._left_of(step, of_check)) is not None)
 
-    def _left_of(self, step: Remedy, of_check: str) -> Remedy | None:
+    def _left_of(self, step: NextStep, of_check: str) -> NextStep | None:
         commands = tuple(c for c in step.commands if not self._is_executed(c, of_check))
         if commands == step.commands:
             return step
@@ -93,7 +93,7 @@ class _Run:
         return float(value) if isinstance(value, int | float) else 0.0
 
     @staticmethod
-    def checks_in(steps: Iterable[Remedy]) -> tuple[str, ...]:
+    def checks_in(steps: Iterable[NextStep]) -> tuple[str, ...]:
         """Return the checks that steps run."""
         return tuple(dict.fromkeys(check for step in steps for c in step.commands for check in _parts(c)[0]))
 

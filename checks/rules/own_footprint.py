@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 import msgspec
 
 from checks.model.facts import Cluster, CounterChange, CounterChanges, Flows, RecentLoad
-from checks.model.finding import FAULTS, Finding, Remedy, Status
+from checks.model.finding import FAULTS, Finding, NextStep, Status
 from checks.model.fragment_memory import USUAL_FRAGMENT_S
 from checks.model.wording import counted, listed, span
 from checks.rules.lost_blocks import quiet_tells
@@ -89,7 +89,7 @@ def _marked(cluster: Cluster, finding: Finding) -> Finding:
     )
 
 
-def _doubt(cluster: Cluster, finding: Finding) -> tuple[str, Remedy, Status] | None:
+def _doubt(cluster: Cluster, finding: Finding) -> tuple[str, NextStep, Status] | None:
     """Return why racwire itself may have caused a finding, the step that shows it, and the worst status that remains;
     None where it cannot have caused it."""
     loads = [one for one in cluster.recent_load if _is_recent(cluster, one) and _touches(one, finding)]
@@ -121,8 +121,8 @@ def _doubt(cluster: Cluster, finding: Finding) -> tuple[str, Remedy, Status] | N
     return None
 
 
-def _again(finding: Finding, when: str) -> Remedy:
-    return Remedy(f"Run the check again {when}.", (f"racwire check {finding.check}",))
+def _again(finding: Finding, when: str) -> NextStep:
+    return NextStep(f"Run the check again {when}.", (f"racwire check {finding.check}",))
 
 
 # --- other loads ------------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import msgspec
 
 from checks.model.facts import Activity, Cluster, Flows, HaipPaths, PathProbe, PrivateNetwork, Unknown, Verdict
-from checks.model.finding import Finding, Outweighed, Remedy, Status
+from checks.model.finding import Finding, NextStep, Outweighed, Status
 from checks.model.known_instances import interconnects_of, node_of, nodes_of
 from checks.model.wording import between, counted
 from checks.rules.engineered import is_engineered
@@ -151,11 +151,11 @@ def _remark(finding: Finding, title: str, why: str) -> Finding:
         title=title,
         why=why,
         next=(
-            Remedy(
+            NextStep(
                 "Ask the network team for policers and filters of ICMP on the ports of these nodes on "
                 f"{finding.network}."
             ),
-            Remedy("Compare with the load over a longer time.", ("racwire check --interval 120",)),
+            NextStep("Compare with the load over a longer time.", ("racwire check --interval 120",)),
         ),
         outweighed=Outweighed(finding.status, finding.title, finding.why, finding.next),
     )

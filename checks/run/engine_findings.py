@@ -9,7 +9,7 @@ import msgspec
 from checks.model.broken_dependency import error_text
 from checks.model.check import Check, Kind
 from checks.model.facts import Cluster, NotAsked, Unknown, Unread
-from checks.model.finding import Finding, Remedy, Status, name_the_networks
+from checks.model.finding import Finding, NextStep, Status, name_the_networks
 from checks.model.journal import Journal
 from checks.model.networks import subnets_found
 from checks.model.wording import continued
@@ -41,7 +41,7 @@ ONLY_IPV4 = Kind(
     "A check did not examine a private network of IPv6",
     "The check judges counters or settings that the kernel has for IPv4 alone.",
 )
-_ELSEWHERE = Remedy("Run racwire on a node where Clusterware is up.", ("racwire check",))
+_ELSEWHERE = NextStep("Run racwire on a node where Clusterware is up.", ("racwire check",))
 KINDS = (NOT_GATHERED, CHECK_BROKE, PLUGIN_BROKEN, INTERRUPTED, NOT_ASKED, ONLY_IPV4)
 """The kinds of findings that the engine itself makes, for any check."""
 
@@ -58,7 +58,7 @@ def not_asked(check: Check, need: str, left_out: NotAsked) -> Finding:
             Status.SKIPPED,
             left_out.reason,
             subject=f"{need} not requested",
-            next=[Remedy("To include it:", left_out.commands)] if left_out.commands else (),
+            next=[NextStep("To include it:", left_out.commands)] if left_out.commands else (),
         ),
     )
 
@@ -91,7 +91,7 @@ def not_gathered(check: Check, need: str, unknown: Unknown, cluster: Cluster, jo
     topics = {"clusterware": ("grid home",), "networks": ("grid home", "oifcfg getif")}
     topics |= dict.fromkeys(("database", "activity", "history"), _failed_queries(journal, node))
     rest = unknown.reason.partition(". ")[2]
-    steps: Sequence[Remedy] = ()
+    steps: Sequence[NextStep] = ()
     if need in ("clusterware", "networks"):
         # Without a usable Grid home or a right, the reason has its own remedy, and Clusterware may well be up here.
         is_up = isinstance(cluster.clusterware, Unknown) or unknown.right is not None
@@ -131,7 +131,7 @@ def check_broke(check: Check, error: BaseException) -> Finding:
             f"The check {check.id} failed with an error before it finished.",
             subject="check broke",
             seen=(error_text(error),),
-            next=[Remedy("Report the error to the author of the check, with the report of this run as JSON.")],
+            next=[NextStep("Report the error to the author of the check, with the report of this run as JSON.")],
         ),
     )
 
@@ -145,7 +145,7 @@ def plugin_broken(broken: BrokenPlugin) -> Finding:
             f"The installed check {broken.name} could not be loaded.",
             subject="not loaded",
             seen=(broken.reason,),
-            next=[Remedy("Update or remove the package that contains the check.")],
+            next=[NextStep("Update or remove the package that contains the check.")],
         ),
     )
 
@@ -158,6 +158,6 @@ def interrupted_check(check: Check) -> Finding:
             Status.UNKNOWN,
             f"The run was interrupted before {check.id} finished.",
             subject="interrupted",
-            next=[Remedy("Run the check again.", commands=(f"racwire check {check.id}",))],
+            next=[NextStep("Run the check again.", commands=(f"racwire check {check.id}",))],
         ),
     )

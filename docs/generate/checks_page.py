@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from checks.change import codes
 from checks.change.gates import documented
+from checks.change.plan import codes
 from checks.model.check import Check, Kind
 from checks.model.exit_codes import ExitCode
 from checks.run.check_discovery import discover

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import NamedTuple
 from unittest.mock import patch
 
-from checks.change import codes
 from checks.change.gates import documented
-from checks.change.vendors_file import load_kinds
+from checks.change.plan import codes
+from checks.change.session.vendors_file import load_kinds
 from checks.model.check import Kind
 from checks.run.check_discovery import discover
 from checks.run.engine_findings import KINDS
@@ -33,7 +33,7 @@ PRINTED_FILES = {
     ("grants", "--awr", "--statspack"): "checks/sources/database/grants",
 }
 """Commands that print a file with explanations, and the module that has these."""
-VENDORS = "checks/change/vendors.toml"
+VENDORS = "checks/change/session/vendors.toml"
 """The kinds of switch and hypervisor, whose texts are data."""
 _LISTED = ("tui/cli/", "lab/", *PRINTED_FILES.values())
 """Where a text may be in a help, a printed file or the list of faults already."""

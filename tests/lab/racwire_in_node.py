@@ -17,8 +17,8 @@ import traceback
 from importlib import import_module
 
 import checks.change.gates
-import checks.change.opening
-import checks.change.planning
+import checks.change.plan.planning
+import checks.change.session.opening
 import checks.plugins
 import checks.report.json_report  # noqa: F401 - loaded once, for all commands
 import tui.cli.change.new

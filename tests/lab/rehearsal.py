@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 import racwire_lab
-from checks.change.change_report import ChangeReport
+from checks.change.board.change_report import ChangeReport
 from tests.lab.lab_support import run, until
 from tests.lab.node_operator import CommandResult, Operator
 from tui.cli.main import main

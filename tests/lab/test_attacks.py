@@ -19,7 +19,7 @@ from tests.lab.rehearsal import Rehearsal, waiting
 
 pytestmark = [pytest.mark.lab, needs_namespaces, pytest.mark.beyond_sample]
 
-_AT = "from checks.change import change_journal; change_journal.now = lambda: '{}'"
+_AT = "from checks.change.record import change_journal; change_journal.now = lambda: '{}'"
 """A node whose clock was set: practice nodes have that of the machine."""
 _FULL = (
     "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "

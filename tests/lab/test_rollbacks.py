@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from checks.change.written_steps import grouped
+from checks.change.progress.written_steps import grouped
 from tests.lab.lab_support import needs_namespaces, run
 from tests.lab.rehearsal import Rehearsal, waiting
 

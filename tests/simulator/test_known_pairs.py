@@ -11,7 +11,7 @@ from functools import cache
 from msgspec.structs import replace
 
 from checks.model.facts import Cluster, CounterGroup, InterconnectInUse
-from checks.model.finding import Remedy, Status
+from checks.model.finding import NextStep, Status
 from checks.model.hypothesis import Hypothesis, LossAccount, Standing
 from checks.model.report import Report
 from checks.report.causes import FOUND, ReportEntry, cause_entries
@@ -133,7 +133,7 @@ def standing(report: Report, cause: str) -> Hypothesis:
     return found
 
 
-def words(steps: Iterable[Remedy]) -> str:
+def words(steps: Iterable[NextStep]) -> str:
     return "\n".join(part for step in steps for part in (step.advice, step.where, *step.commands))
 
 

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from checks.change.change_events import AnyEvent, Attested
-from checks.change.change_journal import ChangeJournal, FoundJournal, find
-from checks.change.change_plan import Accepted
-from checks.change.change_session import ChangeSession
-from checks.change.journal_files import current
-from checks.change.obstacles import Obstacle, PlanError
-from checks.change.opening import OpeningResult
-from checks.change.state import Change
-from checks.change.verifying import Concluded
+from checks.change.plan.change_plan import Accepted
+from checks.change.plan.obstacles import Obstacle, PlanError
+from checks.change.progress.change_events import AnyEvent, Attested
+from checks.change.progress.state import Change
+from checks.change.record.change_journal import ChangeJournal, FoundJournal, find
+from checks.change.record.journal_files import current
+from checks.change.session.change_session import ChangeSession
+from checks.change.session.opening import OpeningResult
+from checks.change.session.verifying import Concluded
 from checks.model.finding import Finding, Status
 from checks.model.report import Report
 from checks.model.settings import ChangeSettings, Settings

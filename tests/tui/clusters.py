@@ -9,7 +9,7 @@ import msgspec
 
 from checks.model.check import Check, Kind, check
 from checks.model.facts import Cluster, Leg, NotAsked, UnreadNode, Verdict
-from checks.model.finding import Finding, Remedy, Status, Table
+from checks.model.finding import Finding, NextStep, Status, Table
 from checks.model.report import Report
 from checks.model.settings import Settings
 from checks.run.check_discovery import discover
@@ -121,9 +121,9 @@ def _df_ping(facts: Cluster) -> Iterator[Finding]:
         seen=("1472 bytes 5/5 answered", "8972 bytes 0/5, no error"),
         expected=("8972 bytes to pass: both NICs are set to 9000",),
         next=[
-            Remedy("Ask the network team for the MTU of both ports."),
-            Remedy("See it.", ("ping -c 3 -M do -I 192.168.11.1 -s 8972 192.168.11.3",), "any user on rac1"),
-            Remedy("Have the switch raised to 9216.", is_change=True),
+            NextStep("Ask the network team for the MTU of both ports."),
+            NextStep("See it.", ("ping -c 3 -M do -I 192.168.11.1 -s 8972 192.168.11.3",), "any user on rac1"),
+            NextStep("Have the switch raised to 9216.", is_change=True),
         ],
         table=Table(("from", "rac1", "rac3"), (("rac1", "·", "1500 B"), ("rac3", "1500 B", "·")), "B black hole"),
         network="eth2",

@@ -7,7 +7,8 @@ from pathlib import Path
 import msgspec
 from textual.events import Key
 
-from checks.change.change_events import (
+from checks.change.plan.change_plan import Gate
+from checks.change.progress.change_events import (
     Attested,
     Closed,
     GateResult,
@@ -15,7 +16,6 @@ from checks.change.change_events import (
     Overridden,
     Verified,
 )
-from checks.change.change_plan import Gate
 from checks.model.finding import Status
 from tests.tui.change_driving import (
     AGREED,

@@ -8,7 +8,7 @@ from textual import events
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from checks.change.change_events import Noted
+from checks.change.progress.change_events import Noted
 from tests.tui.change_driving import PaperChanges, console, last
 from tests.tui.conftest import NewConsole
 from tests.tui.driving import shown

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from textual.widgets import Input
 
-from checks.change.change_events import (
+from checks.change.plan.change_plan import Accepted
+from checks.change.plan.obstacles import Obstacle, PlanError
+from checks.change.progress.change_events import (
     Closed,
 )
-from checks.change.change_journal import ChangeJournal, find
-from checks.change.change_plan import Accepted
-from checks.change.obstacles import Obstacle, PlanError
+from checks.change.record.change_journal import ChangeJournal, find
 from checks.model.settings import ChangeSettings, Settings
 from checks.run.check_discovery import Checks
 from tests.tui.change_driving import (

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 
-from checks.change.change_events import (
+from checks.change.progress.change_events import (
     Noted,
     Surprise,
     Surprised,
 )
-from checks.change.change_journal import ChangeJournal, find
+from checks.change.record.change_journal import ChangeJournal, find
 from checks.model.finding import Finding, Status
 from checks.run.events import Event
 from tests.tui.change_driving import (

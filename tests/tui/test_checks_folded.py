@@ -8,7 +8,7 @@ import pytest
 
 from checks.model.check import Check, Kind, check
 from checks.model.facts import Cluster, Unknown
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.settings import Settings
 from checks.report.folding import grouped_by_reason
 from checks.run.check_discovery import discover
@@ -34,7 +34,7 @@ def unknown_check(number: int, *reasons: str) -> Check:
                 f"Figure {number}.{place} is not known.",
                 subject=f"figure {number}.{place}",
                 seen=(reason,),
-                next=[Remedy("Fix the cause named above.", (f"racwire check acme-{number}",))],
+                next=[NextStep("Fix the cause named above.", (f"racwire check acme-{number}",))],
             )
 
     return judge

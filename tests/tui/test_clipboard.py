@@ -5,25 +5,25 @@ from __future__ import annotations
 import base64
 from pathlib import Path
 
-from checks.model.finding import Remedy
+from checks.model.finding import NextStep
 from tui.terminal.clipboard import LIMIT, clipboard_sequence, commands_text, save_commands
 
 PLAIN = "\x1b]52;c;" + base64.b64encode(b"ip link").decode() + "\x07"
 
 
 def test_commands_are_listed_below_the_user_who_runs_them() -> None:
-    text = commands_text([Remedy("Look.", ("ip link", "ip route"), "root on rac2"), Remedy("Ask.")])
+    text = commands_text([NextStep("Look.", ("ip link", "ip route"), "root on rac2"), NextStep("Ask.")])
     assert text == "# root on rac2\nip link\nip route"
 
 
 def test_a_change_is_copied_as_a_comment_so_that_a_paste_changes_nothing() -> None:
-    text = commands_text([Remedy("Raise it.", ("ip link set dev eth1 mtu 9000\nreboot",), "root", is_change=True)])
+    text = commands_text([NextStep("Raise it.", ("ip link set dev eth1 mtu 9000\nreboot",), "root", is_change=True)])
     assert all(line.startswith("#") for line in text.splitlines())
     assert "# ip link set dev eth1 mtu 9000" in text
 
 
 def test_control_characters_are_not_copied() -> None:
-    assert commands_text([Remedy("Look.", ("ip\x1b]0;x\x07 link\r",))]) == "ip\\x1b]0;x\\x07 link"
+    assert commands_text([NextStep("Look.", ("ip\x1b]0;x\x07 link\r",))]) == "ip\\x1b]0;x\\x07 link"
 
 
 def test_a_plain_terminal_gets_the_plain_sequence() -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from checks.change import change_journal as journal_of_changes
-from checks.change.change_events import Attested
+from checks.change.progress.change_events import Attested
+from checks.change.record import change_journal as journal_of_changes
 from checks.model.finding import Status
 from tests.fixtures.databases import asked
 from tests.tui.change_driving import PaperChanges, settled

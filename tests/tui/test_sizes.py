@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from checks.change.change_events import Attested
+from checks.change.progress.change_events import Attested
 from tests.fixtures.databases import asked
 from tests.tui.change_driving import PaperChanges
 from tests.tui.clusters import black_hole, engine

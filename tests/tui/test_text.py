@@ -8,7 +8,7 @@ import pytest
 from rich.segment import Segment
 from textual.color import Color
 
-from checks.model.finding import Finding, Remedy, Status, Table
+from checks.model.finding import Finding, NextStep, Status, Table
 from checks.model.journal import Entry
 from checks.model.report import Report
 from checks.report.folding import alone
@@ -114,7 +114,7 @@ def test_a_command_that_is_too_long_can_be_copied_from_the_screen_unchanged() ->
 
 def test_a_change_is_marked() -> None:
     finding = Finding(
-        code="X-1", check="x", status=Status.FAIL, title="Bad.", next=(Remedy("Mend it.", ("mend",), is_change=True),)
+        code="X-1", check="x", status=Status.FAIL, title="Bad.", next=(NextStep("Mend it.", ("mend",), is_change=True),)
     )
     report = Report(racwire_version="1", started_at="", duration_s=0, cluster=black_hole(), findings=(), journal=())
     assert "1. CHANGE" in plain(finding_lines(alone(finding), report, 38))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from checks.change.change_events import Attested
+from checks.change.progress.change_events import Attested
 from tui.cli.main import main
 from tui.text.line import Line, plain
 

@@ -2,7 +2,7 @@
 
 from checks.change.gates import GATES
 from checks.change.gates.gate import GateContext
-from checks.change.state import Change
+from checks.change.progress.state import Change
 from checks.model.facts import Cluster
 from checks.model.finding import Finding
 from tests.unit.change_support import (

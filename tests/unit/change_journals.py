@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from checks.change.change_events import AnyEvent, GateResult, ObservedState, Verified
-from checks.change.change_journal import ChangeJournal
-from checks.change.change_plan import ChangeKind, Commands, Gate, Layer, Plan, PlannedNetwork, Step
+from checks.change.plan.change_plan import ChangeKind, Commands, Gate, Layer, Plan, PlannedNetwork, Step
+from checks.change.progress.change_events import AnyEvent, GateResult, ObservedState, Verified
+from checks.change.record.change_journal import ChangeJournal
 from checks.model.facts import BeforeAfter
 from checks.model.finding import Status
 

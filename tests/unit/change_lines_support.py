@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from checks.change.change_events import (
+from checks.change.plan.change_plan import Plan
+from checks.change.progress.change_events import (
     AnyEvent,
     Attested,
     JournalLine,
@@ -12,8 +13,7 @@ from checks.change.change_events import (
     Surprise,
     Surprised,
 )
-from checks.change.change_plan import Plan
-from checks.change.state import Change, fold
+from checks.change.progress.state import Change, fold
 from tests.unit.change_journals import OBSERVED, WHO, plan
 from tui.text.line import Line as Drawn
 from tui.text.line import plain

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from checks.change.change_events import AnyEvent, Attested, GateResult, JournalLine, ObservedState, Opened, Verified
-from checks.change.change_plan import ChangeKind, Gate, Layer, Plan, PlannedDatabase, PlannedNetwork, Step
 from checks.change.gates import gate_checks
-from checks.change.planning import look_of
-from checks.change.state import Change, fold
-from checks.change.verifying import conclude
+from checks.change.plan.change_plan import ChangeKind, Gate, Layer, Plan, PlannedDatabase, PlannedNetwork, Step
+from checks.change.plan.planning import look_of
+from checks.change.progress.change_events import (
+    AnyEvent,
+    Attested,
+    GateResult,
+    JournalLine,
+    ObservedState,
+    Opened,
+    Verified,
+)
+from checks.change.progress.state import Change, fold
+from checks.change.session.verifying import conclude
 from checks.model.facts import (
     Cluster,
     Interface,

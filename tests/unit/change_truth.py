@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from checks.change.change_events import AnyEvent, Booted, GateResult, Surprise, Surprised, Verified
-from checks.change.change_plan import Gate, Plan
-from checks.change.standing_alarms import standing_alarms
-from checks.change.state import Change
-from checks.change.wanted import mtus
+from checks.change.plan.change_plan import Gate, Plan
+from checks.change.progress.change_events import AnyEvent, Booted, GateResult, Surprise, Surprised, Verified
+from checks.change.progress.standing_alarms import standing_alarms
+from checks.change.progress.state import Change
+from checks.change.progress.wanted import mtus
 from checks.model.finding import Status
 from tests.unit.change_world import NODES, World, ports_of
 

@@ -1,6 +1,6 @@
 """Verifications of a change for tests."""
 
-from checks.change.change_events import AnyEvent, Reopened, Surprise, Surprised, Verified
+from checks.change.progress.change_events import AnyEvent, Reopened, Surprise, Surprised, Verified
 from tests.unit.change_support import (
     setup,
 )

@@ -2,8 +2,8 @@
 
 import msgspec
 
-from checks.change.standing_alarms import standing_alarms
-from checks.change.state import Change
+from checks.change.progress.standing_alarms import standing_alarms
+from checks.change.progress.state import Change
 from checks.model.facts import Changing, Cluster
 from tests.unit.change_support import after, cluster, verification_events
 

@@ -10,7 +10,7 @@ from itertools import permutations
 
 import msgspec
 
-from checks.change.change_plan import Layer, Plan, Step
+from checks.change.plan.change_plan import Layer, Plan, Step
 from checks.model.facts import (
     Changing,
     Cluster,

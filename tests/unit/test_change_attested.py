@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from checks.change import decisions
-from checks.change.state import Change, ChangeError
+from checks.change.progress import decisions
+from checks.change.progress.state import Change, ChangeError
 from checks.model.exit_codes import ExitCode
 from tests.fixtures.change_plans import plan_for, to_change
 from tests.unit.change_journals import journal

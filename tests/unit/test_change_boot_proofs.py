@@ -2,9 +2,9 @@
 
 import pytest
 
-from checks.change.boot_proofs import BootProof, boot_proofs
-from checks.change.change_events import Reopened
-from checks.change.state import Change
+from checks.change.progress.boot_proofs import BootProof, boot_proofs
+from checks.change.progress.change_events import Reopened
+from checks.change.progress.state import Change
 from tests.unit.change_gate_support import gate_results, sentence
 from tests.unit.change_support import NODES, down, passed, plan, setup, until
 from tests.unit.change_support import after as then

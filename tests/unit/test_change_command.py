@@ -7,8 +7,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from checks.change.change_events import Attested, Closed, Surprise, Surprised
-from checks.change.change_journal import ChangeJournal
+from checks.change.progress.change_events import Attested, Closed, Surprise, Surprised
+from checks.change.record.change_journal import ChangeJournal
 from checks.model.exit_codes import ExitCode
 from checks.model.finding import Status
 from tests.unit.change_command_support import AGREED, SWITCHED, command_on, shown

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checks.change.change_plan import Layer
+from checks.change.plan.change_plan import Layer
 from checks.change.steps.backup_commands import save_node
 from checks.change.steps.mtu_commands import kept_lines, restored_lines, run_time_lines
 from checks.change.steps.recording_commands import duration, options_of, record

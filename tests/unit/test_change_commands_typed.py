@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import pytest
 
-from checks.change.change_plan import Plan, Step
+from checks.change.plan.change_plan import Plan, Step
 from tests.fixtures.change_plans import plan_for, to_change
 from tests.fixtures.clusters import node
 from tests.unit.change_journals import journal

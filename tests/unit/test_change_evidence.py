@@ -9,9 +9,9 @@ from types import SimpleNamespace
 import msgspec
 import pytest
 
-from checks.change.change_evidence import evidence_gatherer
-from checks.change.change_journal import ChangeJournal
 from checks.change.gates.backup_gates import backup_paths
+from checks.change.record.change_journal import ChangeJournal
+from checks.change.session.change_evidence import evidence_gatherer
 from checks.model.facts import Changing, Cluster, NoRecording, Unknown
 from checks.model.journal import Journal
 from checks.model.settings import Settings
@@ -99,6 +99,6 @@ def test_names_are_resolved_and_unknown_names_left_out(tmp_path: Path, monkeypat
             raise OSError("Name or service not known")
         return [(2, 1, 6, "", (f"10.20.0.{name[-1]}", 0)), (2, 2, 17, "", (f"10.20.0.{name[-1]}", 0))]
 
-    monkeypatch.setattr("checks.change.change_evidence.socket", SimpleNamespace(getaddrinfo=resolve))
+    monkeypatch.setattr("checks.change.session.change_evidence.socket", SimpleNamespace(getaddrinfo=resolve))
     found, _ = gathered(tmp_path, "ssh-apart")
     assert found.addresses == {"rac1": ("10.20.0.1",), "rac2": ("10.20.0.2",)}

@@ -8,23 +8,23 @@ from typing import Any
 import msgspec
 import pytest
 
-from checks.change import decisions
-from checks.change.board_page import page_of
-from checks.change.change_events import Attested, Opened, Surprised, Verified
-from checks.change.change_plan import ChangeKind, Plan
-from checks.change.change_report import report_of as change_report
-from checks.change.change_text import headline
-from checks.change.experiment_evidence import changes_seen
+from checks.change.board.board_page import page_of
+from checks.change.board.change_report import report_of as change_report
 from checks.change.gates import GATES
 from checks.change.gates.gate import GateContext
-from checks.change.journal_names import EXPERIMENTS, noun_of
 from checks.change.kinds.experiment import ExperimentRequest
-from checks.change.obstacles import PlanError
-from checks.change.planning import PlanContext, look_of
-from checks.change.state import Change, ChangeError, fold
+from checks.change.plan.change_plan import ChangeKind, Plan
+from checks.change.plan.obstacles import PlanError
+from checks.change.plan.planning import PlanContext, look_of
+from checks.change.plan.way_back import make_way_back
+from checks.change.progress import decisions
+from checks.change.progress.change_events import Attested, Opened, Surprised, Verified
+from checks.change.progress.change_text import headline
+from checks.change.progress.journal_names import EXPERIMENTS, noun_of
+from checks.change.progress.state import Change, ChangeError, fold
+from checks.change.session.experiment_evidence import changes_seen
+from checks.change.session.verifying import conclude
 from checks.change.steps.load_tools import LOADS
-from checks.change.verifying import conclude
-from checks.change.way_back import make_way_back
 from checks.model.facts import (
     Changing,
     Cluster,

@@ -3,8 +3,8 @@
 import msgspec
 import pytest
 
-from checks.change.change_events import RolledBack
-from checks.change.change_plan import ChangeKind, PlannedDatabase
+from checks.change.plan.change_plan import ChangeKind, PlannedDatabase
+from checks.change.progress.change_events import RolledBack
 from checks.model.facts import FragileMtu, NetworkService, Unknown, UnreadNode
 from checks.model.finding import Status
 from tests.unit.change_gate_support import commands, found, gate_results, sentence

@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checks.change.change_events import Verified
-from checks.change.change_plan import Accepted, Gate, KnownWarning
 from checks.change.gates import GATES, documented, gate_checks
 from checks.change.gates.built_in_checks import CHECKS, TO_BE_PROVED, WARNINGS_THAT_HOLD, weighed
 from checks.change.gates.gate import GateContext
-from checks.change.state import Change
-from checks.change.verifying import results_of
+from checks.change.plan.change_plan import Accepted, Gate, KnownWarning
+from checks.change.progress.change_events import Verified
+from checks.change.progress.state import Change
+from checks.change.session.verifying import results_of
 from checks.model.facts import (
     Changing,
     Cluster,

@@ -11,13 +11,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from checks.change import change_journal as journal_module
-from checks.change.change_events import GateResult, Noted, ObservedState, Surprise, Surprised, Verified
-from checks.change.change_journal import ChangeJournal, ChangeJournalError
-from checks.change.change_plan import Commands
-from checks.change.journal_files import directory_of
-from checks.change.state import ChangeError
-from checks.change.worker_threads import run_to_completion
+from checks.change.plan.change_plan import Commands
+from checks.change.progress.change_events import GateResult, Noted, ObservedState, Surprise, Surprised, Verified
+from checks.change.progress.state import ChangeError
+from checks.change.record import change_journal as journal_module
+from checks.change.record.change_journal import ChangeJournal, ChangeJournalError
+from checks.change.record.journal_files import directory_of
+from checks.change.session.worker_threads import run_to_completion
 from checks.model.finding import Status
 from checks.model.settings import ChangeSettings, Settings
 from tests.unit.change_journals import STEPS, WHO, journal, plan

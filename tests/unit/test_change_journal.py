@@ -16,8 +16,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from checks.change.change_events import Closed, JournalLine, Noted, ObservedState, Opened, Reopened
-from checks.change.change_journal import (
+from checks.change.progress.change_events import Closed, JournalLine, Noted, ObservedState, Opened, Reopened
+from checks.change.progress.journal_names import SUFFIX, name_of
+from checks.change.progress.state import ChangeError
+from checks.change.record.change_journal import (
     ChangeJournal,
     ChangeJournalError,
     MovedOnError,
@@ -25,8 +27,6 @@ from checks.change.change_journal import (
     find,
     login,
 )
-from checks.change.journal_names import SUFFIX, name_of
-from checks.change.state import ChangeError
 from tests.unit.change_support import AGREED, plan
 
 NOTE = Noted("baseline", "waiting for the load")
@@ -211,8 +211,8 @@ def test_a_line_cut_off_by_a_crash_is_ignored(tmp_path_factory, cut):
 WRITER = """
     import sys
     from pathlib import Path
-    from checks.change.change_events import Noted
-    from checks.change.change_journal import ChangeJournal
+    from checks.change.progress.change_events import Noted
+    from checks.change.record.change_journal import ChangeJournal
     path = Path(sys.argv[1])
     number = len(ChangeJournal.read(path).change.lines) - 1
     while True:

@@ -7,15 +7,16 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from checks.change import change_journal, change_session
-from checks.change.change_events import JournalLine, JournalSeal, Noted
-from checks.change.change_journal import ChangeJournal, ChangeJournalError, MovedOnError, digest
-from checks.change.change_report import ReportedFile, report_of
-from checks.change.change_session import ChangeSession
-from checks.change.copies import stored_hashes
-from checks.change.journal_names import hash_path, parse_stored, store_commands
-from checks.change.journal_remarks import journal_remarks
-from checks.change.state import fold
+from checks.change.board.change_report import ReportedFile, report_of
+from checks.change.board.journal_remarks import journal_remarks
+from checks.change.progress.change_events import JournalLine, JournalSeal, Noted
+from checks.change.progress.journal_names import hash_path, parse_stored, store_commands
+from checks.change.progress.state import fold
+from checks.change.record import change_journal
+from checks.change.record.change_journal import ChangeJournal, ChangeJournalError, MovedOnError, digest
+from checks.change.record.copies import stored_hashes
+from checks.change.session import change_session
+from checks.change.session.change_session import ChangeSession
 from checks.model.facts import Changing, StoredHash
 from checks.model.journal import Journal
 from checks.model.settings import Settings

@@ -4,8 +4,8 @@ import re
 from pathlib import Path
 
 import checks
-from checks.change.change_plan import ChangeKind
 from checks.change.kinds.descriptions import DESCRIPTIONS
+from checks.change.plan.change_plan import ChangeKind
 from tui.cli.change.new import REQUESTS
 
 ROOT = Path(checks.__file__).parents[1]

@@ -8,7 +8,8 @@ from rich.cells import cell_len
 from rich.segment import Segment
 from textual.color import Color
 
-from checks.change.change_events import (
+from checks.change.plan.change_plan import ChangeKind, Gate, Plan, Step
+from checks.change.progress.change_events import (
     Attested,
     Closed,
     GateResult,
@@ -19,10 +20,9 @@ from checks.change.change_events import (
     Surprised,
     Verified,
 )
-from checks.change.change_plan import ChangeKind, Gate, Plan, Step
-from checks.change.change_text import GATE_SIGNS, STEP_SIGNS
-from checks.change.standing_alarms import standing_alarms
-from checks.change.state import Change
+from checks.change.progress.change_text import GATE_SIGNS, STEP_SIGNS
+from checks.change.progress.standing_alarms import standing_alarms
+from checks.change.progress.state import Change
 from checks.model.finding import Status
 from tests.unit.change_journals import plan, verification
 from tests.unit.change_lines_support import AGREED, LIVE, SWITCHED, change, text

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from checks.change.change_plan import Minutes
-from checks.change.change_text import minutes_text
+from checks.change.plan.change_plan import Minutes
+from checks.change.progress.change_text import minutes_text
 from checks.change.steps.expected_minutes import planned_outage
 from tests.fixtures.change_plans import plan_for, to_change
 from tests.unit.test_change_plan_back import standing_at, way_back

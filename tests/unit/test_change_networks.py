@@ -7,17 +7,17 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from checks.change.change_events import Attested, ObservedState, Verified
-from checks.change.change_plan import Accepted, ChangeKind, Plan
 from checks.change.gates import GateContext, looked_at
 from checks.change.gates.built_in_checks import weighed
 from checks.change.kinds.network_request import NetworkRequest
 from checks.change.kinds.new_network import named_network
-from checks.change.obstacles import PlanError
-from checks.change.planning import PlanContext, look_of
-from checks.change.state import Change, ChangeError
-from checks.change.wanted import plan_now, registrations, stops_first
-from checks.change.way_back import make_way_back
+from checks.change.plan.change_plan import Accepted, ChangeKind, Plan
+from checks.change.plan.obstacles import PlanError
+from checks.change.plan.planning import PlanContext, look_of
+from checks.change.plan.way_back import make_way_back
+from checks.change.progress.change_events import Attested, ObservedState, Verified
+from checks.change.progress.state import Change, ChangeError
+from checks.change.progress.wanted import plan_now, registrations, stops_first
 from checks.model.facts import (
     ActiveVersion,
     Address,

@@ -9,11 +9,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from checks.change import verifying
-from checks.change.change_events import Closed
-from checks.change.change_plan import Plan
-from checks.change.open_here import advised, continued
-from checks.model.finding import Finding, Remedy, Status
+from checks.change.plan.change_plan import Plan
+from checks.change.progress.change_events import Closed
+from checks.change.session import verifying
+from checks.change.session.open_here import advised, continued
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.settings import ChangeSettings, Settings
 from checks.run.engine import Engine
 from checks.run.events import CheckConcluded
@@ -22,13 +22,13 @@ from tests.unit.change_support import down, until
 from tests.unit.test_engine import FINE, make
 from tui.cli.adviser import adviser
 
-LOOK = Remedy("Look.", ("ip -br link",))
+LOOK = NextStep("Look.", ("ip -br link",))
 PROPOSED = Finding(
     check="df-ping",
     code="IC-PATH-001",
     status=Status.FAIL,
     title="x",
-    next=(LOOK, *[Remedy(f"Set the MTU of {n}.", ("racwire change new --to 9000",), is_change=True) for n in (1, 2)]),
+    next=(LOOK, *[NextStep(f"Set the MTU of {n}.", ("racwire change new --to 9000",), is_change=True) for n in (1, 2)]),
 )
 
 

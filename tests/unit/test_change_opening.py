@@ -10,14 +10,16 @@ from types import SimpleNamespace
 import msgspec
 import pytest
 
-from checks.change import opening
-from checks.change.change_journal import ChangeJournal, ChangeJournalError
-from checks.change.change_plan import Accepted
-from checks.change.journal_files import directory_of
 from checks.change.kinds.mtu import MtuRequest
-from checks.change.obstacles import PlanError
-from checks.change.opening import OpeningResult, open_change
-from checks.change.state import ChangeError
+from checks.change.plan.change_plan import Accepted
+from checks.change.plan.obstacles import PlanError
+from checks.change.plan.stated_network import StatedNetwork
+from checks.change.progress.state import ChangeError
+from checks.change.record.change_journal import ChangeJournal, ChangeJournalError
+from checks.change.record.journal_files import directory_of
+from checks.change.session import opening
+from checks.change.session.opening import OpeningResult, open_change
+from checks.change.session.vendors_file import load_kinds
 from checks.model.facts import Changing, Cluster, JournalCopy, NotAsked, Unknown
 from checks.model.journal import Journal
 from checks.model.settings import ChangeSettings, Settings
@@ -28,6 +30,10 @@ from checks.sources.nodes.shell import Shell, ShellError
 from tests.fixtures.change_plans import to_change
 from tests.unit.change_journals import OBSERVED, WHO
 from tests.unit.change_support import plan
+
+
+def request(target):
+    return MtuRequest(target, StatedNetwork(load_kinds()))
 
 
 @pytest.fixture
@@ -51,7 +57,7 @@ def begin(settings: Settings, monkeypatch: pytest.MonkeyPatch):
 
         monkeypatch.setattr(opening, "GATHERERS", tuple(replace(g, gather=gatherer(g.group)) for g in GATHERERS))
         monkeypatch.setattr(opening, "_copies_gatherer", lambda _: replace(CHANGING, gather=gatherer("changing")))
-        async with aclosing(open_change(settings, Checks(()), request=MtuRequest(target), accepted=accepted)) as events:
+        async with aclosing(open_change(settings, Checks(()), request=request(target), accepted=accepted)) as events:
             return [event async for event in events]
 
     return opening_events

@@ -2,7 +2,7 @@
 
 import pytest
 
-from checks.change.change_plan import Plan
+from checks.change.plan.change_plan import Plan
 from tests.fixtures.change_plans import plan_for, to_change
 
 

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from checks.change.change_plan import Plan, PlannedUse
+from checks.change.plan.change_plan import Plan, PlannedUse
 from checks.model.facts import Cluster, HostSetup, NodeSetup, PrivateUse, Unknown
 from tests.fixtures.change_plans import plan_for, stacked, to_change, with_setup
 from tests.unit.change_gate_support import gate_results

@@ -3,9 +3,9 @@
 import msgspec
 import pytest
 
-from checks.change.change_plan import Gate
-from checks.change.layers import haip_addresses
-from checks.change.verifying import Verification
+from checks.change.plan.change_plan import Gate
+from checks.change.plan.layers import haip_addresses
+from checks.change.session.verifying import Verification
 from checks.model.facts import Address, HaipPath, HaipPaths, Verdict
 from checks.model.settings import Settings
 from tests.unit.change_support import STEPS, SUBNET, cluster, down, nic, plan, setup, until, verification_events

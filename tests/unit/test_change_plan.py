@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checks.change.change_plan import Accepted, ChangeKind, KnownWarning
 from checks.change.gates import GATES
 from checks.change.kinds.mtu import default_target
-from checks.change.planning import PlanError, look_of, needed_checks, next_id
+from checks.change.plan.change_plan import Accepted, ChangeKind, KnownWarning
+from checks.change.plan.planning import PlanError, look_of, needed_checks, next_id
 from checks.change.steps import stack_commands
 from checks.model.facts import (
     Address,

@@ -3,10 +3,10 @@
 import msgspec
 import pytest
 
-from checks.change.change_events import Attested, GateResult, JournalLine, ObservedState, Opened, Verified
-from checks.change.change_plan import ChangeKind
-from checks.change.state import fold
-from checks.change.way_back import make_way_back
+from checks.change.plan.change_plan import ChangeKind
+from checks.change.plan.way_back import make_way_back
+from checks.change.progress.change_events import Attested, GateResult, JournalLine, ObservedState, Opened, Verified
+from checks.change.progress.state import fold
 from checks.model.facts import NetworkService
 from checks.model.finding import Status
 from tests.fixtures.change_plans import plan_for, stacked, to_change, with_setup

@@ -2,7 +2,7 @@
 
 import pytest
 
-from checks.change.vendors_file import load_kinds
+from checks.change.session.vendors_file import load_kinds
 from checks.model.facts import (
     LldpNeighbour,
 )

@@ -7,10 +7,10 @@ import msgspec
 import pytest
 
 import checks.change
-from checks.change import codes
-from checks.change.change_plan import Accepted
 from checks.change.kinds.mtu_obstacles import mtu_obstacles
-from checks.change.planning import PlanError
+from checks.change.plan import codes
+from checks.change.plan.change_plan import Accepted
+from checks.change.plan.planning import PlanError
 from checks.model.facts import (
     ActiveVersion,
     ClusterMember,

@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from checks.change import decisions
-from checks.change.change_events import Attested, GateResult, Overridden, Reopened, Verified
-from checks.change.change_plan import Gate, Step
-from checks.change.change_report import report_of
-from checks.change.state import ChangeError
+from checks.change.board.change_report import report_of
+from checks.change.plan.change_plan import Gate, Step
+from checks.change.progress import decisions
+from checks.change.progress.change_events import Attested, GateResult, Overridden, Reopened, Verified
+from checks.change.progress.state import ChangeError
 from checks.model.finding import Status
 from tests.unit.change_support import STEPS, after, cluster, down, passed, plan, until, verification_events
 from tests.unit.change_wanted_support import UP, looked

@@ -12,10 +12,12 @@ import html5lib
 import msgspec
 import pytest
 
-from checks.change.board_html import to_html
-from checks.change.board_markdown import to_markdown
-from checks.change.board_page import page_of
-from checks.change.change_events import (
+from checks.change.board.board_html import to_html
+from checks.change.board.board_markdown import to_markdown
+from checks.change.board.board_page import page_of
+from checks.change.board.change_report import ChangeReport, report_of
+from checks.change.plan.change_plan import ChangeKind, Plan, PlannedDatabase
+from checks.change.progress.change_events import (
     AnyEvent,
     Attested,
     Closed,
@@ -29,9 +31,7 @@ from checks.change.change_events import (
     Surprised,
     Verified,
 )
-from checks.change.change_plan import ChangeKind, Plan, PlannedDatabase
-from checks.change.change_report import ChangeReport, report_of
-from checks.change.state import Change, fold
+from checks.change.progress.state import Change, fold
 from checks.model.exit_codes import ExitCode
 from checks.model.finding import Status
 from checks.report.html.html_page import to_html as to_page

@@ -6,11 +6,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from checks.change.change_events import Attested, Closed, Noted, Overridden, Reopened, RolledBack
-from checks.change.change_journal import ChangeJournal
-from checks.change.change_plan import Accepted, ChangeKind
-from checks.change.change_report import ChangeReport, ReportedFile, report_of
-from checks.change.state import fold
+from checks.change.board.change_report import ChangeReport, ReportedFile, report_of
+from checks.change.plan.change_plan import Accepted, ChangeKind
+from checks.change.progress.change_events import Attested, Closed, Noted, Overridden, Reopened, RolledBack
+from checks.change.progress.state import fold
+from checks.change.record.change_journal import ChangeJournal
 from checks.model.exit_codes import ExitCode
 from checks.model.facts import BeforeAfter
 from checks.model.finding import Status

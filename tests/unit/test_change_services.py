@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from checks.change.change_plan import PlannedDatabase, PlannedPluggable
+from checks.change.plan.change_plan import PlannedDatabase, PlannedPluggable
 from checks.model.facts import Changing, Managed, ManagedDatabase, MissingRight, OpenPluggable, Unknown
 from checks.model.finding import Finding, Status
 from tests.fixtures.change_plans import PROD, plan_for, to_change

@@ -9,19 +9,21 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from checks.change import verifying
-from checks.change.change_events import Attested, Closed, Noted, Overridden, RolledBack, Verified
-from checks.change.change_journal import ChangeJournal, ChangeJournalError
-from checks.change.change_session import ChangeSession
-from checks.change.copies import listed_names, other_copies, parse_copy
 from checks.change.gates.backup_gates import archive_path, backup_paths
-from checks.change.journal_files import current, directory_of, journals
-from checks.change.journal_names import SUFFIX
 from checks.change.kinds.mtu import MtuRequest
-from checks.change.opening import open_change
-from checks.change.planning import look_of
-from checks.change.state import ChangeError
-from checks.change.verifying import Concluded
+from checks.change.plan.planning import look_of
+from checks.change.plan.stated_network import StatedNetwork
+from checks.change.progress.change_events import Attested, Closed, Noted, Overridden, RolledBack, Verified
+from checks.change.progress.journal_names import SUFFIX
+from checks.change.progress.state import ChangeError
+from checks.change.record.change_journal import ChangeJournal, ChangeJournalError
+from checks.change.record.copies import listed_names, other_copies, parse_copy
+from checks.change.record.journal_files import current, directory_of, journals
+from checks.change.session import verifying
+from checks.change.session.change_session import ChangeSession
+from checks.change.session.opening import open_change
+from checks.change.session.vendors_file import load_kinds
+from checks.change.session.verifying import Concluded
 from checks.model.facts import Cluster, Unknown
 from checks.model.journal import Journal
 from checks.model.settings import ChangeSettings, Settings
@@ -32,6 +34,10 @@ from checks.sources.nodes.shell import Shell
 from tests.unit.change_support import AGREED, cluster, down, passed, plan, until
 
 WHO = {"who": "oracle@rac1", "version": "1"}
+
+
+def request(target):
+    return MtuRequest(target, StatedNetwork(load_kinds()))
 
 
 @pytest.fixture
@@ -264,7 +270,7 @@ def test_no_change_is_chosen_while_a_journal_is_damaged(settings, journal):
 
 
 async def begin(settings: Settings, monkeypatch, now: Cluster) -> list[object]:
-    from checks.change import opening
+    from checks.change.session import opening
 
     def gatherer(group: str):
         async def gather(session, known):
@@ -275,7 +281,7 @@ async def begin(settings: Settings, monkeypatch, now: Cluster) -> list[object]:
     fakes = tuple(replace(g, gather=gatherer(g.group)) for g in GATHERERS)
     monkeypatch.setattr(opening, "GATHERERS", fakes)
     monkeypatch.setattr(opening, "_copies_gatherer", lambda _: replace(CHANGING, gather=gatherer("changing")))
-    async with aclosing(open_change(settings, Checks(()), request=MtuRequest(9000))) as events:
+    async with aclosing(open_change(settings, Checks(()), request=request(9000))) as events:
         return [event async for event in events]
 
 
@@ -290,7 +296,7 @@ async def test_a_second_change_is_refused_before_anything_is_planned(settings, j
 async def test_nothing_is_checked_on_a_node_of_an_open_change(settings):
     here = plan(nodes=("rac1", os.uname().nodename))
     ChangeJournal.open_new(directory_of(settings), here, look_of(cluster(), here), **WHO)
-    async with aclosing(open_change(settings, Checks(()), request=MtuRequest(9000))) as events:
+    async with aclosing(open_change(settings, Checks(()), request=request(9000))) as events:
         with pytest.raises(ChangeError, match="2026-11-20-a of prodrac is still open"):
             await anext(events)
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from checks.change import decisions
-from checks.change.change_events import Reopened, Surprised, Verified
-from checks.change.change_plan import Accepted, ChangeKind, Plan
-from checks.change.change_report import report_of as change_report
-from checks.change.change_text import headline
+from checks.change.board.change_report import report_of as change_report
 from checks.change.gates import GATES
 from checks.change.gates.gate import GateContext
 from checks.change.kinds.larger_buffers import ReceiveBuffersRequest
-from checks.change.obstacles import PlanError
-from checks.change.state import Change, ChangeError
-from checks.change.verifying import conclude
-from checks.change.way_back import make_way_back
+from checks.change.plan.change_plan import Accepted, ChangeKind, Plan
+from checks.change.plan.obstacles import PlanError
+from checks.change.plan.way_back import make_way_back
+from checks.change.progress import decisions
+from checks.change.progress.change_events import Reopened, Surprised, Verified
+from checks.change.progress.change_text import headline
+from checks.change.progress.state import Change, ChangeError
+from checks.change.session.verifying import conclude
 from checks.model.facts import Changing, Cluster, SysctlFiles, SysctlLine, TunedProfile, Unknown
 from checks.model.finding import Finding, Status
 from tests.fixtures.change_plans import every_interface, with_setup

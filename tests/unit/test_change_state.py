@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checks.change import decisions
-from checks.change.change_events import (
+from checks.change.plan.change_plan import ChangeKind, Gate, Step
+from checks.change.progress import decisions
+from checks.change.progress.change_events import (
     AnyEvent,
     Attested,
     Closed,
@@ -18,8 +19,7 @@ from checks.change.change_events import (
     RolledBack,
     Verified,
 )
-from checks.change.change_plan import ChangeKind, Gate, Step
-from checks.change.state import Change, ChangeError, StepStatus, advance, fold
+from checks.change.progress.state import Change, ChangeError, StepStatus, advance, fold
 from checks.model.finding import Status
 from tests.unit.change_support import AGREED, STEPS, after, change, lines, passed, plan, until
 

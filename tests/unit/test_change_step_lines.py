@@ -8,7 +8,9 @@ from collections.abc import Callable
 import msgspec
 import pytest
 
-from checks.change.change_events import (
+from checks.change.plan.change_plan import Commands, Gate, Step
+from checks.change.plan.obstacles import Obstacle
+from checks.change.progress.change_events import (
     AnyEvent,
     Closed,
     GateResult,
@@ -17,9 +19,7 @@ from checks.change.change_events import (
     Reopened,
     Verified,
 )
-from checks.change.change_plan import Commands, Gate, Step
-from checks.change.obstacles import Obstacle
-from checks.change.state import Change
+from checks.change.progress.state import Change
 from checks.model.finding import Status
 from tests.unit.change_journals import plan, verification
 from tests.unit.change_lines_support import AGREED, LIVE, SWITCHED, change, text, words

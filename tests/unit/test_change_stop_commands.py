@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from checks.change.change_plan import PlannedDatabase
+from checks.change.plan.change_plan import PlannedDatabase
 from checks.change.steps import stack_commands
 
 PLANNED = PlannedDatabase(name="prod", instances={"rac1": "prod1", "rac2": "prod2"})

@@ -7,15 +7,15 @@ from dataclasses import replace
 import msgspec
 import pytest
 
-from checks.change import verifying
-from checks.change.change_events import Booted, Overridden, Reopened, RolledBack, Surprise
-from checks.change.change_plan import ChangeKind, Gate, Step
-from checks.change.change_text import sentence_of
-from checks.change.concluding import figures_of
 from checks.change.gates import looked_at, watched
-from checks.change.open_here import node_here
-from checks.change.state import Change
-from checks.change.verifying import Concluded, Verification, conclude, settings_for
+from checks.change.plan.change_plan import ChangeKind, Gate, Step
+from checks.change.progress.change_events import Booted, Overridden, Reopened, RolledBack, Surprise
+from checks.change.progress.change_text import sentence_of
+from checks.change.progress.concluding import figures_of
+from checks.change.progress.state import Change
+from checks.change.session import verifying
+from checks.change.session.open_here import node_here
+from checks.change.session.verifying import Concluded, Verification, conclude, settings_for
 from checks.model.facts import (
     Activity,
     BeforeAfter,

@@ -8,9 +8,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from checks.change.change_events import Noted, Surprise, Surprised
-from checks.change.change_journal import ChangeJournal
-from checks.change.change_session import ChangeSession
+from checks.change.progress.change_events import Noted, Surprise, Surprised
+from checks.change.record.change_journal import ChangeJournal
+from checks.change.session.change_session import ChangeSession
 from checks.model.exit_codes import ExitCode
 from checks.model.finding import Status
 from tests.unit.change_command_support import AGREED, SWITCHED, command_on
@@ -114,7 +114,7 @@ def session_that_reports(*events):
 
 
 def change_context_concluded(events):
-    from checks.change.verifying import Concluded
+    from checks.change.session.verifying import Concluded
 
     return Concluded(events, None)
 

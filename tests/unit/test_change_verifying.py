@@ -2,9 +2,9 @@
 
 import msgspec
 
-from checks.change.change_plan import Gate
-from checks.change.verifying import results_of
-from checks.model.finding import Finding, Remedy, Status
+from checks.change.plan.change_plan import Gate
+from checks.change.session.verifying import results_of
+from checks.model.finding import Finding, NextStep, Status
 from tests.unit.change_support import (
     NODES,
     STEPS,
@@ -73,7 +73,7 @@ def test_a_built_in_check_reports_the_paths_together_and_single_nodes():
         title="Odd.",
         subject="rac2 eth1 1500",
         nodes=("rac2",),
-        next=(Remedy("Look.", ("ip link",), "any user on rac2"), Remedy("Ask.")),
+        next=(NextStep("Look.", ("ip link",), "any user on rac2"), NextStep("Ask.")),
     )
     first, second = results_of(Gate("df-ping"), (both, one))
     assert (first.node, second.node, second.text) == ("", "rac2", "eth1 1500")

@@ -26,17 +26,18 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from checks.change import change_session, decisions
-from checks.change.change_events import AnyEvent, JournalLine, Overridden, RolledBack, Surprised, Verified
-from checks.change.change_journal import ChangeJournal
-from checks.change.change_session import ChangeSession
-from checks.change.concluding import conclude
 from checks.change.gates import gate_checks
-from checks.change.planning import look_of
-from checks.change.standing_alarms import standing_alarms
-from checks.change.state import Change, ChangeError, StepStatus, advance, fold
-from checks.change.verifying import Concluded
-from checks.change.way_back import make_way_back
+from checks.change.plan.planning import look_of
+from checks.change.plan.way_back import make_way_back
+from checks.change.progress import decisions
+from checks.change.progress.change_events import AnyEvent, JournalLine, Overridden, RolledBack, Surprised, Verified
+from checks.change.progress.concluding import conclude
+from checks.change.progress.standing_alarms import standing_alarms
+from checks.change.progress.state import Change, ChangeError, StepStatus, advance, fold
+from checks.change.record.change_journal import ChangeJournal
+from checks.change.session import change_session
+from checks.change.session.change_session import ChangeSession
+from checks.change.session.verifying import Concluded
 from checks.model.report import Report, make_report
 from checks.model.settings import Settings
 from checks.run.check_discovery import discover

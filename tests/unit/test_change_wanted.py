@@ -3,9 +3,9 @@
 import msgspec
 import pytest
 
-from checks.change.change_events import ObservedState, RolledBack, Surprise, Surprised, Verified
-from checks.change.change_plan import ChangeKind
-from checks.change.state import Change
+from checks.change.plan.change_plan import ChangeKind
+from checks.change.progress.change_events import ObservedState, RolledBack, Surprise, Surprised, Verified
+from checks.change.progress.state import Change
 from tests.fixtures.clusters import interface
 from tests.unit.change_gate_support import commands, gate_results
 from tests.unit.change_support import (

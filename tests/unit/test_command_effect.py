@@ -5,10 +5,10 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from checks.change.vendors_file import load_kinds
+from checks.change.session.vendors_file import load_kinds
 from checks.model.command_effect import effect_of
 from checks.model.effect import Effect
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.report.folding import alone
 from checks.report.html.html_page import to_html
 from checks.report.json_report import to_json
@@ -108,18 +108,18 @@ def test_a_command_without_limits_or_unknown_is_not_judged(command: str) -> None
 
 
 def test_a_step_shows_what_it_does_where_it_changes_or_disturbs_something() -> None:
-    ring = Remedy("Enlarge the ring.", ("ethtool -g eth1", "ethtool -G eth1 rx 4096"), "root on rac2", is_change=True)
+    ring = NextStep("Enlarge the ring.", ("ethtool -g eth1", "ethtool -G eth1 rx 4096"), "root on rac2", is_change=True)
     assert ring.effect is Effect.NODE_OUT_FIRST
     assert ring.advice.startswith("Enlarge the ring. The link drops: take the node out of the cluster first")
-    assert Remedy("Look.", ("ethtool eth1",)).advice == "Look."
-    assert Remedy("Plan it.", is_change=True, effect=Effect.CLUSTER_DOWN_FIRST).advice.endswith("down on all nodes.")
-    assert Remedy("Look.", ("acme-tool show",)).advice == f"Look. {Effect.NOT_JUDGED.sentence}"
-    assert msgspec.json.decode(msgspec.json.encode(ring), type=Remedy) == ring
+    assert NextStep("Look.", ("ethtool eth1",)).advice == "Look."
+    assert NextStep("Plan it.", is_change=True, effect=Effect.CLUSTER_DOWN_FIRST).advice.endswith("down on all nodes.")
+    assert NextStep("Look.", ("acme-tool show",)).advice == f"Look. {Effect.NOT_JUDGED.sentence}"
+    assert msgspec.json.decode(msgspec.json.encode(ring), type=NextStep) == ring
     assert msgspec.to_builtins(ring)["effect"] == "node-out-first"
 
 
 def test_every_format_shows_the_effect() -> None:
-    ring = Remedy("Enlarge the ring.", ("ethtool -G eth1 rx 4096",), "root on rac2", is_change=True)
+    ring = NextStep("Enlarge the ring.", ("ethtool -G eth1 rx 4096",), "root on rac2", is_change=True)
     finding = Finding(code="X-1", check="x", status=Status.FAIL, title="Bad.", next=(ring,))
     report = msgspec.structs.replace(report_of(cluster(2)), findings=(finding,))
     texts = {

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from checks.change.journal_files import directory_of
+from checks.change.record.journal_files import directory_of
 from checks.model.settings import Settings
 from checks.run.directories import change_directory, config_directory, state_directory
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from checks.change.change_journal import ChangeJournal
-from checks.change.journal_names import EXPERIMENTS
-from checks.change.planning import look_of
+from checks.change.plan.planning import look_of
+from checks.change.progress.journal_names import EXPERIMENTS
+from checks.change.record.change_journal import ChangeJournal
 from tests.fixtures.change_plans import to_change
 from tests.unit.change_support import plan as change_plan
 from tests.unit.test_change_experiment import made

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from checks.model.facts import Cluster
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.hypothesis import Diagnosis, Hypothesis, Standing
 from checks.model.observation import Fate, Observation
 from checks.model.report import Report, make_report
@@ -13,13 +13,13 @@ from checks.model.traffic import Traffic
 from checks.rules.fitting_steps import with_fitting_steps
 
 TIME = "2026-11-20T14:02:31.000+01:00"
-PATHS = Remedy("Test the paths.", ("racwire check df-ping",))
-BY_HAND = Remedy("Look at the rules.", ("nft list ruleset",), "root on rac2")
-ASK = Remedy("Ask the network team.")
+PATHS = NextStep("Test the paths.", ("racwire check df-ping",))
+BY_HAND = NextStep("Look at the rules.", ("nft list ruleset",), "root on rac2")
+ASK = NextStep("Ask the network team.")
 PASSED = Finding(check="df-ping", code="IC-PATH-001", status=Status.PASS, title="All pass.", subject="4 paths")
 
 
-def found(*steps: Remedy, check: str = "instance-ping", code: str = "IC-PING-002", observed=()) -> Finding:
+def found(*steps: NextStep, check: str = "instance-ping", code: str = "IC-PING-002", observed=()) -> Finding:
     return Finding(
         check=check, code=code, status=Status.FAIL, title="Slow.", subject="slow", next=steps, observed=tuple(observed)
     )
@@ -32,7 +32,7 @@ def report(*findings: Finding, settings: dict | None = None, causes: tuple[Hypot
     )  # fmt: skip
 
 
-def steps_of(made: Report, code: str = "IC-PING-002") -> tuple[Remedy, ...]:
+def steps_of(made: Report, code: str = "IC-PING-002") -> tuple[NextStep, ...]:
     (finding,) = (f for f in with_fitting_steps(made).findings if f.code == code)
     return finding.next
 
@@ -50,19 +50,19 @@ def test_a_check_that_does_not_know_all_is_advice():
 
 
 def test_a_check_may_ask_to_be_run_again():
-    again = Remedy("Run it again.", ("racwire check instance-ping",))
+    again = NextStep("Run it again.", ("racwire check instance-ping",))
     assert steps_of(report(found(again))) == (again,)
 
 
 def test_the_command_alone_goes_where_a_step_has_others():
-    step = Remedy("Look.", ("racwire check df-ping", "ip link show"))
+    step = NextStep("Look.", ("racwire check df-ping", "ip link show"))
     (left,) = steps_of(report(found(step), PASSED))
     assert (left.text, left.commands) == ("Look.", ("ip link show",))
 
 
 def test_where_no_step_is_left_the_findings_of_the_check_are_to_be_read():
     (left,) = steps_of(report(found(PATHS), PASSED))
-    assert left == Remedy("Read what df-ping found in this run.")
+    assert left == NextStep("Read what df-ping found in this run.")
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_where_no_step_is_left_the_findings_of_the_check_are_to_be_read():
     ],
 )
 def test_more_than_was_executed_is_advice(command, settings, is_left):
-    step = Remedy("Look closer.", (command,))
+    step = NextStep("Look closer.", (command,))
     assert (step in steps_of(report(found(step, BY_HAND), PASSED, settings=settings))) is is_left
 
 

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from checks.change import decisions
-from checks.change.change_events import Attested, Noted
-from checks.change.change_report import report_of
-from checks.change.change_text import sentence_of
-from checks.change.obstacles import PlanError
-from checks.change.state import Change, ChangeError, fold
-from checks.change.vendors_file import load_kinds
-from checks.change.way_back import make_way_back
+from checks.change.board.change_report import report_of
+from checks.change.plan.obstacles import PlanError
+from checks.change.plan.way_back import make_way_back
+from checks.change.progress import decisions
+from checks.change.progress.change_events import Attested, Noted
+from checks.change.progress.change_text import sentence_of
+from checks.change.progress.state import Change, ChangeError, fold
+from checks.change.session.vendors_file import load_kinds
 from checks.model.exit_codes import ExitCode
 from checks.model.facts import Cluster, HostSetup, LldpNeighbour, Unknown
 from tests.fixtures.change_plans import plan_for, to_change, with_setup

@@ -82,7 +82,7 @@ def changes_in_words() -> Iterator[tuple[str, ast.Call]]:
     """Yield each call in the source that makes a change without a command, with its file."""
     for path in sorted((ROOT / "checks").rglob("*.py")):
         for call in ast.walk(source_tree(path)):
-            if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "Remedy":
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "NextStep":
                 keywords = {keyword.arg for keyword in call.keywords}
                 has_commands = "commands" in keywords or len(call.args) > 1
                 if "is_change" in keywords and not has_commands:

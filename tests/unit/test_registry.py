@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import checks
-from checks.change.copies import other_copies
 from checks.change.gates import documented
+from checks.change.record.copies import other_copies
 from checks.model.facts import Clusterware
 from checks.model.journal import Journal
 from checks.model.settings import ClusterSettings, DatabaseSettings, SamplingSettings, Settings

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from checks import whole_files
 from checks.model.check import Kind
 from checks.model.facts import UnaskedInstance
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.report import Report
 from checks.whole_files import OutputError, OutputFile, write_whole
 from tests.fixtures.clusters import cluster
@@ -80,7 +80,7 @@ def test_hostile_names_are_escaped():
 
 def test_names_and_commands_never_begin_a_line_of_their_own():
     named = msgspec.structs.replace(database(), name="prod\nFAIL")
-    step = Remedy("Look:", where="rac1", commands=("ip link\nFAIL",))
+    step = NextStep("Look:", where="rac1", commands=("ip link\nFAIL",))
     found = Finding(check="t", code="T-1", status=Status.FAIL, title="x", next=(step,))
     report = report_of(msgspec.structs.replace(cluster(2), database=named))
     report = msgspec.structs.replace(report, racwire_version="1\nFAIL", findings=(found,))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 
 from checks.model.facts import Unknown
-from checks.model.finding import PROBLEMS, Finding, Key, Remedy, Status, Waived, keyed
+from checks.model.finding import PROBLEMS, Finding, Key, NextStep, Status, Waived, keyed
 from checks.model.hypothesis import Diagnosis, Footprint, How, Hypothesis, LossAccount, Place, Standing, Together
 from checks.model.report import Report, make_report
 from checks.model.traffic import Traffic
@@ -25,9 +25,9 @@ from tests.fixtures.reports import report_of
 from tui.cli.text_report import text_report
 
 FIRST, NET = "192.168.10.0/24", "192.168.11.0/24"
-LOOK = Remedy("Read the counters.", ("nstat -az UdpRcvbufErrors",), "root on rac2")
-ASK = Remedy("Ask the network team for the drops of the port.")
-CHANGE = Remedy("Raise the buffers.", ("sysctl -w net.core.rmem_default=262144",), "root on rac2", is_change=True)
+LOOK = NextStep("Read the counters.", ("nstat -az UdpRcvbufErrors",), "root on rac2")
+ASK = NextStep("Ask the network team for the drops of the port.")
+CHANGE = NextStep("Raise the buffers.", ("sysctl -w net.core.rmem_default=262144",), "root on rac2", is_change=True)
 WAIVED = Waived("known", "Ann Lee", "2027-01-31")
 
 
@@ -232,7 +232,7 @@ def test_the_account_that_no_cause_explains_is_with_the_loss():
 
 def test_a_node_that_could_not_be_read_is_one_entry_without_the_step_that_runs_checks_again():
     reason = Unknown("ssh asked for a password.")
-    again = Remedy("Fix the cause named above, then run this check again.", ("racwire check a",))
+    again = NextStep("Fix the cause named above, then run this check again.", ("racwire check a",))
     unread = [
         finding(code, Status.UNKNOWN, title=f"rac2 could not be read ({code}).", lacks=(reason,), next=(LOOK, again))
         for code in ("T-1", "T-2", "T-3")
@@ -260,7 +260,7 @@ def test_the_brief_text_has_the_cause_because_what_it_explains_and_next_in_this_
 def test_the_brief_text_is_at_most_30_lines_up_to_the_end_of_next_whatever_the_finding_has(monkeypatch):
     words = "a long reason with many words in it, " * 6
     commands = tuple(f"ethtool -S eth{n}" for n in range(12))
-    steps = [Remedy(f"Look at {n}: {words}", commands, "root on rac2") for n in range(6)]
+    steps = [NextStep(f"Look at {n}: {words}", commands, "root on rac2") for n in range(6)]
     long = finding("IC-UDP-002", seen=(words,) * 8, next=(*steps, CHANGE))
     effects = [finding("IC-LOST-002", title=f"Effect {n}: {words}") for n in range(9)]
     shown = cause(shown_by=keys(long), explains=tuple(key(e, n) for n, e in enumerate(effects)))

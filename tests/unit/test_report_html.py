@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from checks.model.facts import Unknown
-from checks.model.finding import Finding, Remedy, Status, Waived
+from checks.model.finding import Finding, NextStep, Status, Waived
 from checks.model.journal import Entry
 from checks.model.report import Report, Rerun, WaiverStanding
 from checks.report.html.html_page import to_html
@@ -109,7 +109,7 @@ def test_a_problem_has_seen_expected_next_and_why():
 
 
 def test_a_change_is_marked_wherever_it_stands():
-    steps = (Remedy("Look.", ("ip link",), "root on rac2"), Remedy("Raise it.", is_change=True))
+    steps = (NextStep("Look.", ("ip link",), "root on rac2"), NextStep("Raise it.", is_change=True))
     page = Page(with_first(report_of(black_hole()), next=steps))
     for part in ("first", "p1"):
         items = [words(e) for e in page.by_id(part).iter() if name_of(e) == "li"]

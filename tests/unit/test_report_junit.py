@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from checks.model.facts import NotAsked
-from checks.model.finding import Finding, Remedy, Status, Table, Waived
+from checks.model.finding import Finding, NextStep, Status, Table, Waived
 from checks.model.report import Report, Rerun, WaiverStanding
 from checks.report.junit import to_junit
 from tests.fixtures.clusters import cluster
@@ -164,7 +164,7 @@ def test_a_failure_has_all_parts_of_the_finding():
         expected=("0 lost",),
         why="A block that is lost is asked for again.",
         table=Table(("to", "rac1"), (("rac2", "37"),), "blocks lost"),
-        next=(Remedy("Look.", ("ip -s link",), "root on rac1"), Remedy("Mend it.", is_change=True)),
+        next=(NextStep("Look.", ("ip -s link",), "root on rac1"), NextStep("Mend it.", is_change=True)),
     )
     assert parsed(of(failure)).findtext(".//failure") == (
         "Blocks get lost.\nSeen: 37 lost\nto | rac1\nrac2 | 37\nblocks lost\nExpected: 0 lost\n"

@@ -11,7 +11,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from checks.model.facts import NotAsked
-from checks.model.finding import EvidenceRef, Finding, Remedy, Status, Table, Waived
+from checks.model.finding import EvidenceRef, Finding, NextStep, Status, Table, Waived
 from checks.model.journal import Entry
 from checks.model.report import Report, WaiverStanding
 from checks.model.sanitize import sanitize
@@ -188,7 +188,7 @@ def test_skipped_checks_and_unreadable_facts_are_listed():
     limited = msgspec.structs.replace(built.nodes[0], limits=("The routes of rac1 could not be read: root could.",))
     report = msgspec.structs.replace(
         report_of(msgspec.structs.replace(built, nodes=(limited, built.nodes[1]), database=left_out)),
-        findings=tuple(finding(Status.SKIPPED, left_out.reason, next=(Remedy("Connect."),)) for _ in range(2)),
+        findings=tuple(finding(Status.SKIPPED, left_out.reason, next=(NextStep("Connect."),)) for _ in range(2)),
     )
     document = markdown(report)
     assert "## Skipped\n\n- No database connection is set. Skipped: df-ping.\n" in document

@@ -7,7 +7,7 @@ import pytest
 
 from checks.model.check import Kind
 from checks.model.facts import Cluster, NotAsked, UnaskedInstance, Unknown, UnreadNode
-from checks.model.finding import Finding, Remedy, Status, Waived
+from checks.model.finding import Finding, NextStep, Status, Waived
 from checks.model.report import Report, Rerun, WaiverStanding
 from checks.model.sanitize import sanitize
 from checks.report.folding import grouped_by_reason
@@ -70,18 +70,18 @@ def test_checks_that_lack_the_same_facts_share_one_sentence():
     assert headline(with_findings(*lacking)) == "2 checks could not tell: no listener answers."
 
 
-def unread(check: str, *steps: Remedy):
+def unread(check: str, *steps: NextStep):
     text = "Fix the cause named above, then run this check again."
-    again = Remedy(text, (f"racwire check {check}",))
+    again = NextStep(text, (f"racwire check {check}",))
     return finding(Status.UNKNOWN, check=check, seen=("rac2 accepts no key.",), nodes=("rac2",), next=(*steps, again))
 
 
 def test_checks_that_could_not_read_the_same_node_speak_once_with_all_steps():
-    by_hand = Remedy("Try the connection by hand.", ("ssh rac2 true",))
+    by_hand = NextStep("Try the connection by hand.", ("ssh rac2 true",))
     (first,) = grouped_by_reason([unread("interfaces", by_hand), unread("df-ping"), unread("rp-filter")])
     assert [other.check for other in first.others] == ["df-ping", "rp-filter"]
     again = "Fix the cause named above, then run these checks again."
-    assert first.next == (by_hand, Remedy(again, ("racwire check interfaces df-ping rp-filter",)))
+    assert first.next == (by_hand, NextStep(again, ("racwire check interfaces df-ping rp-filter",)))
     elsewhere = msgspec.structs.replace(unread("df-ping"), nodes=("rac3",))
     assert len(list(grouped_by_reason([unread("interfaces"), elsewhere]))) == 2
 
@@ -187,10 +187,10 @@ def test_unqueried_instances_are_the_headline_before_other_doubts():
 
 
 def test_repeating_the_run_is_not_the_first_step():
-    again, inspect = Remedy("Run this check again.", ("racwire check df-ping",)), Remedy("Look.", ("ip link",))
+    again, inspect = NextStep("Run this check again.", ("racwire check df-ping",)), NextStep("Look.", ("ip link",))
     assert first_steps(with_findings(finding(Status.FAIL, next=(again, inspect)))) == (inspect,)
-    lone = with_findings(finding(Status.FAIL, next=(again,)), finding(Status.WARN, next=(Remedy("Ask."),)))
-    assert first_steps(lone) == (Remedy("Ask."),)
+    lone = with_findings(finding(Status.FAIL, next=(again,)), finding(Status.WARN, next=(NextStep("Ask."),)))
+    assert first_steps(lone) == (NextStep("Ask."),)
 
 
 @pytest.mark.parametrize(
@@ -206,8 +206,8 @@ def test_the_reason_why_no_database_was_queried_is_a_fact_too(fact, expected):
 
 
 def test_a_change_is_never_the_only_first_step():
-    change = Remedy("Raise the MTU.", is_change=True)
-    inspect = Remedy("Look.", ("ip link",))
+    change = NextStep("Raise the MTU.", is_change=True)
+    inspect = NextStep("Look.", ("ip link",))
     lone, good = finding(Status.FAIL, next=(change,)), finding(Status.WARN, next=(inspect, change))
     assert first_steps(with_findings(lone)) == ()
     assert first_steps(with_findings(lone, good)) == (inspect, change)

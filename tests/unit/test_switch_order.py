@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from checks.change.change_plan import Plan
+from checks.change.plan.change_plan import Plan
 from checks.model.facts import Bond, Cluster, HostSetup, LldpNeighbour
 from checks.model.settings import Settings
 from tests.fixtures.change_plans import infiniband, plan_for, stacked, to_change, with_setup

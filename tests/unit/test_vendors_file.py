@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checks.change.vendors import PORT, Kinds, SwitchKind, commands_of, showing
-from checks.change.vendors_file import FILE_LIMIT, VendorsFileError, load_kinds, parse_kinds
+from checks.change.plan.vendors import PORT, Kinds, SwitchKind, commands_of, showing
+from checks.change.session.vendors_file import FILE_LIMIT, VendorsFileError, load_kinds, parse_kinds
 from checks.model.facts import LldpNeighbour
 
 KNOWN = load_kinds()

@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 
 
 def adviser(settings: Settings) -> Callable[[tuple[Finding, ...]], tuple[Finding, ...]]:
-    """Return the function by which the engine rewrites findings: see `checks.change.open_here.advised`."""
+    """Return the function by which the engine rewrites findings: see `checks.change.session.open_here.advised`."""
 
     def advise(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
-        from checks.change.open_here import advised  # late: a start does not wait for the modules of a change
+        from checks.change.session.open_here import advised  # late: a start does not wait for the modules of a change
 
         return advised(findings, settings)
 

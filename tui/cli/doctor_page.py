@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TextIO
 
-from checks.model.finding import Remedy
+from checks.model.finding import NextStep
 from checks.model.wording import counted, few
 from checks.readiness.readiness_items import Readiness, ReadinessItem
 from checks.readiness.refusals import Refusal, Topic
@@ -139,7 +139,7 @@ def _refusal_steps(refusal: Refusal, shown: str, start: Line, width: int, verbos
             yield from _step_lines("" if step.text in shown else text, new, start, width, verbose)
 
 
-def _step_text(step: Remedy) -> str:
+def _step_text(step: NextStep) -> str:
     return f"{step.advice} ({step.where})" if step.where else step.advice
 
 

@@ -134,9 +134,9 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     """Run a command of `racwire experiment` and return its exit code. Raises UsageError where it is not possible."""
     from msgspec.structs import replace
 
-    from checks.change.change_journal import ChangeJournalError
-    from checks.change.journal_files import directory_of
-    from checks.change.journal_names import EXPERIMENTS
+    from checks.change.progress.journal_names import EXPERIMENTS
+    from checks.change.record.change_journal import ChangeJournalError
+    from checks.change.record.journal_files import directory_of
 
     settings = selected(args, settings)
     try:
@@ -158,8 +158,8 @@ def _new(context: ChangeContext) -> int:
     from msgspec.structs import replace
 
     from checks.change.kinds.experiment import ExperimentRequest
-    from checks.change.open_here import open_here
-    from checks.change.state import ChangeError
+    from checks.change.progress.state import ChangeError
+    from checks.change.session.open_here import open_here
     from tui.cli.change.new import open_plan
     from tui.cli.durations import seconds_of
 

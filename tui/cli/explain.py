@@ -15,7 +15,7 @@ from tui.cli.options import add_settings_option
 from tui.text.sanitize import for_encoding, sanitize_lines
 
 if TYPE_CHECKING:
-    from checks.change.vendors import Hypervisor, Kinds, SwitchKind
+    from checks.change.plan.vendors import Hypervisor, Kinds, SwitchKind
     from checks.model.check import Check, Kind
     from checks.model.report import Report
     from checks.predict.topics import ExplainedTopic
@@ -74,8 +74,8 @@ def explained(what: str) -> list[str]:
 
 def _lines(args: argparse.Namespace) -> list[str]:
     """Return the lines of a page, without characters that a terminal would interpret."""
-    from checks.change import codes
     from checks.change.gates import documented
+    from checks.change.plan import codes
     from checks.diagnosis.catalogue import CATALOGUE
     from checks.predict.topics import TOPICS
     from checks.run.check_discovery import Checks, discover
@@ -184,7 +184,7 @@ def _report_with_causes(file: str) -> Report:
 
 def _vendor_kinds(args: argparse.Namespace) -> Kinds:
     """The kinds of racwire, and those of the site's settings. Raises UsageError where a file has a mistake."""
-    from checks.change.vendors_file import VendorsFileError, load_kinds
+    from checks.change.session.vendors_file import VendorsFileError, load_kinds
     from checks.run.settings_file import SettingsError, load_settings
 
     try:
@@ -206,7 +206,7 @@ def _switches(kinds: Kinds) -> Iterator[str]:
 
 
 def _switch_page(key: str, switch: SwitchKind) -> Iterator[str]:
-    from checks.change.vendors import PORT, commands_of, showing
+    from checks.change.plan.vendors import PORT, commands_of, showing
 
     yield f"{key}: commands for jumbo frames on {switch.name}"
     yield ""

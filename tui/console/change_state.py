@@ -13,10 +13,10 @@ from checks.model.report import Report
 from checks.run.events import CheckConcluded, Event, Gathered, GatherProgress, RunStarted
 
 if TYPE_CHECKING:
-    from checks.change.change_journal import FoundJournal
-    from checks.change.change_plan import Accepted
-    from checks.change.obstacles import Obstacle
-    from checks.change.state import Change
+    from checks.change.plan.change_plan import Accepted
+    from checks.change.plan.obstacles import Obstacle
+    from checks.change.progress.state import Change
+    from checks.change.record.change_journal import FoundJournal
 
 
 class Doing(Enum):
@@ -79,7 +79,7 @@ class Refused(msgspec.Struct, frozen=True):
 
     def accepting(self, obstacle: Obstacle, reason: str) -> Refused:
         """Return this refusal with one obstacle accepted."""
-        from checks.change.change_plan import Accepted  # late: the first screen does not wait for it
+        from checks.change.plan.change_plan import Accepted  # late: the first screen does not wait for it
 
         others = tuple(a for a in self.accepted if (a.code, a.title) != (obstacle.code, obstacle.title))
         return msgspec.structs.replace(self, accepted=(*others, Accepted(obstacle.code, obstacle.title, reason)))

@@ -32,9 +32,9 @@ from tui.console.journal_watcher import ChangeSource, JournalWatcher
 from tui.console.messages import ChangeReported
 
 if TYPE_CHECKING:
-    from checks.change.change_events import AnyEvent
-    from checks.change.change_session import ChangeSession
-    from checks.change.state import Change
+    from checks.change.progress.change_events import AnyEvent
+    from checks.change.progress.state import Change
+    from checks.change.session.change_session import ChangeSession
 
 log = logging.getLogger(__name__)
 
@@ -98,9 +98,9 @@ class ChangeWorker:
 
     async def _reported(self, work: Coroutine[None, None, WorkEnded], doing: Doing, closed: asyncio.Event) -> None:
         """Run the work and report how it ended, after its connections are closed."""
-        from checks.change.change_journal import ChangeJournalError
-        from checks.change.obstacles import PlanError
-        from checks.change.state import ChangeError
+        from checks.change.plan.obstacles import PlanError
+        from checks.change.progress.state import ChangeError
+        from checks.change.record.change_journal import ChangeJournalError
 
         self._post(WorkStarted(doing))
         ended = WorkEnded(_CANCELLED)
@@ -118,7 +118,7 @@ class ChangeWorker:
                 self._watcher.poll()
 
     async def _check_gate(self, following: JournalWatcher) -> WorkEnded:
-        from checks.change.verifying import Concluded
+        from checks.change.session.verifying import Concluded
 
         if following.session is None:
             return WorkEnded("There is no change to verify.")
@@ -138,8 +138,8 @@ class ChangeWorker:
         return WorkEnded(_outcome(concluded.events, following.session.change), concluded.report)
 
     async def _make_plan(self, source: ChangeSource, following: JournalWatcher, want: MakePlan) -> WorkEnded:
-        from checks.change.obstacles import PlanError
-        from checks.change.opening import OpeningResult
+        from checks.change.plan.obstacles import PlanError
+        from checks.change.session.opening import OpeningResult
 
         events = source.begin(want.plan, want.accepted)
         try:
@@ -168,7 +168,7 @@ class ChangeWorker:
 
 def _outcome(events: Sequence[AnyEvent], change: Change) -> str:
     """Return a notice on how a check of the gate ended, and the next step; empty where the screen displays that."""
-    from checks.change.change_events import Surprised, Verified
+    from checks.change.progress.change_events import Surprised, Verified
 
     verified = next((event for event in events if isinstance(event, Verified)), None)
     if verified is None or not verified.passed or any(isinstance(event, Surprised) for event in events):

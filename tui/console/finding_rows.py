@@ -9,7 +9,7 @@ from itertools import chain, groupby
 import msgspec
 from msgspec.structs import replace
 
-from checks.model.finding import PROBLEMS, Finding, Key, Remedy, Status, keyed
+from checks.model.finding import PROBLEMS, Finding, Key, NextStep, Status, keyed
 from checks.model.journal import Entry
 from checks.model.report import Report
 from checks.report.causes import ReportEntry, cause_entries
@@ -108,7 +108,7 @@ class FindingRow(msgspec.Struct, frozen=True):
         return self.alike or alone(self.finding)
 
     @property
-    def next(self) -> tuple[Remedy, ...]:
+    def next(self) -> tuple[NextStep, ...]:
         """The next steps of the row."""
         return self.entry.next if self.entry else self.group_of_finding.next
 

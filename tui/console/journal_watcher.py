@@ -23,10 +23,10 @@ from tui.console.change_state import Follow, JournalsRead, WantedPlan
 from tui.console.messages import ChangeReported
 
 if TYPE_CHECKING:
-    from checks.change.change_journal import FoundJournal
-    from checks.change.change_plan import Accepted
-    from checks.change.change_session import ChangeSession
-    from checks.change.opening import OpeningResult
+    from checks.change.plan.change_plan import Accepted
+    from checks.change.record.change_journal import FoundJournal
+    from checks.change.session.change_session import ChangeSession
+    from checks.change.session.opening import OpeningResult
     from checks.run.check_discovery import Checks
     from tui.cli.password import Secret
 
@@ -125,8 +125,8 @@ class JournalWatcher:
         return tuple(map(_stamp_of, paths))
 
     def _read(self, cluster: str | None, node: str) -> JournalsRead:
-        from checks.change.change_journal import ChangeJournalError
-        from checks.change.state import ChangeError
+        from checks.change.progress.state import ChangeError
+        from checks.change.record.change_journal import ChangeJournalError
 
         others: tuple[FoundJournal, ...] = ()
         try:
@@ -172,21 +172,21 @@ class ClusterChanges:
     @property
     def directory(self) -> Path:
         """The directory of the journals."""
-        from checks.change.journal_files import directory_of
+        from checks.change.record.journal_files import directory_of
 
         return directory_of(self._settings)
 
     def journals(self) -> tuple[FoundJournal, ...]:
         """Return all journals in the directory."""
-        from checks.change.journal_files import journals
+        from checks.change.record.journal_files import journals
 
         return journals(self._settings)
 
     def follow(self, cluster: str | None, path: Path | None, node: str) -> ChangeSession:
         """Return the session, on that node, of the change in that journal, or else of the only open change of the
         cluster."""
-        from checks.change.change_session import ChangeSession
-        from checks.change.journal_files import current
+        from checks.change.record.journal_files import current
+        from checks.change.session.change_session import ChangeSession
 
         return ChangeSession(current(self._settings, cluster, path), self._settings, self._password, node)
 
@@ -195,11 +195,11 @@ class ClusterChanges:
     ) -> AsyncGenerator[Event | OpeningResult, None]:
         """Plan and open a change."""
         from checks.change.kinds.mtu import MtuRequest
-        from checks.change.obstacles import PlanError
-        from checks.change.opening import open_change
-        from checks.change.state import ChangeError
-        from checks.change.stated_network import StatedNetwork
-        from checks.change.vendors_file import VendorsFileError, load_kinds
+        from checks.change.plan.obstacles import PlanError
+        from checks.change.plan.stated_network import StatedNetwork
+        from checks.change.progress.state import ChangeError
+        from checks.change.session.opening import open_change
+        from checks.change.session.vendors_file import VendorsFileError, load_kinds
 
         try:
             kinds = await asyncio.to_thread(load_kinds, self._settings.change.switch_kinds)

@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from checks.model.finding import Remedy
+from checks.model.finding import NextStep
 from tui.text.sanitize import sanitize_lines
 
 LIMIT = 16_000
@@ -20,13 +20,13 @@ _SCREEN_CHUNK = 240
 """Bytes of a piece: GNU screen forwards strings of at most 256 bytes."""
 
 
-def commands_text(steps: Iterable[Remedy]) -> str:
+def commands_text(steps: Iterable[NextStep]) -> str:
     """Return the commands in the order of the next steps; comments say who runs them, and mark the steps with
     changes."""
     return "\n".join(_lines(steps))
 
 
-def _lines(steps: Iterable[Remedy]) -> Iterator[str]:
+def _lines(steps: Iterable[NextStep]) -> Iterator[str]:
     for remedy in steps:
         if not remedy.commands:
             continue

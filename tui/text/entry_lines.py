@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from checks.model.finding import Finding, Remedy
+from checks.model.finding import Finding, NextStep
 from checks.model.report import Report
 from checks.model.wording import counted, few
 from checks.report.causes import ReportEntry
@@ -140,7 +140,7 @@ def _effect_lines(
         yield [(" " * start, ""), (f"  and {counted(left, 'more finding')}", "faint")]
 
 
-def _brief_steps(steps: Sequence[Remedy], width: int, room: int) -> Iterator[Line]:
+def _brief_steps(steps: Sequence[NextStep], width: int, room: int) -> Iterator[Line]:
     """Yield the steps that fit, with their numbers: the first look and the first change always, then the others."""
     numbered = list(enumerate(steps, 1))
     wanted = [next((s for s in numbered if s[1].is_change is change), None) for change in (False, True)]
@@ -151,7 +151,7 @@ def _brief_steps(steps: Sequence[Remedy], width: int, room: int) -> Iterator[Lin
     yield from _numbered(numbered, chosen, width)
 
 
-def _numbered(steps: Sequence[tuple[int, Remedy]], chosen: set[int], width: int) -> Iterator[Line]:
+def _numbered(steps: Sequence[tuple[int, NextStep]], chosen: set[int], width: int) -> Iterator[Line]:
     """Yield these steps, and at the end the numbers of the others."""
     indent = STREAM.margin + STREAM.label
     is_first = True
@@ -167,9 +167,9 @@ def _numbered(steps: Sequence[tuple[int, Remedy]], chosen: set[int], width: int)
         yield [(" " * indent, ""), (f"   {noun} {', '.join(left)}: in the full report", "faint")]
 
 
-def _cut(step: Remedy) -> Remedy:
+def _cut(step: NextStep) -> NextStep:
     if step.is_change or len(step.commands) <= _COMMANDS:
         return step
     left = len(step.commands) - _COMMANDS + 1
     note = f"# {counted(left, 'more command')} in the full report"
-    return Remedy(step.text, (*step.commands[: _COMMANDS - 1], note), step.where, effect=step.effect)
+    return NextStep(step.text, (*step.commands[: _COMMANDS - 1], note), step.where, effect=step.effect)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from checks.model.finding import Finding, Remedy, Status, Table
+from checks.model.finding import Finding, NextStep, Status, Table
 from checks.model.report import Report
 from checks.report.causes import ReportEntry, cause_entries, causes_of
 from checks.report.folding import Alike
@@ -165,7 +165,7 @@ def _label(label: str, layout: FindingLayout) -> Span:
 
 
 def remedy_lines(
-    label: str, remedies: Sequence[Remedy], width: int, layout: FindingLayout, first: int = 1
+    label: str, remedies: Sequence[NextStep], width: int, layout: FindingLayout, first: int = 1
 ) -> Iterator[Line]:
     """Yield the next steps, numbered from `first`, each with its commands; a step that changes something is marked
     CHANGE."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from checks.change.change_events import GateResult, JournalLine, Verified
-from checks.change.change_text import GATE_SIGNS, gate_word, minute, texts_by_check
+from checks.change.progress.change_events import GateResult, JournalLine, Verified
+from checks.change.progress.change_text import GATE_SIGNS, gate_word, minute, texts_by_check
 from checks.model.finding import Status
 from tui.text.finding_lines import role_of
 from tui.text.line import Line, Span, command_lines, hanging, sanitize_line

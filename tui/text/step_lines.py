@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from checks.change.change_events import Reopened
-from checks.change.change_plan import Commands, Step
-from checks.change.change_text import STEP_SIGNS, minute, minutes_text
-from checks.change.state import Change, StepStatus
+from checks.change.plan.change_plan import Commands, Step
+from checks.change.progress.change_events import Reopened
+from checks.change.progress.change_text import STEP_SIGNS, minute, minutes_text
+from checks.change.progress.state import Change, StepStatus
 from tui.text.line import Line, Span, cell_len, command_lines, hanging, sanitize_line, width_of, wrapped
 
 STEP_ROLES = {

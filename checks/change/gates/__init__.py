@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from checks.change.change_plan import Gate, Step
 from checks.change.gates.backup_gates import backups_made
 from checks.change.gates.boot_gates import kept_mtu, rebooted
 from checks.change.gates.built_in_checks import CHECKS, as_gate
@@ -33,7 +32,8 @@ from checks.change.gates.service_gates import pdbs_open, services_up
 from checks.change.gates.settings_gates import kept_settings, running_settings, settings_saved
 from checks.change.gates.socket_gate import socket_buffers
 from checks.change.gates.stack_gates import autostart_off, autostart_on, instances_up, stack_down, stack_up
-from checks.change.state import Change
+from checks.change.plan.change_plan import Gate, Step
+from checks.change.progress.state import Change
 from checks.model.check import Check
 
 __all__ = ["GATES", "GateContext", "documented", "gate_checks", "looked_at", "watched"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
-from checks.change.change_plan import OF_NETWORKS, ChangeKind, Layer
 from checks.change.gates.gate import THEN_VERIFY, GateContext, gate, not_known, of_node, whole
+from checks.change.plan.change_plan import OF_NETWORKS, ChangeKind, Layer
 from checks.change.steps.backup_commands import BACKUP_FILES, PROFILE, backup_directory, may_list_archives
 from checks.model.check import Kind
 from checks.model.facts import (
@@ -20,7 +20,7 @@ from checks.model.facts import (
     Unknown,
     VotingFile,
 )
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.wording import counted, lasting, listed
 
 SAVED = Kind("CH-BACKUP-001", "A node's network files are saved")
@@ -88,7 +88,7 @@ def _of_files(context: GateContext, node: str, changing: Changing) -> Finding:
     empty = [p.rpartition("/")[2] for p, f in files.items() if isinstance(f, FileSeen) and f.size_bytes == 0]
     old = [p.rpartition("/")[2] for p, f in files.items() if isinstance(f, FileSeen) and f.mtime_s < made_s]
     again = [
-        Remedy(
+        NextStep(
             f"Run the commands of this step for {node}, as root on {node}.", (f"racwire change next --node {node}",)
         ),
         THEN_VERIFY,
@@ -135,7 +135,7 @@ def _of_files(context: GateContext, node: str, changing: Changing) -> Finding:
     return of_node(SAVED, Status.PASS, node, "saved", f"{saved}.", topic="change files")
 
 
-def _unfit(context: GateContext, node: str, archive: ArchiveSeen | Unknown, again: list[Remedy]) -> Finding | None:
+def _unfit(context: GateContext, node: str, archive: ArchiveSeen | Unknown, again: list[NextStep]) -> Finding | None:
     """Return why the archive of a node does not serve; None where it does, or where root alone can see it."""
     if isinstance(archive, Unknown):
         is_attested = archive.right and not may_list_archives(context.plan.made_by)
@@ -233,7 +233,7 @@ def _registry(context: GateContext, cluster: Cluster, changing: Changing) -> Fin
             Status.INFO,
             f"Whether the cluster's registry (OCR) was saved is not known: {whole(backup.reason)}",
             subject="OCR not known",
-            next=[Remedy("List the manual backups as root.", ("ocrconfig -showbackup manual",), "root on any node")],
+            next=[NextStep("List the manual backups as root.", ("ocrconfig -showbackup manual",), "root on any node")],
             evidence=evidence,
         )
     if backup is None or _is_old(backup, context.plan.made_at):
@@ -244,7 +244,7 @@ def _registry(context: GateContext, cluster: Cluster, changing: Changing) -> Fin
             + (f"; the newest backup is from {backup.taken_at.replace('T', ' ')}." if backup else "."),
             subject="OCR not saved",
             next=[
-                Remedy(
+                NextStep(
                     "Save the registry.",
                     (f"{home}/bin/ocrconfig -manualbackup" if home else "ocrconfig -manualbackup",),
                     "root on any node",

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from checks.change.boot_proofs import BootProof, boot_proofs
-from checks.change.change_plan import Layer
 from checks.change.gates.gate import THEN_VERIFY, VERIFY, GateContext, as_root, gate, not_known, of_node, setups
 from checks.change.gates.mtu_gates import mtu_of
+from checks.change.plan.change_plan import Layer
+from checks.change.progress.boot_proofs import BootProof, boot_proofs
 from checks.change.steps.mtu_commands import kept_lines, restored_lines
 from checks.model.check import Kind
 from checks.model.facts import Cluster, FragileMtu, NetworkService, NodeSetup, Unknown
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.wording import listed
 
 _AFTER_BOOT = (
@@ -37,7 +37,7 @@ BOOT_NOT_KNOWN = Kind("CH-BOOT-005", "Whether a node was booted since the MTU wa
 
 DEFAULT_MTU = 1500
 """The MTU of an Ethernet interface that no configuration sets."""
-_AS_ROOT = Remedy(
+_AS_ROOT = NextStep(
     "Only root may read some files. If root has ssh access to the other nodes, verify as root. Otherwise read the "
     "files by hand, and override the gate with the MTUs that you found.",
     (f"sudo {VERIFY}",),
@@ -120,14 +120,14 @@ def _of_files(context: GateContext, node: str, kept: list[_Kept]) -> Finding:
     return of_node(KEPT, Status.PASS, node, f"{values} at boot", f"{node} will come up with MTU {values}: {files}.")
 
 
-def _keep(context: GateContext, node: str, wrong: list[_Kept]) -> Remedy:
+def _keep(context: GateContext, node: str, wrong: list[_Kept]) -> NextStep:
     """Return the remedy with the lines to run: the step with these lines may be done already, or not in the plan."""
     layers = [own.layer for own in wrong]
     kept = restored_lines(layers) if context.change.is_way_back else kept_lines(layers)
     if kept.lines:
         return as_root(f"Set the MTU in the boot configuration of {node}.", node, *kept.lines)
     names = listed(own.interface for own in layers)
-    return Remedy(f"Set the MTU in the file or script that configures {names} of {node}.", where="root")
+    return NextStep(f"Set the MTU in the file or script that configures {names} of {node}.", where="root")
 
 
 def _kept(context: GateContext, cluster: Cluster, setup: NodeSetup, layer: Layer) -> _Kept:
@@ -201,7 +201,7 @@ def _scripts(setup: NodeSetup, layers: tuple[Layer, ...]) -> Iterator[Finding]:
             )
 
 
-def _edit(node: str, fragile: FragileMtu) -> Iterator[Remedy]:
+def _edit(node: str, fragile: FragileMtu) -> Iterator[NextStep]:
     yield as_root(f"Remove that line from {fragile.file}, or verify that it is for other interfaces.", node)
 
 
@@ -274,7 +274,7 @@ def _not_booted(node: str, how: str, *, lost_the_mtu: bool) -> Finding:
         sentence,
         then=[
             as_root(f"Reboot {which} while Clusterware is down.", node, "reboot"),
-            Remedy("When the node is up again, verify again.", (VERIFY,)),
+            NextStep("When the node is up again, verify again.", (VERIFY,)),
         ],
     )
 
@@ -288,7 +288,7 @@ def _wrong(node: str, wrong: list[Layer], now: dict[str, int | None]) -> Finding
         f"came back at {listed(dict.fromkeys(str(mtu) for mtu in now.values()))}",
         f"{node} was booted and came back with {found}: the boot configuration does not set the planned MTU.",
         then=[
-            Remedy(
+            NextStep(
                 "Set the MTU again, at run time and in the boot configuration.", (f"racwire change next --node {node}",)
             )
         ],

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from checks.change.change_plan import Layer
 from checks.change.gates.gate import GateContext, gate, of_node, setups, whole
-from checks.change.mtu_limits import frame_bytes
+from checks.change.plan.change_plan import Layer
+from checks.change.plan.mtu_limits import frame_bytes
 from checks.model.check import Kind
 from checks.model.facts import Cluster, Clusterware, ConfiguredInterface, LldpNeighbour, Unknown
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.wording import listed
 
 SAME = Kind("CH-CONF-001", "oifcfg names the same networks as before the change")
@@ -86,7 +86,7 @@ def oifcfg_unchanged(context: GateContext, cluster: Cluster) -> Iterator[Finding
         f"oifcfg names other networks than before the change: {listed(differences)}.",
         subject="changed",
         next=[
-            Remedy(
+            NextStep(
                 "Find out who changed the networks in oifcfg, and why: a change of MTU does not need it.",
                 ("oifcfg getif",),
                 "the Grid owner",
@@ -143,7 +143,7 @@ def _of_ports(context: GateContext, node: str, neighbours: tuple[LldpNeighbour, 
             f"{min(size for _, _, size in small)} announced",
             f"The switch carries too small frames for {node}: {listed(ports)}.",
             then=[
-                Remedy(
+                NextStep(
                     "Ask the network team to raise these ports: every switch on the path must carry the larger frames."
                 )
             ],

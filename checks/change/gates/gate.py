@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import wraps
 
-from checks.change.change_plan import Layer, Plan, Step
-from checks.change.state import Change
-from checks.change.wanted import plan_now
+from checks.change.plan.change_plan import Layer, Plan, Step
+from checks.change.progress.state import Change
+from checks.change.progress.wanted import plan_now
 from checks.model.check import Check, Kind
 from checks.model.facts import Cluster, NodeSetup, Unknown
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 
 VERIFY = "racwire change verify"
-THEN_VERIFY = Remedy("Then verify again.", (VERIFY,))
+THEN_VERIFY = NextStep("Then verify again.", (VERIFY,))
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ def of_node(
     text: str,
     sentence: str,
     *,
-    then: Iterable[Remedy] = (),
+    then: Iterable[NextStep] = (),
     topic: str = "setup",
 ) -> Finding:
     """Return the finding of a gate for one node: `text` is a short text for the list, `sentence` is complete."""
@@ -115,7 +115,7 @@ def setups(context: GateContext, cluster: Cluster) -> Iterator[tuple[str, NodeSe
             yield node, Unknown(setup.reason if setup else f"{node} was not read.")
 
 
-def not_known(kind: Kind, node: str, what: str, why: str, *, then: Iterable[Remedy] = ()) -> Finding:
+def not_known(kind: Kind, node: str, what: str, why: str, *, then: Iterable[NextStep] = ()) -> Finding:
     """Return the UNKNOWN finding of a node. `what` starts the sentence: `What runs on rac2 is not known`."""
     sentence = f"{what}: {whole(why[:1].lower() + why[1:])}"
     return of_node(kind, Status.UNKNOWN, node, "not known", sentence, then=then)
@@ -126,6 +126,6 @@ def whole(reason: str) -> str:
     return f"{reason.rstrip('. ')}."
 
 
-def as_root(text: str, node: str, *commands: str) -> Remedy:
+def as_root(text: str, node: str, *commands: str) -> NextStep:
     """Return a remedy with commands for root on a node."""
-    return Remedy(text, commands, f"root on {node}", is_change=True)
+    return NextStep(text, commands, f"root on {node}", is_change=True)

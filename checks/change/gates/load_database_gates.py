@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from checks.change.change_plan import PlannedExperiment
 from checks.change.gates.gate import THEN_VERIFY, GateContext, gate, whole
+from checks.change.plan.change_plan import PlannedExperiment
 from checks.model.check import Kind
 from checks.model.facts import Cluster, Database, Managed, NotGathered, RecoveryArea, RestorePoint, Unknown
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.wording import listed
 
 IS_DATABASE = Kind("CH-TESTDB-001", "The database has the typed name")
@@ -69,7 +69,7 @@ def test_database(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
             Status.FAIL,
             f"The connected database is {cluster.database.name}, and the experiment is for {name}.",
             subject=cluster.database.name,
-            next=[Remedy("Connect to the test database.", ("racwire experiment verify --connect STRING",))],
+            next=[NextStep("Connect to the test database.", ("racwire experiment verify --connect STRING",))],
         )
     elif isinstance(databases, Unknown):
         yield DATABASE_NOT_KNOWN.finding(
@@ -125,20 +125,20 @@ def recovery_area(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
     )
 
 
-def _wrong_area(area: RecoveryArea) -> tuple[str, str, Remedy] | None:
+def _wrong_area(area: RecoveryArea) -> tuple[str, str, NextStep] | None:
     """Return a short text, a sentence and a remedy for an area that does not do; None for one that does."""
     if area.log_mode != "ARCHIVELOG":
         return (
             area.log_mode or "log mode not known",
             f"The database is in {area.log_mode or 'an unknown'} mode, and a guaranteed restore point needs "
             "ARCHIVELOG.",
-            Remedy("Mount one instance, and set the mode.", ("ALTER DATABASE ARCHIVELOG;",), _IN_SQL, is_change=True),
+            NextStep("Mount one instance, and set the mode.", ("ALTER DATABASE ARCHIVELOG;",), _IN_SQL, is_change=True),
         )
     if not area.location or not area.limit_bytes:
         return (
             "no recovery area",
             "The database has no recovery area: db_recovery_file_dest or its size is not set.",
-            Remedy(
+            NextStep(
                 "Set the size and the place.",
                 (
                     "ALTER SYSTEM SET db_recovery_file_dest_size = 200G SCOPE=BOTH SID='*';",
@@ -153,7 +153,7 @@ def _wrong_area(area: RecoveryArea) -> tuple[str, str, Remedy] | None:
             f"{_gb(area.free_bytes)} free",
             f"Only {_gb(area.free_bytes)} of {_gb(area.limit_bytes)} of the recovery area {area.location} are free or "
             "reclaimable: the database stops when it is full.",
-            Remedy("Enlarge the area, or delete backups that are not needed.", (), _IN_SQL),
+            NextStep("Enlarge the area, or delete backups that are not needed.", (), _IN_SQL),
         )
     return None
 
@@ -184,7 +184,7 @@ def restore_point(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
             f"The restore point {name} {what}.",
             subject="not guaranteed" if point else "missing",
             next=[
-                Remedy(
+                NextStep(
                     "Create it, from the same data.",
                     (
                         *((f"DROP RESTORE POINT {name};",) if point else ()),
@@ -223,7 +223,7 @@ def restore_point_dropped(context: GateContext, cluster: Cluster) -> Iterator[Fi
             f"The restore point {name} is still there.",
             subject="still there",
             next=[
-                Remedy("Drop it.", (f"DROP RESTORE POINT {name};",), _IN_SQL, is_change=True),
+                NextStep("Drop it.", (f"DROP RESTORE POINT {name};",), _IN_SQL, is_change=True),
                 THEN_VERIFY,
             ],
             evidence=evidence,

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from checks.change.gates.gate import GateContext, gate, whole
 from checks.model.check import Kind
 from checks.model.facts import Cluster, Unknown
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.wording import listed
 
 SAME = Kind("CH-NODES-001", "The cluster has the same nodes as before the change")
@@ -52,7 +52,7 @@ def members_unchanged(context: GateContext, cluster: Cluster) -> Iterator[Findin
         Status.FAIL,
         f"The cluster has other nodes than the plan: {listed(differences)}.",
         subject="other nodes",
-        next=[Remedy("Roll back or abandon this change. Then plan a change for the present nodes of the cluster.")],
+        next=[NextStep("Roll back or abandon this change. Then plan a change for the present nodes of the cluster.")],
         evidence=evidence,
     )
 

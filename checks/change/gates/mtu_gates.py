@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from checks.change.change_plan import Layer
 from checks.change.gates.gate import THEN_VERIFY, VERIFY, GateContext, as_root, gate, not_known, of_node
-from checks.change.wanted import MtuDemand, demand, differ, stops_first
+from checks.change.plan.change_plan import Layer
+from checks.change.progress.wanted import MtuDemand, demand, differ, stops_first
 from checks.model.check import Kind
 from checks.model.facts import Cluster, Node
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.wording import listed
 
 _MOS = ("MOS 563566.1, causes 5 and 12", "MOS 283684.1")
@@ -130,7 +130,7 @@ def _live(context: GateContext, node: str, read: Node, wrong: list[Layer], runni
     )
 
 
-def _stops(context: GateContext, running: Iterable[str], when: str, command: str) -> Iterator[Remedy]:
+def _stops(context: GateContext, running: Iterable[str], when: str, command: str) -> Iterator[NextStep]:
     for node in running:
         yield as_root(f"Stop Clusterware on {node} {when}.", node, context.tool(node, command))
 
@@ -211,7 +211,7 @@ def _untouched(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
                 node,
                 _seen(context, node, read, moved),
                 f"{_now(node, read, moved)} already, and it is not known whether Clusterware runs on {listed(silent)}.",
-                then=[Remedy(f"Find out whether Clusterware runs on {listed(silent)}. If it runs, stop it.")],
+                then=[NextStep(f"Find out whether Clusterware runs on {listed(silent)}. If it runs, stop it.")],
                 topic="interfaces",
             )
         else:
@@ -240,7 +240,7 @@ def _changed_live(context: GateContext, node: str, read: Node, moved: list[Layer
                 node,
                 *set_commands(moved, {layer.interface: layer.mtu_before for layer in moved}, read),
             ),
-            Remedy("Do nothing else until every node has the same MTU again. Then verify again.", (VERIFY,)),
+            NextStep("Do nothing else until every node has the same MTU again. Then verify again.", (VERIFY,)),
         ],
         topic="interfaces",
     )

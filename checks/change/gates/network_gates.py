@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from checks.change.change_plan import PlannedNetwork
 from checks.change.gates.gate import THEN_VERIFY, GateContext, as_root, gate, not_known, of_node
-from checks.change.network_change import address_of
-from checks.change.wanted import is_up_now
+from checks.change.plan.change_plan import PlannedNetwork
+from checks.change.plan.network_change import address_of
+from checks.change.progress.wanted import is_up_now
 from checks.model.check import Kind
 from checks.model.facts import Address, Cluster, Interface, Node
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.networks import in_subnet
 from checks.model.wording import counted, listed
 
@@ -79,7 +79,7 @@ def network_in_place(context: GateContext, cluster: Cluster) -> Iterator[Finding
                 f"{counted(len(wrong), 'network')} missing",
                 f"{node} is not on every private network as planned: {listed(wrong)}.",
                 then=[
-                    Remedy("Check the interfaces.", ("ip -brief address", "ip -brief link"), f"any user on {node}"),
+                    NextStep("Check the interfaces.", ("ip -brief address", "ip -brief link"), f"any user on {node}"),
                     THEN_VERIFY,
                 ],
                 topic="interfaces",
@@ -165,7 +165,7 @@ def network_gone(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
                         *dict.fromkeys(f"ip link set dev {interface.name} down" for interface in found),
                     )
                     if all(len(_own_subnets(interface)) < 2 for interface in found)
-                    else Remedy(f"Remove the address on {names}.", ("ip -brief address",), f"root on {node}"),
+                    else NextStep(f"Remove the address on {names}.", ("ip -brief address",), f"root on {node}"),
                     THEN_VERIFY,
                 ],
                 topic="interfaces",
@@ -213,8 +213,8 @@ def haip_planned(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
                 f"{listed(lacking or extra)} {'without' if lacking else 'with'} HAIP",
                 f"{node} has {listed(parts)}.",
                 then=[
-                    Remedy("Check that HAIP is online.", (context.tool(node, "crsctl stat res -t -init"),), "root"),
-                    Remedy(
+                    NextStep("Check that HAIP is online.", (context.tool(node, "crsctl stat res -t -init"),), "root"),
+                    NextStep(
                         "If the network was not up on the first node when Clusterware started there, stop Clusterware "
                         "on all nodes and start it again: HAIP places its addresses then."
                     ),

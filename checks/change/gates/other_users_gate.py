@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from checks.change.change_plan import PlannedUse
 from checks.change.gates.gate import GateContext, gate, of_node, whole
-from checks.change.other_users import not_read, uses_of
+from checks.change.plan.change_plan import PlannedUse
+from checks.change.plan.other_users import not_read, uses_of
 from checks.model.check import Kind
 from checks.model.facts import Cluster
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.wording import listed
 
 AS_PLANNED = Kind("CH-USER-001", "Storage and copying use the changed interfaces as when the plan was made")
@@ -64,7 +64,7 @@ def other_users(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
                 f"{gone[0].service} missing",
                 f"{node} used {listed(map(_named, gone))} before the change, and does not now.",
                 then=[
-                    Remedy(
+                    NextStep(
                         "Mount the file systems, or log in to the targets.",
                         tuple(map(_again, gone)),
                         f"root on {node}",
@@ -80,7 +80,7 @@ def other_users(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
                 f"{came[0].service} uses {came[0].interface}",
                 f"{listed(map(_named, came))} {'uses' if len(came) == 1 else 'use'} changed interfaces of {node}, and "
                 f"{'is' if len(came) == 1 else 'are'} not in the plan.",
-                then=[_look(node), Remedy("Stop it for the change, or ask its operators about the new MTU.")],
+                then=[_look(node), NextStep("Stop it for the change, or ask its operators about the new MTU.")],
             )
         else:
             text = f"{now[0].service} as planned" if now else "no other users"
@@ -101,7 +101,7 @@ def _again(use: PlannedUse) -> str:
     return f"mount {use.mount}" if use.mount else "iscsiadm -m node -L all"
 
 
-def _look(node: str) -> Remedy:
-    return Remedy(
+def _look(node: str) -> NextStep:
+    return NextStep(
         "Look at mounts and connections.", ("findmnt -t nfs,nfs4,cifs", "ss -Htn state established"), f"root on {node}"
     )

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from checks.change.change_plan import PlannedNetwork
 from checks.change.gates.gate import VERIFY, GateContext, gate, not_known, of_node
+from checks.change.plan.change_plan import PlannedNetwork
 from checks.model.check import Kind
 from checks.model.facts import Cluster, PathProbe, PingSeries, Unknown
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.packet_sizes import packet_of
 from checks.model.wording import counted, listed
 
@@ -83,7 +83,7 @@ def _of_node(context: GateContext, node: str, wrong: list[str], untried: list[st
             f"{more} not refused",
             f"{node} must refuse {more} bytes but does not {wrong[0]}{rest}.",
             then=[
-                Remedy(
+                NextStep(
                     "Check the MTU of the interface and of the route.",
                     ("ip link show", "ip route show"),
                     f"any user on {node}",
@@ -99,7 +99,7 @@ def _of_node(context: GateContext, node: str, wrong: list[str], untried: list[st
             node,
             f"{counted(len(untried), 'path')} not tested",
             f"racwire could not test one byte more from {node} {untried[0]}{rest}.",
-            then=[Remedy("Fix the problem that df-ping reports for this path, then verify again.", (VERIFY,))],
+            then=[NextStep("Fix the problem that df-ping reports for this path, then verify again.", (VERIFY,))],
             topic="path",
         )
     return of_node(
@@ -168,12 +168,12 @@ def quiet_counters(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
                 f"In {change.seconds:.0f} s {node} counted "
                 f"{listed(f'{number:,} {text}' for text, number in counted_now.items())}.",
                 then=[
-                    Remedy(
+                    NextStep(
                         "Check the drop counters of the private interfaces.",
                         ("ip -s -s link show", "nstat -az | grep -i reasm"),
                         f"any user on {node}",
                     ),
-                    Remedy("Verify again: if the loss repeats, it has a lasting cause.", (VERIFY,)),
+                    NextStep("Verify again: if the loss repeats, it has a lasting cause.", (VERIFY,)),
                 ],
                 topic="counters over time",
             )

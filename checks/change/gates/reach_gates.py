@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from checks.change.gates.gate import VERIFY, GateContext, gate, not_known, of_node, setups
 from checks.model.check import Kind
 from checks.model.facts import Cluster, JournalCopy, StoredHash, Unknown
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.wording import counted, listed
 
 _CUT_OFF = (
@@ -54,7 +54,7 @@ def ssh_apart(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
                 node,
                 f"is {named[0]}",
                 f"The name {node} resolves to {listed(named)} on this node, a private address.",
-                then=[Remedy("Find the source of the address.", (f"getent hosts {node}",), "any user on this node")],
+                then=[NextStep("Find the source of the address.", (f"getent hosts {node}",), "any user on this node")],
             )
         elif isinstance(setup, Unknown):
             yield not_known(
@@ -68,7 +68,7 @@ def ssh_apart(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
                 f"ssh on {private[0]}",
                 f"ssh logins to {node} use {listed(private)}, on a private network.",
                 then=[
-                    Remedy(
+                    NextStep(
                         f"Log in to {node} by its public address, or by its console. Then end the ssh sessions over "
                         "the private network."
                     )
@@ -144,7 +144,7 @@ def _judged(context: GateContext, node: str, copy: JournalCopy, own: int) -> Fin
                 f"{node} has a longer copy of this journal: {counted(copy.lines, 'line')} there, "
                 f"{counted(own, 'line')} here.",
                 then=[
-                    Remedy(
+                    NextStep(
                         f"Continue on {node}; or replace this journal by the longer copy.",
                         (f"scp {node}:{copy.path} {copy.path}", VERIFY),
                     )
@@ -160,7 +160,7 @@ def _judged(context: GateContext, node: str, copy: JournalCopy, own: int) -> Fin
         "another change",
         f"Another change of {context.plan.cluster} is open on {node}: {copy.path}.",
         then=[
-            Remedy(
+            NextStep(
                 "Ask the operator of the other change. Close or abandon one of the two changes.",
                 ("racwire change list",),
                 node,
@@ -188,12 +188,12 @@ def _end_missing(node: str, stored: StoredHash, own: int) -> Finding:
         f"hash of line {stored.line} there",
         f"{node} has the hash of line {stored.line} of this journal, but {what}.",
         then=[
-            Remedy(
+            NextStep(
                 "Look for the journal with that line: a copy on another node, or a backup. Continue with that journal.",
                 ("racwire change list",),
                 "any node",
             ),
-            Remedy(
+            NextStep(
                 f"If there is none, keep {stored.path} as evidence under another name, and write a note with the "
                 "reason.",
                 ("racwire change note TEXT", VERIFY),

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
-from checks.change.change_events import RolledBack, Verified
-from checks.change.change_plan import Plan
-from checks.change.change_text import minute
 from checks.change.gates.gate import THEN_VERIFY, GateContext, gate, whole
+from checks.change.plan.change_plan import Plan
+from checks.change.progress.change_events import RolledBack, Verified
+from checks.change.progress.change_text import minute
 from checks.change.steps.recording_commands import RECORD
 from checks.change.steps.recording_commands import compare as compare_line
 from checks.model.check import Kind
 from checks.model.facts import Cluster, NoRecording, NotGathered, SeenRecording, Unknown
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.wording import lasting, listed
 
 WHOLE = Kind("CH-RECORD-001", "A recording meets the requirements of the plan")
@@ -112,13 +112,13 @@ def judged(
             f"There is no recording {found.path} on this node yet.",
             subject="not recorded",
             next=[
-                Remedy("Record the usual load with the command of this step.", ("racwire change next",)),
+                NextStep("Record the usual load with the command of this step.", ("racwire change next",)),
                 THEN_VERIFY,
             ],
         )
         return
     again = [
-        Remedy("Record the usual load again, and replace the existing recording.", _record_again(context)),
+        NextStep("Record the usual load again, and replace the existing recording.", _record_again(context)),
         THEN_VERIFY,
     ]
     if isinstance(found, Unknown):
@@ -150,7 +150,7 @@ def judged(
             Status.INFO,
             f"The private networks were nearly idle during {which}: {moved / 1000:,.0f} KB/s on all nodes together.",
             subject="idle",
-            next=[Remedy("Record under load. Use the same load before and after the change.")],
+            next=[NextStep("Record under load. Use the same load before and after the change.")],
         )
 
 
@@ -201,16 +201,16 @@ def comparison(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
             Status.UNKNOWN, f"The recordings could not be compared: {why}", subject="not compared"
         )
         return
-    compare = Remedy(
+    compare = NextStep(
         "Read the whole comparison.",
         (compare_line(context.change.opened.baseline_file, context.plan.after_file, context.plan.record_s),),
     )
     again = [
-        Remedy(
+        NextStep(
             "Record again under the same load as in the first recording, and replace the second recording.",
             _record_again(context),
         ),
-        Remedy(
+        NextStep(
             "If the gate still does not pass, judge the comparison yourself and override this gate with your reason: "
             "the recording from before the change cannot be repeated.",
             ("racwire change override --by NAME --reason TEXT",),
@@ -221,7 +221,7 @@ def comparison(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
             Status.FAIL,
             f"Worse than before the change: {listed(found.harm)}.",
             subject=found.harm[0],
-            next=[compare, Remedy("Find the cause, or roll back: `racwire change rollback` starts from this step.")],
+            next=[compare, NextStep("Find the cause, or roll back: `racwire change rollback` starts from this step.")],
         )
     elif found.open:
         yield CANNOT_COMPARE.finding(

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 
 from checks.change.gates.configuration_gates import interconnect_lines
 from checks.change.gates.gate import VERIFY, GateContext, gate, whole
-from checks.change.network_change import roles_text, shown
-from checks.change.wanted import registrations
+from checks.change.plan.network_change import roles_text, shown
+from checks.change.progress.wanted import registrations
 from checks.model.check import Kind
 from checks.model.facts import AsmListener, Cluster, Managed, Unknown
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.wording import counted, listed
 
 _NOTE = "MOS 283684.1"
@@ -60,7 +60,7 @@ def oifcfg_planned(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
             f"The networks in oifcfg are not known: {whole(lines.reason)}",
             subject="not known",
             next=[
-                Remedy(
+                NextStep(
                     "Verify on a node where Clusterware runs, as a user who may run oifcfg.",
                     (VERIFY,),
                     "the Grid owner or root",
@@ -82,13 +82,13 @@ def oifcfg_planned(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
             f"oifcfg does not have the networks that the plan wants now: {listed(differences)}.",
             subject=f"{counted(len(missing) + len(other), 'line')} wrong",
             next=[
-                Remedy(
+                NextStep(
                     "With Clusterware up on every node, register what is missing before you delete anything.",
                     tuple(_corrections(missing, other)),
                     "the Grid owner",
                     is_change=True,
                 ),
-                Remedy("Then verify again.", (VERIFY,)),
+                NextStep("Then verify again.", (VERIFY,)),
             ],
             evidence=evidence,
         )
@@ -99,7 +99,7 @@ def oifcfg_planned(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
             f"oifcfg reports that the OCR and the GPnP profile differ: {apart}.",
             subject="OCR and GPnP differ",
             next=[
-                Remedy(
+                NextStep(
                     "Store the planned lines again, with Clusterware up on every node.",
                     tuple(_corrections([line for line in sorted(now) if "cluster_interconnect" in line], [])),
                     "the Grid owner",
@@ -155,7 +155,7 @@ def asm_listeners(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
             Status.UNKNOWN,
             f"The listeners of Flex ASM are not known: {whole(why)}",
             subject="not known",
-            next=[Remedy("Verify on a node where Clusterware runs.", (VERIFY,))],
+            next=[NextStep("Verify on a node where Clusterware runs.", (VERIFY,))],
             evidence=evidence,
         )
         return
@@ -167,7 +167,7 @@ def asm_listeners(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
             Status.FAIL,
             f"Flex ASM does not have the listeners that the plan wants now: {listed(differences)}.",
             subject=f"{counted(len(missing) + len(other), 'listener')} wrong",
-            next=[Remedy("Run the commands of this step for Flex ASM.", ("racwire change next",)), _LOOK],
+            next=[NextStep("Run the commands of this step for Flex ASM.", ("racwire change next",)), _LOOK],
             evidence=evidence,
         )
     else:
@@ -179,7 +179,7 @@ def asm_listeners(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
         )
 
 
-_LOOK = Remedy("Show the listeners.", ("srvctl config listener -asmlistener",), "the Grid owner")
+_LOOK = NextStep("Show the listeners.", ("srvctl config listener -asmlistener",), "the Grid owner")
 
 
 def lines_of(listeners: Iterable[AsmListener]) -> tuple[str, ...]:

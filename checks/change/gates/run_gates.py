@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
-from checks.change.change_text import minute
 from checks.change.gates.gate import THEN_VERIFY, GateContext, gate, whole
 from checks.change.gates.load_database_gates import planned_of
 from checks.change.gates.recording_gates import IDLE, LACKING, NOT_THERE, UNREADABLE, WHOLE, judged
+from checks.change.progress.change_text import minute
 from checks.change.steps.experiment_steps import compare_line
 from checks.model.check import Kind
 from checks.model.facts import (
@@ -21,7 +21,7 @@ from checks.model.facts import (
     SeenRecording,
     Unknown,
 )
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.wording import listed
 
 ALIKE = Kind("CH-RUN-001", "Nothing but the load ran between the two runs before the change")
@@ -96,7 +96,7 @@ def _alike(context: GateContext, changing: Changing, first: SeenRecording, secon
             f"The two runs before the change differ in more than noise: {listed(what)}.",
             subject=what[0],
             next=[
-                Remedy("Undo it, or accept it for all runs; then repeat both runs, and replace their recordings."),
+                NextStep("Undo it, or accept it for all runs; then repeat both runs, and replace their recordings."),
                 THEN_VERIFY,
             ],
         )
@@ -187,17 +187,17 @@ def mtu_changed(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
     is_open = [one for one in _changes(context, changing) if not one.outcome]
     if is_open:
         sentence = f"The change {is_open[-1].id} ({is_open[-1].headline}) is not signed off yet."
-        remedy = Remedy("Continue it to its signature.", ("racwire change status",))
+        remedy = NextStep("Continue it to its signature.", ("racwire change status",))
     else:
         sentence = f"No change to MTU {target} was opened on this node during the experiment, and signed off."
-        remedy = Remedy("Change the MTU, with its own gates.", (f"racwire change new --to {target}",), is_change=True)
+        remedy = NextStep("Change the MTU, with its own gates.", (f"racwire change new --to {target}",), is_change=True)
     yield NOT_CHANGED.finding(
         Status.FAIL,
         sentence,
         subject="still open" if is_open else "no change",
         next=[
             remedy,
-            Remedy("If its journal is on another node, copy it to this node first. Then verify again."),
+            NextStep("If its journal is on another node, copy it to this node first. Then verify again."),
         ],
     )
 
@@ -217,7 +217,7 @@ def experiment_result(context: GateContext, cluster: Cluster) -> Iterator[Findin
     opened = context.change.opened
     found = cluster.changing if isinstance(cluster.changing, Unknown) else cluster.changing.compared
     line = compare_line(opened.baseline_file, opened.after_file, planned_of(context).again_file, opened.record_s)
-    compare = Remedy("Read the whole comparison.", (line,))
+    compare = NextStep("Read the whole comparison.", (line,))
     if not isinstance(found, RecordingsCompared):
         why = f"{found.path} is not on this node." if isinstance(found, NoRecording) else whole(found.reason)
         yield NO_RESULT.finding(Status.UNKNOWN, f"The runs could not be compared: {why}", subject="not compared")
@@ -229,7 +229,7 @@ def experiment_result(context: GateContext, cluster: Cluster) -> Iterator[Findin
             subject="not comparable",
             next=[
                 compare,
-                Remedy(
+                NextStep(
                     "Judge the comparison yourself, and override this gate with your reason; or start a new experiment "
                     "with longer runs.",
                     ("racwire experiment override --by NAME --reason TEXT",),

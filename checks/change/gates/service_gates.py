@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from checks.change.change_plan import PlannedDatabase, PlannedPluggable
 from checks.change.gates.gate import GateContext, gate, whole
+from checks.change.plan.change_plan import PlannedDatabase, PlannedPluggable
 from checks.change.steps.stack_commands import OPEN_PDBS
 from checks.model.check import Kind
 from checks.model.facts import Cluster, Database, Managed, OpenPluggable, Unknown
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.wording import counted, listed
 
 SERVICES_RUN = Kind("CH-SERVICE-001", "The services of a database run as before the change")
@@ -99,7 +99,7 @@ def _compared(
             subject=f"{database.name}: {missing[0]}{f' and {len(missing) - 1} more' if missing[1:] else ''} missing",
             next=[
                 *(
-                    Remedy(
+                    NextStep(
                         f"Start the service {name}.",
                         (f"srvctl start service -d {database.name} -s {name}",),
                         f"the owner of {database.name}, on any node",
@@ -140,8 +140,8 @@ def _difference(name: str, nodes: tuple[tuple[str, ...], tuple[str, ...]]) -> st
     return f"{name} ran on {then} and runs on {now}"
 
 
-def _look(database: PlannedDatabase) -> Remedy:
-    return Remedy(
+def _look(database: PlannedDatabase) -> NextStep:
+    return NextStep(
         "List the services.",
         (f"srvctl status service -d {database.name}",),
         f"the owner of {database.name}, on any node",
@@ -194,7 +194,7 @@ def pdbs_open(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
             f"{listed(f'{one.name} was {one.mode} on {one.instance}' for one in closed)}.",
             subject=f"{database.name}: {closed[0].name} {f'and {len(closed) - 1} more ' if closed[1:] else ''}not open",
             next=[
-                Remedy(
+                NextStep(
                     f"Open {'them' if closed[1:] else 'it'}. A PDB that is open in another mode is closed there first.",
                     tuple(map(_open_command, closed)),
                     f"SYSDBA of {database.name}, in CDB$ROOT",
@@ -236,5 +236,5 @@ def _identifier(name: str) -> str:
     return name if _PLAIN.fullmatch(name) else f'"{name}"'
 
 
-def _look_at_pdbs(database: PlannedDatabase) -> Remedy:
-    return Remedy("Look at the PDBs.", (f"{OPEN_PDBS};",), f"SYSDBA of {database.name}, in CDB$ROOT")
+def _look_at_pdbs(database: PlannedDatabase) -> NextStep:
+    return NextStep("Look at the PDBs.", (f"{OPEN_PDBS};",), f"SYSDBA of {database.name}, in CDB$ROOT")

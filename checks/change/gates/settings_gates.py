@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-from checks.change.change_plan import PlannedValue
 from checks.change.gates.backup_gates import CLOCKS_APART
 from checks.change.gates.gate import THEN_VERIFY, GateContext, as_root, gate, not_known, of_node
+from checks.change.plan.change_plan import PlannedValue
 from checks.change.steps.settings_commands import own_file, set_back, set_values
 from checks.model.check import Kind
 from checks.model.facts import Changing, Cluster, FileSeen, SysctlFiles, TunedProfile, Unknown
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.wording import counted, listed
 from checks.rules.kept_sysctls import (
     RP_FILTER,
@@ -59,7 +59,7 @@ def _nothing_planned(context: GateContext, kind: Kind) -> Iterator[Finding]:
         yield kind.finding(Status.SKIPPED, "The plan changes no kernel settings.", subject="none planned")
 
 
-def _again(context: GateContext, node: str, values: Sequence[PlannedValue]) -> Remedy:
+def _again(context: GateContext, node: str, values: Sequence[PlannedValue]) -> NextStep:
     """Return the remedy with the commands that set the values of a node, now and in the files."""
     make = set_back if context.change.is_way_back else set_values
     # The file of racwire is written whole, so it needs all values of the node.
@@ -184,7 +184,9 @@ def _kept(context: GateContext, node: str, files: SysctlFiles) -> Finding:
             node,
             f"Whether another file of {node} replaces the values is not known",
             f"this user may not read {listed(files.unread)}",
-            then=[Remedy("Verify as a user who may read these files.", ("racwire change verify",), f"root on {node}")],
+            then=[
+                NextStep("Verify as a user who may read these files.", ("racwire change verify",), f"root on {node}")
+            ],
         )
     if not back and (finding := _by_tuned(context, node, values, files, again)):
         return finding
@@ -245,7 +247,7 @@ def _needs_own(context: GateContext, wrong: Sequence[PlannedValue], files: Sysct
     return any((value.key, value.after) not in there for value in wrong)
 
 
-def _foreign(context: GateContext, node: str, wrong: Sequence[PlannedValue], files: SysctlFiles) -> Iterator[Remedy]:
+def _foreign(context: GateContext, node: str, wrong: Sequence[PlannedValue], files: SysctlFiles) -> Iterator[NextStep]:
     """Yield the remedy for files of others that replace the values of racwire's file."""
     own = own_file(context.plan.id)
     others = dict.fromkeys(
@@ -254,7 +256,7 @@ def _foreign(context: GateContext, node: str, wrong: Sequence[PlannedValue], fil
         if (line := line_that_sets(files.at_boot, value.key)) is not None and line.file != own
     )
     if others and own in files.files and not context.change.is_way_back:
-        yield Remedy(
+        yield NextStep(
             f"Ask who owns {listed(others)}, and correct the lines there: the file of the change comes before it.",
             tuple(f"grep -n -E 'rmem|wmem|rp_filter' {file}" for file in others),
             f"root on {node}",
@@ -262,7 +264,7 @@ def _foreign(context: GateContext, node: str, wrong: Sequence[PlannedValue], fil
 
 
 def _by_tuned(
-    context: GateContext, node: str, values: Sequence[PlannedValue], files: SysctlFiles, again: list[Remedy]
+    context: GateContext, node: str, values: Sequence[PlannedValue], files: SysctlFiles, again: list[NextStep]
 ) -> Finding | None:
     """Return the finding of a tuned profile that wins over the files; INFO where the plan was opened with it."""
     against = [line for v in values if (line := tuned_line_against(files.tuned, v.key, v.after))]
@@ -277,7 +279,7 @@ def _by_tuned(
         f"On {node}, the tuned profile {files.tuned.name} sets {listed(f'{x.key} = {x.value}' for x in against)}, and "
         "wins over the files at boot (reapply_sysctl = 0)."
         + (" This was accepted when the change was opened." if accepted else ""),
-        then=[Remedy("Correct the profile, or set reapply_sysctl = 1 in /etc/tuned/tuned-main.conf."), *again],
+        then=[NextStep("Correct the profile, or set reapply_sysctl = 1 in /etc/tuned/tuned-main.conf."), *again],
         topic="sysctl files",
     )
 
@@ -318,7 +320,7 @@ def _saved(context: GateContext, node: str, changing: Changing) -> Finding:
             f"{len(files) - len(lacking or old)} of {len(files)} saved",
             f"On {node}, {problem}.",
             then=[
-                Remedy(f"Run the commands of this step for {node}.", (f"racwire change next --node {node}",)),
+                NextStep(f"Run the commands of this step for {node}.", (f"racwire change next --node {node}",)),
                 THEN_VERIFY,
             ],
             topic="change files",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from checks.change.change_events import ObservedState, Opened
 from checks.change.gates.gate import THEN_VERIFY, GateContext, gate, of_node, whole
-from checks.change.socket_buffers import private_sockets
+from checks.change.plan.socket_buffers import private_sockets
+from checks.change.progress.change_events import ObservedState, Opened
 from checks.model.check import Kind
 from checks.model.facts import Cluster, UdpSocket, Unknown
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.wording import counted
 
 LARGER = Kind("CH-SOCKET-001", "Sockets on the private networks have larger receive buffers than before the change")
@@ -83,7 +83,7 @@ def _compared(node: str, sockets: tuple[UdpSocket, ...], before: int) -> Finding
         f"None of {counted(len(sockets), 'UDP socket')} on the private networks of {node} has a larger receive buffer "
         f"than {before:,} bytes, the largest at the opening.",
         then=[
-            Remedy(
+            NextStep(
                 "Find the instance that was not restarted since the values were set: the column rb of skmem.",
                 ("ss -uanmp", "ps -eo lstart,args | grep ora_pmon_"),
                 f"root on {node}",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from checks.change.change_plan import PlannedDatabase
 from checks.change.gates.gate import VERIFY, GateContext, as_root, gate, not_known, of_node, setups
-from checks.change.running_instances import count_of
+from checks.change.plan.change_plan import PlannedDatabase
+from checks.change.plan.running_instances import count_of
 from checks.model.check import Kind
 from checks.model.facts import Cluster, NodeSetup, Unknown
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.wording import counted, listed
 
 _FLAT = (
@@ -51,7 +51,7 @@ INSTANCES_NOT_KNOWN = Kind("CH-STACK-014", "Which instances run on a node is not
 
 _SERVICES = ("CRS-4638", "CRS-4537", "CRS-4529", "CRS-4533")
 """Messages of `crsctl check crs` with all services online: High Availability Services, CRS, CSS, Event Manager."""
-_WAIT = Remedy("The start of Clusterware takes some minutes. Wait, then verify again.", (VERIFY,))
+_WAIT = NextStep("The start of Clusterware takes some minutes. Wait, then verify again.", (VERIFY,))
 _NAMED = 4
 
 
@@ -102,11 +102,11 @@ def _briefly(names: tuple[str, ...]) -> str:
     return f"{names[0]} and {len(names) - 1} more run"
 
 
-def _stop(context: GateContext, node: str, setup: NodeSetup) -> Iterator[Remedy]:
+def _stop(context: GateContext, node: str, setup: NodeSetup) -> Iterator[NextStep]:
     instances = () if isinstance(setup.instances, Unknown) else setup.instances
     for database in context.plan.databases:
         if not set(database.instances.values()).isdisjoint(instances):
-            yield Remedy(
+            yield NextStep(
                 f"Stop the database {database.name}.",
                 (f"srvctl stop database -d {database.name} -o immediate",),
                 "its owner, on any node",
@@ -115,7 +115,7 @@ def _stop(context: GateContext, node: str, setup: NodeSetup) -> Iterator[Remedy]
     if setup.daemons:
         yield as_root(f"Stop Clusterware on {node}.", node, context.tool(node, "crsctl stop crs"))
     elif instances:
-        yield Remedy(
+        yield NextStep(
             f"Stop by hand: {listed(instances)}. Clusterware does not manage it, or is already down.",
             where=f"its owner on {node}",
         )
@@ -158,7 +158,7 @@ def _not_up(context: GateContext, node: str, missing: list[str], *, is_down: boo
         then=[
             *([as_root(f"Clusterware is down: start it on {node}.", node, start)] if is_down else []),
             _WAIT,
-            Remedy(
+            NextStep(
                 "If Clusterware is still not up, find the resource that it waits for.",
                 (context.tool(node, "crsctl stat res -t -init"),),
                 f"root on {node}",
@@ -262,7 +262,7 @@ def instances_up(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
                 f"{missing[0].instances[node]} missing",
                 f"No instance of {listed(database.name for database in missing)} runs on {node}.",
                 then=[
-                    Remedy(
+                    NextStep(
                         f"Start the database {database.name}, or its instance on {node}.",
                         (f"srvctl start database -d {database.name}",),
                         "its owner, on any node",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from checks.change.change_plan import ChangeKind
+from checks.change.plan.change_plan import ChangeKind
 
 
 @dataclass(frozen=True)

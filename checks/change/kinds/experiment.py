@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
-from checks.change import codes
-from checks.change.change_plan import ChangeKind, Plan, PlannedDatabase, PlannedExperiment
 from checks.change.kinds.mtu import default_target
 from checks.change.kinds.mtu_obstacles import mtu_obstacles
-from checks.change.layers import layers_of, networks_of
-from checks.change.obstacles import Obstacle
-from checks.change.planning import PlanContext, accept, databases_of, draft_of, plan_of, planned_network
-from checks.change.preflight import in_order
-from checks.change.state import ChangeError
+from checks.change.plan import codes
+from checks.change.plan.change_plan import ChangeKind, Plan, PlannedDatabase, PlannedExperiment
+from checks.change.plan.layers import layers_of, networks_of
+from checks.change.plan.obstacles import Obstacle
+from checks.change.plan.planning import PlanContext, accept, databases_of, draft_of, plan_of, planned_network
+from checks.change.plan.preflight import in_order
+from checks.change.progress.state import ChangeError
 from checks.change.steps import experiment_steps
 from checks.change.steps.load_tools import LOADS
 from checks.model.facts import Cluster, Database, Unknown

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from checks.change.change_plan import ChangeKind, Plan, Step
 from checks.change.kinds.shared_settings import (
     SettingsRequest,
     planned_values,
@@ -14,9 +13,10 @@ from checks.change.kinds.shared_settings import (
     settings_remarks,
     with_joined,
 )
-from checks.change.planning import PlanContext, accept, plan_of
-from checks.change.preflight import common_obstacles, in_order
-from checks.change.state import ChangeError
+from checks.change.plan.change_plan import ChangeKind, Plan, Step
+from checks.change.plan.planning import PlanContext, accept, plan_of
+from checks.change.plan.preflight import common_obstacles, in_order
+from checks.change.progress.state import ChangeError
 from checks.change.steps import restarts, setting_steps
 from checks.change.steps.draft import Draft
 from checks.model.facts import Cluster, Unknown

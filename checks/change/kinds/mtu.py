@@ -7,22 +7,19 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
-from checks.change.change_plan import Plan, Step
 from checks.change.kinds.mtu_obstacles import mtu_obstacles
-from checks.change.layers import inheriting, kind_of, layers_of, networks_of
-from checks.change.mtu_limits import JUMBO, offered, switch_ports
-from checks.change.next_boot_limits import fragile_of
-from checks.change.planning import PlanContext, accept, draft_of, plan_of, planned_network
-from checks.change.remarks import remarks
-from checks.change.state import ChangeError
-from checks.change.stated_network import StatedNetwork, guests_of, maybe_guests
+from checks.change.plan.change_plan import Plan, Step
+from checks.change.plan.layers import inheriting, kind_of, layers_of, networks_of
+from checks.change.plan.mtu_limits import JUMBO, offered, switch_ports
+from checks.change.plan.next_boot_limits import fragile_of
+from checks.change.plan.planning import PlanContext, accept, draft_of, plan_of, planned_network
+from checks.change.plan.remarks import remarks
+from checks.change.plan.stated_network import StatedNetwork, guests_of, maybe_guests
+from checks.change.plan.switch_order import order_of_hypervisors, order_of_switches
+from checks.change.progress.state import ChangeError
 from checks.change.steps import after, before, outage, outside, people, starting
 from checks.change.steps.draft import Draft, Fragile
-from checks.change.switch_order import order_of_hypervisors, order_of_switches
-from checks.change.vendors import Kinds
-from checks.change.vendors_file import VendorsFileError, load_kinds
 from checks.model.report import Report
-from checks.model.settings import Settings
 
 
 def default_target(report: Report) -> int | None:
@@ -34,24 +31,22 @@ def default_target(report: Report) -> int | None:
 class MtuRequest:
     """The private networks of the cluster shall have the MTU `target`; the default target if it is None.
 
-    `stated` is what the operator states about the network; nothing is stated if it is None. Without kinds of switch,
-    those of the settings hold.
+    `stated` is what the operator states about the network, with the known kinds of switch and hypervisor.
     """
 
     target: int | None
-    stated: StatedNetwork | None = None
+    stated: StatedNetwork
 
     def plan(self, context: PlanContext) -> Plan:
         """Return the plan.
 
-        Raises PlanError with the obstacles, ChangeError without a target or if the file of switch kinds has a mistake.
+        Raises PlanError with the obstacles, ChangeError without a target.
         """
         report = context.report
         target = default_target(report) if self.target is None else self.target
         if target is None:
             raise ChangeError("racwire has no default target MTU for this cluster: specify the MTU with --to.")
-        known = self.stated or StatedNetwork(_kinds(context.settings))
-        stated = known.with_switches(known.switches or context.settings.change.switches)
+        stated = self.stated.with_switches(self.stated.switches or context.settings.change.switches)
         outweighed = accept(context, (*stated.problems(), *mtu_obstacles(report, target)))
         cluster = report.cluster
         layers = layers_of(cluster, target)
@@ -64,13 +59,6 @@ class MtuRequest:
         )
         plan = plan_of(context, draft, _steps(draft), outweighed, about)
         return msgspec.structs.replace(plan, switch_pair=stated.pair)
-
-
-def _kinds(settings: Settings) -> Kinds:
-    try:
-        return load_kinds(settings.change.switch_kinds)
-    except VendorsFileError as error:
-        raise ChangeError(str(error)) from error
 
 
 def _with_outside(draft: Draft, report: Report, stated: StatedNetwork) -> Draft:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from checks.change import codes
-from checks.change.change_plan import Layer
-from checks.change.cured import is_cured
-from checks.change.layers import has_address, layers_of
-from checks.change.mtu_limits import limits
-from checks.change.next_boot_limits import keeping
-from checks.change.obstacles import Obstacle
-from checks.change.preflight import common_obstacles, in_order
+from checks.change.plan import codes
+from checks.change.plan.change_plan import Layer
+from checks.change.plan.cured import is_cured
+from checks.change.plan.layers import has_address, layers_of
+from checks.change.plan.mtu_limits import limits
+from checks.change.plan.next_boot_limits import keeping
+from checks.change.plan.obstacles import Obstacle
+from checks.change.plan.preflight import common_obstacles, in_order
 from checks.model.facts import Cluster
 from checks.model.finding import Finding
 from checks.model.report import Report

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
-from checks.change.change_plan import Layer, NetworkPart, PlannedNetwork
-from checks.change.layers import layers_of, networks_of
-from checks.change.mtu_limits import STANDARD
-from checks.change.planning import planned_network
+from checks.change.plan.change_plan import Layer, NetworkPart, PlannedNetwork
+from checks.change.plan.layers import layers_of, networks_of
+from checks.change.plan.mtu_limits import STANDARD
+from checks.change.plan.planning import planned_network
 from checks.model.facts import Cluster
 
 

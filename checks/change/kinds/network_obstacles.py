@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
-from checks.change import codes, network_codes
 from checks.change.kinds.network_layers import layers_as_they_are
 from checks.change.kinds.new_network import FoundNetwork, configured_lines, private_lines
-from checks.change.layers import networks_of
-from checks.change.obstacles import Obstacle
-from checks.change.other_users import uses_of
-from checks.change.preflight import common_obstacles, in_order, obstacle_of
+from checks.change.plan import codes, network_codes
+from checks.change.plan.layers import networks_of
+from checks.change.plan.obstacles import Obstacle
+from checks.change.plan.other_users import uses_of
+from checks.change.plan.preflight import common_obstacles, in_order, obstacle_of
 from checks.model.check import Kind
 from checks.model.facts import Cluster, Clusterware, Database, Port, PrivateNetwork, Unknown
 from checks.model.finding import Finding, Status

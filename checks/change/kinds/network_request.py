@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
-from checks.change.change_plan import ChangeKind, Plan, Registrations, Step
 from checks.change.gates.registry_gates import lines_of
 from checks.change.kinds.network_layers import layers_as_they_are, networks_as_they_are
 from checks.change.kinds.network_obstacles import network_obstacles
@@ -18,10 +17,11 @@ from checks.change.kinds.new_network import (
     old_network,
     private_lines,
 )
-from checks.change.layers import networks_of
-from checks.change.network_change import NetworkChange, network_change, roles_text, shown, with_network
-from checks.change.planning import PlanContext, accept, draft_of, interconnect_lines, plan_of
-from checks.change.state import ChangeError
+from checks.change.plan.change_plan import ChangeKind, Plan, Registrations, Step
+from checks.change.plan.layers import networks_of
+from checks.change.plan.network_change import NetworkChange, network_change, roles_text, shown, with_network
+from checks.change.plan.planning import PlanContext, accept, draft_of, interconnect_lines, plan_of
+from checks.change.progress.state import ChangeError
 from checks.change.steps import network_steps as steps
 from checks.change.steps.draft import Draft
 from checks.model.facts import Cluster, Clusterware, Database, InterfaceConfiguration, Managed, PrivateNetwork, Unknown

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from checks.change.layers import networks_of
-from checks.change.state import ChangeError
+from checks.change.plan.layers import networks_of
+from checks.change.progress.state import ChangeError
 from checks.model.facts import (
     Address,
     Cluster,

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import msgspec
 
-from checks.change import codes
-from checks.change.change_plan import Accepted, ChangeKind, PlannedValue
-from checks.change.layers import layers_of, networks_of
-from checks.change.obstacles import Obstacle
-from checks.change.planning import PlanContext, draft_of, planned_network
+from checks.change.plan import codes
+from checks.change.plan.change_plan import Accepted, ChangeKind, PlannedValue
+from checks.change.plan.layers import layers_of, networks_of
+from checks.change.plan.obstacles import Obstacle
+from checks.change.plan.planning import PlanContext, draft_of, planned_network
 from checks.change.steps.draft import Draft
 from checks.model.facts import Cluster, SysctlFiles, TunedProfile, Unknown
 from checks.model.finding import FAULTS, Finding, Status

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from checks.change.change_plan import ChangeKind, Commands, Gate, Step
+from checks.change.plan.change_plan import ChangeKind, Commands, Gate, Step
 from checks.change.steps import other_systems, recording_commands
 from checks.change.steps.before import cluvfy
 from checks.change.steps.draft import Draft

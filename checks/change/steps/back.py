@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from checks.change.change_plan import Gate, Step
+from checks.change.plan.change_plan import Gate, Step
 from checks.change.steps import after, outage, people, starting
 from checks.change.steps.draft import Draft
 

@@ -6,7 +6,7 @@ import re
 import shlex
 from collections.abc import Iterable, Sequence
 
-from checks.change.change_plan import Commands, PlannedDatabase
+from checks.change.plan.change_plan import Commands, PlannedDatabase
 from checks.change.steps.stack_commands import root
 
 BACKUP_FILES = ("network.tar.gz", "ip-address.txt", "ip-route.txt")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
-from checks.change.change_plan import Commands, Gate, Layer, Step
+from checks.change.plan.change_plan import Commands, Gate, Layer, Step
 from checks.change.steps import backup_commands, recording_commands
 from checks.change.steps.draft import Draft
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from checks.change.change_plan import ChangeKind, Layer, PlannedDatabase, PlannedNetwork, PlannedUse, PlannedValue
-from checks.change.switch_order import SwitchOrder
-from checks.change.vendors import Kinds
+from checks.change.plan.change_plan import ChangeKind, Layer, PlannedDatabase, PlannedNetwork, PlannedUse, PlannedValue
+from checks.change.plan.switch_order import SwitchOrder
+from checks.change.plan.vendors import Kinds
 from checks.model.facts import FragileMtu, LldpNeighbour
 from checks.model.wording import listed
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from checks.change.change_plan import ChangeKind, Minutes, Step
+from checks.change.plan.change_plan import ChangeKind, Minutes, Step
 from checks.change.steps.draft import Draft
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Sequence
 
-from checks.change.change_plan import Commands, Gate, Minutes, PlannedDatabase, PlannedExperiment, Step
+from checks.change.plan.change_plan import Commands, Gate, Minutes, PlannedDatabase, PlannedExperiment, Step
 from checks.change.steps import load_tools, recording_commands
 from checks.change.steps.draft import Draft
 from checks.change.steps.stack_commands import start_database, stop_database

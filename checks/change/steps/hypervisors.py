@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from checks.change.change_plan import Commands, Step
+from checks.change.plan.change_plan import Commands, Step
+from checks.change.plan.vendors import HOST_QUESTIONS
 from checks.change.steps.draft import CONFIRMED, Draft, briefly
-from checks.change.vendors import HOST_QUESTIONS
 
 _RUNNING = "Clusterware still runs on the guests: change one host after the other."
 _STOPPED = "So Clusterware is already down at this step."

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from checks.change.change_plan import Layer
+from checks.change.plan.change_plan import Layer
 from checks.model.facts import NetworkService
 from checks.model.wording import listed
 

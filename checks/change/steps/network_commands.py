@@ -6,8 +6,8 @@ import shlex
 from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 
-from checks.change.change_plan import Commands, Layer
-from checks.change.network_change import roles_text
+from checks.change.plan.change_plan import Commands, Layer
+from checks.change.plan.network_change import roles_text
 from checks.change.steps.draft import Draft
 from checks.change.steps.stack_commands import root
 from checks.model.facts import NetworkService

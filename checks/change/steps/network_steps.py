@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import msgspec
 
-from checks.change.block_packets import full_size
-from checks.change.change_plan import ChangeKind, Commands, Gate, Layer, Registrations, Step
-from checks.change.network_change import NetworkChange, address_of, shown
+from checks.change.plan.block_packets import full_size
+from checks.change.plan.change_plan import ChangeKind, Commands, Gate, Layer, Registrations, Step
+from checks.change.plan.network_change import NetworkChange, address_of, shown
 from checks.change.steps import after, before, network_commands, other_systems, outage, people, starting
 from checks.change.steps.backup_commands import BACKUP_FILES, PROFILE, backup_directory
 from checks.change.steps.draft import Draft, briefly

@@ -8,7 +8,7 @@ from enum import Enum
 
 import msgspec
 
-from checks.change.change_plan import (
+from checks.change.plan.change_plan import (
     Commands,
     Gate,
     NetworkPart,
@@ -17,13 +17,13 @@ from checks.change.change_plan import (
     Registrations,
     Step,
 )
-from checks.change.network_change import NetworkChange, address_of, network_change, shown
-from checks.change.state import Change
+from checks.change.plan.network_change import NetworkChange, address_of, network_change, shown
+from checks.change.progress.state import Change
+from checks.change.progress.wanted import REGISTER, STOPPED
 from checks.change.steps import network_commands, network_steps, starting
 from checks.change.steps.draft import Draft
 from checks.change.steps.network_steps import registry_gates
 from checks.change.steps.stack_commands import root
-from checks.change.wanted import REGISTER, STOPPED
 
 _DOWN, _BACK, _DEREGISTER = "old-network-down", "networks-back", "deregister"
 

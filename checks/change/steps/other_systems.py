@@ -6,7 +6,7 @@ import re
 import shlex
 from collections.abc import Iterator
 
-from checks.change.change_plan import OF_NETWORKS, ChangeKind, Commands
+from checks.change.plan.change_plan import OF_NETWORKS, ChangeKind, Commands
 from checks.change.steps.draft import Draft
 from checks.model.wording import listed
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import msgspec
 
-from checks.change.block_packets import full_size
-from checks.change.change_plan import ChangeKind, Commands, Gate, Step
+from checks.change.plan.block_packets import full_size
+from checks.change.plan.change_plan import ChangeKind, Commands, Gate, Step
 from checks.change.steps import stack_commands
 from checks.change.steps.draft import SAFE_ORDER, Draft, briefly
 from checks.change.steps.mtu_commands import Kept, kept_lines, restored_lines, run_time_lines

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from checks.change.change_plan import ChangeKind, Step
+from checks.change.plan.change_plan import ChangeKind, Step
 from checks.change.steps.draft import Draft, briefly
 from checks.change.steps.hypervisors import hypervisor
 from checks.change.steps.switches import switch

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from checks.change.change_plan import ChangeKind, Commands, Gate, Step
+from checks.change.plan.change_plan import ChangeKind, Commands, Gate, Step
 from checks.change.steps import backup_commands, other_systems
 from checks.change.steps.draft import SAFE_ORDER, Draft, briefly
 from checks.change.steps.stack_commands import noted

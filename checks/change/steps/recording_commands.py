@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable
 
-from checks.change.change_plan import Commands, PlannedDatabase
+from checks.change.plan.change_plan import Commands, PlannedDatabase
 from checks.model.settings import Settings
 from checks.model.wording import counted
 

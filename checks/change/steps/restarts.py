@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Sequence
 
-from checks.change.change_plan import Commands, Gate, Minutes, PlannedDatabase, Step
+from checks.change.plan.change_plan import Commands, Gate, Minutes, PlannedDatabase, Step
 from checks.change.steps.draft import Draft, briefly
 from checks.model.wording import listed
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from checks.change.change_plan import ChangeKind, Commands, Gate, Minutes, PlannedValue, Step
+from checks.change.plan.change_plan import ChangeKind, Commands, Gate, Minutes, PlannedValue, Step
 from checks.change.steps import settings_commands
 from checks.change.steps.draft import Draft, briefly
 from checks.change.steps.restarts import without_other_instances

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Sequence
 
-from checks.change.change_plan import Commands, PlannedValue
+from checks.change.plan.change_plan import Commands, PlannedValue
 from checks.change.steps.backup_commands import backup_directory
 from checks.change.steps.stack_commands import root
 from checks.rules.kept_sysctls import spelled

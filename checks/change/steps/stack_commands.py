@@ -6,7 +6,7 @@ import re
 import shlex
 from collections.abc import Iterable, Sequence
 
-from checks.change.change_plan import Commands, PlannedDatabase
+from checks.change.plan.change_plan import Commands, PlannedDatabase
 from checks.model.wording import listed
 
 OPEN_PDBS = "SELECT inst_id, name, open_mode, restricted FROM gv$pdbs"

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from checks.change.change_plan import ChangeKind, Commands, Gate, Step
+from checks.change.plan.change_plan import ChangeKind, Commands, Gate, Step
 from checks.change.steps import stack_commands
 from checks.change.steps.draft import Draft, briefly
 from checks.model.wording import listed

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from checks.change.change_plan import Commands, Gate, Step
-from checks.change.mtu_limits import frame_bytes, not_yet_jumbo, port_name
+from checks.change.plan.change_plan import Commands, Gate, Step
+from checks.change.plan.mtu_limits import frame_bytes, not_yet_jumbo, port_name
+from checks.change.plan.vendors import PORT, QUESTIONS, SwitchKind, commands_of, showing
 from checks.change.steps.draft import CONFIRMED, Draft
-from checks.change.vendors import PORT, QUESTIONS, SwitchKind, commands_of, showing
 
 _RUNNING = (
     "Clusterware still runs over these switches: change one switch of a pair after the other, so that every node keeps "

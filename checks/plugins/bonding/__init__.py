@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from checks.model.check import Kind, check
 from checks.model.effect import Effect
 from checks.model.facts import Bond, Cluster, Unknown, Unread
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.networks import layers_below
 from checks.model.wording import counted, listed
 from checks.plugins.bonding.arp_targets import FAILED, OUT_OF_REACH, UNANSWERED, arp_findings
@@ -183,12 +183,12 @@ def _configured(kind: Kind, same: Sequence[BondPlace]) -> Finding:
         seen=some([line for place in same for line in place.lines]),
         expected=(_EXPECTED[kind],),
         next=[
-            Remedy(
+            NextStep(
                 "Display the bond and its counters.",
                 (f"cat /proc/net/bonding/{bond}", "nstat -az IpReasmFails IpReasmTimeout"),
                 where,
             ),
-            Remedy(
+            NextStep(
                 f"Plan {_EXPECTED[kind]}, in a maintenance window.",
                 where=where,
                 is_change=True,

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from checks.model.check import Kind
 from checks.model.effect import Effect
 from checks.model.facts import Cluster
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.wording import counted, listed
 from checks.plugins.bonding.bond_places import CAUSE_11, DRIVER, BondPlace, driver_file, evidence_of, observed_at
 from checks.plugins.shared.grouping import alike, briefly, named, some
@@ -111,20 +111,22 @@ def _target_lines(cluster: Cluster, same: Sequence[BondPlace]) -> Iterator[str]:
                 yield f"{place.node}: the neighbour entry of {target} is {entry.state} {entry.mac_address}".rstrip()
 
 
-def _steps(same: Sequence[BondPlace], others: Sequence[BondPlace], *, is_all: bool) -> list[Remedy]:
+def _steps(same: Sequence[BondPlace], others: Sequence[BondPlace], *, is_all: bool) -> list[NextStep]:
     first, targets = same[0], same[0].bond.arp_targets
     where = f"root on {named((p.node for p in same), 'node')}"
     if not is_all or others:
         whose = listed(f"{listed(m.name for m in p.unanswered)} of {p.node}" for p in same)
-        ask = Remedy(f"Ask the network team for the VLAN of the switch ports of {whose}: ARP of the target must pass.")
+        ask = NextStep(
+            f"Ask the network team for the VLAN of the switch ports of {whose}: ARP of the target must pass."
+        )
     else:
-        ask = Remedy(
+        ask = NextStep(
             f"Find out who has {listed(targets)}, whether that host is up, and whether it may leave ARP unanswered."
             if targets
             else "Find out why ARP monitoring is on without a target."
         )
     return [
-        Remedy(
+        NextStep(
             "Read which targets the bond asks, and whether they answer ARP.",
             (
                 driver_file(first),
@@ -133,7 +135,7 @@ def _steps(same: Sequence[BondPlace], others: Sequence[BondPlace], *, is_all: bo
             where,
         ),
         ask,
-        Remedy(
+        NextStep(
             f"Plan {_MII}, in a maintenance window.",
             where=where,
             is_change=True,

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from checks.model.check import Kind
 from checks.model.facts import BondMember
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.wording import listed
 from checks.plugins.bonding.bond_places import CAUSE_11, DRIVER, BondPlace, driver_file, finding_of, speed_text
 from checks.plugins.shared.grouping import briefly
@@ -74,7 +74,7 @@ def faults_of_bond(place: BondPlace) -> Iterator[Finding]:
             f"The members of {place.name} have different speeds: {listed(_at_speed(m) for m in up)}.",
             "speeds differ",
             (
-                Remedy(
+                NextStep(
                     "Display what each member negotiated.",
                     tuple(f"ethtool {m.name}" for m in up),
                     f"root on {place.node}",
@@ -93,7 +93,7 @@ def _down(place: BondPlace, down: Sequence[BondMember], up: Sequence[BondMember]
         f"{listed(m.name for m in down)} of {place.name} {verb} down{rest}.",
         f"{briefly((m.name for m in down), 'member')} down",
         (
-            Remedy(
+            NextStep(
                 "Check the cable, the transceiver and the switch port of the member.",
                 (*(f"ethtool {m.name}" for m in down), driver_file(place)),
                 f"root on {place.node}",
@@ -114,7 +114,7 @@ def _aggregators(place: BondPlace, up: Sequence[BondMember]) -> Finding:
         f"The members of {place.name} are in different aggregations: {ids}.{silent}",
         "aggregations differ",
         (
-            Remedy(
+            NextStep(
                 "Compare the partner of each member: the system MAC address and the key must be equal.",
                 (driver_file(place),),
                 f"root on {place.node}",
@@ -125,8 +125,8 @@ def _aggregators(place: BondPlace, up: Sequence[BondMember]) -> Finding:
     )
 
 
-def _port_channel(place: BondPlace, members: Sequence[BondMember]) -> Remedy:
-    return Remedy(
+def _port_channel(place: BondPlace, members: Sequence[BondMember]) -> NextStep:
+    return NextStep(
         f"Ask the network team to put the switch ports of {listed(m.name for m in members)} of {place.node} into "
         "one LACP port channel; on two switches these must be a vPC, MLAG or stack."
     )
@@ -157,7 +157,7 @@ def _lacp(place: BondPlace, found: LacpState, up: Sequence[BondMember]) -> Findi
         title,
         "LACP not settled" if unsettled else "no aggregation",
         (
-            Remedy(
+            NextStep(
                 "Read the aggregation in use and the partner of each member; root sees more.",
                 (driver_file(place),),
                 f"root on {place.node}",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from checks.model.check import Kind
 from checks.model.facts import Bond, BondMember, Node
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.observation import Observation
 from checks.model.wording import counted
 from checks.plugins.shared.host_facts import HOST_TOPIC
@@ -53,7 +53,7 @@ def finding_of(
     status: Status,
     title: str,
     subject: str,
-    steps: Sequence[Remedy],
+    steps: Sequence[NextStep],
     *,
     expected: str = "",
     amount: int = 1,

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 
 from checks.model.check import Kind, check
 from checks.model.facts import Cluster, NetworkService, NodeSetup, Unknown, UnreadNode
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.observation import Observation
 from checks.model.wording import listed
 from checks.plugins.boot_mtu.at_next_boot import AtBoot, AtNextBoot, interfaces_at_boot, verdict
@@ -107,7 +107,7 @@ def boot_mtu(cluster: Cluster) -> Iterator[Finding]:
             Status.UNKNOWN,
             "No node that could be read has a port on a private network, so there is no MTU to check.",
             subject="no ports",
-            next=[Remedy("Read the findings of the check interfaces on the private networks first.")],
+            next=[NextStep("Read the findings of the check interfaces on the private networks first.")],
             evidence=[(node.name, "interfaces") for node in cluster.read_nodes()],
         )
 
@@ -257,7 +257,7 @@ def _unread(setups: Iterable[NodeSetup | UnreadNode]) -> Iterator[Finding]:
                 f"The MTUs of {unread.name} after its next boot are not known, since racwire could not read the node.",
                 subject=f"{unread.name} not read",
                 seen=(unread.reason,),
-                next=[Remedy("Fix the cause named above, then run the check again.")],
+                next=[NextStep("Fix the cause named above, then run the check again.")],
                 evidence=[(unread.name, "ssh")],
                 nodes=[unread.name],
                 lacks=[unread],
@@ -276,8 +276,8 @@ def _autostart(setups: Iterable[NodeSetup | UnreadNode]) -> Iterator[Finding]:
             seen=[f"{name}: autostart is off" for name in names],
             expected=("Autostart on, unless a change is in progress",),
             next=[
-                Remedy("Display the autostart setting.", ("crsctl config crs",), f"root on {listed(names)}"),
-                Remedy(
+                NextStep("Display the autostart setting.", ("crsctl config crs",), f"root on {listed(names)}"),
+                NextStep(
                     "Switch autostart on when no change is in progress.", ("crsctl enable crs",), "root", is_change=True
                 ),
             ],
@@ -299,7 +299,7 @@ def _autostart_not_known(setups: Iterable[NodeSetup | UnreadNode]) -> Iterator[F
             subject=f"{briefly(names, 'node')}: autostart not known",
             seen=(reason,),
             expected=("Autostart on, unless a change is in progress",),
-            next=[Remedy("Display the autostart setting.", ("crsctl config crs",), f"root on {listed(names)}")],
+            next=[NextStep("Display the autostart setting.", ("crsctl config crs",), f"root on {listed(names)}")],
             evidence=[(name, "setup") for name in names],
             nodes=names,
         )
@@ -332,8 +332,8 @@ def _line(at: AtBoot) -> str:
     return f"{at.node}: {at.interface.name} runs at MTU {at.interface.mtu}{after}; {kept}"
 
 
-def _inspect(group: Sequence[AtBoot]) -> Remedy:
-    return Remedy(
+def _inspect(group: Sequence[AtBoot]) -> NextStep:
+    return NextStep(
         "Display the boot configuration.",
         tuple(dict.fromkeys(_inspect_command(at) for at in group)),
         f"root on {listed(dict.fromkeys(at.node for at in group))}",
@@ -350,7 +350,7 @@ def _inspect_command(at: AtBoot) -> str:
     return f"ip -details link show {shlex.quote(at.interface.name)}"
 
 
-def _persist(group: Sequence[AtBoot]) -> Remedy:
+def _persist(group: Sequence[AtBoot]) -> NextStep:
     """Return the remedy that changes the boot configuration only: the running interface stays as it is."""
     mtu = group[0].interface.mtu
     service = group[0].kept.keeper if group[0].kept else NetworkService.UNKNOWN
@@ -363,7 +363,7 @@ def _persist(group: Sequence[AtBoot]) -> Remedy:
         files = dict.fromkeys(at.kept.file for at in group if at.kept and at.kept.file)
         line = _LINES.get(service, "").format(mtu=mtu)
         where = f"as {line} into {named(files, 'file')}" if line and files else "into the boot configuration"
-    return Remedy(
+    return NextStep(
         f"Ask whether MTU {mtu} is intended. If it is, write it {where}; the interface can stay up. If it is not, "
         "follow the safe-change procedure.",
         tuple(commands),

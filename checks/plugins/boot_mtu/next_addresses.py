@@ -9,7 +9,7 @@ from enum import Enum
 
 from checks.model.check import Kind
 from checks.model.facts import NetworkService, Unknown
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.wording import listed
 from checks.plugins.boot_mtu.at_next_boot import AtBoot
 from checks.plugins.shared.grouping import alike, briefly, named, some
@@ -143,7 +143,7 @@ def _other_address(at: AtBoot, addresses: Sequence[str]) -> Finding:
         expected=(f"{at.address} in the boot configuration of {at.interface.name}",),
         next=[
             _look([at]),
-            Remedy(
+            NextStep(
                 f"Ask which address is meant. If it is {at.address}, write it into the boot configuration; the "
                 "interface can stay up. If it is the other, follow Oracle's procedure for a new private address "
                 "(MOS 283684.1).",
@@ -160,8 +160,8 @@ def _other_address(at: AtBoot, addresses: Sequence[str]) -> Finding:
     )
 
 
-def _start_remedy(same: Sequence[AtBoot]) -> Remedy:
-    return Remedy(
+def _start_remedy(same: Sequence[AtBoot]) -> NextStep:
+    return NextStep(
         "Ask whether it is meant to stay down. If not, let the network service bring it up at boot; the interface can "
         "stay up.",
         _commands(same, "connection.autoconnect yes"),
@@ -175,7 +175,7 @@ def _commands(same: Sequence[AtBoot], setting: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(f"nmcli connection modify {shlex.quote(of.connection)} {setting}" for of in kept))
 
 
-def _look(same: Sequence[AtBoot]) -> Remedy:
+def _look(same: Sequence[AtBoot]) -> NextStep:
     commands = [
         f"cat {shlex.quote(at.kept.file)}"
         if at.kept.file
@@ -184,7 +184,7 @@ def _look(same: Sequence[AtBoot]) -> Remedy:
         if at.kept and (at.kept.file or at.kept.connection)
     ]
     where = f"root on {named((at.node for at in same), 'node')}"
-    return Remedy("Display the boot configuration.", tuple(dict.fromkeys(commands)), where)
+    return NextStep("Display the boot configuration.", tuple(dict.fromkeys(commands)), where)
 
 
 def _left(kind: Kind, found: Sequence[AtBoot], title: str, brief: str) -> Iterator[Finding]:

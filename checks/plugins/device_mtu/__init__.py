@@ -9,7 +9,7 @@ from itertools import pairwise
 from checks.model.check import Kind, check
 from checks.model.effect import Effect
 from checks.model.facts import Cluster, DeviceHistory, History, Interface, Unknown
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.known_instances import instance_name, node_of, nodes_of
 from checks.model.observation import Observation
 from checks.model.wording import counted, listed, moment
@@ -113,7 +113,7 @@ def _without_devices(cluster: Cluster, history: History, why: Unknown) -> Findin
         "The data of AWR about the NICs of the interconnect could not be read.",
         subject="not known",
         seen=(why.reason,),
-        next=[Remedy("Fix the cause named above.")],
+        next=[NextStep("Fix the cause named above.")],
         lacks=[why],
         evidence=device_evidence(cluster),
     )
@@ -140,8 +140,8 @@ def _differ(cluster: Cluster, devices: Sequence[DeviceHistory]) -> Iterator[Find
             seen=some([device_line(cluster, d) for d in group], 12),
             expected=("The same MTU on every node",),
             next=[
-                Remedy("Compare the present MTUs of the nodes.", ("racwire check mtu-consistency",)),
-                Remedy(
+                NextStep("Compare the present MTUs of the nodes.", ("racwire check mtu-consistency",)),
+                NextStep(
                     "Set one MTU on all of them with the safe-change procedure.",
                     is_change=True,
                     effect=Effect.CLUSTER_DOWN_FIRST,
@@ -172,7 +172,7 @@ def _changed(cluster: Cluster, devices: Sequence[DeviceHistory]) -> Iterator[Fin
                 *(f"MTU {a} changed to {b}" for a, b in pairwise(steps)),
             ),
             expected=("The same MTU in the whole range, or the same change on every node",),
-            next=[Remedy("Find out whether blocks were lost from that time on.", ("racwire check gc-blocks-lost",))],
+            next=[NextStep("Find out whether blocks were lost from that time on.", ("racwire check gc-blocks-lost",))],
             evidence=device_evidence(cluster),
             network=known_network(cluster, same[0]),
             nodes=nodes_of(cluster, [d.instance for d in same]),
@@ -203,7 +203,9 @@ def _outdated(cluster: Cluster, devices: Sequence[DeviceHistory]) -> Iterator[Fi
             ),
             expected=("The last MTU in AWR, or the same change on all nodes",),
             next=[
-                Remedy("Find out whether all nodes have the same MTU now.", ("racwire check mtu-consistency df-ping",))
+                NextStep(
+                    "Find out whether all nodes have the same MTU now.", ("racwire check mtu-consistency df-ping",)
+                )
             ],
             evidence=[*device_evidence(cluster), *((node, "interfaces") for _, node in owners)],
             network=known_network(cluster, same[0][0]),

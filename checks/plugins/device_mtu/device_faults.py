@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from checks.model.check import Kind
 from checks.model.facts import Cluster, DeviceHistory
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.known_instances import node_of, nodes_of
 from checks.model.wording import counted, listed
 from checks.plugins.device_mtu.device_names import (
@@ -68,12 +68,12 @@ def _finding(cluster: Cluster, same: Sequence[NicFaults]) -> Finding:
         seen=some([line for f in same for line in _lines(cluster, f, alone=len(same) == 1)], 12),
         expected=(f"No errors; drops under {percent(tolerated_drops_percent(cluster.thresholds))} of the packets",),
         next=[
-            Remedy(
+            NextStep(
                 "Find out whether the counters still grow, and which ones.",
                 tuple(command for nic in nics for command in (f"ip -s -s link show {nic}", f"ethtool -S {nic}")),
                 f"root on {named(nodes, 'node') or 'its node'}",
             ),
-            Remedy("Ask the network team to check the cable, the optics and the switch port."),
+            NextStep("Ask the network team to check the cable, the optics and the switch port."),
         ],
         evidence=device_evidence(cluster),
         network=known_network(cluster, devices[0]),

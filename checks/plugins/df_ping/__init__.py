@@ -9,7 +9,7 @@ import msgspec
 from checks.model.check import check
 from checks.model.effect import Effect
 from checks.model.facts import Cluster, PathProbe, PrivateNetwork, Unknown, Verdict
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.wording import listed
 from checks.plugins.df_ping.path_answers import all_pass, others_pass, routed_finding
 from checks.plugins.df_ping.path_holes import hole_between
@@ -86,7 +86,7 @@ def _unread(cluster: Cluster) -> Iterator[Finding]:
             subject=f"{node.name}: all paths",
             seen=(node.reason,),
             expected=("Every node probes every other node",),
-            next=[Remedy("Fix the cause named above, then run this check again.", ("racwire check df-ping",))],
+            next=[NextStep("Fix the cause named above, then run this check again.", ("racwire check df-ping",))],
             evidence=[(node.name, "ssh")],
             nodes=[node.name],
             lacks=[node],
@@ -164,8 +164,8 @@ def _receiver(cluster: Cluster, network: PrivateNetwork, node: str, mtu: int, pa
         seen=(*result_lines(paths), f"{node}: {interface} has MTU {mtu}"),
         expected=(f"MTU {paths[0].expected_mtu} on {interface} of {node}, as on the other nodes",),
         next=[
-            Remedy("Display the interface.", (f"ip -details link show {interface}",), f"any user on {node}"),
-            Remedy(
+            NextStep("Display the interface.", (f"ip -details link show {interface}",), f"any user on {node}"),
+            NextStep(
                 "Set the MTU of the other nodes with the safe-change procedure, with Clusterware down on all nodes. "
                 "A change of one node while Clusterware runs evicts nodes.",
                 (safe_change(paths[0].expected_mtu),),
@@ -195,12 +195,12 @@ def _too_big(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) 
         seen=(*reasons_of(paths), *result_lines(paths)),
         expected=(f"One layer 2 network without a router, for packets of {paths[0].expected_mtu} bytes",),
         next=[
-            Remedy(
+            NextStep(
                 "Display the route of the packets.",
                 (f"ip route get {paths[0].destination_ip} from {paths[0].source_ip}",),
                 f"any user on {paths[0].from_node}",
             ),
-            Remedy("Ask the network team why there is a router between nodes of a private network."),
+            NextStep("Ask the network team why there is a router between nodes of a private network."),
         ],
         evidence=evidence_of(paths),
         observed=pings(cluster, paths),
@@ -227,7 +227,7 @@ def _local(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) ->
             seen=(*result_lines(own), *([f"{name}: {interface} has MTU {nic.mtu}"] if nic else [])),
             expected=(f"MTU {own[0].expected_mtu}, as on the other nodes",),
             next=[
-                Remedy(
+                NextStep(
                     "Display the interface and the route.",
                     (
                         f"ip link show {interface}",
@@ -235,14 +235,14 @@ def _local(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) ->
                     ),
                     f"any user on {name}",
                 ),
-                Remedy(
+                NextStep(
                     "Remove the mtu from the route, in the file that sets it, with the safe-change procedure.",
                     where=f"root on {name}",
                     is_change=True,
                     effect=Effect.AT_NEXT_START,
                 )
                 if by_route
-                else Remedy(
+                else NextStep(
                     "Set the MTU of the others with the safe-change procedure, with Clusterware down on all nodes.",
                     (safe_change(own[0].expected_mtu),),
                     is_change=True,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from checks.model.facts import Cluster, PathProbe, PrivateNetwork, Verdict
-from checks.model.finding import Finding, Remedy, Scalar, Status
+from checks.model.finding import Finding, NextStep, Scalar, Status
 from checks.model.observation import Fate, Observation
 from checks.model.wording import all_nodes, counted
 from checks.plugins.df_ping.path_kinds import PASS, ROUTED
@@ -77,7 +77,7 @@ def routed_finding(cluster: Cluster, network: PrivateNetwork, paths: Sequence[Pa
         seen=first_lines(seen, "path like these"),
         expected=("One layer 2 network: no router between any two nodes",),
         next=[
-            Remedy(
+            NextStep(
                 "Display the routers on the path.",
                 (f"traceroute -n {paths[0].destination_ip}",),
                 f"any user on {paths[0].from_node}",

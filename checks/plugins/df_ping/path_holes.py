@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from checks.model.effect import Effect
 from checks.model.facts import Cluster, Leg, PathProbe, PrivateNetwork
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.networks import layers_below
 from checks.model.wording import listed
 from checks.plugins.df_ping.path_kinds import BLACK_HOLE, BLOCKS, TUNNELLED
@@ -79,7 +79,7 @@ def hole_between(cluster: Cluster, network: PrivateNetwork, paths: list[PathProb
         next=_tunnel_steps(cluster, network, paths)
         if in_tunnel
         else [
-            *([Remedy(f"Fix the finding of mtu-consistency: {listed(small)}.")] if small else []),
+            *([NextStep(f"Fix the finding of mtu-consistency: {listed(small)}.")] if small else []),
             ask_network_team(
                 cluster,
                 network,
@@ -87,8 +87,8 @@ def hole_between(cluster: Cluster, network: PrivateNetwork, paths: list[PathProb
                 f"Ask the network team for the MTU and the giants or oversize counters of {culprit}, on the VLAN of "
                 f"{network.name}.",
             ),
-            Remedy("Reproduce the loss by hand.", ping_commands(paths), f"any user on {paths[0].from_node}"),
-            Remedy(
+            NextStep("Reproduce the loss by hand.", ping_commands(paths), f"any user on {paths[0].from_node}"),
+            NextStep(
                 "Have the MTU of the switch raised to the maximum of its platform (about 9216), in a maintenance "
                 "window: on some platforms the ports blink or the switch reloads, which drops the links of all nodes. "
                 "Two switches: one after the other. A larger MTU on the switch does not harm nodes at 1500. Do not "
@@ -153,7 +153,7 @@ def _tunnel_why(paths: Sequence[PathProbe]) -> str:
     )
 
 
-def _tunnel_steps(cluster: Cluster, network: PrivateNetwork, paths: Sequence[PathProbe]) -> tuple[Remedy, ...]:
+def _tunnel_steps(cluster: Cluster, network: PrivateNetwork, paths: Sequence[PathProbe]) -> tuple[NextStep, ...]:
     """Return the steps: those who run the tunnel enlarge what is below it, or the nodes use what is left."""
     nodes = list(dict.fromkeys(name for p in paths for name in (p.from_node, p.to_node)))
     layers = {below(cluster, network, node) for node in nodes}
@@ -164,12 +164,12 @@ def _tunnel_steps(cluster: Cluster, network: PrivateNetwork, paths: Sequence[Pat
     mtu, most = paths[0].expected_mtu, max(header_bytes(p) for p in paths)
     left = min(p.path_mtu for p in paths if isinstance(p.path_mtu, int))
     return (
-        Remedy(
+        NextStep(
             f"Ask {who} which tunnel or overlay carries {network.name}, and for the MTU of the network below it: this "
             f"tunnel needs {mtu + most} bytes there.",
         ),
-        Remedy("Reproduce the loss by hand.", ping_commands(paths), f"any user on {paths[0].from_node}"),
-        Remedy(
+        NextStep("Reproduce the loss by hand.", ping_commands(paths), f"any user on {paths[0].from_node}"),
+        NextStep(
             f"Have the MTU of the network below the tunnel raised to {mtu + most} or more. Where that is not possible, "
             f"set the private NICs of the nodes to MTU {left} with the safe-change procedure.",
             (safe_change(left),),

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from checks.model.facts import Cluster, LldpNeighbour, PathProbe, Port, PrivateNetwork, Unknown, Verdict
-from checks.model.finding import Remedy, Scalar
+from checks.model.finding import NextStep, Scalar
 from checks.model.networks import nics_of
 from checks.model.wording import NodePair, between, few, hub, sides
 from checks.plugins.shared.path_text import MOST_LINES, first_lines
@@ -115,7 +115,7 @@ def end_lines(cluster: Cluster, network: PrivateNetwork, nodes: Sequence[str]) -
     return first_lines([_line(cluster, port) for port in _ports(network, nodes)], "end like these")
 
 
-def ask_network_team(cluster: Cluster, network: PrivateNetwork, nodes: Sequence[str], text: str) -> Remedy:
+def ask_network_team(cluster: Cluster, network: PrivateNetwork, nodes: Sequence[str], text: str) -> NextStep:
     """Return the remedy for the network team, with the names of the nodes' ports or the commands that find them."""
     known: list[LldpNeighbour] = []
     finding: list[str] = []
@@ -134,7 +134,7 @@ def ask_network_team(cluster: Cluster, network: PrivateNetwork, nodes: Sequence[
     shows = [show.replace(_PLACEHOLDER, name) for name in (*names, *unnamed) for show in _SHOW]
     switches = few(neighbour.switch for neighbour in known if neighbour.switch)
     where = f"the network team, on {switches if switches and not unnamed else 'the switch'}"
-    return Remedy(text, (*finding[:MOST_LINES], *shows), where)
+    return NextStep(text, (*finding[:MOST_LINES], *shows), where)
 
 
 def _ports(network: PrivateNetwork, nodes: Sequence[str]) -> Iterator[Port]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from checks.model.facts import Cluster, PathProbe, PrivateNetwork, Verdict
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.observation import Fate, Observation
 from checks.model.wording import counted, listed
 from checks.plugins.df_ping.path_kinds import FILTERED, IGNORED, LOSS, LOST_ONCE, NOT_PROBED, SPLIT, UNREACHABLE
@@ -42,7 +42,7 @@ def lost_once_finding(cluster: Cluster, network: PrivateNetwork, paths: list[Pat
         data=path_data(paths),
         seen=first_lines([f"{p.from_node} -> {p.to_node}: {p.reason}" for p in paths], "path like these"),
         expected=("None lost",),
-        next=[Remedy("Run this check again several times.", ("racwire check df-ping",))],
+        next=[NextStep("Run this check again several times.", ("racwire check df-ping",))],
         evidence=evidence_of(paths),
         observed=pings(cluster, paths),
         network=network.name,
@@ -74,7 +74,7 @@ def loss(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> I
         ),
         expected=("None lost",),
         next=[
-            Remedy(
+            NextStep(
                 "Look for errors and drops on the NICs, and for drops in their send queues.",
                 tuple(
                     command
@@ -83,7 +83,7 @@ def loss(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> I
                 ),
                 "root on each node",
             ),
-            Remedy(
+            NextStep(
                 f"Ask the network team for errors, discards and queue drops of the ports on {network.name}"
                 + (f", that of {centre} first." if centre else ".")
             ),
@@ -120,7 +120,7 @@ def unreachable(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe
             node_step(cluster, network, ends, ("ip neighbour",)),
             *capture_steps(network, ends[0], next(n for p in paths for n in (p.from_node, p.to_node) if n != ends[0])),
             *below_steps(cluster, network, ends),
-            Remedy(
+            NextStep(
                 f"Check that the node is up; then check cable, switch port, port security and VLAN of {network.name} "
                 "with the network team."
             ),
@@ -160,7 +160,7 @@ def _divided(
                 f"Ask the network team for the link between the switches of {listed(listed(side) for side in groups)}: "
                 f"its state, its VLANs (is that of {network.name} allowed?), spanning tree.",
             ),
-            Remedy(
+            NextStep(
                 "Repeat one ping across the link while they look.",
                 (f"ping -c 3 -I {paths[0].source_ip} {paths[0].destination_ip}",),
                 f"any user on {paths[0].from_node}",
@@ -221,8 +221,8 @@ def filtered(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) 
         ),
         expected=("Answers to pings; no packet filter on a private network",),
         next=[
-            *([Remedy("Fix the finding of neighbours first: the pings went to another NIC.")] if wrong else []),
-            Remedy(
+            *([NextStep("Fix the finding of neighbours first: the pings went to another NIC.")] if wrong else []),
+            NextStep(
                 f"Look for a packet filter on {listed(suspects)}"
                 + (", which exchanges pings with none of the other nodes" if one else "")
                 + "; the checks packet-filter and neighbours examine other reasons.",
@@ -255,8 +255,8 @@ def ignored(cluster: Cluster, paths: Sequence[PathProbe]) -> Iterator[Finding]:
             seen=_ignoring(cluster, nodes),
             expected=(f"{_ECHO_IGNORED} = 0",),
             next=[
-                Remedy("Find the file that sets it.", (f"grep -rs {_ECHO_IGNORED} /etc/sysctl.conf /etc/sysctl.d",)),
-                Remedy(
+                NextStep("Find the file that sets it.", (f"grep -rs {_ECHO_IGNORED} /etc/sysctl.conf /etc/sysctl.d",)),
+                NextStep(
                     "Let the node answer pings, and test the paths again.",
                     (f"sysctl -w {_ECHO_IGNORED}=0", "racwire check df-ping"),
                     f"root on {named(nodes, 'node')}",
@@ -279,7 +279,7 @@ def not_probed(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]
         data=path_data(paths),
         seen=reasons_of(paths),
         expected=("Every node probes every other",),
-        next=[Remedy("Fix the cause named above, then run this check again.", ("racwire check df-ping",))],
+        next=[NextStep("Fix the cause named above, then run this check again.", ("racwire check df-ping",))],
         evidence=evidence_of(paths),
         observed=pings(cluster, paths),
         network=network.name,

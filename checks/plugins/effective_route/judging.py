@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from checks.model.check import Kind
 from checks.model.facts import Cluster, Unknown, Verdict
-from checks.model.finding import PROBLEMS, Finding, Remedy, Status
+from checks.model.finding import PROBLEMS, Finding, NextStep, Status
 from checks.model.observation import Observation
 from checks.model.wording import counted, few
 from checks.plugins.effective_route.route_kinds import (
@@ -172,11 +172,11 @@ def _silent_gateways(same: Sequence[WayInUse]) -> list[str]:
     return [f"{node.name}: no host answers ARP for the gateway {ip}" for ip in dict.fromkeys(silent)]
 
 
-def _steps(judge: Judge, same: Sequence[WayInUse]) -> list[Remedy]:
+def _steps(judge: Judge, same: Sequence[WayInUse]) -> list[NextStep]:
     first, name = same[0], same[0].node.name
     route, table = first.route, first.route.table or _after("lookup", first.rule)
     get = f"ip route get {route.destination_ip} from {route.source_ip}"
-    show = Remedy(
+    show = NextStep(
         "Display the route in use, the rules, and the tables.",
         (get, "ip rule show", f"ip route show table {table or 'all'}"),
         f"any user on {name}",
@@ -184,7 +184,7 @@ def _steps(judge: Judge, same: Sequence[WayInUse]) -> list[Remedy]:
     if judge.kind is REFUSED and first.rule and not table:
         text = "Find the service that made the rule, and remove the rule there and here."
         command = f"ip rule del {first.rule.partition(': ')[2]}"
-        return [show, Remedy(text, (command,), f"root on {name}", is_change=True)]
+        return [show, NextStep(text, (command,), f"root on {name}", is_change=True)]
     if judge.kind not in (GATEWAY, OTHER_NIC, HAIP_ELSEWHERE):
         return [show]
     subnet = first.network.subnet if not first.is_haip else _subnet_of(first)
@@ -195,14 +195,14 @@ def _steps(judge: Judge, same: Sequence[WayInUse]) -> list[Remedy]:
             f"{first.nic.name}). Remove the rule there, or add the route of the private network to table {table}, "
             "there and now."
         )
-        return [show, Remedy(text, (f"ip route add {own} table {table}",), f"root on {name}", is_change=True)]
+        return [show, NextStep(text, (f"ip route add {own} table {table}",), f"root on {name}", is_change=True)]
     wrong = route_to(first.node, route.destination_ip)
     if wrong is None or (wrong.interface, wrong.gateway) == (first.nic.name, ""):
         return [show]
     is_same = ipaddress.ip_network(wrong.destination) == ipaddress.ip_network(subnet)
     command = f"ip route replace {own} proto kernel scope link" if is_same else f"ip route del {wrong.words}"
     text = f"{'Set' if is_same else 'Remove'} the route here, and in the service that set it."
-    return [show, Remedy(text, (command,), f"root on {name}", is_change=True)]
+    return [show, NextStep(text, (command,), f"root on {name}", is_change=True)]
 
 
 def _subnet_of(way: WayInUse) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from checks.model.check import check
 from checks.model.facts import Activity, Cluster
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.known_instances import Unseen, active, database_of, instance_name, nodes_of, unseen
 from checks.model.wording import counted, listed, span
 from checks.plugins.gc_blocks_lost.loss_counts import loss_lines, loss_table, loss_title
@@ -167,7 +167,7 @@ def _none_lost(cluster: Cluster, activity: Activity, judged: Sequence[InstanceLo
             data={"received_blocks": received, "lost_blocks": 0, "seconds": activity.seconds},
             seen=seen,
             expected=(enough_blocks_text(cluster.thresholds),),
-            next=[Remedy("Run the check again while the database is busy.", ("racwire check gc-blocks-lost",))],
+            next=[NextStep("Run the check again while the database is busy.", ("racwire check gc-blocks-lost",))],
             evidence=evidence,
             table=loss_table(cluster, activity),
             observed=(*read_on(LITTLE.code, nodes), *passed),
@@ -194,12 +194,12 @@ def _names(cluster: Cluster, instances: Sequence[int]) -> str:
 # --- what is lost -----------------------------------------------------------------------------------------------------
 
 
-def _next(cluster: Cluster, group: LossGroup) -> Iterator[Remedy]:
+def _next(cluster: Cluster, group: LossGroup) -> Iterator[NextStep]:
     signs = group.signs.signs
     where = f"root on {named(group.nodes, 'node')}" if group.nodes else "root on both nodes"
     in_network = not signs or any(sign.in_network for sign in signs)
     if all(loss.only_while_probing for loss in group.losses):
-        yield Remedy("Watch whether blocks are lost while racwire does not probe.", ("racwire watch",))
+        yield NextStep("Watch whether blocks are lost while racwire does not probe.", ("racwire watch",))
     yield from dict.fromkeys(sign.next for sign in signs)
     if in_network:
         yield on_nics(
@@ -210,14 +210,14 @@ def _next(cluster: Cluster, group: LossGroup) -> Iterator[Remedy]:
             where,
         )
     if not signs:
-        yield Remedy(
+        yield NextStep(
             "Check how busy the nodes are, and the scheduling class of the LMS processes (RR up to 18c; from 19c on as "
             "_highest_priority_processes says).",
             ("ps -eo cls,rtprio,pcpu,comm | grep lms", "mpstat -P ALL 1 5"),
             where,
         )
     if in_network:
-        yield Remedy("Ask the network team for discards and queue drops of these nodes' switch ports under load.")
+        yield NextStep("Ask the network team for discards and queue drops of these nodes' switch ports under load.")
 
 
 def _lost(

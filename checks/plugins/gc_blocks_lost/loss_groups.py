@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from checks.model.facts import Activity, Cluster
-from checks.model.finding import Remedy, Scalar, Status
+from checks.model.finding import NextStep, Scalar, Status
 from checks.model.known_instances import instance_name, nodes_of
 from checks.model.wording import span
 from checks.plugins.gc_blocks_lost.loss_signs import LossSigns, signs_of
@@ -73,9 +73,9 @@ def _group(cluster: Cluster, activity: Activity, losses: Sequence[InstanceLoss])
     return LossGroup(tuple(losses), verdict.status, verdict.likely_false, signs, receivers, tuple(nodes))
 
 
-def see_patch(nodes: Sequence[str]) -> Remedy:
+def see_patch(nodes: Sequence[str]) -> NextStep:
     """Return the remedy that checks these nodes for the patch against false counts (MOS 2096299.1)."""
-    return Remedy(
+    return NextStep(
         "Check whether the patch for bug 20922010 is installed (12.1.0.2.161018 and later include it).",
         ("$ORACLE_HOME/OPatch/opatch lsinventory | grep -i 20922010",),
         f"the owner of the database on {named(nodes, 'node') or 'its node'}",

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from checks.model.check import Kind
 from checks.model.facts import Cluster
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.known_instances import database_of, instance_name, nodes_of
 from checks.model.wording import counted, moment, span
 from checks.plugins.gc_blocks_lost.loss_groups import MAY_BE_FALSE, see_patch
@@ -28,7 +28,7 @@ from checks.rules.observed.states import states
 def claims_and_corrupt(cluster: Cluster, judged: Sequence[InstanceLoss]) -> Iterator[Finding]:
     """Yield the findings for claims that were lost and blocks that arrived corrupt in the interval."""
     if losing := [loss for loss in judged if loss.claims_lost]:
-        remedy = Remedy(
+        remedy = NextStep(
             "Search for the cause as for lost blocks: paths, counters, NICs.",
             ("racwire check df-ping reassembly udp-receive-buffers",),
         )
@@ -67,7 +67,7 @@ def _statistic_finding(
     statistic: str,
     numbers: dict[int, int],
     seconds: float,
-    remedy: Remedy,
+    remedy: NextStep,
 ) -> Finding:
     """Return the finding for a statistic that must be 0, with its value for each instance."""
     worst = sorted(numbers, key=lambda n: (-numbers[n], n))
@@ -127,7 +127,7 @@ def lost_before(cluster: Cluster, judged: Sequence[InstanceLoss]) -> Iterator[Fi
             expected=("0 lost",),
             next=[
                 *([see_patch(nodes)] if doubtful[numbers[0]] else []),
-                Remedy(
+                NextStep(
                     "Find out what started or changed at the time of the loss: load, cabling, switch, kernel, release."
                 ),
             ],

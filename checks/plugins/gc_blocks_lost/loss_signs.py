@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from checks.model.facts import Cluster, PathProbe, Verdict
-from checks.model.finding import Remedy
+from checks.model.finding import NextStep
 from checks.model.wording import counted, listed, span
 from checks.plugins.shared.counter_text import TOPIC
 from checks.plugins.shared.engineered_notes import beside_udp
@@ -36,7 +36,7 @@ class LossSign:
     seen: str
     why: str
     """The cause in a sentence, with its number in MOS 563566.1."""
-    next: Remedy
+    next: NextStep
     in_network: bool = True
     """Whether the cause is in the network between the nodes; else it is in a node."""
 
@@ -119,7 +119,7 @@ def _path_signs(
                 PACKETS_LOST if verdict is Verdict.LOSS else f"{verdict} on {network}",
                 f"df-ping: {what} on {network}, {pairs_text(here)}",
                 why(here),
-                Remedy(
+                NextStep(
                     "Start with that path: the findings of df-ping show where its packets are lost.",
                     ping_commands(here),
                     f"any user on {here[0].from_node}",
@@ -139,7 +139,7 @@ def _counter_signs(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[L
             "was full",
             f"Blocks reached {nodes} and were dropped there, because the receive buffers of their sockets were full "
             "(MOS 563566.1, cause 2).",
-            Remedy(
+            NextStep(
                 "Check whether receive buffer errors still grow; the check udp-receive-buffers reports the sizes.",
                 ("netstat -su", "sysctl net.core.rmem_max net.core.rmem_default"),
                 f"any user on {nodes}",
@@ -170,7 +170,7 @@ def _counter_signs(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[L
             f"{nodes}: {counted(number, 'packet')} dropped by rp_filter in {_time(filtered)}",
             f"rp_filter on {nodes} drops packets that arrive on another interface than the answer would leave by "
             "(MOS 563566.1, cause 15).",
-            Remedy(
+            NextStep(
                 "Check rp_filter: it must be 0 or 2 on private interfaces; the check rp-filter has the details.",
                 ("nstat -az TcpExtIPReversePathFilter", "sysctl -a --pattern rp_filter"),
                 f"root on {nodes}",
@@ -183,7 +183,7 @@ def _counter_signs(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[L
             "backlog",
             f"{nodes}: {counted(number, 'packet')} dropped from a CPU's backlog in {_time(dropping)}",
             f"Packets arrived faster than the CPUs of {nodes} could process them (MOS 563566.1, cause 17).",
-            Remedy(
+            NextStep(
                 "Check whether the second column, packets dropped, still grows, and how busy the CPUs are.",
                 ("cat /proc/net/softnet_stat", "mpstat -P ALL 1 5"),
                 f"any user on {nodes}",
@@ -198,7 +198,7 @@ def _reassembly(cluster: Cluster, failed: Sequence[NodeCounts], fault: Reassembl
         f"{nodes}: {sum(c.failed for c in failed):,} reassemblies failed in {_time(failed)}, "
         f"{_timed_out(failed)} by timeout, with a fragment missing"
     )
-    remedy = Remedy(
+    remedy = NextStep(
         "Check whether failed reassemblies still grow; the check reassembly reports the cause.",
         ("netstat -s | grep -iE 'reassembl|fragment'",),
         f"any user on {nodes}",

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from checks.model.facts import Cluster, CounterChanges
-from checks.model.finding import Remedy, Status
+from checks.model.finding import NextStep, Status
 from checks.model.wording import counted, span
 from checks.plugins.gc_blocks_lost.loss_signs import PACKETS_LOST, LossSign, LossSigns
 from checks.plugins.shared.counter_text import TOPIC
@@ -57,7 +57,7 @@ def _queue_sign(queues: dict[str, int], seconds: float) -> Iterator[LossSign]:
         f"{nodes}: {counted(number, 'packet')} dropped in its own send queue in {span(seconds)}",
         f"{nodes} dropped packets before they left the node: its send queue is too short or limits the rate "
         "(MOS 563566.1, cause 17).",
-        Remedy(
+        NextStep(
             "Start with the send queue; the check nic-counters reports the NIC.",
             ("tc -s qdisc show",),
             f"any user on {nodes}",
@@ -75,7 +75,7 @@ def _link_sign(links: Sequence[FaultyNic]) -> Iterator[LossSign]:
         "link changes",
         f"{places}: {counted(sum(f.number for f in links), 'link change')} in {span(seconds)}",
         f"The link of {places} went down or came up: what is sent meanwhile is lost (MOS 563566.1, causes 1 and 22).",
-        Remedy("Start with the link; the check nic-counters reports the NIC.", ("dmesg -T",), where),
+        NextStep("Start with the link; the check nic-counters reports the NIC.", ("dmesg -T",), where),
         in_network=True,
     )
 
@@ -90,7 +90,7 @@ def _receiver_signs(faults: Sequence[FaultyNic], receivers: Collection[str]) -> 
                 fault.name,
                 f"{places}: {packets} {what} in {span(max(f.nic.seconds for f in found))}",
                 f"At {places} a packet {fate} (MOS 563566.1, cause {number}).",
-                Remedy(
+                NextStep(
                     "Check whether the counters of the NIC still grow; the check nic-counters has the details.",
                     tuple(
                         f"{command} {name}"

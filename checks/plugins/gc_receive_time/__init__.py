@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from checks.model.check import check
 from checks.model.facts import Activity, Cluster
-from checks.model.finding import Finding, Remedy, Status, Table
+from checks.model.finding import Finding, NextStep, Status, Table
 from checks.model.known_instances import Unseen, active, instance_name, nodes_of, unseen
 from checks.model.wording import counted, span
 from checks.plugins.gc_receive_time.receive_times import time_lines, times_table
@@ -121,7 +121,7 @@ def _little(cluster: Cluster, few: Sequence[ReceiveTimes], table: Table) -> Find
         data={"instances": ", ".join(names), "received_blocks": blocks, "seconds": max(t.own.seconds for t in few)},
         seen=some([line for times in few for line in time_lines(cluster, times)], 2 * MOST_LINES),
         expected=(enough_blocks_text(cluster.thresholds),),
-        next=[Remedy("Run the check again while the database is busy.", ("racwire check gc-receive-time",))],
+        next=[NextStep("Run the check again while the database is busy.", ("racwire check gc-receive-time",))],
         evidence=statement_topics(cluster, *STATEMENTS),
         table=table,
     )
@@ -139,7 +139,7 @@ def _waits_not_known(cluster: Cluster, activity: Activity) -> Iterator[Finding]:
             seen=some(reasons),
             expected=("The waits of the class Cluster and their histograms",),
             why="The averages are known, and they hide blocks that take very long.",
-            next=[Remedy("Fix the cause named above.")],
+            next=[NextStep("Fix the cause named above.")],
             lacks=unread,
             evidence=statement_topics(cluster, "system_event", histogram_statement(cluster)),
         )

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from checks.model.facts import Activity, Cluster, InstanceActivity, WaitEvent, release
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.known_instances import database_of, instance_name, nodes_of
 from checks.model.wording import counted, listed, span
 from checks.plugins.gc_receive_time.receive_times import tail_lines, time_lines, top_lines, traffic_lines
@@ -57,15 +57,15 @@ def _slow(cluster: Cluster, same: Sequence[TimeVerdict]) -> Finding:
         ),
         expected=(usual_text(receive_limits(cluster)),),
         next=[
-            Remedy(
+            NextStep(
                 "First check whether blocks or packets are lost: a block that is sent again takes longest.",
                 ("racwire check gc-blocks-lost df-ping reassembly",),
             ),
-            Remedy(
+            NextStep(
                 "Find out whether the network is slow, or the instances that serve the blocks.",
                 ("racwire check instance-ping",),
             ),
-            Remedy(
+            NextStep(
                 "Check the CPUs of the nodes and the scheduling class of the LMS processes.",
                 ("mpstat -P ALL 1 5", "ps -eo cls,rtprio,pcpu,comm | grep lms"),
                 "root on each node",
@@ -98,7 +98,7 @@ def _doubtful(cluster: Cluster, same: Sequence[TimeVerdict]) -> Finding:
         },
         seen=some([line for v in same for line in time_lines(cluster, v.times)]),
         expected=("The statistics roughly agree with the waits of the same time",),
-        next=[Remedy("Rely on the waits, and compare them with an AWR or Statspack report of the same time.")],
+        next=[NextStep("Rely on the waits, and compare them with an AWR or Statspack report of the same time.")],
         evidence=statement_topics(cluster, *STATEMENTS),
         nodes=_nodes(cluster, same),
         observed=blocks_late(cluster, {v.times.own.instance: sum(k.blocks for k in v.doubtful) for v in same}),
@@ -136,11 +136,11 @@ def _tail(cluster: Cluster, same: Sequence[TimeVerdict]) -> Finding:
         ),
         expected=(tail_text(receive_limits(cluster)),),
         next=[
-            Remedy(
+            NextStep(
                 "Check whether packets are lost or sent again.",
                 ("racwire check gc-blocks-lost reassembly udp-receive-buffers",),
             ),
-            Remedy("Check how busy the nodes are.", ("mpstat -P ALL 1 5",), "root on each node"),
+            NextStep("Check how busy the nodes are.", ("mpstat -P ALL 1 5",), "root on each node"),
         ],
         evidence=statement_topics(cluster, histogram_statement(cluster)),
         nodes=_nodes(cluster, same),
@@ -217,17 +217,17 @@ def _events_finding(cluster: Cluster, same: Sequence[UnusualWaits]) -> Finding:
     )
 
 
-def _next_for(terms: frozenset[str]) -> Iterator[Remedy]:
+def _next_for(terms: frozenset[str]) -> Iterator[NextStep]:
     if terms & {"lost", "retry", "failure"}:
-        yield Remedy("Check whether blocks or packets are lost.", ("racwire check gc-blocks-lost df-ping",))
+        yield NextStep("Check whether blocks or packets are lost.", ("racwire check gc-blocks-lost df-ping",))
     if "congested" in terms:
-        yield Remedy(
+        yield NextStep(
             "Check the CPUs of the nodes that send the blocks, and the scheduling class of their LMS processes.",
             ("mpstat -P ALL 1 5", "ps -eo cls,rtprio,pcpu,comm | grep lms"),
             "root on each node",
         )
     if terms & BUSY:
-        yield Remedy(
+        yield NextStep(
             "Find the objects and sessions that wait, with ASH or AWR where you have them, and compare the log writes "
             "of the sending instances (log file parallel write)."
         )

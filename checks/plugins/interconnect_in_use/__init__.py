@@ -8,7 +8,7 @@ from itertools import combinations
 from checks.model.check import check
 from checks.model.effect import Effect
 from checks.model.facts import Cluster, Clusterware, Database, Unknown
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.known_instances import Unseen, instance_name, interconnects_of, nodes_of, nodes_without_instance
 from checks.model.wording import counted, listed
 from checks.plugins.interconnect_in_use.use_kinds import (
@@ -88,7 +88,7 @@ def _nothing_known(cluster: Cluster, why: Unknown) -> Finding:
         "The interconnects that the instances use could not be read.",
         subject="not known",
         seen=(why.reason,),
-        next=[Remedy("Fix the cause named above.")],
+        next=[NextStep("Fix the cause named above.")],
         lacks=[why],
         evidence=statement_topics(cluster, "interconnects"),
     )
@@ -203,7 +203,7 @@ def _by_parameter(cluster: Cluster, used: Used, set_to: Mapping[int, str]) -> Fi
     )
 
 
-def _unset(cluster: Cluster, used: Used, set_to: Mapping[int, str]) -> Remedy:
+def _unset(cluster: Cluster, used: Used, set_to: Mapping[int, str]) -> NextStep:
     names = [instance_name(cluster, n) for n in sorted(used.keys() & set_to.keys())]
     return unset(names, any(is_infiniband(_nic(place)) for found in used.values() for place in found))
 
@@ -249,9 +249,9 @@ def _fewer(cluster: Cluster, used: Used) -> Finding:
         seen=_lines(cluster, used),
         expected=(f"{counted(min(len(networks), _MOST_HAIP_NICS), 'private network')} in use",),
         next=[
-            Remedy("Check the network that is not used.", ("racwire check interfaces df-ping",)),
-            Remedy("Check whether HAIP is online.", ("crsctl stat res ora.cluster_interconnect.haip -init -t",)),
-            Remedy(
+            NextStep("Check the network that is not used.", ("racwire check interfaces df-ping",)),
+            NextStep("Check whether HAIP is online.", ("crsctl stat res ora.cluster_interconnect.haip -init -t",)),
+            NextStep(
                 "If the network was added after Clusterware started, restart Clusterware on all nodes in a "
                 "maintenance window: HAIP then uses it.",
                 where="the Grid owner",
@@ -289,7 +289,7 @@ def _haip_by_some(cluster: Cluster, database: Database, used: Used) -> Iterator[
             seen=_lines(cluster, used),
             expected=("HAIP addresses on all instances, or on none",),
             next=[
-                Remedy(
+                NextStep(
                     "Check whether HAIP is online on each node.",
                     ("crsctl stat res ora.cluster_interconnect.haip -init",),
                     f"root on {named(nodes_of(cluster, without), 'node') or 'each node'}",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from checks.model.check import Kind
-from checks.model.finding import Remedy
+from checks.model.finding import NextStep
 
 _REFERENCE = "Database Reference, CLUSTER_INTERCONNECTS"
 _HAIP = "MOS 1210883.1"
@@ -54,16 +54,16 @@ APART = Kind(
 NOT_KNOWN = Kind("IC-USE-008", "The interconnect that an instance uses is not known")
 
 
-def inspect() -> Remedy:
+def inspect() -> NextStep:
     """Return the first remedy: compare the configuration with the alert log."""
-    return Remedy(
+    return NextStep(
         "Display the configured networks, and those that the instance reported at its start.",
         ("oifcfg getif", "grep -A3 'Cluster communication is configured' alert_*.log"),
         "the Grid owner",
     )
 
 
-def unset(instances: Sequence[str], on_infiniband: bool = False) -> Remedy:
+def unset(instances: Sequence[str], on_infiniband: bool = False) -> NextStep:
     """Return the remedy for a parameter cluster_interconnects that must not be set.
 
     The value is an address of one node, so it is set for each instance. An instance on HAIP and one on the old address
@@ -72,7 +72,7 @@ def unset(instances: Sequence[str], on_infiniband: bool = False) -> Remedy:
     caution = (
         "On Exadata and other engineered systems, keep the parameter as the vendor set it. " if on_infiniband else ""
     )
-    return Remedy(
+    return NextStep(
         f"{caution}Reset the parameter for each instance, also in ASM where it is set there. In a maintenance window "
         "stop all instances of the database, and of ASM where ASM changed, then start them: instances with the old and "
         "the new setting cannot reach each other.",
@@ -82,9 +82,9 @@ def unset(instances: Sequence[str], on_infiniband: bool = False) -> Remedy:
     )
 
 
-def reconfigure() -> Remedy:
+def reconfigure() -> NextStep:
     """Return the remedy for wrong networks in the configuration of Clusterware."""
-    return Remedy(
+    return NextStep(
         "If oifcfg lacks the right private network, plan to add it, or to move from the wrong one. The instances use "
         "it after a restart of Clusterware on all nodes, in a maintenance window.",
         (

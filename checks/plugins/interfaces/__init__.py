@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from checks.model.check import Kind, check
 from checks.model.effect import Effect
 from checks.model.facts import Cluster, Node, PrivateNetwork, Unknown
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.wording import listed
 from checks.plugins.interfaces.link_local import (
     HAIP_TAKEN,
@@ -130,7 +130,7 @@ def interfaces(cluster: Cluster) -> Iterator[Finding]:
             data={"private_networks": 0},
             expected=("At least one line with cluster_interconnect",),
             next=[
-                Remedy("Display the configured networks.", ("oifcfg getif", "oifcfg iflist -p -n"), "the Grid owner")
+                NextStep("Display the configured networks.", ("oifcfg getif", "oifcfg iflist -p -n"), "the Grid owner")
             ],
             evidence=[(cluster.local_node, "oifcfg getif")],
             observed=read_on(NONE_CONFIGURED.code, [cluster.local_node]),
@@ -196,12 +196,12 @@ def _no_such_subnet(cluster: Cluster, network: PrivateNetwork) -> Finding:
         seen=(f"{network.named_by}: {named}", *there),
         expected=(f"An address in {network.subnet} on every node",),
         next=[
-            Remedy(
+            NextStep(
                 "Compare the stored networks with the interfaces.",
                 ("oifcfg getif", "oifcfg iflist -p -n"),
                 "the Grid owner",
             ),
-            Remedy(
+            NextStep(
                 "If the addresses are right and the stored subnet is wrong, save profile.xml, add the right subnet "
                 "with the same roles while Clusterware is up on all nodes, and restart Clusterware on all nodes. "
                 "Delete the old line after that (MOS 283684.1).",
@@ -229,7 +229,7 @@ def _no_port(cluster: Cluster, network: PrivateNetwork, node: Node) -> Finding:
         data={"subnet": network.subnet},
         seen=(f"{node.name} has {', '.join(has)}",),
         expected=(f"{network.interface} with an address in {network.subnet}",),
-        next=[Remedy("Display the interfaces of the node.", ("ip -brief address",), f"any user on {node.name}")],
+        next=[NextStep("Display the interfaces of the node.", ("ip -brief address",), f"any user on {node.name}")],
         evidence=[(cluster.local_node, "oifcfg getif"), (node.name, "interfaces")],
         network=network.name,
         nodes=[node.name],
@@ -257,12 +257,12 @@ def _names(cluster: Cluster, network: PrivateNetwork) -> Iterator[Finding]:
         seen=tuple(f"{p.node}: {p.interface} {p.ip}" for p in network.ports),
         expected=(f"{network.interface} on every node",),
         next=[
-            Remedy(
+            NextStep(
                 "Find out where the names come from.",
                 ("ip -brief address", "ls /etc/udev/rules.d"),
                 "root on each node",
             ),
-            Remedy(
+            NextStep(
                 f"Rename the interface to {network.interface} on "
                 f"{listed(n for nodes in odd.values() for n in nodes)}, at run time and for the next boot.",
                 where="root",
@@ -301,10 +301,10 @@ def _shared_subnets(cluster: Cluster) -> Iterator[Finding]:
             next=[]
             if engineered
             else [
-                Remedy(
+                NextStep(
                     "Display which interface the kernel uses.", (f"ip route show {subnet}",), "any user on each node"
                 ),
-                Remedy(
+                NextStep(
                     "Plan new addresses for one of the networks, in a maintenance window (MOS 283684.1).",
                     is_change=True,
                     effect=Effect.CLUSTER_DOWN_FIRST,

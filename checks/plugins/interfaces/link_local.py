@@ -16,7 +16,7 @@ from typing import NamedTuple
 from checks.model.check import Kind
 from checks.model.effect import Effect
 from checks.model.facts import Address, Cluster, Clusterware, Interface, Node, Route, Unknown
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.wording import listed
 from checks.rules.observed.states import network_at, state
 
@@ -104,8 +104,8 @@ def networks_in_range(cluster: Cluster) -> Iterator[Finding]:
             ),
             expected=("A private network outside 169.254.0.0/16: 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16",),
             next=[
-                Remedy("Display the networks.", ("oifcfg getif", "oifcfg iflist -p -n"), "the Grid owner"),
-                Remedy(
+                NextStep("Display the networks.", ("oifcfg getif", "oifcfg iflist -p -n"), "the Grid owner"),
+                NextStep(
                     "Plan other addresses for this network, with Clusterware down on all nodes.",
                     is_change=True,
                     effect=Effect.CLUSTER_DOWN_FIRST,
@@ -199,7 +199,7 @@ def _haip_taken(cluster: Cluster, node: Node, interface: str, lost: list[tuple[_
         ),
         expected=("A route to each HAIP address through a private network",),
         next=[
-            Remedy(
+            NextStep(
                 "Display the interface that the node uses.",
                 (f"ip route get {haip.address.ip}", f"ip address show {interface}"),
                 f"any user on {node.name}",
@@ -229,7 +229,7 @@ def _range_shared(cluster: Cluster, node: Node, interface: Interface) -> Iterato
             seen=(f"{node.name}: {interface.name} {address.ip}/{address.prefix_length} {address.label}".rstrip(),),
             expected=("No address in 169.254.0.0/16 but those of HAIP",),
             next=[
-                Remedy(
+                NextStep(
                     "Find out which program set the address.",
                     (f"ip address show {interface.name}", "ip route show root 169.254.0.0/16"),
                     f"any user on {node.name}",
@@ -242,12 +242,12 @@ def _range_shared(cluster: Cluster, node: Node, interface: Interface) -> Iterato
         )
 
 
-def _free_the_range(node: Node, name: str) -> Remedy:
+def _free_the_range(node: Node, name: str) -> NextStep:
     """Return the step that removes the address, or the route where the interface has no address in the range."""
     interface = node.interface(name)
     found = [a.ip for a in interface.addresses if a.is_link_local and not _alias(a).isdigit()] if interface else []
     what = f"the address {listed(found)} from {name}" if found else f"the route through {name}"
-    return Remedy(
+    return NextStep(
         f"Remove {what}, and keep the program that set it from setting it again: for zeroconf with NOZEROCONF=yes in "
         "/etc/sysconfig/network, for a management controller (iDRAC, IMM) with another address of its USB interface.",
         where=f"root on {node.name}",

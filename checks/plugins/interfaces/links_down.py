@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from checks.model.check import Kind
 from checks.model.facts import Cluster, Interface, Port, PrivateNetwork
-from checks.model.finding import Finding, Remedy
+from checks.model.finding import Finding, NextStep
 from checks.model.wording import listed
 from checks.plugins.interfaces.oifcfg_lines import is_haip_unused
 from checks.rules.link_states import link_status
@@ -51,12 +51,12 @@ def not_up(cluster: Cluster, network: PrivateNetwork, port: Port, interface: Int
         expected=("up",),
         why=_WITHOUT_HAIP if is_haip_unused(cluster) else "",
         next=[
-            Remedy(
+            NextStep(
                 "Check the link.",
                 (f"ip link show {port.interface}", f"ethtool {port.interface}"),
                 f"root on {port.node}",
             ),
-            Remedy(
+            NextStep(
                 "Check cable, optics and switch port with the network team."
                 if no_cable
                 else "Find out who switched the interface off, and why, before you switch it on."
@@ -87,7 +87,7 @@ def _bond_down(network: PrivateNetwork, port: Port, interface: Interface, linked
         seen=(f"{port.node}: {port.interface} is {interface.operational_state}", f"{port.node}: {links}"),
         expected=("up",),
         next=[
-            Remedy(
+            NextStep(
                 "Read why the bonding driver uses no member.",
                 (f"cat /proc/net/bonding/{port.interface}", "racwire check bonding"),
                 f"root on {port.node}",

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from checks.model.check import Kind
 from checks.model.facts import Cluster, Clusterware, ConfiguredInterface, InterfaceConfiguration, Unknown
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.wording import listed
 from checks.rules.observed.states import state
 
@@ -60,12 +60,12 @@ def configuration_findings(cluster: Cluster) -> Iterator[Finding]:
                 seen=(line,),
                 expected=("A separate network for the interconnect",),
                 next=[
-                    Remedy(
+                    NextStep(
                         "Ask whether the network is intended to be public or private.",
                         ("oifcfg getif",),
                         "the Grid owner",
                     ),
-                    Remedy(
+                    NextStep(
                         "If clients use it, plan a network of its own for the interconnect.",
                         ("racwire change new add-network --interface NIC",),
                         is_change=True,
@@ -82,7 +82,7 @@ def configuration_findings(cluster: Cluster) -> Iterator[Finding]:
                 data={"interface": entry.name, "subnet": entry.subnet},
                 seen=(line,),
                 expected=("global",),
-                next=[Remedy("Display the entries of each node.", ("oifcfg getif -node NODE",), "the Grid owner")],
+                next=[NextStep("Display the entries of each node.", ("oifcfg getif -node NODE",), "the Grid owner")],
                 evidence=evidence,
                 network=_network_name(cluster, entry.subnet),
             )
@@ -98,8 +98,8 @@ def configuration_findings(cluster: Cluster) -> Iterator[Finding]:
                 *(f"Only in OCR: {e.name}  {e.subnet}" for e in configured.only_in_ocr),
             ),
             next=[
-                Remedy("Compare the OCR with the GPnP profile.", ("oifcfg getif", "gpnptool get"), "the Grid owner"),
-                Remedy(
+                NextStep("Compare the OCR with the GPnP profile.", ("oifcfg getif", "gpnptool get"), "the Grid owner"),
+                NextStep(
                     "Store the right line again, so that both contain it, with Clusterware up on all nodes.",
                     _as_stored(configured),
                     "the Grid owner",
@@ -114,7 +114,7 @@ def configuration_findings(cluster: Cluster) -> Iterator[Finding]:
             "oifcfg getif printed lines that racwire cannot parse; a network may be missing from this report.",
             subject="unknown lines",
             seen=configured.not_understood,
-            next=[Remedy("Compare the lines with the private networks in this report.", ("oifcfg getif",))],
+            next=[NextStep("Compare the lines with the private networks in this report.", ("oifcfg getif",))],
             evidence=evidence,
         )
 
@@ -178,7 +178,7 @@ def haip_findings(cluster: Cluster) -> Iterator[Finding]:
             seen=(f"TARGET={haip.target} STATE={haip.state}",),
             expected=("STATE=ONLINE",),
             next=[
-                Remedy(
+                NextStep(
                     "Display the state details of the resource.",
                     ("crsctl stat res ora.cluster_interconnect.haip -init -f",),
                     "the Grid owner",

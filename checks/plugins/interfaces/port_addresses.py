@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from checks.model.check import Kind
 from checks.model.effect import Effect
 from checks.model.facts import Cluster, Interface, Node, Port, PrivateNetwork, Unknown, Verdict
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.observation import Observation
 from checks.model.wording import listed
 from checks.rules.engineered import is_engineered
@@ -73,8 +73,10 @@ def netmask_findings(cluster: Cluster, network: PrivateNetwork) -> Iterator[Find
                 seen=tuple(f"{p.node}: {p.interface} {p.ip}/{length}" for p, length in prefixes.items()),
                 expected=(f"/{usual[0][0]} on every node",),
                 next=[
-                    Remedy("Display the address.", (f"ip address show {port.interface}",), f"any user on {port.node}"),
-                    Remedy(
+                    NextStep(
+                        "Display the address.", (f"ip address show {port.interface}",), f"any user on {port.node}"
+                    ),
+                    NextStep(
                         "Correct the netmask in the boot configuration of the node.",
                         where=f"root on {port.node}",
                         is_change=True,
@@ -119,7 +121,7 @@ def _swapped(cluster: Cluster, swap: SwappedPorts) -> Finding:
     named = f"{one.interface} for {one.subnet} and {other.interface} for {other.subnet}"
     if paths and not entries and all(p.verdict is Verdict.PASSES for p in paths):
         # The addresses are on the right cables, so the names are wrong.
-        change = Remedy(
+        change = NextStep(
             f"Exchange the names of {one.interface} and {other.interface} in the boot configuration of {node}: "
             "each address answers on its own network.",
             where=f"root on {node}",
@@ -127,7 +129,7 @@ def _swapped(cluster: Cluster, swap: SwappedPorts) -> Finding:
             effect=Effect.NODE_OUT_FIRST,
         )
     else:
-        change = Remedy(
+        change = NextStep(
             f"Exchange the addresses of {one.interface} and {other.interface} in the boot configuration of {node}. "
             "If the cables are exchanged too, exchange the names instead.",
             where=f"root on {node}",
@@ -147,8 +149,8 @@ def _swapped(cluster: Cluster, swap: SwappedPorts) -> Finding:
         ),
         expected=(f"{named} on every node",),
         next=[
-            Remedy("Display the addresses.", ("ip -brief address", "oifcfg getif"), f"any user on {node}"),
-            Remedy(
+            NextStep("Display the addresses.", ("ip -brief address", "oifcfg getif"), f"any user on {node}"),
+            NextStep(
                 "Find out which switch port each of the two NICs is plugged into, and compare with another node.",
                 (f"ethtool -P {one.interface}", f"ethtool -P {other.interface}"),
                 f"root on {node}",
@@ -264,14 +266,14 @@ def _of_another(network: PrivateNetwork, node: Node, own: Interface, nic: Interf
     )
 
 
-def _move_address(node: str, nic: str, subnet: str) -> list[Remedy]:
+def _move_address(node: str, nic: str, subnet: str) -> list[NextStep]:
     return [
-        Remedy(
+        NextStep(
             "Display the addresses of the NIC, and the route to the subnet that the kernel uses.",
             (f"ip -details address show {nic}", f"ip route show {subnet}"),
             f"any user on {node}",
         ),
-        Remedy(
+        NextStep(
             "Find out which program or file set the address, and correct it there and in the boot configuration.",
             where=f"root on {node}",
             is_change=True,
@@ -293,12 +295,12 @@ def _second_interface(
         seen=(f"{node.name}: {own.name} has {ip}", *(f"{node.name}: {i.name} has {text}" for i, text in found)),
         expected=(f"One interface in {network.subnet} on each node",),
         next=[
-            Remedy(
+            NextStep(
                 "Display the interfaces, and which one the kernel uses.",
                 (*(f"ip -details address show {name}" for name in names), f"ip route show {network.subnet}"),
                 f"any user on {node.name}",
             ),
-            Remedy(
+            NextStep(
                 f"Find out which program or file set the address. Plan another subnet for {listed(names)}, or a bond "
                 "of both.",
                 is_change=True,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from checks.model.check import Kind
 from checks.model.facts import Cluster, Unknown, UnreadNode
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.wording import continued, few
 
 NODE_NOT_READ = Kind(
@@ -33,7 +33,7 @@ def unread_node_findings(cluster: Cluster) -> Iterator[Finding]:
             "No node could be read.",
             subject="no node read",
             expected=("The interfaces of every node",),
-            next=[Remedy("List the nodes of the cluster.", ("olsnodes -n -s",), "the Grid owner")],
+            next=[NextStep("List the nodes of the cluster.", ("olsnodes -n -s",), "the Grid owner")],
         )
 
 
@@ -51,17 +51,17 @@ def _down(cluster: Cluster, node: UnreadNode) -> Finding:
         seen=(f"olsnodes: {node.name} Inactive", node.reason),
         expected=("Active, and read over ssh",),
         next=[
-            Remedy(
+            NextStep(
                 f"Look at {node.name} on its console (management controller, hypervisor): is it powered on, what did "
                 "it print last, and are its links up? It may also run, cut off from its networks.",
                 where=f"the system administrator of {node.name}",
             ),
-            Remedy(
+            NextStep(
                 f"Read when and why it left the cluster: the Clusterware alert logs of {others} have the eviction, or "
                 "the shutdown.",
                 ("racwire check log-lines",),
             ),
-            Remedy(f"When {node.name} is up, run the checks again.", ("racwire check",)),
+            NextStep(f"When {node.name} is up, run the checks again.", ("racwire check",)),
         ],
         evidence=[(cluster.local_node, "olsnodes"), (node.name, "ssh")],
         nodes=[node.name],
@@ -75,7 +75,7 @@ def _not_read(node: UnreadNode) -> Finding:
         subject=f"{node.name} not read",
         seen=(node.reason,),
         expected=("The interfaces of the node, read over ssh without a password",),
-        next=[Remedy("Try the same connection by hand.", (f"ssh -o BatchMode=yes {node.name} true",))],
+        next=[NextStep("Try the same connection by hand.", (f"ssh -o BatchMode=yes {node.name} true",))],
         evidence=[(node.name, "ssh")],
         nodes=[node.name],
         lacks=[node],

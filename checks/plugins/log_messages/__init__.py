@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from checks.model.check import check
 from checks.model.facts import AlertLog, Cluster, LogKind, MissingRight, NodeLogs, NodeSetup, Unknown
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.wording import counted, lasting, listed
 from checks.plugins.log_messages import log_kinds as kinds
 from checks.plugins.log_messages.log_titles import STATUS, TEXTS, WARNS_WHEN_RECENT
@@ -161,7 +161,7 @@ def _transports(setups: Sequence[NodeSetup]) -> Iterator[Finding]:
             seen=seen,
             expected=("The same transport for all instances",),
             next=[
-                Remedy(
+                NextStep(
                     "Display the transport that each home is linked with, and link all homes alike.",
                     ("$ORACLE_HOME/bin/skgxpinfo",),
                     f"the owner of the database's home on {listed(nodes)}",
@@ -207,8 +207,8 @@ def _unread(setups: Sequence[NodeSetup]) -> Iterator[Finding]:
             )  # fmt: skip
 
 
-def _by_hand(node: str) -> Remedy:
-    return Remedy(
+def _by_hand(node: str) -> NextStep:
+    return NextStep(
         "Find the log of a database by its own view, and search it.",
         ("SELECT value FROM v$diag_info WHERE name = 'Diag Trace';",),
         f"the owner of the database's home on {node}",

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from checks.model.finding import Remedy, Status
+from checks.model.finding import NextStep, Status
 from checks.model.wording import listed
 from checks.plugins.shared.grouping import named
 from checks.rules.log_events import LogEpisode, LogEvent
 
 _Same = Sequence[LogEpisode]
-_PATHS = Remedy("Test the private networks between all nodes, with packets of all sizes.", ("racwire check df-ping",))
+_PATHS = NextStep("Test the private networks between all nodes, with packets of all sizes.", ("racwire check df-ping",))
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class EventTexts:
     subject: str
     sentence: Callable[[_Same], str]
     """The start of the title, for all episodes of the event."""
-    next: Callable[[_Same], list[Remedy]]
+    next: Callable[[_Same], list[NextStep]]
 
 
 def _writers(same: _Same, noun: str = "instance") -> str:
@@ -37,8 +37,8 @@ def _about(same: _Same, otherwise: str) -> str:
     return listed(found) if 0 < len(found) <= 3 else otherwise
 
 
-def _read(same: _Same, pattern: str) -> Remedy:
-    return Remedy(
+def _read(same: _Same, pattern: str) -> NextStep:
+    return NextStep(
         "Read the lines before and after, on all nodes, with the system log of that minute.",
         (f"grep -n -E '{pattern}' ALERT_LOG | tail -n 20", "journalctl --since '1 hour ago' -k"),
         f"the Grid owner on {_nodes(same)}",
@@ -91,7 +91,7 @@ TEXTS = {
         lambda same: [
             _PATHS,
             _read(same, "CRS-16(0[789]|1[012]|32|56)"),
-            Remedy(
+            NextStep(
                 "Find out whether the node runs, and in which state its stack is.",
                 ("olsnodes -s -t", "crsctl stat res -t -init"),
                 f"the Grid owner on {same[0].about or same[0].writer}",
@@ -102,7 +102,7 @@ TEXTS = {
         "instance evicted",
         _instance_evicted,
         lambda same: [
-            Remedy(
+            NextStep(
                 "Read the reason of the reconfiguration in the traces of LMON: reason 3 is a failure of communication.",
                 ("grep -h 'kjxgrrcfgchk: Initiating reconfig' *_lmon_*.trc | tail -n 5",),
                 f"the owner of the database's home on {_nodes(same)}",
@@ -115,7 +115,7 @@ TEXTS = {
         _send_timeout,
         lambda same: [
             _PATHS,
-            Remedy(
+            NextStep(
                 "Find out whether the receiver had CPU at that time: a process without CPU does not answer either.",
                 ("sar -q -s HH:MM:SS", "sar -u ALL -s HH:MM:SS"),
                 "any user on the node of the receiver",
@@ -129,7 +129,7 @@ TEXTS = {
         "foreign route",
         _route,
         lambda same: [
-            Remedy(
+            NextStep(
                 "Search the program that adds the route: zeroconf, or the USB interface of a management controller.",
                 ("ip route show table all | grep 169.254", "grep -i zeroconf /etc/sysconfig/network"),
                 f"root on {_nodes(same)}",
@@ -140,7 +140,7 @@ TEXTS = {
         "no buffer space",
         lambda same: f"The kernel had no buffer space for messages of {_writers(same)} (ORA-27300, status 105)",
         lambda same: [
-            Remedy(
+            NextStep(
                 "Compare the MTU of lo (16436 at most) and vm.min_free_kbytes (0.4 % of the memory per NUMA node).",
                 ("ip link show lo", "sysctl vm.min_free_kbytes", "numactl --hardware"),
                 f"root on {_nodes(same)}",
@@ -156,7 +156,7 @@ TEXTS = {
         "process hung",
         _hung,
         lambda same: [
-            Remedy(
+            NextStep(
                 "Compare CPU, memory and swapping of that minute.",
                 ("sar -u ALL -s HH:MM:SS", "sar -W -s HH:MM:SS"),
                 f"any user on {_nodes(same)}",

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from checks.model.check import Kind, check
 from checks.model.facts import Cluster, Unknown
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.observation import Observation
 from checks.model.wording import hub, listed
 from checks.plugins.neighbours.arp_silence import KINDS, arp_findings
@@ -142,13 +142,13 @@ def _wrong(same: Sequence[NeighbourEntry]) -> Finding:
     first, nodes = same[0], list(dict.fromkeys(e.node for e in same))
     macs = list(dict.fromkeys(e.mac for e in same))
     verb = "sends" if len(nodes) == 1 else "send"
-    ask = Remedy(f"Ask the network team for the switch port that learned {listed(macs)}.")
+    ask = NextStep(f"Ask the network team for the switch port that learned {listed(macs)}.")
     if first.whose is Whose.SET:
         kind, who = BY_HAND, "an entry that was set by hand"
         title = f"{named(nodes, 'node')} {verb} packets for {first.ip} of {first.peer} to {listed(macs)}: {who}."
         steps = (
-            Remedy("Display the entry.", (f"ip neigh show to {first.ip} dev {first.interface}",), "any user"),
-            Remedy(
+            NextStep("Display the entry.", (f"ip neigh show to {first.ip} dev {first.interface}",), "any user"),
+            NextStep(
                 "Find what sets it (a boot script, a file of ethers), remove it there, and delete the entry.",
                 ("grep -rs 'ip neigh\\|arp -s' /etc", f"ip neigh del {first.ip} dev {first.interface}"),
                 f"root on {listed(nodes)}",
@@ -162,7 +162,7 @@ def _wrong(same: Sequence[NeighbourEntry]) -> Finding:
             f"not {first.peer}'s."
         )
         steps = (
-            Remedy(
+            NextStep(
                 "Find out who answers for the address; two MAC addresses in the answers are two hosts.",
                 (f"ip neigh show to {first.ip}", f"arping -c 3 -I {first.interface} {first.ip}"),
                 f"root on {listed(nodes)}",
@@ -212,7 +212,7 @@ def _fit_domains(entries: Sequence[NeighbourEntry]) -> Finding:
         subject="fit the probes",
         data={"address": entries[0].ip, "mac": entries[0].mac, "expected_mac": entries[0].peer_mac},
         seen=some([e.line for e in entries]),
-        next=[Remedy("Fix the finding of the check address-owners about these networks.")],
+        next=[NextStep("Fix the finding of the check address-owners about these networks.")],
         evidence=[(node, "neighbours") for node in nodes],
         nodes=nodes,
         observed=[_observed(OTHER_NIC, e) for e in entries],
@@ -231,7 +231,7 @@ def _fits(entries: Sequence[NeighbourEntry], swapped: Sequence[str]) -> Finding:
         subject=f"{listed(swapped)}: exchanged",
         data={"address": entries[0].ip, "mac": entries[0].mac, "expected_mac": entries[0].peer_mac},
         seen=some([e.line for e in entries]),
-        next=[Remedy("Fix the finding of the check interfaces about the exchanged addresses.")],
+        next=[NextStep("Fix the finding of the check interfaces about the exchanged addresses.")],
         evidence=[(node, "neighbours") for node in dict.fromkeys(e.node for e in entries)],
         nodes=swapped,
         observed=[_observed(OTHER_NIC, e) for e in entries],
@@ -270,12 +270,12 @@ def _crossed(wrong: Sequence[NeighbourEntry], entries: Sequence[NeighbourEntry])
         seen=some([e.line for e in wrong]),
         expected=("Each NIC answers for its own address",),
         next=[
-            Remedy(
+            NextStep(
                 "Compare the neighbour entries with the NICs.",
                 ("ip neigh show", *(f"ip link show {nic}" for nic in nics)),
                 f"any user on {listed(sorted(nodes))}",
             ),
-            Remedy(
+            NextStep(
                 f"Ask the network team which ports and VLANs {listed(nics)} of {culprit or listed(sorted(nodes))} are "
                 "plugged into, and compare with the other nodes.",
             ),

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from checks.model.check import Kind
 from checks.model.facts import Cluster, Neighbour, Unknown
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.traffic import Traffic, among
 from checks.model.wording import listed
 from checks.plugins.shared.grouping import alike, briefly, named, some
@@ -88,12 +88,12 @@ def _no_arp(one: ArpSilence) -> Finding:
         seen=(f"{one.node}: the flags of {one.interface} contain NOARP",),
         expected=("An interface without the flag NOARP",),
         next=[
-            Remedy(
+            NextStep(
                 "Display the flags, and find what set this one: a script, or ARP=no in the boot configuration.",
                 (f"ip link show {one.interface}", "grep -rsi 'arp *off\\|ARP=no' /etc"),
                 f"root on {one.node}",
             ),
-            Remedy("Switch ARP on.", (f"ip link set {one.interface} arp on",), f"root on {one.node}", is_change=True),
+            NextStep("Switch ARP on.", (f"ip link set {one.interface} arp on",), f"root on {one.node}", is_change=True),
         ],
         evidence=[(one.node, "interfaces")],
         network=one.network,
@@ -123,7 +123,7 @@ def _ignored(same: Sequence[ArpSilence]) -> Finding:
         ),
         expected=(f"{first.setting} 0",),
         next=[
-            Remedy(
+            NextStep(
                 "Display the settings (the larger of `all` and the interface's own applies), and what sets them.",
                 (
                     f"sysctl net.ipv4.conf.all.{first.setting} {key}",
@@ -131,7 +131,7 @@ def _ignored(same: Sequence[ArpSilence]) -> Finding:
                 ),
                 f"root on {first.node}",
             ),
-            Remedy(
+            NextStep(
                 "Correct the setting for the interface or for `all`, and in the file that sets it.",
                 (f"sysctl -w {key}=0",),
                 f"root on {first.node}",
@@ -203,12 +203,12 @@ def _one_sided(cluster: Cluster, known: set[str]) -> Iterator[Finding]:
                 ),
                 expected=("An ARP answer in both directions",),
                 next=[
-                    Remedy(
+                    NextStep(
                         "Watch whether the requests arrive; where they do, read the filters of ARP on the node.",
                         (f"timeout 60 tcpdump -p -nei {port.interface} -c 20 -s 96 arp", "nft list ruleset"),
                         f"root on {port.node}",
                     ),
-                    Remedy(
+                    NextStep(
                         "Where they do not arrive, ask for the filters of broadcasts and of ARP at the port of "
                         f"{port.node}.",
                         where="the network team",

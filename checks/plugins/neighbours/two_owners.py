@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from checks.model.check import Kind
 from checks.model.effect import Effect
 from checks.model.facts import Cluster, Interface, PrivateNetwork
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.observation import Fate, Observation
 from checks.model.traffic import Address, Traffic, among
 from checks.model.wording import listed
@@ -78,8 +78,8 @@ def owner_findings(cluster: Cluster, network: PrivateNetwork) -> Iterator[Findin
                 next=_remove_address(ip, nodes)
                 if is_haip
                 else [
-                    Remedy("Compare the addresses with the plan of the network.", ("ip -brief address",), "any user"),
-                    Remedy(
+                    NextStep("Compare the addresses with the plan of the network.", ("ip -brief address",), "any user"),
+                    NextStep(
                         "Correct the address in the boot configuration of the wrong node.",
                         where=f"root on {listed(nodes, 'or')}",
                         is_change=True,
@@ -105,12 +105,12 @@ def _on_other(network: PrivateNetwork, owner: str, others: Sequence[tuple[str, I
         seen=some([f"{node}: {nic.name} ({nic.kind}) has {ip}" for node, nic in others]),
         expected=(f"{ip} on {owner} alone",),
         next=[
-            Remedy(
+            NextStep(
                 "Find out which program or file set the address there.",
                 owner_commands(nic.name for _, nic in others),
                 f"root on {listed(nodes)}",
             ),
-            Remedy(
+            NextStep(
                 "Give the network of that program another subnet, and remove the address from the interface.",
                 where=f"root on {listed(nodes)}",
                 is_change=True,
@@ -145,15 +145,15 @@ def _owned_twice(
     )
 
 
-def _remove_address(ip: str, nodes: Sequence[str]) -> list[Remedy]:
+def _remove_address(ip: str, nodes: Sequence[str]) -> list[NextStep]:
     return [
-        Remedy(
+        NextStep(
             "Find out which instance uses the address: Clusterware set it on the node of that instance, another "
             "service on the other node.",
             ("SELECT INST_ID, NAME, IP_ADDRESS FROM GV$CLUSTER_INTERCONNECTS;", f"ip -brief address | grep -F {ip}"),
             "any instance, and each node",
         ),
-        Remedy(
+        NextStep(
             "Remove the address from the NIC of the other node, and from the service that set it.",
             where=f"root on {listed(nodes, 'or')}",
             is_change=True,
@@ -176,7 +176,7 @@ def same_mac_findings(cluster: Cluster, network: PrivateNetwork) -> Iterator[Fin
                 seen=some([f"{node}: {nic} has {mac}" for node, nic, mac in same]),
                 expected=("A MAC address of its own for each NIC",),
                 next=[
-                    Remedy(
+                    NextStep(
                         "Compare the MAC address in use with that of the hardware; cloned virtual machines share one.",
                         tuple(dict.fromkeys(f"ethtool -P {nic}" for _, nic, _ in same)),
                         f"root on {listed(nodes)}",

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from checks.model.check import Kind
 from checks.model.facts import Cluster
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.plugins.shared.counter_text import TOPIC
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.rules.changed_meanwhile import ChangedValue, ReadAgain, changed_values
@@ -50,7 +50,7 @@ def _changed(changed: Sequence[ChangedValue]) -> Finding:
         data={"interfaces": len(changed)},
         seen=some([f"{c.node}: {c.text}" for c in changed]),
         expected=("The same values at the beginning and the end of a run",),
-        next=[Remedy("Find out who changes the interface, then run the check again.", ("racwire check",))],
+        next=[NextStep("Find out who changes the interface, then run the check again.", ("racwire check",))],
         evidence=[(node, TOPIC) for node in nodes],
         network=first.network,
         nodes=nodes,
@@ -69,7 +69,7 @@ def _haip_moved(changed: ChangedValue) -> Finding:
         seen=(f"{changed.node}: {changed.text}",),
         expected=("The same interface at the beginning and the end of a run",),
         next=[
-            Remedy(
+            NextStep(
                 "Find out whether the interface failed, then run the check again.",
                 ("crsctl stat res ora.cluster_interconnect.haip -init", "racwire check"),
             )

@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from checks.model.effect import Effect
-from checks.model.finding import Remedy
+from checks.model.finding import NextStep
 from checks.plugins.shared.filter_commands import capture
 from checks.plugins.shared.grouping import named
 from checks.rules.nic_counts import FaultyNic, NicFault
 
 
-def steps(same: Sequence[FaultyNic], nodes: Sequence[str]) -> list[Remedy]:
+def steps(same: Sequence[FaultyNic], nodes: Sequence[str]) -> list[NextStep]:
     """Return the next steps for one fault of some NICs, on these nodes."""
     names = list(dict.fromkeys(f.nic.name for f in same))[:3]
     where = f"root on {named(nodes, 'node')}"
-    port = Remedy(
+    port = NextStep(
         f"Ask the network team for the error counters and the log of the switch port of {places(same)}; then exchange "
         "the cable and the transceiver, one at a time."
     )
     match same[0].fault:
         case NicFault.CORRUPT | NicFault.OTHER:
-            look = Remedy(
+            look = NextStep(
                 "Check that the counters still grow, what was negotiated, and the light levels of an optical "
                 "transceiver.",
                 _each(names, "ip -s -s link show ETH", "ethtool ETH", "ethtool -S ETH", "ethtool -m ETH"),
@@ -29,12 +29,12 @@ def steps(same: Sequence[FaultyNic], nodes: Sequence[str]) -> list[Remedy]:
             )
             return [look, port]
         case NicFault.OVERRUN:
-            look = Remedy(
+            look = NextStep(
                 "Compare the receive ring with its maximum, and find the CPUs that serve the NIC.",
                 _each(names, "ethtool -g ETH", "ethtool -S ETH", "grep ETH /proc/interrupts"),
                 where,
             )
-            change = Remedy(
+            change = NextStep(
                 "Enlarge the receive ring to the maximum that `ethtool -g` shows, also in the NIC's configuration.",
                 _each(names[:1], "ethtool -G ETH rx MAXIMUM"),
                 where,
@@ -42,16 +42,18 @@ def steps(same: Sequence[FaultyNic], nodes: Sequence[str]) -> list[Remedy]:
             )
             return [look, change]
         case NicFault.PORT_BUFFER:
-            look = Remedy(
+            look = NextStep(
                 "Compare the buffer of the port with its pause frames, and the width and speed of the PCIe slot with "
                 "those that the NIC can use. Larger rings do not help: the packets did not reach a ring.",
                 _each(names, "ethtool -S ETH", "ethtool -a ETH", f"cat {_PCIE}"),
                 where,
             )
-            ask = Remedy(f"Ask the network team whether the switch port of {places(same)} takes part in flow control.")
+            ask = NextStep(
+                f"Ask the network team whether the switch port of {places(same)} takes part in flow control."
+            )
             return [look, ask]
         case NicFault.DROPPED:
-            look = Remedy(
+            look = NextStep(
                 "Find out what is dropped: drops for want of memory and full rings of virtual NICs are in the counters "
                 "of the driver; packets of other VLANs and protocols show in a capture.",
                 _each(names, "ethtool -S ETH", capture("ETH", "not ip and not arp")),
@@ -62,48 +64,48 @@ def steps(same: Sequence[FaultyNic], nodes: Sequence[str]) -> list[Remedy]:
             return queue_steps(names, where)
         case NicFault.UNLINKED:
             return [
-                Remedy(
+                NextStep(
                     f"Mend the link of {places(same)} first, then run this check again: without a link a NIC sends "
                     "nothing."
                 )
             ]
         case NicFault.LIMIT:
-            look = Remedy(
+            look = NextStep(
                 "Find out which limit it is, from the names of the counters, and compare the load with the limits of "
                 "the type of the virtual machine.",
                 _each(names, "ethtool -S ETH | grep allowance_exceeded"),
                 where,
             )
-            change = Remedy(
+            change = NextStep(
                 "Plan a type of virtual machine with a higher limit, or reduce the load.",
                 is_change=True,
                 effect=Effect.NODE_OUT_FIRST,
             )
             return [look, change]
         case NicFault.PAUSE:
-            look = Remedy(
+            look = NextStep(
                 "Compare flow control with the setting of the switch port, and whether the counters grow while blocks "
                 "are lost.",
                 _each(names, "ethtool -a ETH", "ethtool -S ETH"),
                 where,
             )
-            ask = Remedy(
+            ask = NextStep(
                 f"Ask the network team for the pause counters and egress drops of the switch port of {places(same)}."
             )
             return [look, ask]
         case NicFault.BOND:
-            look = Remedy(
+            look = NextStep(
                 "Read what the bonding driver reported, and its monitoring of ARP or its partner of LACP.",
                 ("dmesg -T | grep -iE 'bond|link status'", *_each(names, "cat /proc/net/bonding/ETH")),
                 where,
             )
-            ask = Remedy(
+            ask = NextStep(
                 "Ask the network team for the log of LACP at the ports of these members. With ARP monitoring, find out "
                 "why its target was silent."
             )
             return [look, ask]
         case NicFault.LINK:
-            look = Remedy(
+            look = NextStep(
                 "Read when the link changed, and what was negotiated.",
                 ("dmesg -T | grep -iE 'link (is )?(up|down)'", *_each(names, "ethtool ETH")),
                 where,
@@ -117,15 +119,15 @@ _PCIE = " ".join(
 )
 
 
-def queue_steps(names: Sequence[str], where: str) -> list[Remedy]:
+def queue_steps(names: Sequence[str], where: str) -> list[NextStep]:
     """Return the next steps for drops in the send queues of some NICs; `ETH` stands for any."""
     return [
-        Remedy(
+        NextStep(
             "Read the queue discipline, its limits and its drops, and the length of the queue.",
             _each(names, "tc -s qdisc show dev ETH", "ip -s link show ETH"),
             where,
         ),
-        Remedy(
+        NextStep(
             "Find out who set a rate limit or a short queue, and remove it: the default discipline suits an "
             "interconnect.",
             _each(names[:1], "tc qdisc del dev ETH root"),

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from checks.model.effect import Effect
 from checks.model.facts import Cluster
-from checks.model.finding import Remedy
+from checks.model.finding import NextStep
 from checks.plugins.shared.grouping import briefly, named
 from checks.rules.engineered import engineered_ports
 
@@ -21,9 +21,9 @@ def beside_pings(cluster: Cluster, nodes: Iterable[str]) -> tuple[str, ...]:
     return _note(engineered_ports(cluster, nodes), "pings travel over IP and do not test RDS")
 
 
-def by_the_vendor(what: str) -> Remedy:
+def by_the_vendor(what: str) -> NextStep:
     """Return the remedy for a configuration that only the procedures of the vendor may change."""
-    return Remedy(
+    return NextStep(
         f"Have {what} corrected by the vendor's procedure for the engineered system, or open a service request: the "
         "storage cells use the same network.",
         is_change=True,

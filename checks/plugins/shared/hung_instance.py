@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from checks.model.check import Kind
 from checks.model.facts import Cluster
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.known_instances import database_of, nodes_of
 from checks.model.wording import listed
 from checks.plugins.shared.grouping import named
@@ -39,13 +39,13 @@ def hung_instance_findings(cluster: Cluster) -> Iterator[Finding]:
         seen=(late[0].reason,),
         expected=("Every instance answers a query of GV$INSTANCE",),
         next=[
-            Remedy(
+            NextStep(
                 "Query v$instance as SYSDBA in each of these instances, on its own node. The one whose query does not "
                 "end hangs; where each answers at once, free parallel query processes are lacking.",
                 (f"srvctl status database -d {database.name} -v",),
                 f"the owner of the database's home on {named(nodes, 'node') or 'each node'}",
             ),
-            Remedy(
+            NextStep(
                 "If one hangs: collect what Oracle Support needs (MOS 452358.1) before the instance is restarted, and "
                 "read its alert log and the CPU and memory of its node.",
                 ("racwire check log-lines cpu-pressure memory-pressure",),

@@ -9,7 +9,7 @@ import msgspec
 
 from checks.model.check import Kind
 from checks.model.facts import Cluster, Database
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.known_instances import Unseen, database_of, instance_name, nodes_of
 from checks.plugins.shared.grouping import alike, briefly, named, some
 
@@ -28,7 +28,7 @@ _EASY_CONNECT = re.compile(r"((?:tcps?:)?(?://)?[^/()=\s]+/)([^/:?()=\s]+).*")
 """EZConnect: protocol, hosts and port, then the service."""
 
 
-def connect_to_root(database: Database) -> Remedy:
+def connect_to_root(database: Database) -> NextStep:
     """Return the step from a connection to a pluggable database to one to the container database.
 
     The default service of a container database is its DB_UNIQUE_NAME with the DB_DOMAIN, which a pluggable database's
@@ -37,7 +37,7 @@ def connect_to_root(database: Database) -> Remedy:
     easy = _EASY_CONNECT.fullmatch(database.reached)
     target, _, domain = (easy[1], *easy[2].partition(".")[1:]) if easy else ("SCAN:1521/", "", "")
     service = f"{database.name}.{domain}" if domain else database.name
-    return Remedy(
+    return NextStep(
         "Connect to the service of the container database as a common user; `lsnrctl status` lists the services.",
         (
             "racwire grants --user C##RACWIRE   # the script for that user, to run in CDB$ROOT",
@@ -93,10 +93,10 @@ def unknown_instance_findings(
         )
 
 
-def _check_that_they_answer(cluster: Cluster) -> Remedy:
+def _check_that_they_answer(cluster: Cluster) -> NextStep:
     database = database_of(cluster)
     name = database.name if database else "DB_UNIQUE_NAME"
-    return Remedy(
+    return NextStep(
         "Check that every instance is up, read the alert log of an instance that does not answer, then check again.",
         (f"srvctl status database -d {name} -v", "racwire check"),
         "the owner of the database's home, on any node",

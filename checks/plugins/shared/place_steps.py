@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from checks.model.facts import Cluster, PrivateNetwork
-from checks.model.finding import Remedy
+from checks.model.finding import NextStep
 from checks.model.wording import listed
 from checks.plugins.shared.filter_commands import RULES, capture
 from checks.rules.below_nics import Below, below, bridge_of, product_of
@@ -30,14 +30,14 @@ _CONTAINER_POLICY = "the rules of its bridge (nft, ebtables, bridge netfilter), 
 
 def capture_steps(
     network: PrivateNetwork, one: str, other: str, packets: str = "arp or icmp", during: str = "they ping each other"
-) -> tuple[Remedy, ...]:
+) -> tuple[NextStep, ...]:
     """Return the capture of some packets at both ends of a path; none where an end has no port."""
     here, there = network.port(one), network.port(other)
     if here is None or there is None:
         return ()
     nics = dict.fromkeys((here.interface, there.interface))
     return (
-        Remedy(
+        NextStep(
             f"Capture at {one} and {other} while {during}. What leaves one node and does not reach the other vanishes "
             "between them; what arrives and gets no answer vanishes on the node.",
             tuple(capture(nic, packets) for nic in nics),
@@ -46,26 +46,26 @@ def capture_steps(
     )
 
 
-def node_step(cluster: Cluster, network: PrivateNetwork, nodes: Sequence[str], more: Sequence[str] = ()) -> Remedy:
+def node_step(cluster: Cluster, network: PrivateNetwork, nodes: Sequence[str], more: Sequence[str] = ()) -> NextStep:
     """Return the step that looks at the NICs and the filters of these nodes themselves, with `more` commands."""
     bridges = [f"{name} on {node}" for node in nodes if (name := bridge_of(cluster, network, node))]
     own = f", those of the bridge {listed(bridges)} too" if bridges else ""
     nics = dict.fromkeys(port.interface for node in nodes if (port := network.port(node)))
     links = tuple(f"ip -details link show {nic}" for nic in nics)
-    return Remedy(
+    return NextStep(
         f"Look at the link and the packet filters of {listed(nodes)}{own}.",
         (*links, *more, *RULES),
         f"root on {listed(nodes)}",
     )
 
 
-def below_steps(cluster: Cluster, network: PrivateNetwork, nodes: Sequence[str]) -> tuple[Remedy, ...]:
+def below_steps(cluster: Cluster, network: PrivateNetwork, nodes: Sequence[str]) -> tuple[NextStep, ...]:
     """Return the step for those who run what is below the NICs of these nodes; none where that is a cable."""
     layers = {node: below(cluster, network, node) for node in nodes if network.port(node)}
     return _below(cluster, {node: layer for node, layer in layers.items() if layer.can_filter})
 
 
-def _below(cluster: Cluster, layers: dict[str, Below]) -> tuple[Remedy, ...]:
+def _below(cluster: Cluster, layers: dict[str, Below]) -> tuple[NextStep, ...]:
     if not layers:
         return ()
     nodes = listed(layers)
@@ -76,7 +76,7 @@ def _below(cluster: Cluster, layers: dict[str, Below]) -> tuple[Remedy, ...]:
     else:
         who = " or ".join(sorted(layer.value for layer in kinds if layer is not Below.NOT_KNOWN))
         text = f"Ask those who run the {who} of {nodes} for {listed(policies)}."
-    return (Remedy(text, where="the hypervisor, cloud or container host"),)
+    return (NextStep(text, where="the hypervisor, cloud or container host"),)
 
 
 def _policy(product: str, layer: Below) -> str:

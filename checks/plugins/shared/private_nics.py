@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from checks.model.facts import Cluster, Unknown
-from checks.model.finding import Remedy
+from checks.model.finding import NextStep
 from checks.model.networks import nics_of
 
 _MOST = 4
@@ -26,10 +26,10 @@ def private_nics(cluster: Cluster, nodes: Sequence[str] = ()) -> tuple[str, ...]
 
 def on_nics(
     cluster: Cluster, nodes: Sequence[str], text: str, commands: Iterable[str], where: str, *, is_change: bool = False
-) -> Remedy:
+) -> NextStep:
     """Return a remedy that repeats each command for each private NIC in place of `ETH`; a change has the first only."""
     names = private_nics(cluster, nodes)[: 1 if is_change else None]
     if not 0 < len(names) <= _MOST:
         text, names = f"{text} {_PLACEHOLDER} stands for each private NIC.", (_PLACEHOLDER,)
     each = dict.fromkeys(command.replace(_PLACEHOLDER, name) for command in commands for name in names)
-    return Remedy(text, tuple(each), where, is_change)
+    return NextStep(text, tuple(each), where, is_change)

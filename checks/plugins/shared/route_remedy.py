@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from checks.model.facts import Cluster, NetworkService, Node, Route
-from checks.model.finding import Remedy
+from checks.model.finding import NextStep
 
 _PLACES = {
     NetworkService.NETWORK_MANAGER: "ipv4.routes of NetworkManager's connection {connection}",
@@ -16,7 +16,7 @@ _PLACES = {
 """Where each network service keeps the routes of an interface."""
 
 
-def without_mtu(cluster: Cluster, node: Node, route: Route) -> Remedy:
+def without_mtu(cluster: Cluster, node: Node, route: Route) -> NextStep:
     """Return the step that removes the MTU of a route.
 
     `ip route change` with the route's own metric changes that route. `replace` without the metric would add a
@@ -27,7 +27,7 @@ def without_mtu(cluster: Cluster, node: Node, route: Route) -> Remedy:
     place = _PLACES.get(kept.keeper, "") if kept else ""
     names = {"connection": kept.connection, "file": kept.file} if kept else {}
     where = place.format(interface=route.interface, **names) if place else "the file that sets it"
-    return Remedy(
+    return NextStep(
         f"Change the route to one without an MTU, and remove the MTU from {where}.",
         (f"ip route change {route.words}",),
         f"root on {node.name}",

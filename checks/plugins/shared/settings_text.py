@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from checks.model.finding import Remedy
+from checks.model.finding import NextStep
 
 
-def plan_of(kind: str) -> Remedy:
+def plan_of(kind: str) -> NextStep:
     """Return the remedy that plans a guided change of this kind."""
-    return Remedy(
+    return NextStep(
         "Plan the change: one node after the other, now and for the next boot. racwire verifies each step.",
         (f"racwire change new {kind}",),
     )

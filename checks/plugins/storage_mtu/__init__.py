@@ -14,7 +14,7 @@ from checks.model.facts import (
     Unknown,
     Unread,
 )
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.wording import counted
 from checks.plugins.shared.counter_text import share, unknown_nodes_finding
 from checks.plugins.shared.grouping import alike, briefly, named, some
@@ -194,34 +194,34 @@ def _limited(same: Sequence[StorageFlow]) -> Finding:
     )
 
 
-def _steps(flow: StorageFlow, nodes: Sequence[str]) -> list[Remedy]:
+def _steps(flow: StorageFlow, nodes: Sequence[str]) -> list[NextStep]:
     server, where = flow.connection.remote_ip, f"any user on {named(nodes, 'node')}"
-    display = Remedy("Display the sizes of the connections.", (f"ss -tin dst {server}",), where)
+    display = NextStep("Display the sizes of the connections.", (f"ss -tin dst {server}",), where)
     again = "Then open the connections again (umount and mount, log out and in): open ones keep their sizes."
     match flow.limit:
         case PacketLimit.PATH:
             route = f"ip route get {server}"
             return [
-                Remedy(
+                NextStep(
                     "Display the path MTU that the kernel keeps, and find the router.",
                     (route, f"tracepath -n {server}"),
                     where,
                 ),
-                Remedy("Ask the network team for the MTU of the links between the node and the storage server."),
+                NextStep("Ask the network team for the MTU of the links between the node and the storage server."),
             ]
         case PacketLimit.ROUTE:
             return [
-                Remedy("Display the route with its MTU.", (f"ip route get {server}", "ip route show"), where),
-                Remedy(f"Ask who set the MTU of the route, and plan its removal from the file of the route. {again}"),
+                NextStep("Display the route with its MTU.", (f"ip route get {server}", "ip route show"), where),
+                NextStep(f"Ask who set the MTU of the route, and plan its removal from the file of the route. {again}"),
             ]
         case PacketLimit.OFFER:
-            return [display, Remedy(f"Compare the age of the connection with the last change of the MTU. {again}")]
+            return [display, NextStep(f"Compare the age of the connection with the last change of the MTU. {again}")]
     unclear = " or for the MTU of the path" if flow.limit is PacketLimit.NOT_KNOWN else ""
     ask = (
         f"Ask the storage team for the MTU of the interface of {server}{unclear}, and the network team whether a "
         f"firewall limits the segment size. {again}"
     )
-    return [display, Remedy(ask)]
+    return [display, NextStep(ask)]
 
 
 def _sent_again(same: Sequence[StorageFlow]) -> Finding:
@@ -244,13 +244,13 @@ def _sent_again(same: Sequence[StorageFlow]) -> Finding:
         seen=some([_line(flow) for flow in same]),
         expected=("No segment sent again on a network of storage",),
         next=[
-            Remedy(
+            NextStep(
                 "Send large and small packets that no router may fragment: where the small ones are answered and the "
                 "large ones are not, a port on the way has a smaller MTU.",
                 tuple(f"ping -c 3 -M do -s {s} {first.connection.remote_ip}" for s in (size, 56)),
                 f"any user on {named(nodes, 'node')}",
             ),
-            Remedy(
+            NextStep(
                 "Ask the network team for errors, drops and the MTU of the switch ports of node and storage server."
             ),
         ],
@@ -287,8 +287,8 @@ def _mounts_over_udp(mounts: Sequence[_Mount]) -> Iterator[Finding]:
             seen=some([one.line for one in same]),
             expected=("NFS over TCP",),
             next=[
-                Remedy("Display the mounts.", ("nfsstat -m",), f"any user on {named(nodes, 'node')}"),
-                Remedy("Plan the mounts with proto=tcp, which the storage server must permit."),
+                NextStep("Display the mounts.", ("nfsstat -m",), f"any user on {named(nodes, 'node')}"),
+                NextStep("Plan the mounts with proto=tcp, which the storage server must permit."),
             ],
             evidence=_evidence(nodes),
             nodes=nodes,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from checks.model.check import Kind
 from checks.model.facts import Cluster, Clusterware, ConfiguredInterface, Database, DnfsServer, Unknown
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.networks import in_subnet
 from checks.model.wording import few, listed
 from checks.plugins.shared.grouping import alike, briefly, named, some
@@ -83,7 +83,7 @@ def dnfs_elsewhere(cluster: Cluster) -> Iterator[Finding]:
             f"The packet sizes of Direct NFS from {instances} to {server.name} are not known: it uses port "
             f"{server.port}, and racwire reads the connections to port {_NFS_PORT}.",
             subject=f"{server.name}: port {server.port}",
-            next=[Remedy("Display the sizes of its connections.", display, f"any user on the nodes of {instances}")],
+            next=[NextStep("Display the sizes of its connections.", display, f"any user on the nodes of {instances}")],
             evidence=[(cluster.local_node, "sql dnfs_servers")],
         )
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from checks.model.check import Kind
 from checks.model.facts import Cluster, Neighbour, Node, PrivateNetwork, Unknown
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.networks import layers_below
 from checks.model.observation import Observation
 from checks.model.wording import counted, few, listed
@@ -143,12 +143,12 @@ def _foreign(cluster: Cluster, same: Sequence[_Stranger]) -> Finding:
         seen=some([one.line for one in same]),
         expected=(f"The {counted(len(network.ports), 'node')} of the cluster, and no other host",),
         next=[
-            Remedy(
+            NextStep(
                 "Find out which host it is: its names in DNS, and the services that answer.",
                 (f"getent hosts {same[0].entry.ip}", f"ip neigh show dev {same[0].entry.interface}"),
                 f"any user on {named(nodes, 'node')}",
             ),
-            Remedy(f"Ask the network team for the switch ports that learned {few(hosts, 3)}, and for their VLAN."),
+            NextStep(f"Ask the network team for the switch ports that learned {few(hosts, 3)}, and for their VLAN."),
         ],
         evidence=[(node, topic) for node in nodes for topic in ("neighbours", "interfaces")],
         network=network.name,

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from checks.model.check import Kind
 from checks.model.effect import Effect
 from checks.model.facts import Cluster, Clusterware, HostSetup, Node, PrivateNetwork, Unknown
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.networks import in_subnet, layers_below, nics_of, private_nics_of
 from checks.model.wording import listed
 from checks.plugins.shared.grouping import alike, briefly, named, some
@@ -52,12 +52,12 @@ def slower_than_public(cluster: Cluster) -> Iterator[Finding]:
             seen=some([_speeds(cluster, node) for node, *_ in same]),
             expected=(f"{public:,} Mbit/s or more",),
             next=[
-                Remedy(
+                NextStep(
                     "Display what each NIC negotiated.",
                     tuple(f"ethtool {nic}" for nic in private_nics_of(cluster, nodes[0])[:4]),
                     f"root on {named(nodes, 'node')}",
                 ),
-                Remedy(
+                NextStep(
                     "Plan faster NICs and switch ports, or another private network.",
                     is_change=True,
                     effect=Effect.NODE_OUT_FIRST,
@@ -170,12 +170,12 @@ def other_tags(cluster: Cluster) -> Iterator[Finding]:
             seen=some([f"{node}: {network.interface} in VLAN {tag}" for node, tag in tags.items()]),
             expected=("The same VLAN on each node",),
             next=[
-                Remedy(
+                NextStep(
                     "Display the VLAN of the interface.",
                     (f"ip -d link show {network.interface}",),
                     f"any user on {named(odd, 'node')}",
                 ),
-                Remedy(
+                NextStep(
                     "Ask the network team for the VLAN of each switch port, and whether the switch translates tags."
                 ),
             ],

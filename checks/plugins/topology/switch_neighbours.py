@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from checks.model.check import Kind
 from checks.model.effect import Effect
 from checks.model.facts import Cluster, LldpNeighbour, PrivateNetwork, Unknown
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.networks import nics_of
 from checks.model.wording import listed
 from checks.plugins.shared.grouping import briefly, named, some
@@ -106,12 +106,12 @@ def _direct(direct: Sequence[tuple[_Plug, str]]) -> Finding:
         seen=some([plug.line for plug, _ in direct]),
         expected=("A switch between the nodes",),
         next=[
-            Remedy(
+            NextStep(
                 "Ask the network team whether a switch is there that forwards LLDP instead of receiving it.",
                 ("lldpctl",),
                 f"root on {named(nodes, 'node')}",
             ),
-            Remedy(
+            NextStep(
                 "Plan a switch for each private network, in a maintenance window.",
                 is_change=True,
                 effect=Effect.NODE_OUT_FIRST,
@@ -171,7 +171,7 @@ def _chain(network: PrivateNetwork, plugs: Sequence[_Plug]) -> Iterator[Finding]
         seen=some(list(dict.fromkeys(plug.line for pair in far for plug in pair))),
         expected=("Two switches at most",),
         next=[
-            Remedy(
+            NextStep(
                 "Ask the network team for the switches between the ports of these nodes; a switch that forwards LLDP "
                 "has no name in the output.",
                 ("lldpctl",),

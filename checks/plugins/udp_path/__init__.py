@@ -9,7 +9,7 @@ import msgspec
 
 from checks.model.check import Kind, check
 from checks.model.facts import Cluster, Flows, HaipPaths, NotGathered, PathProbe, PrivateNetwork, Unknown, Verdict
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.wording import counted, hub, listed
 from checks.plugins.shared.place_steps import below_steps, node_step
 from checks.plugins.udp_path.flow_kinds import (
@@ -234,12 +234,12 @@ def _no_route(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Find
         f"The routes of {listed(nodes)} refuse packets for private addresses on {{}} {{}}.",
         "routes refuse packets", expected="A route over the NIC of the network",
         next=(
-            Remedy(
+            NextStep(
                 "Display the route in use, the rules, and the routes of each type and table.",
                 (*routes, "ip rule show", "ip route show table all"),
                 f"any user on {listed(nodes)}",
             ),
-            Remedy("Find out which service set the route or the rule, and remove it there and from the kernel."),
+            NextStep("Find out which service set the route or the rule, and remove it there and from the kernel."),
         ),
     )  # fmt: skip
     return msgspec.structs.replace(finding, nodes=tuple(nodes))
@@ -256,8 +256,8 @@ def _other_host(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Fi
     )  # fmt: skip
 
 
-def _search_owner(judged: Judged) -> Remedy:
-    return Remedy(
+def _search_owner(judged: Judged) -> NextStep:
+    return NextStep(
         "Search the hosts on the network for a second owner of the address, the NICs of the sender first.",
         tuple(dict.fromkeys(f"ip -brief address | grep -F {j.probe.destination_ip}" for j in judged)),
         "any user on each node",
@@ -322,7 +322,7 @@ def _undecided(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Fin
     return flow_finding(
         UNDECIDED, Status.INFO, (cluster, network, judged),
         "Whether all UDP datagrams arrive on {} {} is not decided: some got no answer.", "not decided",
-        next=(Remedy("Run this check again, alone.", ("racwire check udp-path",)),),
+        next=(NextStep("Run this check again, alone.", ("racwire check udp-path",)),),
     )  # fmt: skip
 
 
@@ -357,7 +357,7 @@ def _icmp_only(cluster: Cluster, network: PrivateNetwork, judged: Judged, kind: 
         "UDP passes, pings do not",
         next=(
             node_step(cluster, network, near), *below_steps(cluster, network, near),
-            Remedy(
+            NextStep(
                 f"Ask the network team for a policer or a filter of ICMP on the ports and the VLAN of {network.name}.",
                 ("show policy-map interface control-plane", "show access-lists"), "the network team, on each switch",
             ),

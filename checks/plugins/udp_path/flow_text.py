@@ -16,7 +16,7 @@ from checks.model.facts import (
     SmallDatagrams,
     Unknown,
 )
-from checks.model.finding import FAULTS, Finding, Remedy, Status
+from checks.model.finding import FAULTS, Finding, NextStep, Status
 from checks.model.observation import Observation
 from checks.model.packet_sizes import packet_of
 from checks.model.wording import between, counted, few, hub, listed
@@ -144,7 +144,7 @@ def flow_finding(
     *,
     more: Sequence[str] = (),
     expected: str = "",
-    next: Sequence[Remedy] = (),  # noqa: A002 - the word on the screen
+    next: Sequence[NextStep] = (),  # noqa: A002 - the word on the screen
 ) -> Finding:
     """Return a finding about paths of one network; the title has `{}` for the network and for the directions."""
     cluster, network, judged = place
@@ -191,20 +191,20 @@ def _errors(probe: FlowProbe) -> tuple[str, ...]:
     return (*(port.error for port in probe.ports), *small)
 
 
-def filter_steps(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> tuple[Remedy, ...]:
+def filter_steps(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> tuple[NextStep, ...]:
     """Return the steps that look for a filter: on the nodes, by a capture, below the NICs, in the network."""
     own = {j.probe.from_node for j in judged for error in _errors(j.probe) if error in OWN_FILTER}
     pairs = {(j.probe.from_node, j.probe.to_node) for j in judged}
     ends = [hub(pairs, [p.node for p in network.ports])] if len(pairs) > 1 else []
     nodes = sorted(own or [node for node in ends if node] or {j.probe.to_node for j in judged})
-    on_nodes = Remedy(
+    on_nodes = NextStep(
         "Look for a packet filter on the node: the private NICs belong in a zone that accepts everything.",
         FILTERS,
         f"root on {listed(nodes)}",
     )
     if own:  # the packets never reached a switch
         return (on_nodes,)
-    ask = Remedy(f"Ask the network team for filters (ACLs) and policers on the ports and the VLAN of {network.name}.")
+    ask = NextStep(f"Ask the network team for filters (ACLs) and policers on the ports and the VLAN of {network.name}.")
     peer = next((node for pair in sorted(pairs) for node in sorted(pair) if node not in nodes[:1]), "")
     packets = f"icmp or udp port {judged[0].probe.destination_port}"
     during = "`racwire check udp-path` runs"
@@ -216,15 +216,15 @@ def filter_steps(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> t
     )
 
 
-def limit_steps(network: PrivateNetwork, judged: Judged) -> tuple[Remedy, ...]:
+def limit_steps(network: PrivateNetwork, judged: Judged) -> tuple[NextStep, ...]:
     """Return the steps that look for a limit on the rate of UDP: in the network, and on the nodes."""
     return (
-        Remedy(
+        NextStep(
             f"Ask the network team for policers and queue drops on the ports of the nodes on {network.name}.",
             ("show policy-map interface PORT", "show queuing interface PORT"),
             "the network team, on each switch",
         ),
-        Remedy(
+        NextStep(
             "Look for a limit on the nodes.",
             ("tc -s qdisc show", "nft list ruleset"),
             f"root on {listed(sorted({n for j in judged for n in (j.probe.from_node, j.probe.to_node)}))}",

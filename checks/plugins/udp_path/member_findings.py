@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from checks.model.facts import Cluster, FlowProbe, PrivateNetwork
-from checks.model.finding import Finding, Remedy, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.wording import counted
 from checks.plugins.udp_path.flow_kinds import (
     DEAD_MEMBER,
@@ -39,14 +39,14 @@ def _members(judged: Judged, what: str) -> tuple[str, ...]:
     return (*lines, f"source ports that lose none: {port_numbers(fine)}; target port {probe.destination_port}")
 
 
-def _reproduce(judged: Judged, size: int) -> Remedy:
+def _reproduce(judged: Judged, size: int) -> NextStep:
     probe = judged[0].probe
     fine = [p.source_port for p in whole(probe) if is_fine(p)]
     commands = tuple(
         f"iperf3 -u -c {probe.destination_ip} -B {probe.source_ip} --cport {port} -l {size} -k 10"
         for port in (judged[0].ports[0].source_port, *fine[:1])
     )
-    return Remedy(
+    return NextStep(
         f"Reproduce by hand with ten datagrams, each time with `iperf3 -s -1 -B {probe.destination_ip}` on "
         f"{probe.to_node}: the first source port loses, the second does not.",
         commands,
@@ -54,16 +54,16 @@ def _reproduce(judged: Judged, size: int) -> Remedy:
     )
 
 
-def _ask_for_members(network: PrivateNetwork, text: str) -> tuple[Remedy, ...]:
+def _ask_for_members(network: PrivateNetwork, text: str) -> tuple[NextStep, ...]:
     nics = " ".join(dict.fromkeys(p.interface for p in network.ports))
     return (
-        Remedy(
+        NextStep(
             f"Ask the network team to test each link of every aggregation of {network.name}, those of the nodes "
             f"({nics}) and those between switches: {text}.",
             ("show port-channel summary", "show interface PORT | include MTU", "show interface PORT counters errors"),
             "the network team, on each switch",
         ),
-        Remedy("Where the node itself has a bond, compare its members.", _AGGREGATION, "any user on each node"),
+        NextStep("Where the node itself has a bond, compare its members.", _AGGREGATION, "any user on each node"),
     )
 
 

@@ -346,8 +346,8 @@ def selected(args: argparse.Namespace, settings: Settings) -> Settings:
 
 def run_command(args: argparse.Namespace, settings: Settings, own: Mapping[str, Callable[[ChangeContext], int]]) -> int:
     """Run a command and return its exit code: one of `own`, or one that continues what is open. Raises UsageError."""
-    from checks.change.change_journal import ChangeJournalError
-    from checks.change.state import ChangeError
+    from checks.change.progress.state import ChangeError
+    from checks.change.record.change_journal import ChangeJournalError
     from tui.cli.change.change_context import ChangeContext
     from tui.cli.change.completion import EndedEarlyError
     from tui.cli.change.hints import Hints

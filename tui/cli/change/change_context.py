@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TextIO
 
-from checks.change.change_journal import ChangeJournal
-from checks.change.change_session import ChangeSession
-from checks.change.journal_files import current, journals
-from checks.change.state import Change, ChangeError
+from checks.change.progress.state import Change, ChangeError
+from checks.change.record.change_journal import ChangeJournal
+from checks.change.record.journal_files import current, journals
+from checks.change.session.change_session import ChangeSession
 from checks.model.exit_codes import ExitCode
 from checks.model.settings import Settings
 from tui.cli.change.hints import Hints

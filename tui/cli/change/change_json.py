@@ -7,12 +7,12 @@ from typing import Any
 
 import msgspec
 
-from checks.change.change_events import Booted, JournalLine, JournalSeal, Reopened, Surprised, Verified
-from checks.change.change_journal import FoundJournal
-from checks.change.change_plan import Step
-from checks.change.change_text import headline
-from checks.change.standing_alarms import standing_alarms
-from checks.change.state import Change
+from checks.change.plan.change_plan import Step
+from checks.change.progress.change_events import Booted, JournalLine, JournalSeal, Reopened, Surprised, Verified
+from checks.change.progress.change_text import headline
+from checks.change.progress.standing_alarms import standing_alarms
+from checks.change.progress.state import Change
+from checks.change.record.change_journal import FoundJournal
 from checks.model.sanitize import json_escaped
 from tui.cli.change.change_text import waits_for
 from tui.text.step_lines import commands_for

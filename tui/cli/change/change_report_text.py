@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from checks.change.board_page import (
+from checks.change.board.board_page import (
     Block,
     DoneStep,
     DoneSteps,
@@ -17,7 +17,7 @@ from checks.change.board_page import (
     ToCopy,
     page_of,
 )
-from checks.change.change_report import ChangeReport
+from checks.change.board.change_report import ChangeReport
 from tui.text.line import Line, cell_len, command_lines, hanging, sanitize_line
 
 _ROLES = {"danger": "fail", "warn": "change"}

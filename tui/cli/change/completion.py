@@ -8,9 +8,9 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import TypeVar, cast
 
-from checks.change.change_session import ChangeSession
-from checks.change.opening import OpeningResult
-from checks.change.verifying import Concluded
+from checks.change.session.change_session import ChangeSession
+from checks.change.session.opening import OpeningResult
+from checks.change.session.verifying import Concluded
 from checks.run.events import Event
 from tui.cli.interrupts import graceful_loop_stop
 from tui.cli.own_loop import run_in_own_loop

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from checks.change import decisions
-from checks.change.change_events import Overridden
+from checks.change.progress import decisions
+from checks.change.progress.change_events import Overridden
 from checks.model.exit_codes import ExitCode
 from checks.model.wording import listed
 from tui.cli.change.change_context import ChangeContext

@@ -10,10 +10,10 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from checks.change.change_events import AnyEvent, JournalLine, Opened, RolledBack, Surprised, Verified
-from checks.change.change_plan import Commands, Step
-from checks.change.state import Change, fold
-from checks.change.written_steps import of_experiment, with_options
+from checks.change.plan.change_plan import Commands, Step
+from checks.change.progress.change_events import AnyEvent, JournalLine, Opened, RolledBack, Surprised, Verified
+from checks.change.progress.state import Change, fold
+from checks.change.progress.written_steps import of_experiment, with_options
 from checks.model.wording import listed
 from tui.cli.change.change_text import waits_for
 from tui.cli.options import ENTERED

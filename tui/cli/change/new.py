@@ -5,8 +5,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
-from checks.change.change_plan import Accepted
-from checks.change.change_text import headline
 from checks.change.kinds.descriptions import (
     ADD_NETWORK,
     DESCRIPTIONS,
@@ -22,11 +20,13 @@ from checks.change.kinds.loose_filter import RpFilterRequest
 from checks.change.kinds.mtu import MtuRequest
 from checks.change.kinds.network_request import NetworkRequest
 from checks.change.kinds.new_network import named_network
-from checks.change.obstacles import Obstacle, PlanError
-from checks.change.opening import open_change
-from checks.change.planning import ChangeRequest
-from checks.change.stated_network import StatedNetwork
-from checks.change.vendors_file import VendorsFileError, load_kinds
+from checks.change.plan.change_plan import Accepted
+from checks.change.plan.obstacles import Obstacle, PlanError
+from checks.change.plan.planning import ChangeRequest
+from checks.change.plan.stated_network import StatedNetwork
+from checks.change.progress.change_text import headline
+from checks.change.session.opening import open_change
+from checks.change.session.vendors_file import VendorsFileError, load_kinds
 from checks.model.exit_codes import ExitCode
 from checks.model.settings import Settings
 from checks.model.wording import counted, listed

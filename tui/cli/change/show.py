@@ -6,11 +6,11 @@ import os
 import sys
 from collections.abc import Callable
 
-from checks.change.change_report import ChangeReport, ReportedFile, report_of, to_json
-from checks.change.journal_files import journals
-from checks.change.journal_remarks import journal_remarks
-from checks.change.open_here import node_here
-from checks.change.state import Change
+from checks.change.board.change_report import ChangeReport, ReportedFile, report_of, to_json
+from checks.change.board.journal_remarks import journal_remarks
+from checks.change.progress.state import Change
+from checks.change.record.journal_files import journals
+from checks.change.session.open_here import node_here
 from checks.model.exit_codes import ExitCode
 from tui.cli.change.change_context import ChangeContext
 from tui.cli.change.change_json import as_json, escaped, list_document, status_document, steps_document
@@ -140,11 +140,11 @@ def report(context: ChangeContext) -> int:
 def _handout(form: Format, whole: ChangeReport, context: ChangeContext) -> Handout:
     match form.name:
         case "html":
-            from checks.change.board_html import to_html
+            from checks.change.board.board_html import to_html
 
             return Handout("report", lambda: to_html(whole), ending=form.ending)
         case "markdown":
-            from checks.change.board_markdown import to_markdown
+            from checks.change.board.board_markdown import to_markdown
 
             return Handout("report", lambda: to_markdown(whole), ending=form.ending)
         case "json":

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from checks.change.change_events import Verified
-from checks.change.change_text import gate_word
 from checks.change.gates import gate_checks
-from checks.change.state import Change, ChangeError
+from checks.change.progress.change_events import Verified
+from checks.change.progress.change_text import gate_word
+from checks.change.progress.state import Change, ChangeError
 from checks.model.check import Check
 from checks.model.exit_codes import ExitCode
 from checks.run.check_discovery import discover

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from checks.change.change_events import GateResult, Surprised, Verified
-from checks.change.standing_alarms import standing_alarms
-from checks.change.state import Change
+from checks.change.progress.change_events import GateResult, Surprised, Verified
+from checks.change.progress.standing_alarms import standing_alarms
+from checks.change.progress.state import Change
 from tui.screens.change.command_keys import next_steps_with_keys
 from tui.text.gate_lines import step_by_step
 from tui.text.line import Line, hanging

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from checks.change.written_steps import grouped, name_of, with_keys
+from checks.change.progress.written_steps import grouped, name_of, with_keys
 
 _KEYS = {"verify": "v", "rollback": "b", "override": "o", "next": ""}
 """The key of each command; empty for the command that prints the step on this screen."""

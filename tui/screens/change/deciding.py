@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from checks.change import decisions
-from checks.change.obstacles import PlanError
-from checks.change.state import Change, ChangeError
+from checks.change.plan.obstacles import PlanError
+from checks.change.progress import decisions
+from checks.change.progress.state import Change, ChangeError
 from checks.model.journal import now
 from tui.console.change_state import Decide, Decision, MakePlan, WantedPlan
 from tui.console.messages import ChangeWanted
@@ -117,7 +117,7 @@ class Deciding(ChangeView):
         change = self.change
         if change is None or not self._fits(lambda: decisions.roll_back(change, change.plan, "name", _SOME_REASON)):
             return
-        from checks.change.way_back import make_way_back
+        from checks.change.plan.way_back import make_way_back
 
         rollback = make_way_back(change, made_by=questions.login(), made_at=now())
         await self._decide(Decision.ROLL_BACK, questions.ask_rollback(change, rollback))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from checks.change.change_events import GateResult, Verified
-from checks.change.change_plan import Step
-from checks.change.change_text import GATE_SIGNS, by_check, gate_word, minute, sentence_of
-from checks.change.state import Change, StepRecord
+from checks.change.plan.change_plan import Step
+from checks.change.progress.change_events import GateResult, Verified
+from checks.change.progress.change_text import GATE_SIGNS, by_check, gate_word, minute, sentence_of
+from checks.change.progress.state import Change, StepRecord
 from checks.model.facts import BeforeAfter
 from checks.model.finding import Status
 from checks.model.report import Report
@@ -49,7 +49,7 @@ def gate_lines(change: Change, step: Step, work: Work, width: int) -> Iterator[L
 
 def live_results(change: Change, step: Step, work: Work) -> tuple[GateResult, ...]:
     """Return the results of the checks that have concluded so far."""
-    from checks.change.concluding import results_of  # late: it loads all that a check of a gate needs
+    from checks.change.progress.concluding import results_of  # late: it loads all that a check of a gate needs
 
     gates = [gate for gate in (*step.gates, *(gate for _, gate in change.held(step))) if gate.check in work.found]
     return tuple(dict.fromkeys(r for gate in gates for r in results_of(gate, work.found[gate.check], step, change)))

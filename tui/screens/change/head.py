@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from rich.cells import cell_len
 
-from checks.change.change_plan import Step
-from checks.change.change_text import headline
-from checks.change.state import Change, StepStatus
+from checks.change.plan.change_plan import Step
+from checks.change.progress.change_text import headline
+from checks.change.progress.state import Change, StepStatus
 from tui.text.line import Line, Span, fitted, sanitize_line, width_of
 from tui.text.step_lines import sign_of_step
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from checks.change.change_journal import FoundJournal
-from checks.change.change_text import headline
-from checks.change.state import Change
+from checks.change.progress.change_text import headline
+from checks.change.progress.state import Change
+from checks.change.record.change_journal import FoundJournal
 from checks.model.facts import Cluster, Unknown
 from checks.model.wording import counted
 from tui.console.change_state import ChangeState, Doing, Refused

@@ -6,10 +6,10 @@ import getpass
 from collections.abc import Callable, Iterator
 from typing import Literal
 
-from checks.change.change_plan import Plan, Step
-from checks.change.change_text import headline
-from checks.change.obstacles import Obstacle
-from checks.change.state import Change
+from checks.change.plan.change_plan import Plan, Step
+from checks.change.plan.obstacles import Obstacle
+from checks.change.progress.change_text import headline
+from checks.change.progress.state import Change
 from checks.model.wording import counted, listed
 from tui.console.change_state import WantedPlan
 from tui.screens.ask import Field, Question
@@ -17,7 +17,7 @@ from tui.screens.change.gate_page import detail_lines
 from tui.text.line import Line, hanging, sanitize_line
 
 _FEW_CHARACTERS = 10
-"""Fewest characters of a reason, as in `checks.change.decisions`."""
+"""Fewest characters of a reason, as in `checks.change.progress.decisions`."""
 SMALLEST, LARGEST = 1280, 65_520
 """Limits of any MTU: the minimum of IPv6, and the maximum of IP over InfiniBand. Planning finds out the limits of this
 cluster."""

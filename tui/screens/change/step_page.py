@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from checks.change.change_events import Attested, JournalLine, Noted, Overridden
-from checks.change.change_plan import Commands, Plan, Step
-from checks.change.change_text import minute, minutes_text
-from checks.change.state import Change, StepRecord, StepStatus
+from checks.change.plan.change_plan import Commands, Plan, Step
+from checks.change.progress.change_events import Attested, JournalLine, Noted, Overridden
+from checks.change.progress.change_text import minute, minutes_text
+from checks.change.progress.state import Change, StepRecord, StepStatus
 from checks.model.wording import listed
 from tui.console.change_state import Work
 from tui.screens.change.command_keys import text_with_keys

@@ -8,8 +8,8 @@ from rich.cells import cell_len
 from textual import events, on
 from textual.app import ComposeResult
 
-from checks.change.change_plan import Step
-from checks.change.state import Change
+from checks.change.plan.change_plan import Step
+from checks.change.progress.state import Change
 from tui.console.actions import in_footer
 from tui.console.app_state import AppState, News
 from tui.console.change_state import ChangeState, Doing, Follow, Refused

@@ -1,0 +1,1 @@
+"""The report of a change, as data for HTML and Markdown."""

@@ -1,0 +1,74 @@
+"""The open change of this node, and the next steps of findings while it is open: to continue it, never a second one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+
+from checks.change.plan.change_plan import Plan
+from checks.change.progress.change_text import headline
+from checks.change.record.change_journal import ChangeJournalError, find
+from checks.change.record.journal_files import directory_of
+from checks.model.finding import Finding, NextStep
+from checks.model.settings import Settings
+
+_PROPOSAL = "racwire change new"
+"""The command by which a finding proposes a change."""
+
+
+def node_here(plan: Plan, host: str) -> str:
+    """Return the plan's name of the node `host`; `host` itself if it is not a node of the plan."""
+    short = host.partition(".")[0].casefold()
+    return next((node for node in plan.nodes if node.partition(".")[0].casefold() == short), host)
+
+
+def open_here(directory: Path, host: str) -> tuple[Plan, Path] | None:
+    """Return the plan and the journal of an open change of which this host is a node; None without one.
+
+    The journal names its nodes, so this needs no Clusterware. Raises ChangeJournalError if the directory cannot be
+    read.
+    """
+    for journal in find(directory):
+        if journal.change and journal.change.is_open and node_here(plan := journal.change.opened, host) in plan.nodes:
+            return plan, journal.path
+    return None
+
+
+def continued(findings: Iterable[Finding], plan: Plan) -> tuple[Finding, ...]:
+    """Return the findings, with the open change of this plan in place of each next step that proposes a change."""
+    instead = NextStep(
+        f"The change {plan.id} of {plan.cluster} is open on this node ({headline(plan)}): continue it, or roll it back "
+        "(`racwire change rollback`). A second change cannot be opened meanwhile.",
+        ("racwire change next",),
+        is_change=True,
+    )
+    return tuple(
+        msgspec.structs.replace(
+            finding, next=tuple(dict.fromkeys(instead if _proposes(step) else step for step in finding.next))
+        )
+        if any(map(_proposes, finding.next))
+        else finding
+        for finding in findings
+    )
+
+
+def advised(findings: tuple[Finding, ...], settings: Settings) -> tuple[Finding, ...]:
+    """Return the findings of a check, with the open change of this node in place of each next step that proposes one.
+
+    Reads files, only where a finding proposes a change. A directory that cannot be read has no open change for it:
+    `racwire change new` itself refuses a second one.
+    """
+    if not any(_proposes(step) for finding in findings for step in finding.next):
+        return findings
+    try:
+        found = open_here(directory_of(settings), os.uname().nodename)
+    except ChangeJournalError:
+        return findings
+    return continued(findings, found[0]) if found else findings
+
+
+def _proposes(step: NextStep) -> bool:
+    return any(command.startswith(_PROPOSAL) for command in step.commands)
