@@ -109,7 +109,8 @@ def of_recording(
         return
     again = NextStep("Record the usual load again, and replace the existing recording.", _record_again(at))
     if isinstance(found, Unknown):
-        yield at.not_known(UNREADABLE, f"{which_upper} cannot be read", found, again, THEN_VERIFY)
+        sentence = f"{which_upper} cannot be read: {at.because(found)}"
+        yield at.undecided(UNREADABLE, "not readable", sentence, again, THEN_VERIFY)
         return
     if lacking := dict(_lacking(at.plan, found, since, mtus)):
         sentence = f"{which_upper} does not meet the plan: {listed(lacking)}."
