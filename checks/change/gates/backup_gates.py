@@ -196,8 +196,8 @@ def _voting(cluster: Cluster, changing: Changing) -> Finding:
         else "The ASM metadata is not saved where this change would save it."
     )
     return VOTING.finding(
-        Status.INFO,
         f"{voting} {saved}",
+        status=Status.INFO,
         subject="voting files not known" if isinstance(files, Unknown) else counted(len(files), "voting file"),
         evidence=[(cluster.local_node, "crsctl query css votedisk")],
     )
@@ -230,8 +230,8 @@ def _registry(context: GateContext, cluster: Cluster, changing: Changing) -> Fin
     evidence = [(cluster.local_node, "ocrconfig")]
     if isinstance(backup, Unknown):
         return REGISTRY_NOT_READ.finding(
-            Status.INFO,
             f"Whether the cluster's registry (OCR) was saved is not known: {whole(backup.reason)}",
+            status=Status.INFO,
             subject="OCR not known",
             next=[NextStep("List the manual backups as root.", ("ocrconfig -showbackup manual",), "root on any node")],
             evidence=evidence,
@@ -239,9 +239,9 @@ def _registry(context: GateContext, cluster: Cluster, changing: Changing) -> Fin
     if backup is None or _is_old(backup, context.plan.made_at):
         home = next(iter(context.plan.grid_homes.values()), "")
         return REGISTRY_NOT_SAVED.finding(
-            Status.FAIL,
             "The cluster's registry (OCR) has no manual backup newer than the plan"
             + (f"; the newest backup is from {backup.taken_at.replace('T', ' ')}." if backup else "."),
+            status=Status.FAIL,
             subject="OCR not saved",
             next=[
                 NextStep(
@@ -258,9 +258,9 @@ def _registry(context: GateContext, cluster: Cluster, changing: Changing) -> Fin
         else "its size is not read" + (": it is a file in ASM" if backup.file.startswith("+") else "")
     )
     return REGISTRY_SAVED.finding(
-        Status.PASS,
         f"The cluster's registry (OCR) was saved on {backup.node} at {backup.taken_at.replace('T', ' ')} (local time) "
         f"in {backup.file}; {size}.",
+        status=Status.PASS,
         subject="OCR saved",
         evidence=evidence,
     )

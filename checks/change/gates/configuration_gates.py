@@ -58,8 +58,8 @@ def oifcfg_unchanged(context: GateContext, cluster: Cluster) -> Iterator[Finding
     evidence = [(cluster.local_node, "oifcfg getif")]
     if isinstance(lines, Unknown):
         yield OIFCFG_NOT_KNOWN.finding(
-            Status.UNKNOWN,
             f"The networks in oifcfg are not known: {whole(lines.reason)}",
+            status=Status.UNKNOWN,
             subject="not known",
             evidence=evidence,
         )
@@ -68,22 +68,25 @@ def oifcfg_unchanged(context: GateContext, cluster: Cluster) -> Iterator[Finding
     now = {" ".join(line.split()) for line in lines}
     if not before:
         yield OIFCFG_NOT_KNOWN.finding(
-            Status.INFO,
             "The plan has no output of oifcfg, so racwire cannot compare it with the present output.",
+            status=Status.INFO,
             subject="not compared",
             evidence=evidence,
         )
         return
     if before == now:
         yield SAME.finding(
-            Status.PASS, "oifcfg names the same networks as before the change.", subject="unchanged", evidence=evidence
+            "oifcfg names the same networks as before the change.",
+            status=Status.PASS,
+            subject="unchanged",
+            evidence=evidence,
         )
         return
     gone, came = sorted(before - now), sorted(now - before)
     differences = [*(f"`{line}` was removed" for line in gone), *(f"`{line}` was added" for line in came)]
     yield OTHER.finding(
-        Status.FAIL,
         f"oifcfg names other networks than before the change: {listed(differences)}.",
+        status=Status.FAIL,
         subject="changed",
         next=[
             NextStep(

@@ -100,7 +100,7 @@ def of_node(
     topic: str = "setup",
 ) -> Finding:
     """Return the finding of a gate for one node: `text` is a short text for the list, `sentence` is complete."""
-    return kind.finding(status, sentence, subject=text, next=then, evidence=[(node, topic)], nodes=[node])
+    return kind.finding(sentence, status=status, subject=text, next=then, evidence=[(node, topic)], nodes=[node])
 
 
 def setups(context: GateContext, cluster: Cluster) -> Iterator[tuple[str, NodeSetup | Unknown]]:

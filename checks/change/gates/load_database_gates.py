@@ -66,24 +66,24 @@ def test_database(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
     databases = cluster.managed.databases if isinstance(cluster.managed, Managed) else cluster.managed
     if isinstance(cluster.database, Database) and cluster.database.name.casefold() != name.casefold():
         yield OTHER_DATABASE.finding(
-            Status.FAIL,
             f"The connected database is {cluster.database.name}, and the experiment is for {name}.",
+            status=Status.FAIL,
             subject=cluster.database.name,
             next=[NextStep("Connect to the test database.", ("racwire experiment verify --connect STRING",))],
         )
     elif isinstance(databases, Unknown):
         yield DATABASE_NOT_KNOWN.finding(
-            Status.UNKNOWN, f"Which databases run is not known: {whole(databases.reason)}", subject="not known"
+            f"Which databases run is not known: {whole(databases.reason)}", status=Status.UNKNOWN, subject="not known"
         )
     elif all(one.name.casefold() != name.casefold() for one in databases):
         yield OTHER_DATABASE.finding(
-            Status.FAIL,
             f"Clusterware lists no database {name}, only {listed(one.name for one in databases) or 'none'}.",
+            status=Status.FAIL,
             subject=f"no {name}",
         )
     else:
         seen = "Clusterware and the connected database report" if _is_connected(cluster) else "Clusterware reports"
-        yield IS_DATABASE.finding(Status.PASS, f"{seen} the name {name}.", subject=name)
+        yield IS_DATABASE.finding(f"{seen} the name {name}.", status=Status.PASS, subject=name)
 
 
 def _is_connected(cluster: Cluster) -> bool:
@@ -105,8 +105,8 @@ def recovery_area(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
     evidence = [(cluster.local_node, "sql recovery_area")]
     if isinstance(area, NotGathered | Unknown):
         yield AREA_NOT_KNOWN.finding(
-            Status.UNKNOWN,
             f"The recovery area is not known: {whole(area.reason)}",
+            status=Status.UNKNOWN,
             subject="not known",
             evidence=evidence,
         )
@@ -114,12 +114,14 @@ def recovery_area(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
     wrong = _wrong_area(area)
     if wrong:
         short, sentence, remedy = wrong
-        yield NO_ROOM.finding(Status.FAIL, sentence, subject=short, next=[remedy, THEN_VERIFY], evidence=evidence)
+        yield NO_ROOM.finding(
+            sentence, status=Status.FAIL, subject=short, next=[remedy, THEN_VERIFY], evidence=evidence
+        )
         return
     yield HAS_ROOM.finding(
-        Status.PASS,
         f"The recovery area {area.location} has {_gb(area.free_bytes)} of {_gb(area.limit_bytes)} free or reclaimable, "
         f"and the database is in {area.log_mode} mode.",
+        status=Status.PASS,
         subject=f"{_gb(area.free_bytes)} free",
         evidence=evidence,
     )
@@ -180,8 +182,8 @@ def restore_point(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
     if point is None or not point.is_guaranteed:
         what = "is no guaranteed restore point" if point else "is not there"
         yield POINT_MISSING.finding(
-            Status.FAIL,
             f"The restore point {name} {what}.",
+            status=Status.FAIL,
             subject="not guaranteed" if point else "missing",
             next=[
                 NextStep(
@@ -200,7 +202,7 @@ def restore_point(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
         return
     size = "" if point.storage_bytes is None else f" Its flashback logs have {_gb(point.storage_bytes)}."
     yield POINT_THERE.finding(
-        Status.PASS, f"The guaranteed restore point {name} exists.{size}", subject=name, evidence=evidence
+        f"The guaranteed restore point {name} exists.{size}", status=Status.PASS, subject=name, evidence=evidence
     )
 
 
@@ -219,8 +221,8 @@ def restore_point_dropped(context: GateContext, cluster: Cluster) -> Iterator[Fi
         yield _not_known(found, evidence)
     elif any(one.name.upper() == name for one in found):
         yield POINT_LEFT.finding(
-            Status.FAIL,
             f"The restore point {name} is still there.",
+            status=Status.FAIL,
             subject="still there",
             next=[
                 NextStep("Drop it.", (f"DROP RESTORE POINT {name};",), _IN_SQL, is_change=True),
@@ -232,7 +234,7 @@ def restore_point_dropped(context: GateContext, cluster: Cluster) -> Iterator[Fi
         others = [one.name for one in found if one.is_guaranteed]
         more = f" Other guaranteed restore points: {listed(others)}." if others else ""
         yield POINT_DROPPED.finding(
-            Status.PASS, f"The restore point {name} is dropped.{more}", subject="dropped", evidence=evidence
+            f"The restore point {name} is dropped.{more}", status=Status.PASS, subject="dropped", evidence=evidence
         )
 
 
@@ -243,8 +245,8 @@ def _points(cluster: Cluster) -> tuple[RestorePoint, ...] | Unknown:
 
 def _not_known(found: Unknown, evidence: list[tuple[str, str]]) -> Finding:
     return POINT_NOT_KNOWN.finding(
-        Status.UNKNOWN,
         f"The restore points are not known: {whole(found.reason)}",
+        status=Status.UNKNOWN,
         subject="not known",
         lacks=[found],
         evidence=evidence,

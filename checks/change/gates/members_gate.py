@@ -37,20 +37,20 @@ def members_unchanged(context: GateContext, cluster: Cluster) -> Iterator[Findin
     evidence = [(cluster.local_node, "olsnodes")]
     if isinstance(members, Unknown):
         sentence = f"Which nodes the cluster has is not known: {whole(members.reason)}"
-        yield NOT_LISTED.finding(Status.UNKNOWN, sentence, subject="not known", evidence=evidence)
+        yield NOT_LISTED.finding(sentence, status=Status.UNKNOWN, subject="not known", evidence=evidence)
         return
     now = [member.name for member in members]
     came, gone = _without(now, context.plan.nodes), _without(context.plan.nodes, now)
     if not came and not gone:
         yield SAME.finding(
-            Status.PASS, "The cluster has the nodes of the plan.", subject="the same nodes", evidence=evidence
+            "The cluster has the nodes of the plan.", status=Status.PASS, subject="the same nodes", evidence=evidence
         )
         return
     differences = [f"{name} is in the cluster but not in the plan" for name in came]
     differences += [f"{name} is in the plan but not in the cluster" for name in gone]
     yield OTHER.finding(
-        Status.FAIL,
         f"The cluster has other nodes than the plan: {listed(differences)}.",
+        status=Status.FAIL,
         subject="other nodes",
         next=[NextStep("Roll back or abandon this change. Then plan a change for the present nodes of the cluster.")],
         evidence=evidence,

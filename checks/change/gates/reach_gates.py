@@ -126,8 +126,8 @@ def only_journal(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
             yield _end_missing(node, lacking, own)
     if not concluded:
         yield ONLY_COPY.finding(
-            Status.PASS,
             "No other node has a longer copy of this journal, or another open change of this cluster.",
+            status=Status.PASS,
             subject="only journal",
         )
 

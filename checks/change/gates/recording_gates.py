@@ -108,8 +108,8 @@ def judged(
     which_upper = f"{which[:1].upper()}{which[1:]}"
     if isinstance(found, NoRecording):
         yield NOT_THERE.finding(
-            Status.FAIL,
             f"There is no recording {found.path} on this node yet.",
+            status=Status.FAIL,
             subject="not recorded",
             next=[
                 NextStep("Record the usual load with the command of this step.", ("racwire change next",)),
@@ -123,8 +123,8 @@ def judged(
     ]
     if isinstance(found, Unknown):
         yield UNREADABLE.finding(
-            Status.UNKNOWN,
             f"{which_upper} cannot be read: {whole(found.reason)}",
+            status=Status.UNKNOWN,
             subject="not readable",
             next=again,
         )
@@ -132,23 +132,23 @@ def judged(
     lacking = list(_lacking(context.plan, found, since, mtus))
     if lacking:
         yield LACKING.finding(
-            Status.FAIL,
             f"{which_upper} does not meet the plan: {listed(reason for _, reason in lacking)}.",
+            status=Status.FAIL,
             subject=lacking[0][0],
             next=again,
         )
         return
     yield WHOLE.finding(
-        Status.PASS,
         f"{found.path} holds {lasting(found.seconds)} of {listed(context.plan.nodes)}, started at "
         f"{minute(found.begun_at)}.",
+        status=Status.PASS,
         subject=lasting(found.seconds),
     )
     moved = sum(found.private_bytes_per_s.values())
     if moved < _IDLE_BYTES_PER_S:
         yield IDLE.finding(
-            Status.INFO,
             f"The private networks were nearly idle during {which}: {moved / 1000:,.0f} KB/s on all nodes together.",
+            status=Status.INFO,
             subject="idle",
             next=[NextStep("Record under load. Use the same load before and after the change.")],
         )
@@ -198,7 +198,7 @@ def comparison(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
     if isinstance(found, Unknown | NoRecording):
         why = whole(found.reason) if isinstance(found, Unknown) else f"{found.path} is not on this node."
         yield CANNOT_COMPARE.finding(
-            Status.UNKNOWN, f"The recordings could not be compared: {why}", subject="not compared"
+            f"The recordings could not be compared: {why}", status=Status.UNKNOWN, subject="not compared"
         )
         return
     compare = NextStep(
@@ -218,27 +218,27 @@ def comparison(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
     ]
     if found.harm:
         yield HARM.finding(
-            Status.FAIL,
             f"Worse than before the change: {listed(found.harm)}.",
+            status=Status.FAIL,
             subject=found.harm[0],
             next=[compare, NextStep("Find the cause, or roll back: `racwire change rollback` starts from this step.")],
         )
     elif found.open:
         yield CANNOT_COMPARE.finding(
-            Status.UNKNOWN,
             f"The recordings do not show the effect of the change: {' '.join(found.open)}",
+            status=Status.UNKNOWN,
             subject="not comparable",
             next=[compare, *again],
         )
     else:
         yield NO_HARM.finding(
-            Status.PASS,
             "Losses, errors and receive times did not get worse by more than noise after the change.",
+            status=Status.PASS,
             subject="no harm",
             next=[compare],
         )
     for sentence in (*(f"Worse: {text}." for text in found.worse), *found.summary):
-        yield COMPARED.finding(Status.INFO, sentence, subject="compared")
+        yield COMPARED.finding(sentence, status=Status.INFO, subject="compared")
 
 
 def _record_again(context: GateContext) -> tuple[str, ...]:

@@ -56,8 +56,8 @@ def oifcfg_planned(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
     lines = interconnect_lines(cluster.clusterware)
     if isinstance(lines, Unknown):
         yield REGISTRY_NOT_KNOWN.finding(
-            Status.UNKNOWN,
             f"The networks in oifcfg are not known: {whole(lines.reason)}",
+            status=Status.UNKNOWN,
             subject="not known",
             next=[
                 NextStep(
@@ -78,8 +78,8 @@ def oifcfg_planned(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
             *(f"{shown([line])} must not be there" for line in other),
         ]
         yield NOT_AS_PLANNED.finding(
-            Status.FAIL,
             f"oifcfg does not have the networks that the plan wants now: {listed(differences)}.",
+            status=Status.FAIL,
             subject=f"{counted(len(missing) + len(other), 'line')} wrong",
             next=[
                 NextStep(
@@ -95,8 +95,8 @@ def oifcfg_planned(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
         return
     if apart := _apart(cluster):
         yield APART.finding(
-            Status.FAIL,
             f"oifcfg reports that the OCR and the GPnP profile differ: {apart}.",
+            status=Status.FAIL,
             subject="OCR and GPnP differ",
             next=[
                 NextStep(
@@ -110,8 +110,8 @@ def oifcfg_planned(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
         )
         return
     yield AS_PLANNED.finding(
-        Status.PASS,
         f"oifcfg has the planned networks: {shown(sorted(now))}.",
+        status=Status.PASS,
         subject=f"{counted(len(now), 'line')} as planned",
         evidence=evidence,
     )
@@ -152,8 +152,8 @@ def asm_listeners(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
     if wanted is None or isinstance(found, Unknown):
         why = found.reason if isinstance(found, Unknown) else "the plan has none"
         yield LISTENERS_NOT_KNOWN.finding(
-            Status.UNKNOWN,
             f"The listeners of Flex ASM are not known: {whole(why)}",
+            status=Status.UNKNOWN,
             subject="not known",
             next=[NextStep("Verify on a node where Clusterware runs.", (VERIFY,))],
             evidence=evidence,
@@ -164,16 +164,16 @@ def asm_listeners(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
     if missing or other:
         differences = [*(f"{line} is missing" for line in missing), *(f"{line} must not be there" for line in other)]
         yield LISTENERS_DIFFER.finding(
-            Status.FAIL,
             f"Flex ASM does not have the listeners that the plan wants now: {listed(differences)}.",
+            status=Status.FAIL,
             subject=f"{counted(len(missing) + len(other), 'listener')} wrong",
             next=[NextStep("Run the commands of this step for Flex ASM.", ("racwire change next",)), _LOOK],
             evidence=evidence,
         )
     else:
         yield LISTENERS_AS_PLANNED.finding(
-            Status.PASS,
             f"Flex ASM has the planned listeners: {listed(sorted(now))}.",
+            status=Status.PASS,
             subject=f"{counted(len(now), 'listener')} as planned",
             evidence=evidence,
         )

@@ -81,8 +81,8 @@ def _alike(context: GateContext, changing: Changing, first: SeenRecording, secon
     unknown = [fact for fact in (changing.unlike, changing.changes) if isinstance(fact, Unknown)]
     if unknown:
         yield ALIKE_NOT_KNOWN.finding(
-            Status.UNKNOWN,
             f"Whether the cluster was changed between the two runs is not known: {whole(unknown[0].reason)}",
+            status=Status.UNKNOWN,
             subject="not known",
         )
         return
@@ -92,8 +92,8 @@ def _alike(context: GateContext, changing: Changing, first: SeenRecording, secon
     if unlike or meanwhile:
         what = [*unlike[:_MOST], *(f"the change {one.id} ({one.headline}) was open" for one in meanwhile)]
         yield UNLIKE.finding(
-            Status.FAIL,
             f"The two runs before the change differ in more than noise: {listed(what)}.",
+            status=Status.FAIL,
             subject=what[0],
             next=[
                 NextStep("Undo it, or accept it for all runs; then repeat both runs, and replace their recordings."),
@@ -102,8 +102,8 @@ def _alike(context: GateContext, changing: Changing, first: SeenRecording, secon
         )
     else:
         yield ALIKE.finding(
-            Status.PASS,
             "The environments of the two runs are alike, and no change of this cluster was open on this node.",
+            status=Status.PASS,
             subject="nothing changed",
         )
 
@@ -173,14 +173,16 @@ def mtu_changed(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
     if isinstance(changing, Unknown) or isinstance(changes, Unknown):
         assert isinstance(changes, Unknown)
         yield CHANGES_NOT_KNOWN.finding(
-            Status.UNKNOWN, f"The changes of this node are not known: {whole(changes.reason)}", subject="not known"
+            f"The changes of this node are not known: {whole(changes.reason)}",
+            status=Status.UNKNOWN,
+            subject="not known",
         )
         return
     if made := _signed_off(context, changing):
         last = made[-1]
         yield CHANGED.finding(
-            Status.PASS,
             f"The change {last.id} ({last.headline}) was signed off at {minute(last.closed_at)}.",
+            status=Status.PASS,
             subject=last.id,
         )
         return
@@ -192,8 +194,8 @@ def mtu_changed(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
         sentence = f"No change to MTU {target} was opened on this node during the experiment, and signed off."
         remedy = NextStep("Change the MTU, with its own gates.", (f"racwire change new --to {target}",), is_change=True)
     yield NOT_CHANGED.finding(
-        Status.FAIL,
         sentence,
+        status=Status.FAIL,
         subject="still open" if is_open else "no change",
         next=[
             remedy,
@@ -220,12 +222,12 @@ def experiment_result(context: GateContext, cluster: Cluster) -> Iterator[Findin
     compare = NextStep("Read the whole comparison.", (line,))
     if not isinstance(found, RecordingsCompared):
         why = f"{found.path} is not on this node." if isinstance(found, NoRecording) else whole(found.reason)
-        yield NO_RESULT.finding(Status.UNKNOWN, f"The runs could not be compared: {why}", subject="not compared")
+        yield NO_RESULT.finding(f"The runs could not be compared: {why}", status=Status.UNKNOWN, subject="not compared")
         return
     if found.open:
         yield NO_RESULT.finding(
-            Status.UNKNOWN,
             f"The runs do not show what the change did: {' '.join(found.open)}",
+            status=Status.UNKNOWN,
             subject="not comparable",
             next=[
                 compare,
@@ -237,7 +239,7 @@ def experiment_result(context: GateContext, cluster: Cluster) -> Iterator[Findin
             ],
         )
     else:
-        yield HAS_RESULT.finding(Status.PASS, "The comparison has verdicts.", subject="compared", next=[compare])
+        yield HAS_RESULT.finding("The comparison has verdicts.", status=Status.PASS, subject="compared", next=[compare])
     moved = (*(f"Worse: {text}." for text in found.harm), *(f"Worse: {text}." for text in found.worse))
     for sentence in (*moved, *found.summary):
-        yield RESULT.finding(Status.INFO, sentence, subject="compared")
+        yield RESULT.finding(sentence, status=Status.INFO, subject="compared")

@@ -53,14 +53,16 @@ def services_up(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
     database without services in Clusterware is not compared.
     """
     if not any(database.services for database in context.plan.databases):
-        yield SERVICES_RUN.finding(Status.SKIPPED, "The plan holds no services of a database.", subject="none planned")
+        yield SERVICES_RUN.finding(
+            "The plan holds no services of a database.", status=Status.SKIPPED, subject="none planned"
+        )
     for database in (one for one in context.plan.databases if one.services):
         evidence = [(cluster.local_node, f"srvctl status database {database.name}")]
         now = _running(cluster, database.name)
         if isinstance(now, Unknown):
             yield SERVICES_NOT_KNOWN.finding(
-                Status.UNKNOWN,
                 f"Which services of {database.name} run is not known: {whole(now.reason)}",
+                status=Status.UNKNOWN,
                 subject=f"{database.name}: services not known",
                 next=[_look(database)],
                 lacks=[now],
@@ -93,9 +95,9 @@ def _compared(
     moved = [name for name, (then, found) in nodes.items() if name not in missing and not {*then} <= {*found}]
     if missing:
         yield SERVICE_MISSING.finding(
-            Status.FAIL,
             f"{database.name} does not offer every service as before: "
             f"{listed(_difference(n, nodes[n]) for n in missing)}.",
+            status=Status.FAIL,
             subject=f"{database.name}: {missing[0]}{f' and {len(missing) - 1} more' if missing[1:] else ''} missing",
             next=[
                 *(
@@ -113,17 +115,17 @@ def _compared(
         )
     if moved:
         yield SERVICE_MOVED.finding(
-            Status.INFO,
             f"{database.name} offers services on other nodes than before: "
             f"{listed(_difference(n, nodes[n]) for n in moved)}.",
+            status=Status.INFO,
             subject=f"{database.name}: {moved[0]}{f' and {len(moved) - 1} more' if moved[1:] else ''} moved",
             next=[_look(database)],
             evidence=evidence,
         )
     if not missing and not moved:
         yield SERVICES_RUN.finding(
-            Status.PASS,
             f"{database.name} offers {listed(names)} on the same nodes as before.",
+            status=Status.PASS,
             subject=f"{database.name}: {counted(len(names), 'service')}",
             evidence=evidence,
         )
@@ -163,14 +165,14 @@ def pdbs_open(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
     planned = [database for database in context.plan.databases if database.pluggables]
     if not planned:
         yield PDBS_OPEN.finding(
-            Status.SKIPPED, "The plan holds no open PDB.", subject="none planned", evidence=evidence
+            "The plan holds no open PDB.", status=Status.SKIPPED, subject="none planned", evidence=evidence
         )
     for database in planned:
         now = _open(cluster, database.name)
         if isinstance(now, Unknown):
             yield PDBS_NOT_KNOWN.finding(
-                Status.UNKNOWN,
                 f"Which PDBs of {database.name} are open is not known: {whole(now.reason)}",
+                status=Status.UNKNOWN,
                 subject=f"{database.name}: PDBs not known",
                 next=[_look_at_pdbs(database)],
                 lacks=[now],
@@ -181,17 +183,17 @@ def pdbs_open(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
         names = tuple(dict.fromkeys(one.name for one in database.pluggables or ()))
         if not closed:
             yield PDBS_OPEN.finding(
-                Status.PASS,
                 f"{counted(len(names), 'PDB')} of {database.name} {'is' if len(names) == 1 else 'are'} open as before: "
                 f"{listed(names)}.",
+                status=Status.PASS,
                 subject=f"{database.name}: {counted(len(names), 'PDB')}",
                 evidence=evidence,
             )
             continue
         yield PDB_NOT_OPEN.finding(
-            Status.FAIL,
             f"PDBs of {database.name} are not open as before: "
             f"{listed(f'{one.name} was {one.mode} on {one.instance}' for one in closed)}.",
+            status=Status.FAIL,
             subject=f"{database.name}: {closed[0].name} {f'and {len(closed) - 1} more ' if closed[1:] else ''}not open",
             next=[
                 NextStep(

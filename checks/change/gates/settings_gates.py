@@ -56,7 +56,7 @@ def _nodes(context: GateContext) -> tuple[str, ...]:
 
 def _nothing_planned(context: GateContext, kind: Kind) -> Iterator[Finding]:
     if not context.plan.values:
-        yield kind.finding(Status.SKIPPED, "The plan changes no kernel settings.", subject="none planned")
+        yield kind.finding("The plan changes no kernel settings.", status=Status.SKIPPED, subject="none planned")
 
 
 def _again(context: GateContext, node: str, values: Sequence[PlannedValue]) -> NextStep:

@@ -39,7 +39,7 @@ def socket_buffers(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
     if isinstance(changing, Unknown):
         return
     if not context.plan.values:
-        yield LARGER.finding(Status.SKIPPED, "The plan changes no kernel settings.", subject="none planned")
+        yield LARGER.finding("The plan changes no kernel settings.", status=Status.SKIPPED, subject="none planned")
     before = _at_the_opening(context).buffers
     for node in dict.fromkeys(value.node for value in context.plan.values):
         sockets = changing.udp_sockets.get(node) or changing.unasked.get(node)
