@@ -1,13 +1,14 @@
 """The checks of an Oracle RAC interconnect, and the public names that the author of a check imports.
 
-A check needs only `from checks import Cluster, Kind, NextStep, Status, check`; CONTRIBUTING.md has a complete example.
+A check needs only `from checks import Cluster, NextStep, PassKind, WarnKind, check`; CONTRIBUTING.md has a complete
+example.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from checks.model.check import Check, Kind, check
+    from checks.model.check import Check, FailKind, InfoKind, Kind, PassKind, SkippedKind, UnknownKind, WarnKind, check
     from checks.model.facts import (
         Cluster,
         Interface,
@@ -24,19 +25,25 @@ if TYPE_CHECKING:
 __all__ = [
     "Check",
     "Cluster",
+    "FailKind",
     "Finding",
+    "InfoKind",
     "Interface",
     "Kind",
     "NextStep",
     "Node",
+    "PassKind",
     "PathProbe",
     "Port",
     "PrivateNetwork",
+    "SkippedKind",
     "Status",
     "Table",
     "Unknown",
+    "UnknownKind",
     "UnreadNode",
     "Verdict",
+    "WarnKind",
     "check",
 ]
 

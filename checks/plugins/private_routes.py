@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Iterator, Sequence
 
-from checks.model.check import Kind, check
+from checks.model.check import FailKind, Kind, PassKind, WarnKind, check
 from checks.model.facts import Cluster, Flows, Interface, Node, PrivateNetwork, Route, Unknown
 from checks.model.finding import FAULTS, Finding, NextStep, Status
 from checks.model.traffic import Traffic
@@ -13,6 +13,7 @@ from checks.model.wording import counted, listed
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.shared.route_remedy import without_mtu
 from checks.rules.flow_verdicts import answered, judge_flow
+from checks.rules.network_setup import forwarding_status, missing_route_status
 from checks.rules.node_counts import sysctl
 from checks.rules.observed.states import read_on, state, states, to_peer
 from checks.rules.private_ways import (
@@ -30,15 +31,15 @@ _RANGE = ipaddress.IPv4Network("169.254.0.0/16")
 _FORWARDING = "net.ipv4.ip_forward"
 """Writing it resets settings to those of a host or a router (ip-sysctl; inet_forward_change of the kernel)."""
 
-PRIVATE = Kind("IC-ROUTE-001", "The routes keep the private networks private, with their whole MTU")
-DEFAULT = Kind(
+PRIVATE = PassKind("IC-ROUTE-001", "The routes keep the private networks private, with their whole MTU")
+DEFAULT = WarnKind(
     "IC-ROUTE-002",
     "The default route of a node leads over a private NIC",
     "Packets for networks without a route of their own leave over the interconnect, or are lost there: clients, DNS "
     "and backup share its bandwidth, and a private network has a router.",
     ("MOS 563566.1, causes 6 and 7", _GUIDE),
 )
-HAIP_MTU = Kind(
+HAIP_MTU = WarnKind(
     "IC-ROUTE-003",
     "A route for the addresses of HAIP has a smaller MTU than its NIC",
     "Instances send blocks between HAIP addresses. The kernel cuts larger packets for this route into fragments, or "
@@ -53,7 +54,7 @@ FORWARDS = Kind(
     ("MOS 563566.1, cause 7", "Linux kernel documentation, ip-sysctl"),
 )
 
-ASTRAY = Kind(
+ASTRAY = FailKind(
     "IC-ROUTE-005",
     "A node sends the packets for a private address of a peer through another NIC",
     "The most specific route decides. The packets take another network than the one that was configured, and answers "
@@ -67,7 +68,7 @@ NO_ROUTE = Kind(
     "Packets of the peers arrive and get no answer. A ping that is bound to the NIC does not need the route.",
     ("ip-route(8)",),
 )
-SEVERAL_HOPS = Kind(
+SEVERAL_HOPS = FailKind(
     "IC-ROUTE-007",
     "The route of a private network has next hops over several NICs",
     "The kernel divides the packets for the network among the NICs by their addresses or flows. Those that take "
@@ -106,7 +107,6 @@ def private_routes(cluster: Cluster) -> Iterator[Finding]:
     fine = [node.name for node in nodes if node.name not in bad]
     if fine:
         yield PRIVATE.finding(
-            Status.PASS,
             f"No default route of {named(fine, 'node')} leads over a private NIC, and no route for HAIP has a smaller "
             "MTU than its NIC.",
             subject=f"{briefly(fine, 'node')}: routes private",
@@ -115,8 +115,8 @@ def private_routes(cluster: Cluster) -> Iterator[Finding]:
         )
     if not nodes:
         yield PRIVATE.finding(
-            Status.SKIPPED,
             "No node that was read has a port on a private network, so no route leads there.",
+            status=Status.SKIPPED,
             subject="no ports",
         )
 
@@ -138,7 +138,6 @@ def _default(cluster: Cluster, node: Node) -> Iterator[Finding]:
         others = [r for r in node.routes if r.destination == route.destination and r.interface not in ports]
         in_use = all(route.metric <= other.metric for other in others)
         yield DEFAULT.finding(
-            Status.WARN,
             f"{'The' if in_use else 'A'} default route of {node.name} leads over {route.interface}, on the private "
             f"network {network.name}{'' if in_use else ', for the time when the one in use is gone'}.",
             subject=f"{node.name}: default over {route.interface}",
@@ -176,7 +175,6 @@ def _haip(cluster: Cluster, node: Node) -> Iterator[Finding]:
             continue
         to_haip = Traffic(networks=(network.name,), senders=(node.name,), addresses=("haip",))
         yield HAIP_MTU.finding(
-            Status.WARN,
             f"The route of {node.name} for HAIP, {route.destination} over {route.interface}, has MTU {route.mtu}; "
             f"{route.interface} has MTU {interface.mtu}.",
             subject=f"{node.name} {route.interface}: route MTU {route.mtu}",
@@ -220,7 +218,6 @@ def _astray(cluster: Cluster, node: Node) -> Iterator[Finding]:
             continue
         peers, others = [port.node for port, _ in taken], listed(dict.fromkeys(route.interface for _, route in taken))
         yield ASTRAY.finding(
-            Status.FAIL,
             f"{node.name} sends the packets for {listed(port.ip for port, _ in taken)} of {listed(peers)} through "
             f"{others}, not through {interface} of {network.name}.",
             subject=f"{node.name}: {interface} bypassed",
@@ -267,7 +264,6 @@ def _several_hops(node: Node, interface: str, network: PrivateNetwork, hops: Seq
         (SEVERAL_HOPS.code, node.name, network.name, interface),
     )
     return SEVERAL_HOPS.finding(
-        Status.FAIL,
         f"The route of {node.name} to {network.subnet} has next hops over {nics}; {interface} has the network.",
         subject=f"{node.name}: {network.subnet} over {nics}",
         seen=[_line(node, hop) for hop in hops],
@@ -308,8 +304,8 @@ def _without_route(cluster: Cluster, node: Node, interface: str, network: Privat
     if any(map(answered, here)):
         return  # a rule leads to a route in another table
     yield NO_ROUTE.finding(
-        Status.FAIL if here else Status.WARN,
         f"{node.name} has no route to {network.subnet} of {interface}{'' if here else ' in its main table'}.",
+        status=missing_route_status(here),
         subject=f"{node.name}: no route to {network.subnet}",
         data={"interface": interface, "peers": len(peers)},
         seen=(
@@ -352,9 +348,9 @@ def _forwarding(cluster: Cluster, nodes: Sequence[Node]) -> Iterator[Finding]:
         names, bridges = [node.name for node in same], _own_bridges(cluster, same[0])
         why = f"; {listed(bridges)} needs that for containers or virtual machines" if bridges else ""
         yield FORWARDS.finding(
-            Status.INFO if bridges else Status.WARN,
             f"{named(names, 'node')} {'forwards' if len(names) == 1 else 'forward'} packets between networks, the "
             f"private ones included{why}.",
+            status=forwarding_status(bridges),
             subject=f"{briefly(names, 'node')}: forwards",
             seen=some([f"{name}: {_FORWARDING} is 1" for name in names]),
             expected=(f"{_FORWARDING} of 0 on a node without containers and virtual machines",),

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from checks.model.check import Kind, check
+from checks.model.check import Kind, PassKind, UnknownKind, check
 from checks.model.effect import Effect
 from checks.model.facts import Cluster, Unknown
-from checks.model.finding import Finding, NextStep, Status
+from checks.model.finding import Finding, NextStep
 from checks.model.wording import counted, listed, span
 from checks.plugins.shared.counter_text import TOPIC, unknown_nodes_finding
 from checks.plugins.shared.engineered_notes import beside_udp
@@ -32,7 +32,7 @@ from checks.rules.observed.states import read_on
 
 _CAUSE_3 = "MOS 563566.1, cause 3"
 
-WHOLE = Kind("IC-REASM-001", "Every fragmented packet was reassembled")
+WHOLE = PassKind("IC-REASM-001", "Every fragmented packet was reassembled")
 LOST = Kind(
     "IC-REASM-002",
     "Fragments are lost on the way to a node",
@@ -54,7 +54,7 @@ OTHER = Kind(
     "fragments, and too little memory. Several links or queues for one network bring fragments out of order.",
     (_CAUSE_3, "Linux net/ipv4/ip_fragment.c", "Linux kernel documentation, ip-sysctl"),
 )
-NOT_KNOWN = Kind("IC-REASM-004", "Whether a node can reassemble fragments is not known")
+NOT_KNOWN = UnknownKind("IC-REASM-004", "Whether a node can reassemble fragments is not known")
 
 _WANTED = ("Ip.ReasmFails", "Ip.ReasmReqds")
 _USUAL_BYTES = 16 * 1024 * 1024
@@ -95,7 +95,7 @@ def reassembly(cluster: Cluster) -> Iterator[Finding]:
     if unknown:
         yield unknown_nodes_finding(cluster, NOT_KNOWN, "Whether {} can reassemble fragments", unknown, "reassembly")
     if not counts and not unknown:
-        yield NOT_KNOWN.finding(Status.UNKNOWN, "The counters of no node could be read twice.", subject="no node")
+        yield NOT_KNOWN.finding("The counters of no node could be read twice.", subject="no node")
 
 
 _KINDS = {
@@ -121,8 +121,8 @@ def _failing(cluster: Cluster, counts: Sequence[NodeCounts], fault: ReassemblyFa
     most = f", most of them at {worst[0].node}" if stands_out else ""
     title = f"{names} dropped {counted(number, 'packet')} in {time} {because}{most}."
     return kind.finding(
-        min((reassembly_status(c, cluster.thresholds) for c in counts), key=lambda status: status.gravity),
         title,
+        status=min((reassembly_status(c, cluster.thresholds) for c in counts), key=lambda status: status.gravity),
         subject=f"{briefly(nodes, 'node')}: {number:,} failed",
         data={
             "failed_reassemblies": number,
@@ -245,7 +245,6 @@ def _whole(cluster: Cluster, whole: Sequence[NodeCounts]) -> Finding:
     nodes = named((c.node for c in whole), "node")
     time = span(max(c.seconds for c in whole))
     return WHOLE.finding(
-        Status.PASS,
         f"{nodes} reassembled all of {counted(fragments, 'fragment')} in {time}."
         if fragments > 1
         else f"No fragments arrived at {nodes} in {time}, and no reassembly failed.",

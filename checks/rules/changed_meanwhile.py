@@ -91,6 +91,11 @@ class ChangedValue:
         return f"{self.nic} had {self.before} at first, and {self.after} at the end of this run"
 
 
+def haip_moved_status(changed: ChangedValue) -> Status:
+    """Return the status of a HAIP that left its interface: Clusterware moves it; on no interface it is missing."""
+    return Status.INFO if changed.is_moved else Status.WARN
+
+
 def changed_values(cluster: Cluster) -> Iterator[ChangedValue]:
     """Yield the values that differ between the first reading of a node and the second of its counters."""
     changes = cluster.counters

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ipaddress
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 
 from checks.model.facts import AddressProbes, Cluster, Interface, Neighbour, Node, PrivateNetwork, Unknown
+from checks.model.finding import Status
 from checks.model.networks import layers_below
 from checks.rules.arp_places import answers
 
@@ -73,6 +74,11 @@ class NeighbourEntry:
         is_right = self.whose is Whose.OWN
         age = "" if self.confirmed_s is None or is_right else f", confirmed {self.confirmed_s} s before it was read"
         return f"{self.node}: {self.ip} has {self.mac} ({self.state}{age}) on {self.interface}; {there}{also}"
+
+
+def entries_status(wrong: Iterable[NeighbourEntry]) -> Status:
+    """Return the status of entries with a wrong MAC address: a failure where one is in use now."""
+    return Status.FAIL if any(entry.is_in_use for entry in wrong) else Status.WARN
 
 
 def neighbour_entries(cluster: Cluster) -> tuple[NeighbourEntry, ...]:

@@ -338,7 +338,7 @@ def test_haip_must_be_on_each_planned_network():
 
 
 def test_an_accepted_strict_rp_filter_does_not_prevent_the_next_step():
-    strict = STRICT.finding(Status.WARN, "rp_filter is strict.", subject="strict")
+    strict = STRICT.finding("rp_filter is strict.", status=Status.WARN, subject="strict")
     strict = msgspec.structs.replace(strict, check="rp-filter")
     plan = plan_of(spare_cluster())
     for accepted, status in (((), Status.WARN), ((Accepted(STRICT.code, "", "loose on Monday"),), Status.INFO)):

@@ -100,7 +100,9 @@ class GatePlace:
     ) -> Finding:
         evidence = [(self.node or self.cluster.local_node, self.topic)] if self.topic else []
         nodes = [self.node] if self.node else []
-        return kind.finding(status, sentence, subject=text, next=then, evidence=evidence, nodes=nodes, lacks=lacks)
+        return kind.finding(
+            sentence, status=status, subject=text, next=then, evidence=evidence, nodes=nodes, lacks=lacks
+        )
 
     @property
     def change(self) -> Change:

@@ -315,11 +315,11 @@ def _plan_facts(cluster: Cluster) -> Iterator[Finding]:
     missing += [n.name for n in cluster.read_nodes() if cluster.setup(n.name) is None]
     if missing:
         yield codes.PLAN_NOT_READ.finding(
-            Status.UNKNOWN, f"The setup of {listed(missing)} is not known.", subject="not read", nodes=missing
+            f"The setup of {listed(missing)} is not known.", status=Status.UNKNOWN, subject="not read", nodes=missing
         )
         return
     number = len(cluster.read_nodes())
-    yield codes.PLAN_READ.finding(Status.PASS, f"The setup of {all_nodes(number)} was read.", subject="read")
+    yield codes.PLAN_READ.finding(f"The setup of {all_nodes(number)} was read.", status=Status.PASS, subject="read")
 
 
 def _letters() -> Iterator[str]:

@@ -243,6 +243,10 @@ def _evidence_gatherer(directory: Path, request: ChangeRequest) -> Gatherer:
 
 def _look_for_copies() -> Check:
     def judge(cluster: Cluster) -> tuple[Finding, ...]:
-        return (ASKED.finding(Status.PASS, "The other nodes were queried for journals of changes.", subject="queried"),)
+        return (
+            ASKED.finding(
+                "The other nodes were queried for journals of changes.", status=Status.PASS, subject="queried"
+            ),
+        )
 
     return Check("change-journals", "Is a change open on another node?", (), (ASKED,), judge, ("changing",))

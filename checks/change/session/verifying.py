@@ -144,7 +144,7 @@ async def _haip_paths(session: Session, cluster: Cluster) -> HaipPaths:
 
 def _look(cluster: Cluster) -> tuple[Finding, ...]:
     """Reads every node at each verification: its boot, its MTUs, and its running Oracle processes."""
-    return (LOOKED.finding(Status.PASS, "The nodes were read.", subject="read"),)
+    return (LOOKED.finding("The nodes were read.", status=Status.PASS, subject="read"),)
 
 
 _LOOK = Check("look", "What is the state of the nodes?", (), (LOOKED,), _look, ("nodes", "setups", "changing"))

@@ -50,18 +50,18 @@ class BondPlace:
 def finding_of(
     kind: Kind,
     place: BondPlace,
-    status: Status,
     title: str,
     subject: str,
     steps: Sequence[NextStep],
     *,
     expected: str = "",
     amount: int = 1,
+    status: Status | None = None,
 ) -> Finding:
     """Return a finding about one bond; `amount` is the number of its members that are concerned."""
     return kind.finding(
-        status,
         title,
+        status=status,
         subject=f"{place.node} {place.bond.name}: {subject}",
         data={"bond": place.bond.name, "members": len(place.bond.members)},
         seen=place.lines,

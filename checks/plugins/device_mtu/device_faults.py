@@ -56,8 +56,8 @@ def _finding(cluster: Cluster, same: Sequence[NicFaults]) -> Finding:
     what = "errors or drops" if status is Status.WARN else "a few drops"
     what = listed(_texts(same[0])) if len(same) == 1 else what
     return FAULTS.finding(
-        status,
         f"{devices_named(cluster, devices)} counted {what} in the range of AWR.",
+        status=status,
         subject=f"{briefly(names, 'NIC')}: {_texts(same[0])[0] if len(same) == 1 else what}",
         data={
             "nics": len(devices),

@@ -9,7 +9,7 @@ import msgspec
 from checks.model.check import check
 from checks.model.effect import Effect
 from checks.model.facts import Cluster, PathProbe, PrivateNetwork, Unknown, Verdict
-from checks.model.finding import Finding, NextStep, Status
+from checks.model.finding import Finding, NextStep
 from checks.model.wording import listed
 from checks.plugins.df_ping.path_answers import all_pass, others_pass, routed_finding
 from checks.plugins.df_ping.path_holes import hole_between
@@ -70,7 +70,6 @@ def df_ping(cluster: Cluster) -> Iterator[Finding]:
     yield from _unread(cluster)
     if not concluded and not cluster.unread_nodes():
         yield ALONE.finding(
-            Status.SKIPPED,
             "No two nodes have a port on the same private network, so there is no path to probe.",
             subject="no paths",
             evidence=[(node.name, "interfaces") for node in cluster.read_nodes()],
@@ -81,7 +80,6 @@ def _unread(cluster: Cluster) -> Iterator[Finding]:
     """Yield a finding for each node that could not be read: its private addresses, and so its paths, are not known."""
     for node in cluster.unread_nodes():
         yield NOT_PROBED.finding(
-            Status.UNKNOWN,
             f"No path to or from {node.name} was probed, since racwire could not read {node.name}.",
             subject=f"{node.name}: all paths",
             seen=(node.reason,),
@@ -152,7 +150,6 @@ def _receiver(cluster: Cluster, network: PrivateNetwork, node: str, mtu: int, pa
     interface = port.interface if (port := network.port(node)) else network.interface
     senders = listed(p.from_node for p in paths)
     return RECEIVER.finding(
-        Status.FAIL,
         f"{node} drops full-size packets from {senders} on {network.name}: its {interface} has MTU {mtu}.",
         subject=f"{node} {interface} {mtu}",
         data={
@@ -186,7 +183,6 @@ def _too_big(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) 
     router = f"the router {listed(routers)}" if routers else "a router"
     centre = at_fault(cluster, network, pairs_of(paths))
     yield TOO_BIG.finding(
-        Status.FAIL,
         f"On {network.name} {router} refuses full-size packets "
         f"{where(cluster, network, pairs_of(paths))}"
         f"{f': it carries at most {listed(str(m) for m in mtus)} bytes' if mtus else ''}.",
@@ -219,7 +215,6 @@ def _local(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) ->
         nic = node.interface(interface) if (node := cluster.node(name)) else None
         by_route = nic is not None and nic.mtu >= own[0].expected_mtu
         yield LOCAL.finding(
-            Status.FAIL,
             f"{name} cannot send full-size packets on {network.name}: "
             f"{'a route of the node' if by_route else f'its {interface}'} has {has}.",
             subject=f"{name} {'route' if by_route else interface} {mtu or ''}".rstrip(),

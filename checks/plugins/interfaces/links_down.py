@@ -39,8 +39,8 @@ def not_up(cluster: Cluster, network: PrivateNetwork, port: Port, interface: Int
     no_cable = interface.administratively_up
     what = "has no link" if no_cable else "is switched off"
     return NOT_UP.finding(
-        link_status(interface.is_up),
         f"{port.interface} of {port.node} {what}: {port.node} is cut off from {network.name}.",
+        status=link_status(interface.is_up),
         subject=f"{port.node} {port.interface} down",
         data={
             "interface": port.interface,
@@ -80,8 +80,8 @@ def _bond_down(network: PrivateNetwork, port: Port, interface: Interface, linked
     """Return the finding for a bond that is down, with the members whose links are up."""
     links = f"the link{'s' if len(linked) > 1 else ''} of {listed(linked)} {'are' if len(linked) > 1 else 'is'} up"
     return BOND_DOWN.finding(
-        link_status(interface.is_up),
         f"{port.interface} of {port.node} is down though {links}: {port.node} is cut off from {network.name}.",
+        status=link_status(interface.is_up),
         subject=f"{port.node} {port.interface} down",
         data={"interface": port.interface, "operational_state": interface.operational_state},
         seen=(f"{port.node}: {port.interface} is {interface.operational_state}", f"{port.node}: {links}"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from checks.model.finding import NextStep, Status
+from checks.model.finding import NextStep
 from checks.model.wording import listed
 from checks.plugins.shared.grouping import named
 from checks.rules.log_events import LogEpisode, LogEvent
@@ -167,9 +167,3 @@ TEXTS = {
         "reconfigured", lambda same: f"The instances with {_writers(same)} reconfigured", lambda same: []
     ),
 }
-STATUS = dict.fromkeys(LogEvent, Status.WARN) | {
-    LogEvent.FOREIGN_ROUTE: Status.INFO,
-    LogEvent.RECONFIGURED: Status.INFO,
-    LogEvent.GIPC: Status.INFO,
-}
-WARNS_WHEN_RECENT = (LogEvent.GIPC, LogEvent.FOREIGN_ROUTE)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from checks.model.check import Kind
+from checks.model.check import FailKind, PassKind, SkippedKind, WarnKind
 from checks.model.facts import Cluster, Neighbour, Unknown
-from checks.model.finding import Finding, NextStep, Status
+from checks.model.finding import Finding, NextStep
 from checks.model.traffic import Traffic, among
 from checks.model.wording import listed
 from checks.plugins.shared.grouping import alike, briefly, named, some
@@ -16,23 +16,23 @@ from checks.rules.arp_places import macs_of
 from checks.rules.observed.states import kind_of_address, network_at, read_at, state
 
 _KERNEL = "Linux kernel documentation, ip-sysctl, arp_ignore and arp_filter"
-ANSWERS = Kind("IC-NEIGH-008", "The private NICs answer ARP for their addresses", "", (_KERNEL,))
-NO_ARP = Kind(
+ANSWERS = PassKind("IC-NEIGH-008", "The private NICs answer ARP for their addresses", "", (_KERNEL,))
+NO_ARP = FailKind(
     "IC-NEIGH-009",
     "A private NIC does no ARP",
     "The flag NOARP is set on the interface: its kernel neither answers ARP requests nor sends any. Peers reach the "
     "node as long as they keep old entries, then no packet passes in either direction.",
     ("netdevice(7), IFF_NOARP", "ip-link(8), arp"),
 )
-IGNORED = Kind(
+IGNORED = FailKind(
     "IC-NEIGH-010",
     "A kernel setting keeps a node from answering ARP for a private address",
     "Peers get no answer to their ARP requests for the address. They reach the node as long as they keep an entry that "
     "the node's own requests made.",
     (_KERNEL,),
 )
-NOT_READ = Kind("IC-NEIGH-011", "Whether a private NIC answers ARP is not known")
-ONE_SIDED = Kind(
+NOT_READ = SkippedKind("IC-NEIGH-011", "Whether a private NIC answers ARP is not known")
+ONE_SIDED = WarnKind(
     "IC-NEIGH-013",
     "One end of a path gets no ARP answer, while the other end does",
     "Broadcasts or the answers to them are lost in one direction: a filter of ARP on the node, or a switch that does "
@@ -58,7 +58,6 @@ def _rest(reading: ArpReading) -> Iterator[Finding]:
     if fine := [place for place in reading.judged if place not in silent]:
         nodes = list(dict.fromkeys(node for node, _ in fine))
         yield ANSWERS.finding(
-            Status.PASS,
             f"The kernel of {named(nodes, 'node')} answers ARP for the addresses of {len(fine)} private NICs.",
             subject=f"{len(fine)} NICs answer",
             evidence=[(node, topic) for node in nodes for topic in ("interfaces", "sysctls")],
@@ -67,7 +66,6 @@ def _rest(reading: ArpReading) -> Iterator[Finding]:
     if reading.judged and reading.unread:
         nics = listed(f"{nic} of {node}" for node, nic in reading.unread)
         yield NOT_READ.finding(
-            Status.SKIPPED,
             f"Whether {nics} {'answers' if len(reading.unread) == 1 else 'answer'} ARP is not known: the flag or the "
             "settings were not read.",
             subject=f"{len(reading.unread)} not read",
@@ -81,7 +79,6 @@ def _no_arp(one: ArpSilence) -> Finding:
         Traffic(networks=(one.network,), senders=(one.node,)),
     )
     return NO_ARP.finding(
-        Status.FAIL,
         f"{one.interface} of {one.node} does no ARP: it does not answer for {one.ip} on {one.network}.",
         subject=f"{one.node} {one.interface} NOARP",
         data={"interface": one.interface, "address": one.ip},
@@ -113,7 +110,6 @@ def _ignored(same: Sequence[ArpSilence]) -> Finding:
     }[first.setting]
     key = f"net.ipv4.conf.{first.interface}.{first.setting}"
     return IGNORED.finding(
-        Status.FAIL,
         f"{first.node} does not answer {listed(peers)} for {listed(ips)} on {first.interface}: {first.setting} is "
         f"{first.value}{why}.",
         subject=f"{first.node} {first.interface} {first.setting} {first.value}",
@@ -189,7 +185,6 @@ def _one_sided(cluster: Cluster, known: set[str]) -> Iterator[Finding]:
             port, askers = same[0][1], [asker.node for asker, _ in same]
             verb = "gets" if len(askers) == 1 else "get"
             yield ONE_SIDED.finding(
-                Status.WARN,
                 f"{named(askers, 'node')} {verb} no ARP answer for {port.ip} of {port.node} on {network.name}, while "
                 f"{port.node} gets one from there.",
                 subject=f"{port.ip}: no answer to {briefly(askers, 'node')}",

@@ -36,7 +36,6 @@ def unknown_nodes_finding(
     if unread.issuperset(nodes):
         because = f", since racwire could not read the {'node' if len(nodes) == 1 else 'nodes'}."
     return kind.finding(
-        Status.UNKNOWN,
         f"{title_subject.format(named(nodes, 'node'))} is not known{because}",
         subject=f"{briefly(nodes, 'node')}: not known",
         seen=some(reasons if len(reasons) == 1 else [f"{node}: {unknown[node].reason}" for node in nodes]),
@@ -54,8 +53,8 @@ def not_counted_finding(kind: Kind, title_subject: str, reasons: Mapping[str, Un
     each = list(dict.fromkeys(reasons[name].reason for name in names))
     because = f": {first_sentence(each[0])}" if len(each) == 1 else "."
     return kind.finding(
-        Status.SKIPPED,
         f"{title_subject.format(named(names, subject))} was not examined{because}",
+        status=Status.SKIPPED,
         subject=f"{briefly(names, subject)}: not counted",
         seen=some(each if len(each) == 1 else [f"{name}: {reasons[name].reason}" for name in names]),
     )

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from checks.model.check import Kind
+from checks.model.check import WarnKind
 from checks.model.facts import Cluster
-from checks.model.finding import Finding, NextStep, Status
+from checks.model.finding import Finding, NextStep
 from checks.model.known_instances import database_of, nodes_of
 from checks.model.wording import listed
 from checks.plugins.shared.grouping import named
 from checks.plugins.shared.instance_text import statement_topics
 
-HANGS = Kind(
+HANGS = WarnKind(
     "IC-PING-008",
     "An instance does not answer",
     "An instance that hangs holds its blocks and locks: sessions of the other instances wait for it, until they time "
@@ -31,7 +31,6 @@ def hung_instance_findings(cluster: Cluster) -> Iterator[Finding]:
     one_of = listed(names, "or")
     nodes = nodes_of(cluster, [one.number for one in late])
     yield HANGS.finding(
-        Status.WARN,
         f"{one_of} does not answer: GV$ queries end at their time limit, and "
         f"{database.instance_name(database.connected_instance)} answers alone.",
         subject=f"{one_of} does not answer",

@@ -9,7 +9,7 @@ import msgspec
 
 from checks.model.check import Kind
 from checks.model.facts import Cluster, Database
-from checks.model.finding import Finding, NextStep, Status
+from checks.model.finding import Finding, NextStep
 from checks.model.known_instances import Unseen, database_of, instance_name, nodes_of
 from checks.plugins.shared.grouping import alike, briefly, named, some
 
@@ -81,7 +81,6 @@ def unknown_instance_findings(
         names = named(own, "instance")
         reason = nameless(group[0]).replace("{}", names if len(own) == 1 else "each of them")
         yield kind.finding(
-            Status.UNKNOWN,
             f"{title_subject.format(names)} is not known: {first_sentence(reason)}",
             subject=f"{briefly(own, 'instance')}: not known",
             seen=some(list(dict.fromkeys(one.reason for one in group))),
