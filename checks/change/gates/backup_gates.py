@@ -21,6 +21,7 @@ from checks.model.facts import (
     VotingFile,
 )
 from checks.model.finding import Finding, NextStep, Status
+from checks.model.own_command import OwnCommand
 from checks.model.wording import counted, lasting, listed
 
 SAVED = Kind("CH-BACKUP-001", "A node's network files are saved")
@@ -89,7 +90,7 @@ def _of_files(context: GateContext, node: str, changing: Changing) -> Finding:
     old = [p.rpartition("/")[2] for p, f in files.items() if isinstance(f, FileSeen) and f.mtime_s < made_s]
     again = [
         NextStep(
-            f"Run the commands of this step for {node}, as root on {node}.", (f"racwire change next --node {node}",)
+            f"Run the commands of this step for {node}, as root on {node}.", own=(OwnCommand("next", f"--node {node}"),)
         ),
         THEN_VERIFY,
     ]

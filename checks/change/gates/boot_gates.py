@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from checks.change.gates.gate import THEN_VERIFY, VERIFY, GateContext, as_root, gate, not_known, of_node, setups
+from checks.change.gates.gate import THEN_VERIFY, GateContext, as_root, gate, not_known, of_node, setups
 from checks.change.gates.mtu_gates import mtu_of
 from checks.change.plan.change_plan import Layer
 from checks.change.progress.boot_proofs import BootProof, boot_proofs
@@ -13,6 +13,7 @@ from checks.change.steps.mtu_commands import kept_lines, restored_lines
 from checks.model.check import Kind
 from checks.model.facts import Cluster, FragileMtu, NetworkService, NodeSetup, Unknown
 from checks.model.finding import Finding, NextStep, Status
+from checks.model.own_command import VERIFY, OwnCommand
 from checks.model.wording import listed
 
 _AFTER_BOOT = (
@@ -40,7 +41,8 @@ DEFAULT_MTU = 1500
 _AS_ROOT = NextStep(
     "Only root may read some files. If root has ssh access to the other nodes, verify as root. Otherwise read the "
     "files by hand, and override the gate with the MTUs that you found.",
-    (f"sudo {VERIFY}",),
+    where="root",
+    own=(VERIFY,),
 )
 
 
@@ -274,7 +276,7 @@ def _not_booted(node: str, how: str, *, lost_the_mtu: bool) -> Finding:
         sentence,
         then=[
             as_root(f"Reboot {which} while Clusterware is down.", node, "reboot"),
-            NextStep("When the node is up again, verify again.", (VERIFY,)),
+            NextStep("When the node is up again, verify again.", own=(VERIFY,)),
         ],
     )
 
@@ -289,7 +291,8 @@ def _wrong(node: str, wrong: list[Layer], now: dict[str, int | None]) -> Finding
         f"{node} was booted and came back with {found}: the boot configuration does not set the planned MTU.",
         then=[
             NextStep(
-                "Set the MTU again, at run time and in the boot configuration.", (f"racwire change next --node {node}",)
+                "Set the MTU again, at run time and in the boot configuration.",
+                own=(OwnCommand("next", f"--node {node}"),),
             )
         ],
     )

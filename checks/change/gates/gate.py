@@ -12,9 +12,9 @@ from checks.change.progress.wanted import plan_now
 from checks.model.check import Check, Kind
 from checks.model.facts import Cluster, NodeSetup, Unknown
 from checks.model.finding import Finding, NextStep, Status
+from checks.model.own_command import VERIFY
 
-VERIFY = "racwire change verify"
-THEN_VERIFY = NextStep("Then verify again.", (VERIFY,))
+THEN_VERIFY = NextStep("Then verify again.", own=(VERIFY,), only_verifies=True)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from checks.change.plan.change_plan import PlannedExperiment
 from checks.model.check import Kind
 from checks.model.facts import Cluster, Database, Managed, NotGathered, RecoveryArea, RestorePoint, Unknown
 from checks.model.finding import Finding, NextStep, Status
+from checks.model.own_command import OwnCommand
 from checks.model.wording import listed
 
 IS_DATABASE = Kind("CH-TESTDB-001", "The database has the typed name")
@@ -69,7 +70,7 @@ def test_database(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
             Status.FAIL,
             f"The connected database is {cluster.database.name}, and the experiment is for {name}.",
             subject=cluster.database.name,
-            next=[NextStep("Connect to the test database.", ("racwire experiment verify --connect STRING",))],
+            next=[NextStep("Connect to the test database.", own=(OwnCommand("verify", "--connect STRING"),))],
         )
     elif isinstance(databases, Unknown):
         yield DATABASE_NOT_KNOWN.finding(

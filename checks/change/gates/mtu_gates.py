@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from checks.change.gates.gate import THEN_VERIFY, VERIFY, GateContext, as_root, gate, not_known, of_node
+from checks.change.gates.gate import THEN_VERIFY, GateContext, as_root, gate, not_known, of_node
 from checks.change.plan.change_plan import Layer
 from checks.change.progress.wanted import MtuDemand, demand, differ, stops_first
 from checks.model.check import Kind
 from checks.model.facts import Cluster, Node
 from checks.model.finding import Finding, NextStep, Status
+from checks.model.own_command import VERIFY
 from checks.model.wording import listed
 
 _MOS = ("MOS 563566.1, causes 5 and 12", "MOS 283684.1")
@@ -25,6 +26,7 @@ NOT_READ = Kind("CH-MTU-004", "The MTU of a node is not known")
 UNTOUCHED = Kind("CH-MTU-005", "No MTU was changed while Clusterware or an instance ran")
 CHANGED_EARLY = Kind("CH-MTU-006", "An MTU was changed early, without harm", sources=_MOS)
 CHANGED_LIVE = Kind("CH-MTU-007", "DANGER: an MTU was changed while Clusterware runs", VANISH, _MOS)
+DANGERS = frozenset({LIVE.code, CHANGED_LIVE.code})
 MAYBE_LIVE = Kind("CH-MTU-008", "An MTU was changed, and it is not known whether Clusterware runs", VANISH, _MOS)
 
 
@@ -240,7 +242,7 @@ def _changed_live(context: GateContext, node: str, read: Node, moved: list[Layer
                 node,
                 *set_commands(moved, {layer.interface: layer.mtu_before for layer in moved}, read),
             ),
-            NextStep("Do nothing else until every node has the same MTU again. Then verify again.", (VERIFY,)),
+            NextStep("Do nothing else until every node has the same MTU again. Then verify again.", own=(VERIFY,)),
         ],
         topic="interfaces",
     )

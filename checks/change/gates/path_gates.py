@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from checks.change.gates.gate import VERIFY, GateContext, gate, not_known, of_node
+from checks.change.gates.gate import GateContext, gate, not_known, of_node
 from checks.change.plan.change_plan import PlannedNetwork
 from checks.model.check import Kind
 from checks.model.facts import Cluster, PathProbe, PingSeries, Unknown
 from checks.model.finding import Finding, NextStep, Status
+from checks.model.own_command import VERIFY
 from checks.model.packet_sizes import packet_of
 from checks.model.wording import counted, listed
 
@@ -99,7 +100,7 @@ def _of_node(context: GateContext, node: str, wrong: list[str], untried: list[st
             node,
             f"{counted(len(untried), 'path')} not tested",
             f"racwire could not test one byte more from {node} {untried[0]}{rest}.",
-            then=[NextStep("Fix the problem that df-ping reports for this path, then verify again.", (VERIFY,))],
+            then=[NextStep("Fix the problem that df-ping reports for this path, then verify again.", own=(VERIFY,))],
             topic="path",
         )
     return of_node(
@@ -173,7 +174,7 @@ def quiet_counters(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
                         ("ip -s -s link show", "nstat -az | grep -i reasm"),
                         f"any user on {node}",
                     ),
-                    NextStep("Verify again: if the loss repeats, it has a lasting cause.", (VERIFY,)),
+                    NextStep("Verify again: if the loss repeats, it has a lasting cause.", own=(VERIFY,)),
                 ],
                 topic="counters over time",
             )

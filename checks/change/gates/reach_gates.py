@@ -5,10 +5,11 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Iterable, Iterator
 
-from checks.change.gates.gate import VERIFY, GateContext, gate, not_known, of_node, setups
+from checks.change.gates.gate import GateContext, gate, not_known, of_node, setups
 from checks.model.check import Kind
 from checks.model.facts import Cluster, JournalCopy, StoredHash, Unknown
 from checks.model.finding import Finding, NextStep, Status
+from checks.model.own_command import VERIFY, OwnCommand
 from checks.model.wording import counted, listed
 
 _CUT_OFF = (
@@ -146,7 +147,8 @@ def _judged(context: GateContext, node: str, copy: JournalCopy, own: int) -> Fin
                 then=[
                     NextStep(
                         f"Continue on {node}; or replace this journal by the longer copy.",
-                        (f"scp {node}:{copy.path} {copy.path}", VERIFY),
+                        (f"scp {node}:{copy.path} {copy.path}",),
+                        own=(VERIFY,),
                     )
                 ],
             )
@@ -162,8 +164,8 @@ def _judged(context: GateContext, node: str, copy: JournalCopy, own: int) -> Fin
         then=[
             NextStep(
                 "Ask the operator of the other change. Close or abandon one of the two changes.",
-                ("racwire change list",),
-                node,
+                where=node,
+                own=(OwnCommand("list"),),
             )
         ],
     )
@@ -190,13 +192,13 @@ def _end_missing(node: str, stored: StoredHash, own: int) -> Finding:
         then=[
             NextStep(
                 "Look for the journal with that line: a copy on another node, or a backup. Continue with that journal.",
-                ("racwire change list",),
-                "any node",
+                where="any node",
+                own=(OwnCommand("list"),),
             ),
             NextStep(
                 f"If there is none, keep {stored.path} as evidence under another name, and write a note with the "
                 "reason.",
-                ("racwire change note TEXT", VERIFY),
+                own=(OwnCommand("note", "TEXT"), VERIFY),
             ),
         ],
     )

@@ -14,6 +14,7 @@ from checks.change.steps.recording_commands import compare as compare_line
 from checks.model.check import Kind
 from checks.model.facts import Cluster, NoRecording, NotGathered, SeenRecording, Unknown
 from checks.model.finding import Finding, NextStep, Status
+from checks.model.own_command import OwnCommand
 from checks.model.wording import lasting, listed
 
 WHOLE = Kind("CH-RECORD-001", "A recording meets the requirements of the plan")
@@ -112,7 +113,7 @@ def judged(
             f"There is no recording {found.path} on this node yet.",
             subject="not recorded",
             next=[
-                NextStep("Record the usual load with the command of this step.", ("racwire change next",)),
+                NextStep("Record the usual load with the command of this step.", own=(OwnCommand("next"),)),
                 THEN_VERIFY,
             ],
         )
@@ -213,7 +214,7 @@ def comparison(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
         NextStep(
             "If the gate still does not pass, judge the comparison yourself and override this gate with your reason: "
             "the recording from before the change cannot be repeated.",
-            ("racwire change override --by NAME --reason TEXT",),
+            own=(OwnCommand("override", "--by NAME --reason TEXT"),),
         ),
     ]
     if found.harm:
@@ -221,7 +222,7 @@ def comparison(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
             Status.FAIL,
             f"Worse than before the change: {listed(found.harm)}.",
             subject=found.harm[0],
-            next=[compare, NextStep("Find the cause, or roll back: `racwire change rollback` starts from this step.")],
+            next=[compare, NextStep("Find the cause, or roll back from this step.", own=(OwnCommand("rollback"),))],
         )
     elif found.open:
         yield CANNOT_COMPARE.finding(

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from checks.change.gates.configuration_gates import interconnect_lines
-from checks.change.gates.gate import VERIFY, GateContext, gate, whole
+from checks.change.gates.gate import GateContext, gate, whole
 from checks.change.plan.network_change import roles_text, shown
 from checks.change.progress.wanted import registrations
 from checks.model.check import Kind
 from checks.model.facts import AsmListener, Cluster, Managed, Unknown
 from checks.model.finding import Finding, NextStep, Status
+from checks.model.own_command import VERIFY, OwnCommand
 from checks.model.wording import counted, listed
 
 _NOTE = "MOS 283684.1"
@@ -62,8 +63,8 @@ def oifcfg_planned(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
             next=[
                 NextStep(
                     "Verify on a node where Clusterware runs, as a user who may run oifcfg.",
-                    (VERIFY,),
-                    "the Grid owner or root",
+                    own=(VERIFY,),
+                    where="the Grid owner or root",
                 )
             ],
             evidence=evidence,
@@ -88,7 +89,7 @@ def oifcfg_planned(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
                     "the Grid owner",
                     is_change=True,
                 ),
-                NextStep("Then verify again.", (VERIFY,)),
+                NextStep("Then verify again.", own=(VERIFY,)),
             ],
             evidence=evidence,
         )
@@ -155,7 +156,7 @@ def asm_listeners(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
             Status.UNKNOWN,
             f"The listeners of Flex ASM are not known: {whole(why)}",
             subject="not known",
-            next=[NextStep("Verify on a node where Clusterware runs.", (VERIFY,))],
+            next=[NextStep("Verify on a node where Clusterware runs.", own=(VERIFY,))],
             evidence=evidence,
         )
         return
@@ -167,7 +168,7 @@ def asm_listeners(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
             Status.FAIL,
             f"Flex ASM does not have the listeners that the plan wants now: {listed(differences)}.",
             subject=f"{counted(len(missing) + len(other), 'listener')} wrong",
-            next=[NextStep("Run the commands of this step for Flex ASM.", ("racwire change next",)), _LOOK],
+            next=[NextStep("Run the commands of this step for Flex ASM.", own=(OwnCommand("next"),)), _LOOK],
             evidence=evidence,
         )
     else:

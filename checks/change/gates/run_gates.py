@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from checks.change.gates.gate import THEN_VERIFY, GateContext, gate, whole
 from checks.change.gates.load_database_gates import planned_of
 from checks.change.gates.recording_gates import IDLE, LACKING, NOT_THERE, UNREADABLE, WHOLE, judged
+from checks.change.progress.change_events import Outcome
 from checks.change.progress.change_text import minute
 from checks.change.steps.experiment_steps import compare_line
 from checks.model.check import Kind
@@ -22,6 +23,7 @@ from checks.model.facts import (
     Unknown,
 )
 from checks.model.finding import Finding, NextStep, Status
+from checks.model.own_command import CHANGE, OwnCommand
 from checks.model.wording import listed
 
 ALIKE = Kind("CH-RUN-001", "Nothing but the load ran between the two runs before the change")
@@ -151,7 +153,7 @@ def _signed_off(context: GateContext, changing: Changing) -> list[JournalSeen]:
     return [
         one
         for one in _changes(context, changing)
-        if one.outcome == "signed off"
+        if one.outcome == Outcome.SIGNED_OFF
         and one.mtu_after == opened.mtu_after
         and datetime.fromisoformat(one.opened_at) >= since
     ]
@@ -187,10 +189,12 @@ def mtu_changed(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
     is_open = [one for one in _changes(context, changing) if not one.outcome]
     if is_open:
         sentence = f"The change {is_open[-1].id} ({is_open[-1].headline}) is not signed off yet."
-        remedy = NextStep("Continue it to its signature.", ("racwire change status",))
+        remedy = NextStep("Continue it to its signature.", own=(OwnCommand("status", program=CHANGE),))
     else:
         sentence = f"No change to MTU {target} was opened on this node during the experiment, and signed off."
-        remedy = NextStep("Change the MTU, with its own gates.", (f"racwire change new --to {target}",), is_change=True)
+        remedy = NextStep(
+            "Change the MTU, with its own gates.", own=(OwnCommand("new", f"--to {target}", CHANGE),), is_change=True
+        )
     yield NOT_CHANGED.finding(
         Status.FAIL,
         sentence,
@@ -232,7 +236,7 @@ def experiment_result(context: GateContext, cluster: Cluster) -> Iterator[Findin
                 NextStep(
                     "Judge the comparison yourself, and override this gate with your reason; or start a new experiment "
                     "with longer runs.",
-                    ("racwire experiment override --by NAME --reason TEXT",),
+                    own=(OwnCommand("override", "--by NAME --reason TEXT"),),
                 ),
             ],
         )

@@ -12,6 +12,7 @@ from checks.change.steps.settings_commands import own_file, set_back, set_values
 from checks.model.check import Kind
 from checks.model.facts import Changing, Cluster, FileSeen, SysctlFiles, TunedProfile, Unknown
 from checks.model.finding import Finding, NextStep, Status
+from checks.model.own_command import VERIFY, OwnCommand
 from checks.model.wording import counted, listed
 from checks.rules.kept_sysctls import (
     RP_FILTER,
@@ -184,9 +185,7 @@ def _kept(context: GateContext, node: str, files: SysctlFiles) -> Finding:
             node,
             f"Whether another file of {node} replaces the values is not known",
             f"this user may not read {listed(files.unread)}",
-            then=[
-                NextStep("Verify as a user who may read these files.", ("racwire change verify",), f"root on {node}")
-            ],
+            then=[NextStep("Verify as a user who may read these files.", where=f"root on {node}", own=(VERIFY,))],
         )
     if not back and (finding := _by_tuned(context, node, values, files, again)):
         return finding
@@ -320,7 +319,7 @@ def _saved(context: GateContext, node: str, changing: Changing) -> Finding:
             f"{len(files) - len(lacking or old)} of {len(files)} saved",
             f"On {node}, {problem}.",
             then=[
-                NextStep(f"Run the commands of this step for {node}.", (f"racwire change next --node {node}",)),
+                NextStep(f"Run the commands of this step for {node}.", own=(OwnCommand("next", f"--node {node}"),)),
                 THEN_VERIFY,
             ],
             topic="change files",
