@@ -1,4 +1,4 @@
-"""racwire's own commands as a view writes them: with the options of the command line, or as keys of the Change screen."""
+"""racwire's own commands as each view writes them: with the options of the command line, or as keys of a screen."""
 
 from __future__ import annotations
 
