@@ -101,7 +101,7 @@ class ChangeWorker:
         from checks.change.plan.obstacles import PlanError
         from checks.change.progress.state import ChangeError
         from checks.change.record.change_journal import ChangeJournalError
-        from tui.text.own_commands import KEYS
+        from tui.text.own_keys import KEYS
 
         self._post(WorkStarted(doing))
         ended = WorkEnded(_CANCELLED)

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from checks.change.progress.change_events import GateResult, JournalLine, Verified
 from checks.change.progress.change_text import GATE_SIGNS, gate_word, minute, texts_by_check
+from checks.change.progress.own_commands import OwnCommands
 from checks.model.finding import NextStep, Status
 from tui.text.finding_lines import role_of
 from tui.text.line import Line, Span, command_lines, hanging, sanitize_line
-from tui.text.own_commands import OwnCommands
 
 _PLAIN = OwnCommands()
 

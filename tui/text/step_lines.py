@@ -8,9 +8,9 @@ from checks.change.plan.change_plan import Step
 from checks.change.plan.command_block import Commands
 from checks.change.progress.change_events import Reopened
 from checks.change.progress.change_text import STEP_SIGNS, minute, minutes_text
+from checks.change.progress.own_commands import OwnCommands
 from checks.change.progress.state import Change, StepStatus
 from tui.text.line import Line, Span, cell_len, command_lines, hanging, sanitize_line, width_of, wrapped
-from tui.text.own_commands import OwnCommands
 
 STEP_ROLES = {
     StepStatus.DONE: "pass",

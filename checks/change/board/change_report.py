@@ -39,6 +39,7 @@ from checks.change.progress.change_events import (
 from checks.change.progress.change_text import headline, sentence_of
 from checks.change.progress.journal_names import store_commands
 from checks.change.progress.outages import ReportedOutage, outages_of
+from checks.change.progress.own_commands import OwnCommands
 from checks.change.progress.state import Change, StepRecord, StepStatus
 from checks.change.steps.expected_minutes import planned_outage
 from checks.model.facts import BeforeAfter, PredictedFigure
@@ -233,7 +234,12 @@ def report_of(change: Change, file: ReportedFile | None = None) -> ChangeReport:
 
 def to_json(report: ChangeReport) -> bytes:
     """Return the report as UTF-8 JSON, indented by two spaces, with a line feed at the end."""
-    return msgspec.json.format(msgspec.json.encode(report), indent=2) + b"\n"
+    own, document = OwnCommands(program=report.noun), msgspec.to_builtins(report)
+    for step, kept in zip(report.steps, document["steps"], strict=True):
+        kept["results"] = list(map(own.document, step.results))
+    for override, kept in zip(report.overrides, document["overrides"], strict=True):
+        kept["not_held"] = list(map(own.document, override.not_held))
+    return msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n"
 
 
 def _figures(change: Change) -> tuple[ReportedFigure, ...]:

@@ -20,7 +20,8 @@ from checks.model.shell_command import Language
 OLD_SCHEMA = "racwire-change/1"
 _OWN = re.compile(
     r"racwire (?P<program>change|experiment)"
-    r"(?: (?P<name>new|next|verify|attest|override|note|rollback|abandon|report|status|list))?(?: (?P<arguments>[^`]+))?"
+    r"(?: (?P<name>new|next|verify|attest|override|note|rollback|abandon|report|status|list))?"
+    r"(?: (?P<arguments>[^`]+))?"
 )
 _QUOTED = re.compile(rf"`{_OWN.pattern}`")
 _VERIFY_AGAIN = re.compile(r"Then \w+( it| the gate)? again:")

@@ -10,7 +10,6 @@ import msgspec
 from checks.change.plan.change_plan import Step
 from checks.change.progress.change_events import (
     Booted,
-    GateResult,
     JournalLine,
     JournalSeal,
     Reopened,
@@ -18,11 +17,11 @@ from checks.change.progress.change_events import (
     Verified,
 )
 from checks.change.progress.change_text import headline
+from checks.change.progress.own_commands import OwnCommands
 from checks.change.progress.standing_alarms import standing_alarms
 from checks.change.progress.state import Change
 from checks.change.record.change_journal import FoundJournal
 from checks.model.sanitize import json_escaped
-from tui.text.own_commands import OwnCommands
 from tui.text.step_lines import commands_for
 
 
@@ -56,7 +55,7 @@ def status_document(change: Change, path: str, seal: JournalSeal | None = None) 
             }
             for number, step in enumerate(change.plan.steps, 1)
         ],
-        "gate": [] if current is None else [_result(change, result) for result in change.mark(current).results],
+        "gate": [] if current is None else list(map(_own(change).document, change.mark(current).results)),
         "gate_verified_at": _verified_at(change, current),
         "surprises": [line.event for line in change.surprises],
         "alarms": standing_alarms(change),
@@ -112,7 +111,7 @@ def verified_document(change: Change, verified: Verified, after: Iterable[Journa
         **_names(change, path),
         "step": verified.step,
         "passed": verified.passed,
-        "results": [_result(change, result) for result in verified.results],
+        "results": list(map(_own(change).document, verified.results)),
         "figures": verified.figures,
         "surprises": [line.event for line in lines if isinstance(line.event, Surprised)],
         "booted": [line.event for line in lines if isinstance(line.event, Booted)],
@@ -135,13 +134,6 @@ def list_document(found: Iterable[FoundJournal]) -> dict[str, Any]:
 
 def _own(change: Change) -> OwnCommands:
     return OwnCommands(program=change.opened.noun)
-
-
-def _result(change: Change, result: GateResult) -> dict[str, Any]:
-    """A result of a gate; of its next steps each sentence, and the commands after it."""
-    steps = _own(change).steps(result.next)
-    written = [text for sentence, commands in steps for text in (sentence, *commands)]
-    return {**msgspec.to_builtins(result), **({"next": written} if written else {})}
 
 
 def _names(change: Change, path: str) -> dict[str, Any]:

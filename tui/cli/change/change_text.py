@@ -8,13 +8,13 @@ from checks.change.plan.change_plan import Plan, Step
 from checks.change.plan.obstacles import Obstacle
 from checks.change.progress.change_events import Booted, JournalLine, Reopened, Surprised
 from checks.change.progress.change_text import STEP_SIGNS, headline, minute
+from checks.change.progress.own_commands import OwnCommands
 from checks.change.progress.standing_alarms import standing_alarms
 from checks.change.progress.state import Change, StepStatus
 from checks.change.record.change_journal import FoundJournal
 from checks.model.wording import counted, listed
 from tui.text.gate_lines import gate_lines, step_by_step
 from tui.text.line import Line, hanging, sanitize_line
-from tui.text.own_commands import OwnCommands
 from tui.text.step_lines import paragraph, step_lines
 
 _ROLES = {StepStatus.OVERRIDDEN: "change", StepStatus.CURRENT: "title", StepStatus.AHEAD: "faint"}

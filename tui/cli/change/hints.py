@@ -8,11 +8,11 @@ import shlex
 from dataclasses import dataclass
 
 from checks.change.plan.change_plan import Step
+from checks.change.progress.own_commands import OwnCommands
 from checks.change.progress.state import Change, Waits
 from checks.model.own_command import OwnCommand
 from checks.model.wording import listed
 from tui.cli.options import ENTERED
-from tui.text.own_commands import OwnCommands
 
 
 @dataclass(frozen=True)

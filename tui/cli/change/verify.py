@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from checks.change.gates import gate_checks
 from checks.change.progress.change_events import Verified
 from checks.change.progress.change_text import gate_word
+from checks.change.progress.own_commands import OwnCommands
 from checks.change.progress.state import Change, ChangeError
 from checks.model.check import Check
 from checks.model.exit_codes import ExitCode
@@ -20,7 +21,6 @@ from tui.cli.change.show import finish
 from tui.cli.password import password_for
 from tui.text.gate_lines import gate_lines
 from tui.text.line import Line, sanitize_line
-from tui.text.own_commands import OwnCommands
 
 _CODES = {"passed": ExitCode.PASS, "not passed": ExitCode.FAILURES, "could not tell": ExitCode.COULD_NOT_TELL}
 

@@ -10,7 +10,7 @@ from checks.change.progress.standing_alarms import standing_alarms
 from checks.change.progress.state import Change
 from tui.text.gate_lines import step_by_step
 from tui.text.line import Line, hanging
-from tui.text.own_commands import KEYS
+from tui.text.own_keys import KEYS
 
 _MOST = 5
 

@@ -18,7 +18,7 @@ from tui.screens.change.overview import mtus_of
 from tui.screens.change.view import ChangeView
 from tui.screens.reader import ReaderScreen
 from tui.text.line import sanitize_line
-from tui.text.own_commands import KEYS
+from tui.text.own_keys import KEYS
 
 _SOME_REASON = "a long enough reason"
 _USUAL = 9000

@@ -17,7 +17,7 @@ from tui.text.evidence_lines import evidence_lines
 from tui.text.finding_lines import role_of
 from tui.text.gate_lines import sign_of, step_by_step
 from tui.text.line import Line, Span, hanging, sanitize_line, width_of
-from tui.text.own_commands import KEYS
+from tui.text.own_keys import KEYS
 
 INDENT = 3
 LABEL = 9

@@ -13,7 +13,7 @@ from tui.console.change_state import ChangeState, Doing, Refused
 from tui.screens.change.step_page import StepPage
 from tui.text.gate_lines import step_by_step
 from tui.text.line import Line, Span, fitted, hanging, sanitize_line, width_of
-from tui.text.own_commands import KEYS
+from tui.text.own_keys import KEYS
 
 _ABOUT = (
     "racwire leads through a planned change of the MTU of the private networks, step by step: what to do and why, the "

@@ -15,7 +15,7 @@ from tui.console.change_state import WantedPlan
 from tui.screens.ask import Field, Question
 from tui.screens.change.gate_page import detail_lines
 from tui.text.line import Line, hanging, sanitize_line
-from tui.text.own_commands import KEYS
+from tui.text.own_keys import KEYS
 
 _FEW_CHARACTERS = 10
 """Fewest characters of a reason, as in `checks.change.progress.decisions`."""

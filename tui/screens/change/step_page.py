@@ -14,7 +14,7 @@ from checks.model.wording import listed
 from tui.console.change_state import Work
 from tui.screens.change.gate_page import INDENT, LABEL, gate_lines, waiting_for
 from tui.text.line import Line, Span, hanging, sanitize_line
-from tui.text.own_commands import KEYS
+from tui.text.own_keys import KEYS
 from tui.text.step_lines import STEP_ROLES, block_lines, sign_of_step, why_again
 
 _COPIES = "c copies"

@@ -1,10 +1,14 @@
-"""racwire's own commands as each view writes them: with the options of the command line, or as keys of a screen."""
+"""racwire's commands about what is open, as they are typed: with the options that select the journal."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
+import msgspec
+
+from checks.change.progress.change_events import GateResult
 from checks.model.finding import NextStep
 from checks.model.own_command import CHANGE, OwnCommand, Text, written
 
@@ -33,31 +37,15 @@ class OwnCommands:
         """Yield the sentence of each next step with its commands."""
         for step in steps:
             lines = [*step.commands, *map(self.line, step.own)]
-            yield _sentence(step, ":" if lines else "."), lines
+            yield sentence_of_step(step, ":" if lines else "."), lines
+
+    def document(self, result: GateResult) -> dict[str, Any]:
+        """Return a result of a gate for JSON; of its next steps each sentence, and the commands after it."""
+        written_steps = [text for sentence, lines in self.steps(result.next) for text in (sentence, *lines)]
+        return {**msgspec.to_builtins(result), **({"next": written_steps} if written_steps else {})}
 
 
-class OwnKeys(OwnCommands):
-    """Writes the keys of the Change screen in place of the commands that they replace."""
-
-    def text(self, text: Text) -> str:
-        """Return a text with keys: `v` for `racwire change verify`."""
-        keys = {**_KEYS, "next": "this page"}
-        return written(text, lambda command: keys.get(command.name, f"`{self.line(command)}`"))
-
-    def steps(self, steps: Iterable[NextStep]) -> Iterator[tuple[str, list[str]]]:
-        """Yield the sentence of each next step with its commands, without those that a key replaces."""
-        for step in steps:
-            lines = [*step.commands, *(self.line(command) for command in step.own if command.name not in _KEYS)]
-            key = next((f" ({key})" for command in step.own if (key := _KEYS.get(command.name))), "")
-            if not step.only_verifies:
-                yield _sentence(step, ":" if lines else f"{key}."), lines
-
-
-_KEYS = {"verify": "v", "rollback": "b", "override": "o", "next": ""}
-"""The key of each command; empty for the command that prints the step on this screen."""
-KEYS = OwnKeys()
-
-
-def _sentence(step: NextStep, end: str) -> str:
+def sentence_of_step(step: NextStep, end: str) -> str:
+    """Return the sentence of a next step, with where it is done, and `end` as its last characters."""
     where = f" ({step.where})" if step.where else ""
     return f"{step.advice.rstrip('.:')}{where}{end}"
