@@ -12,6 +12,7 @@ from checks.model.command_effect import effect_of
 from checks.model.effect import Effect
 from checks.model.facts.base import MissingRight, Unknown
 from checks.model.observation import Observation
+from checks.model.own_command import OwnCommand
 
 
 class Status(StrEnum):
@@ -53,6 +54,10 @@ class NextStep(msgspec.Struct, frozen=True, omit_defaults=True):
     """Whether the step changes the cluster: racwire marks it as a step for the safe-change procedure only."""
     effect: Effect = Effect.READS
     """What the step does to a running cluster: the worst of its commands, or what a step without commands states."""
+    own: tuple[OwnCommand, ...] = ()
+    """racwire's commands about the open change or experiment, typed after `commands`."""
+    only_verifies: bool = False
+    """Whether the step says nothing but to verify again, for which a screen has a key."""
 
     def __post_init__(self) -> None:
         worst = max(self.effect, effect_of(self.commands), key=lambda effect: effect.rank)

@@ -14,7 +14,6 @@ from checks.change.plan.change_plan import Plan, Step
 from tests.fixtures.change_plans import plan_for, to_change
 from tests.fixtures.clusters import node
 from tests.unit.change_journals import journal
-from tui.cli.change.hints import is_for_root
 from tui.cli.main import main
 
 PLANS = {
@@ -25,14 +24,14 @@ PLANS = {
 
 def lines(step: Step) -> int:
     """The lines to type or paste on the nodes and the switches."""
-    return len([line for block in step.commands if not block.may_be_skipped for line in block.lines if line[0] != "#"])
+    return len([line for block in step.commands if not block.optional for line in block.lines if line[0] != "#"])
 
 
 def piped(step: Step) -> int:
     """The same, with one pipe for the root commands of each node."""
-    blocks = [block for block in step.commands if not block.may_be_skipped]
-    others = [line for block in blocks if not is_for_root(block) for line in block.lines if line[0] != "#"]
-    return len({block.node for block in blocks if is_for_root(block)}) + len(others)
+    blocks = [block for block in step.commands if not block.optional]
+    others = [line for block in blocks if not block.is_piped for line in block.lines if line[0] != "#"]
+    return len({block.node for block in blocks if block.is_piped}) + len(others)
 
 
 def own(step: Step) -> int:

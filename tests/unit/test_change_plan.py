@@ -276,7 +276,7 @@ def test_the_reason_of_an_acceptance_is_in_the_plan_with_its_subject():
     (accepted,) = plan.accepted
     assert "rac2" in accepted.title
     assert accepted.reason == "kept by our own script, see ticket 7"
-    by_hand = [block for block in plan.step("set-mtu").commands if block.where.startswith("By hand")]
+    by_hand = [block for block in plan.step("set-mtu").commands if block.by_hand]
     assert "racwire found no network service that configures eth1, eth2" in by_hand[0].note
 
 
@@ -340,7 +340,7 @@ def test_the_plan_of_any_cluster_is_complete_and_can_be_pasted(nodes, keepers, j
         assert step.why
         assert step.gates or step.attest
         for block in step.commands:
-            assert block.where.startswith(("As ", "On ", "To ", "By hand", "Where "))
+            assert block.heading.startswith(("As ", "On ", "To ", "By hand", "Where "))
             for line in block.lines:
                 shlex.split(line, comments=True)
     assert msgspec.json.decode(msgspec.json.encode(plan), type=type(plan)) == plan

@@ -22,7 +22,7 @@ def test_switch_ports_known_from_lldp_are_in_the_commands_of_their_vendor():
     arista = LldpNeighbour("eth1", "sw1", "Arista Networks EOS version 4.30", "Ethernet7", 9236)
     plan = plan_for(with_setup(to_change(), "rac1", lldp=(arista,)))
     assert plan.switches == ("nexus-9000", "arista")
-    blocks = {block.where: block for block in plan.step("switch").commands}
+    blocks = {block.heading: block for block in plan.step("switch").commands}
     assert "interface Ethernet7" in blocks["On sw1 (Arista EOS):"].lines
     assert [gate.check for gate in plan.step("switch").gates] == ["switch-frames"]
 

@@ -156,7 +156,7 @@ def test_networks_that_this_user_may_not_read_name_the_right():
     refused = Unknown("dba1 may not run `oifcfg getif`.", right)
     built = found(msgspec.structs.replace(with_clusterware(to_change(), configuration=refused), networks=refused))
     assert {code for code, one in built.items() if refused.reason in one.sentence} == {"CH-START-008"}
-    assert "Missing right: run the tools of the Grid home as grid or root" in built["CH-START-008"].next[0]
+    assert "Missing right: run the tools of the Grid home as grid or root" in built["CH-START-008"].next[0].text
 
 
 def test_filtered_pings_leave_the_paths_unknown_which_can_be_accepted():
@@ -264,7 +264,7 @@ def test_an_unknown_vendor_of_a_switch_is_refused_with_the_list_of_known_ones():
         plan_for(to_change(), switches=("nexus-1",))
     (obstacle,) = refused.value.obstacles
     assert "nexus-1" in obstacle.sentence
-    assert "nexus-9000" in obstacle.next[0]
+    assert "nexus-9000" in obstacle.next[0].text
 
 
 def test_each_code_has_one_documented_meaning(capsys):

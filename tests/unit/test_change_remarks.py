@@ -3,6 +3,7 @@
 import msgspec
 import pytest
 
+from checks.change.plan.command_block import Who
 from checks.model.facts import LldpNeighbour, NetworkService
 from checks.model.settings import ChangeSettings, DatabaseSettings, Settings
 from tests.fixtures.change_plans import infiniband, plan_for, stacked, to_change, with_setup
@@ -73,7 +74,7 @@ def test_remarks_of_a_rollback_describe_the_restored_state():
 def test_the_practice_cluster_is_named_and_its_switch_is_outside_its_nodes():
     practice = plan_for(to_change(), switches=("practice",))
     assert "`racwire lab shell rac1` opens a root shell on rac1" in practice.remarks[0]
-    assert practice.step("switch").commands[0].where.startswith("On the practice switch")
+    assert practice.step("switch").commands[0].heading.startswith("On the practice switch")
     assert "practice" not in remarks_of(to_change())
 
 
@@ -87,13 +88,13 @@ def test_the_node_of_racwire_is_booted_last_which_ends_racwire():
 
 def test_a_restore_point_is_offered_with_its_limits_and_its_removal():
     plan = plan_for(to_change())
-    (made,) = [block for block in plan.step("backups").commands if "SYSDBA" in block.where]
+    (made,) = [block for block in plan.step("backups").commands if block.who is Who.SYSDBA]
     assert made.lines == ("CREATE RESTORE POINT racwire_before_2026_11_20_a GUARANTEE FLASHBACK DATABASE;",)
     assert "protects the data, not the network" in made.note
     for last in (plan.steps[-1], way_back(standing_at("set-mtu")).steps[-1]):
-        (dropped,) = [block for block in last.commands if "SYSDBA" in block.where]
+        (dropped,) = [block for block in last.commands if block.who is Who.SYSDBA]
         assert dropped.lines == ("DROP RESTORE POINT racwire_before_2026_11_20_a;",)
-        assert "if you" in dropped.where
+        assert dropped.optional
 
 
 @pytest.mark.parametrize("has_pack", [True, False])

@@ -153,8 +153,9 @@ def test_on_a_rollback_without_mtu_steps_the_earlier_mtu_is_expected():
     of = after(until("baseline", cluster(1500, rac2=9000)), RolledBack(back, "A. Lee", "Somebody began without us."))
     events = verification_events(of, with_nothing_more(cluster(1500, rac2=9000)))
     wrong = next(result for result in verified(events).results if result.check == "running-mtu" and not result.holds)
-    assert "ip link set dev eth1 mtu 1500" in wrong.next
-    assert not any("stop crs" in line for line in wrong.next)
+    lines = [line for step in wrong.next for line in step.commands]
+    assert "ip link set dev eth1 mtu 1500" in lines
+    assert not any("stop crs" in line for line in lines)
     assert surprised(verification_events(of, with_nothing_more(cluster(1500)))) == [(Surprise.OTHER, "rac2", False)]
 
 

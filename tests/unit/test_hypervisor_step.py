@@ -87,8 +87,8 @@ def test_an_unknown_kind_of_hypervisor_is_refused_with_the_known_ones():
         plan_for(guests(), stated={"hypervisors": ("xyz",)})
     (obstacle,) = raised.value.obstacles
     assert (obstacle.code, "hypervisor xyz" in obstacle.sentence) == ("CH-START-020", True)
-    assert "vmware, hyper-v" in obstacle.next[0]
-    assert obstacle.next[0].endswith("and none.")
+    assert "vmware, hyper-v" in obstacle.next[0].text
+    assert obstacle.next[0].text.endswith("and none.")
 
 
 def test_the_step_asks_for_virtual_switch_port_group_and_uplinks_and_has_the_commands():

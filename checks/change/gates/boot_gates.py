@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from checks.change.gates.gate import THEN_VERIFY, VERIFY, GateContext, GatePlace, node_gate, part_of
+from checks.change.gates.gate import THEN_VERIFY, GateContext, GatePlace, node_gate, part_of
 from checks.change.gates.mtu_gates import mtu_of
 from checks.change.plan.change_plan import Layer
 from checks.change.progress.boot_proofs import BootProof, boot_proofs
@@ -13,6 +13,7 @@ from checks.change.steps.mtu_commands import kept_lines, restored_lines
 from checks.model.check import Kind
 from checks.model.facts import NetworkService, NodeSetup, Unknown
 from checks.model.finding import Finding, NextStep
+from checks.model.own_command import VERIFY
 from checks.model.wording import listed
 
 _AFTER_BOOT = (
@@ -40,7 +41,8 @@ DEFAULT_MTU = 1500
 _AS_ROOT = NextStep(
     "Only root may read some files. If root has ssh access to the other nodes, verify as root. Otherwise read the "
     "files by hand, and override the gate with the MTUs that you found.",
-    (f"sudo {VERIFY}",),
+    where="root",
+    own=(VERIFY,),
 )
 
 
@@ -216,18 +218,17 @@ def rebooted(at: GatePlace, _: GatePlace) -> Finding | Unknown:
         "not booted",
         sentence,
         at.as_root(f"Reboot {which} while Clusterware is down.", "reboot"),
-        NextStep("When the node is up again, verify again.", (VERIFY,)),
+        NextStep("When the node is up again, verify again.", own=(VERIFY,)),
     )
 
 
 def _wrong(at: GatePlace, now: dict[str, int | None]) -> Finding:
     found = listed(f"{name} at MTU {mtu}" if mtu else f"no {name}" for name, mtu in now.items())
-    again = ("racwire change next --node " + at.node,)
     return at.fails(
         CAME_BACK_WRONG,
         f"came back at {listed(dict.fromkeys(map(str, now.values())))}",
         f"{at.node} was booted and came back with {found}: the boot configuration does not set the planned MTU.",
-        NextStep("Set the MTU again, at run time and in the boot configuration.", again),
+        NextStep("Set the MTU again, at run time and in the boot configuration.", own=(at.next_command,)),
     )
 
 

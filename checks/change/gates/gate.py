@@ -16,10 +16,10 @@ from checks.change.progress.wanted import plan_now
 from checks.model.check import Check, Judge, Kind
 from checks.model.facts import Changing, Cluster, Node, NodeSetup, Unknown, Unread, UnreadNode
 from checks.model.finding import Finding, NextStep, Status
+from checks.model.own_command import VERIFY, OwnCommand
 from checks.rules.gate_status import gate_status
 
-VERIFY = "racwire change verify"
-THEN_VERIFY = NextStep("Then verify again.", (VERIFY,))
+THEN_VERIFY = NextStep("Then verify again.", own=(VERIFY,), only_verifies=True)
 Whole = TypeVar("Whole")
 Found = TypeVar("Found")
 
@@ -136,9 +136,14 @@ class GatePlace:
         """Return a remedy with commands that any user on the node can run."""
         return NextStep(text, commands, f"any user on {self.node}")
 
+    @property
+    def next_command(self) -> OwnCommand:
+        """The command that shows the step's commands for the node."""
+        return OwnCommand("next", f"--node {self.node}")
+
     def step_again(self) -> NextStep:
         """Return the remedy to run the commands of this step for the node."""
-        return NextStep(f"Run the commands of this step for {self.node}.", (f"racwire change next --node {self.node}",))
+        return NextStep(f"Run the commands of this step for {self.node}.", own=(self.next_command,))
 
     def read(self) -> Node | Unknown:
         """Return the node as it is now, or the reason why it is unknown."""

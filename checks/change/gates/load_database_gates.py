@@ -9,6 +9,7 @@ from checks.change.plan.change_plan import PlannedExperiment
 from checks.model.check import Kind
 from checks.model.facts import Database, Unknown
 from checks.model.finding import Finding, NextStep
+from checks.model.own_command import OwnCommand
 from checks.model.wording import listed
 
 IS_DATABASE = Kind("CH-TESTDB-001", "The database has the typed name")
@@ -69,7 +70,7 @@ def test_database(at: GatePlace) -> Iterator[Finding]:
             OTHER_DATABASE,
             connected.name,
             f"The connected database is {connected.name}, and the experiment is for {name}.",
-            NextStep("Connect to the test database.", ("racwire experiment verify --connect STRING",)),
+            NextStep("Connect to the test database.", own=(OwnCommand("verify", "--connect STRING"),)),
         )
     elif isinstance(databases, Unknown):
         yield at.not_known(DATABASE_NOT_KNOWN, "Which databases run is not known", databases)

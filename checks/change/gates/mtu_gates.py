@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from checks.change.gates.gate import THEN_VERIFY, VERIFY, GatePlace, node_gate
+from checks.change.gates.gate import THEN_VERIFY, GatePlace, node_gate
 from checks.change.plan.change_plan import Layer
 from checks.change.progress.wanted import MtuDemand, demand, differ, stops_first
 from checks.model.check import Kind
 from checks.model.facts import Node
 from checks.model.finding import Finding, NextStep
+from checks.model.own_command import VERIFY
 from checks.model.wording import listed
 
 _MOS = ("MOS 563566.1, causes 5 and 12", "MOS 283684.1")
@@ -26,6 +27,7 @@ UNTOUCHED = Kind("CH-MTU-005", "No MTU was changed while Clusterware or an insta
 CHANGED_EARLY = Kind("CH-MTU-006", "An MTU was changed early, without harm", sources=_MOS)
 CHANGED_LIVE = Kind("CH-MTU-007", "DANGER: an MTU was changed while Clusterware runs", VANISH, _MOS)
 MAYBE_LIVE = Kind("CH-MTU-008", "An MTU was changed, and it is not known whether Clusterware runs", VANISH, _MOS)
+DANGERS = frozenset({LIVE.code, CHANGED_LIVE.code})
 _UNREAD = (NOT_READ, "The MTU of {} is not known")
 
 
@@ -127,7 +129,7 @@ def _as_before(at: GatePlace, node: Node) -> Finding:
             f"DANGER: {text}",
             f"DANGER: {_now(node, moved)} while Clusterware runs on {listed(running)}; the MTU was {before}. {VANISH}",
             at.as_root(f"Set the MTU back to {before} at once.", *_set_commands(moved, mtus, node)),
-            NextStep("Do nothing else until every node has the same MTU again. Then verify again.", (VERIFY,)),
+            NextStep("Do nothing else until every node has the same MTU again. Then verify again.", own=(VERIFY,)),
         )
     setups = {name: at.cluster.setup(name) for name in at.plan.nodes}
     if silent := [name for name, setup in setups.items() if setup is None or setup.is_down is None]:

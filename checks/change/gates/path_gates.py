@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from checks.change.gates.gate import VERIFY, GatePlace, node_gate
+from checks.change.gates.gate import GatePlace, node_gate
 from checks.change.plan.change_plan import PlannedNetwork
 from checks.model.check import Kind
 from checks.model.facts import CounterChange, PathProbe, PingSeries, Unknown
 from checks.model.finding import Finding, NextStep
+from checks.model.own_command import VERIFY
 from checks.model.packet_sizes import packet_of
 from checks.model.wording import counted, listed
 
@@ -81,7 +82,7 @@ def one_byte_more(at: GatePlace, probes: tuple[PathProbe, ...]) -> Finding:
             NOT_TRIED,
             f"{counted(len(untried), 'path')} not tested",
             f"racwire could not test one byte more from {at.node} {_first(untried)}.",
-            NextStep("Fix the problem that df-ping reports for this path, then verify again.", (VERIFY,)),
+            NextStep("Fix the problem that df-ping reports for this path, then verify again.", own=(VERIFY,)),
         )
     return at.holds(REFUSED, f"{more} refused", f"{at.node} refuses {more} bytes on every path.")
 
@@ -154,5 +155,5 @@ def quiet_counters(at: GatePlace, change: CounterChange) -> Finding:
         at.look(
             "Check the drop counters of the private interfaces.", "ip -s -s link show", "nstat -az | grep -i reasm"
         ),
-        NextStep("Verify again: if the loss repeats, it has a lasting cause.", (VERIFY,)),
+        NextStep("Verify again: if the loss repeats, it has a lasting cause.", own=(VERIFY,)),
     )

@@ -5,12 +5,13 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Iterable, Iterator
 
-from checks.change.gates.gate import VERIFY, GatePlace, gate, node_gate
+from checks.change.gates.gate import GatePlace, gate, node_gate
 from checks.change.plan.change_plan import Plan
 from checks.change.progress.state import Change
 from checks.model.check import Kind
 from checks.model.facts import JournalCopy, StoredHash, Unknown
 from checks.model.finding import Finding, NextStep
+from checks.model.own_command import VERIFY, OwnCommand
 from checks.model.wording import counted, listed
 
 _CUT_OFF = (
@@ -120,7 +121,8 @@ def _of_copy(at: GatePlace, copy: JournalCopy) -> Finding | None:
             f"{counted(own, 'line')} here.",
             NextStep(
                 f"Continue on {at.node}; or replace this journal by the longer copy.",
-                (f"scp {at.node}:{copy.path} {copy.path}", VERIFY),
+                (f"scp {at.node}:{copy.path} {copy.path}",),
+                own=(VERIFY,),
             ),
         )
     if copy.outcome:
@@ -131,8 +133,8 @@ def _of_copy(at: GatePlace, copy: JournalCopy) -> Finding | None:
         f"Another change of {at.plan.cluster} is open on {at.node}: {copy.path}.",
         NextStep(
             "Ask the operator of the other change. Close or abandon one of the two changes.",
-            ("racwire change list",),
-            at.node,
+            where=at.node,
+            own=(OwnCommand("list"),),
         ),
     )
 
@@ -154,12 +156,12 @@ def _of_hashes(at: GatePlace, hashes: Iterable[StoredHash]) -> Finding | None:
         f"{at.node} has the hash of line {stored.line} of this journal, but {what}.",
         NextStep(
             "Look for the journal with that line: a copy on another node, or a backup. Continue with that journal.",
-            ("racwire change list",),
-            "any node",
+            where="any node",
+            own=(OwnCommand("list"),),
         ),
         NextStep(
             f"If there is none, keep {stored.path} as evidence under another name, and write a note with the reason.",
-            ("racwire change note TEXT", VERIFY),
+            own=(OwnCommand("note", "TEXT"), VERIFY),
         ),
     )
 

@@ -14,6 +14,7 @@ from checks.change.steps.recording_commands import compare as compare_line
 from checks.model.check import Kind
 from checks.model.facts import NoRecording, SeenRecording, Unknown
 from checks.model.finding import Finding, NextStep
+from checks.model.own_command import OwnCommand
 from checks.model.wording import lasting, listed
 
 WHOLE = Kind("CH-RECORD-001", "A recording meets the requirements of the plan")
@@ -104,7 +105,7 @@ def of_recording(
     which_upper = f"{which[:1].upper()}{which[1:]}"
     if isinstance(found, NoRecording):
         sentence = f"There is no recording {found.path} on this node yet."
-        record = NextStep("Record the usual load with the command of this step.", ("racwire change next",))
+        record = NextStep("Record the usual load with the command of this step.", own=(OwnCommand("next"),))
         yield at.fails(NOT_THERE, "not recorded", sentence, record, THEN_VERIFY)
         return
     again = NextStep("Record the usual load again, and replace the existing recording.", _record_again(at))
@@ -178,7 +179,7 @@ def comparison(at: GatePlace) -> Iterator[Finding]:
             found.harm[0],
             f"Worse than before the change: {listed(found.harm)}.",
             compare,
-            NextStep("Find the cause, or roll back: `racwire change rollback` starts from this step."),
+            NextStep("Find the cause, or roll back from this step.", own=(OwnCommand("rollback"),)),
         )
     elif found.open:
         yield at.undecided(
@@ -193,7 +194,7 @@ def comparison(at: GatePlace) -> Iterator[Finding]:
             NextStep(
                 "If the gate still does not pass, judge the comparison yourself and override this gate with your "
                 "reason: the recording from before the change cannot be repeated.",
-                ("racwire change override --by NAME --reason TEXT",),
+                own=(OwnCommand("override", "--by NAME --reason TEXT"),),
             ),
         )
     else:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from checks.change.gates.configuration_gates import interconnect_lines
-from checks.change.gates.gate import THEN_VERIFY, VERIFY, GatePlace, gate, part_of
+from checks.change.gates.gate import THEN_VERIFY, GatePlace, gate, part_of
 from checks.change.plan.network_change import roles_text, shown
 from checks.change.progress.wanted import registrations
 from checks.model.check import Kind
 from checks.model.facts import AsmListener, Cluster, Unknown
 from checks.model.finding import Finding, NextStep
+from checks.model.own_command import VERIFY, OwnCommand
 from checks.model.wording import counted, listed
 
 _NOTE = "MOS 283684.1"
@@ -57,7 +58,7 @@ def oifcfg_planned(at: GatePlace) -> Iterator[Finding]:
     lines = interconnect_lines(at.cluster.clusterware)
     if isinstance(lines, Unknown):
         text = "Verify on a node where Clusterware runs, as a user who may run oifcfg."
-        elsewhere = NextStep(text, (VERIFY,), "the Grid owner or root")
+        elsewhere = NextStep(text, own=(VERIFY,), where="the Grid owner or root")
         yield at.not_known(REGISTRY_NOT_KNOWN, "The networks in oifcfg are not known", lines, elsewhere)
         return
     wanted = {" ".join(line.split()) for line in registrations(at.change).interconnects}
@@ -132,7 +133,7 @@ def asm_listeners(at: GatePlace) -> Iterator[Finding]:
     found = part_of(at.cluster.managed, lambda managed: managed.asm_listeners)
     if wanted is None or isinstance(found, Unknown):
         why = found if isinstance(found, Unknown) else Unknown("the plan has none")
-        elsewhere = NextStep("Verify on a node where Clusterware runs.", (VERIFY,))
+        elsewhere = NextStep("Verify on a node where Clusterware runs.", own=(VERIFY,))
         yield at.not_known(LISTENERS_NOT_KNOWN, "The listeners of Flex ASM are not known", why, elsewhere)
         return
     now = {*lines_of(found)}
@@ -142,7 +143,7 @@ def asm_listeners(at: GatePlace) -> Iterator[Finding]:
             LISTENERS_DIFFER,
             f"{counted(len(missing) + len(other), 'listener')} wrong",
             f"Flex ASM does not have the listeners that the plan wants now: {_differences(missing, other)}.",
-            NextStep("Run the commands of this step for Flex ASM.", ("racwire change next",)),
+            NextStep("Run the commands of this step for Flex ASM.", own=(OwnCommand("next"),)),
             NextStep("Show the listeners.", ("srvctl config listener -asmlistener",), _GRID_OWNER),
         )
     else:

@@ -8,11 +8,13 @@ from datetime import datetime, timedelta
 from checks.change.gates.gate import THEN_VERIFY, GatePlace, gate
 from checks.change.gates.load_database_gates import planned_of
 from checks.change.gates.recording_gates import OF_A_RECORDING, mtus_before, of_recording, why_not
+from checks.change.progress.change_events import Outcome
 from checks.change.progress.change_text import minute
 from checks.change.steps.experiment_steps import compare_line
 from checks.model.check import Kind
 from checks.model.facts import JournalSeen, NoRecording, SeenRecording, Unknown
 from checks.model.finding import Finding, NextStep
+from checks.model.own_command import CHANGE, OwnCommand
 from checks.model.wording import listed
 
 ALIKE = Kind("CH-RUN-001", "Nothing but the load ran between the two runs before the change")
@@ -120,7 +122,7 @@ def _signed_off(at: GatePlace) -> list[JournalSeen]:
     return [
         one
         for one in _changes(at)
-        if one.outcome == "signed off"
+        if one.outcome == Outcome.SIGNED_OFF
         and one.mtu_after == opened.mtu_after
         and datetime.fromisoformat(one.opened_at) >= since
     ]
@@ -146,11 +148,13 @@ def mtu_changed(at: GatePlace) -> Iterator[Finding]:
         yield at.holds(CHANGED, last.id, sentence)
     elif still_open := [one for one in _changes(at) if not one.outcome]:
         last = still_open[-1]
-        proceed = NextStep("Continue it to its signature.", ("racwire change status",))
+        proceed = NextStep("Continue it to its signature.", own=(OwnCommand("status", program=CHANGE),))
         sentence = f"The change {last.id} ({last.headline}) is not signed off yet."
         yield at.fails(NOT_CHANGED, "still open", sentence, proceed, elsewhere)
     else:
-        begin = NextStep("Change the MTU, with its own gates.", (f"racwire change new --to {target}",), is_change=True)
+        begin = NextStep(
+            "Change the MTU, with its own gates.", own=(OwnCommand("new", f"--to {target}", CHANGE),), is_change=True
+        )
         sentence = f"No change to MTU {target} was opened on this node during the experiment, and signed off."
         yield at.fails(NOT_CHANGED, "no change", sentence, begin, elsewhere)
 
@@ -182,7 +186,7 @@ def experiment_result(at: GatePlace) -> Iterator[Finding]:
             NextStep(
                 "Judge the comparison yourself, and override this gate with your reason; or start a new experiment "
                 "with longer runs.",
-                ("racwire experiment override --by NAME --reason TEXT",),
+                own=(OwnCommand("override", "--by NAME --reason TEXT"),),
             ),
         )
     else:

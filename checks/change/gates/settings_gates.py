@@ -6,12 +6,13 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from checks.change.gates.backup_gates import CLOCKS_APART
-from checks.change.gates.gate import THEN_VERIFY, VERIFY, GatePlace, node_gate
+from checks.change.gates.gate import THEN_VERIFY, GatePlace, node_gate
 from checks.change.plan.change_plan import Plan, PlannedValue
 from checks.change.steps.settings_commands import own_file, set_back, set_values
 from checks.model.check import Kind
 from checks.model.facts import Cluster, FileSeen, Node, SysctlFiles, SysctlLine, TunedProfile, Unknown
 from checks.model.finding import Finding, NextStep
+from checks.model.own_command import VERIFY
 from checks.model.wording import counted, listed
 from checks.rules.kept_sysctls import (
     RP_FILTER,
@@ -149,7 +150,7 @@ def kept_settings(at: GatePlace, files: SysctlFiles) -> Finding:
         )
     if files.unread:
         what = f"Whether another file of {at.node} replaces the values is not known"
-        elsewhere = NextStep("Verify as a user who may read these files.", (VERIFY,), f"root on {at.node}")
+        elsewhere = NextStep("Verify as a user who may read these files.", where=f"root on {at.node}", own=(VERIFY,))
         return at.not_known(KEPT_NOT_KNOWN, what, Unknown(f"this user may not read {listed(files.unread)}"), elsewhere)
     if not back and (finding := _by_tuned(at, values, files)):
         return finding

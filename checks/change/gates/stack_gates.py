@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from checks.change.gates.gate import VERIFY, GatePlace, node_gate, part_of
+from checks.change.gates.gate import GatePlace, node_gate, part_of
 from checks.change.plan.change_plan import PlannedDatabase
 from checks.change.plan.running_instances import count_of
 from checks.model.check import Kind
 from checks.model.facts import NodeSetup, Unknown
 from checks.model.finding import Finding, NextStep
+from checks.model.own_command import VERIFY
 from checks.model.wording import counted, listed
 
 _FLAT = (
@@ -51,7 +52,7 @@ INSTANCES_NOT_KNOWN = Kind("CH-STACK-014", "Which instances run on a node is not
 
 _SERVICES = ("CRS-4638", "CRS-4537", "CRS-4529", "CRS-4533")
 """Messages of `crsctl check crs` with all services online: High Availability Services, CRS, CSS, Event Manager."""
-_WAIT = NextStep("The start of Clusterware takes some minutes. Wait, then verify again.", (VERIFY,))
+_WAIT = NextStep("The start of Clusterware takes some minutes. Wait, then verify again.", own=(VERIFY,))
 _NAMED = 4
 
 

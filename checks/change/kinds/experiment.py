@@ -19,6 +19,7 @@ from checks.change.progress.state import ChangeError
 from checks.change.steps import experiment_steps
 from checks.change.steps.load_tools import LOADS
 from checks.model.facts import Cluster, Database, Unknown
+from checks.model.finding import NextStep
 from checks.model.wording import listed
 
 
@@ -85,7 +86,7 @@ def _database_obstacles(cluster: Cluster, typed: str) -> Iterator[Obstacle]:
             code=codes.OTHER_DATABASE.code,
             title="No running database has the typed name",
             sentence=f"No running database of this cluster has the unique name {typed.strip()!r}: {found}.",
-            next=("Type the DB_UNIQUE_NAME of the test database: srvctl status database -thisversion",),
+            next=(NextStep("Type the DB_UNIQUE_NAME of the test database.", ("srvctl status database -thisversion",)),),
         )
         return
     connected = cluster.database
@@ -94,14 +95,14 @@ def _database_obstacles(cluster: Cluster, typed: str) -> Iterator[Obstacle]:
             code=codes.OTHER_DATABASE.code,
             title="The connected database has another name",
             sentence=f"The connected database is {connected.name}, and the typed name is {typed.strip()!r}.",
-            next=("Connect to the test database: --connect, or [database] of the settings file.",),
+            next=(NextStep("Connect to the test database: --connect, or [database] of the settings file."),),
         )
     if isinstance(connected, Database) and connected.role != "PRIMARY":
         yield Obstacle(
             code=codes.NOT_PRIMARY.code,
             title="The database is no primary database",
             sentence=f"{connected.name} has the role {connected.role}: no load that writes can run on it.",
-            next=("Choose a primary test database.",),
+            next=(NextStep("Choose a primary test database."),),
         )
 
 

@@ -14,13 +14,14 @@ from checks.change.kinds.shared_settings import (
     with_joined,
 )
 from checks.change.plan.change_plan import ChangeKind, Plan, Step
+from checks.change.plan.obstacles import plan_again
 from checks.change.plan.planning import PlanContext, accept, plan_of
 from checks.change.plan.preflight import common_obstacles, in_order
 from checks.change.progress.state import ChangeError
 from checks.change.steps import restarts, setting_steps
 from checks.change.steps.draft import Draft
 from checks.model.facts import Cluster, Unknown
-from checks.model.finding import FAULTS
+from checks.model.finding import FAULTS, NextStep
 from checks.model.report import Report
 from checks.model.wording import listed
 from checks.rules.buffer_sizes import below_minimum, proposed
@@ -30,9 +31,10 @@ from checks.rules.node_counts import sysctl
 _REASONS = ("IC-UDP-002", "IC-KERNEL-002")
 _OVERFLOWED = "IC-UDP-002"
 _MAX, _DEFAULT = "net.core.rmem_max", "net.core.rmem_default"
-_OTHERWISE = (
+_OTHERWISE = NextStep(
     "No datagram overflowed a buffer, and the buffers are at Oracle's minimum. For larger ones all the same, state the "
-    "sizes: racwire change new receive-buffers --set net.core.rmem_max=16777216"
+    "sizes.",
+    own=plan_again("receive-buffers --set net.core.rmem_max=16777216"),
 )
 _LARGEST = 2**31 - 1
 """The kernel holds these settings as a signed number of 32 bits."""

@@ -19,6 +19,7 @@ from checks.change.plan.preflight import common_obstacles, in_order
 from checks.change.steps import setting_steps
 from checks.change.steps.draft import Draft
 from checks.model.facts import Cluster
+from checks.model.finding import NextStep
 from checks.model.report import Report
 from checks.rules.kept_sysctls import LOOSE, effective_rp_filter, private_interfaces, rp_filter_key
 
@@ -53,7 +54,9 @@ class RpFilterRequest(SettingsRequest):
         cured = with_joined(report, _REASONS)
         found = (
             *common_obstacles(report, lambda finding: finding in cured, lambda _: ""),
-            *settings_obstacles(report.cluster, wanted, values, "See the values: racwire check rp-filter --full"),
+            *settings_obstacles(
+                report.cluster, wanted, values, NextStep("See the values.", ("racwire check rp-filter --full",))
+            ),
         )
         outweighed = accept(context, in_order(found))
         draft = settings_draft(context, ChangeKind.RP_FILTER, values, outweighed)

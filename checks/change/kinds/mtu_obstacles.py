@@ -13,7 +13,7 @@ from checks.change.plan.next_boot_limits import keeping
 from checks.change.plan.obstacles import Obstacle
 from checks.change.plan.preflight import common_obstacles, in_order
 from checks.model.facts import Cluster
-from checks.model.finding import Finding
+from checks.model.finding import Finding, NextStep
 from checks.model.report import Report
 from checks.model.wording import listed
 
@@ -58,7 +58,10 @@ def _public(cluster: Cluster, layers: Sequence[Layer]) -> Iterator[Obstacle]:
                 sentence=f"{layer.interface} of {layer.node} carries a private network and has an address of its own "
                 f"({addresses}). Raising it would also raise the network of that address, which racwire does not plan.",
                 next=(
-                    "Plan the change with the network team: untagged and tagged traffic of that port change together.",
+                    NextStep(
+                        "Plan the change with the network team: untagged and tagged traffic of that port change "
+                        "together."
+                    ),
                 ),
             )
 
@@ -70,7 +73,9 @@ def _nothing_to_do(target: int, layers: Sequence[Layer]) -> Iterator[Obstacle]:
             title="There is nothing to change",
             sentence=f"Every private network has MTU {target} on every node already.",
             next=(
-                "Test whether this MTU passes on every path: racwire check mtu-consistency df-ping",
-                "Check the boot configuration, which can be fixed without an outage: racwire check boot-mtu",
+                NextStep("Test whether this MTU passes on every path.", ("racwire check mtu-consistency df-ping",)),
+                NextStep(
+                    "Check the boot configuration, which can be fixed without an outage.", ("racwire check boot-mtu",)
+                ),
             ),
         )

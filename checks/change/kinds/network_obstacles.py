@@ -12,12 +12,12 @@ from checks.change.kinds.network_layers import layers_as_they_are
 from checks.change.kinds.new_network import FoundNetwork, configured_lines, private_lines
 from checks.change.plan import codes, network_codes
 from checks.change.plan.layers import networks_of
-from checks.change.plan.obstacles import Obstacle
+from checks.change.plan.obstacles import Obstacle, plan_again
 from checks.change.plan.other_users import uses_of
 from checks.change.plan.preflight import common_obstacles, in_order, obstacle_of
 from checks.model.check import Kind
 from checks.model.facts import Cluster, Clusterware, Database, Port, PrivateNetwork, Unknown
-from checks.model.finding import Finding, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.networks import in_subnet, nics_of
 from checks.model.report import Report
 from checks.model.wording import counted, listed
@@ -59,8 +59,14 @@ def network_obstacles(
     return in_order(found)
 
 
-def _obstacle(kind: Kind, sentence: str, *next_: str, title: str = "", acceptable: bool = False) -> Obstacle:
-    return Obstacle(code=kind.code, title=title or kind.title, sentence=sentence, next=next_, acceptable=acceptable)
+def _obstacle(kind: Kind, sentence: str, *next_: str | NextStep, title: str = "", acceptable: bool = False) -> Obstacle:
+    return Obstacle(
+        code=kind.code,
+        title=title or kind.title,
+        sentence=sentence,
+        next=tuple(NextStep(step) if isinstance(step, str) else step for step in next_),
+        acceptable=acceptable,
+    )
 
 
 def _of_every_kind(report: Report, cured: Callable[[Finding], bool]) -> Iterator[Obstacle]:
@@ -87,7 +93,7 @@ def _release(cluster: Cluster) -> Iterator[Obstacle]:
             network_codes.RELEASE_NOT_KNOWN,
             "The release of Clusterware is not known"
             + (f": {version.reason.rstrip('.')}." if isinstance(version, Unknown) else "."),
-            "Show it: crsctl query crs activeversion",
+            NextStep("Show it.", ("crsctl query crs activeversion",)),
             acceptable=True,
         )
     elif (int(numbers[0]), int(numbers[1])) < _FIRST_RELEASE:
@@ -108,7 +114,9 @@ def _in_step(cluster: Cluster) -> Iterator[Obstacle]:
             yield _obstacle(
                 network_codes.NOT_IN_STEP,
                 f"oifcfg reports that the OCR and the GPnP profile differ ({listed(differ)}).",
-                "Store the right lines again: racwire check interfaces has the commands.",
+                NextStep(
+                    "Store the right lines again, with the commands of this check.", ("racwire check interfaces",)
+                ),
             )
     for line in private_lines(cluster):
         if line.scope != "global":
@@ -130,7 +138,7 @@ def _interfaces(cluster: Cluster, new: FoundNetwork) -> Iterator[Obstacle]:
                 yield _obstacle(
                     network_codes.NO_INTERFACE,
                     f"{interface.name} of {node.name} {how}.",
-                    "Check cable, switch port and interface: ip -brief link",
+                    NextStep("Check cable, switch port and interface.", ("ip -brief link",)),
                     title=f"{interface.name} of {node.name} is not up",
                 )
             continue
@@ -138,7 +146,7 @@ def _interfaces(cluster: Cluster, new: FoundNetwork) -> Iterator[Obstacle]:
         if other:
             what = f"has the subnet {new.subnet} on {other}, not on {new.interface}: Oracle supports a private network "
             what += "only on interfaces of one name"
-            remedy = f"Rename {other} of {node.name} to {new.interface}, now and for the next boot."
+            remedy: str | NextStep = f"Rename {other} of {node.name} to {new.interface}, now and for the next boot."
         elif node.interface(new.interface):
             what = f"has no address{on} on {new.interface}"
             remedy = (
@@ -146,7 +154,7 @@ def _interfaces(cluster: Cluster, new: FoundNetwork) -> Iterator[Obstacle]:
             )
         else:
             what = f"has no interface {new.interface}"
-            remedy = "Show its interfaces: ip -brief address"
+            remedy = NextStep("Show its interfaces.", ("ip -brief address",))
         yield _obstacle(
             network_codes.NO_INTERFACE, f"{node.name} {what}.", remedy, title=f"{node.name} is not on the new network"
         )
@@ -198,7 +206,7 @@ def _subnet(cluster: Cluster, new: FoundNetwork, old: PrivateNetwork | None) -> 
         yield _obstacle(
             network_codes.REGISTERED,
             f"oifcfg has the subnet {bare} already: {line.name} with the role {roles}.{same}",
-            "Show the lines: oifcfg getif"
+            NextStep("Show the lines.", ("oifcfg getif",))
             if not same
             else "Use another subnet for the new network, or follow MOS 283684.1 by hand.",
         )
@@ -266,9 +274,11 @@ def _parameter(cluster: Cluster, old: PrivateNetwork | None) -> Iterator[Obstacl
         f"cluster_interconnects is set on {names} ({values}), which {uses} the networks in oifcfg."
         if old is None
         else f"cluster_interconnects is set on {names} ({values}): an instance does not start without its address.",
-        f"Reset it first, for each instance: ALTER SYSTEM RESET {_PARAMETER} SCOPE=SPFILE SID='INSTANCE'; the restart "
-        "of the plan makes it effective.",
-        "Then check: racwire check interconnect-in-use",
+        NextStep(
+            "Reset it first, for each instance; the restart of the plan makes it effective.",
+            (f"ALTER SYSTEM RESET {_PARAMETER} SCOPE=SPFILE SID='INSTANCE'",),
+        ),
+        NextStep("Then check.", ("racwire check interconnect-in-use",)),
         acceptable=True,
     )
 
@@ -294,8 +304,10 @@ def _carries_more(cluster: Cluster, new: FoundNetwork, old: PrivateNetwork | Non
         yield _obstacle(
             network_codes.ALSO_PUBLIC,
             f"{listed(more)}. The plan would take it down.",
-            "Add the new network, and take the role cluster_interconnect from the old line by hand: racwire change new "
-            "add-network --interface NIC",
+            NextStep(
+                "Add the new network, and take the role cluster_interconnect from the old line by hand.",
+                own=plan_again("add-network --interface NIC"),
+            ),
         )
 
 
@@ -346,7 +358,7 @@ def _strict(cluster: Cluster, new: FoundNetwork, old: PrivateNetwork | None) -> 
         yield _obstacle(
             STRICT,
             f"rp_filter is strict (1) on {listed(strict)}: with several private interfaces it must be 0 or 2.",
-            "Set it to loose (2) first, without an outage: racwire change new rp-filter",
+            NextStep("Set it to loose (2) first, without an outage.", own=plan_again("rp-filter")),
             title=f"rp_filter is strict on {counted(len(strict), 'interface')}",
             acceptable=True,
         )

@@ -14,7 +14,7 @@ from checks.change.plan.obstacles import Obstacle
 from checks.change.plan.planning import PlanContext, draft_of, planned_network
 from checks.change.steps.draft import Draft
 from checks.model.facts import Cluster, SysctlFiles, TunedProfile, Unknown
-from checks.model.finding import FAULTS, Finding, Status
+from checks.model.finding import FAULTS, Finding, NextStep, Status
 from checks.model.report import Report
 from checks.model.wording import listed
 from checks.rules.kept_sysctls import RP_FILTER, effective_rp_filter, interface_of, line_that_sets, tuned_line_against
@@ -65,7 +65,7 @@ def _of_node(cluster: Cluster, node: str, values: Mapping[str, str]) -> Iterator
 
 
 def settings_obstacles(
-    cluster: Cluster, wanted: Wanted, values: Sequence[PlannedValue], otherwise: str
+    cluster: Cluster, wanted: Wanted, values: Sequence[PlannedValue], otherwise: NextStep
 ) -> Iterator[Obstacle]:
     """Yield the obstacles of kernel settings: unknown values, unread files, a tuned profile, nothing to do.
 
@@ -77,7 +77,10 @@ def settings_obstacles(
             code=codes.VALUE_NOT_KNOWN.code,
             title="A kernel setting is not known",
             sentence=f"{listed(unknown)} could not be read.",
-            next=("Read the setting on that node: sysctl KEY", "Compare what racwire reads: racwire plan"),
+            next=(
+                NextStep("Read the setting on that node.", ("sysctl KEY",)),
+                NextStep("Compare what racwire reads.", ("racwire plan",)),
+            ),
         )
     for node in wanted:
         yield from _files(cluster, node, wanted[node])
@@ -110,7 +113,7 @@ def _files(cluster: Cluster, node: str, values: Mapping[str, str]) -> Iterator[O
             code=codes.SYSCTL_FILES_NOT_READ.code,
             title=f"The sysctl files of {node}",
             sentence=f"What {node} sets at its next boot is not fully known: {'; '.join(unread)}.",
-            next=("Run racwire as a user who may read these files, such as root.",),
+            next=(NextStep("Run racwire as a user who may read these files, such as root."),),
             acceptable=not isinstance(files, Unknown),
         )
     if isinstance(files, Unknown):
@@ -124,8 +127,10 @@ def _files(cluster: Cluster, node: str, values: Mapping[str, str]) -> Iterator[O
             f"{listed(f'{line.key} = {line.value}' for line in against)}, and tuned does not apply the files of sysctl "
             "again after it (reapply_sysctl = 0): the profile would win at the next boot.",
             next=(
-                f"Change the values in {listed(dict.fromkeys(line.file for line in against))}, in a profile of your "
-                "own, or set reapply_sysctl = 1.",
+                NextStep(
+                    f"Change the values in {listed(dict.fromkeys(line.file for line in against))}, in a profile of "
+                    "your own, or set reapply_sysctl = 1."
+                ),
             ),
             acceptable=True,
         )

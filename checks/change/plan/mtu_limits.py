@@ -7,8 +7,10 @@ from collections.abc import Iterator, Sequence
 from checks.change.plan import codes
 from checks.change.plan.change_plan import Layer
 from checks.change.plan.layers import PORT, is_tagged, networks_of
-from checks.change.plan.obstacles import Obstacle
+from checks.change.plan.obstacles import Obstacle, plan_again
 from checks.model.facts import Cluster, Interface, LldpNeighbour, Unknown
+from checks.model.finding import NextStep
+from checks.model.shell_command import shell
 from checks.model.wording import listed
 
 JUMBO, STANDARD = 9000, 1500
@@ -37,7 +39,7 @@ def limits(cluster: Cluster, target: int, layers: Sequence[Layer]) -> Iterator[O
             title="The target MTU is not valid for Ethernet",
             sentence=f"The target MTU of {target} bytes is not valid for Ethernet: the range is {LOWEST} to {HIGHEST} "
             "bytes.",
-            next=(f"Choose {JUMBO}, or the MTU that the switches carry: racwire change new --to {JUMBO}",),
+            next=(NextStep(f"Choose {JUMBO}, or the MTU that the switches carry.", own=plan_again(f"--to {JUMBO}")),),
         )
     yield from _nics(cluster, target, layers)
     yield from _clouds(cluster, target)
@@ -95,7 +97,7 @@ def _infiniband(
             code=codes.BOTH_FABRICS.code,
             title="InfiniBand and Ethernet together",
             sentence="The private networks are partly InfiniBand and partly Ethernet: no single MTU fits both.",
-            next=("Use the vendor's procedure: racwire plans one MTU for all private networks.",),
+            next=(NextStep("Use the vendor's procedure: racwire plans one MTU for all private networks."),),
         )
         return
     modes = {_mode(cluster, layer) for layer in infiniband}
@@ -107,9 +109,11 @@ def _infiniband(
         title="The target MTU is not valid for InfiniBand",
         sentence=f"An MTU of {target} bytes is not valid for {names}: InfiniBand in {listed(sorted(modes))} mode.",
         next=(
-            f"Choose {DATAGRAM[0]} or {DATAGRAM[1]} bytes in datagram mode, as the fabric allows, or up to "
-            f"{LARGEST_CONNECTED} bytes in connected mode.",
-            f"Show the mode: cat /sys/class/net/{infiniband[0].interface}/mode",
+            NextStep(
+                f"Choose {DATAGRAM[0]} or {DATAGRAM[1]} bytes in datagram mode, as the fabric allows, or up to "
+                f"{LARGEST_CONNECTED} bytes in connected mode."
+            ),
+            NextStep("Show the mode.", (shell("cat /sys/class/net/{nic}/mode", nic=infiniband[0].interface),)),
         ),
     )
 
@@ -130,8 +134,10 @@ def _nics(cluster: Cluster, target: int, layers: Sequence[Layer]) -> Iterator[Ob
                 sentence=f"{layer.interface} of {layer.node} carries at most {most} bytes; the target is {target} "
                 "bytes.",
                 next=(
-                    f"Choose at most {most} bytes: racwire change new --to {most}",
-                    f"Show the limit of the driver: ip -details link show {layer.interface}",
+                    NextStep(f"Choose at most {most} bytes.", own=plan_again(f"--to {most}")),
+                    NextStep(
+                        "Show the limit of the driver.", (shell("ip -details link show {nic}", nic=layer.interface),)
+                    ),
                 ),
             )
 
@@ -145,7 +151,7 @@ def _clouds(cluster: Cluster, target: int) -> Iterator[Obstacle]:
                 title="The cloud cannot carry the target",
                 sentence=f"The nodes run on {platform}, whose network carries at most {most} bytes; the target is "
                 f"{target} bytes.",
-                next=(f"Choose at most {most} bytes: racwire change new --to {most}",),
+                next=(NextStep(f"Choose at most {most} bytes.", own=plan_again(f"--to {most}")),),
             )
 
 
@@ -161,10 +167,14 @@ def _switches(cluster: Cluster, target: int, layers: Sequence[Layer]) -> Iterato
                 sentence=f"The switch port of {neighbour.interface} on {node} ({port_name(neighbour)}) announces "
                 f"frames of at most {size} bytes; an MTU of {layer.mtu_after} needs {needed} bytes.",
                 next=(
-                    f"Choose an MTU of at most {size - (needed - layer.mtu_after)} bytes, or ask the network team to "
-                    "raise the port first.",
-                    "If the announcement is wrong, accept this obstacle with that reason: the step prove-paths tests "
-                    "the port.",
+                    NextStep(
+                        f"Choose an MTU of at most {size - (needed - layer.mtu_after)} bytes, or ask the network team "
+                        "to raise the port first."
+                    ),
+                    NextStep(
+                        "If the announcement is wrong, accept this obstacle with that reason: the step prove-paths "
+                        "tests the port."
+                    ),
                 ),
                 acceptable=True,
             )
@@ -199,10 +209,10 @@ def _interface(cluster: Cluster, layer: Layer) -> Interface | None:
     return node.interface(layer.interface) if node else None
 
 
-def ports_without_networks(cluster: Cluster) -> tuple[str, ...]:
-    """Return the nodes without a port on a private network, of those that were read: `rac3 on 192.168.11.0/24`."""
+def ports_without_networks(cluster: Cluster) -> tuple[tuple[str, str], ...]:
+    """Return the nodes without a port on a private network, of those that were read, each with the network."""
     return tuple(
-        f"{node.name} on {network.name}"
+        (node.name, network.name)
         for network in networks_of(cluster)
         for node in cluster.read_nodes()
         if network.port(node.name) is None

@@ -7,9 +7,13 @@ from collections.abc import Iterator, Sequence
 from checks.change.plan import codes
 from checks.change.plan.change_plan import Layer
 from checks.change.plan.layers import by_dhcp
-from checks.change.plan.obstacles import Obstacle
+from checks.change.plan.obstacles import Obstacle, plan_again
 from checks.model.facts import Cluster, FragileMtu, KeptMtu, NetworkService, Unknown
+from checks.model.finding import NextStep
+from checks.model.shell_command import shell
 from checks.model.wording import listed
+
+_SEARCH = "grep -rns -e {nic} /etc/sysconfig /etc/systemd/network /etc/NetworkManager /etc/netplan /etc/network"
 
 
 def keeping(cluster: Cluster, layers: Sequence[Layer]) -> Iterator[Obstacle]:
@@ -57,10 +61,11 @@ def _not_found(cluster: Cluster, node: str, layers: Sequence[Layer]) -> Iterator
             f"wicked) configures {listed(unknown)} of {node} at boot. So racwire has no command to set the MTU at "
             "boot.",
             next=(
-                f"Search for the configuration: grep -rns -e {unknown[0]} /etc/sysconfig /etc/systemd/network "
-                "/etc/NetworkManager /etc/netplan /etc/network",
-                "If you know the configuration, accept this obstacle and set the MTU there, too; the step "
-                "survives-boot proves it.",
+                NextStep("Search for the configuration.", (shell(_SEARCH, nic=unknown[0]),)),
+                NextStep(
+                    "If you know the configuration, accept this obstacle and set the MTU there, too; the step "
+                    "survives-boot proves it."
+                ),
             ),
             acceptable=True,
         )
@@ -81,9 +86,11 @@ def _not_readable(cluster: Cluster, node: str, layers: Sequence[Layer]) -> Itera
             title=f"The boot configuration of {node} could not be read",
             sentence=f"The MTU in the boot configuration of {node} could not be read: {reasons[0].rstrip('.')}.",
             next=(
-                "Run `racwire change new` as a user who may read the files, or as root.",
-                "Otherwise accept this obstacle: a rollback then writes the present MTU into the files, whether they "
-                "set it before or not.",
+                NextStep("Plan again as a user who may read the files, or as root.", own=plan_again("")),
+                NextStep(
+                    "Otherwise accept this obstacle: a rollback then writes the present MTU into the files, whether "
+                    "they set it before or not."
+                ),
             ),
             acceptable=True,
         )
@@ -99,9 +106,11 @@ def _by_dhcp(cluster: Cluster, node: str, layers: Sequence[Layer]) -> Iterator[O
             sentence=f"{listed(names)} of {node} {'gets' if len(names) == 1 else 'get'} the address by DHCP. The DHCP "
             "server can send an MTU of its own (option 26), to one node and not to another.",
             next=(
-                "Give the private interfaces fixed addresses, or make the DHCP server send the new MTU, too.",
-                "If the server sends no MTU, accept this obstacle: the node's own files will set the MTU, and the step "
-                "survives-boot proves it.",
+                NextStep("Give the private interfaces fixed addresses, or make the DHCP server send the new MTU, too."),
+                NextStep(
+                    "If the server sends no MTU, accept this obstacle: the node's own files will set the MTU, and the "
+                    "step survives-boot proves it."
+                ),
             ),
             acceptable=True,
         )
@@ -123,8 +132,11 @@ def _shared(cluster: Cluster, node: str, layers: Sequence[Layer]) -> Iterator[Ob
                 sentence=f"{where} on {node} configures {private} and also {kept.interface}, which is not private: an "
                 "MTU set there applies to both at the next boot.",
                 next=(
-                    f"Give {private} of {node} a file or connection of its own first.",
-                    f"Or accept this obstacle, and make sure at the step set-mtu that {kept.interface} keeps its MTU.",
+                    NextStep(f"Give {private} of {node} a file or connection of its own first."),
+                    NextStep(
+                        f"Or accept this obstacle, and make sure at the step set-mtu that {kept.interface} keeps its "
+                        "MTU."
+                    ),
                 ),
                 acceptable=True,
             )
@@ -152,8 +164,8 @@ def _overruled(cluster: Cluster, node: str, layers: Sequence[Layer]) -> Iterator
             sentence=f"{other[0].file} on {node} sets an MTU of {other[0].mtu} in addition to the network service. The "
             f"next boot would undo the change there (`{other[0].line.strip()}`).",
             next=(
-                f"Remove the line from {other[0].file} before the change, or ask its owner to do so.",
-                "Or accept this obstacle, and edit the line at the step set-mtu, which shows it again.",
+                NextStep(f"Remove the line from {other[0].file} before the change, or ask its owner to do so."),
+                NextStep("Or accept this obstacle, and edit the line at the step set-mtu, which shows it again."),
             ),
             acceptable=True,
         )

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
+from checks.model.finding import NextStep
+from checks.model.own_command import CHANGE, OwnCommand
+
 
 class Obstacle(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One reason not to start the change now."""
@@ -14,8 +17,7 @@ class Obstacle(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A short text for a list."""
     sentence: str
     """The problem in a complete sentence."""
-    next: tuple[str, ...] = ()
-    """The remedies: a sentence or a command each."""
+    next: tuple[NextStep, ...] = ()
     acceptable: bool = False
     """Whether the operator may open the change in spite of this obstacle, with a typed reason."""
 
@@ -26,3 +28,8 @@ class PlanError(Exception):
     def __init__(self, obstacles: tuple[Obstacle, ...]) -> None:
         super().__init__(" ".join(o.sentence for o in obstacles))
         self.obstacles = obstacles
+
+
+def plan_again(arguments: str) -> tuple[OwnCommand, ...]:
+    """Return the command that plans a change with other options."""
+    return (OwnCommand("new", arguments, CHANGE),)

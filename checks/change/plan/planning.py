@@ -33,6 +33,7 @@ from checks.change.steps.recording_commands import options_of
 from checks.model.check import Check
 from checks.model.facts import Cluster, Clusterware, Database, Managed, PrivateNetwork, Unknown
 from checks.model.finding import Finding, Status
+from checks.model.own_command import Text
 from checks.model.report import Report
 from checks.model.settings import Settings
 from checks.model.wording import all_nodes, listed
@@ -200,7 +201,7 @@ def plan_of(
     draft: Draft,
     steps: Iterable[Step],
     outweighed: tuple[Accepted, ...],
-    remarks: Iterable[str],
+    remarks: Iterable[Text],
     *,
     goal: str = "",
 ) -> Plan:

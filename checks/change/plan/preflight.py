@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable, Iterator
 from checks.change.plan import codes
 from checks.change.plan.mtu_limits import ports_without_networks
 from checks.change.plan.obstacles import Obstacle
-from checks.change.progress.written_steps import written
 from checks.model.check import Kind
 from checks.model.facts import Cluster, Clusterware, NotGathered, Unknown, UnreadNode
-from checks.model.finding import Finding, Status, step_for
+from checks.model.finding import Finding, NextStep, Status, step_for
 from checks.model.networks import subnet_of
+from checks.model.own_command import OwnCommand
 from checks.model.report import Report
 from checks.model.wording import listed
 from checks.rules.engineered import PLATFORM, engineered_names, engineered_ports, is_engineered
@@ -37,7 +37,7 @@ def engineered(cluster: Cluster) -> Iterator[Obstacle]:
         title="An engineered system",
         sentence=f"This is an engineered system: {seen}. Its interconnect carries RDS and the traffic of the storage "
         "cells. Change it only by the vendor's procedure.",
-        next=("Follow the vendor's document for your system, or open a service request.",),
+        next=(NextStep("Follow the vendor's document for your system, or open a service request."),),
     )
 
 
@@ -82,7 +82,7 @@ def _others_not_asked(cluster: Cluster) -> Iterator[Obstacle]:
         code=codes.OTHERS_NOT_ASKED.code,
         title=f"Journals on {where}: not known",
         sentence=f"Whether a change of this cluster is open on {where} is not known: {listed(dict.fromkeys(why))}",
-        next=("Look there for an open change, as the user who runs racwire: racwire change list",),
+        next=(NextStep("Look there for an open change, as the user who runs racwire.", own=(OwnCommand("list"),)),),
         acceptable=True,
     )
 
@@ -111,7 +111,7 @@ def _unreadable(what: str, reason: str) -> Obstacle:
         code=codes.UNREAD.code,
         title=f"{what}: not read",
         sentence=f"{what} could not be read: {reason.rstrip('.')}. A change needs every node.",
-        next=("Fix the reason. If ssh to the node fails, read the message of ssh: racwire check",),
+        next=(NextStep("Fix the reason. If ssh to the node fails, read the message of ssh.", ("racwire check",)),),
     )
 
 
@@ -122,7 +122,7 @@ def _clusterware(cluster: Cluster) -> Iterator[Obstacle]:
             code=codes.NO_CLUSTERWARE.code,
             title="Clusterware cannot be queried",
             sentence=f"Clusterware cannot be queried on {cluster.local_node}: {facts.reason.rstrip('.')}.",
-            next=_steps(facts, "Show what is missing on this node: racwire doctor"),
+            next=(_step(facts, NextStep("Show what is missing on this node.", ("racwire doctor",))),),
         )
         return
     if isinstance(facts.version, Unknown) or not isinstance(state := facts.version.upgrade_state, str):
@@ -134,8 +134,8 @@ def _clusterware(cluster: Cluster) -> Iterator[Obstacle]:
             sentence=f"The cluster is in the state {state}: nodes run different software. The interconnect must not be "
             "changed until the upgrade or patch is finished.",
             next=(
-                "Finish the upgrade or the patch first.",
-                f"Show the state: {facts.grid_home.path}/bin/crsctl query crs activeversion -f",
+                NextStep("Finish the upgrade or the patch first."),
+                NextStep("Show the state.", (f"{facts.grid_home.path}/bin/crsctl query crs activeversion -f",)),
             ),
         )
 
@@ -149,8 +149,7 @@ def _networks(cluster: Cluster) -> Iterator[Obstacle]:
     for network in cluster.networks:
         if isinstance(network.mtu, Unknown):
             yield _no_network(codes.NO_MTU, f"The MTU of {network.name} is not known", network.mtu)
-    for place in ports_without_networks(cluster):
-        node, _, name = place.partition(" on ")
+    for node, name in ports_without_networks(cluster):
         yield _no_network(
             codes.NO_PORT, f"{node} has no interface on {name}", Unknown("racwire cannot change the MTU there")
         )
@@ -164,13 +163,13 @@ def _networks(cluster: Cluster) -> Iterator[Obstacle]:
             title="Two private networks share a subnet",
             sentence=f"Two private networks share the subnet {listed(twice)}. Pings leave through one of the two only, "
             "so the paths of the other cannot be proved.",
-            next=("Give each private network a subnet of its own first.",),
+            next=(NextStep("Give each private network a subnet of its own first."),),
         )
 
 
-def _steps(unknown: Unknown, otherwise: str) -> tuple[str, ...]:
+def _step(unknown: Unknown, otherwise: NextStep) -> NextStep:
     """Return the step that obtains the missing right; `otherwise` where no right is missing."""
-    return tuple(written((step_for(unknown.right),))) if unknown.right else (otherwise,)
+    return step_for(unknown.right) if unknown.right else otherwise
 
 
 def _no_network(kind: Kind, what: str, unknown: Unknown) -> Obstacle:
@@ -178,7 +177,12 @@ def _no_network(kind: Kind, what: str, unknown: Unknown) -> Obstacle:
         code=kind.code,
         title=what,
         sentence=f"{what}: {unknown.reason.rstrip('.')}.",
-        next=_steps(unknown, "Compare the configured and the existing interfaces: racwire check interfaces"),
+        next=(
+            _step(
+                unknown,
+                NextStep("Compare the configured and the existing interfaces.", ("racwire check interfaces",)),
+            ),
+        ),
     )
 
 
@@ -191,8 +195,8 @@ def _stacks_down(cluster: Cluster) -> Iterator[Obstacle]:
             title="Clusterware is not up on every node",
             sentence=f"Clusterware {verb} not fully up on {listed(down)}.",
             next=(
-                "Find the resource that is not online: crsctl stat res -t -init",
-                "If a different MTU prevents the node from joining, accept this obstacle with that reason.",
+                NextStep("Find the resource that is not online.", ("crsctl stat res -t -init",)),
+                NextStep("If a different MTU prevents the node from joining, accept this obstacle with that reason."),
             ),
             acceptable=True,
         )
@@ -227,6 +231,6 @@ def obstacle_of(finding: Finding, hint: str) -> Obstacle:
         code=finding.code,
         title=finding.subject or finding.title,
         sentence=" ".join(part for part in (finding.title, hint) if part),
-        next=(*written(finding.next), f"More: racwire explain {finding.code}"),
+        next=(*finding.next, NextStep("More about it.", (f"racwire explain {finding.code}",))),
         acceptable=True,
     )

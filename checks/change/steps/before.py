@@ -5,7 +5,8 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
-from checks.change.plan.change_plan import Commands, Gate, Layer, Step
+from checks.change.plan.change_plan import Gate, Layer, Step
+from checks.change.plan.command_block import Commands, Who
 from checks.change.steps import backup_commands, recording_commands
 from checks.change.steps.draft import Draft
 
@@ -28,11 +29,13 @@ def baseline(draft: Draft) -> Step:
         commands=(
             *recording_commands.awr_at_start(draft.databases, draft.has_pack),
             Commands(
-                f"As {_login(draft)}, while the usual load runs:",
+                Who.RACWIRE_USER,
                 (recording_commands.record(draft.baseline_file, f"mtu{draft.before}", draft.record_s, draft.options),),
                 draft.first,
                 "With --probe, racwire also records how long packets take on each private path. "
                 f"{recording_commands.ADD_FORCE}",
+                draft.login,
+                purpose="while the usual load runs",
             ),
             *recording_commands.awr_at_end(draft.databases, draft.has_pack),
             cluvfy(draft, "before"),
@@ -48,10 +51,11 @@ def cluvfy(draft: Draft, when: str) -> Commands:
     tool = shlex.quote(f"{draft.home(draft.first)}/bin/cluvfy")
     file = f"{backup_commands.backup_directory(draft.id)}-cluvfy-{when}.txt"
     return Commands(
-        f"As the Grid owner{f' ({draft.grid_owner})' if draft.grid_owner else ''} on {draft.first} (optional):",
+        Who.GRID_OWNER,
         (f"if [ -x {tool} ]; then {tool} comp nodecon -n all -verbose > {file}; fi",),
         draft.first,
         "cluvfy takes some minutes. Its output is for your files: racwire does not read it.",
+        draft.grid_owner,
         optional=True,
     )
 
@@ -82,11 +86,6 @@ def backups(draft: Draft) -> Step:
         else "On every node, tar listed the archive without an error, with the files of the private interfaces.",
         if_rolled_back="Nothing has been changed: abandon the change. The backups may stay.",
     )
-
-
-def _login(draft: Draft) -> str:
-    user, at, _ = draft.made_by.partition("@")
-    return f"{user} on {draft.first}" if at else f"the user of racwire on {draft.first}"
 
 
 def _places(draft: Draft, node: str) -> tuple[str, ...]:

@@ -6,10 +6,10 @@ import shlex
 from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 
-from checks.change.plan.change_plan import Commands, Layer
+from checks.change.plan.change_plan import Layer
+from checks.change.plan.command_block import Commands, Who
 from checks.change.plan.network_change import roles_text
 from checks.change.steps.draft import Draft
-from checks.change.steps.stack_commands import root
 from checks.model.facts import NetworkService
 
 _BY_CONNECTION = (NetworkService.NETWORK_MANAGER, NetworkService.IFCFG_NETWORK_MANAGER)
@@ -20,8 +20,7 @@ _IFCFG = "/etc/sysconfig/network-scripts"
 
 
 def _as_owner(draft: Draft, what: str, lines: Iterable[str], note: str = "", *, optional: bool = False) -> Commands:
-    owner = f" ({draft.grid_owner})" if draft.grid_owner else ""
-    return Commands(f"As the Grid owner{owner} on {draft.first}, {what}:", tuple(lines), draft.first, note, optional)
+    return Commands(Who.GRID_OWNER, tuple(lines), draft.first, note, draft.grid_owner, purpose=what, optional=optional)
 
 
 def set_interconnects(draft: Draft, lines: Iterable[str]) -> Commands:
@@ -157,7 +156,7 @@ def of_address(layer: Layer, address: str, *, up: bool) -> Commands:
     """Return the commands that add an address to an interface with another private network, or remove it."""
     verb, file = ("add", "Add it to") if up else ("delete", "Remove it from")
     return Commands(
-        root(layer.node),
+        Who.ROOT,
         (shlex.join(("ip", "address", verb, address, "dev", layer.interface)),),
         layer.node,
         f"{file} {layer.file or 'the files of the network service'} too, by hand: racwire has no command that changes "

@@ -5,8 +5,10 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable
 
-from checks.change.plan.change_plan import Commands, PlannedDatabase
+from checks.change.plan.change_plan import PlannedDatabase
+from checks.change.plan.command_block import Commands, Who
 from checks.model.settings import Settings
+from checks.model.shell_command import Language
 from checks.model.wording import counted
 
 _MINUTE, _HOUR = 60, 3600
@@ -88,8 +90,11 @@ def awr_at_start(databases: Iterable[PlannedDatabase], has_pack: bool) -> tuple[
     """Return the commands for an AWR snapshot of each database at the start; none without the licence."""
     return tuple(
         Commands(
-            f"As SYSDBA of {database.name}, in SQL*Plus, when the recording starts (optional, for an AWR report):",
+            Who.SYSDBA,
             (_SNAPSHOT,),
+            name=database.name,
+            purpose="when the recording starts, for an AWR report",
+            language=Language.SQL,
             optional=True,
         )
         for database in databases
@@ -101,10 +106,13 @@ def awr_at_end(databases: Iterable[PlannedDatabase], has_pack: bool) -> tuple[Co
     """Return the commands for an AWR snapshot at the end, and for the AWR report; none without the licence."""
     return tuple(
         Commands(
-            f"As SYSDBA of {database.name}, in SQL*Plus, when the recording has ended (optional, for an AWR report):",
+            Who.SYSDBA,
             (_SNAPSHOT, _REPORT),
             note="awrgrpt.sql asks for the two snapshots. Keep the report with the recording: racwire does not read "
             "it.",
+            name=database.name,
+            purpose="when the recording has ended, for an AWR report",
+            language=Language.SQL,
             optional=True,
         )
         for database in databases
