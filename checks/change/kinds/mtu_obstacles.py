@@ -10,7 +10,7 @@ from checks.change.plan.cured import is_cured
 from checks.change.plan.layers import has_address, layers_of
 from checks.change.plan.mtu_limits import limits
 from checks.change.plan.next_boot_limits import keeping
-from checks.change.plan.obstacles import Obstacle
+from checks.change.plan.obstacles import Obstacle, obstacle
 from checks.change.plan.preflight import common_obstacles, in_order
 from checks.model.facts import Cluster
 from checks.model.finding import Finding, NextStep
@@ -52,30 +52,21 @@ def _public(cluster: Cluster, layers: Sequence[Layer]) -> Iterator[Obstacle]:
             and has_address(interface)
         ):
             addresses = listed(a.ip for a in interface.addresses)
-            yield Obstacle(
-                code=codes.PUBLIC_BELOW.code,
-                title="The parent of a private VLAN is a public interface",
-                sentence=f"{layer.interface} of {layer.node} carries a private network and has an address of its own "
+            yield obstacle(
+                codes.PUBLIC_BELOW,
+                f"{layer.interface} of {layer.node} carries a private network and has an address of its own "
                 f"({addresses}). Raising it would also raise the network of that address, which racwire does not plan.",
-                next=(
-                    NextStep(
-                        "Plan the change with the network team: untagged and tagged traffic of that port change "
-                        "together."
-                    ),
-                ),
+                "Plan the change with the network team: untagged and tagged traffic of that port change together.",
             )
 
 
 def _nothing_to_do(target: int, layers: Sequence[Layer]) -> Iterator[Obstacle]:
     if layers and all(layer.mtu_before == layer.mtu_after for layer in layers):
-        yield Obstacle(
-            code=codes.NOTHING_TO_DO.code,
-            title="There is nothing to change",
-            sentence=f"Every private network has MTU {target} on every node already.",
-            next=(
-                NextStep("Test whether this MTU passes on every path.", ("racwire check mtu-consistency df-ping",)),
-                NextStep(
-                    "Check the boot configuration, which can be fixed without an outage.", ("racwire check boot-mtu",)
-                ),
+        yield obstacle(
+            codes.NOTHING_TO_DO,
+            f"Every private network has MTU {target} on every node already.",
+            NextStep("Test whether this MTU passes on every path.", ("racwire check mtu-consistency df-ping",)),
+            NextStep(
+                "Check the boot configuration, which can be fixed without an outage.", ("racwire check boot-mtu",)
             ),
         )

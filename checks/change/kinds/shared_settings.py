@@ -10,7 +10,7 @@ import msgspec
 from checks.change.plan import codes
 from checks.change.plan.change_plan import Accepted, ChangeKind, PlannedValue
 from checks.change.plan.layers import layers_of, networks_of
-from checks.change.plan.obstacles import Obstacle
+from checks.change.plan.obstacles import Obstacle, obstacle
 from checks.change.plan.planning import PlanContext, draft_of, planned_network
 from checks.change.steps.draft import Draft
 from checks.model.facts import Cluster, SysctlFiles, TunedProfile, Unknown
@@ -73,25 +73,22 @@ def settings_obstacles(
     """
     unknown = list(_unknown(cluster, wanted))
     if unknown:
-        yield Obstacle(
-            code=codes.VALUE_NOT_KNOWN.code,
+        yield obstacle(
+            codes.VALUE_NOT_KNOWN,
+            f"{listed(unknown)} could not be read.",
+            NextStep("Read the setting on that node.", ("sysctl KEY",)),
+            NextStep("Compare what racwire reads.", ("racwire plan",)),
             title="A kernel setting is not known",
-            sentence=f"{listed(unknown)} could not be read.",
-            next=(
-                NextStep("Read the setting on that node.", ("sysctl KEY",)),
-                NextStep("Compare what racwire reads.", ("racwire plan",)),
-            ),
         )
     for node in wanted:
         yield from _files(cluster, node, wanted[node])
     if not values and not unknown:
-        yield Obstacle(
-            code=codes.NOTHING_TO_DO.code,
-            title="There is nothing to change",
-            sentence="Every node has the values already, now and for the next boot."
+        yield obstacle(
+            codes.NOTHING_TO_DO,
+            "Every node has the values already, now and for the next boot."
             if any(wanted.values())
             else "No node needs other values.",
-            next=(otherwise,),
+            otherwise,
         )
 
 
@@ -109,29 +106,25 @@ def _files(cluster: Cluster, node: str, values: Mapping[str, str]) -> Iterator[O
         [files.reason.rstrip(".")] if isinstance(files, Unknown) else [f"{f} may not be read" for f in files.unread]
     )
     if unread and values:
-        yield Obstacle(
-            code=codes.SYSCTL_FILES_NOT_READ.code,
+        yield obstacle(
+            codes.SYSCTL_FILES_NOT_READ,
+            f"What {node} sets at its next boot is not fully known: {'; '.join(unread)}.",
+            "Run racwire as a user who may read these files, such as root.",
             title=f"The sysctl files of {node}",
-            sentence=f"What {node} sets at its next boot is not fully known: {'; '.join(unread)}.",
-            next=(NextStep("Run racwire as a user who may read these files, such as root."),),
             acceptable=not isinstance(files, Unknown),
         )
     if isinstance(files, Unknown):
         return
     against = [line for key, value in values.items() if (line := tuned_line_against(files.tuned, key, value))]
     if against and isinstance(files.tuned, TunedProfile):
-        yield Obstacle(
-            code=codes.TUNED_OVERRIDES.code,
-            title=f"The tuned profile of {node}",
-            sentence=f"On {node}, the tuned profile {files.tuned.name} sets "
+        yield obstacle(
+            codes.TUNED_OVERRIDES,
+            f"On {node}, the tuned profile {files.tuned.name} sets "
             f"{listed(f'{line.key} = {line.value}' for line in against)}, and tuned does not apply the files of sysctl "
             "again after it (reapply_sysctl = 0): the profile would win at the next boot.",
-            next=(
-                NextStep(
-                    f"Change the values in {listed(dict.fromkeys(line.file for line in against))}, in a profile of "
-                    "your own, or set reapply_sysctl = 1."
-                ),
-            ),
+            f"Change the values in {listed(dict.fromkeys(line.file for line in against))}, in a profile of "
+            "your own, or set reapply_sysctl = 1.",
+            title=f"The tuned profile of {node}",
             acceptable=True,
         )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from checks.model.check import Kind
 from checks.model.finding import NextStep
 from checks.model.own_command import CHANGE, OwnCommand
 
@@ -20,6 +21,12 @@ class Obstacle(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     next: tuple[NextStep, ...] = ()
     acceptable: bool = False
     """Whether the operator may open the change in spite of this obstacle, with a typed reason."""
+
+
+def obstacle(kind: Kind, sentence: str, *steps: str | NextStep, title: str = "", acceptable: bool = False) -> Obstacle:
+    """Return the obstacle of a kind, with its remedies; a remedy without commands is its text."""
+    remedies = tuple(NextStep(step) if isinstance(step, str) else step for step in steps)
+    return Obstacle(code=kind.code, title=title or kind.title, sentence=sentence, next=remedies, acceptable=acceptable)
 
 
 class PlanError(Exception):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from checks.change.plan import codes
 from checks.change.plan.mtu_limits import ports_without_networks
-from checks.change.plan.obstacles import Obstacle
+from checks.change.plan.obstacles import Obstacle, obstacle
 from checks.model.check import Kind
 from checks.model.facts import Cluster, Clusterware, NotGathered, Unknown, UnreadNode
 from checks.model.finding import Finding, NextStep, Status, step_for
@@ -32,12 +32,11 @@ def engineered(cluster: Cluster) -> Iterator[Obstacle]:
         if nodes
         else f"only engineered systems use such interface names ({listed(engineered_names(nics) or nics)})"
     )
-    yield Obstacle(
-        code=codes.ENGINEERED.code,
-        title="An engineered system",
-        sentence=f"This is an engineered system: {seen}. Its interconnect carries RDS and the traffic of the storage "
+    yield obstacle(
+        codes.ENGINEERED,
+        f"This is an engineered system: {seen}. Its interconnect carries RDS and the traffic of the storage "
         "cells. Change it only by the vendor's procedure.",
-        next=(NextStep("Follow the vendor's document for your system, or open a service request."),),
+        "Follow the vendor's document for your system, or open a service request.",
     )
 
 
@@ -78,11 +77,11 @@ def _others_not_asked(cluster: Cluster) -> Iterator[Obstacle]:
         where, why = listed(sorted(changing.unasked)), [one.reason for one in changing.unasked.values()]
     else:
         return
-    yield Obstacle(
-        code=codes.OTHERS_NOT_ASKED.code,
+    yield obstacle(
+        codes.OTHERS_NOT_ASKED,
+        f"Whether a change of this cluster is open on {where} is not known: {listed(dict.fromkeys(why))}",
+        NextStep("Look there for an open change, as the user who runs racwire.", own=(OwnCommand("list"),)),
         title=f"Journals on {where}: not known",
-        sentence=f"Whether a change of this cluster is open on {where} is not known: {listed(dict.fromkeys(why))}",
-        next=(NextStep("Look there for an open change, as the user who runs racwire.", own=(OwnCommand("list"),)),),
         acceptable=True,
     )
 
@@ -107,36 +106,32 @@ def _unread(cluster: Cluster) -> Iterator[Obstacle]:
 
 
 def _unreadable(what: str, reason: str) -> Obstacle:
-    return Obstacle(
-        code=codes.UNREAD.code,
+    return obstacle(
+        codes.UNREAD,
+        f"{what} could not be read: {reason.rstrip('.')}. A change needs every node.",
+        NextStep("Fix the reason. If ssh to the node fails, read the message of ssh.", ("racwire check",)),
         title=f"{what}: not read",
-        sentence=f"{what} could not be read: {reason.rstrip('.')}. A change needs every node.",
-        next=(NextStep("Fix the reason. If ssh to the node fails, read the message of ssh.", ("racwire check",)),),
     )
 
 
 def _clusterware(cluster: Cluster) -> Iterator[Obstacle]:
     facts = cluster.clusterware
     if isinstance(facts, Unknown):
-        yield Obstacle(
-            code=codes.NO_CLUSTERWARE.code,
-            title="Clusterware cannot be queried",
-            sentence=f"Clusterware cannot be queried on {cluster.local_node}: {facts.reason.rstrip('.')}.",
-            next=(_step(facts, NextStep("Show what is missing on this node.", ("racwire doctor",))),),
+        yield obstacle(
+            codes.NO_CLUSTERWARE,
+            f"Clusterware cannot be queried on {cluster.local_node}: {facts.reason.rstrip('.')}.",
+            _step(facts, NextStep("Show what is missing on this node.", ("racwire doctor",))),
         )
         return
     if isinstance(facts.version, Unknown) or not isinstance(state := facts.version.upgrade_state, str):
         return  # releases before 12.1 do not print it; a missing answer of crsctl is a finding of its own
     if state != "NORMAL":
-        yield Obstacle(
-            code=codes.MID_UPGRADE.code,
-            title="The cluster is mid-upgrade",
-            sentence=f"The cluster is in the state {state}: nodes run different software. The interconnect must not be "
+        yield obstacle(
+            codes.MID_UPGRADE,
+            f"The cluster is in the state {state}: nodes run different software. The interconnect must not be "
             "changed until the upgrade or patch is finished.",
-            next=(
-                NextStep("Finish the upgrade or the patch first."),
-                NextStep("Show the state.", (f"{facts.grid_home.path}/bin/crsctl query crs activeversion -f",)),
-            ),
+            "Finish the upgrade or the patch first.",
+            NextStep("Show the state.", (f"{facts.grid_home.path}/bin/crsctl query crs activeversion -f",)),
         )
 
 
@@ -158,12 +153,11 @@ def _networks(cluster: Cluster) -> Iterator[Obstacle]:
     subnets = [subnet_of(network.subnet) for network in plain]
     twice = sorted({str(subnet) for subnet in subnets if subnet is not None and subnets.count(subnet) > 1})
     if twice:
-        yield Obstacle(
-            code=codes.ONE_SUBNET.code,
-            title="Two private networks share a subnet",
-            sentence=f"Two private networks share the subnet {listed(twice)}. Pings leave through one of the two only, "
+        yield obstacle(
+            codes.ONE_SUBNET,
+            f"Two private networks share the subnet {listed(twice)}. Pings leave through one of the two only, "
             "so the paths of the other cannot be proved.",
-            next=(NextStep("Give each private network a subnet of its own first."),),
+            "Give each private network a subnet of its own first.",
         )
 
 
@@ -173,16 +167,14 @@ def _step(unknown: Unknown, otherwise: NextStep) -> NextStep:
 
 
 def _no_network(kind: Kind, what: str, unknown: Unknown) -> Obstacle:
-    return Obstacle(
-        code=kind.code,
-        title=what,
-        sentence=f"{what}: {unknown.reason.rstrip('.')}.",
-        next=(
-            _step(
-                unknown,
-                NextStep("Compare the configured and the existing interfaces.", ("racwire check interfaces",)),
-            ),
+    return obstacle(
+        kind,
+        f"{what}: {unknown.reason.rstrip('.')}.",
+        _step(
+            unknown,
+            NextStep("Compare the configured and the existing interfaces.", ("racwire check interfaces",)),
         ),
+        title=what,
     )
 
 
@@ -190,14 +182,11 @@ def _stacks_down(cluster: Cluster) -> Iterator[Obstacle]:
     down = [node.name for node in cluster.read_nodes() if _is_down(cluster, node.name)]
     if down:
         verb = "is" if len(down) == 1 else "are"
-        yield Obstacle(
-            code=codes.NOT_UP.code,
-            title="Clusterware is not up on every node",
-            sentence=f"Clusterware {verb} not fully up on {listed(down)}.",
-            next=(
-                NextStep("Find the resource that is not online.", ("crsctl stat res -t -init",)),
-                NextStep("If a different MTU prevents the node from joining, accept this obstacle with that reason."),
-            ),
+        yield obstacle(
+            codes.NOT_UP,
+            f"Clusterware {verb} not fully up on {listed(down)}.",
+            NextStep("Find the resource that is not online.", ("crsctl stat res -t -init",)),
+            "If a different MTU prevents the node from joining, accept this obstacle with that reason.",
             acceptable=True,
         )
 
