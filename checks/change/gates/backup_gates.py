@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sized
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from checks.change.gates.gate import THEN_VERIFY, GatePlace, gate, part_of
+from checks.change.gates.gate import THEN_VERIFY, GatePlace, gate
 from checks.change.plan.change_plan import OF_NETWORKS, ChangeKind, Layer
 from checks.change.steps.backup_commands import BACKUP_FILES, PROFILE, backup_directory, may_list_archives
 from checks.model.check import Kind
-from checks.model.facts import ArchiveSeen, FileSeen, NotGathered, OcrBackup, Unknown, VotingFile
+from checks.model.facts import ArchiveSeen, FileSeen, NotGathered, OcrBackup, Unknown, VotingFile, part_of
 from checks.model.finding import Finding, NextStep
 from checks.model.wording import counted, lasting, listed
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from checks.change.gates.gate import THEN_VERIFY, GateContext, GatePlace, node_gate, part_of
+from checks.change.gates.gate import THEN_VERIFY, GateContext, GatePlace, node_gate
 from checks.change.gates.mtu_gates import mtu_of
 from checks.change.plan.change_plan import Layer
 from checks.change.progress.boot_proofs import BootProof, boot_proofs
 from checks.change.steps.mtu_commands import kept_lines, restored_lines
 from checks.model.check import Kind
-from checks.model.facts import NetworkService, NodeSetup, Unknown
+from checks.model.facts import NetworkService, NodeSetup, Unknown, part_of
 from checks.model.finding import Finding, NextStep
 from checks.model.own_command import VERIFY
 from checks.model.wording import listed

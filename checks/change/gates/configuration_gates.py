@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from checks.change.gates.gate import GatePlace, gate, node_gate, part_of
+from checks.change.gates.gate import GatePlace, gate, node_gate
 from checks.change.plan.change_plan import Layer
 from checks.change.plan.mtu_limits import frame_bytes
+from checks.change.plan.registered_networks import interconnect_lines
 from checks.model.check import Kind
-from checks.model.facts import Clusterware, ConfiguredInterface, LldpNeighbour, Unknown
+from checks.model.facts import LldpNeighbour, Unknown, part_of
 from checks.model.finding import Finding, NextStep
 from checks.model.wording import listed
 
@@ -30,16 +31,6 @@ TOO_SMALL = Kind(
 NOT_ANNOUNCED = Kind("CH-SWITCH-003", "The switch ports of a node do not announce a maximum frame size")
 
 
-def interconnect_lines(clusterware: Clusterware | Unknown) -> tuple[str, ...] | Unknown:
-    """Return the sorted lines of `oifcfg getif` in the format of a plan, or the reason why they are unknown."""
-    configuration = part_of(clusterware, lambda known: known.configuration)
-    return part_of(configuration, lambda known: tuple(sorted(_line(entry) for entry in known.interfaces)))
-
-
-def _line(entry: ConfiguredInterface) -> str:
-    return f"{entry.name}  {entry.subnet}  {entry.scope}  {','.join(entry.roles)}"
-
-
 @gate(
     "oifcfg-unchanged",
     question="Does oifcfg name the same networks as before the change?",
@@ -52,7 +43,7 @@ def oifcfg_unchanged(at: GatePlace) -> Iterator[Finding]:
 
     A change of MTU does not change this output.
     """
-    lines = interconnect_lines(at.cluster.clusterware)
+    lines = interconnect_lines(at.cluster)
     if isinstance(lines, Unknown):
         yield at.not_known(OIFCFG_NOT_KNOWN, "The networks in oifcfg are not known", lines)
         return

@@ -20,7 +20,6 @@ from checks.model.own_command import VERIFY, OwnCommand
 from checks.rules.gate_status import gate_status
 
 THEN_VERIFY = NextStep("Then verify again.", own=(VERIFY,), only_verifies=True)
-Whole = TypeVar("Whole")
 Found = TypeVar("Found")
 
 
@@ -256,11 +255,6 @@ def node_gate(
         return gate(id, question=question, needs=needs, kinds=kinds, uses=uses, topic=topic)(each)
 
     return declare
-
-
-def part_of(fact: Whole | Unknown, part: Callable[[Whole], Found | Unknown]) -> Found | Unknown:
-    """Return a part of a fact, or the reason why the fact or its part is unknown."""
-    return fact if isinstance(fact, Unknown) else part(fact)
 
 
 def whole(reason: str) -> str:

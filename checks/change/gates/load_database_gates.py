@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from checks.change.gates.gate import THEN_VERIFY, GatePlace, gate, part_of
+from checks.change.gates.gate import THEN_VERIFY, GatePlace, gate
 from checks.change.plan.change_plan import PlannedExperiment
 from checks.model.check import Kind
-from checks.model.facts import Database, Unknown
+from checks.model.facts import Database, Unknown, part_of
 from checks.model.finding import Finding, NextStep
 from checks.model.own_command import OwnCommand
 from checks.model.wording import listed

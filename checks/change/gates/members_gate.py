@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from checks.change.gates.gate import GatePlace, gate, part_of
+from checks.change.gates.gate import GatePlace, gate
 from checks.model.check import Kind
-from checks.model.facts import Unknown
+from checks.model.facts import Unknown, part_of
 from checks.model.finding import Finding, NextStep
 from checks.model.wording import listed
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from checks.change.gates.configuration_gates import interconnect_lines
-from checks.change.gates.gate import THEN_VERIFY, GatePlace, gate, part_of
+from checks.change.gates.gate import THEN_VERIFY, GatePlace, gate
 from checks.change.plan.network_change import roles_text, shown
+from checks.change.plan.registered_networks import interconnect_lines, ocr_against_gpnp, registered_listeners
 from checks.change.progress.wanted import registrations
 from checks.model.check import Kind
-from checks.model.facts import AsmListener, Cluster, Unknown
+from checks.model.facts import Unknown
 from checks.model.finding import Finding, NextStep
 from checks.model.own_command import VERIFY, OwnCommand
 from checks.model.wording import counted, listed
@@ -55,7 +55,7 @@ def oifcfg_planned(at: GatePlace) -> Iterator[Finding]:
     the new network, or after. The order does not matter. A message that the OCR and the GPnP profile differ (PRIF-30)
     does not pass.
     """
-    lines = interconnect_lines(at.cluster.clusterware)
+    lines = interconnect_lines(at.cluster)
     if isinstance(lines, Unknown):
         text = "Verify on a node where Clusterware runs, as a user who may run oifcfg."
         elsewhere = NextStep(text, own=(VERIFY,), where="the Grid owner or root")
@@ -78,11 +78,11 @@ def oifcfg_planned(at: GatePlace) -> Iterator[Finding]:
             ),
             THEN_VERIFY,
         )
-    elif apart := _apart(at.cluster):
+    elif apart := ocr_against_gpnp(at.cluster):
         yield at.fails(
             APART,
             "OCR and GPnP differ",
-            f"oifcfg reports that the OCR and the GPnP profile differ: {apart}.",
+            f"oifcfg reports that the OCR and the GPnP profile differ: {listed(apart)}.",
             NextStep(
                 "Store the planned lines again, with Clusterware up on every node.",
                 tuple(_corrections([line for line in sorted(now) if "cluster_interconnect" in line], [])),
@@ -106,16 +106,6 @@ def _corrections(missing: Iterable[str], other: Iterable[str]) -> Iterator[str]:
         yield f"oifcfg delif -global {name}/{subnet}"
 
 
-def _apart(cluster: Cluster) -> str:
-    """Return the message that the OCR and the GPnP profile differ; empty if there is none."""
-    facts = cluster.clusterware
-    if isinstance(facts, Unknown) or isinstance(facts.configuration, Unknown):
-        return ""
-    messages = [f"{m.code} {m.text}" for m in facts.configuration.messages if m.code == "PRIF-30"]
-    messages += [f"{entry.name} {entry.subnet} is only in the OCR" for entry in facts.configuration.only_in_ocr]
-    return listed(messages)
-
-
 @gate(
     "asm-listeners",
     question="Does Flex ASM have the listeners that the plan wants at this step?",
@@ -130,13 +120,13 @@ def asm_listeners(at: GatePlace) -> Iterator[Finding]:
     It reads the configuration. Whether a listener runs, and what connects to it, is not read.
     """
     wanted = registrations(at.change).asm_listeners
-    found = part_of(at.cluster.managed, lambda managed: managed.asm_listeners)
+    found = registered_listeners(at.cluster)
     if wanted is None or isinstance(found, Unknown):
         why = found if isinstance(found, Unknown) else Unknown("the plan has none")
         elsewhere = NextStep("Verify on a node where Clusterware runs.", own=(VERIFY,))
         yield at.not_known(LISTENERS_NOT_KNOWN, "The listeners of Flex ASM are not known", why, elsewhere)
         return
-    now = {*lines_of(found)}
+    now = {*found}
     if now != {*wanted}:
         missing, other = sorted({*wanted} - now), sorted(now - {*wanted})
         yield at.fails(
@@ -149,8 +139,3 @@ def asm_listeners(at: GatePlace) -> Iterator[Finding]:
     else:
         sentence = f"Flex ASM has the planned listeners: {listed(sorted(now))}."
         yield at.holds(LISTENERS_AS_PLANNED, f"{counted(len(now), 'listener')} as planned", sentence)
-
-
-def lines_of(listeners: Iterable[AsmListener]) -> tuple[str, ...]:
-    """Return listeners of Flex ASM in the format of a plan, sorted: `ASMNET1LSNR_ASM 192.168.10.0`."""
-    return tuple(sorted(f"{listener.name} {listener.subnet}" for listener in listeners))

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from checks.change.gates.gate import GatePlace, gate, part_of
+from checks.change.gates.gate import GatePlace, gate
 from checks.change.plan.change_plan import PlannedDatabase, PlannedPluggable
 from checks.change.steps.stack_commands import OPEN_PDBS
 from checks.model.check import Kind
-from checks.model.facts import Cluster, Database, OpenPluggable, Unknown
+from checks.model.facts import Cluster, Database, OpenPluggable, Unknown, part_of
 from checks.model.finding import Finding, NextStep
 from checks.model.wording import counted, listed
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from checks.change.gates.gate import GatePlace, node_gate, part_of
+from checks.change.gates.gate import GatePlace, node_gate
 from checks.change.plan.change_plan import PlannedDatabase
 from checks.change.plan.running_instances import count_of
 from checks.model.check import Kind
-from checks.model.facts import NodeSetup, Unknown
+from checks.model.facts import NodeSetup, Unknown, part_of
 from checks.model.finding import Finding, NextStep
 from checks.model.own_command import VERIFY
 from checks.model.wording import counted, listed

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from checks.change.plan import codes
 from checks.change.plan.change_plan import Layer
-from checks.change.plan.cured import is_cured
+from checks.change.plan.fixed_findings import is_fixed
 from checks.change.plan.layers import has_address, layers_of
 from checks.change.plan.mtu_limits import limits
 from checks.change.plan.next_boot_limits import keeping
@@ -23,16 +23,16 @@ def mtu_obstacles(report: Report, target: int) -> tuple[Obstacle, ...]:
     cluster = report.cluster
     layers = layers_of(cluster, target)
 
-    def cured(finding: Finding) -> bool:
-        return is_cured(finding, cluster, target)
+    def fixed(finding: Finding) -> bool:
+        return is_fixed(finding, cluster, target)
 
     def hint(finding: Finding) -> str:
-        also = [f for f in report.joined_with(finding) if cured(f)]
+        also = [f for f in report.joined_with(finding) if fixed(f)]
         return f"This finding belongs to another one that the change fixes: {also[0].title}" if also else ""
 
     return in_order(
         (
-            *common_obstacles(report, cured, hint),
+            *common_obstacles(report, fixed, hint),
             *limits(cluster, target, layers),
             *_public(cluster, layers),
             *_nothing_to_do(target, layers),

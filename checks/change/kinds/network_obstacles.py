@@ -9,12 +9,13 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from checks.change.kinds.network_layers import layers_as_they_are
-from checks.change.kinds.new_network import FoundNetwork, configured_lines, private_lines
+from checks.change.kinds.new_network import FoundNetwork
 from checks.change.plan import codes, network_codes
 from checks.change.plan.layers import networks_of
 from checks.change.plan.obstacles import Obstacle, obstacle, plan_again
 from checks.change.plan.other_users import uses_of
 from checks.change.plan.preflight import common_obstacles, in_order, obstacle_of
+from checks.change.plan.registered_networks import configured_lines, ocr_against_gpnp, private_lines
 from checks.model.facts import Cluster, Clusterware, Database, Port, PrivateNetwork, Unknown
 from checks.model.finding import Finding, NextStep, Status
 from checks.model.networks import in_subnet, nics_of
@@ -39,11 +40,11 @@ def network_obstacles(
     """
     cluster = report.cluster
 
-    def cured(finding: Finding) -> bool:
+    def fixed(finding: Finding) -> bool:
         return old is not None and finding.network == old.name
 
     found = [
-        *_of_every_kind(report, cured),
+        *_of_every_kind(report, fixed),
         *_release(cluster),
         *_in_step(cluster),
         *_interfaces(cluster, new),
@@ -58,8 +59,8 @@ def network_obstacles(
     return in_order(found)
 
 
-def _of_every_kind(report: Report, cured: Callable[[Finding], bool]) -> Iterator[Obstacle]:
-    for found in common_obstacles(report, cured, lambda _: ""):
+def _of_every_kind(report: Report, fixed: Callable[[Finding], bool]) -> Iterator[Obstacle]:
+    for found in common_obstacles(report, fixed):
         if found.code == codes.NOT_UP.code:
             sentence = f"{found.sentence} oifcfg changes the networks only while Clusterware is up on every node."
             yield msgspec.structs.replace(found, sentence=sentence, next=found.next[:1], acceptable=False)
@@ -90,19 +91,12 @@ def _release(cluster: Cluster) -> Iterator[Obstacle]:
 
 
 def _in_step(cluster: Cluster) -> Iterator[Obstacle]:
-    facts = cluster.clusterware
-    if isinstance(facts, Clusterware) and not isinstance(facts.configuration, Unknown):
-        configured = facts.configuration
-        differ = [f"{m.code}: {m.text.rstrip('.')}" for m in configured.messages if m.code == "PRIF-30"]
-        differ += [f"{entry.name} {entry.subnet} is only in the OCR" for entry in configured.only_in_ocr]
-        if differ:
-            yield obstacle(
-                network_codes.NOT_IN_STEP,
-                f"oifcfg reports that the OCR and the GPnP profile differ ({listed(differ)}).",
-                NextStep(
-                    "Store the right lines again, with the commands of this check.", ("racwire check interfaces",)
-                ),
-            )
+    if differ := ocr_against_gpnp(cluster):
+        yield obstacle(
+            network_codes.NOT_IN_STEP,
+            f"oifcfg reports that the OCR and the GPnP profile differ ({listed(differ)}).",
+            NextStep("Store the right lines again, with the commands of this check.", ("racwire check interfaces",)),
+        )
     for line in private_lines(cluster):
         if line.scope != "global":
             yield obstacle(

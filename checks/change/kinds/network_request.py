@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
-from checks.change.gates.registry_gates import lines_of
 from checks.change.kinds.network_layers import layers_as_they_are, networks_as_they_are
 from checks.change.kinds.network_obstacles import network_obstacles
 from checks.change.kinds.new_network import (
@@ -15,16 +14,16 @@ from checks.change.kinds.new_network import (
     NamedNetwork,
     find_network,
     old_network,
-    private_lines,
 )
 from checks.change.plan.change_plan import ChangeKind, Plan, Registrations, Step
 from checks.change.plan.layers import networks_of
 from checks.change.plan.network_change import NetworkChange, network_change, roles_text, shown, with_network
-from checks.change.plan.planning import PlanContext, accept, draft_of, interconnect_lines, plan_of
+from checks.change.plan.planning import PlanContext, accept, draft_of, known_lines, plan_of
+from checks.change.plan.registered_networks import private_lines, registered_listeners
 from checks.change.progress.state import ChangeError
 from checks.change.steps import network_steps as steps
 from checks.change.steps.draft import Draft
-from checks.model.facts import Cluster, Clusterware, Database, InterfaceConfiguration, Managed, PrivateNetwork, Unknown
+from checks.model.facts import Cluster, Clusterware, Database, InterfaceConfiguration, PrivateNetwork, Unknown
 from checks.model.finding import Status
 from checks.model.report import Report
 from checks.model.wording import listed
@@ -70,7 +69,8 @@ class NetworkRequest:
         named = _name_of(together, old[0]) if old else ""
         networks = networks_as_they_are(together, layers, new.subnet, named, _DOWN)
         roles = old[1].roles if old else _roles(report.cluster)
-        before = Registrations(interconnect_lines(together), _listeners(together))
+        listeners = registered_listeners(together)
+        before = Registrations(known_lines(together), None if isinstance(listeners, Unknown) else listeners or None)
         both = with_network(before, new.interface, new.subnet, roles)
         draft = draft_of(extended, kind, layers, networks, outweighed)
         change = network_change(networks, layers, before, both)
@@ -103,14 +103,6 @@ def _roles(cluster: Cluster) -> tuple[str, ...]:
     """Return the roles of the private network with the most: the new one serves ASM too where one of them does."""
     lines = private_lines(cluster)
     return max((line.roles for line in lines), key=len, default=(_ROLE,))
-
-
-def _listeners(cluster: Cluster) -> tuple[str, ...] | None:
-    """Return the listeners of Flex ASM; None where they are not known, or there is none."""
-    managed = cluster.managed
-    if not isinstance(managed, Managed) or isinstance(managed.asm_listeners, Unknown):
-        return None
-    return lines_of(managed.asm_listeners) or None
 
 
 def _steps(draft: Draft, change: NetworkChange) -> Iterator[Step]:

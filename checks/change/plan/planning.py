@@ -25,6 +25,7 @@ from checks.change.plan.change_plan import (
 from checks.change.plan.layers import haip_addresses
 from checks.change.plan.obstacles import Obstacle, PlanError
 from checks.change.plan.other_users import uses_of
+from checks.change.plan.registered_networks import interconnect_lines
 from checks.change.plan.socket_buffers import largest_buffers
 from checks.change.progress.change_events import ObservedState
 from checks.change.steps import expected_minutes
@@ -222,7 +223,7 @@ def plan_of(
         grid_homes=draft.grid_homes,
         values=draft.values,
         databases=draft.databases,
-        interconnects=interconnect_lines(cluster),
+        interconnects=known_lines(cluster),
         boot_ids={s.name: s.boot_id for s in cluster.read_setups() if isinstance(s.boot_id, str)},
         switches=draft.switches,
         guests=draft.guests,
@@ -265,7 +266,7 @@ def look_of(cluster: Cluster, plan: Plan) -> ObservedState:
         instances={s.name: tuple(s.instances) for s in setups if not isinstance(s.instances, Unknown)},
         values=_values_of(cluster, plan),
         buffers=largest_buffers(cluster, plan),
-        interconnects=interconnect_lines(cluster),
+        interconnects=known_lines(cluster),
     )
 
 
@@ -285,13 +286,10 @@ def next_id(existing: Iterable[str], today: date) -> str:
     return next(id for letters in _letters() if (id := f"{today.isoformat()}-{letters}") not in taken)  # noqa: A001
 
 
-def interconnect_lines(cluster: Cluster) -> tuple[str, ...]:
-    """Return the sorted lines of `oifcfg getif` (name, subnet, scope, roles); none if oifcfg was not run."""
-    facts = cluster.clusterware
-    if isinstance(facts, Unknown) or isinstance(facts.configuration, Unknown):
-        return ()
-    entries = facts.configuration.interfaces
-    return tuple(sorted(f"{e.name}  {e.subnet}  {e.scope}  {','.join(sorted(e.roles))}" for e in entries))
+def known_lines(cluster: Cluster) -> tuple[str, ...]:
+    """Return the sorted lines of `oifcfg getif`; none if oifcfg was not run."""
+    lines = interconnect_lines(cluster)
+    return () if isinstance(lines, Unknown) else lines
 
 
 def cluster_name(cluster: Cluster) -> str:

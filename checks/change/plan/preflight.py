@@ -46,11 +46,11 @@ _SERVICES_ONLINE = "is online"
 
 
 def common_obstacles(
-    report: Report, cured: Callable[[Finding], bool], hint: Callable[[Finding], str]
+    report: Report, fixed: Callable[[Finding], bool], hint: Callable[[Finding], str] = lambda _: ""
 ) -> list[Obstacle]:
     """Return the obstacles to every kind of change, accepted or not.
 
-    `cured` says whether the change fixes the fault of a finding, which then is no obstacle. `hint` returns a sentence
+    `fixed` says whether the change fixes the fault of a finding, which then is no obstacle. `hint` returns a sentence
     that follows the title of a finding; it may be empty.
     """
     cluster = report.cluster
@@ -62,7 +62,7 @@ def common_obstacles(
         *_networks(cluster),
         *_stacks_down(cluster),
         *_others_not_asked(cluster),
-        *_findings(report, cured, hint, bool(unread)),
+        *_findings(report, fixed, hint, bool(unread)),
     ]
 
 
@@ -200,11 +200,11 @@ def _is_down(cluster: Cluster, node: str) -> bool:
 
 
 def _findings(
-    report: Report, cured: Callable[[Finding], bool], hint: Callable[[Finding], str], some_unread: bool
+    report: Report, fixed: Callable[[Finding], bool], hint: Callable[[Finding], str], some_unread: bool
 ) -> Iterator[Obstacle]:
     named = {f.reason for f in (report.cluster.clusterware, report.cluster.networks) if isinstance(f, Unknown)}
     for finding in report.findings:
-        if finding.status is Status.FAIL and not cured(finding):
+        if finding.status is Status.FAIL and not fixed(finding):
             yield obstacle_of(finding, hint(finding))
         elif finding.status is Status.UNKNOWN and finding.check in _MUST_BE_KNOWN and not some_unread:
             if not isinstance(report.cluster.clusterware, Clusterware) and finding.check == "clusterware":

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from checks.change.plan.block_packets import block_remarks, block_remarks_back
 from checks.change.plan.change_plan import Layer, PlannedDatabase, PlannedNetwork
-from checks.change.plan.cured import is_cured
+from checks.change.plan.fixed_findings import is_fixed
 from checks.change.plan.headroom import headroom
 from checks.change.plan.layers import is_shared
 from checks.change.plan.vendors import PRACTICE
@@ -153,7 +153,7 @@ def _autostart(cluster: Cluster) -> Iterator[str]:
 
 
 def _findings(report: Report, target: int) -> Iterator[str]:
-    cured = [f for f in report.findings if f.status is Status.FAIL and is_cured(f, report.cluster, target)]
+    cured = [f for f in report.findings if f.status is Status.FAIL and is_fixed(f, report.cluster, target)]
     yield from (f"Found at the start, and fixed by this change: {f.title}" for f in cured)
     others = [f for f in report.findings if f.status is Status.WARN and f.code != "IC-GRID-005"]
     others += [f for f in report.findings if f.status is Status.UNKNOWN]
