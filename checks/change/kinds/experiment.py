@@ -11,9 +11,9 @@ from checks.change.kinds.mtu import default_target
 from checks.change.kinds.mtu_obstacles import mtu_obstacles
 from checks.change.plan import codes
 from checks.change.plan.change_plan import ChangeKind, Plan, PlannedDatabase, PlannedExperiment
-from checks.change.plan.layers import layers_of, networks_of
+from checks.change.plan.layers import layers_of
 from checks.change.plan.obstacles import Obstacle, obstacle
-from checks.change.plan.planning import PlanContext, accept, databases_of, draft_of, plan_of, planned_network
+from checks.change.plan.planning import PlanContext, accept, databases_of, draft_of, plan_of
 from checks.change.plan.preflight import in_order
 from checks.change.progress.state import ChangeError
 from checks.change.steps import experiment_steps
@@ -54,10 +54,8 @@ class ExperimentRequest(NeedsTestDatabase):
         )
         database = next(one for one in databases_of(cluster) if _same(one.name, self.database))
         layers = layers_of(cluster, target)
-        networks = tuple(planned_network(network, layers, target) for network in networks_of(cluster))
-        draft = replace(
-            draft_of(context, ChangeKind.EXPERIMENT, layers, networks, outweighed), databases=(database,), uses=()
-        )
+        draft = draft_of(context, ChangeKind.EXPERIMENT, layers, outweighed)
+        draft = replace(draft, databases=(database,), uses=())
         planned = PlannedExperiment(
             load=self.load,
             users=self.users,

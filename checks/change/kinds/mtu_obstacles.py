@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from checks.change.plan import codes
 from checks.change.plan.change_plan import Layer
 from checks.change.plan.fixed_findings import is_fixed
-from checks.change.plan.layers import has_address, layers_of
+from checks.change.plan.layers import has_address, interface_of, layers_of
 from checks.change.plan.mtu_limits import limits
 from checks.change.plan.next_boot_limits import keeping
 from checks.change.plan.obstacles import Obstacle, obstacle
@@ -43,8 +43,7 @@ def mtu_obstacles(report: Report, target: int) -> tuple[Obstacle, ...]:
 
 def _public(cluster: Cluster, layers: Sequence[Layer]) -> Iterator[Obstacle]:
     for layer in layers:
-        node = cluster.node(layer.node)
-        interface = node.interface(layer.interface) if node else None
+        interface = interface_of(cluster, layer)
         if (
             interface
             and layer.role not in ("port", "member")

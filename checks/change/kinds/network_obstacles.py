@@ -8,10 +8,9 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
-from checks.change.kinds.network_layers import layers_as_they_are
 from checks.change.kinds.new_network import FoundNetwork
 from checks.change.plan import codes, network_codes
-from checks.change.plan.layers import networks_of
+from checks.change.plan.layers import layers_as_they_are, networks_of
 from checks.change.plan.obstacles import Obstacle, obstacle, plan_again
 from checks.change.plan.other_users import uses_of
 from checks.change.plan.preflight import common_obstacles, in_order, obstacle_of

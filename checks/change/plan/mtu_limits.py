@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from checks.change.plan import codes
 from checks.change.plan.change_plan import Layer
-from checks.change.plan.layers import PORT, is_tagged, networks_of
+from checks.change.plan.layers import PORT, interface_of, is_tagged, networks_of
 from checks.change.plan.obstacles import Obstacle, obstacle, plan_again
-from checks.model.facts import Cluster, Interface, LldpNeighbour, Unknown
+from checks.model.facts import Cluster, LldpNeighbour, Unknown
 from checks.model.finding import NextStep
 from checks.model.shell_command import shell
 from checks.model.wording import listed
@@ -59,7 +59,7 @@ def offered(cluster: Cluster, layers: Sequence[Layer]) -> int | None:
 
 def infiniband_of(cluster: Cluster, layers: Sequence[Layer]) -> tuple[Layer, ...]:
     """The layers that are IP over InfiniBand."""
-    return tuple(layer for layer in layers if (i := _interface(cluster, layer)) and i.kind == "infiniband")
+    return tuple(layer for layer in layers if (i := interface_of(cluster, layer)) and i.kind == "infiniband")
 
 
 def switch_ports(cluster: Cluster, layers: Sequence[Layer]) -> tuple[tuple[str, LldpNeighbour], ...]:
@@ -118,7 +118,7 @@ def _mode(cluster: Cluster, layer: Layer) -> str:
 
 def _nics(cluster: Cluster, target: int, layers: Sequence[Layer]) -> Iterator[Obstacle]:
     for layer in layers:
-        interface = _interface(cluster, layer)
+        interface = interface_of(cluster, layer)
         most = interface.max_mtu if interface else None
         if isinstance(most, int) and layer.mtu_after > most:
             yield obstacle(
@@ -165,7 +165,7 @@ def port_name(neighbour: LldpNeighbour) -> str:
 
 
 def _nic_limits(cluster: Cluster, layers: Sequence[Layer]) -> list[int]:
-    found = (i.max_mtu for layer in layers if (i := _interface(cluster, layer)))
+    found = (i.max_mtu for layer in layers if (i := interface_of(cluster, layer)))
     return [most for most in found if isinstance(most, int)]
 
 
@@ -181,11 +181,6 @@ def _announced(cluster: Cluster, layers: Sequence[Layer]) -> list[int]:
         if isinstance(neighbour.max_frame_bytes, int) and not not_yet_jumbo(neighbour, JUMBO):
             most.append(neighbour.max_frame_bytes - frame_bytes(0, is_tagged(cluster, layer)))
     return most
-
-
-def _interface(cluster: Cluster, layer: Layer) -> Interface | None:
-    node = cluster.node(layer.node)
-    return node.interface(layer.interface) if node else None
 
 
 def ports_without_networks(cluster: Cluster) -> tuple[tuple[str, str], ...]:

@@ -22,7 +22,7 @@ from checks.change.plan.change_plan import (
     PlannedPluggable,
     Step,
 )
-from checks.change.plan.layers import haip_addresses
+from checks.change.plan.layers import haip_addresses, interface_of, networks_of
 from checks.change.plan.obstacles import Obstacle, PlanError
 from checks.change.plan.other_users import uses_of
 from checks.change.plan.registered_networks import interconnect_lines
@@ -163,7 +163,6 @@ def draft_of(
     context: PlanContext,
     kind: ChangeKind,
     layers: tuple[Layer, ...],
-    networks: tuple[PlannedNetwork, ...],
     outweighed: Iterable[Accepted],
 ) -> Draft:
     """Return the draft of a plan with what every kind of change needs."""
@@ -179,7 +178,7 @@ def draft_of(
         nodes=nodes,
         first=cluster.local_node if cluster.local_node in nodes else nodes[0],
         made_by=context.made_by,
-        networks=networks,
+        networks=tuple(_planned(network, layers) for network in networks_of(cluster)),
         layers=layers,
         grid_homes=_grid_homes(cluster),
         databases=databases_of(cluster),
@@ -239,14 +238,16 @@ def plan_of(
     )
 
 
-def planned_network(network: PrivateNetwork, layers: Sequence[Layer], target: int) -> PlannedNetwork:
-    """Return a private network of a plan that gives it the MTU `target`."""
-    mtus = [one.mtu_before for one in layers if one.role == "port" and network.name in one.networks]
+def _planned(network: PrivateNetwork, layers: Sequence[Layer]) -> PlannedNetwork:
+    """Return a private network with the MTU that its ports get."""
+    ports = [one for one in layers if one.role == "port" and network.name in one.networks]
+    before = network.mtu if isinstance(network.mtu, int) else min(port.mtu_before for port in ports)
+    is_changed = any(port.mtu_after != port.mtu_before for port in ports)
     return PlannedNetwork(
         name=network.name,
         subnet=network.subnet,
-        mtu_before=network.mtu if isinstance(network.mtu, int) else min(mtus),
-        mtu_after=target,
+        mtu_before=before,
+        mtu_after=min(port.mtu_after for port in ports) if is_changed else before,
         addresses={port.node: port.ip for port in network.ports},
     )
 
@@ -256,8 +257,7 @@ def look_of(cluster: Cluster, plan: Plan) -> ObservedState:
     setups = [setup for setup in cluster.read_setups() if setup.name in plan.nodes]
     mtus: dict[str, dict[str, int]] = {}
     for layer in plan.layers:
-        node = cluster.node(layer.node)
-        if node and (interface := node.interface(layer.interface)):
+        if interface := interface_of(cluster, layer):
             mtus.setdefault(layer.node, {})[layer.interface] = interface.mtu
     return ObservedState(
         boot_ids={s.name: s.boot_id for s in setups if isinstance(s.boot_id, str)},
