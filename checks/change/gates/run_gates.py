@@ -192,9 +192,7 @@ def mtu_changed(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
         remedy = NextStep("Continue it to its signature.", own=(OwnCommand("status", program=CHANGE),))
     else:
         sentence = f"No change to MTU {target} was opened on this node during the experiment, and signed off."
-        remedy = NextStep(
-            "Change the MTU, with its own gates.", own=(OwnCommand("new", f"--to {target}", CHANGE),), is_change=True
-        )
+        remedy = NextStep("Change the MTU, with its own gates.", own=(OwnCommand("new", f"--to {target}", CHANGE),))
     yield NOT_CHANGED.finding(
         Status.FAIL,
         sentence,
