@@ -45,7 +45,10 @@ def written(text: Text, write: Callable[[OwnCommand], str] = lambda command: f"`
 def joined(*texts: Text) -> Text:
     """Return the texts as one, with a space between them; empty ones are left out."""
     parts: list[str | OwnCommand] = []
-    for text in texts:
-        if text:
-            parts += [*([" "] if parts else []), *((text,) if isinstance(text, str) else text)]
-    return parts[0] if len(parts) == 1 and isinstance(parts[0], str) else tuple(parts)
+    for text in filter(None, texts):
+        for part in (*((" ",) if parts else ()), *((text,) if isinstance(text, str) else text)):
+            if parts and isinstance(part, str) and isinstance(last := parts[-1], str):
+                parts[-1] = last + part
+            else:
+                parts.append(part)
+    return tuple(parts) if any(isinstance(part, OwnCommand) for part in parts) else "".join(map(str, parts))

@@ -9,7 +9,7 @@ from checks.change.plan.command_block import Commands, Who
 from checks.change.progress.change_events import AnyEvent, GateResult, ObservedState, Verified
 from checks.change.record.change_journal import ChangeJournal
 from checks.model.facts import BeforeAfter
-from checks.model.finding import Status
+from checks.model.finding import NextStep, Status
 
 WHO = "oracle@rac1"
 OBSERVED = ObservedState(
@@ -79,7 +79,7 @@ def verification(
         GateResult(
             check="kept-mtu", status=status, text=texts[status], node=f"rac{number}",
             sentence="" if status is Status.PASS else f"eth1 of rac{number} would come up at 1500.",
-            next=() if status is Status.PASS else ("Set it in its connection, too.",),
+            next=() if status is Status.PASS else (NextStep("Set it in its connection, too."),),
         )
         for number, status in enumerate(statuses, 1)
     )  # fmt: skip

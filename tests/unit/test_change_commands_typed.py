@@ -36,7 +36,8 @@ def piped(step: Step) -> int:
 
 def own(step: Step) -> int:
     """racwire's own commands."""
-    return bool(step.gates) + (len(step.attest_for) or 1 if step.attest else 0)
+    attested = len(step.attest_for) or 1 if step.attest else 0
+    return bool(step.gates) + attested + sum(len(block.own) for block in step.commands)
 
 
 def totals(plan: Plan) -> tuple[int, int, int]:
@@ -47,7 +48,7 @@ def totals(plan: Plan) -> tuple[int, int, int]:
     )
 
 
-@pytest.mark.parametrize(("way", "most"), [("to 9000", (58, 27, 19)), ("to 1500", (53, 22, 18))])
+@pytest.mark.parametrize(("way", "most"), [("to 9000", (57, 26, 20)), ("to 1500", (52, 21, 19))])
 def test_the_number_of_commands_does_not_grow_unnoticed(way, most):
     plan = PLANS[way]()
     table = [f"{step.id:15} {lines(step):3} {piped(step):3} {own(step):3}" for step in plan.steps]

@@ -82,8 +82,8 @@ def test_lines_for_a_shell_are_piped_as_they_are_and_their_heading_stays_a_comme
     code, out, _ = racwire("next", "--commands", "--node", "rac1")
     heading, line = out.decode().splitlines()
     assert code == 0
-    assert heading.startswith("# As root on rac1: ")
-    assert heading.endswith("reboot")
+    assert heading.startswith("# As root on rac1, ")
+    assert heading.endswith("reboot:")
     assert "\x1b" not in heading
     assert line == f"true '{OBEYED}'"
     code, out, err = racwire("next", "--commands", "--node", "rac1", "--format", "json")

@@ -35,6 +35,7 @@ from checks.model.facts import (
 from checks.model.facts.grid import Clusterware
 from checks.model.finding import Status
 from checks.model.networks import private_networks
+from checks.model.own_command import written
 from checks.model.settings import Settings
 from checks.plugins.rp_filter import STRICT
 from tests.fixtures.change_plans import to_change
@@ -383,7 +384,7 @@ def test_the_rollback_looks_at_the_old_networks_only():
     rolled = back("interconnect", plan)
     assert [network.name for network in rolled.networks if not network.until] == ["192.168.10.0/24", "192.168.11.0/24"]
     assert "back from add network eth3" in rolled.goal
-    assert any("lines of oifcfg from before" in remark for remark in rolled.remarks)
+    assert any("lines of oifcfg from before" in remark for remark in map(written, rolled.remarks))
 
 
 def test_what_the_plan_wants_in_the_registry_never_goes_back_to_an_earlier_step():

@@ -22,6 +22,7 @@ from checks.model.facts import (
     StaleHome,
     Unknown,
 )
+from checks.model.own_command import written
 from checks.model.settings import DatabaseSettings, Settings
 from checks.run.check_discovery import discover
 from tests.fixtures.change_plans import (
@@ -82,7 +83,7 @@ def test_a_switch_that_must_be_reloaded_is_raised_while_nothing_runs_over_it():
     plan = plan_for(to_change(), switches=("catalyst-3750",))
     order = [step.id for step in plan.steps]
     assert order.index("stack-down") < order.index("switch") < order.index("set-mtu")
-    assert "Clusterware still runs" in plan_for(to_change()).step("switch").what
+    assert "Clusterware still runs" in written(plan_for(to_change()).step("switch").what)
 
 
 def test_nothing_is_stopped_before_backups_for_the_rollback_exist():
@@ -135,7 +136,7 @@ def test_haip_addresses_are_pinged_before_the_databases_open_where_the_nodes_had
     plan = plan_for(to_change(nodes))
     gates = {step.id: [gate.check for gate in step.gates] for step in plan.steps}
     assert [step for step, checks in gates.items() if "haip-path" in checks] == ["other-nodes", "interconnect"]
-    assert "between the HAIP addresses too" in plan.step("other-nodes").what
+    assert "between the HAIP addresses too" in written(plan.step("other-nodes").what)
     alone = plan_for(to_change([nodes[0], node(2, 1500)]))
     assert not any(gate.check == "haip-path" for step in alone.steps for gate in step.gates)
 
@@ -171,8 +172,10 @@ def test_a_private_vlan_on_a_bond_is_raised_from_the_members_up_without_the_publ
     run_time = [shlex.split(line)[4] for line in lines_of(plan, "set-mtu", "rac1") if line.startswith("ip link")]
     assert run_time == [layer.interface for layer in layers]
     assert "dev bond0.10 " not in " ".join(lines_of(plan, "set-mtu"))
-    assert any("bond0 of rac1 also carries networks that are not private" in remark for remark in plan.remarks)
-    assert any("9022 bytes" in remark for remark in plan.remarks)
+    assert any(
+        "bond0 of rac1 also carries networks that are not private" in remark for remark in map(written, plan.remarks)
+    )
+    assert any("9022 bytes" in remark for remark in map(written, plan.remarks))
 
 
 def test_a_public_vlan_on_a_raised_bond_gets_its_present_mtu_for_the_next_boot():
@@ -204,7 +207,7 @@ def test_infiniband_is_changed_with_its_own_commands():
         built = with_setup(built, name, infiniband_modes={"ib0": "connected", "ib1": "connected"})
     plan = plan_for(built, 65520)
     assert "nmcli connection modify ib0 infiniband.mtu 65520" in lines_of(plan, "set-mtu", "rac1")
-    assert "InfiniBand fabric" in plan.step("switch").what
+    assert "InfiniBand fabric" in written(plan.step("switch").what)
     assert default_target(report_of(built)) is None
 
 
@@ -249,7 +252,7 @@ def test_gates_that_need_a_database_exist_only_with_a_configured_database():
 
 def test_remarks_explain_the_effects_of_the_target():
     nodes = nodes_with_haip()
-    remarks = " ".join(plan_for(to_change(nodes)).remarks)
+    remarks = " ".join(map(written, plan_for(to_change(nodes)).remarks))
     assert "A block of 8 KB is sent in 6 packets at MTU 1500, and in 1 at MTU 9000." in remarks
     assert "HAIP has one address" in remarks
     assert "oifcfg needs no change" in remarks
@@ -260,12 +263,14 @@ def test_larger_blocks_are_still_fragmented_and_a_remark_says_so():
     built = msgspec.structs.replace(
         to_change(), database=msgspec.structs.replace(database(), block_size_bytes=32768, parameters=Unknown("-"))
     )
-    assert any("4 at MTU 9000. The kernel still fragments it" in remark for remark in plan_for(built).remarks)
+    assert any(
+        "4 at MTU 9000. The kernel still fragments it" in remark for remark in map(written, plan_for(built).remarks)
+    )
 
 
 def test_an_instance_that_clusterware_does_not_know_is_named():
     built = with_setup(to_change(), "rac2", instances=("+ASM2", "prod2", "xe"))
-    assert any("xe on rac2 also runs" in remark for remark in plan_for(built).remarks)
+    assert any("xe on rac2 also runs" in remark for remark in map(written, plan_for(built).remarks))
 
 
 def test_the_reason_of_an_acceptance_is_in_the_plan_with_its_subject():
@@ -277,7 +282,7 @@ def test_the_reason_of_an_acceptance_is_in_the_plan_with_its_subject():
     assert "rac2" in accepted.title
     assert accepted.reason == "kept by our own script, see ticket 7"
     by_hand = [block for block in plan.step("set-mtu").commands if block.by_hand]
-    assert "racwire found no network service that configures eth1, eth2" in by_hand[0].note
+    assert "racwire found no network service that configures eth1, eth2" in written(by_hand[0].note)
 
 
 def test_the_state_for_later_comparison_is_recorded():

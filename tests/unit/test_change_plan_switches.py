@@ -6,6 +6,7 @@ from checks.change.session.vendors_file import load_kinds
 from checks.model.facts import (
     LldpNeighbour,
 )
+from checks.model.own_command import written
 from checks.model.settings import Settings
 from tests.fixtures.change_plans import (
     plan_for,
@@ -31,7 +32,7 @@ def test_without_a_known_vendor_of_the_switch_there_are_questions_and_how_to_nam
     plan = plan_for(to_change(), settings=Settings())
     (questions,) = plan.step("switch").commands
     assert all(line.startswith("# ") for line in questions.lines)
-    assert "`racwire explain switches` lists the kinds that racwire knows" in questions.note
+    assert "`racwire explain switches` lists the kinds that racwire knows" in written(questions.note)
     assert plan.step("switch").attest
 
 

@@ -25,6 +25,7 @@ from checks.model.facts import (
     UnreadNode,
     Verdict,
 )
+from checks.model.own_command import written
 from tests.fixtures.change_plans import infiniband, plan_for, stacked, to_change, with_setup
 from tests.fixtures.clusters import Route, cluster, node, path, with_interface, with_paths
 from tests.fixtures.reports import report_of
@@ -75,7 +76,7 @@ def test_a_failure_is_named_by_its_code_and_can_be_accepted_with_a_reason():
 def test_a_black_hole_prevents_raising_and_is_cured_by_lowering():
     holed = lost(to_change([node(1), node(2)]), Verdict.BLACK_HOLE)
     assert "IC-PATH-003" not in found(holed, 1500)
-    assert any("fixed by this change" in remark for remark in plan_for(holed, 1500).remarks)
+    assert any("fixed by this change" in remark for remark in map(written, plan_for(holed, 1500).remarks))
     assert "IC-PATH-003" in found(holed, 8000)
 
 

@@ -169,7 +169,9 @@ def test_the_reason_why_no_change_is_shown_comes_first():
     assert shown.splitlines()[0] == " Line 3 of a.change is damaged."
 
 
-UNREAD = Obstacle(code="CH-START-001", title="rac3 not read", sentence="rac3 could not be read.", next=("Mend ssh.",))
+UNREAD = Obstacle(
+    code="CH-START-001", title="rac3 not read", sentence="rac3 could not be read.", next=(NextStep("Mend ssh."),)
+)
 LOST = Obstacle(code="IC-LOST-002", title="blocks lost", sentence="37 blocks were lost.", acceptable=True)
 
 

@@ -152,9 +152,7 @@ def mtu_changed(at: GatePlace) -> Iterator[Finding]:
         sentence = f"The change {last.id} ({last.headline}) is not signed off yet."
         yield at.fails(NOT_CHANGED, "still open", sentence, proceed, elsewhere)
     else:
-        begin = NextStep(
-            "Change the MTU, with its own gates.", own=(OwnCommand("new", f"--to {target}", CHANGE),), is_change=True
-        )
+        begin = NextStep("Change the MTU, with its own gates.", own=(OwnCommand("new", f"--to {target}", CHANGE),))
         sentence = f"No change to MTU {target} was opened on this node during the experiment, and signed off."
         yield at.fails(NOT_CHANGED, "no change", sentence, begin, elsewhere)
 
