@@ -16,7 +16,7 @@ from checks.measure.bench import Bench, Progress, Sent
 from checks.measure.far_end.far_process import FarEnd
 from checks.measure.far_end.programs import sha256_of
 from checks.measure.fragment_trial import try_fragments
-from checks.measure.harm_signs import EVERY_S, HarmSigns, QuietPath, most_silence_s
+from checks.measure.harm_signs import EVERY_S, HarmSigns, QuietPath
 from checks.measure.link_use import LinkUse
 from checks.measure.load_plan import Consent
 from checks.measure.load_refusals import PATH_CHECKS, LoadRefusal, failing_paths, load_refusals
@@ -30,6 +30,7 @@ from checks.model.facts import Unknown
 from checks.model.measurement import MeasuredPath, Measurement
 from checks.model.settings import DatabaseSettings, Settings
 from checks.model.wording import continued
+from checks.rules.load_harm import most_silence_s
 from checks.run.check_discovery import discover
 from checks.run.engine import Engine
 from checks.run.events import RunFinished

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from checks.model.check import InfoKind, Kind, PassKind, UnknownKind, check
 from checks.model.facts import Bond, Cluster, CounterGroup, Unknown, Unread
 from checks.model.finding import Finding, NextStep, Status
-from checks.model.networks import layers_below
+from checks.model.networks import layers_of
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.shared.host_facts import HOST_TOPIC, hosts_of
 from checks.rules.member_shares import Balance, judge_balance
@@ -128,7 +128,7 @@ def _places(cluster: Cluster) -> list[tuple[str, str, Bond]]:
             host, node, top = hosts_of(cluster).get(port.node), cluster.node(port.node), cluster.interface(port)
             if host is None or node is None or top is None or isinstance(host.bonds, Unknown):
                 continue
-            below = {top.name, *(lower.name for _, lower, _ in layers_below(node, top))}
+            below = {layer.name for layer in layers_of(node, top)}
             for bond in host.bonds:
                 if bond.name in below and sum(m.mii_status == "up" for m in bond.members) > 1:
                     found.setdefault((port.node, bond.name), (port.node, network.name, bond))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from checks.model.check import FailKind, PassKind, UnknownKind, WarnKind, check
+from checks.model.check import FailKind, Kind, PassKind, UnknownKind, WarnKind, check
 from checks.model.effect import Effect
 from checks.model.facts import Cluster, Port, PrivateNetwork, Unknown
-from checks.model.finding import Finding, NextStep
+from checks.model.finding import FAULTS, Finding, NextStep
 from checks.model.networks import layers_below, subnet_of
 from checks.model.observation import Observation
 from checks.model.wording import counted, listed
@@ -16,6 +16,7 @@ from checks.plugins.shared.engineered_notes import by_the_vendor
 from checks.plugins.shared.path_text import safe_change, short_name
 from checks.plugins.shared.route_remedy import without_mtu
 from checks.rules.engineered import is_engineered
+from checks.rules.link_states import layer_mtu_status
 from checks.rules.observed.states import read_on, state
 
 _CAUSE_5 = "MOS 563566.1, causes 5 and 12"
@@ -34,7 +35,7 @@ NO_MAJORITY = FailKind(
     "Large packets pass in one direction and are dropped in the other. The nodes do not show which MTU is intended.",
     (_CAUSE_5,),
 )
-LAYER_BELOW = FailKind(
+LAYER_BELOW = Kind(
     "IC-MTU-004",
     "A layer below a private interface has a smaller MTU than the interface",
     "The interface accepts packets that the bond member, VLAN parent or bridge port below it cannot send. They are "
@@ -71,9 +72,9 @@ NETWORKS_DIFFER = WarnKind(
 def mtu_consistency(cluster: Cluster) -> Iterator[Finding]:
     """Compares the MTU of each private network over all nodes and layers.
 
-    The MTU of the network is the MTU of most of its ports. The interface of each node and the members of a bond must
-    have this MTU; the parent of a VLAN and the ports of a bridge must have at least this MTU; no route to the subnet
-    may set a smaller one. This check cannot read the switches between the nodes; df-ping tests them.
+    The MTU of the network is the MTU of most of its ports. The interface of each node must have this MTU; bond
+    members, the parent of a VLAN and the ports of a bridge must have at least this MTU; no route to the subnet may set
+    a smaller one. This check cannot read the switches between the nodes; df-ping tests them.
     """
     if isinstance(cluster.networks, Unknown):
         return
@@ -98,10 +99,18 @@ def mtu_consistency(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _agree(cluster: Cluster, network: PrivateNetwork, mtu: int) -> Finding:
+    larger = [
+        f"{node.name}: {lower.name}, {relation}, {lower.mtu}"
+        for port in network.ports
+        if (node := cluster.node(port.node)) and (top := node.interface(port.interface))
+        for relation, lower in layers_below(node, top)
+        if lower.mtu > mtu
+    ]
+    verb = "carries" if larger else "has"
     return AGREE.finding(
-        f"Every layer of {counted(len(network.ports), 'node')} has MTU {mtu} on {network.name}.",
+        f"Every layer of {counted(len(network.ports), 'node')} {verb} MTU {mtu} on {network.name}.",
         subject=f"{short_name(network)} {mtu}",
-        seen=tuple(f"{p.node}: {p.interface} {_mtu_of(cluster, p)}" for p in network.ports),
+        seen=(*(f"{p.node}: {p.interface} {_mtu_of(cluster, p)}" for p in network.ports), *larger),
         evidence=_evidence(network),
         network=network.name,
         observed=read_on("mtu", [port.node for port in network.ports], network.name, mtu),
@@ -181,11 +190,13 @@ def _below(cluster: Cluster, network: PrivateNetwork) -> Iterator[Finding]:
         top = node.interface(port.interface) if node else None
         if node is None or top is None:
             continue
-        for relation, lower, must_equal in layers_below(node, top):
-            if lower.mtu < top.mtu or (must_equal and lower.mtu != top.mtu):
+        for relation, lower in layers_below(node, top):
+            status = layer_mtu_status(lower.mtu, [top.mtu])
+            if status in FAULTS:
                 yield LAYER_BELOW.finding(
                     f"{lower.name}, {relation} on {node.name}, has MTU {lower.mtu}; "
                     f"{top.name} on {network.name} has {top.mtu}.",
+                    status=status,
                     subject=f"{node.name} {lower.name} {lower.mtu}",
                     data={
                         "interface": lower.name,
@@ -194,7 +205,7 @@ def _below(cluster: Cluster, network: PrivateNetwork) -> Iterator[Finding]:
                         "expected_mtu_bytes": top.mtu,
                     },
                     seen=(f"{node.name}: {lower.name} {lower.mtu}", f"{node.name}: {top.name} {top.mtu}"),
-                    expected=(f"{lower.name} with {'' if must_equal else 'at least '}MTU {top.mtu}",),
+                    expected=(f"{lower.name} with at least MTU {top.mtu}",),
                     next=[_inspect([port]), _set_mtu(cluster, top.mtu, [Port(node.name, lower.name, port.ip)])],
                     evidence=[(node.name, "interfaces")],
                     network=network.name,

@@ -23,7 +23,7 @@ from checks.model.facts import (
     Unknown,
 )
 from checks.model.finding import FAULTS, Finding, Status
-from checks.model.networks import is_haip, layers_below, subnet_of
+from checks.model.networks import is_haip, layers_of, subnet_of
 from checks.model.observation import Fate
 from checks.model.wording import listed
 
@@ -117,7 +117,7 @@ def changed_values(cluster: Cluster) -> Iterator[ChangedValue]:
 
 def _of_nics(network: PrivateNetwork, node: Node, top: Interface, states: Sequence[NicState]) -> Iterator[ChangedValue]:
     now = {state.name: state for state in states}
-    for nic in (top, *(lower for _, lower, _ in layers_below(node, top))):
+    for nic in layers_of(node, top):
         state = now.get(nic.name)
         if state is None:
             continue

@@ -10,7 +10,7 @@ from enum import Enum
 
 from checks.model.facts import AddressProbes, Cluster, Interface, Neighbour, Node, PrivateNetwork, Unknown
 from checks.model.finding import Status
-from checks.model.networks import layers_below
+from checks.model.networks import layers_below, layers_of
 from checks.rules.arp_places import answers
 
 IN_USE = ("reachable", "permanent", "noarp", "delay", "probe")
@@ -173,8 +173,8 @@ def _whose(peer: Node, nic: Interface, mac: str, state: str) -> tuple[Whose, str
     # The members of a bond answer with MAC addresses of their own in mode balance-alb, and after a failover with
     # fail_over_mac.
     # What lies on the NIC, such as a macvlan, is on the same cable, and the kernel answers there too (arp_ignore 0).
-    upon = [i for i in peer.interfaces if any(lower.name == nic.name for _, lower, _ in layers_below(peer, i))]
-    own = [nic, *(lower for _, lower, _ in layers_below(peer, nic)), *upon]
+    upon = [i for i in peer.interfaces if any(lower.name == nic.name for _, lower in layers_below(peer, i))]
+    own = [*layers_of(peer, nic), *upon]
     if mac in (i.mac_address.casefold() for i in own):
         return Whose.OWN, ""
     other = next((i.name for i in peer.interfaces if i.mac_address.casefold() == mac), "")

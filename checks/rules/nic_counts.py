@@ -17,7 +17,7 @@ from checks.model.facts import (
 )
 from checks.model.finding import Status
 from checks.model.known_instances import active, node_of
-from checks.model.networks import layers_below, nics_of
+from checks.model.networks import layers_of, nics_of
 from checks.rules.changed_meanwhile import ReadAgain, changed_values
 from checks.rules.driver_counts import DriverSign, driver_signs
 from checks.rules.lost_blocks import loss_of
@@ -129,7 +129,7 @@ def private_nics_counted(cluster: Cluster, changes: Sequence[CounterChange]) -> 
             if node is None or top is None or change is None:
                 continue
             lowest = set(nics_of(cluster, port))
-            for interface in (top, *(lower for _, lower, _ in layers_below(node, top))):
+            for interface in layers_of(node, top):
                 counts, key = change.machine.nic(interface.name), (port.node, interface.name)
                 if counts is None:
                     continue

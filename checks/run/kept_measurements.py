@@ -19,7 +19,7 @@ import msgspec
 
 from checks.model.facts import RecentLoad
 from checks.model.measurement import FORMAT, Measurement
-from checks.model.sanitize import sanitize
+from checks.model.sanitize import has_a_number_without_end, sanitize
 from checks.model.sound_measurement import is_sound
 from checks.run.directories import state_directory
 from checks.whole_files import OutputError, OutputFile, write_whole
@@ -35,8 +35,6 @@ _RECENT = timedelta(minutes=5)
 """The time after its end in which a measurement is a fact about a run; the rules judge by ipfrag_time, mostly 30 s."""
 _ENDING = ".json"
 _UNSAFE = re.compile(r"[^A-Za-z0-9_-]")
-_NUMBER_WITHOUT_END = re.compile(rb"[:,\[]\s*-?[0-9]{21}")
-"""A number with more digits than 64 bits have: arithmetic with it has no limit."""
 _NAME = re.compile(r"[a-z]+-[0-9]{8}-[0-9]{6}(-[0-9]{1,2})?\.json")
 """The name of a kept result; another file in the directory is a person's own and stays."""
 _MOST_ALIKE = 100
@@ -105,7 +103,7 @@ def measurement_in(data: bytes, name: object) -> Measurement:
                 f"{name} is the result of a measurement of the kind {sanitize(kind)[:40]!r}, which this racwire does "
                 "not know."
             )
-        if _NUMBER_WITHOUT_END.search(data):
+        if has_a_number_without_end(data):
             raise MeasurementFileError(f"{name} could not be read: a number in it is larger than anything measured.")
         found = msgspec.json.decode(data, type=Measurement)
     except msgspec.ValidationError as error:

@@ -1,4 +1,4 @@
-"""The structure of the code base: sizes, names, imports, and where thresholds are read.
+"""The structure of the code base: sizes, names, imports, where thresholds are read and statuses chosen.
 
 Each rule lists its exceptions in `EXCEPTIONS`; the list only shrinks.
 """
@@ -51,6 +51,8 @@ ENTRY_POINTS = {
 FOLDER_NAMES = {"__init__", "__main__", "screen", "lines", "keys"}
 """Names that each folder of a screen can have."""
 
+STATUS_DECLARED = ("checks.rules", "checks.model.finding", "checks.model.check")
+"""Where statuses are chosen; where they are ranked, and where a kind of finding declares its own."""
 TEXTUAL_ROOMS = ("tui.console", "tui.screens", "tui.widgets", "tui.terminal")
 VAGUE_NAMES = {"plan", "utils", "helpers", "misc", "common", "kept", "given", "evidence"}
 
@@ -205,6 +207,35 @@ def thresholds_read_elsewhere() -> Iterator[str]:
             yield module.name
 
 
+def status_chosen_elsewhere() -> Iterator[str]:
+    """Modules outside `checks.rules` that choose between statuses: FAIL or WARN as a value, not in a comparison."""
+    for module in modules().values():
+        if not module.name.startswith(STATUS_DECLARED) and any(_chosen_statuses(module.tree)):
+            yield module.name
+
+
+def _chosen_statuses(tree: ast.AST) -> Iterator[int]:
+    """The lines where `Status.FAIL` or `Status.WARN` is assigned, returned, passed, or what a mapping has for a key."""
+    above = {below: node for node in ast.walk(tree) for below in ast.iter_child_nodes(node)}
+    for node in ast.walk(tree):
+        if not (
+            isinstance(node, ast.Attribute) and node.attr in ("FAIL", "WARN") and ast.unparse(node.value) == "Status"
+        ):
+            continue
+        within: ast.AST = node
+        while isinstance(above[within], ast.IfExp | ast.BoolOp | ast.Tuple | ast.List | ast.Set | ast.keyword):
+            within = above[within]
+        user = above[within]
+        is_key = isinstance(user, ast.Dict) and within in user.keys
+        called = user.func.attr if isinstance(user, ast.Call) and isinstance(user.func, ast.Attribute) else ""
+        if not (
+            is_key
+            or called in ("count", "isdisjoint")
+            or isinstance(user, ast.Compare | ast.MatchValue | ast.Attribute)
+        ):
+            yield node.lineno
+
+
 def repeated_module_names() -> Iterator[str]:
     """Module names that occur twice in one package tree."""
     for package in PACKAGES:
@@ -252,6 +283,7 @@ RULES = {
         repeated_classes,
         import_circles,
         thresholds_read_elsewhere,
+        status_chosen_elsewhere,
         repeated_module_names,
         vague_names,
         textual_elsewhere,
@@ -259,7 +291,15 @@ RULES = {
     )
 }
 
-EXCEPTIONS: dict[str, set[str]] = {}
+_GATES = (
+    "backup_gates boot_gates configuration_gates load_database_gates members_gate mtu_gates network_gates "
+    "other_users_gate path_gates reach_gates recording_gates registry_gates run_gates service_gates settings_gates "
+    "socket_gate stack_gates"
+)
+EXCEPTIONS: dict[str, set[str]] = {
+    # A gate holds or does not hold: the gates are to get their statuses from one rule.
+    "status_chosen_elsewhere": {f"checks.change.gates.{name}" for name in _GATES.split()},
+}
 
 
 @pytest.mark.parametrize("name", RULES)
@@ -267,3 +307,20 @@ def test_the_code_keeps_the_house_rules(name: str) -> None:
     broken, known = set(RULES[name]()), EXCEPTIONS.get(name, set())
     assert not broken - known, f"{RULES[name].__doc__}"
     assert not known - broken, "these keep the rule: take them off the list"
+
+
+@pytest.mark.parametrize(
+    ("line", "is_choice"),
+    [
+        ("a = Status.FAIL if lost > most else Status.PASS", True),
+        ("a = slow and Status.WARN or Status.PASS", True),
+        ("def f(): return (Status.WARN, 'slow')", True),
+        ("LOST.finding('Lost.', status=Status.FAIL)", True),
+        ("a = {Verdict.LOSS: Status.FAIL}[verdict]", True),
+        ("a = {Status.FAIL: 'F', Status.WARN: 'W'}[status]", False),
+        ("a = status in (Status.FAIL, Status.WARN) or report.count(Status.FAIL)", False),
+        ("LOST.finding('Lost.', status=loss_status(percent, limits))", False),
+    ],
+)
+def test_a_chosen_status_is_seen(line: str, is_choice: bool) -> None:
+    assert any(_chosen_statuses(ast.parse(line))) is is_choice

@@ -8,13 +8,14 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from checks.measure.harm_signs import EVERY_S, HarmSigns, QuietPath, most_silence_s
+from checks.measure.harm_signs import EVERY_S, HarmSigns, QuietPath
 from checks.measure.load_refusals import failing_paths, load_refusals, standing_refusals
 from checks.measure.preparing import name_of
 from checks.model.facts import NodeSetup, Unknown, UnreadNode
 from checks.model.finding import Finding, Status
 from checks.model.measurement import MeasuredPath
 from checks.model.settings import ClusterSettings, Settings
+from checks.rules.load_harm import most_silence_s
 from checks.traffic.samples import CpuTime, Gap, InstanceSample, InterfaceCounts, NodeSample
 from tests.fixtures import clusters
 

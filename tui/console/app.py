@@ -44,7 +44,7 @@ from tui.console.messages import (
 from tui.console.presets import PresetFile
 from tui.console.run_worker import RunWorker
 from tui.console.takeaway import keep_commands
-from tui.console.theme import ThemeMixin, theme_of
+from tui.console.theme import ROLE_RULES, ThemeMixin, theme_of
 from tui.screens.base import ConsoleScreen
 
 if TYPE_CHECKING:
@@ -67,6 +67,7 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, CommandLine, ThemeMixin, Sa
 
     TITLE = "racwire"
     CSS_PATH = "app.tcss"
+    CSS = ROLE_RULES
     ENABLE_COMMAND_PALETTE = False
     ALLOW_SELECT = False
     DEFAULT_MODE = "checks"

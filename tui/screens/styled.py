@@ -1,4 +1,4 @@
-"""The base of all screens: it styles the roles of `tui.text.line` and continues after an internal error."""
+"""The base of all screens: it styles the roles of `tui.colours` and continues after an internal error."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import ClassVar
 
 from textual.screen import Screen, ScreenResultType
 
+from tui.colours import ROLES
 from tui.console.error_guard import Guarded
 from tui.terminal.cells import CellCompositor, can_move
-from tui.text.line import ROLES
 
 
 class StyledScreen(Guarded, Screen[ScreenResultType]):

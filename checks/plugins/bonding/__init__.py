@@ -8,7 +8,7 @@ from checks.model.check import InfoKind, Kind, PassKind, UnknownKind, WarnKind, 
 from checks.model.effect import Effect
 from checks.model.facts import Bond, Cluster, Unknown, Unread
 from checks.model.finding import Finding, NextStep
-from checks.model.networks import layers_below
+from checks.model.networks import layers_of
 from checks.model.wording import counted, listed
 from checks.plugins.bonding.arp_targets import FAILED, OUT_OF_REACH, UNANSWERED, arp_findings
 from checks.plugins.bonding.bond_faults import (
@@ -144,7 +144,7 @@ def _places(cluster: Cluster) -> tuple[list[BondPlace], dict[str, Unread]]:
             if node is None or top is None or port.node not in known:
                 continue
             bonds = {bond.name: bond for bond in known[port.node]}
-            for interface in (top, *(lower for _, lower, _ in layers_below(node, top))):
+            for interface in layers_of(node, top):
                 if bond := bonds.get(interface.name):
                     found.setdefault((port.node, bond.name), BondPlace(node, network.name, bond))
                 elif interface.kind == "bond":

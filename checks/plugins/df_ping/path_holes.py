@@ -120,7 +120,7 @@ def _smaller_below(cluster: Cluster, network: PrivateNetwork, paths: list[PathPr
         f"{lower.name}, {relation} on {node.name}, has MTU {lower.mtu}"
         for port in network.ports
         if port.node in ends and (node := cluster.node(port.node)) and (top := node.interface(port.interface))
-        for relation, lower, _ in layers_below(node, top)
+        for relation, lower in layers_below(node, top)
         if lower.mtu < paths[0].expected_mtu
     ]
 

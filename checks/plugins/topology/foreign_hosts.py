@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from checks.model.check import InfoKind, Kind, WarnKind
 from checks.model.facts import Cluster, Neighbour, Node, PrivateNetwork, Unknown
 from checks.model.finding import Finding, NextStep
-from checks.model.networks import layers_below
+from checks.model.networks import layers_of
 from checks.model.observation import Observation
 from checks.model.wording import counted, few, listed
 from checks.plugins.shared.grouping import alike, briefly, named, some
@@ -119,7 +119,7 @@ def _switch(cluster: Cluster, node: Node, entry: Neighbour, mac: str) -> str:
     setup, top = cluster.setup(node.name), node.interface(entry.interface)
     if setup is None or isinstance(setup.lldp, Unknown) or top is None:
         return ""
-    below = {top.name, *(lower.name for _, lower, _ in layers_below(node, top))}
+    below = {layer.name for layer in layers_of(node, top)}
     return next(
         (
             n.switch or n.chassis

@@ -9,7 +9,7 @@ from checks.model.check import InfoKind, WarnKind
 from checks.model.effect import Effect
 from checks.model.facts import Cluster, Clusterware, HostSetup, Node, PrivateNetwork, Unknown
 from checks.model.finding import Finding, NextStep
-from checks.model.networks import in_subnet, layers_below, nics_of, private_nics_of
+from checks.model.networks import in_subnet, layers_of, nics_of, private_nics_of
 from checks.model.wording import listed
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.shared.host_facts import HOST_TOPIC, hosts_of
@@ -93,7 +93,7 @@ def _rate(cluster: Cluster, node: Node, name: str) -> int | None:
     top = node.interface(name)
     if top is None or not top.is_up:
         return None
-    below = [top, *(lower for _, lower, _ in layers_below(node, top))]
+    below = layers_of(node, top)
     names = {i.name for i in below}
     lowest = [i for i in below if not names.intersection((*i.members, i.parent))]
     speeds = [i.speed_mbps for i in lowest if i.is_up]
@@ -190,7 +190,7 @@ def _tag(cluster: Cluster, network: PrivateNetwork, node: str) -> int | None:
     top = cluster.interface(port) if port else None
     if port is None or top is None or read is None:
         return None
-    below = (top, *(lower for _, lower, _ in layers_below(read, top)))
+    below = layers_of(read, top)
     if vlans := [i for i in below if i.kind == "vlan"]:
         return vlans[0].vlan
     setup = cluster.setup(node)
