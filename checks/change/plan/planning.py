@@ -32,7 +32,7 @@ from checks.change.steps import expected_minutes
 from checks.change.steps.draft import Draft
 from checks.change.steps.recording_commands import options_of
 from checks.model.check import Check
-from checks.model.facts import Cluster, Clusterware, Database, Managed, PrivateNetwork, Unknown
+from checks.model.facts import Cluster, Clusterware, Database, PrivateNetwork, Unknown, part_of
 from checks.model.finding import Finding, Status
 from checks.model.own_command import Text
 from checks.model.report import Report
@@ -45,54 +45,37 @@ def databases_of(cluster: Cluster) -> tuple[PlannedDatabase, ...]:
 
     If Clusterware does not list databases, the result is the connected database. `instances` maps nodes to instances.
     """
-    managed = cluster.managed
-    if isinstance(managed, Managed) and not isinstance(managed.databases, Unknown):
+    managed_ones = part_of(cluster.managed, lambda managed: managed.databases)
+    if not isinstance(managed_ones, Unknown):
+        running = [one for one in managed_ones if isinstance(one.instances, Unknown) or one.instances]
         return tuple(
-            PlannedDatabase(
-                name=d.name,
-                instances={}
-                if isinstance(d.instances, Unknown)
-                else {node: instance for instance, node in d.instances},
-                block_bytes=_block(cluster, d.name),
-                services=None if isinstance(d.instances, Unknown) else d.services,
-                pluggables=_pluggables(cluster, d.name),
-            )
-            for d in managed.databases
-            if isinstance(d.instances, Unknown) or d.instances
+            _planned_database(cluster, one.name, {}, None)
+            if isinstance(one.instances, Unknown)
+            else _planned_database(cluster, one.name, {node: name for name, node in one.instances}, one.services)
+            for one in running
         )
     if isinstance(cluster.database, Database):
-        name = cluster.database.name
         instances = {_node(cluster, i.host): i.name for i in cluster.database.instances}
-        return (
-            PlannedDatabase(
-                name=name,
-                instances=instances,
-                block_bytes=_block(cluster, name),
-                pluggables=_pluggables(cluster, name),
-            ),
-        )
+        return (_planned_database(cluster, cluster.database.name, instances, None),)
     return ()
+
+
+def _planned_database(
+    cluster: Cluster, name: str, instances: dict[str, str], services: tuple[tuple[str, str], ...] | None
+) -> PlannedDatabase:
+    """Return a database, with its block size and its open PDBs if it is the connected one."""
+    if not isinstance(cluster.database, Database) or cluster.database.name.casefold() != name.casefold():
+        return PlannedDatabase(name=name, instances=instances, services=services)
+    found = part_of(cluster.changing, lambda changing: changing.pluggables)
+    pdbs = None if isinstance(found, Unknown) else tuple(PlannedPluggable(p.name, p.instance, p.mode) for p in found)
+    return PlannedDatabase(
+        name=name, instances=instances, block_bytes=block_size(cluster), services=services, pluggables=pdbs
+    )
 
 
 def _node(cluster: Cluster, host: str) -> str:
     """Return the node of a host name, in the spelling of Clusterware."""
     return next((n.name for n in cluster.read_nodes() if n.name.casefold() == host.casefold()), host)
-
-
-def _block(cluster: Cluster, name: str) -> int | None:
-    database = cluster.database
-    if isinstance(database, Database) and database.name.casefold() == name.casefold():
-        return block_size(cluster)
-    return None
-
-
-def _pluggables(cluster: Cluster, name: str) -> tuple[PlannedPluggable, ...] | None:
-    """Return the open PDBs of a database; None if it is not the connected one, or they were not read."""
-    database = cluster.database
-    found = cluster.changing if isinstance(cluster.changing, Unknown) else cluster.changing.pluggables
-    if not isinstance(database, Database) or database.name.casefold() != name.casefold() or isinstance(found, Unknown):
-        return None
-    return tuple(PlannedPluggable(pdb.name, pdb.instance, pdb.mode) for pdb in found)
 
 
 PLAN_CHECK = "change-plan"
