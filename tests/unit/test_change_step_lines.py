@@ -13,10 +13,10 @@ from checks.change.plan.command_block import Commands, Who
 from checks.change.plan.obstacles import Obstacle
 from checks.change.progress.change_events import (
     AnyEvent,
+    ChangeOutcome,
     Closed,
     GateResult,
     Noted,
-    Outcome,
     Overridden,
     Reopened,
     Verified,
@@ -85,7 +85,7 @@ def test_attestations_overrides_notes_and_reopening_are_shown_at_their_step_with
         ((AGREED, SWITCHED), "do this, then v checks the gate"),
         ((AGREED, SWITCHED, verification(Status.PASS, Status.FAIL)), "waiting for rac2; v checks again"),
         ((AGREED, SWITCHED, verification(Status.PASS)), "Enter signs the change off"),
-        ((Closed(Outcome.ABANDONED, "Ann"),), "This change is over: abandoned. Esc goes to the overview."),
+        ((Closed(ChangeOutcome.ABANDONED, "Ann"),), "This change is over: abandoned. Esc goes to the overview."),
     ],
 )
 def test_the_next_action_is_always_shown(events: tuple[AnyEvent, ...], expected: str):

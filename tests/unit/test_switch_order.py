@@ -93,7 +93,7 @@ def test_an_unknown_pair_is_said_and_asked_and_a_stated_pair_is_recorded():
     assert not any(asks in remark for remark in map(written, plan_for(bonded(TWO)).remarks))
     assert plan_for(bonded(), stated={"pair": "no"}).switch_pair == "no"
     pair, *_ = plan_for(bonded()).step("switch").commands
-    assert pair.where.startswith("On both switches of a pair (vPC), before the change (Cisco Nexus 9000")
+    assert pair.heading.startswith("On both switches of a pair (vPC), before the change (Cisco Nexus 9000")
     assert "show vpc consistency-parameters interface port-channel NUMBER" in pair.lines
     assert pair.optional
 

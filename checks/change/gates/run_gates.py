@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from checks.change.gates.gate import THEN_VERIFY, GatePlace, gate
 from checks.change.gates.load_database_gates import planned_of
 from checks.change.gates.recording_gates import OF_A_RECORDING, mtus_before, of_recording, why_not
-from checks.change.progress.change_events import Outcome
+from checks.change.progress.change_events import ChangeOutcome
 from checks.change.progress.change_text import minute
 from checks.change.steps.experiment_steps import compare_line
 from checks.model.check import Kind
@@ -122,7 +122,7 @@ def _signed_off(at: GatePlace) -> list[JournalSeen]:
     return [
         one
         for one in _changes(at)
-        if one.outcome == Outcome.SIGNED_OFF
+        if one.outcome == ChangeOutcome.SIGNED_OFF
         and one.mtu_after == opened.mtu_after
         and datetime.fromisoformat(one.opened_at) >= since
     ]

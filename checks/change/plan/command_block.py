@@ -26,7 +26,7 @@ class Who(StrEnum):
     OPERATOR = "operator"
     """Who operates a switch, a hypervisor, a load generator."""
     ASKED = "asked"
-    """Nobody types the lines: they are questions to somebody."""
+    """The lines are no commands, but questions to a team."""
 
 
 class Commands(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -39,8 +39,8 @@ class Commands(msgspec.Struct, frozen=True, omit_defaults=True):
     note: Text = ""
     """A note to read before pasting the commands."""
     name: str = ""
-    """The login of the Grid owner or of the user of racwire, the database, the kind of switch, or who is asked; empty
-    where it is not known."""
+    """The login of the Grid owner or of the user of racwire, the database, the kind of switch, or the team that the
+    questions are for; empty where it is not known."""
     place: str = ""
     """The place, where it is no single node: `each node`; of an operator with its preposition: `On sw1`."""
     purpose: str = ""
@@ -114,3 +114,19 @@ VERIFY_AND_READ: Text = (
     "), file it, and sign off.",
 )
 """The instructions before a signature."""
+
+
+def as_sysdba(
+    database: str, lines: tuple[str, ...], purpose: str = "", note: str = "", *, place: str = "", optional: bool = True
+) -> Commands:
+    """Return statements for SYSDBA of a database."""
+    return Commands(
+        Who.SYSDBA,
+        lines,
+        note=note,
+        name=database,
+        place=place,
+        purpose=purpose,
+        language=Language.SQL,
+        optional=optional,
+    )

@@ -24,7 +24,7 @@ class GateResult(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """The result in a complete sentence."""
     next: tuple[NextStep, ...] = ()
     is_danger: bool = False
-    """Whether blocks are lost while this is so: nodes with different MTUs while Clusterware runs."""
+    """Whether blocks are being lost: nodes have different MTUs while Clusterware runs."""
 
     @property
     def holds(self) -> bool:
@@ -151,7 +151,7 @@ class RolledBack(Event, frozen=True, tag="rolled back"):
     reason: str
 
 
-class Outcome(StrEnum):
+class ChangeOutcome(StrEnum):
     """How a change ended."""
 
     SIGNED_OFF = "signed off"
@@ -162,7 +162,7 @@ class Outcome(StrEnum):
 class Closed(Event, frozen=True, tag="closed"):
     """The change was closed."""
 
-    outcome: Outcome
+    outcome: ChangeOutcome
     by: str
     reason: str = ""
 

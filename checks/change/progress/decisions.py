@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from checks.change.plan.change_plan import Plan, Step
-from checks.change.progress.change_events import Attested, Closed, Noted, Outcome, Overridden, RolledBack
+from checks.change.progress.change_events import Attested, ChangeOutcome, Closed, Noted, Overridden, RolledBack
 from checks.change.progress.state import Change, ChangeError, StepStatus
 from checks.change.progress.wanted import REGISTER, STOPPED
 from checks.model.own_command import VERIFY, OwnCommand
@@ -91,7 +91,7 @@ def close(change: Change, by: str) -> Closed:
     _open(change)
     if (step := change.current) is not None:
         raise ChangeError(f"Step {change.plan.position(step.id) + 1}, {step.title}, is not done yet.")
-    return Closed(Outcome.ROLLED_BACK if change.is_way_back else Outcome.SIGNED_OFF, by)
+    return Closed(ChangeOutcome.ROLLED_BACK if change.is_way_back else ChangeOutcome.SIGNED_OFF, by)
 
 
 def abandon(change: Change, by: str, reason: str) -> Closed:
@@ -114,7 +114,7 @@ def abandon(change: Change, by: str, reason: str) -> Closed:
         raise ChangeError(
             f"To abandon the {change.opened.noun}, type a reason of at least {_FEW_CHARACTERS} characters."
         )
-    return Closed(Outcome.ABANDONED, _name(by, "decides"), reason.strip())
+    return Closed(ChangeOutcome.ABANDONED, _name(by, "decides"), reason.strip())
 
 
 def _current(change: Change, step_id: str) -> Step:

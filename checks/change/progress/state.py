@@ -13,13 +13,13 @@ import msgspec
 from checks.change.plan.change_plan import ChangeKind, Gate, Plan, Step
 from checks.change.progress.change_events import (
     Attested,
+    ChangeOutcome,
     Closed,
     GateResult,
     JournalLine,
     Noted,
     ObservedState,
     Opened,
-    Outcome,
     Overridden,
     Reopened,
     RolledBack,
@@ -37,7 +37,7 @@ class ChangeError(Exception):
         self.text = text
 
 
-class Waits(StrEnum):
+class StepNeed(StrEnum):
     """What a step waits for."""
 
     GATE = "its gate"
@@ -96,10 +96,10 @@ class StepRecord:
         """Return the hosts that a step with this record is still to be attested for."""
         return tuple(host for host in step.attest_for if host not in self.attested_for)
 
-    def waits_for(self, step: Step) -> tuple[Waits, ...]:
+    def waits_for(self, step: Step) -> tuple[StepNeed, ...]:
         """Return what a step with this record waits for."""
-        gate = () if self.proves(step) else (Waits.GATE,)
-        return gate if self.attests(step) else (*gate, Waits.ATTESTATION)
+        gate = () if self.proves(step) else (StepNeed.GATE,)
+        return gate if self.attests(step) else (*gate, StepNeed.ATTESTATION)
 
     def next_host(self, step: Step) -> str:
         """Return the first host that the step is still to be attested for; empty if there is none."""
@@ -123,7 +123,7 @@ class Change:
     """The furthest position among the plan's steps that was ever current; a reopened step does not lower it."""
     behind: tuple[tuple[Plan, dict[str, StepRecord]], ...] = ()
     """The plans before the rollback, with the records of their steps."""
-    outcome: Outcome | Literal[""] = ""
+    outcome: ChangeOutcome | Literal[""] = ""
     """Empty while the change is open."""
 
     @property

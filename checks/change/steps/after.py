@@ -71,6 +71,15 @@ def interconnect(draft: Draft) -> Step:
 
 def compare(draft: Draft) -> Step:
     """Return the step that records the same load again and compares the two recordings."""
+    compared = Commands(
+        Who.RACWIRE_USER,
+        (recording_commands.compare(draft.baseline_file, draft.after_file, draft.record_s),),
+        draft.first,
+        "The gate compares the two recordings too, and lists what is worse.",
+        draft.login,
+        purpose="to see the whole comparison",
+        optional=True,
+    )
     return Step(
         id="compare",
         title="compare",
@@ -78,26 +87,10 @@ def compare(draft: Draft) -> Step:
         f"{draft.after}. Then compare the two recordings.",
         why="The comparison shows whether the change worked: fewer packets and fragments for the same blocks, no loss, "
         "receive times no worse. The comparison reports it when the two loads differ.",
-        commands=(
-            *recording_commands.awr_at_start(draft.databases, draft.has_pack),
-            Commands(
-                Who.RACWIRE_USER,
-                (recording_commands.record(draft.after_file, f"mtu{draft.after}", draft.record_s, draft.options),),
-                draft.first,
-                recording_commands.ADD_FORCE,
-                draft.login,
-                purpose="while the same load runs",
-            ),
-            Commands(
-                Who.RACWIRE_USER,
-                (recording_commands.compare(draft.baseline_file, draft.after_file, draft.record_s),),
-                draft.first,
-                "The gate compares the two recordings too, and lists what is worse.",
-                draft.login,
-                purpose="to see the whole comparison",
-                optional=True,
-            ),
-            *recording_commands.awr_at_end(draft.databases, draft.has_pack),
+        commands=tuple(
+            recording_commands.recording(
+                draft, draft.databases, draft.after_file, f"mtu{draft.after}", "while the same load runs", compared
+            )
         ),
         expected="The comparison finds nothing worse in losses, reassembly, errors and receive times.",
         gates=(Gate("after-recording"), Gate("comparison")),

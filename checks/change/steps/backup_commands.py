@@ -7,8 +7,7 @@ import shlex
 from collections.abc import Iterable, Sequence
 
 from checks.change.plan.change_plan import PlannedDatabase
-from checks.change.plan.command_block import Commands, Who
-from checks.model.shell_command import Language
+from checks.change.plan.command_block import Commands, Who, as_sysdba
 
 BACKUP_FILES = ("network.tar.gz", "ip-address.txt", "ip-route.txt")
 """The files that each node's backup directory always holds; it also holds the GPnP profile if the node has one."""
@@ -98,32 +97,18 @@ def create(databases: Iterable[PlannedDatabase], plan_id: str) -> tuple[Commands
 
     Source: Database Backup and Recovery User's Guide, Flashback Database.
     """
-    return tuple(
-        Commands(
-            Who.SYSDBA,
-            (f"CREATE RESTORE POINT {name_of(plan_id)} GUARANTEE FLASHBACK DATABASE;",),
-            note="The restore point protects the data, not the network. It needs ARCHIVELOG mode and space in the "
-            "recovery area: the database stops when the recovery area is full. Drop the restore point afterwards: the "
-            "last step has the command.",
-            name=database.name,
-            language=Language.SQL,
-            optional=True,
-        )
-        for database in databases
+    note = (
+        "The restore point protects the data, not the network. It needs ARCHIVELOG mode and space in the recovery "
+        "area: the database stops when the recovery area is full. Drop the restore point afterwards: the last step has "
+        "the command."
     )
+    line = f"CREATE RESTORE POINT {name_of(plan_id)} GUARANTEE FLASHBACK DATABASE;"
+    return tuple(as_sysdba(database.name, (line,), note=note) for database in databases)
 
 
 def drop(databases: Iterable[PlannedDatabase], plan_id: str) -> tuple[Commands, ...]:
     """Return the commands that drop the restore points when no rollback to them is needed any more."""
-    return tuple(
-        Commands(
-            Who.SYSDBA,
-            (f"DROP RESTORE POINT {name_of(plan_id)};",),
-            note="The restore point keeps flashback logs until it is dropped, and the recovery area fills up.",
-            name=database.name,
-            purpose="if you created a restore point in the step backups",
-            language=Language.SQL,
-            optional=True,
-        )
-        for database in databases
-    )
+    when = "if you created a restore point in the step backups"
+    note = "The restore point keeps flashback logs until it is dropped, and the recovery area fills up."
+    line = f"DROP RESTORE POINT {name_of(plan_id)};"
+    return tuple(as_sysdba(database.name, (line,), when, note) for database in databases)

@@ -27,17 +27,14 @@ def baseline(draft: Draft) -> Step:
         why="Without a recording from before the change, there is no way to show afterwards what the change improved "
         "or broke.",
         commands=(
-            *recording_commands.awr_at_start(draft.databases, draft.has_pack),
-            Commands(
-                Who.RACWIRE_USER,
-                (recording_commands.record(draft.baseline_file, f"mtu{draft.before}", draft.record_s, draft.options),),
-                draft.first,
-                "With --probe, racwire also records how long packets take on each private path. "
-                f"{recording_commands.ADD_FORCE}",
-                draft.login,
-                purpose="while the usual load runs",
+            *recording_commands.recording(
+                draft,
+                draft.databases,
+                draft.baseline_file,
+                f"mtu{draft.before}",
+                "while the usual load runs",
+                note="With --probe, racwire also records how long packets take on each private path.",
             ),
-            *recording_commands.awr_at_end(draft.databases, draft.has_pack),
             cluvfy(draft, "before"),
         ),
         expected="The recording holds every node for the whole time.",

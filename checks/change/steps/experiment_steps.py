@@ -9,13 +9,12 @@ import shlex
 from collections.abc import Iterator, Sequence
 
 from checks.change.plan.change_plan import Gate, Minutes, PlannedDatabase, PlannedExperiment, Step
-from checks.change.plan.command_block import REPORT, Commands, Who
+from checks.change.plan.command_block import REPORT, Commands, Who, as_sysdba
 from checks.change.steps import load_tools, recording_commands
 from checks.change.steps.draft import Draft
 from checks.change.steps.stack_commands import start_database, stop_database
 from checks.model.own_command import CHANGE as CHANGE_MTU
 from checks.model.own_command import OwnCommand
-from checks.model.shell_command import Language
 
 AGREE, SPACE, LOAD, RESTORE_POINT = "agree", "space", "load", "restore-point"
 RUN_A, RUN_AGAIN, RUN_B = "run-a", "run-a-again", "run-b"
@@ -206,16 +205,14 @@ def _run(draft: Draft, planned: PlannedExperiment, id: str, run: str, file: str,
                 note=tool.note.format(**words),
                 place=tool.place,
             ),
-            *recording_commands.awr_at_start((database,), draft.has_pack),
-            Commands(
-                Who.RACWIRE_USER,
-                (recording_commands.record(file, name.replace(" ", "-"), draft.record_s, draft.options),),
-                draft.first,
-                f"With --probe, racwire also records how long packets take. {recording_commands.ADD_FORCE}",
-                draft.login,
-                purpose="when all users are logged in",
+            *recording_commands.recording(
+                draft,
+                (database,),
+                file,
+                name.replace(" ", "-"),
+                "when all users are logged in",
+                note="With --probe, racwire also records how long packets take.",
             ),
-            *recording_commands.awr_at_end((database,), draft.has_pack),
         ),
         expected=f"The recording has every node for the whole time, at MTU {mtu}, under load.",
         gates=(*_all_up(database), Gate(_RECORDED[id])),
@@ -399,13 +396,4 @@ def _sql(
     optional: bool = False,
     container: str = "not in a PDB",
 ) -> Commands:
-    return Commands(
-        Who.SYSDBA,
-        lines,
-        note=note,
-        name=planned.database,
-        place=node,
-        purpose=container,
-        language=Language.SQL,
-        optional=optional,
-    )
+    return as_sysdba(planned.database, lines, container, note, place=node, optional=optional)

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterator
 
 from checks.change.plan.change_plan import OF_NETWORKS, ChangeKind
-from checks.change.plan.command_block import Commands, Who
+from checks.change.plan.command_block import Commands, Who, as_sysdba
 from checks.change.steps.draft import Draft
 from checks.model.shell_command import Language
 from checks.model.wording import listed
@@ -72,15 +72,12 @@ def questions(draft: Draft) -> Iterator[Commands]:
         optional=True,
     )
     for database in draft.databases:
-        yield Commands(
-            Who.SYSDBA,
+        yield as_sysdba(
+            database.name,
             (_RMAN,),
-            note="The view lists what the control file holds. Backups of other tools or by storage snapshots do not "
-            "show here.",
-            name=database.name,
-            purpose="for its last good backup",
-            language=Language.SQL,
-            optional=True,
+            "for its last good backup",
+            "The view lists what the control file holds. Backups of other tools or by storage snapshots do not show "
+            "here.",
         )
     yield asm("before", draft.kind)
 

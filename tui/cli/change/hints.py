@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from checks.change.plan.change_plan import Step
 from checks.change.progress.own_commands import OwnCommands
-from checks.change.progress.state import Change, Waits
+from checks.change.progress.state import Change, StepNeed
 from checks.model.own_command import OwnCommand
 from checks.model.wording import listed
 from tui.cli.options import ENTERED
@@ -39,10 +39,10 @@ class Hints(OwnCommands):
         if step is None or not change.is_open:
             return self.next_action(change)
         waits = change.mark(step).waits_for(step)
-        ways = [self.command("verify")] if Waits.GATE in waits else []
-        ways += [self.command(_attest(change, step))] if Waits.ATTESTATION in waits else []
+        ways = [self.command("verify")] if StepNeed.GATE in waits else []
+        ways += [self.command(_attest(change, step))] if StepNeed.ATTESTATION in waits else []
         is_last = step is change.plan.steps[-1]
-        if change.is_way_back and step.commands and Waits.GATE in waits and not is_last:
+        if change.is_way_back and step.commands and StepNeed.GATE in waits and not is_last:
             return f"next: {' and '.join(ways)}. If the gate does not pass, run the commands and verify again."
         done = "run the commands, then " if any(not block.optional for block in step.commands) else ""
         return f"next: {done}{' and '.join(ways)}."
@@ -66,7 +66,7 @@ class Hints(OwnCommands):
         if step is None:
             return f"next: every step is done; {self.command('attest --by NAME')} signs the {self.program} off."
         waits = change.mark(step).waits_for(step)
-        if change.mark(step).verified is not None and Waits.GATE not in waits:
+        if change.mark(step).verified is not None and StepNeed.GATE not in waits:
             return f"next: {self.command(_attest(change, step))}: {step.to_attest}"
         if change.mark(step).verified is not None:
             return (
