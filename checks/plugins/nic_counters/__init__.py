@@ -31,7 +31,6 @@ from checks.rules.nic_counts import (
     percent_of,
     private_nics_counted,
 )
-from checks.rules.node_counts import without_counts
 from checks.rules.observed.counted_packets import nic_faults_counted, send_discards
 from checks.rules.observed.states import read_at
 
