@@ -10,11 +10,10 @@ from checks.model.facts import Cluster, Unknown
 from checks.model.finding import Finding, NextStep, Status
 from checks.model.packet_sizes import USUAL_BLOCK_BYTES
 from checks.model.wording import span
-from checks.plugins.shared.counter_text import TOPIC, not_counted_finding, share, unknown_nodes_finding
+from checks.plugins.shared.counter_text import TOPIC, not_counted_finding, share, unknown_nodes_findings
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.shared.private_nics import on_nics
 from checks.rules.nic_counts import loss_ends
-from checks.rules.node_counts import without_counts
 from checks.rules.node_pressure import CpuLoad, cpu_load
 from checks.rules.observed.states import read_on, state, states
 
@@ -81,10 +80,7 @@ def cpu_pressure(cluster: Cluster) -> Iterator[Finding]:
         )
     if left := {node: load for node, load in judged.items() if isinstance(load, Unknown)}:
         yield not_counted_finding(NOT_KNOWN, "The use of the CPUs of {}", left, "node")
-    if unknown := without_counts(cluster):
-        yield unknown_nodes_finding(cluster, NOT_KNOWN, "The use of the CPUs of {}", unknown, "cpu-pressure")
-    elif not changes.nodes:
-        yield NOT_KNOWN.finding("The counters of no node could be read twice.", subject="no node")
+    yield from unknown_nodes_findings(cluster, NOT_KNOWN, "The use of the CPUs of {}", "cpu-pressure")
 
 
 def _stolen(same: Sequence[CpuLoad]) -> Finding:

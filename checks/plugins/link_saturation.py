@@ -8,10 +8,9 @@ from checks.model.check import Kind, PassKind, SkippedKind, UnknownKind, check
 from checks.model.facts import Cluster, Unknown
 from checks.model.finding import Finding, NextStep, Status
 from checks.model.wording import counted, span
-from checks.plugins.shared.counter_text import TOPIC, not_counted_finding, share, unknown_nodes_finding
+from checks.plugins.shared.counter_text import TOPIC, not_counted_finding, share, unknown_nodes_findings
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.rules.nic_counts import LinkLoad, link_load, private_nics_counted
-from checks.rules.node_counts import without_counts
 from checks.rules.observed.states import read_at, state
 
 ROOM = PassKind("IC-LOAD-001", "The traffic of the private NICs leaves room on their links")
@@ -65,12 +64,7 @@ def link_saturation(cluster: Cluster) -> Iterator[Finding]:
     if left := {c.node for c in changes.nodes} - {nic.node for nic in nics}:
         reasons = {node: Unknown("No private NIC of the node is up and counted.") for node in left}
         yield not_counted_finding(NO_SPEED, "The traffic of the private NICs of {}", reasons, "node")
-    if unknown := without_counts(cluster):
-        yield unknown_nodes_finding(
-            cluster, NOT_KNOWN, "The traffic of the private NICs of {}", unknown, "link-saturation"
-        )
-    elif not changes.nodes:
-        yield NOT_KNOWN.finding("The counters of no node could be read twice.", subject="no node")
+    yield from unknown_nodes_findings(cluster, NOT_KNOWN, "The traffic of the private NICs of {}", "link-saturation")
 
 
 def _no_speed(speed: int | Unknown) -> Unknown:

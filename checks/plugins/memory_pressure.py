@@ -8,9 +8,8 @@ from checks.model.check import Kind, PassKind, UnknownKind, check
 from checks.model.facts import Cluster, Unknown
 from checks.model.finding import Finding, NextStep, Status
 from checks.model.wording import span
-from checks.plugins.shared.counter_text import TOPIC, not_counted_finding, share, unknown_nodes_finding
+from checks.plugins.shared.counter_text import TOPIC, not_counted_finding, share, unknown_nodes_findings
 from checks.plugins.shared.grouping import alike, briefly, named, some
-from checks.rules.node_counts import without_counts
 from checks.rules.node_pressure import MemoryLoad, memory_load
 from checks.rules.observed.states import read_on, state
 
@@ -63,12 +62,7 @@ def memory_pressure(cluster: Cluster) -> Iterator[Finding]:
         )
     if left := {node: load for node, load in judged.items() if isinstance(load, Unknown)}:
         yield not_counted_finding(NOT_KNOWN, "The memory of {}", left, "node")
-    if unknown := without_counts(cluster):
-        yield unknown_nodes_finding(
-            cluster, NOT_KNOWN, "Whether {} swaps or waits for memory", unknown, "memory-pressure"
-        )
-    elif not changes.nodes:
-        yield NOT_KNOWN.finding("The counters of no node could be read twice.", subject="no node")
+    yield from unknown_nodes_findings(cluster, NOT_KNOWN, "Whether {} swaps or waits for memory", "memory-pressure")
 
 
 def _swaps(same: Sequence[MemoryLoad]) -> Finding:

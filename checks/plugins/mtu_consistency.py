@@ -16,7 +16,7 @@ from checks.plugins.shared.engineered_notes import by_the_vendor
 from checks.plugins.shared.path_text import safe_change, short_name
 from checks.plugins.shared.route_remedy import without_mtu
 from checks.rules.engineered import is_engineered
-from checks.rules.link_states import layer_mtu_status
+from checks.rules.link_states import layer_mtu_status, mtu_status
 from checks.rules.observed.states import read_on, state
 
 _CAUSE_5 = "MOS 563566.1, causes 5 and 12"
@@ -122,7 +122,7 @@ def _ports(cluster: Cluster, network: PrivateNetwork, usual: int) -> Iterator[Fi
     for port in network.ports:
         if (mtu := _mtu_of(cluster, port)) is not None:
             by_mtu[mtu].append(port)
-    if len(by_mtu) < 2:
+    if mtu_status(by_mtu) not in FAULTS:
         return
     seen = tuple(f"{p.node}: {p.interface} {_mtu_of(cluster, p)}" for p in network.ports)
     if _undecided(cluster, network, usual, by_mtu):

@@ -9,7 +9,7 @@ from checks.model.effect import Effect
 from checks.model.facts import Cluster, CounterChanges, PacketFilters, TrackedConnections, Unknown
 from checks.model.finding import Finding, NextStep
 from checks.model.wording import counted, listed, span
-from checks.plugins.shared.counter_text import TOPIC, highest_rate, unknown_nodes_finding
+from checks.plugins.shared.counter_text import TOPIC, highest_rate, unknown_nodes_findings
 from checks.plugins.shared.filter_commands import FILTERS, RULES, of_zone
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.shared.host_facts import parts_of
@@ -108,10 +108,7 @@ def packet_filter(cluster: Cluster) -> Iterator[Finding]:
             observed=read_on(DELIVERED.code, [c.node for c in fine]),
         )
     unknown = {**without_counts(cluster), **blind}
-    if unknown:
-        yield unknown_nodes_finding(cluster, NOT_KNOWN, "Whether packets vanish at {}", unknown, "packet-filter")
-    if not counts and not unknown:
-        yield NOT_KNOWN.finding("The counters of no node could be read twice.", subject="no node")
+    yield from unknown_nodes_findings(cluster, NOT_KNOWN, "Whether packets vanish at {}", "packet-filter", unknown)
 
 
 def _tables(changes: CounterChanges) -> Iterator[Finding]:

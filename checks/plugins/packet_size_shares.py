@@ -8,11 +8,10 @@ from checks.model.check import InfoKind, PassKind, SkippedKind, UnknownKind, War
 from checks.model.facts import Cluster, Unknown
 from checks.model.finding import Finding, NextStep, Scalar, Table
 from checks.model.wording import continued, counted, span
-from checks.plugins.shared.counter_text import TOPIC, not_counted_finding, unknown_nodes_finding
+from checks.plugins.shared.counter_text import TOPIC, not_counted_finding, unknown_nodes_findings
 from checks.plugins.shared.filter_commands import capture
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.rules.frame_sizes import STANDARD_MTU, CountedSizes, FrameSizes, SizeUse, frame_sizes
-from checks.rules.node_counts import without_counts
 from checks.rules.observed.states import state
 from checks.rules.size_classes import SizeClass
 
@@ -71,11 +70,7 @@ def packet_sizes(cluster: Cluster) -> Iterator[Finding]:
     yield from _not_known(sizes)
     if sizes.unasked:
         yield not_counted_finding(NOT_ASKED, "The size of the frames of {}", sizes.unasked, "node")
-    if unknown := without_counts(cluster):
-        title = "The size of the frames of {}"
-        yield unknown_nodes_finding(cluster, NOT_KNOWN, title, unknown, "packet-sizes")
-    elif not cluster.counters.nodes:
-        yield NOT_KNOWN.finding("The counters of no node could be read twice.", subject="no node")
+    yield from unknown_nodes_findings(cluster, NOT_KNOWN, "The size of the frames of {}", "packet-sizes")
 
 
 def _finding(same: Sequence[FrameSizes]) -> Finding:

@@ -9,7 +9,7 @@ from checks.model.effect import Effect
 from checks.model.facts import Cluster, Unknown
 from checks.model.finding import Finding, NextStep
 from checks.model.wording import counted, listed, span
-from checks.plugins.shared.counter_text import TOPIC, unknown_nodes_finding
+from checks.plugins.shared.counter_text import TOPIC, unknown_nodes_findings
 from checks.plugins.shared.engineered_notes import beside_udp
 from checks.plugins.shared.fragments import block_bytes, fragmenting, mtu_line
 from checks.plugins.shared.grouping import alike, briefly, named, some
@@ -92,10 +92,7 @@ def reassembly(cluster: Cluster) -> Iterator[Finding]:
         yield _whole(cluster, whole)
     reported = {c.node for c in failing}
     unknown = {n: why for n, why in {**without_counts(cluster), **blind}.items() if n not in reported}
-    if unknown:
-        yield unknown_nodes_finding(cluster, NOT_KNOWN, "Whether {} can reassemble fragments", unknown, "reassembly")
-    if not counts and not unknown:
-        yield NOT_KNOWN.finding("The counters of no node could be read twice.", subject="no node")
+    yield from unknown_nodes_findings(cluster, NOT_KNOWN, "Whether {} can reassemble fragments", "reassembly", unknown)
 
 
 _KINDS = {

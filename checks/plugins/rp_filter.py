@@ -10,7 +10,7 @@ from checks.model.facts import Cluster, Unknown
 from checks.model.finding import Finding, NextStep, Status
 from checks.model.observation import Observation
 from checks.model.wording import counted, listed, span
-from checks.plugins.shared.counter_text import TOPIC, highest_rate, unknown_nodes_finding
+from checks.plugins.shared.counter_text import TOPIC, highest_rate, unknown_nodes_findings
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.shared.settings_text import plan_of
 from checks.rules.kept_sysctls import (
@@ -89,10 +89,7 @@ def rp_filter(cluster: Cluster) -> Iterator[Finding]:
             observed=read_on(NONE_FILTERED.code, [c.node for c in fine]),
         )
     unknown = {n: why for n, why in {**without_counts(cluster), **blind}.items() if n not in reported}
-    if unknown:
-        yield unknown_nodes_finding(cluster, NOT_KNOWN, "Whether rp_filter drops packets on {}", unknown, "rp-filter")
-    if not counts and not unknown:
-        yield NOT_KNOWN.finding("The counters of no node could be read twice.", subject="no node")
+    yield from unknown_nodes_findings(cluster, NOT_KNOWN, "Whether rp_filter drops packets on {}", "rp-filter", unknown)
 
 
 class _Filtering(NamedTuple):

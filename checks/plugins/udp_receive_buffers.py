@@ -8,7 +8,7 @@ from checks.model.check import Kind, PassKind, UnknownKind, WarnKind, check
 from checks.model.facts import Cluster, Unknown
 from checks.model.finding import Finding, NextStep
 from checks.model.wording import counted, span
-from checks.plugins.shared.counter_text import TOPIC, highest_rate, unknown_nodes_finding
+from checks.plugins.shared.counter_text import TOPIC, highest_rate, unknown_nodes_findings
 from checks.plugins.shared.engineered_notes import beside_udp
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.shared.private_nics import on_nics
@@ -87,10 +87,7 @@ def udp_receive_buffers(cluster: Cluster) -> Iterator[Finding]:
     if fine:
         yield _none_dropped(cluster, fine)
     unknown = {n: why for n, why in {**without_counts(cluster), **blind}.items() if n not in bad}
-    if unknown:
-        yield unknown_nodes_finding(cluster, NOT_KNOWN, "Whether {} drops datagrams", unknown, "udp-receive-buffers")
-    if not counts and not unknown:
-        yield NOT_KNOWN.finding("The counters of no node could be read twice.", subject="no node")
+    yield from unknown_nodes_findings(cluster, NOT_KNOWN, "Whether {} drops datagrams", "udp-receive-buffers", unknown)
 
 
 def _overflowed(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[Finding]:

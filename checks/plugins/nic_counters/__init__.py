@@ -16,7 +16,7 @@ from checks.plugins.nic_counters.changed_nics import (
     changed_findings,
 )
 from checks.plugins.nic_counters.next_steps import places, queue_steps, steps
-from checks.plugins.shared.counter_text import TOPIC, not_counted_finding, share, unknown_nodes_finding
+from checks.plugins.shared.counter_text import TOPIC, not_counted_finding, share, unknown_nodes_findings
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.rules.driver_counts import is_known, meaning_of
 from checks.rules.nic_counts import (
@@ -31,7 +31,6 @@ from checks.rules.nic_counts import (
     percent_of,
     private_nics_counted,
 )
-from checks.rules.node_counts import without_counts
 from checks.rules.observed.counted_packets import nic_faults_counted, send_discards
 from checks.rules.observed.states import read_at
 
@@ -207,11 +206,7 @@ def _not_known(cluster: Cluster, changes: CounterChanges, judged: set[str]) -> I
     if left:
         reasons = {change.node: _reason(change) for change in left}
         yield not_counted_finding(NOT_KNOWN, "Whether the private NICs of {} count errors", reasons, "node")
-    if unknown := without_counts(cluster):
-        title = "Whether the private NICs of {} count errors"
-        yield unknown_nodes_finding(cluster, NOT_KNOWN, title, unknown, "nic-counters")
-    elif not changes.nodes:
-        yield NOT_KNOWN.finding("The counters of no node could be read twice.", subject="no node")
+    yield from unknown_nodes_findings(cluster, NOT_KNOWN, "Whether the private NICs of {} count errors", "nic-counters")
 
 
 def _reason(change: CounterChange) -> Unknown:

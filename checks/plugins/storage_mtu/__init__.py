@@ -16,7 +16,7 @@ from checks.model.facts import (
 )
 from checks.model.finding import Finding, NextStep, Status
 from checks.model.wording import counted
-from checks.plugins.shared.counter_text import share, unknown_nodes_finding
+from checks.plugins.shared.counter_text import share, unknown_nodes_findings
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.storage_mtu.oracle_storage import ASM, NOT_KNOWN, asm_networks, dnfs_elsewhere, dnfs_lines
 from checks.rules.node_counts import without_counts
@@ -129,9 +129,8 @@ def storage_mtu(cluster: Cluster) -> Iterator[Finding]:
         yield _large(fine, mounts, dnfs_lines(cluster))
     yield from dnfs_elsewhere(cluster)
     if unknown:
-        yield unknown_nodes_finding(
-            cluster, NOT_KNOWN, "The packet size of connections to storage on {}", unknown, "storage-mtu"
-        )
+        title = "The packet size of connections to storage on {}"
+        yield from unknown_nodes_findings(cluster, NOT_KNOWN, title, "storage-mtu", unknown)
     elif not flows and not any(mount.mount.protocol == "udp" for mount in mounts):
         yield _skipped(read)
 
