@@ -149,7 +149,7 @@ def test_a_database_that_is_already_down_is_neither_stopped_nor_started():
 
 
 def test_each_node_sets_all_its_layers_now_and_for_the_next_boot():
-    plan = plan_for(to_change(keepers=[NetworkService.NETWORK_MANAGER, NetworkService.IFCFG]))
+    plan = plan_for(to_change(network_services=[NetworkService.NETWORK_MANAGER, NetworkService.IFCFG]))
     assert lines_of(plan, "set-mtu", "rac1") == [
         "ip link set dev eth1 mtu 9000",
         "ip link set dev eth2 mtu 9000",
@@ -224,7 +224,7 @@ def test_the_default_target_fits_the_cloud_and_the_smallest_nic():
 
 
 def test_one_node_for_each_network_service_is_booted_and_this_node_only_if_necessary():
-    plan = plan_for(to_change(4, keepers=[NetworkService.NETWORK_MANAGER, NetworkService.NETWORKD]))
+    plan = plan_for(to_change(4, network_services=[NetworkService.NETWORK_MANAGER, NetworkService.NETWORKD]))
     assert [block.node for block in plan.step("survives-boot").commands] == ["rac2", "rac3"]
 
 
@@ -318,17 +318,18 @@ def test_all_checks_run_and_the_setups_are_gathered_before_a_plan():
     assert [f.code for f in checks[-1].run(to_change())] == ["CH-PLAN-001"]
 
 
-KEEPERS = st.lists(
+NETWORK_SERVICES = st.lists(
     st.sampled_from([k for k in NetworkService if k is not NetworkService.UNKNOWN]), min_size=1, max_size=3
 )
 
 
-@given(nodes=st.lists(st.booleans(), min_size=2, max_size=4), keepers=KEEPERS, jumbo=st.booleans())
+@given(nodes=st.lists(st.booleans(), min_size=2, max_size=4), network_services=NETWORK_SERVICES, jumbo=st.booleans())
 @settings(max_examples=12)
-def test_the_plan_of_any_cluster_is_complete_and_can_be_pasted(nodes, keepers, jumbo):
+def test_the_plan_of_any_cluster_is_complete_and_can_be_pasted(nodes, network_services, jumbo):
     before, after = (9000, 1500) if jumbo else (1500, 9000)
     built = to_change(
-        [stacked(n, before) if is_stacked else node(n, before) for n, is_stacked in enumerate(nodes, 1)], keepers
+        [stacked(n, before) if is_stacked else node(n, before) for n, is_stacked in enumerate(nodes, 1)],
+        network_services,
     )
     plan = plan_for(built, after)
     for name in plan.nodes:
@@ -337,7 +338,7 @@ def test_the_plan_of_any_cluster_is_complete_and_can_be_pasted(nodes, keepers, j
         run_time = [shlex.split(line)[4] for line in lines if line.startswith("ip link set")]
         assert sorted(run_time) == sorted(layer.interface for layer in own)
         for layer in own:
-            assert layer.keeper in [*keepers]
+            assert layer.network_service in [*network_services]
             commands = [line.replace("\\", "") for line in lines if not line.startswith("ip link")]
             assert any(layer.interface in line for line in commands)
     for step in plan.steps:

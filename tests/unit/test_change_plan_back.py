@@ -13,7 +13,7 @@ from checks.model.own_command import written
 from tests.fixtures.change_plans import plan_for, stacked, to_change, with_setup
 from tests.fixtures.clusters import node
 
-PLAN = plan_for(to_change(keepers=[NetworkService.NETWORK_MANAGER, NetworkService.NETWORKD]))
+PLAN = plan_for(to_change(network_services=[NetworkService.NETWORK_MANAGER, NetworkService.NETWORKD]))
 
 
 def standing_at(step, plan=PLAN, look=None):

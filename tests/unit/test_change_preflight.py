@@ -232,7 +232,7 @@ def test_an_mtu_from_dhcp_must_be_accepted():
 
 
 def test_a_file_shared_with_a_public_interface_must_be_accepted():
-    built = to_change(keepers=[NetworkService.NETWORKD])
+    built = to_change(network_services=[NetworkService.NETWORKD])
     one = "/etc/systemd/network/10-eth.network"
     shared = tuple(KeptMtu(name, NetworkService.NETWORKD, one) for name in ("eth0", "eth1", "eth2"))
     obstacle = found(with_setup(built, "rac1", kept=shared))["CH-START-024"]

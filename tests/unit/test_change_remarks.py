@@ -80,7 +80,7 @@ def test_the_practice_cluster_is_named_and_its_switch_is_outside_its_nodes():
 
 
 def test_the_node_of_racwire_is_booted_last_which_ends_racwire():
-    plan = plan_for(to_change(2, keepers=[NetworkService.NETWORK_MANAGER, NetworkService.NETWORKD]))
+    plan = plan_for(to_change(2, network_services=[NetworkService.NETWORK_MANAGER, NetworkService.NETWORKD]))
     blocks = plan.step("survives-boot").commands
     assert [block.node for block in blocks] == ["rac2", "rac1"]
     assert "racwire runs on it" in written(blocks[1].note)

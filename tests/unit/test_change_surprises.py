@@ -72,7 +72,7 @@ def test_a_boot_that_the_step_asks_for_is_no_surprise_and_a_later_one_is():
 
 @pytest.mark.parametrize("other", [False, True])
 def test_a_boot_after_the_proof_is_not_asked_for_while_the_step_waits_for_another_kind(other: bool):
-    layers = tuple(layer(node, keeper="another" if node == "rac3" else "one") for node in NODES)
+    layers = tuple(layer(node, network_service="another" if node == "rac3" else "one") for node in NODES)
     of = until("survives-boot", down(9000), opened=plan(layers=layers))
     events = verification_events(of, down(9000, rac2=booted("rac2")))
     assert not verified(events).passed  # rac3 has another network service

@@ -120,14 +120,16 @@ def _at_boot(at: GatePlace, setup: NodeSetup, layer: Layer) -> _AtBoot:
     if own is not None and isinstance(own.mtu, Unknown):
         return _AtBoot(layer, own.mtu)
     if own is not None and own.mtu is not None:
-        return _AtBoot(layer, own.mtu, f"{own.file or own.connection or own.keeper} sets {own.mtu}", is_set=True)
+        return _AtBoot(
+            layer, own.mtu, f"{own.file or own.connection or own.network_service} sets {own.mtu}", is_set=True
+        )
     if source := _inherits_from(at, layer):
         return _AtBoot(layer, layer.mtu_after, f"{layer.interface} takes the MTU of {source}")
     if layer.mtu_after == DEFAULT_MTU:
         return _AtBoot(layer, DEFAULT_MTU, f"no file sets another MTU for {layer.interface}")
     if layer.kind == "infiniband":
         return _AtBoot(layer, Unknown("No file sets the MTU, and the mode of an IPoIB interface decides its default."))
-    if own is None and (not setup.keepers or NetworkService.UNKNOWN in setup.keepers):
+    if own is None and (not setup.network_services or NetworkService.UNKNOWN in setup.network_services):
         return _AtBoot(layer, Unknown(f"No network service that racwire knows configures {layer.interface}."))
     return _AtBoot(layer, DEFAULT_MTU, f"{own.file} sets no MTU" if own and own.file else "no file sets the MTU")
 
@@ -251,4 +253,4 @@ def _was_booted(at: GatePlace) -> bool:
 
 def ways_of_keeping(context: GateContext, node: str) -> str:
     """Return the network services of a node: the boot of a node proves the files of those with the same ones."""
-    return listed(sorted({layer.keeper or NetworkService.UNKNOWN for layer in context.layers(node)}))
+    return listed(sorted({layer.network_service or NetworkService.UNKNOWN for layer in context.layers(node)}))

@@ -119,7 +119,7 @@ class Layer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     mtu_after: int
     kind: str = ""
     """The kernel's name of the kind: `ethernet`, `bond`, `vlan`, `bridge`, `infiniband`, ..."""
-    keeper: str = ""
+    network_service: str = msgspec.field(default="", name="keeper")
     """The network service that configures it at boot: a `checks.model.facts.NetworkService`."""
     file: str = ""
     connection: str = ""

@@ -189,7 +189,7 @@ def _layer(node: Node, setup: NodeSetup | None, name: str, one: _Found, level: i
         mtu_before=one.interface.mtu,
         mtu_after=after,
         kind=one.interface.kind,
-        keeper=str(kept.keeper if kept else NetworkService.UNKNOWN),
+        network_service=str(kept.network_service if kept else NetworkService.UNKNOWN),
         file=kept.file if kept else "",
         connection=kept.connection if kept else "",
         kept_before=_kept_before(kept, one.interface.mtu),

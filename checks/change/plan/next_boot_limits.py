@@ -51,11 +51,11 @@ def _not_found(cluster: Cluster, node: str, layers: Sequence[Layer]) -> Iterator
     unknown = [
         one.interface
         for one in layers
-        if one.keeper == NetworkService.UNKNOWN and not one.file and one.role != "member"
+        if one.network_service == NetworkService.UNKNOWN and not one.file and one.role != "member"
     ]
     if unknown:
         yield obstacle(
-            codes.KEEPER_NOT_KNOWN,
+            codes.NETWORK_SERVICE_NOT_KNOWN,
             "No network service that racwire knows (NetworkManager, ifcfg, systemd-networkd, netplan, "
             f"wicked) configures {listed(unknown)} of {node} at boot. So racwire has no command to set the MTU at "
             "boot.",
@@ -127,7 +127,7 @@ def _shared(cluster: Cluster, node: str, layers: Sequence[Layer]) -> Iterator[Ob
 
 def _set_in(kept: KeptMtu) -> tuple[str, str]:
     """Return the file and connection that hold the MTU; empty for network services with a file for each interface."""
-    match kept.keeper:
+    match kept.network_service:
         case NetworkService.NETWORKD:
             return kept.file, ""
         case NetworkService.NETPLAN:

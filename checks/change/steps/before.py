@@ -98,4 +98,6 @@ def _directory(layer: Layer) -> str:
     parts: Sequence[str] = layer.file.split("/")[:-1]
     if parts and parts[-1].endswith(".d"):
         parts = parts[:-1]
-    return "/".join(parts) or ("/etc/NetworkManager/system-connections" if "NetworkManager" in layer.keeper else "")
+    return "/".join(parts) or (
+        "/etc/NetworkManager/system-connections" if "NetworkManager" in layer.network_service else ""
+    )

@@ -103,9 +103,9 @@ def down(layer: Layer, *, for_good: bool) -> tuple[str, ...]:
     """Return the lines that take an interface down; `for_good` includes the next boot where racwire knows how."""
     name = shlex.quote(layer.interface)
     kept = _at_boot(layer, up=False) if for_good else ()
-    if layer.keeper in _BY_CONNECTION and layer.connection:
+    if layer.network_service in _BY_CONNECTION and layer.connection:
         return (*kept, shlex.join(("nmcli", "connection", "down", layer.connection)))
-    if layer.keeper == NetworkService.IFCFG:
+    if layer.network_service == NetworkService.IFCFG:
         return (*kept, f"ifdown {name}")
     return (*kept, f"ip link set dev {name} down")
 
@@ -114,11 +114,11 @@ def up(layer: Layer, *, for_good: bool) -> tuple[str, ...]:
     """Return the lines that undo `down`."""
     name = shlex.quote(layer.interface)
     kept = _at_boot(layer, up=True) if for_good else ()
-    if layer.keeper in _BY_CONNECTION and layer.connection:
+    if layer.network_service in _BY_CONNECTION and layer.connection:
         return (*kept, shlex.join(("nmcli", "connection", "up", layer.connection)))
-    if layer.keeper == NetworkService.IFCFG:
+    if layer.network_service == NetworkService.IFCFG:
         return (*kept, f"ifup {name}")
-    again = (f"networkctl reconfigure {name}",) if layer.keeper == NetworkService.NETWORKD else ()
+    again = (f"networkctl reconfigure {name}",) if layer.network_service == NetworkService.NETWORKD else ()
     return (*kept, f"ip link set dev {name} up", *again)
 
 
@@ -129,17 +129,17 @@ def is_kept(layer: Layer) -> bool:
 
 def _at_boot(layer: Layer, *, up: bool) -> tuple[str, ...]:
     """Return the lines that make the network service bring an interface up at boot, or leave it down."""
-    if layer.keeper in _BY_CONNECTION and layer.connection:
+    if layer.network_service in _BY_CONNECTION and layer.connection:
         return (
             shlex.join(
                 ("nmcli", "connection", "modify", layer.connection, "connection.autoconnect", "yes" if up else "no")
             ),
         )
-    if layer.keeper == NetworkService.IFCFG:
+    if layer.network_service == NetworkService.IFCFG:
         ifcfg = layer.file or f"{_IFCFG}/ifcfg-{layer.interface}"
         value = "yes" if up else "no"
         return (shlex.join(("sed", "-i", "-e", f"$aONBOOT={value}", "-e", "/^[[:space:]]*ONBOOT=/d", ifcfg)),)
-    if layer.keeper == NetworkService.NETWORKD:
+    if layer.network_service == NetworkService.NETWORKD:
         file = PurePosixPath(layer.file or f"{_NETWORKD}/10-{layer.interface}.network")
         directory = f"{_NETWORKD}/{file.parent.name if file.parent.name.endswith('.d') else f'{file.name}.d'}"
         if up:

@@ -85,7 +85,7 @@ def network_ready(draft: Draft, change: NetworkChange) -> Step:
                     (f"ip -brief address show dev {layer.interface}", f"ip -details link show dev {layer.interface}"),
                     node,
                     f"The plan has {address_of(change.new, node)} and MTU {layer.mtu_after}, kept by "
-                    f"{layer.keeper or 'a network service that racwire does not know'}"
+                    f"{layer.network_service or 'a network service that racwire does not know'}"
                     f"{f' in {layer.file}' if layer.file else ''}.",
                 )
                 for node, layer in change.new_ports.items()

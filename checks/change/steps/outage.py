@@ -120,7 +120,7 @@ def set_mtu(draft: Draft) -> Step:
 
 def survives_boot(draft: Draft) -> Step:
     """Return the step that reboots one node of each kind, to verify that the files set the MTU at boot."""
-    chosen = one_node_per_keeper(draft)
+    chosen = one_node_per_network_service(draft)
     return Step(
         id="survives-boot",
         title="survives a boot",
@@ -170,14 +170,14 @@ def prove_paths(draft: Draft) -> Step:
     )
 
 
-def one_node_per_keeper(draft: Draft) -> tuple[str, ...]:
+def one_node_per_network_service(draft: Draft) -> tuple[str, ...]:
     """Return one node for each combination of network services that set the MTU at boot.
 
     The local node is chosen only if no other node has its combination, and comes last: booting it ends racwire.
     """
     ways: dict[frozenset[str], str] = {}
     for node in (*draft.others, draft.first):
-        ways.setdefault(frozenset(layer.keeper for layer in draft.layers_of(node)), node)
+        ways.setdefault(frozenset(layer.network_service for layer in draft.layers_of(node)), node)
     return tuple(ways.values())
 
 

@@ -228,7 +228,7 @@ class KeptMtu(Fact, frozen=True):
     """The boot configuration of one interface on one node."""
 
     interface: str
-    keeper: NetworkService
+    network_service: NetworkService = msgspec.field(name="keeper")
     file: str = ""
     """The configuration file; empty where only the network service itself was queried."""
     connection: str = ""
@@ -296,7 +296,7 @@ class NodeSetup(Fact, frozen=True):
     """Whether Clusterware starts at boot (`crsctl config crs`, else the file ohasdstr)."""
     services: tuple[str, ...] | Unknown = Unknown("not read")
     """The lines of `crsctl check crs` on this node: `CRS-4638: Oracle High Availability Services is online`, ..."""
-    keepers: tuple[NetworkService, ...] = ()
+    network_services: tuple[NetworkService, ...] = msgspec.field(default=(), name="keepers")
     """The active network services of the node."""
     kept: tuple[KeptMtu, ...] | Unknown = Unknown("not read")
     """The boot configuration of every interface that has a file or connection."""

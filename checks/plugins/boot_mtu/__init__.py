@@ -115,7 +115,7 @@ def boot_mtu(cluster: Cluster) -> Iterator[Finding]:
 
 def _kind_of_fault(at: AtBoot) -> Hashable:
     """Return the key of a fault: interfaces with the same key have one fault and one remedy."""
-    service = at.kept.keeper if at.kept else None
+    service = at.kept.network_service if at.kept else None
     return verdict(at), at.network.name, at.interface.name, at.interface.mtu, _after(at), service
 
 
@@ -317,7 +317,7 @@ def _line(at: AtBoot) -> str:
     if at.kept is None:
         kept = "no known network service configures it" if at.mtu is None else "no file of its own"
     else:
-        place = at.kept.file or at.kept.connection or str(at.kept.keeper)
+        place = at.kept.file or at.kept.connection or str(at.kept.network_service)
         configured = at.kept.mtu
         kept = f"{place} sets MTU {configured}" if isinstance(configured, int) else f"{place} sets no MTU"
         if isinstance(configured, Unknown):
@@ -335,11 +335,11 @@ def _inspect(group: Sequence[AtBoot]) -> NextStep:
 
 
 def _inspect_command(at: AtBoot) -> str:
-    if at.kept and at.kept.keeper in _BY_NMCLI and at.kept.connection:
+    if at.kept and at.kept.network_service in _BY_NMCLI and at.kept.connection:
         return f"nmcli -f {_property(at)} connection show {shlex.quote(at.kept.connection)}"
     if at.kept and at.kept.file:
         return f"cat {shlex.quote(at.kept.file)}"
-    if at.kept and (directory := _DIRECTORIES.get(at.kept.keeper)):
+    if at.kept and (directory := _DIRECTORIES.get(at.kept.network_service)):
         return f"grep -r -i mtu {directory}"
     return f"ip -details link show {shlex.quote(at.interface.name)}"
 
@@ -347,7 +347,7 @@ def _inspect_command(at: AtBoot) -> str:
 def _persist(group: Sequence[AtBoot]) -> NextStep:
     """Return the remedy that changes the boot configuration only: the running interface stays as it is."""
     mtu = group[0].interface.mtu
-    service = group[0].kept.keeper if group[0].kept else NetworkService.UNKNOWN
+    service = group[0].kept.network_service if group[0].kept else NetworkService.UNKNOWN
     commands: list[str] = []
     if service in _BY_NMCLI:
         where = "into the connection of NetworkManager"

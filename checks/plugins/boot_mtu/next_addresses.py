@@ -62,7 +62,7 @@ def next_address_findings(interfaces: Sequence[AtBoot]) -> Iterator[Finding]:
     Interfaces whose file was not read, and files of versions that did not read this, are in no finding.
     """
     off = [at for at in interfaces if _start(at) is _Start.NO]
-    for same in alike(off, lambda at: (at.network.name, at.interface.name, at.kept and at.kept.keeper)):
+    for same in alike(off, lambda at: (at.network.name, at.interface.name, at.kept and at.kept.network_service)):
         yield _no_start(same)
     for at in interfaces:
         if _has(at) is False and at.kept and not at.kept.is_by_dhcp:
@@ -85,7 +85,7 @@ def _start(at: AtBoot) -> _Start:
     if starts or (not at.address and not at.interface.master and at.interface.kind == "ethernet"):
         return _Start.YES
     if at.interface.master:
-        return _Start.BY_BOND if at.kept and at.kept.keeper in _NM else _Start.YES
+        return _Start.BY_BOND if at.kept and at.kept.network_service in _NM else _Start.YES
     return _Start.NO
 
 
@@ -114,7 +114,7 @@ def _parsed(text: str) -> ipaddress.IPv4Interface | ipaddress.IPv6Interface | No
 
 def _no_start(same: Sequence[AtBoot]) -> Finding:
     kept = same[0].kept
-    switch = _SWITCHES.get(kept.keeper, "") if kept else ""
+    switch = _SWITCHES.get(kept.network_service, "") if kept else ""
     has = "its file has" if len(same) == 1 else "their files have"
     return NO_START.finding(
         f"{named((at.name for at in same), 'interface')} will not come up at the next boot: {has} {switch}.",
@@ -169,7 +169,7 @@ def _start_remedy(same: Sequence[AtBoot]) -> NextStep:
 
 
 def _commands(same: Sequence[AtBoot], setting: str) -> tuple[str, ...]:
-    kept = [at.kept for at in same if at.kept and at.kept.keeper in _NM and at.kept.connection]
+    kept = [at.kept for at in same if at.kept and at.kept.network_service in _NM and at.kept.connection]
     return tuple(dict.fromkeys(f"nmcli connection modify {shlex.quote(of.connection)} {setting}" for of in kept))
 
 

@@ -24,7 +24,7 @@ def without_mtu(cluster: Cluster, node: Node, route: Route) -> NextStep:
     """
     setup = cluster.setup(node.name)
     kept = setup.kept_mtu(route.interface) if setup else None
-    place = _PLACES.get(kept.keeper, "") if kept else ""
+    place = _PLACES.get(kept.network_service, "") if kept else ""
     names = {"connection": kept.connection, "file": kept.file} if kept else {}
     where = place.format(interface=route.interface, **names) if place else "the file that sets it"
     return NextStep(
