@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 import msgspec
 
 from checks.model.facts import Cluster, CounterChange, CounterChanges, Flows, RecentLoad
-from checks.model.finding import FAULTS, Finding, NextStep, Status
+from checks.model.finding import FAULTS, Finding, NextStep, Status, check_again
 from checks.model.fragment_memory import USUAL_FRAGMENT_S
 from checks.model.wording import counted, listed, span
 from checks.rules.lost_blocks import quiet_tells
@@ -122,7 +122,7 @@ def _doubt(cluster: Cluster, finding: Finding) -> tuple[str, NextStep, Status] |
 
 
 def _again(finding: Finding, when: str) -> NextStep:
-    return NextStep(f"Run the check again {when}.", (f"racwire check {finding.check}",))
+    return NextStep(f"Run the check again {when}.", (check_again(finding.check),))
 
 
 # --- other loads ------------------------------------------------------------------------------------------------------

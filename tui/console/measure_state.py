@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -25,7 +24,7 @@ class MeasureEntry(msgspec.Struct, frozen=True):
     about: str
     """What it measures: a clause without capital and full stop."""
     commands: tuple[str, ...]
-    """What to type on the command line, without `racwire`."""
+    """The scripts of what to type on the command line, without `racwire`."""
     is_sent_here: bool = True
     """Whether this screen plans and sends it; otherwise only the command line does."""
     elsewhere: str = ""
@@ -63,8 +62,8 @@ class PathChoice(msgspec.Struct, frozen=True):
 
     @property
     def options(self) -> str:
-        """The options of the command line, with a space before."""
-        return f" --on {shlex.quote(self.network)} --to {shlex.quote(self.peer)}" if self.peer else ""
+        """The options in the script of the command line, with a space before."""
+        return " --on {network} --to {peer}" if self.peer else ""
 
 
 class SendingPhase(Enum):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from checks.model.shell_command import sql
 from checks.sources.database.statements import Statement, statements
 
 DEFAULT_USER = "RACWIRE"
@@ -52,7 +53,7 @@ def container_data(user: str) -> Iterator[str]:
     Source: SQL Language Reference, ALTER USER, container_data_clause.
     """
     for view in ("SYS.GV_$PDBS", "SYS.V_$PDBS"):
-        yield f"ALTER USER {user} SET CONTAINER_DATA = ALL FOR {view} CONTAINER = CURRENT;"
+        yield sql("ALTER USER {user} SET CONTAINER_DATA = ALL FOR {view} CONTAINER = CURRENT;", user=user, view=view)
 
 
 def group_of(statement: Statement) -> str:
