@@ -16,6 +16,7 @@ import msgspec
 from checks.model.facts import Cluster, CounterChange, CounterChanges, Flows, RecentLoad
 from checks.model.finding import FAULTS, Finding, NextStep, Status, check_again
 from checks.model.fragment_memory import USUAL_FRAGMENT_S
+from checks.model.measurement import command_of
 from checks.model.wording import counted, listed, span
 from checks.rules.lost_blocks import quiet_tells
 from checks.rules.nic_counts import NicFault, faults_of, loss_ends, private_nics_counted
@@ -129,7 +130,7 @@ def _again(finding: Finding, when: str) -> NextStep:
 
 
 def _command(load: RecentLoad) -> str:
-    return "`racwire drill`" if load.kind == "drill" else f"`racwire measure {load.kind}`"
+    return f"`{command_of(load.kind)}`"
 
 
 def _measuring(cluster: Cluster) -> list[str]:

@@ -25,6 +25,8 @@ class MeasureEntry(msgspec.Struct, frozen=True):
     """What it measures: a clause without capital and full stop."""
     commands: tuple[str, ...]
     """The scripts of what to type on the command line, without `racwire`."""
+    on_path: tuple[str, ...] = ()
+    """The same where a path is chosen."""
     is_sent_here: bool = True
     """Whether this screen plans and sends it; otherwise only the command line does."""
     elsewhere: str = ""
@@ -33,7 +35,12 @@ class MeasureEntry(msgspec.Struct, frozen=True):
 
 ENTRIES = (
     *(
-        MeasureEntry(name, KINDS[name].help, (f"measure {name}{{path}} --go {{cluster}}",))
+        MeasureEntry(
+            name,
+            KINDS[name].help,
+            (f"measure {name} --go {{cluster}}",),
+            (f"measure {name} --on {{network}} --to {{peer}} --go {{cluster}}",),
+        )
         for name in ("sizes", "rate", "mix", "hashes")
     ),
     MeasureEntry(
@@ -59,11 +66,6 @@ class PathChoice(msgspec.Struct, frozen=True):
 
     network: str = ""
     peer: str = ""
-
-    @property
-    def options(self) -> str:
-        """The options in the script of the command line, with a space before."""
-        return " --on {network} --to {peer}" if self.peer else ""
 
 
 class SendingPhase(Enum):

@@ -158,11 +158,10 @@ def _commands(
 
 def _as_owner(instance: LocalInstance, database: DatabaseConfiguration | None) -> str:
     home = instance.home or (database.home if database else "") or "ORACLE_HOME_OF_THE_INSTANCE"
-    other = instance.owner and instance.owner != _current_user()
-    command = "ORACLE_HOME={home} ORACLE_SID={sid} LD_LIBRARY_PATH={home}/lib racwire check --os-auth --sysdba"
-    return shell(
-        f"sudo -u {{owner}} env {command}" if other else command, home=home, sid=instance.sid, owner=instance.owner
-    )
+    variables = shell("ORACLE_HOME={home} ORACLE_SID={sid} LD_LIBRARY_PATH={home}/lib", home=home, sid=instance.sid)
+    is_other = instance.owner and instance.owner != _current_user()
+    become = shell("sudo -u {owner} env ", owner=instance.owner) if is_other else ""
+    return become + variables + " racwire check --os-auth --sysdba"
 
 
 def _current_user() -> str:

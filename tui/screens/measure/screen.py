@@ -195,10 +195,10 @@ class MeasureScreen(PlanKeysScreen):
         path = self._measures.chosen.get(self._entry.kind, PathChoice())
         # Before the command: one of its own options can have the same name.
         entered = f"{options} " if (options := os.environ.get(ENTERED)) else ""
+        scripts = (path.peer and self._entry.on_path) or self._entry.commands
         return tuple(
-            f"racwire {entered}"
-            + shell(script.replace("{path}", path.options), cluster=cluster, network=path.network, peer=path.peer)
-            for script in self._entry.commands
+            f"racwire {entered}" + shell(script, cluster=cluster, network=path.network, peer=path.peer)
+            for script in scripts
         )
 
     def _line(self, width: int) -> list[Line]:
