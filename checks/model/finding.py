@@ -13,6 +13,7 @@ from checks.model.effect import Effect
 from checks.model.facts.base import MissingRight, Unknown
 from checks.model.observation import Observation
 from checks.model.own_command import OwnCommand
+from checks.model.shell_command import shell
 
 
 class Status(StrEnum):
@@ -74,6 +75,11 @@ def step_for(right: MissingRight) -> NextStep:
     """Return the step that obtains a missing right."""
     script = f" `{right.script}` prints all lines that are needed." if right.script else ""
     return NextStep(f"Missing right: {right.needed}.{script}", right.commands, right.where)
+
+
+def check_again(*checks: str) -> str:
+    """Return the command that runs these checks, by their ids."""
+    return shell("racwire check {checks}", checks=checks)
 
 
 def name_the_networks(subnets: Sequence[str] = ()) -> NextStep:

@@ -9,6 +9,7 @@ from checks.model.check import InfoKind, Kind, PassKind, UnknownKind, check
 from checks.model.facts import Bond, Cluster, CounterGroup, Unknown, Unread
 from checks.model.finding import Finding, NextStep, Status
 from checks.model.networks import layers_of
+from checks.model.shell_command import for_each, shell
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.shared.host_facts import HOST_TOPIC, hosts_of
 from checks.rules.member_shares import Balance, judge_balance
@@ -163,7 +164,10 @@ def _one_sided(one: _Judged) -> Finding:
         next=[
             NextStep(
                 "Display the mode, the active member and the aggregators.",
-                (f"cat /proc/net/bonding/{one.bond.name}", *(f"ip -s link show {name}" for name in balance.sent)),
+                (
+                    shell("cat /proc/net/bonding/{bond}", bond=one.bond.name),
+                    *for_each("ip -s link show {nic}", nic=balance.sent),
+                ),
                 f"any user on {one.node}",
             ),
             NextStep(

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from checks.model.check import PassKind, UnknownKind, WarnKind, check
 from checks.model.facts import Cluster, Node, NodeMemory, Unknown
 from checks.model.finding import Finding, NextStep, Status
+from checks.model.shell_command import shell
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.shared.host_facts import HOST_TOPIC, parts_of
 from checks.plugins.shared.settings_text import plan_of
@@ -111,7 +112,7 @@ def _below(cluster: Cluster, nodes: Sequence[str], small: dict[str, int]) -> Fin
             NextStep(
                 "Raise them on one node after the other, and in /etc/sysctl.d. Running processes keep their buffers "
                 "until they are restarted.",
-                tuple(f"sysctl -w {key}={BUFFER_MINIMUM[key]}" for key in small),
+                tuple(shell("sysctl -w {key}={value}", key=key, value=BUFFER_MINIMUM[key]) for key in small),
                 f"root on {named(nodes, 'node')}",
                 is_change=True,
             ),
@@ -159,7 +160,7 @@ def _fragments(cluster: Cluster, nodes: Sequence[Node], cpus: int) -> Finding:
             ),
             NextStep(
                 "Raise it on one node after the other, and in /etc/sysctl.d.",
-                (f"sysctl -w {_LIMIT}={max(2 * limit, wanted)}",),
+                (shell("sysctl -w {key}={value}", key=_LIMIT, value=max(2 * limit, wanted)),),
                 f"root on {named(names, 'node')}",
                 is_change=True,
             ),

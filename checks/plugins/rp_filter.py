@@ -9,6 +9,7 @@ from checks.model.check import Kind, PassKind, UnknownKind, WarnKind, check
 from checks.model.facts import Cluster, Unknown
 from checks.model.finding import Finding, NextStep, Status
 from checks.model.observation import Observation
+from checks.model.shell_command import shell
 from checks.model.wording import counted, listed, span
 from checks.plugins.shared.counter_text import TOPIC, highest_rate, unknown_nodes_findings
 from checks.plugins.shared.grouping import alike, briefly, named, some
@@ -165,7 +166,7 @@ def _loosen(strict: Sequence[str], nodes: Sequence[str]) -> Iterator[NextStep]:
     for nic in strict:
         yield NextStep(
             "Set rp_filter to loose (2) on one node after the other, and in /etc/sysctl.d.",
-            (f"sysctl -w {spelled(rp_filter_key(nic))}={LOOSE}",),
+            (shell("sysctl -w {key}={value}", key=spelled(rp_filter_key(nic)), value=LOOSE),),
             f"root on {named(nodes, 'node')}",
             is_change=True,
         )

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from checks.model.finding import Finding, NextStep, Status
+from checks.model.finding import Finding, NextStep, Status, check_again
 from checks.model.wording import few
 
 _NAMED = 2
@@ -117,13 +117,13 @@ def _next_of_all(findings: Sequence[Finding]) -> tuple[NextStep, ...]:
     is_again = False
     for finding in findings:
         for step in finding.next:
-            if step.commands == (f"racwire check {finding.check}",) or is_rerun(step):
+            if step.commands == (check_again(finding.check),) or is_rerun(step):
                 is_again = True
             elif not any(_is_part_of(step, other) for other in steps):
                 steps = {other: None for other in steps if not _is_part_of(other, step)} | {step: None}
     if is_again:
         checks = dict.fromkeys(finding.check for finding in findings)
-        steps[NextStep(f"{_FIX}, then run these checks again.", (f"racwire check {' '.join(checks)}",))] = None
+        steps[NextStep(f"{_FIX}, then run these checks again.", (check_again(*checks),))] = None
     return tuple(steps)
 
 

@@ -20,6 +20,7 @@ import msgspec
 from checks.model.facts import RecentLoad
 from checks.model.measurement import FORMAT, Measurement
 from checks.model.sanitize import has_a_number_without_end, sanitize
+from checks.model.shell_command import shell
 from checks.model.sound_measurement import is_sound
 from checks.run.directories import state_directory
 from checks.whole_files import OutputError, OutputFile, write_whole
@@ -191,7 +192,9 @@ def result_path(name: str) -> Path:
     if own:
         return max(own, key=_by_name)
     if name in KINDS:
-        raise MeasurementFileError(f"No result of the kind {name} is kept: `racwire measure {name}` shows its plan.")
+        raise MeasurementFileError(
+            f"No result of the kind {name} is kept: `{shell('racwire measure {name}', name=name)}` shows its plan."
+        )
     raise MeasurementFileError(f"{name} is neither a file nor a kept result: `racwire measure list` names those.")
 
 

@@ -86,12 +86,12 @@ class Route(Fact, frozen=True):
     """The kernel prefers the lowest metric of several routes to the same destination."""
 
     @property
-    def words(self) -> str:
+    def words(self) -> tuple[str, ...]:
         """The route for `ip route`, without its MTU. With its metric: without one, `ip` means another route."""
-        via = f" via {self.gateway}" if self.gateway else ""
-        source = f" src {self.source}" if self.source else ""
-        metric = f" metric {self.metric}" if self.metric else ""
-        return f"{self.destination}{via} dev {self.interface}{source}{metric}"
+        via = ("via", self.gateway) if self.gateway else ()
+        source = ("src", self.source) if self.source else ()
+        metric = ("metric", str(self.metric)) if self.metric else ()
+        return (self.destination, *via, "dev", self.interface, *source, *metric)
 
 
 class Neighbour(Fact, frozen=True):

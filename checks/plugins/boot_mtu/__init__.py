@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 
 from checks.model.check import InfoKind, Kind, PassKind, UnknownKind, WarnKind, check
 from checks.model.facts import Cluster, NetworkService, NodeSetup, Unknown, UnreadNode
 from checks.model.finding import Finding, NextStep, Status
 from checks.model.observation import Observation
+from checks.model.shell_command import shell
 from checks.model.wording import listed
 from checks.plugins.boot_mtu.at_next_boot import AtBoot, AtNextBoot, interfaces_at_boot, verdict
 from checks.plugins.boot_mtu.next_addresses import NEXT_ADDRESS_KINDS, next_address_findings
@@ -336,12 +336,14 @@ def _inspect(group: Sequence[AtBoot]) -> NextStep:
 
 def _inspect_command(at: AtBoot) -> str:
     if at.kept and at.kept.network_service in _BY_NMCLI and at.kept.connection:
-        return f"nmcli -f {_property(at)} connection show {shlex.quote(at.kept.connection)}"
+        return shell(
+            "nmcli -f {property} connection show {connection}", property=_property(at), connection=at.kept.connection
+        )
     if at.kept and at.kept.file:
-        return f"cat {shlex.quote(at.kept.file)}"
+        return shell("cat {file}", file=at.kept.file)
     if at.kept and (directory := _DIRECTORIES.get(at.kept.network_service)):
-        return f"grep -r -i mtu {directory}"
-    return f"ip -details link show {shlex.quote(at.interface.name)}"
+        return shell("grep -r -i mtu {directory}", directory=directory)
+    return shell("ip -details link show {nic}", nic=at.interface.name)
 
 
 def _persist(group: Sequence[AtBoot]) -> NextStep:
@@ -352,7 +354,10 @@ def _persist(group: Sequence[AtBoot]) -> NextStep:
     if service in _BY_NMCLI:
         where = "into the connection of NetworkManager"
         names = {at.kept.connection: _property(at) for at in group if at.kept and at.kept.connection}
-        commands = [f"nmcli connection modify {shlex.quote(name)} {key} {mtu}" for name, key in names.items()]
+        commands = [
+            shell("nmcli connection modify {connection} {key} {mtu}", connection=name, key=key, mtu=mtu)
+            for name, key in names.items()
+        ]
     else:
         files = dict.fromkeys(at.kept.file for at in group if at.kept and at.kept.file)
         line = _LINES.get(service, "").format(mtu=mtu)

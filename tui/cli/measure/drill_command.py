@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import shlex
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -177,6 +176,8 @@ def _limits(args: argparse.Namespace) -> LoadLimits:
 
 
 def _again(args: argparse.Namespace) -> str:
+    from checks.model.shell_command import shell
+
     if args.drill_command == "node":
-        return shlex.join(["racwire", "drill", "node", args.node, "--as", args.transition])
-    return shlex.join(["racwire", "drill", "link", *args.link])
+        return shell("racwire drill node {node} --as {how}", node=args.node, how=args.transition)
+    return shell("racwire drill {words}", words=("link", *args.link))

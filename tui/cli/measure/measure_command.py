@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import shlex
 from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, TextIO
@@ -79,6 +78,7 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     from checks.measure.measure_error import MeasureError
     from checks.measure.preparing import prepare
     from checks.measure.storage import Storage, prepare_storage
+    from checks.model.shell_command import shell
 
     if args.measure_command in SHOWN:
         return run_kept_results(args)
@@ -90,10 +90,10 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
         experiment, limits = kind.experiment(args), limits_from(args)
     except MeasureError as error:
         raise UsageError(str(error)) from None
-    command = f"racwire measure {args.measure_command}"
+    command = shell("racwire measure {kind}", kind=args.measure_command)
     if isinstance(experiment, Storage):
         preparation: Preparation = partial(prepare_storage, experiment, limits, settings)
-        command += f" {shlex.quote(args.directory)}"
+        command = shell("racwire measure storage {directory}", directory=args.directory)
     else:
         preparation = partial(prepare, experiment, wanted_from(args, kind.is_one_path), limits, settings)
     return carry_out(args, experiment, preparation, settings, command)
@@ -183,6 +183,7 @@ async def _work(
 
 
 def _print_plan(prepared: Prepared, args: argparse.Namespace, command: str) -> int:
+    from checks.model.shell_command import shell
     from tui.text.line import hanging
 
     plan = prepared.plan
@@ -192,8 +193,8 @@ def _print_plan(prepared: Prepared, args: argparse.Namespace, command: str) -> i
             yield from hanging([], sentence, width)
         for refusal in prepared.refusals:
             yield from hanging([], f"Refused now: {refusal.sentence} ({refusal.code})", width, "fail")
-        name = shlex.quote(plan.cluster or "CLUSTER")
-        yield from hanging([], f"Nothing was sent. To send it: {command} --go {name}", width)
+        send = f"{command}{shell(' --go {cluster}', cluster=plan.cluster or 'CLUSTER')}"
+        yield from hanging([], f"Nothing was sent. To send it: {send}", width)
 
     def text(stream: TextIO) -> str:
         from tui.cli.output import columns_of, render

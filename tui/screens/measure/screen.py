@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import partial
@@ -15,6 +14,7 @@ from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 
 from checks.model.measurement import Measurement
+from checks.model.shell_command import shell
 from checks.report.measured.fit import not_shown
 from tui.cli.options import ENTERED
 from tui.console.actions import Action, bindings, in_footer
@@ -191,11 +191,15 @@ class MeasureScreen(PlanKeysScreen):
         return [*hanging([], text, width, "warn"), []] if text else []
 
     def _commands(self) -> tuple[str, ...]:
-        cluster = shlex.quote(self._measures.cluster_name or "CLUSTER")
-        path = self._measures.chosen.get(self._entry.kind, PathChoice()).options
+        cluster = self._measures.cluster_name or "CLUSTER"
+        path = self._measures.chosen.get(self._entry.kind, PathChoice())
         # Before the command: one of its own options can have the same name.
         entered = f"{options} " if (options := os.environ.get(ENTERED)) else ""
-        return tuple(f"racwire {entered}{text.format(cluster=cluster, path=path)}" for text in self._entry.commands)
+        scripts = (path.peer and self._entry.on_path) or self._entry.commands
+        return tuple(
+            f"racwire {entered}" + shell(script, cluster=cluster, network=path.network, peer=path.peer)
+            for script in scripts
+        )
 
     def _line(self, width: int) -> list[Line]:
         if (sending := self._measures.sending) is not None:
