@@ -112,12 +112,6 @@ def boot_mtu(cluster: Cluster) -> Iterator[Finding]:
         )
 
 
-def _kind_of_fault(at: AtBoot) -> Hashable:
-    """Return the key of a fault: interfaces with the same key have one fault and one remedy."""
-    service = at.kept.keeper if at.kept else None
-    return verdict(at), at.network.name, at.interface.name, at.interface.mtu, _after(at), service
-
-
 def _after(at: AtBoot) -> int | str | None:
     """The MTU after the next boot, or the reason why it is not known; one finding has the interfaces with the same."""
     return at.mtu.reason if isinstance(at.mtu, Unknown) else at.mtu
