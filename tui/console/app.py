@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from checks.run.engine import Engine
     from checks.traffic.feed import Feed
     from tui.console.finding_rows import FindingRow
-    from tui.console.live import Past
+    from tui.console.past import Past
 
 STOP_WITHIN_S = 0.4
 """How long quitting waits for a run to close its connections; racwire abandons what hangs longer."""

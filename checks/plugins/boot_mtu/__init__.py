@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from checks.model.check import Kind, check
 from checks.model.facts import Cluster, NetworkService, NodeSetup, Unknown, UnreadNode
