@@ -95,10 +95,10 @@ async def measure(
         signs = HarmSigns(_interfaces(prepared.links), settings.measure.most_cpu_percent, is_drill=is_drill)
         watch = await stack.enter_async_context(_Watch.open(prepared, settings, password))
         progress(f"looking for load for {BASELINE_S:.0f} s", 0, 0)
-        loaded = await _unless_stopped(stop, watch.baseline(signs, prepared, settings))
+        loaded = await _unless_stopped(stop, watch.baseline(signs, prepared, settings.measure.loaded_cpu_percent))
         if loaded and not (although_loaded and all(one.is_load for one in loaded)):
             raise RefusedError(loaded)
-        far_ends, holders = await _unless_stopped(stop, open_far_ends(prepared, settings, stack))
+        far_ends, holders = await _unless_stopped(stop, open_far_ends(prepared, settings.ssh, stack))
         sender = await _unless_stopped(stop, open_sender(consent, prepared.links, prepared.cluster.local_node, stack))
         bench = Bench(plan.paths, far_ends, sender, plan.limits, progress, sent)
         watched = [far for far in (*far_ends, *holders) if far is not None]
@@ -209,7 +209,7 @@ class _Watch:
                     task.cancel()
                 await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def baseline(self, signs: HarmSigns, prepared: Prepared, settings: Settings) -> list[LoadRefusal]:
+    async def baseline(self, signs: HarmSigns, prepared: Prepared, loaded_cpu_percent: float) -> list[LoadRefusal]:
         """Sample before anything is sent, and return the refusals of a loaded cluster. Raises MeasureError."""
         nodes: dict[str, list[NodeSample]] = defaultdict(list)
         link_use = LinkUse(prepared.links)
@@ -233,7 +233,7 @@ class _Watch:
                 link_use.of_links(),
                 {node: _busy(samples) for node, samples in nodes.items()},
                 signs.losses_before(),
-                settings.measure.loaded_cpu_percent,
+                loaded_cpu_percent,
                 is_beside=prepared.plan.limits.flows_per_s is not None,
             )
         )

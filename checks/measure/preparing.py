@@ -163,7 +163,7 @@ async def prepare(
     answering = {path.target_node for path in chosen if path.far_end != KERNEL}
     holders = {node: one.candidates for node, one in found.items() if node not in answering}
     plan = LoadPlan(
-        name_of(cluster, settings),
+        name_of(cluster, settings.cluster.name),
         experiment.kind,
         chosen,
         load,
@@ -210,11 +210,11 @@ def measuring_elsewhere(found: Mapping[str, PeerFound]) -> Iterator[LoadRefusal]
             yield LoadRefusal("ME-LOAD-009", f"Another measurement runs on {node}: wait for its end.")
 
 
-def name_of(cluster: Cluster, settings: Settings) -> str:
+def name_of(cluster: Cluster, in_settings: str) -> str:
     """Return the name that must be typed: Clusterware's, or where it has none that of the settings; else empty."""
     clusterware = cluster.clusterware
     if isinstance(clusterware, Unknown) or isinstance(clusterware.cluster_name, Unknown):
-        return settings.cluster.name
+        return in_settings
     return clusterware.cluster_name
 
 

@@ -271,7 +271,7 @@ async def prepare_storage(
         *standing_refusals(cluster, change=open_change(settings), is_lab=is_lab, link_share=limits.link_share),
         *measuring_elsewhere(found),
     ]
-    plan = LoadPlan(name_of(cluster, settings), experiment.kind, (), load, limits, blocks_per_s)
+    plan = LoadPlan(name_of(cluster, settings.cluster.name), experiment.kind, (), load, limits, blocks_per_s)
     links = (experiment.link,) if experiment.link else ()
     return Prepared(cluster, plan, {}, {}, tuple(refusals), links)
 

@@ -178,7 +178,7 @@ class Engine:
         self._report_so_far()
 
     def _report_so_far(self) -> None:
-        known = with_nodes(self._cluster, self._so_far, self._session.settings, self._session.local_node)
+        known = with_nodes(self._cluster, self._so_far, self._session.local_node)
         self._events.put_nowait(NodesSoFar(known))
 
     async def _work(self) -> None:

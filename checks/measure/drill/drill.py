@@ -23,7 +23,7 @@ from checks.model.drill_result import DrillOf, PathSilence
 from checks.model.facts import Cluster, Unknown
 from checks.model.measurement import MeasuredPath
 from checks.model.packet_sizes import IP_HEADER, UDP_HEADER, WIRE_BYTES
-from checks.model.settings import Settings
+from checks.model.settings import Settings, SshSettings
 from checks.model.wording import counted, lasting
 from checks.rules.silence_causes import TimelineKind
 from checks.sources.database.secret import Secret
@@ -67,12 +67,12 @@ class Drill:
         self._found: dict[str, Any] = {}
         self._wall_s = 0.0
         self._far_ends_gone: dict[int, int] = {}
-        self._facts: tuple[Cluster, Settings] | None = None
+        self._facts: tuple[Cluster, SshSettings] | None = None
         self._timeline = DrillTimeline()
 
-    def know(self, cluster: Cluster, settings: Settings) -> None:
+    def know(self, cluster: Cluster, ssh: SshSettings) -> None:
         """Take the misscount and the nodes from the facts of the cluster."""
-        self._facts = (cluster, settings)
+        self._facts = (cluster, ssh)
         if self.subject.node and len(cluster.read_nodes()) == 2:
             self._timeline.notes.append(
                 f"Without {self.subject.node} one node is left: its instance has no other to exchange blocks with."
@@ -232,7 +232,7 @@ async def prepare_drill(
     """Read the cluster and plan the drill. Raises MeasureError where it is not possible."""
     prepared = await prepare(drill, wanted, limits, settings, password)
     demand_known(drill.subject, prepared.cluster)
-    drill.know(prepared.cluster, settings)
+    drill.know(prepared.cluster, settings.ssh)
     refusals = (*prepared.refusals, *only_paths(left_without(drill.subject, prepared.cluster)))
     return replace(prepared, refusals=refusals)
 
