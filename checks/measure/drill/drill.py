@@ -31,8 +31,6 @@ from checks.sources.database.secret import Secret
 PROBE_BYTES = 56
 INTERVALS_S = (0.01, 0.001)
 """The intervals of the probes: 10 ms, and 1 ms on request."""
-WHOLE_S = 900.0
-"""The longest drill: a server that reboots takes minutes."""
 _MARGIN_S = 12.0
 """Seconds of the whole that are left for the alert logs."""
 _LOGS_S = 8.0

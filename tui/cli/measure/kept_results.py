@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TextIO
 from checks.model.exit_codes import ExitCode
 from tui.cli.document import Document, chosen_output, output_file
 from tui.cli.errors import UsageError
-from tui.cli.options import add_check_options, add_output_options
+from tui.cli.options import add_check_options, add_document_options
 from tui.cli.streams import exit_past_hung_threads, print_message
 
 if TYPE_CHECKING:
@@ -63,8 +63,7 @@ def add_kept_results(kinds: argparse._SubParsersAction[argparse.ArgumentParser])
         if name == "show":
             output.add_argument("--svg", metavar="FILE", help="also draw it, as an SVG file")
             output.add_argument("--redact", action="store_true", help="replace names and addresses by pseudonyms")
-        output.add_argument("--format", choices=("text", "json"), default="text", help="format (default text)")
-        add_output_options(output)
+        add_document_options(output)
         add_check_options(one)
 
 

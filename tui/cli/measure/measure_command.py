@@ -13,7 +13,13 @@ from tui.cli.document import Document, chosen_output
 from tui.cli.errors import UsageError
 from tui.cli.measure.kept_results import SHOWN, add_kept_results, deliver_measurement, run_kept_results
 from tui.cli.measure.measure_options import KINDS, add_load_options, limits_from, wanted_from
-from tui.cli.options import add_check_options, add_output_options, add_quiet_option, refuse_check_options
+from tui.cli.option import declare
+from tui.cli.options import (
+    add_check_options,
+    add_document_options,
+    add_quiet_option,
+    refuse_check_options,
+)
 from tui.cli.streams import exit_past_hung_threads, print_message
 
 if TYPE_CHECKING:
@@ -65,10 +71,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         add_load_options(one)
-        kind.add_options(one.add_argument_group("measurement"))
+        declare(one.add_argument_group("measurement"), kind.options)
         output = one.add_argument_group("output")
-        output.add_argument("--format", choices=("text", "json"), default="text", help="format (default text)")
-        add_output_options(output)
+        add_document_options(output)
         add_quiet_option(output)
         add_check_options(one)
     add_kept_results(kinds)
@@ -93,7 +98,7 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     command = f"racwire measure {args.measure_command}"
     if isinstance(experiment, Storage):
         preparation: Preparation = partial(prepare_storage, experiment, limits, settings)
-        command += f" {shlex.quote(args.directory)}"
+        command += f" {shlex.quote(args.storage_directory)}"
     else:
         preparation = partial(prepare, experiment, wanted_from(args, kind.is_one_path), limits, settings)
     return carry_out(args, experiment, preparation, settings, command)
