@@ -14,7 +14,6 @@ from msgspec.structs import replace
 from checks.change.record.change_journal import ChangeJournalError
 from checks.change.record.journal_files import directory_of
 from checks.change.session.open_here import open_here
-from checks.measure.bench import Bench
 from checks.measure.far_end.programs import (
     KERNEL,
     PERL,
@@ -33,6 +32,7 @@ from checks.measure.load_plan import NO_DATABASE, LoadPlan, PlannedLoad
 from checks.measure.load_refusals import LoadRefusal, standing_refusals
 from checks.measure.measure_error import MeasureError
 from checks.measure.paths_to_measure import instance_paths, paths_to_measure, public_paths
+from checks.measure.testbed import Testbed
 from checks.model.facts import Cluster, Database, NodeSetup, Unknown, UnreadNode
 from checks.model.fragment_memory import FRAGMENT_SHARE, LEAST_FRAGMENT_BYTES, USUAL_FRAGMENT_S
 from checks.model.journal import Journal
@@ -71,7 +71,7 @@ class Experiment(Protocol):
     def plan(self, paths: Sequence[MeasuredPath], limits: LoadLimits) -> PlannedLoad:
         """Return what will be sent at most. Raises MeasureError."""
 
-    async def run(self, bench: Bench) -> None:
+    async def run(self, testbed: Testbed) -> None:
         """Measure. Raises HaltedError where it ended early."""
 
     def result(self) -> Result:

@@ -92,7 +92,7 @@ def _file_of(name: str | None) -> str | None:
     """Return the file that a name stands for: itself, or a kept result of `racwire measure`. Raises UsageError."""
     if name is None or Path(name).exists():
         return name
-    from checks.run.kept_measurements import KINDS, MeasurementFileError, result_path
+    from checks.run.stored_measurements import KINDS, MeasurementFileError, result_path
 
     try:
         return str(result_path(name))

@@ -43,9 +43,9 @@ from tui.console.messages import (
 )
 from tui.console.presets import PresetFile
 from tui.console.run_worker import RunWorker
-from tui.console.takeaway import keep_commands
 from tui.console.theme import ThemeMixin, theme_of
 from tui.screens.base import ConsoleScreen
+from tui.terminal.clipboard import save_commands
 
 if TYPE_CHECKING:
     from checks.run.engine import Engine
@@ -249,7 +249,7 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, CommandLine, ThemeMixin, Sa
 
     def on_copy_wanted(self, message: CopyWanted) -> None:
         """Copy a text to the clipboard of the terminal, and write it to a file in any case."""
-        self.notice(keep_commands(message.text, self._state_directory))
+        self.notice(save_commands(message.text, self._state_directory))
         self.copy_to_clipboard(message.text)
 
     def on_preset_chosen(self, message: PresetChosen) -> None:

@@ -21,7 +21,7 @@ from checks.traffic.samples import Event, InstancesPace
 from tui.console.app_state import AppState
 from tui.console.messages import FeedFailed, PaceReported, RecordingEnded, SamplesReported
 from tui.console.past import Past
-from tui.console.takeaway import short
+from tui.text.home_path import short
 
 if TYPE_CHECKING:
     from checks.traffic.feed import Feed

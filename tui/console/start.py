@@ -158,7 +158,7 @@ def _run_full_screen(
 
     def new_engine(names: Sequence[str]) -> Engine:
         from checks.run.engine import Engine
-        from checks.run.kept_measurements import newest_measurements
+        from checks.run.stored_measurements import newest_measurements
 
         found = _found()
         checks = [c for c in found.checks if not names or c.id in names]

@@ -13,7 +13,7 @@ from checks.model.check import Kind
 from checks.model.facts import Changing, Cluster, FileSeen, SysctlFiles, TunedProfile, Unknown
 from checks.model.finding import Finding, NextStep, Status
 from checks.model.wording import counted, listed
-from checks.rules.kept_sysctls import (
+from checks.rules.sysctls_at_boot import (
     RP_FILTER,
     effective_rp_filter,
     interface_of,

@@ -20,7 +20,7 @@ from checks.change.steps import setting_steps
 from checks.change.steps.draft import Draft
 from checks.model.facts import Cluster
 from checks.model.report import Report
-from checks.rules.kept_sysctls import LOOSE, effective_rp_filter, private_interfaces, rp_filter_key
+from checks.rules.sysctls_at_boot import LOOSE, effective_rp_filter, private_interfaces, rp_filter_key
 
 _REASONS = ("IC-RPF-002", "IC-RPF-004")
 _GOAL = f"rp_filter {LOOSE} on the private interfaces"

@@ -23,7 +23,7 @@ from checks.model.journal import Journal
 from checks.model.measurement import MeasuredPath
 from checks.model.settings import SshSettings
 from checks.model.wording import continued
-from checks.rules.silence_causes import TimelineKind
+from checks.rules.drill_causes import TimelineKind
 from checks.sources.drill_state import DRILL_LOGS, DRILL_STATE, DRILL_TIMERS, EVERY_S
 from checks.sources.nodes.alert_log_text import parse_logs
 from checks.sources.nodes.sections import sections

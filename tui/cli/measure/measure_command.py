@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, TextIO
 from checks.model.exit_codes import ExitCode
 from tui.cli.document import Document, chosen_output
 from tui.cli.errors import UsageError
-from tui.cli.measure.kept_results import SHOWN, add_kept_results, deliver_measurement, run_kept_results
 from tui.cli.measure.measure_options import KINDS, add_load_options, limits_from, wanted_from
+from tui.cli.measure.stored_results import SHOWN, add_stored_results, deliver_measurement, run_stored_results
 from tui.cli.option import declare
 from tui.cli.options import (
     add_check_options,
@@ -76,7 +76,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         add_document_options(output)
         add_quiet_option(output)
         add_check_options(one)
-    add_kept_results(kinds)
+    add_stored_results(kinds)
 
 
 def run(args: argparse.Namespace, settings: Settings) -> int:
@@ -86,7 +86,7 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     from checks.measure.storage import Storage, prepare_storage
 
     if args.measure_command in SHOWN:
-        return run_kept_results(args)
+        return run_stored_results(args)
     refuse_check_options(args)
     if args.measure_command is None:
         raise UsageError(f"name what to measure: {', '.join(KINDS)}; see `racwire measure --help`.")
@@ -224,11 +224,11 @@ def _print_plan(prepared: Prepared, args: argparse.Namespace, command: str) -> i
 
 def keep_and_say(measurement: Measurement, *, is_quiet: bool = False) -> None:
     """Keep a result, and say on stderr where it is, or why it was not kept. `is_quiet`: say only the latter."""
-    from checks.run.kept_measurements import keep_result
+    from checks.run.stored_measurements import store_result
     from tui.cli.interrupts import write_interruptibly
 
     try:
-        kept = write_interruptibly(lambda: keep_result(measurement), _DISK_S)
+        kept = write_interruptibly(lambda: store_result(measurement), _DISK_S)
     except TimeoutError:
         print_message(f"The result was not kept: the disk did not answer for {_DISK_S:.0f} s.")
         return

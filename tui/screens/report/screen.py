@@ -27,9 +27,9 @@ from tui.console.export_state import (
     stem_of,
 )
 from tui.console.messages import ExportWanted
-from tui.console.takeaway import short
 from tui.screens.base import ConsoleScreen
 from tui.screens.report.lines import Room, done_lines, form_line, names_text, samples_text, says_lines
+from tui.text.home_path import short
 from tui.text.line import Line, sanitize_line
 from tui.widgets.bars import keys_line, lines_below, rule_line
 from tui.widgets.choice_list import ChoiceList
