@@ -14,7 +14,11 @@ from checks.model.wording import counted, listed, span
 from checks.plugins.shared.counter_text import TOPIC, highest_rate, unknown_nodes_findings
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.shared.settings_text import plan_of
-from checks.rules.kept_sysctls import (
+from checks.rules.network_setup import filtered_status
+from checks.rules.node_counts import NodeCounts, counts_of, lacks, without_counts
+from checks.rules.observed.counted_packets import filtered_by_path
+from checks.rules.observed.states import network_at, read_on, state
+from checks.rules.sysctls_at_boot import (
     LOOSE,
     effective_rp_filter,
     private_interfaces,
@@ -22,11 +26,7 @@ from checks.rules.kept_sysctls import (
     spelled,
     strict_interfaces,
 )
-from checks.rules.kept_sysctls import STRICT as STRICT_FILTER
-from checks.rules.network_setup import filtered_status
-from checks.rules.node_counts import NodeCounts, counts_of, lacks, without_counts
-from checks.rules.observed.counted_packets import filtered_by_path
-from checks.rules.observed.states import network_at, read_on, state
+from checks.rules.sysctls_at_boot import STRICT as STRICT_FILTER
 
 _SOURCE = "MOS 1286796.1"
 

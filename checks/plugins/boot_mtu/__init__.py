@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from checks.model.check import InfoKind, Kind, PassKind, UnknownKind, WarnKind, check
 from checks.model.facts import Cluster, NetworkService, NodeSetup, Unknown, UnreadNode
@@ -111,12 +111,6 @@ def boot_mtu(cluster: Cluster) -> Iterator[Finding]:
             next=[NextStep("Read the findings of the check interfaces on the private networks first.")],
             evidence=[(node.name, "interfaces") for node in cluster.read_nodes()],
         )
-
-
-def _kind_of_fault(at: AtBoot) -> Hashable:
-    """Return the key of a fault: interfaces with the same key have one fault and one remedy."""
-    service = at.kept.network_service if at.kept else None
-    return verdict(at), at.network.name, at.interface.name, at.interface.mtu, _after(at), service
 
 
 def _after(at: AtBoot) -> int | str | None:

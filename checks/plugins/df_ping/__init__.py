@@ -28,7 +28,7 @@ from checks.plugins.df_ping.path_places import (
     path_data,
     where,
 )
-from checks.plugins.df_ping.path_silence import filtered, ignored, loss, lost_once_finding, not_probed, unreachable
+from checks.plugins.df_ping.unanswered_paths import filtered, ignored, loss, lost_once_finding, not_probed, unreachable
 from checks.plugins.shared.engineered_notes import beside_pings, by_the_vendor
 from checks.plugins.shared.path_text import (
     evidence_of,

@@ -10,8 +10,8 @@ from checks.model.finding import Finding, NextStep, Status
 from checks.model.observation import Observation
 from checks.model.shell_command import for_each, shell
 from checks.model.wording import hub, listed
-from checks.plugins.neighbours.arp_silence import KINDS, arp_findings
 from checks.plugins.neighbours.two_owners import ON_OTHER, SAME_MAC, TWO_OWNERS, owner_findings, same_mac_findings
+from checks.plugins.neighbours.unanswered_arp import KINDS, arp_findings
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.rules.arp_places import places
 from checks.rules.neighbour_entries import NeighbourEntry, Whose, entries_status, neighbour_entries

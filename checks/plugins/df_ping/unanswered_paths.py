@@ -30,7 +30,7 @@ from checks.rules.neighbour_entries import Whose, neighbour_entries
 from checks.rules.node_counts import sysctl
 from checks.rules.observed.pings import pings
 from checks.rules.path_status import loss_status, packet_loss
-from checks.rules.silence import heard_lines, ladder_line
+from checks.rules.unanswered_pings import heard_lines, ladder_line
 
 
 def lost_once_finding(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> Finding:
