@@ -234,7 +234,14 @@ def test_a_node_that_could_not_be_read_is_one_entry_without_the_step_that_runs_c
     reason = Unknown("ssh asked for a password.")
     again = NextStep("Fix the cause named above, then run this check again.", ("racwire check a",))
     unread = [
-        finding(code, Status.UNKNOWN, title=f"rac2 could not be read ({code}).", lacks=(reason,), next=(LOOK, again))
+        finding(
+            code,
+            Status.UNKNOWN,
+            title=f"rac2 could not be read ({code}).",
+            lacks=(reason,),
+            next=(LOOK, again),
+            check="a",
+        )
         for code in ("T-1", "T-2", "T-3")
     ]
     (entry,) = further_entries(of(unread), ())
