@@ -56,6 +56,13 @@ class Candidate:
         """Whether a finding states it at its place: then it is reported, whatever it loses."""
         return bool(self.shown)
 
+    @property
+    def at(self) -> tuple[object, ...]:
+        """The place as data, with the ways that it is on: `to rac2` and `from rac2` are two places."""
+        traffic = (effect.traffic for effect in self.effects)
+        ways = dict.fromkeys((one.senders or (), one.receivers or ()) for one in traffic)
+        return self.place.networks, self.place.nodes, self.place.to, tuple(ways)
+
     def explains(self, loss: Loss, seen: Seen) -> bool:
         """Return whether the cause can have lost, or delayed, these packets."""
         one = loss.observation

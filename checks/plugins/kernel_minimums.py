@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from checks.model.check import PassKind, UnknownKind, WarnKind, check
 from checks.model.facts import Cluster, Node, NodeMemory, Unknown
-from checks.model.finding import Finding, NextStep, Status
+from checks.model.finding import Finding, NextStep, Status, check_again
 from checks.model.shell_command import shell
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.shared.host_facts import HOST_TOPIC, parts_of
@@ -77,9 +77,7 @@ def kernel_minimums(cluster: Cluster) -> Iterator[Finding]:
             f"The kernel settings of {node.name} are not known, since racwire could not read the node.",
             subject=f"{node.name}: not known",
             seen=(node.reason,),
-            next=[
-                NextStep("Fix the cause named above, then run this check again.", ("racwire check kernel-minimums",))
-            ],
+            next=[check_again("kernel-minimums")],
             evidence=[(node.name, "ssh")],
             nodes=[node.name],
             lacks=[node],

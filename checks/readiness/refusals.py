@@ -251,7 +251,7 @@ def _first_step(findings: Sequence[Finding]) -> tuple[NextStep, ...]:
         step
         for finding in own_first
         for step in finding.next
-        if step.commands and not step.is_change and step.commands != (check_again(finding.check),)
+        if step.commands and not step.is_change and step.commands != check_again(finding.check).commands
     )[:1]
 
 

@@ -123,7 +123,7 @@ def _doubt(cluster: Cluster, finding: Finding) -> tuple[str, NextStep, Status] |
 
 
 def _again(finding: Finding, when: str) -> NextStep:
-    return NextStep(f"Run the check again {when}.", (check_again(finding.check),))
+    return NextStep(f"Run the check again {when}.", check_again(finding.check).commands)
 
 
 # --- other loads ------------------------------------------------------------------------------------------------------

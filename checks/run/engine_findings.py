@@ -150,6 +150,6 @@ def interrupted_check(check: Check) -> Finding:
         INTERRUPTED.finding(
             f"The run was interrupted before {check.id} finished.",
             subject="interrupted",
-            next=[NextStep("Run the check again.", commands=(check_again(check.id),))],
+            next=[NextStep("Run the check again.", commands=check_again(check.id).commands)],
         ),
     )

@@ -224,6 +224,12 @@ class NetworkService(StrEnum):
     UNKNOWN = "unknown"
 
 
+class MtuByDhcp(Unknown, frozen=True):
+    """An MTU that no file sets and DHCP can set (option 26); an MTU in a file overrides it."""
+
+    reason: str = "no file sets it, and DHCP can set it (option 26)"
+
+
 class KeptMtu(Fact, frozen=True):
     """The boot configuration of one interface on one node."""
 
@@ -233,7 +239,7 @@ class KeptMtu(Fact, frozen=True):
     """The configuration file; empty where only the network service itself was queried."""
     connection: str = ""
     """NetworkManager's name of the connection (`connection.id`); the section or key in other files."""
-    mtu: int | Unknown | None = None
+    mtu: int | Unknown | MtuByDhcp | None = None
     """None where no MTU is set: then the default of the kernel (1500), the parent's or the bond's MTU applies."""
     kind: str = ""
     """`ethernet`, `bond`, `vlan`, `bridge`, `infiniband`, where the file has the kind."""

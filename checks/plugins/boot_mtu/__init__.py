@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from checks.model.check import InfoKind, Kind, PassKind, UnknownKind, WarnKind, check
 from checks.model.facts import Cluster, NetworkService, NodeSetup, Unknown, UnreadNode
-from checks.model.finding import Finding, NextStep, Status
+from checks.model.finding import Finding, NextStep, Status, check_again
 from checks.model.observation import Observation
 from checks.model.shell_command import shell
 from checks.model.wording import listed
@@ -247,7 +247,7 @@ def _unread(setups: Iterable[NodeSetup | UnreadNode]) -> Iterator[Finding]:
                 f"The MTUs of {unread.name} after its next boot are not known, since racwire could not read the node.",
                 subject=f"{unread.name} not read",
                 seen=(unread.reason,),
-                next=[NextStep("Fix the cause named above, then run the check again.")],
+                next=[check_again("boot-mtu")],
                 evidence=[(unread.name, "ssh")],
                 nodes=[unread.name],
                 lacks=[unread],

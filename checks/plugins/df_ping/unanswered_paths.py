@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from checks.model.facts import Cluster, PathProbe, PrivateNetwork, Verdict
-from checks.model.finding import Finding, NextStep
+from checks.model.finding import Finding, NextStep, check_again
 from checks.model.observation import Fate, Observation
 from checks.model.shell_command import for_each, shell
 from checks.model.wording import counted, listed
@@ -277,7 +277,7 @@ def not_probed(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]
         data=path_data(paths),
         seen=reasons_of(paths),
         expected=("Every node probes every other",),
-        next=[NextStep("Fix the cause named above, then run this check again.", ("racwire check df-ping",))],
+        next=[check_again("df-ping")],
         evidence=evidence_of(paths),
         observed=pings(cluster, paths),
         network=network.name,
