@@ -24,7 +24,8 @@ from checks.traffic.all_instances import NOT_AGAIN, AllInstances, is_refused
 from checks.traffic.instances_pacer import InstancesPacer
 from checks.traffic.pace import Backoff
 from checks.traffic.pairs_sampler import PAIR_STATEMENTS, PairsSampler
-from checks.traffic.samples import Event, Gap, InstanceSample
+from checks.traffic.samples import Event, Gap, GapCause, InstanceSample
+from checks.traffic.source_id import DATABASE, PAIRS, SourceId
 
 PURPOSE = "traffic"
 """The name of the sampler's own connection: the sampler and the checks do not delay each other."""
@@ -151,12 +152,13 @@ def _emit_gaps(error: DatabaseError, reason: str, hung: int | None, names: Names
         reason = f"{name}, to which racwire was connected, did not answer in time: it hangs, or is overloaded."
         reason += " racwire connects again."
         others = f"racwire was connected to {name}, which did not answer in time. racwire connects again."
-    emit(Gap("database", at, reason))
-    cause = "database" if hung is None else f"instance {names.of(hung).name}"
+    emit(Gap(DATABASE, at, reason))
+    cause = DATABASE if hung is None else SourceId.instance(names.of(hung).name)
     for number, named in sorted(names.by_number.items()):
         is_cause = number == hung
-        emit(Gap(f"instance {named.name}", at, reason if is_cause else others, "" if is_cause else cause))
-    emit(Gap("pairs", at, reason))
+        source = SourceId.instance(named.name)
+        emit(Gap(source, at, reason if is_cause else others, None if is_cause else cause))
+    emit(Gap(PAIRS, at, reason))
 
 
 class InstanceSampler:
@@ -290,13 +292,16 @@ class InstanceSampler:
     def _event(self, number: int, before: Answer | None, after: Answer) -> InstanceSample | Gap | None:
         """The event for an instance at this tick; None for the first answer of the instance."""
         named, at = self._names.of(number), time.time()
-        source = f"instance {named.name}"
+        source = SourceId.instance(named.name)
         if number not in after.statistics:
             if alone := self._views.only_here:
-                cause = "database" if self.culprit is None else f"instance {self._names.of(self.culprit).name}"
+                culprit = self.culprit
+                cause = DATABASE if culprit is None else SourceId.instance(self._names.of(culprit).name)
                 reason = f"{named.name} could not be queried: {alone} {self._everyone.when}"
-                return Gap(source, at, reason, "" if number == self.culprit else cause)
-            return Gap(source, at, self._up.why_missing(number, named.name))
+                return Gap(source, at, reason, None if number == culprit else cause)
+            is_down = self._up.is_down(number)
+            reason = self._up.why_missing(number, named.name)
+            return Gap(source, at, reason, cause=GapCause.INSTANCE_DOWN if is_down else GapCause.NOT_KNOWN)
         if before is None or number not in before.statistics:
             return None
         if reset_statistic(before.statistics[number], after.statistics[number]):
@@ -337,6 +342,10 @@ class UpInstances:
                     raise
                 self._listed = None
         self._missing = missing
+
+    def is_down(self, number: int) -> bool:
+        """Return whether the view was read and does not list an instance."""
+        return self._listed is not None and number not in self._listed
 
     def why_missing(self, number: int, name: str) -> str:
         """Return why an instance has no row in GV$SYSSTAT."""
