@@ -71,6 +71,14 @@ def step_for(right: MissingRight) -> NextStep:
     return NextStep(f"Missing right: {right.needed}.{script}", right.commands, right.where)
 
 
+def fix_first(*checks: str) -> NextStep:
+    """Return the step that runs checks again, once what their findings name is repaired."""
+    if not checks:
+        return NextStep("Fix the cause named above.")
+    these = "this check" if len(checks) == 1 else "these checks"
+    return NextStep(f"Fix the cause named above, then run {these} again.", (f"racwire check {' '.join(checks)}",))
+
+
 def name_the_networks(subnets: Sequence[str] = ()) -> NextStep:
     """Return the step that makes racwire independent of Clusterware, with the subnets that the nodes have."""
     found = f" The nodes that racwire read have {', '.join(subnets)}." if subnets else ""

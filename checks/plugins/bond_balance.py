@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from checks.model.check import Kind, check
 from checks.model.facts import Bond, Cluster, CounterGroup, Unknown, Unread
-from checks.model.finding import Finding, NextStep, Status
+from checks.model.finding import Finding, NextStep, Status, fix_first
 from checks.model.networks import layers_below
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.shared.host_facts import HOST_TOPIC, hosts_of
@@ -88,7 +88,7 @@ def bond_balance(cluster: Cluster) -> Iterator[Finding]:
             f"The packets of the bonds' members on {named(same, 'node')} are not known.",
             subject=f"{briefly(same, 'node')}: not known",
             seen=(unknown[same[0]].reason,),
-            next=[NextStep("Fix the cause named above, then run this check again.", ("racwire check bond-balance",))],
+            next=[fix_first("bond-balance")],
             evidence=[(node, "counters over time") for node in same],
             nodes=same,
             lacks=[unknown[same[0]]],

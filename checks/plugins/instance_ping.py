@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from checks.model.check import Kind, check
 from checks.model.effect import Effect
 from checks.model.facts import Activity, Cluster, InstancePing, Unknown
-from checks.model.finding import Finding, NextStep, Scalar, Status, Table
+from checks.model.finding import Finding, NextStep, Scalar, Status, Table, fix_first
 from checks.model.known_instances import Unseen, active, instance_name, nodes_of, unseen
 from checks.model.wording import counted, few, listed, span
 from checks.plugins.shared.fragments import fragmenting
@@ -102,7 +102,7 @@ def _findings(cluster: Cluster, activity: Activity) -> Iterator[Finding]:
             "The ping times between the instances could not be read.",
             subject="not known",
             seen=(activity.pings.reason,),
-            next=[NextStep("Fix the cause named above.")],
+            next=[fix_first()],
             lacks=[activity.pings],
             evidence=statement_topics(cluster, _STATEMENT),
         )

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from checks.model.check import Kind, check
 from checks.model.facts import Cluster, Node, NodeMemory, Unknown
-from checks.model.finding import Finding, NextStep, Status
+from checks.model.finding import Finding, NextStep, Status, fix_first
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.shared.host_facts import HOST_TOPIC, parts_of
 from checks.plugins.shared.settings_text import plan_of
@@ -78,9 +78,7 @@ def kernel_minimums(cluster: Cluster) -> Iterator[Finding]:
             f"The kernel settings of {node.name} are not known, since racwire could not read the node.",
             subject=f"{node.name}: not known",
             seen=(node.reason,),
-            next=[
-                NextStep("Fix the cause named above, then run this check again.", ("racwire check kernel-minimums",))
-            ],
+            next=[fix_first("kernel-minimums")],
             evidence=[(node.name, "ssh")],
             nodes=[node.name],
             lacks=[node],

@@ -6,12 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from checks.model.finding import Finding, NextStep, Status
+from checks.model.finding import Finding, NextStep, Status, fix_first
 from checks.model.wording import few
 
 _NAMED = 2
 """The most checks that are named with a short reason."""
-_FIX = "Fix the cause named above"
 
 
 class Alike(msgspec.Struct, frozen=True):
@@ -92,9 +91,10 @@ def skipped_in_short(skipped: Iterable[tuple[Finding, Sequence[str]]]) -> dict[s
     return {f"{few(checks, _NAMED)} ({reason})": len(checks) for reason, checks in of_reason.items()}
 
 
-def is_rerun(step: NextStep) -> bool:
-    """Return whether a step runs checks again after a repair."""
-    return step.text.startswith(_FIX)
+def is_rerun(step: NextStep, findings: Iterable[Finding]) -> bool:
+    """Return whether a step only runs the checks of some findings again after a repair."""
+    checks = dict.fromkeys(finding.check for finding in findings)
+    return step in (fix_first(), fix_first(*checks), *map(fix_first, checks))
 
 
 def _lacked(finding: Finding) -> object:
@@ -117,13 +117,12 @@ def _next_of_all(findings: Sequence[Finding]) -> tuple[NextStep, ...]:
     is_again = False
     for finding in findings:
         for step in finding.next:
-            if step.commands == (f"racwire check {finding.check}",) or is_rerun(step):
+            if step.commands == (f"racwire check {finding.check}",) or is_rerun(step, findings):
                 is_again = True
             elif not any(_is_part_of(step, other) for other in steps):
                 steps = {other: None for other in steps if not _is_part_of(other, step)} | {step: None}
     if is_again:
-        checks = dict.fromkeys(finding.check for finding in findings)
-        steps[NextStep(f"{_FIX}, then run these checks again.", (f"racwire check {' '.join(checks)}",))] = None
+        steps[fix_first(*dict.fromkeys(finding.check for finding in findings))] = None
     return tuple(steps)
 
 

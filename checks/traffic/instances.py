@@ -80,6 +80,10 @@ class Names:
         """Return the instance with this number. An unknown instance gets the name `instance NUMBER`."""
         return self.by_number.setdefault(number, Named(f"instance {number}", ""))
 
+    def source(self, number: int | None) -> SourceId:
+        """Return the source of the samples of an instance; all instances where the number is None."""
+        return DATABASE if number is None else SourceId.instance(self.of(number).name)
+
     def are_complete(self, numbers: Iterable[int]) -> bool:
         """Whether the node of each of these instances is known."""
         return all(number in self.by_number and self.by_number[number].host for number in numbers)
@@ -118,10 +122,10 @@ async def sample_instances(
                 await sampler.sample(pacer, backoff.succeeded)
             except DatabaseError as error:
                 hung = sampler.here if sampler and error.kind is ErrorKind.TIMED_OUT else None
-                reason = str(error)
-                if reason not in explained:  # a listener is queried once for each failure
-                    explained = {reason: (await explain(Unknown(reason), error.code)).reason}
-                _emit_gaps(error, explained[reason], hung, names, emit)
+                failure = str(error)
+                if failure not in explained:  # a listener is queried once for each failure
+                    explained = {failure: (await explain(Unknown(failure), error.code)).reason}
+                _emit_gaps(error, explained[failure], hung, names, emit)
                 await databases.forget(PURPOSE)
                 if is_refused(error):
                     return
@@ -153,11 +157,9 @@ def _emit_gaps(error: DatabaseError, reason: str, hung: int | None, names: Names
         reason += " racwire connects again."
         others = f"racwire was connected to {name}, which did not answer in time. racwire connects again."
     emit(Gap(DATABASE, at, reason))
-    cause = DATABASE if hung is None else SourceId.instance(names.of(hung).name)
-    for number, named in sorted(names.by_number.items()):
+    for number in sorted(names.by_number):
         is_cause = number == hung
-        source = SourceId.instance(named.name)
-        emit(Gap(source, at, reason if is_cause else others, None if is_cause else cause))
+        emit(Gap(names.source(number), at, reason if is_cause else others, None if is_cause else names.source(hung)))
     emit(Gap(PAIRS, at, reason))
 
 
@@ -291,17 +293,13 @@ class InstanceSampler:
 
     def _event(self, number: int, before: Answer | None, after: Answer) -> InstanceSample | Gap | None:
         """The event for an instance at this tick; None for the first answer of the instance."""
-        named, at = self._names.of(number), time.time()
-        source = SourceId.instance(named.name)
+        named, source, at = self._names.of(number), self._names.source(number), time.time()
         if number not in after.statistics:
             if alone := self._views.only_here:
-                culprit = self.culprit
-                cause = DATABASE if culprit is None else SourceId.instance(self._names.of(culprit).name)
                 reason = f"{named.name} could not be queried: {alone} {self._everyone.when}"
-                return Gap(source, at, reason, None if number == culprit else cause)
-            is_down = self._up.is_down(number)
-            reason = self._up.why_missing(number, named.name)
-            return Gap(source, at, reason, cause=GapCause.INSTANCE_DOWN if is_down else GapCause.NOT_KNOWN)
+                return Gap(source, at, reason, None if number == self.culprit else self._names.source(self.culprit))
+            reason, cause = self._up.why_missing(number, named.name)
+            return Gap(source, at, reason, cause=cause)
         if before is None or number not in before.statistics:
             return None
         if reset_statistic(before.statistics[number], after.statistics[number]):
@@ -343,17 +341,14 @@ class UpInstances:
                 self._listed = None
         self._missing = missing
 
-    def is_down(self, number: int) -> bool:
-        """Return whether the view was read and does not list an instance."""
-        return self._listed is not None and number not in self._listed
-
-    def why_missing(self, number: int, name: str) -> str:
+    def why_missing(self, number: int, name: str) -> tuple[str, GapCause]:
         """Return why an instance has no row in GV$SYSSTAT."""
         if self._listed is None:
-            return f"{no_answer(name, _SYSSTAT)[:-1]}: it is down, or had no free parallel query process."
+            reason = f"{no_answer(name, _SYSSTAT)[:-1]}: it is down, or had no free parallel query process."
+            return reason, GapCause.NOT_KNOWN
         if number in self._listed:
-            return f"{name} is up, but {why_no_row(_SYSSTAT)}"
-        return f"{name} is down: V$ACTIVE_INSTANCES does not list it."
+            return f"{name} is up, but {why_no_row(_SYSSTAT)}", GapCause.NOT_KNOWN
+        return f"{name} is down: V$ACTIVE_INSTANCES does not list it.", GapCause.INSTANCE_DOWN
 
 
 class MessagesTurn:

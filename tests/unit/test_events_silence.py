@@ -74,11 +74,11 @@ def test_samples_that_racwire_itself_did_not_take_say_nothing_of_their_sources()
 def test_an_instance_that_is_down_is_an_event_at_once_and_one_that_hangs_has_a_reason():
     up = UpInstances()
     up._listed = {1, 3}
-    assert (up.is_down(1), up.is_down(2)) == (False, True)
+    reason, cause = up.why_missing(2, "prod2")
     watch = EventWatch(facts())
     for item in run(10):
         watch.see(item)
-    gap = Gap(SourceId.instance("prod2"), BEGIN + 11, up.why_missing(2, "prod2"), cause=GapCause.INSTANCE_DOWN)
+    gap = Gap(SourceId.instance("prod2"), BEGIN + 11, reason, cause=cause)
     (event,) = watch.see(gap)
     assert (event.kind, event.status, event.places[0].node) == (EventKind.INSTANCE_DOWN, Status.WARN, "rac2")
     (event,) = watch.see(instance_sample(2, BEGIN + 15))

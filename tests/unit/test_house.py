@@ -18,6 +18,7 @@ import pytest
 
 from checks.model.facts import Thresholds
 from docs.generate.source_texts import source_tree
+from tests.support.text_read_back import read_back
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = {"checks": ROOT / "checks", "tui": ROOT / "tui", "racwire_lab": ROOT / "lab" / "racwire_lab"}
@@ -244,6 +245,37 @@ def ways_to_the_lab() -> Iterator[str]:
     yield from found[1:]
 
 
+MAY_READ_TEXT = {
+    "checks.sources": "what programs, kernels and databases print",
+    "checks.model.wording": "the end and the beginning of sentences, for display",
+    "checks.measure.drill.cluster_events": "lines of Oracle's logs",
+    "checks.measure.preparing": "what the far end prints",
+    "checks.plugins.clusterware._services": "messages of crsctl",
+    "checks.rules.log_events": "lines of Oracle's logs",
+    "checks.traffic.recording_shapes.gap_of": "recordings of 0.2.0 have the cause of a gap as a sentence alone",
+    "checks.report.measured.drill_parts._transition": "results of 0.2.0 have the node in the subject alone",
+    "checks.plugins.shared.instance_text.nameless": "instances with one reason share a line on the page",
+    "checks.report.causes._reasons_of": "no reason is printed that the title has",
+    "checks.report.folding._is_part_of": "no step is printed that another one continues",
+    "tui.cli.doctor_page": "no name is printed that the sentence has",
+    "tui.cli.waiver": "the user's own pattern",
+    "tui.screens.database.table.title": "the sign of the order, which the table has drawn",
+    "tui.screens.paths.screen.upper_texts": "the line is cut at its gaps, where it is too long",
+}
+"""Packages, modules and functions that read a sentence, each with the reason."""
+
+
+def text_read_back() -> Iterator[str]:
+    """Functions that search, split or match a sentence of a model: what decides is data."""
+    for module in modules().values():
+        if module.name.startswith("racwire_lab"):
+            continue
+        for function, _ in read_back(module.tree):
+            name = f"{module.name}.{function}".rstrip(".")
+            if not any(f"{name}.".startswith(f"{exempt}.") for exempt in MAY_READ_TEXT):
+                yield name
+
+
 RULES = {
     rule.__name__: rule
     for rule in (
@@ -256,10 +288,22 @@ RULES = {
         vague_names,
         textual_elsewhere,
         ways_to_the_lab,
+        text_read_back,
     )
 }
 
-EXCEPTIONS: dict[str, set[str]] = {}
+EXCEPTIONS: dict[str, set[str]] = {
+    "text_read_back": {
+        "checks.change.gates.built_in_checks._measured",
+        "checks.change.plan.change_plan.may_be_skipped",
+        "checks.change.plan.layers.by_dhcp",
+        "checks.change.plan.remarks.is_practice",
+        "tui.cli.change.hints.is_for_root",
+        "tui.screens.change.alarms._alarm",
+        "tui.screens.change.command_keys.next_steps_with_keys",
+        "tui.screens.change.gate_page.waiting_lines",
+    }
+}
 
 
 @pytest.mark.parametrize("name", RULES)
@@ -267,3 +311,42 @@ def test_the_code_keeps_the_house_rules(name: str) -> None:
     broken, known = set(RULES[name]()), EXCEPTIONS.get(name, set())
     assert not broken - known, f"{RULES[name].__doc__}"
     assert not known - broken, "these keep the rule: take them off the list"
+
+
+@pytest.mark.parametrize(
+    "decides",
+    [
+        'if gap.reason.startswith("rac2"): pass',
+        'if " is down: " in gap.reason: pass',
+        'if "DANGER" not in alarm.sentence.upper(): pass',
+        'why = gap.reason\n    node = why.partition(" ")[0]',
+        "for line in finding.seen:\n        _PATH.match(line)",
+        'found = [line for line in finding.because if "rac2" in line]',
+        'node, _, name = place.where.partition(" on ")',
+        "return title in shown",
+        'return reason.rpartition(": ")',
+    ],
+)
+def test_a_sentence_that_decides_is_found(decides: str) -> None:
+    assert [name for name, _ in read_back(ast.parse(f"def planted(gap, title, reason):\n    {decides}"))] == ["planted"]
+
+
+@pytest.mark.parametrize(
+    "shows",
+    [
+        'return gap.reason.rstrip(".") + "."',
+        'return finding.title.removesuffix(".")',
+        "return finding.title.split()",
+        'return finding.title in (headline, "other")',
+        "return loss.what in PROBES",
+        'return name.startswith("eth")',
+        "return gap.cause in causes",
+    ],
+)
+def test_a_sentence_that_is_shown_is_not(shows: str) -> None:
+    assert not [*read_back(ast.parse(f"def planted(gap, finding, name):\n    {shows}"))]
+
+
+def test_each_reader_of_text_that_is_named_reads_one() -> None:
+    names = [f"{m.name}.{function}." for m in modules().values() for function, _ in read_back(m.tree)]
+    assert not [exempt for exempt in MAY_READ_TEXT if not any(name.startswith(f"{exempt}.") for name in names)]

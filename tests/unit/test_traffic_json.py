@@ -5,7 +5,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checks.traffic.compare.comparison import Comparison, to_json
+from checks.traffic.compare.comparison import Comparison, Shift, to_json
 from checks.traffic.json_text import to_json_text
 from checks.traffic.samples import Gap
 from checks.traffic.source_id import SourceId
@@ -24,7 +24,7 @@ def test_printable_text_stays_readable():
 
 
 def test_a_comparison_with_an_undecodable_name_is_json_too():
-    comparison = Comparison(pairs=(), shifted=("rac\udcff\x9b[2J",), summary=())
+    comparison = Comparison(pairs=(), shifts=(Shift("rac\udcff\x9b[2J", is_load=True),), summary=())
     written = to_json(comparison).decode()
-    assert json.loads(written)["shifted"] == ["rac\udcff\x9b[2J"]
+    assert json.loads(written)["shifted"] == ["rac\udcff\x9b[2J: the load was not the same."]
     assert sanitize_lines(written) == written

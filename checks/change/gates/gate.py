@@ -12,6 +12,7 @@ from checks.change.progress.wanted import plan_now
 from checks.model.check import Check, Kind
 from checks.model.facts import Cluster, NodeSetup, Unknown
 from checks.model.finding import Finding, NextStep, Status
+from checks.model.wording import continued
 
 VERIFY = "racwire change verify"
 THEN_VERIFY = NextStep("Then verify again.", (VERIFY,))
@@ -117,7 +118,7 @@ def setups(context: GateContext, cluster: Cluster) -> Iterator[tuple[str, NodeSe
 
 def not_known(kind: Kind, node: str, what: str, why: str, *, then: Iterable[NextStep] = ()) -> Finding:
     """Return the UNKNOWN finding of a node. `what` starts the sentence: `What runs on rac2 is not known`."""
-    sentence = f"{what}: {whole(why[:1].lower() + why[1:])}"
+    sentence = f"{what}: {whole(continued(why))}"
     return of_node(kind, Status.UNKNOWN, node, "not known", sentence, then=then)
 
 

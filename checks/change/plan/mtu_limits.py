@@ -199,10 +199,10 @@ def _interface(cluster: Cluster, layer: Layer) -> Interface | None:
     return node.interface(layer.interface) if node else None
 
 
-def ports_without_networks(cluster: Cluster) -> tuple[str, ...]:
-    """Return the nodes without a port on a private network, of those that were read: `rac3 on 192.168.11.0/24`."""
+def ports_without_networks(cluster: Cluster) -> tuple[tuple[str, str], ...]:
+    """Return each node without a port on a private network, of those that were read, and the network."""
     return tuple(
-        f"{node.name} on {network.name}"
+        (node.name, network.name)
         for network in networks_of(cluster)
         for node in cluster.read_nodes()
         if network.port(node.name) is None

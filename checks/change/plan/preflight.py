@@ -149,8 +149,7 @@ def _networks(cluster: Cluster) -> Iterator[Obstacle]:
     for network in cluster.networks:
         if isinstance(network.mtu, Unknown):
             yield _no_network(codes.NO_MTU, f"The MTU of {network.name} is not known", network.mtu)
-    for place in ports_without_networks(cluster):
-        node, _, name = place.partition(" on ")
+    for node, name in ports_without_networks(cluster):
         yield _no_network(
             codes.NO_PORT, f"{node} has no interface on {name}", Unknown("racwire cannot change the MTU there")
         )

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 
 from checks.model.check import Kind, check
 from checks.model.facts import Cluster, NetworkService, NodeSetup, Unknown, UnreadNode
-from checks.model.finding import Finding, NextStep, Status
+from checks.model.finding import Finding, NextStep, Status, fix_first
 from checks.model.observation import Observation
 from checks.model.wording import listed
 from checks.plugins.boot_mtu.at_next_boot import AtBoot, AtNextBoot, interfaces_at_boot, verdict
@@ -257,7 +257,7 @@ def _unread(setups: Iterable[NodeSetup | UnreadNode]) -> Iterator[Finding]:
                 f"The MTUs of {unread.name} after its next boot are not known, since racwire could not read the node.",
                 subject=f"{unread.name} not read",
                 seen=(unread.reason,),
-                next=[NextStep("Fix the cause named above, then run the check again.")],
+                next=[fix_first("boot-mtu")],
                 evidence=[(unread.name, "ssh")],
                 nodes=[unread.name],
                 lacks=[unread],

@@ -9,7 +9,7 @@ import msgspec
 from checks.model.check import check
 from checks.model.effect import Effect
 from checks.model.facts import Cluster, PathProbe, PrivateNetwork, Unknown, Verdict
-from checks.model.finding import Finding, NextStep, Status
+from checks.model.finding import Finding, NextStep, Status, fix_first
 from checks.model.wording import listed
 from checks.plugins.df_ping.path_answers import all_pass, others_pass, routed_finding
 from checks.plugins.df_ping.path_holes import hole_between
@@ -86,7 +86,7 @@ def _unread(cluster: Cluster) -> Iterator[Finding]:
             subject=f"{node.name}: all paths",
             seen=(node.reason,),
             expected=("Every node probes every other node",),
-            next=[NextStep("Fix the cause named above, then run this check again.", ("racwire check df-ping",))],
+            next=[fix_first("df-ping")],
             evidence=[(node.name, "ssh")],
             nodes=[node.name],
             lacks=[node],

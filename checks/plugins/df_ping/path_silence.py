@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from checks.model.facts import Cluster, PathProbe, PrivateNetwork, Verdict
-from checks.model.finding import Finding, NextStep, Status
+from checks.model.finding import Finding, NextStep, Status, fix_first
 from checks.model.observation import Fate, Observation
 from checks.model.wording import counted, listed
 from checks.plugins.df_ping.path_kinds import FILTERED, IGNORED, LOSS, LOST_ONCE, NOT_PROBED, SPLIT, UNREACHABLE
@@ -279,7 +279,7 @@ def not_probed(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]
         data=path_data(paths),
         seen=reasons_of(paths),
         expected=("Every node probes every other",),
-        next=[NextStep("Fix the cause named above, then run this check again.", ("racwire check df-ping",))],
+        next=[fix_first("df-ping")],
         evidence=evidence_of(paths),
         observed=pings(cluster, paths),
         network=network.name,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from checks.model.check import Kind
 from checks.model.facts import Cluster, Unknown, UnreadNode
 from checks.model.finding import Finding, NextStep, Status
-from checks.model.wording import continued, few
+from checks.model.wording import continued, few, first_and_rest
 
 NODE_NOT_READ = Kind(
     "IC-IFACE-010",
@@ -71,7 +71,7 @@ def _down(cluster: Cluster, node: UnreadNode) -> Finding:
 def _not_read(node: UnreadNode) -> Finding:
     return NODE_NOT_READ.finding(
         Status.UNKNOWN,
-        f"{node.name} could not be read: {continued(node.reason.partition(': ')[0].rstrip('.'))}.",
+        f"{node.name} could not be read: {continued(first_and_rest(node.reason, ': ')[0])}.",
         subject=f"{node.name} not read",
         seen=(node.reason,),
         expected=("The interfaces of the node, read over ssh without a password",),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from checks.model.check import Kind
 from checks.model.facts import Cluster, Unread
-from checks.model.finding import Finding, NextStep, Status
+from checks.model.finding import Finding, Status, fix_first
 from checks.plugins.shared.grouping import briefly, named, some
 from checks.plugins.shared.instance_text import first_sentence, percent
 from checks.rules.node_counts import NodeCounts
@@ -40,7 +40,7 @@ def unknown_nodes_finding(
         f"{title_subject.format(named(nodes, 'node'))} is not known{because}",
         subject=f"{briefly(nodes, 'node')}: not known",
         seen=some(reasons if len(reasons) == 1 else [f"{node}: {unknown[node].reason}" for node in nodes]),
-        next=[NextStep("Fix the cause named above, then run this check again.", (f"racwire check {check}",))],
+        next=[fix_first(check)],
         evidence=[(node, topic) for node in nodes for topic in (("ssh",) if node in unread else (TOPIC, "ssh"))],
         nodes=nodes,
         lacks=unknown.values(),
