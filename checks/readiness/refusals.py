@@ -85,6 +85,7 @@ _GROUPS = {
     "history": Topic.LICENCE,
 }
 """The groups of facts that can be Unknown as a whole, without those that have an item of their own."""
+_NOT_YET = Unknown(NotGathered().reason)
 _NO_REASON = frozenset({"not read", "not printed", ""})
 
 
@@ -114,7 +115,7 @@ def expected_unknown(findings: Iterable[Finding]) -> tuple[Finding, ...]:
         for finding in findings
         if finding.status is Status.UNKNOWN
         and finding.code != INTERRUPTED.code
-        and not (finding.code == NOT_GATHERED.code and any(isinstance(fact, NotGathered) for fact in finding.lacks))
+        and not (finding.code == NOT_GATHERED.code and _NOT_YET in finding.lacks)
     )
 
 

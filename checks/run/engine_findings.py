@@ -14,8 +14,7 @@ from checks.model.journal import Journal
 from checks.model.networks import subnets_found
 from checks.model.wording import continued, first_and_rest
 from checks.run.check_discovery import BrokenPlugin
-from checks.sources.database.statements import statements
-from checks.sources.registry import DATABASE_LOGIN
+from checks.sources.database.statements import is_of_database
 
 NOT_GATHERED = Kind(
     "RW-ENGINE-001",
@@ -119,8 +118,7 @@ def could_not_tell(who: str, unknown: Unread) -> str:
 
 def _failed_queries(journal: Journal, node: str) -> tuple[str, ...]:
     """Return the topics of the statements that failed, or of all statements where none failed."""
-    topics = {*DATABASE_LOGIN.topics, *(one.topic for one in statements().values())}
-    queried = [entry for entry in journal.entries if entry.node == node and entry.topic in topics]
+    queried = [entry for entry in journal.entries if entry.node == node and is_of_database(entry.topic)]
     failed = [entry for entry in queried if entry.outcome != "ok"]
     return tuple(dict.fromkeys(entry.topic for entry in failed or queried))
 
