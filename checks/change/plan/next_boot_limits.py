@@ -86,7 +86,7 @@ def _not_readable(cluster: Cluster, node: str, layers: Sequence[Layer]) -> Itera
             title=f"The boot configuration of {node} could not be read",
             sentence=f"The MTU in the boot configuration of {node} could not be read: {reasons[0].rstrip('.')}.",
             next=(
-                NextStep("Plan again as a user who may read the files, or as root.", own=plan_again("")),
+                NextStep("Plan again as a user who may read the files, or as root.", own=plan_again()),
                 NextStep(
                     "Otherwise accept this obstacle: a rollback then writes the present MTU into the files, whether "
                     "they set it before or not."
