@@ -1,7 +1,7 @@
 """Commands for people to type, as data: where, by whom, in which language. The one place that writes a command out.
 
-The text of a command is racwire's own. Where it holds a value that was read from a system, the text has a field and the
-value stands beside it: a name such as `eth0; reboot` then stays a name.
+The text of a command is racwire's own. Where it holds a value that was read from a system, the text has a field, and the
+value is kept apart from the text: a name such as `eth0; reboot` stays a name.
 """
 
 from __future__ import annotations
