@@ -16,8 +16,12 @@ from pathlib import Path
 
 import pytest
 
+from checks.model.command_effect import effect_of
+from checks.model.effect import Effect
 from checks.model.facts import Thresholds
 from docs.generate.source_texts import source_tree
+from tests.support.text_read_back import read_back
+from tui.cli.main import COMMANDS
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = {"checks": ROOT / "checks", "tui": ROOT / "tui", "racwire_lab": ROOT / "lab" / "racwire_lab"}
@@ -55,6 +59,17 @@ STATUS_DECLARED = ("checks.rules", "checks.model.finding", "checks.model.check")
 """Where statuses are chosen; where they are ranked, and where a kind of finding declares its own."""
 TEXTUAL_ROOMS = ("tui.console", "tui.screens", "tui.widgets", "tui.terminal")
 VAGUE_NAMES = {"plan", "utils", "helpers", "misc", "common", "kept", "given", "evidence"}
+
+
+TAKES_COMMANDS = {"NextStep", "MissingRight", "NotAsked"}
+TAKES_SCRIPTS = {"shell", "sql", "switch", "for_each", "look"}
+RUNS_ITSELF = ("checks.sources", "checks.run")
+"""Packages that run programs: argument lists, and what the plan and the journal show of them."""
+NOT_YET = ("checks.change", "tui.cli.change", "tui.screens.change")
+COMMAND = re.compile(
+    rf"(?!show |with )(racwire ({'|'.join(COMMANDS)})|(?!racwire)[a-z./$][\w./$-]+|ALTER|CREATE|DROP|GRANT|SELECT) "
+)
+"""The start of a text that can be a command; `show` and `with` start sentences, too."""
 
 
 @dataclass(frozen=True)
@@ -275,6 +290,83 @@ def ways_to_the_lab() -> Iterator[str]:
     yield from found[1:]
 
 
+def commands_made_by_hand() -> Iterator[str]:
+    """Modules that write a value into a printed command without `shell`, `sql` or `switch`: it could become syntax."""
+    for module in modules().values():
+        if module.name.startswith(("racwire_lab", *NOT_YET)):
+            continue
+        texts = [node for node in ast.walk(module.tree) if isinstance(node, ast.JoinedStr)]
+        scripts = [script for call in ast.walk(module.tree) for script in _scripts(call)]
+        runs = module.name.startswith(RUNS_ITSELF)
+        if any(map(_is_made, scripts)) or (not runs and any(map(_has_command, texts))):
+            yield module.name
+
+
+def _scripts(call: ast.AST) -> Iterator[ast.AST]:
+    """What a call takes as commands: whole ones, or scripts with fields."""
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+        return
+    if call.func.id in TAKES_COMMANDS:
+        starred = any(isinstance(argument, ast.Starred) for argument in call.args[:1])
+        yield from (
+            *([] if starred else call.args[1:2]),
+            *(keyword.value for keyword in call.keywords if keyword.arg == "commands"),
+        )
+    elif call.func.id in TAKES_SCRIPTS:
+        yield from call.args
+
+
+def _is_made(script: ast.AST) -> bool:
+    """Whether text is put together here. The fields of `shell` may be: their values are quoted."""
+    match script:
+        case ast.JoinedStr() | ast.BinOp(op=ast.Add() | ast.Mod()):
+            return True
+        case ast.Call(func=ast.Attribute(attr="format" | "replace")):
+            return True
+        case ast.Call(func=ast.Name()) | ast.Subscript():
+            return False
+    return any(map(_is_made, ast.iter_child_nodes(script)))
+
+
+def _has_command(text: ast.JoinedStr) -> bool:
+    """Whether a text is a command with a value in it, or has one between backquotes."""
+    pieces = (str(piece.value) if isinstance(piece, ast.Constant) else "\0" for piece in text.values)
+    whole = "".join(pieces)
+    found = [whole, *re.findall(r"`([^`]*)`", whole)]
+    return any("\0" in one and COMMAND.match(one) and effect_of([one]) is not Effect.NOT_JUDGED for one in found)
+
+
+MAY_READ_TEXT = {
+    "checks.sources": "what programs, kernels and databases print",
+    "checks.model.wording": "the end and the beginning of sentences, for display",
+    "checks.measure.drill.cluster_events": "lines of Oracle's logs",
+    "checks.measure.preparing": "what the far end prints",
+    "checks.plugins.clusterware._services": "messages of crsctl",
+    "checks.change.record.plans_of_0_2_0": "plans of 0.2.0 have sentences where plans have data now",
+    "checks.rules.log_events": "lines of Oracle's logs",
+    "checks.traffic.recording_shapes.gap_of": "recordings of 0.2.0 have the cause of a gap as a sentence alone",
+    "checks.report.measured.drill_parts._transition": "results of 0.2.0 have the node in the subject alone",
+    "checks.plugins.shared.instance_text.nameless": "instances with one reason share a line on the page",
+    "checks.report.causes._reasons_of": "no reason is printed that the title has",
+    "tui.cli.doctor_page": "no name is printed that the sentence has",
+    "tui.cli.waive": "the user's own pattern",
+    "tui.screens.database.table.title": "the sign of the order, which the table has drawn",
+    "tui.screens.paths.screen.upper_texts": "the line is cut at its gaps, where it is too long",
+}
+"""Packages, modules and functions that read a sentence, each with the reason."""
+
+
+def text_read_back() -> Iterator[str]:
+    """Functions that search, split or match a sentence of a model: what decides is data."""
+    for module in modules().values():
+        if module.name.startswith("racwire_lab"):
+            continue
+        for function, _ in read_back(module.tree):
+            name = f"{module.name}.{function}".rstrip(".")
+            if not any(f"{name}.".startswith(f"{exempt}.") for exempt in MAY_READ_TEXT):
+                yield name
+
+
 RULES = {
     rule.__name__: rule
     for rule in (
@@ -288,17 +380,20 @@ RULES = {
         vague_names,
         textual_elsewhere,
         ways_to_the_lab,
+        commands_made_by_hand,
+        text_read_back,
     )
 }
 
-_GATES = (
-    "backup_gates boot_gates configuration_gates load_database_gates members_gate mtu_gates network_gates "
-    "other_users_gate path_gates reach_gates recording_gates registry_gates run_gates service_gates settings_gates "
-    "socket_gate stack_gates"
-)
 EXCEPTIONS: dict[str, set[str]] = {
-    # A gate holds or does not hold: the gates are to get their statuses from one rule.
-    "status_chosen_elsewhere": {f"checks.change.gates.{name}" for name in _GATES.split()},
+    "commands_made_by_hand": {
+        "checks.readiness.refusals",  # `ssh rac2` as the name of a source
+        "checks.traffic.recording_file",  # a statement that racwire sends to its own file
+        "tui.cli.lab",  # names of faults and nodes of the practice cluster
+    },
+    "text_read_back": {
+        "checks.change.plan.remarks.is_practice",
+    },
 }
 
 
@@ -324,3 +419,42 @@ def test_the_code_keeps_the_house_rules(name: str) -> None:
 )
 def test_a_chosen_status_is_seen(line: str, is_choice: bool) -> None:
     assert any(_chosen_statuses(ast.parse(line))) is is_choice
+
+
+@pytest.mark.parametrize(
+    "decides",
+    [
+        'if gap.reason.startswith("rac2"): pass',
+        'if " is down: " in gap.reason: pass',
+        'if "DANGER" not in alarm.sentence.upper(): pass',
+        'why = gap.reason\n    node = why.partition(" ")[0]',
+        "for line in finding.seen:\n        _PATH.match(line)",
+        'found = [line for line in finding.because if "rac2" in line]',
+        'node, _, name = place.where.partition(" on ")',
+        "return title in shown",
+        'return reason.rpartition(": ")',
+    ],
+)
+def test_a_sentence_that_decides_is_found(decides: str) -> None:
+    assert [name for name, _ in read_back(ast.parse(f"def planted(gap, title, reason):\n    {decides}"))] == ["planted"]
+
+
+@pytest.mark.parametrize(
+    "shows",
+    [
+        'return gap.reason.rstrip(".") + "."',
+        'return finding.title.removesuffix(".")',
+        "return finding.title.split()",
+        'return finding.title in (headline, "other")',
+        "return loss.what in PROBES",
+        'return name.startswith("eth")',
+        "return gap.cause in causes",
+    ],
+)
+def test_a_sentence_that_is_shown_is_not(shows: str) -> None:
+    assert not [*read_back(ast.parse(f"def planted(gap, finding, name):\n    {shows}"))]
+
+
+def test_each_reader_of_text_that_is_named_reads_one() -> None:
+    names = [f"{m.name}.{function}." for m in modules().values() for function, _ in read_back(m.tree)]
+    assert not [exempt for exempt in MAY_READ_TEXT if not any(name.startswith(f"{exempt}.") for name in names)]

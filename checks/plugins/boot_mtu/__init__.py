@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from checks.model.check import InfoKind, Kind, PassKind, UnknownKind, WarnKind, check
 from checks.model.facts import Cluster, NetworkService, NodeSetup, Unknown, UnreadNode
-from checks.model.finding import Finding, NextStep, Status
+from checks.model.finding import Finding, NextStep, Status, check_again
 from checks.model.observation import Observation
+from checks.model.shell_command import shell
 from checks.model.wording import listed
 from checks.plugins.boot_mtu.at_next_boot import AtBoot, AtNextBoot, interfaces_at_boot, verdict
 from checks.plugins.boot_mtu.next_addresses import NEXT_ADDRESS_KINDS, next_address_findings
@@ -111,12 +111,6 @@ def boot_mtu(cluster: Cluster) -> Iterator[Finding]:
             next=[NextStep("Read the findings of the check interfaces on the private networks first.")],
             evidence=[(node.name, "interfaces") for node in cluster.read_nodes()],
         )
-
-
-def _kind_of_fault(at: AtBoot) -> Hashable:
-    """Return the key of a fault: interfaces with the same key have one fault and one remedy."""
-    service = at.kept.keeper if at.kept else None
-    return verdict(at), at.network.name, at.interface.name, at.interface.mtu, _after(at), service
 
 
 def _after(at: AtBoot) -> int | str | None:
@@ -253,7 +247,7 @@ def _unread(setups: Iterable[NodeSetup | UnreadNode]) -> Iterator[Finding]:
                 f"The MTUs of {unread.name} after its next boot are not known, since racwire could not read the node.",
                 subject=f"{unread.name} not read",
                 seen=(unread.reason,),
-                next=[NextStep("Fix the cause named above, then run the check again.")],
+                next=[check_again("boot-mtu")],
                 evidence=[(unread.name, "ssh")],
                 nodes=[unread.name],
                 lacks=[unread],
@@ -317,7 +311,7 @@ def _line(at: AtBoot) -> str:
     if at.kept is None:
         kept = "no known network service configures it" if at.mtu is None else "no file of its own"
     else:
-        place = at.kept.file or at.kept.connection or str(at.kept.keeper)
+        place = at.kept.file or at.kept.connection or str(at.kept.network_service)
         configured = at.kept.mtu
         kept = f"{place} sets MTU {configured}" if isinstance(configured, int) else f"{place} sets no MTU"
         if isinstance(configured, Unknown):
@@ -335,24 +329,29 @@ def _inspect(group: Sequence[AtBoot]) -> NextStep:
 
 
 def _inspect_command(at: AtBoot) -> str:
-    if at.kept and at.kept.keeper in _BY_NMCLI and at.kept.connection:
-        return f"nmcli -f {_property(at)} connection show {shlex.quote(at.kept.connection)}"
+    if at.kept and at.kept.network_service in _BY_NMCLI and at.kept.connection:
+        return shell(
+            "nmcli -f {property} connection show {connection}", property=_property(at), connection=at.kept.connection
+        )
     if at.kept and at.kept.file:
-        return f"cat {shlex.quote(at.kept.file)}"
-    if at.kept and (directory := _DIRECTORIES.get(at.kept.keeper)):
-        return f"grep -r -i mtu {directory}"
-    return f"ip -details link show {shlex.quote(at.interface.name)}"
+        return shell("cat {file}", file=at.kept.file)
+    if at.kept and (directory := _DIRECTORIES.get(at.kept.network_service)):
+        return shell("grep -r -i mtu {directory}", directory=directory)
+    return shell("ip -details link show {nic}", nic=at.interface.name)
 
 
 def _persist(group: Sequence[AtBoot]) -> NextStep:
     """Return the remedy that changes the boot configuration only: the running interface stays as it is."""
     mtu = group[0].interface.mtu
-    service = group[0].kept.keeper if group[0].kept else NetworkService.UNKNOWN
+    service = group[0].kept.network_service if group[0].kept else NetworkService.UNKNOWN
     commands: list[str] = []
     if service in _BY_NMCLI:
         where = "into the connection of NetworkManager"
         names = {at.kept.connection: _property(at) for at in group if at.kept and at.kept.connection}
-        commands = [f"nmcli connection modify {shlex.quote(name)} {key} {mtu}" for name, key in names.items()]
+        commands = [
+            shell("nmcli connection modify {connection} {key} {mtu}", connection=name, key=key, mtu=mtu)
+            for name, key in names.items()
+        ]
     else:
         files = dict.fromkeys(at.kept.file for at in group if at.kept and at.kept.file)
         line = _LINES.get(service, "").format(mtu=mtu)

@@ -125,7 +125,7 @@ def _mtu(node: Node, setup: NodeSetup, interface: Interface, above: frozenset[st
     parents = other(interface.parent)
     if isinstance(own, int):
         return min(own, parents) if isinstance(parents, int) else own
-    if own is not None or kept is None or (kept.keeper is NetworkService.UNKNOWN and own is None):
+    if own is not None or kept is None or (kept.network_service is NetworkService.UNKNOWN and own is None):
         return own
     if interface.parent:
         return parents

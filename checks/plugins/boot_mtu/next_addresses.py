@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ipaddress
-import shlex
 from collections.abc import Iterator, Sequence
 from enum import Enum
 
 from checks.model.check import InfoKind, Kind, PassKind, WarnKind
 from checks.model.facts import NetworkService, Unknown
 from checks.model.finding import Finding, NextStep
+from checks.model.shell_command import shell
 from checks.model.wording import listed
 from checks.plugins.boot_mtu.at_next_boot import AtBoot
 from checks.plugins.shared.grouping import alike, briefly, named, some
@@ -62,7 +62,7 @@ def next_address_findings(interfaces: Sequence[AtBoot]) -> Iterator[Finding]:
     Interfaces whose file was not read, and files of versions that did not read this, are in no finding.
     """
     off = [at for at in interfaces if _start(at) is _Start.NO]
-    for same in alike(off, lambda at: (at.network.name, at.interface.name, at.kept and at.kept.keeper)):
+    for same in alike(off, lambda at: (at.network.name, at.interface.name, at.kept and at.kept.network_service)):
         yield _no_start(same)
     for at in interfaces:
         if _has(at) is False and at.kept and not at.kept.is_by_dhcp:
@@ -85,7 +85,7 @@ def _start(at: AtBoot) -> _Start:
     if starts or (not at.address and not at.interface.master and at.interface.kind == "ethernet"):
         return _Start.YES
     if at.interface.master:
-        return _Start.BY_BOND if at.kept and at.kept.keeper in _NM else _Start.YES
+        return _Start.BY_BOND if at.kept and at.kept.network_service in _NM else _Start.YES
     return _Start.NO
 
 
@@ -114,7 +114,7 @@ def _parsed(text: str) -> ipaddress.IPv4Interface | ipaddress.IPv6Interface | No
 
 def _no_start(same: Sequence[AtBoot]) -> Finding:
     kept = same[0].kept
-    switch = _SWITCHES.get(kept.keeper, "") if kept else ""
+    switch = _SWITCHES.get(kept.network_service, "") if kept else ""
     has = "its file has" if len(same) == 1 else "their files have"
     return NO_START.finding(
         f"{named((at.name for at in same), 'interface')} will not come up at the next boot: {has} {switch}.",
@@ -145,7 +145,7 @@ def _other_address(at: AtBoot, addresses: Sequence[str]) -> Finding:
                 f"Ask which address is meant. If it is {at.address}, write it into the boot configuration; the "
                 "interface can stay up. If it is the other, follow Oracle's procedure for a new private address "
                 "(MOS 283684.1).",
-                _commands([at], f"ipv{6 if ':' in at.address else 4}.addresses {at.address}"),
+                _commands([at], (f"ipv{6 if ':' in at.address else 4}.addresses", at.address)),
                 f"root on {at.node}",
                 is_change=True,
             ),
@@ -162,22 +162,27 @@ def _start_remedy(same: Sequence[AtBoot]) -> NextStep:
     return NextStep(
         "Ask whether it is meant to stay down. If not, let the network service bring it up at boot; the interface can "
         "stay up.",
-        _commands(same, "connection.autoconnect yes"),
+        _commands(same, ("connection.autoconnect", "yes")),
         f"root on {named((at.node for at in same), 'node')}",
         is_change=True,
     )
 
 
-def _commands(same: Sequence[AtBoot], setting: str) -> tuple[str, ...]:
-    kept = [at.kept for at in same if at.kept and at.kept.keeper in _NM and at.kept.connection]
-    return tuple(dict.fromkeys(f"nmcli connection modify {shlex.quote(of.connection)} {setting}" for of in kept))
+def _commands(same: Sequence[AtBoot], setting: tuple[str, ...]) -> tuple[str, ...]:
+    kept = [at.kept for at in same if at.kept and at.kept.network_service in _NM and at.kept.connection]
+    return tuple(
+        dict.fromkeys(
+            shell("nmcli connection modify {connection} {setting}", connection=of.connection, setting=setting)
+            for of in kept
+        )
+    )
 
 
 def _look(same: Sequence[AtBoot]) -> NextStep:
     commands = [
-        f"cat {shlex.quote(at.kept.file)}"
+        shell("cat {file}", file=at.kept.file)
         if at.kept.file
-        else f"nmcli -f connection,ipv4,ipv6 connection show {shlex.quote(at.kept.connection)}"
+        else shell("nmcli -f connection,ipv4,ipv6 connection show {connection}", connection=at.kept.connection)
         for at in same
         if at.kept and (at.kept.file or at.kept.connection)
     ]
