@@ -107,6 +107,18 @@ def test_a_danger_comes_first_and_is_named():
     assert alarms[1] == " ! rac2 was booted at 18:02."
 
 
+def test_a_danger_has_the_next_steps_of_the_gate_that_sees_it_on_the_same_node():
+    back = (NextStep("Set it back.", ("ip link show eth1",)), THEN_VERIFY)
+    seen = [
+        GateResult(check="mtu-untouched", status=Status.FAIL, text="9000", node=node, next=back, is_danger=True)
+        for node in ("rac1", "rac2")
+    ]
+    look = ObservedState(mtus=_mtus(9000), running={"rac1": True})
+    alarms = text(alarm_lines(change(AGREED, LIVE, Verified("set-mtu", False, tuple(seen), look)), 80))
+    assert alarms.count("- Set it back:\n             ip link show eth1") == 1
+    assert "verify again" not in alarms
+
+
 @pytest.mark.parametrize(
     ("surprise", "look", "is_over"),
     [

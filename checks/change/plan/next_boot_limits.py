@@ -80,7 +80,7 @@ def _not_readable(cluster: Cluster, node: str, layers: Sequence[Layer]) -> Itera
         yield obstacle(
             codes.FILES_NOT_READ,
             f"The MTU in the boot configuration of {node} could not be read: {reasons[0].rstrip('.')}.",
-            NextStep("Plan again as a user who may read the files, or as root.", own=plan_again("")),
+            NextStep("Plan again as a user who may read the files, or as root.", own=plan_again()),
             "Otherwise accept this obstacle: a rollback then writes the present MTU into the files, whether "
             "they set it before or not.",
             title=f"The boot configuration of {node} could not be read",

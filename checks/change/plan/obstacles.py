@@ -37,6 +37,6 @@ class PlanError(Exception):
         self.obstacles = obstacles
 
 
-def plan_again(arguments: str) -> tuple[OwnCommand, ...]:
+def plan_again(arguments: str = "") -> tuple[OwnCommand, ...]:
     """Return the command that plans a change with other options."""
     return (OwnCommand("new", arguments, CHANGE),)

@@ -130,7 +130,7 @@ def _block(block: dict[str, Any]) -> dict[str, Any]:
     known = {**block, **_split(block["lines"]), "note": _text(block.get("note", ""))}
     heading = _OPTIONAL.sub(lambda found: found[1] or "", heading)
     if heading == "Where racwire runs":
-        return {**known, "who": Who.RACWIRE_USER}
+        return {**known, "who": Who.RACWIRE_USER, "node": ""}
     node = block.get("node", "")
     for pattern, who in _HEADINGS:
         if not (found := pattern.fullmatch(heading)):

@@ -81,6 +81,8 @@ def steps_document(change: Change, steps: Sequence[Step], path: str, node: str =
                 "commands": [
                     {
                         "where": block.heading,
+                        "who": block.who,
+                        "by_hand": block.by_hand,
                         "node": block.node,
                         "lines": [*block.lines, *map(own.line, block.own)],
                         "note": own.text(block.note),
