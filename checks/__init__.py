@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         Verdict,
     )
     from checks.model.finding import Finding, NextStep, Status, Table
+    from checks.model.shell_command import shell
 
 __all__ = [
     "Check",
@@ -45,9 +46,10 @@ __all__ = [
     "Verdict",
     "WarnKind",
     "check",
+    "shell",
 ]
 
-_MODULES = ("checks.model.check", "checks.model.finding", "checks.model.facts")
+_MODULES = ("checks.model.check", "checks.model.finding", "checks.model.facts", "checks.model.shell_command")
 
 
 def __getattr__(name: str) -> Any:

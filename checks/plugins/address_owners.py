@@ -8,6 +8,7 @@ from checks.model.check import FailKind, PassKind, SkippedKind, WarnKind, check
 from checks.model.effect import Effect
 from checks.model.facts import AddressProbe, AddressProbes, Cluster, NotGathered, PrivateNetwork, Unknown
 from checks.model.finding import Finding, NextStep, Status
+from checks.model.shell_command import for_each, shell, switch
 from checks.model.traffic import Traffic
 from checks.model.wording import counted, listed
 from checks.plugins.shared.grouping import named, some
@@ -185,7 +186,7 @@ def _second(cluster: Cluster, sender: str, probe: AddressProbe, macs: list[str])
         next=[
             NextStep(
                 "Repeat the probe by hand.",
-                (f"arping -D -c 3 -I {probe.interface} {probe.ip}",),
+                (shell("arping -D -c 3 -I {nic} {ip}", nic=probe.interface, ip=probe.ip),),
                 f"root on {sender}",
             ),
             *(_on_nodes(probe, others, holders) if others else _of_strangers(cluster, macs)),
@@ -209,7 +210,7 @@ def _on_nodes(probe: AddressProbe, nodes: Sequence[str], holders: Sequence[tuple
     yield NextStep(
         "Find out why the node answers for an address that its interfaces do not show: proxy ARP, or an address that "
         "was set after the nodes were read.",
-        (f"ip -brief address | grep -F {probe.ip}", "sysctl -a --pattern 'proxy_arp$'"),
+        (shell("ip -brief address | grep -F {ip}", ip=probe.ip), "sysctl -a --pattern 'proxy_arp$'"),
         f"root on {listed(nodes)}",
     )
 
@@ -218,12 +219,12 @@ def _of_strangers(cluster: Cluster, macs: Sequence[str]) -> Iterator[NextStep]:
     nodes = [node.name for node in cluster.read_nodes()]
     yield NextStep(
         f"Search the nodes for {listed(macs)}: a container or a virtual machine of a node can have it.",
-        tuple(f"bridge fdb show | grep -i {mac}" for mac in macs),
+        for_each("bridge fdb show | grep -i {mac}", mac=macs),
         f"root on {named(nodes, 'node')}",
     )
     yield NextStep(
         f"Else ask the network team for the switch port that learned {listed(macs)}.",
-        tuple(f"show mac address-table address {mac}" for mac in macs),
+        tuple(switch("show mac address-table address {mac}", mac=mac) for mac in macs),
         "the network team, on the switch",
     )
 
@@ -337,7 +338,7 @@ def _misplaced(sender: str, heard: HeardNic) -> Finding:
         next=[
             NextStep(
                 f"Ask the network team for the port that learned the MAC address of {port.interface}, and its VLAN.",
-                (f"ip link show {port.interface}",),
+                (shell("ip link show {nic}", nic=port.interface),),
                 f"any user on {port.node}",
             ),
             NextStep(
@@ -368,7 +369,7 @@ def _astray(sender: str, heard: HeardNic) -> Finding:
         next=[
             NextStep(
                 f"Ask the network team for the port that learned the MAC address of {port.interface}, and its VLAN.",
-                (f"ip link show {port.interface}",),
+                (shell("ip link show {nic}", nic=port.interface),),
                 f"any user on {port.node}",
             )
         ],

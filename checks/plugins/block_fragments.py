@@ -8,6 +8,7 @@ from checks.model.check import FailKind, InfoKind, PassKind, check
 from checks.model.facts import Cluster, FlowProbe, Flows, PrivateNetwork, Unknown
 from checks.model.finding import Finding, NextStep, Status
 from checks.model.packet_sizes import USUAL_BLOCK_BYTES, fragments_of
+from checks.model.shell_command import shell
 from checks.model.wording import between, counted, hub
 from checks.plugins.shared.filter_commands import RULES
 from checks.plugins.shared.path_text import first_lines, short_name
@@ -134,10 +135,10 @@ def _line(probe: FlowProbe) -> str:
 
 def _steps(cluster: Cluster, network: PrivateNetwork, probes: Sequence[FlowProbe]) -> tuple[NextStep, ...]:
     path = probes[0]
-    ping = f"ping -c 3 -M dont -I {path.source_ip} -s 8192 {path.destination_ip}"
+    ping = shell("ping -c 3 -M dont -I {source} -s 8192 {to}", source=path.source_ip, to=path.destination_ip)
     return (
         NextStep("Reproduce by hand with a ping in fragments.", (ping,), f"any user on {path.from_node}"),
-        *capture_steps(network, path.from_node, path.to_node, "'ip[6:2] & 0x3fff != 0'"),
+        *capture_steps(network, path.from_node, path.to_node, ("ip[6:2] & 0x3fff != 0",)),
         NextStep(
             "Look for a filter of fragments on the node.",
             RULES,

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from checks.model.check import InfoKind, Kind, PassKind, UnknownKind, check
 from checks.model.facts import Bond, Cluster, CounterGroup, Unknown, Unread
-from checks.model.finding import Finding, NextStep, Status
+from checks.model.finding import Finding, NextStep, Status, check_again
 from checks.model.networks import layers_of
+from checks.model.shell_command import for_each, shell
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.shared.host_facts import HOST_TOPIC, hosts_of
 from checks.rules.member_shares import Balance, judge_balance
@@ -86,7 +87,7 @@ def bond_balance(cluster: Cluster) -> Iterator[Finding]:
             f"The packets of the bonds' members on {named(same, 'node')} are not known.",
             subject=f"{briefly(same, 'node')}: not known",
             seen=(unknown[same[0]].reason,),
-            next=[NextStep("Fix the cause named above, then run this check again.", ("racwire check bond-balance",))],
+            next=[check_again("bond-balance")],
             evidence=[(node, "counters over time") for node in same],
             nodes=same,
             lacks=[unknown[same[0]]],
@@ -163,7 +164,10 @@ def _one_sided(one: _Judged) -> Finding:
         next=[
             NextStep(
                 "Display the mode, the active member and the aggregators.",
-                (f"cat /proc/net/bonding/{one.bond.name}", *(f"ip -s link show {name}" for name in balance.sent)),
+                (
+                    shell("cat /proc/net/bonding/{bond}", bond=one.bond.name),
+                    *for_each("ip -s link show {nic}", nic=balance.sent),
+                ),
                 f"any user on {one.node}",
             ),
             NextStep(

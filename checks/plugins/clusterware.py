@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from checks.model.check import FailKind, PassKind, UnknownKind, WarnKind, check
 from checks.model.facts import ActiveVersion, Cluster, Clusterware, Unknown, release
 from checks.model.finding import Finding, NextStep, Status, name_the_networks
+from checks.model.shell_command import shell
 from checks.model.wording import all_nodes, continued, counted
 from checks.rules.observed.heartbeats import heartbeats_lost
 from checks.rules.observed.states import read_on
@@ -117,8 +118,8 @@ def _alert_log(cluster: Cluster, node: str) -> str:
     facts = cluster.clusterware
     version = facts.version if isinstance(facts, Clusterware) else None
     if isinstance(version, ActiveVersion) and release(version.version) < (12, 1, 0, 2):
-        return f"less $GRID_HOME/log/{node}/alert{node}.log"
-    return f"less $ORACLE_BASE/diag/crs/{node}/crs/trace/alert.log"
+        return shell("less $GRID_HOME/log/{node}/alert{node}.log", node=node)
+    return shell("less $ORACLE_BASE/diag/crs/{node}/crs/trace/alert.log", node=node)
 
 
 def _stale(cluster: Cluster, facts: Clusterware) -> Iterator[Finding]:
@@ -155,7 +156,12 @@ def _silent(cluster: Cluster, facts: Clusterware) -> Iterator[Finding]:
                 f"{tool} gave no answer on {cluster.local_node}.",
                 subject=f"{tool}: no answer",
                 seen=(answer.reason,),
-                next=[NextStep("Run the command by hand as the Grid owner.", (f"{facts.grid_home.path}/bin/{tool}",))],
+                next=[
+                    NextStep(
+                        "Run the command by hand as the Grid owner.",
+                        (shell("{program}", program=f"{facts.grid_home.path}/bin/{tool}"),),
+                    )
+                ],
                 evidence=[(cluster.local_node, tool)],
                 nodes=[cluster.local_node],
                 lacks=[answer],
@@ -223,7 +229,8 @@ def _inactive(cluster: Cluster, facts: Clusterware) -> Iterator[Finding]:
                 expected=("Active",),
                 next=[
                     NextStep(
-                        "Find out whether the node is up, and why CSS evicted it.", (f"ssh {member.name} uptime",)
+                        "Find out whether the node is up, and why CSS evicted it.",
+                        (shell("ssh {node} uptime", node=member.name),),
                     ),
                     NextStep(
                         "Read its Clusterware alert log for CRS-1609, CRS-1632 and CRS-1656.",

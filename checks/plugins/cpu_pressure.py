@@ -127,7 +127,7 @@ def _one_cpu(cluster: Cluster, full: Sequence[CpuLoad]) -> Finding:
                 cluster,
                 nodes,
                 "Find out which CPUs serve each NIC, how many receive queues it has, and whether irqbalance runs.",
-                ("grep ETH /proc/interrupts", "ethtool -l ETH", "systemctl is-active irqbalance"),
+                ("grep {nic} /proc/interrupts", "ethtool -l {nic}", "systemctl is-active irqbalance"),
                 f"root on {named(nodes, 'node')}",
             ),
             _spread(cluster, nodes),
@@ -152,7 +152,7 @@ def _spread(cluster: Cluster, nodes: Sequence[str]) -> NextStep:
     if not is_whole:
         text += "Leave the ports out of the hash of UDP (no `sdfn`) while blocks travel in fragments, which have none."
         return NextStep(text, (), where, is_change=True, effect=Effect.HARMLESS)
-    commands = ("ethtool -N ETH rx-flow-hash udp4 sdfn",)
+    commands = ("ethtool -N {nic} rx-flow-hash udp4 sdfn",)
     return on_nics(cluster, nodes, f"{text}The hash of UDP must include the ports.", commands, where, is_change=True)
 
 

@@ -9,6 +9,7 @@ from checks.model.check import InfoKind, Kind, PassKind, UnknownKind, WarnKind, 
 from checks.model.facts import Cluster, NicDriver, PrivateNetwork, Unknown, Unread, UnreadNode
 from checks.model.finding import Finding, NextStep, Status
 from checks.model.networks import nics_of
+from checks.model.shell_command import for_each, shell
 from checks.model.wording import listed
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.shared.host_facts import HOST_TOPIC, hosts_of, not_known_findings, parts_of, skipped
@@ -139,7 +140,7 @@ def _different(network: PrivateNetwork, nics: Sequence[_Nic]) -> Iterator[Findin
         [
             NextStep(
                 "Display driver and firmware.",
-                _commands("ethtool -i", nics),
+                _commands("ethtool -i {nic}", nics),
                 _where(nics),
             ),
             NextStep("Plan the same version on all nodes, at the next update of the operating system or the firmware."),
@@ -165,7 +166,7 @@ def _pause(network: PrivateNetwork, nics: Sequence[_Nic]) -> Iterator[Finding]:
             [f"{nic.node}: {nic.driver.interface} {_pause_text(nic)}" for nic in nics],
             "The same flow control on all NICs and switch ports",
             [
-                NextStep("Display the settings.", _commands("ethtool -a", nics), _where(nics)),
+                NextStep("Display the settings.", _commands("ethtool -a {nic}", nics), _where(nics)),
                 NextStep("Ask the network team for the flow control of the switch ports; both sides should agree."),
             ],
             "flow control",
@@ -194,12 +195,19 @@ def _rings(network: PrivateNetwork, nics: Sequence[_Nic], losing: Sequence[str])
             [
                 NextStep(
                     "Find out whether the NIC drops packets for want of entries: missed, fifo, no_buffer or OOB grow.",
-                    _commands("ethtool -S", same),
+                    _commands("ethtool -S {nic}", same),
                     _where(same),
                 ),
                 NextStep(
                     "Raise the ring, and keep the value in the configuration of the interface.",
-                    (f"ethtool -G {same[0].driver.interface} {_OPTION[which]} {most}",),
+                    (
+                        shell(
+                            "ethtool -G {nic} {option} {most}",
+                            nic=same[0].driver.interface,
+                            option=_OPTION[which],
+                            most=most,
+                        ),
+                    ),
                     _where(same),
                     is_change=True,
                 ),
@@ -303,8 +311,8 @@ def _labels(nics: Sequence[_Nic]) -> str:
     return named((nic.label for nic in nics), "NIC")
 
 
-def _commands(command: str, nics: Sequence[_Nic]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(f"{command} {nic.driver.interface}" for nic in nics))
+def _commands(script: str, nics: Sequence[_Nic]) -> tuple[str, ...]:
+    return for_each(script, nic=(nic.driver.interface for nic in nics))
 
 
 def _where(nics: Sequence[_Nic]) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from checks.model.check import FailKind, Kind, PassKind, SkippedKind, WarnKind, check
 from checks.model.facts import Cluster, HaipPath, HaipPaths, NotGathered, PrivateNetwork, Unknown, Verdict
 from checks.model.finding import Finding, NextStep, Status
+from checks.model.shell_command import shell
 from checks.model.wording import between, counted, hub, listed
 from checks.plugins.shared.path_text import first_lines, short_name
 from checks.plugins.shared.place_steps import below_steps, capture_steps, node_step
@@ -184,7 +185,7 @@ def _filtered(cluster: Cluster, network: PrivateNetwork, paths: Sequence[HaipPat
         seen=(*_entry_lines(paths), *_lines(paths)),
         expected=("An answer to each ping",),
         next=[
-            *capture_steps(network, nodes[0], peer, "net 169.254.0.0/16 or arp"),
+            *capture_steps(network, nodes[0], peer, ("net", "169.254.0.0/16", "or", "arp")),
             node_step(cluster, network, nodes),
             *below_steps(cluster, network, nodes),
             ask,
@@ -237,9 +238,14 @@ def _fails(cluster: Cluster, network: PrivateNetwork, paths: Sequence[HaipPath])
             NextStep(
                 "Check the route and the neighbour entry of the address.",
                 (
-                    f"ip route get {first.destination_ip} from {first.source_ip}",
-                    f"ip neigh show to {first.destination_ip}",
-                    f"ping -c 3 -M do -I {first.source_ip} -s {first.mtu - 28} {first.destination_ip}",
+                    shell("ip route get {to} from {source}", to=first.destination_ip, source=first.source_ip),
+                    shell("ip neigh show to {to}", to=first.destination_ip),
+                    shell(
+                        "ping -c 3 -M do -I {source} -s {size} {to}",
+                        source=first.source_ip,
+                        size=first.mtu - 28,
+                        to=first.destination_ip,
+                    ),
                 ),
                 f"any user on {first.from_node}",
             ),

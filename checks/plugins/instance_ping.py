@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 from checks.model.check import FailKind, InfoKind, Kind, PassKind, UnknownKind, WarnKind, check
 from checks.model.effect import Effect
 from checks.model.facts import Activity, Cluster, InstancePing, Unknown
-from checks.model.finding import Finding, NextStep, Scalar, Table
+from checks.model.finding import Finding, NextStep, Scalar, Table, check_again
 from checks.model.known_instances import Unseen, active, instance_name, nodes_of, unseen
+from checks.model.shell_command import shell
 from checks.model.wording import counted, few, listed, span
 from checks.plugins.shared.fragments import fragmenting
 from checks.plugins.shared.grouping import named
@@ -101,7 +102,7 @@ def _findings(cluster: Cluster, activity: Activity) -> Iterator[Finding]:
             "The ping times between the instances could not be read.",
             subject="not known",
             seen=(activity.pings.reason,),
-            next=[NextStep("Fix the cause named above.")],
+            next=[check_again("instance-ping")],
             lacks=[activity.pings],
             evidence=statement_topics(cluster, _STATEMENT),
         )
@@ -250,7 +251,7 @@ def _large_slower(cluster: Cluster, larger: Sequence[InstancePing], table: Table
                 cluster,
                 _nodes(cluster, larger),
                 "Check the drops, the link speed, and how busy the nodes are.",
-                ("ip -s -s link show ETH", "ethtool ETH", "mpstat -P ALL 1 5"),
+                ("ip -s -s link show {nic}", "ethtool {nic}", "mpstat -P ALL 1 5"),
                 f"root on {named(_nodes(cluster, larger), 'node') or 'both nodes'}",
             ),
             *([_PLAN_JUMBO] if cut else []),
@@ -326,7 +327,7 @@ def _few(cluster: Cluster, activity: Activity, pings: Sequence[InstancePing], ta
             f"{enough_pings(cluster.thresholds)} or more pings of each size for each pair, usual in {from_s} s",
             "An instance sends one about every 12 s",
         ),
-        next=[NextStep("Use a longer interval.", (f"racwire check instance-ping --interval {longer_s}",))],
+        next=[NextStep("Use a longer interval.", (shell("racwire check instance-ping --interval {s}", s=longer_s),))],
         evidence=statement_topics(cluster, _STATEMENT),
         table=table,
     )

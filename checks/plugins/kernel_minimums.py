@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from checks.model.check import PassKind, UnknownKind, WarnKind, check
 from checks.model.facts import Cluster, Node, NodeMemory, Unknown
-from checks.model.finding import Finding, NextStep, Status
+from checks.model.finding import Finding, NextStep, Status, check_again
+from checks.model.shell_command import shell
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.shared.host_facts import HOST_TOPIC, parts_of
 from checks.plugins.shared.settings_text import plan_of
@@ -76,9 +77,7 @@ def kernel_minimums(cluster: Cluster) -> Iterator[Finding]:
             f"The kernel settings of {node.name} are not known, since racwire could not read the node.",
             subject=f"{node.name}: not known",
             seen=(node.reason,),
-            next=[
-                NextStep("Fix the cause named above, then run this check again.", ("racwire check kernel-minimums",))
-            ],
+            next=[check_again("kernel-minimums")],
             evidence=[(node.name, "ssh")],
             nodes=[node.name],
             lacks=[node],
@@ -111,7 +110,7 @@ def _below(cluster: Cluster, nodes: Sequence[str], small: dict[str, int]) -> Fin
             NextStep(
                 "Raise them on one node after the other, and in /etc/sysctl.d. Running processes keep their buffers "
                 "until they are restarted.",
-                tuple(f"sysctl -w {key}={BUFFER_MINIMUM[key]}" for key in small),
+                tuple(shell("sysctl -w {key}={value}", key=key, value=BUFFER_MINIMUM[key]) for key in small),
                 f"root on {named(nodes, 'node')}",
                 is_change=True,
             ),
@@ -159,7 +158,7 @@ def _fragments(cluster: Cluster, nodes: Sequence[Node], cpus: int) -> Finding:
             ),
             NextStep(
                 "Raise it on one node after the other, and in /etc/sysctl.d.",
-                (f"sysctl -w {_LIMIT}={max(2 * limit, wanted)}",),
+                (shell("sysctl -w {key}={value}", key=_LIMIT, value=max(2 * limit, wanted)),),
                 f"root on {named(names, 'node')}",
                 is_change=True,
             ),

@@ -10,6 +10,7 @@ from checks.model.facts import Cluster, PrivateNetwork, Unknown
 from checks.model.finding import Finding, NextStep, Status
 from checks.model.networks import nics_of
 from checks.model.observation import Observation
+from checks.model.shell_command import for_each
 from checks.model.wording import listed
 from checks.plugins.shared.grouping import briefly, named, some
 from checks.plugins.shared.path_text import short_name
@@ -176,7 +177,7 @@ def _speeds(network: PrivateNetwork, nics: Sequence[_Nic]) -> list[Observation]:
 
 
 def _display(nics: Sequence[_Nic]) -> NextStep:
-    commands = tuple(dict.fromkeys(f"ethtool {nic.name}" for nic in nics))
+    commands = for_each("ethtool {nic}", nic=(nic.name for nic in nics))
     return NextStep("Display what the NIC negotiated.", commands, f"root on {listed(_nodes(nics))}")
 
 

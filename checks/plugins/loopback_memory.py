@@ -10,6 +10,7 @@ from checks.model.check import PassKind, UnknownKind, WarnKind, check
 from checks.model.effect import Effect
 from checks.model.facts import Cluster, NodeMemory
 from checks.model.finding import Finding, NextStep
+from checks.model.shell_command import shell
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.shared.host_facts import HOST_TOPIC, not_known_findings, parts_of, skipped, skipped_without_hosts
 from checks.rules.host_limits import LOOPBACK_MTU, reserve_refused, reserve_wanted_kb
@@ -113,7 +114,7 @@ def _raise_reserve(nodes: list[str], memory: NodeMemory, wanted: int) -> NextSte
         )
     return NextStep(
         "Raise the reserve on one node after the other, and in /etc/sysctl.d.",
-        (f"sysctl -w vm.min_free_kbytes={wanted}",),
+        (shell("sysctl -w vm.min_free_kbytes={wanted}", wanted=wanted),),
         where,
         is_change=True,
     )

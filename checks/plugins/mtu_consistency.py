@@ -11,6 +11,7 @@ from checks.model.facts import Cluster, Port, PrivateNetwork, Unknown
 from checks.model.finding import FAULTS, Finding, NextStep
 from checks.model.networks import layers_below, subnet_of
 from checks.model.observation import Observation
+from checks.model.shell_command import for_each, shell
 from checks.model.wording import counted, listed
 from checks.plugins.shared.engineered_notes import by_the_vendor
 from checks.plugins.shared.path_text import safe_change, short_name
@@ -235,7 +236,10 @@ def _routes(cluster: Cluster, network: PrivateNetwork) -> Iterator[Finding]:
                     next=[
                         NextStep(
                             "Display the route and its origin.",
-                            (f"ip route show {network.subnet}", "nmcli -f ipv4.routes connection show"),
+                            (
+                                shell("ip route show {subnet}", subnet=network.subnet),
+                                "nmcli -f ipv4.routes connection show",
+                            ),
                             f"root on {node.name}",
                         ),
                         without_mtu(cluster, node, route),
@@ -299,7 +303,7 @@ def _evidence(network: PrivateNetwork) -> list[tuple[str, str]]:
 
 
 def _inspect(ports: tuple[Port, ...] | list[Port]) -> NextStep:
-    commands = tuple(dict.fromkeys(f"ip -details link show {p.interface}" for p in ports))
+    commands = for_each("ip -details link show {nic}", nic=(p.interface for p in ports))
     return NextStep("Display the interface and its layers.", commands, f"any user on {listed(p.node for p in ports)}")
 
 

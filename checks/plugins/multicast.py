@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from checks.model.check import InfoKind, PassKind, WarnKind, check
 from checks.model.facts import Cluster, Clusterware, Unknown, release
 from checks.model.finding import Finding, NextStep, Status
+from checks.model.shell_command import shell
 from checks.plugins.shared.grouping import briefly, named
 from checks.plugins.shared.host_facts import hosts_of
 from checks.rules.observed.states import read_on, states
@@ -94,7 +95,7 @@ def _joined(facts: Clusterware) -> Finding:
             next=[
                 NextStep(
                     "Test multicast on the private NICs with the program of MOS 1212703.1.",
-                    (f"perl mcasttest.pl -n {','.join(m.name for m in members)} -i ETH",),
+                    (shell("perl mcasttest.pl -n {nodes} -i ETH", nodes=",".join(m.name for m in members)),),
                     "the Grid owner",
                 )
             ],

@@ -17,6 +17,7 @@ from checks.model.facts import (
 )
 from checks.model.finding import Finding, NextStep
 from checks.model.known_instances import database_of
+from checks.model.shell_command import for_each
 from checks.model.wording import listed
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.shared.host_facts import (
@@ -204,10 +205,12 @@ def _oradism(node: str, host: HostSetup) -> Finding:
         seen=[f"{node}: {home.path} has owner {home.owner}, mode {home.mode}" for home in bad],
         expected=("Owner root, mode 4750",),
         next=[
-            NextStep("Display the rights.", tuple(f"ls -l {home.path}" for home in bad), f"root on {node}"),
+            NextStep(
+                "Display the rights.", for_each("ls -l {file}", file=(home.path for home in bad)), f"root on {node}"
+            ),
             NextStep(
                 "Correct them.",
-                tuple(c for home in bad for c in (f"chown root {home.path}", f"chmod 4750 {home.path}")),
+                for_each("chown root {file}", "chmod 4750 {file}", file=(home.path for home in bad)),
                 f"root on {node}",
                 is_change=True,
             ),

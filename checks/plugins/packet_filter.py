@@ -8,6 +8,7 @@ from checks.model.check import InfoKind, Kind, PassKind, UnknownKind, WarnKind, 
 from checks.model.effect import Effect
 from checks.model.facts import Cluster, CounterChanges, PacketFilters, TrackedConnections, Unknown
 from checks.model.finding import Finding, NextStep
+from checks.model.shell_command import for_each
 from checks.model.wording import counted, listed, span
 from checks.plugins.shared.counter_text import TOPIC, highest_rate, unknown_nodes_findings
 from checks.plugins.shared.filter_commands import FILTERS, RULES, of_zone
@@ -226,10 +227,10 @@ def _not_trusted(cluster: Cluster, nodes: Sequence[str], exposed: Sequence[tuple
             ),
             NextStep(
                 f"Put the private interfaces into the zone {_TRUSTED}, now and for the next start.",
-                tuple(
-                    f"firewall-cmd {option}--zone={_TRUSTED} --change-interface={name}"
-                    for name, _ in exposed
-                    for option in ("", "--permanent ")
+                for_each(
+                    "firewall-cmd --zone=trusted --change-interface={nic}",
+                    "firewall-cmd --permanent --zone=trusted --change-interface={nic}",
+                    nic=(name for name, _ in exposed),
                 ),
                 where,
                 is_change=True,

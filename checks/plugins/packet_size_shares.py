@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from checks.model.check import InfoKind, PassKind, SkippedKind, UnknownKind, WarnKind, check
 from checks.model.facts import Cluster, Unknown
 from checks.model.finding import Finding, NextStep, Scalar, Table
+from checks.model.shell_command import for_each
 from checks.model.wording import continued, counted, span
 from checks.plugins.shared.counter_text import TOPIC, not_counted_finding, unknown_nodes_findings
 from checks.plugins.shared.filter_commands import capture
@@ -205,7 +206,7 @@ def _steps(same: Sequence[FrameSizes]) -> list[NextStep]:
         NextStep(
             f"Find the smaller MTU on the way: that of a route, or a path MTU that the kernel learned.{sent}",
             (
-                *(f"ip route show table all dev {nic}" for nic in nics),
+                *for_each("ip route show table all dev {nic}", nic=nics),
                 "ip route get ADDRESS_OF_THE_PEER",
                 "racwire check private-routes mtu-consistency df-ping",
             ),
@@ -213,7 +214,7 @@ def _steps(same: Sequence[FrameSizes]) -> list[NextStep]:
         ),
         NextStep(
             "Find out what the frames carry: blocks between instances are UDP, or other traffic uses the network.",
-            tuple(capture(nic, "greater 1024") for nic in nics),
+            tuple(capture(nic, "greater", "1024") for nic in nics),
             f"root on {nodes}",
         ),
     ]
@@ -236,7 +237,7 @@ def _not_known(sizes: CountedSizes) -> Iterator[Finding]:
                     "Compare with the counters that the driver has. Where it lacks these, the MTU is judged by "
                     "df-ping and mtu-consistency; waive this finding.",
                     (
-                        *(f"ethtool -S {nic}" for nic in list(dict.fromkeys(n.name for n in nics))[:3]),
+                        *for_each("ethtool -S {nic}", nic=list(dict.fromkeys(n.name for n in nics))[:3]),
                         "racwire check df-ping mtu-consistency",
                     ),
                     f"any user on {named(nodes, 'node')}",

@@ -6,8 +6,10 @@ import ipaddress
 from collections.abc import Iterator, Sequence
 
 from checks.model.check import FailKind, Kind, PassKind, WarnKind, check
-from checks.model.facts import Cluster, Flows, Interface, Node, PrivateNetwork, Route, Unknown
+from checks.model.facts import Cluster, Flows, Interface, Node, Port, PrivateNetwork, Route, Unknown
 from checks.model.finding import FAULTS, Finding, NextStep, Status
+from checks.model.observation import Observation
+from checks.model.shell_command import for_each, shell
 from checks.model.traffic import Traffic
 from checks.model.wording import counted, listed
 from checks.plugins.shared.grouping import alike, briefly, named, some
@@ -147,13 +149,13 @@ def _default(cluster: Cluster, node: Node) -> Iterator[Finding]:
             next=[
                 NextStep(
                     "Display the routes and the service that set this one.",
-                    ("ip route show default", f"nmcli -f ipv4 connection show {route.interface}"),
+                    ("ip route show default", shell("nmcli -f ipv4 connection show {nic}", nic=route.interface)),
                     f"root on {node.name}",
                 ),
                 NextStep(
                     "Remove the gateway from the configuration of the private interface; make sure first that the "
                     "public network has its own default route, or logins end.",
-                    (f"ip route del {route.words}",),
+                    (shell("ip route del {route}", route=route.words),),
                     f"root on {node.name}",
                     is_change=True,
                 ),
@@ -216,6 +218,7 @@ def _astray(cluster: Cluster, node: Node) -> Iterator[Finding]:
         if not taken:
             yield from _without_route(cluster, node, interface, network)
             continue
+        own = _own_route(node, interface, network)
         peers, others = [port.node for port, _ in taken], listed(dict.fromkeys(route.interface for _, route in taken))
         yield ASTRAY.finding(
             f"{node.name} sends the packets for {listed(port.ip for port, _ in taken)} of {listed(peers)} through "
@@ -227,14 +230,18 @@ def _astray(cluster: Cluster, node: Node) -> Iterator[Finding]:
             next=[
                 NextStep(
                     "Display the route in use, and find out which service set it.",
-                    (f"ip route get {taken[0][0].ip}", "ip route show"),
+                    (shell("ip route get {to}", to=taken[0][0].ip), "ip route show"),
                     f"any user on {node.name}",
                 ),
                 NextStep(
                     "Remove the route here and in the configuration of that service.",
                     (
-                        *dict.fromkeys(f"ip route del {route.words}" for _, route in taken),
-                        *(() if is_connected(node, interface, network) else (_own_route(node, interface, network),)),
+                        *for_each("ip route del {route}", route=(route.words for _, route in taken)),
+                        *(
+                            []
+                            if is_connected(node, interface, network)
+                            else for_each("ip route add {route}", route=[own])
+                        ),
                     ),
                     f"root on {node.name}",
                     is_change=True,
@@ -244,25 +251,12 @@ def _astray(cluster: Cluster, node: Node) -> Iterator[Finding]:
             network=network.name,
             nodes=[node.name],
             extent=(len(peers), "peers"),
-            observed=[
-                state(
-                    ASTRAY.code,
-                    node.name,
-                    network.name,
-                    route.interface,
-                    port.node,
-                    to_peer(node.name, port.node, network.name, port.ip),
-                )
-                for port, route in taken
-            ],
+            observed=[_not_led(ASTRAY, node, network, route.interface, port) for port, route in taken],
         )
 
 
 def _several_hops(node: Node, interface: str, network: PrivateNetwork, hops: Sequence[Route]) -> Finding:
-    nics, place = (
-        listed(dict.fromkeys(h.interface for h in hops)),
-        (SEVERAL_HOPS.code, node.name, network.name, interface),
-    )
+    nics = listed(dict.fromkeys(hop.interface for hop in hops))
     return SEVERAL_HOPS.finding(
         f"The route of {node.name} to {network.subnet} has next hops over {nics}; {interface} has the network.",
         subject=f"{node.name}: {network.subnet} over {nics}",
@@ -272,7 +266,7 @@ def _several_hops(node: Node, interface: str, network: PrivateNetwork, hops: Seq
             NextStep("Find out which service set the route.", ("ip route show",), f"any user on {node.name}"),
             NextStep(
                 "Set the route here, and remove the next hops in that service.",
-                (_own_route(node, interface, network).replace(" add ", " replace ", 1),),
+                (shell("ip route replace {route}", route=_own_route(node, interface, network)),),
                 f"root on {node.name}",
                 is_change=True,
             ),
@@ -280,18 +274,19 @@ def _several_hops(node: Node, interface: str, network: PrivateNetwork, hops: Seq
         evidence=[(node.name, "routes"), (node.name, "interfaces")],
         network=network.name,
         nodes=[node.name],
-        observed=[
-            state(*place, port.node, to_peer(node.name, port.node, network.name, port.ip))
-            for port in network.ports
-            if port.node != node.name
-        ],
+        observed=[_not_led(SEVERAL_HOPS, node, network, interface, p) for p in network.ports if p.node != node.name],
     )
 
 
-def _own_route(node: Node, interface: str, network: PrivateNetwork) -> str:
+def _own_route(node: Node, interface: str, network: PrivateNetwork) -> tuple[str, ...]:
     port = network.port(node.name)
-    source = f" src {port.ip}" if port else ""
-    return f"ip route add {network.subnet} dev {interface} proto kernel scope link{source}"
+    source = ("src", port.ip) if port else ()
+    return (network.subnet, "dev", interface, "proto", "kernel", "scope", "link", *source)
+
+
+def _not_led(kind: Kind, node: Node, network: PrivateNetwork, nic: str, port: Port) -> Observation:
+    packets = to_peer(node.name, port.node, network.name, port.ip)
+    return state(kind.code, node.name, network.name, nic, port.node, packets)
 
 
 def _without_route(cluster: Cluster, node: Node, interface: str, network: PrivateNetwork) -> Iterator[Finding]:
@@ -317,28 +312,25 @@ def _without_route(cluster: Cluster, node: Node, interface: str, network: Privat
         next=[
             NextStep(
                 "Find out which program removed the route, and whether a rule points to another table.",
-                (f"ip route get {peers[0].ip} from {own.ip}", "ip rule show", "ip route show table all"),
+                (
+                    shell("ip route get {to} from {source}", to=peers[0].ip, source=own.ip),
+                    "ip rule show",
+                    "ip route show table all",
+                ),
                 f"any user on {node.name}",
             ),
             NextStep(
-                "Restore the route.", (_own_route(node, interface, network),), f"root on {node.name}", is_change=True
+                "Restore the route.",
+                (shell("ip route add {route}", route=_own_route(node, interface, network)),),
+                f"root on {node.name}",
+                is_change=True,
             ),
         ],
         evidence=[(node.name, "routes"), (node.name, "interfaces")],
         network=network.name,
         nodes=[node.name],
         extent=(len(peers), "peers"),
-        observed=[
-            state(
-                NO_ROUTE.code,
-                node.name,
-                network.name,
-                interface,
-                port.node,
-                to_peer(node.name, port.node, network.name, port.ip),
-            )
-            for port in peers
-        ],
+        observed=[_not_led(NO_ROUTE, node, network, interface, port) for port in peers],
     )
 
 
@@ -373,7 +365,7 @@ def _stop_forwarding(names: Sequence[str]) -> NextStep:
     return NextStep(
         "Switch it off where no program needs it, and in that file. The kernel then resets whether NICs accept ICMP "
         "redirects (accept_redirects): the first command keeps these settings, the second sets them back.",
-        ("kept=$(sysctl -a --pattern 'ipv4.conf.*_redirects' | tr -d ' ')", f"sysctl -w {_FORWARDING}=0 $kept"),
+        ("kept=$(sysctl -a --pattern 'ipv4.conf.*_redirects' | tr -d ' ')", "sysctl -w net.ipv4.ip_forward=0 $kept"),
         f"root on {named(names, 'node')}",
         is_change=True,
     )
@@ -391,4 +383,4 @@ def _has_ipv4(interface: Interface) -> bool:
 
 def _line(node: Node, route: Route) -> str:
     mtu = f" mtu {'lock ' if route.mtu_locked else ''}{route.mtu}" if route.mtu is not None else ""
-    return f"{node.name}: {route.words}{mtu}"
+    return f"{node.name}: {' '.join(route.words)}{mtu}"

@@ -8,6 +8,7 @@ from checks.model.check import Kind, PassKind, UnknownKind, check
 from checks.model.effect import Effect
 from checks.model.facts import Cluster, Unknown
 from checks.model.finding import Finding, NextStep
+from checks.model.shell_command import for_each, shell
 from checks.model.wording import counted, listed, span
 from checks.plugins.shared.counter_text import TOPIC, unknown_nodes_findings
 from checks.plugins.shared.engineered_notes import beside_udp
@@ -196,7 +197,7 @@ def _next(cluster: Cluster, nodes: Sequence[str], fault: ReassemblyFault, memory
 def _lost_next(cluster: Cluster, nodes: Sequence[str]) -> Sequence[NextStep]:
     flows = flows_of(cluster)
     losing = networks_that_lose_fragments(flows) if flows else {}
-    text, commands = "drops and the ring buffers", ("ip -s -s link show ETH", "ethtool -S ETH", "ethtool -g ETH")
+    text, commands = "drops and the ring buffers", ("ip -s -s link show {nic}", "ethtool -S {nic}", "ethtool -g {nic}")
     where = f"root on {named(nodes, 'node')}"
     nics = on_nics(cluster, nodes, f"Check the {text} of the private NICs.", commands, where)
     first: list[NextStep] = []
@@ -205,7 +206,7 @@ def _lost_next(cluster: Cluster, nodes: Sequence[str]) -> Sequence[NextStep]:
         first = [NextStep(f"Look at {listed(losing)} first: {counts} got no answer there.")]
         networks = cluster.networks if isinstance(cluster.networks, tuple) else ()
         names = [network.interface for network in networks if network.name in losing]
-        each = dict.fromkeys(command.replace("ETH", name) for command in commands for name in names)
+        each = [line for command in commands for line in for_each(command, nic=names)]
         nics = NextStep(f"Check the {text} of the NICs on {listed(losing)}.", tuple(each), where)
     return (
         *first,
@@ -230,7 +231,7 @@ def _room_next(nodes: str, memory: int) -> Sequence[NextStep]:
         ),
         NextStep(
             "Raise the limit on one node after the other, and in /etc/sysctl.d; it takes effect at once.",
-            (f"sysctl -w net.ipv4.ipfrag_high_thresh={wanted}",),
+            (shell("sysctl -w net.ipv4.ipfrag_high_thresh={wanted}", wanted=wanted),),
             f"root on {nodes}",
             is_change=True,
         ),

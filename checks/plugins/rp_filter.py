@@ -9,11 +9,16 @@ from checks.model.check import Kind, PassKind, UnknownKind, WarnKind, check
 from checks.model.facts import Cluster, Unknown
 from checks.model.finding import Finding, NextStep, Status
 from checks.model.observation import Observation
+from checks.model.shell_command import shell
 from checks.model.wording import counted, listed, span
 from checks.plugins.shared.counter_text import TOPIC, highest_rate, unknown_nodes_findings
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.shared.settings_text import plan_of
-from checks.rules.kept_sysctls import (
+from checks.rules.network_setup import filtered_status
+from checks.rules.node_counts import NodeCounts, counts_of, lacks, without_counts
+from checks.rules.observed.counted_packets import filtered_by_path
+from checks.rules.observed.states import network_at, read_on, state
+from checks.rules.sysctls_at_boot import (
     LOOSE,
     effective_rp_filter,
     private_interfaces,
@@ -21,11 +26,7 @@ from checks.rules.kept_sysctls import (
     spelled,
     strict_interfaces,
 )
-from checks.rules.kept_sysctls import STRICT as STRICT_FILTER
-from checks.rules.network_setup import filtered_status
-from checks.rules.node_counts import NodeCounts, counts_of, lacks, without_counts
-from checks.rules.observed.counted_packets import filtered_by_path
-from checks.rules.observed.states import network_at, read_on, state
+from checks.rules.sysctls_at_boot import STRICT as STRICT_FILTER
 
 _SOURCE = "MOS 1286796.1"
 
@@ -165,7 +166,7 @@ def _loosen(strict: Sequence[str], nodes: Sequence[str]) -> Iterator[NextStep]:
     for nic in strict:
         yield NextStep(
             "Set rp_filter to loose (2) on one node after the other, and in /etc/sysctl.d.",
-            (f"sysctl -w {spelled(rp_filter_key(nic))}={LOOSE}",),
+            (shell("sysctl -w {key}={value}", key=spelled(rp_filter_key(nic)), value=LOOSE),),
             f"root on {named(nodes, 'node')}",
             is_change=True,
         )

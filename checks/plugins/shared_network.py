@@ -10,6 +10,7 @@ from checks.model.check import InfoKind, PassKind, UnknownKind, WarnKind, check
 from checks.model.facts import Cluster, PrivateNetwork, PrivateUse, Unknown
 from checks.model.finding import Finding, NextStep
 from checks.model.networks import subnet_of
+from checks.model.shell_command import for_each
 from checks.model.wording import counted
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.shared.host_facts import HOST_TOPIC, not_known_findings, parts_of, skipped_without_hosts
@@ -112,7 +113,7 @@ def _shared(cluster: Cluster, network: PrivateNetwork, uses: Sequence[_Use]) -> 
         next=[
             NextStep(
                 "Find the processes.",
-                tuple(dict.fromkeys(f"ss -tnp dst {one.use.remote_ip}" for one in uses[:3])),
+                for_each("ss -tnp dst {to}", to=(one.use.remote_ip for one in uses[:3])),
                 f"root on {named(nodes, 'node')}",
             ),
             NextStep(

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from checks.model.check import Kind, PassKind, UnknownKind, WarnKind, check
 from checks.model.facts import Cluster, Unknown
 from checks.model.finding import Finding, NextStep
+from checks.model.shell_command import shell
 from checks.model.wording import counted, span
 from checks.plugins.shared.counter_text import TOPIC, highest_rate, unknown_nodes_findings
 from checks.plugins.shared.engineered_notes import beside_udp
@@ -127,7 +128,10 @@ def _overflowed(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[Find
                 NextStep(
                     "Raise the buffers on one node after the other, and in /etc/sysctl.d. Running processes keep their "
                     "buffers until they are restarted.",
-                    tuple(f"sysctl -w {key}={size}" for key, size in proposed(cluster, nodes).items()),
+                    tuple(
+                        shell("sysctl -w {key}={size}", key=key, size=size)
+                        for key, size in proposed(cluster, nodes).items()
+                    ),
                     where,
                     is_change=True,
                 ),
@@ -157,14 +161,14 @@ def _bad_checksums(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[F
                     cluster,
                     nodes,
                     "Check the errors and the offloading of the private NICs.",
-                    ("ethtool -S ETH", "ethtool -k ETH"),
+                    ("ethtool -S {nic}", "ethtool -k {nic}"),
                     f"root on {named(nodes, 'node')}",
                 ),
                 on_nics(
                     cluster,
                     nodes[:1],
                     "Try one NIC of one node without checksum offloading, in a maintenance window.",
-                    ("ethtool -K ETH rx off tx off",),
+                    ("ethtool -K {nic} rx off tx off",),
                     f"root on {nodes[0]}",
                     is_change=True,
                 ),

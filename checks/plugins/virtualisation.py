@@ -10,6 +10,7 @@ from checks.model.effect import Effect
 from checks.model.facts import Cluster, HostSetup, Unknown
 from checks.model.finding import Finding, NextStep
 from checks.model.networks import private_nics_of
+from checks.model.shell_command import for_each
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.shared.host_facts import HOST_TOPIC, hosts_of, skipped, skipped_without_hosts
 from checks.plugins.shared.losing_nodes import losing_nodes
@@ -103,7 +104,7 @@ def _emulated(nics: Sequence[_Nic], hosts: dict[str, HostSetup], losing: Sequenc
         next=[
             NextStep(
                 "Display the driver.",
-                tuple(dict.fromkeys(f"ethtool -i {nic.interface}" for nic in nics)),
+                for_each("ethtool -i {nic}", nic=(nic.interface for nic in nics)),
                 f"root on {named(nodes, 'node')}",
             ),
             NextStep(

@@ -178,7 +178,7 @@ def _is_inside(destination: str, network: PrivateNetwork) -> bool:
 
 
 def _routes(destination: str, routes: Iterable[Route]) -> str:
-    words = [f"the route {r.words}{'' if r.mtu is None else f' mtu {r.mtu}'}" for r in routes]
+    words = [f"the route {' '.join(r.words)}{'' if r.mtu is None else f' mtu {r.mtu}'}" for r in routes]
     return listed(words) or f"no route to {destination}"
 
 

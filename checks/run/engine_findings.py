@@ -9,7 +9,7 @@ import msgspec
 from checks.model.broken_dependency import error_text
 from checks.model.check import Check, SkippedKind, UnknownKind
 from checks.model.facts import Cluster, NotAsked, Unknown, Unread
-from checks.model.finding import Finding, NextStep, Status, name_the_networks
+from checks.model.finding import Finding, NextStep, Status, check_again, name_the_networks
 from checks.model.journal import Journal
 from checks.model.networks import subnets_found
 from checks.model.wording import continued
@@ -150,6 +150,6 @@ def interrupted_check(check: Check) -> Finding:
         INTERRUPTED.finding(
             f"The run was interrupted before {check.id} finished.",
             subject="interrupted",
-            next=[NextStep("Run the check again.", commands=(f"racwire check {check.id}",))],
+            next=[NextStep("Run the check again.", commands=check_again(check.id).commands)],
         ),
     )

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from checks.change.session.recording_evidence import reason_once
+from checks.change.session.recording_facts import reason_once
 from checks.model.facts import Changing, RecordingsCompared
 from tests.unit.change_gate_support import found
 from tests.unit.change_support import cluster

@@ -22,7 +22,7 @@ from checks.change.progress.change_events import Attested, Opened, Surprised, Ve
 from checks.change.progress.change_text import headline
 from checks.change.progress.journal_names import EXPERIMENTS, noun_of
 from checks.change.progress.state import Change, ChangeError, fold
-from checks.change.session.experiment_evidence import changes_seen
+from checks.change.session.experiment_facts import changes_seen
 from checks.change.session.verifying import conclude
 from checks.change.steps.load_tools import LOADS
 from checks.model.facts import (

@@ -19,6 +19,7 @@ from checks.model.facts import (
     Leg,
     LldpNeighbour,
     MissingRight,
+    MtuByDhcp,
     NetworkService,
     PingSeries,
     Unknown,
@@ -227,7 +228,7 @@ def test_unreadable_files_are_reported_once_for_each_node():
 
 
 def test_an_mtu_from_dhcp_must_be_accepted():
-    by_dhcp = Unknown("no file sets it, and DHCP can bring one (option 26)")
+    by_dhcp = MtuByDhcp()
     assert set(found(to_change(mtus={"eth2": by_dhcp}))) == {"CH-START-023"}
 
 

@@ -300,7 +300,7 @@ def engine(monkeypatch):
         fakes = tuple(replace(g, gather=gatherer(g.group)) for g in GATHERERS)
         monkeypatch.setattr(verifying, "GATHERERS", fakes)
         monkeypatch.setattr(
-            verifying, "evidence_gatherer", lambda *_: replace(verifying_planned(), gather=gatherer("changing"))
+            verifying, "gate_facts_gatherer", lambda *_: replace(verifying_planned(), gather=gatherer("changing"))
         )
         return gathered
 

@@ -14,7 +14,7 @@ from checks.model.facts import Cluster, FileSeen, Node, SysctlFiles, SysctlLine,
 from checks.model.finding import Finding, NextStep
 from checks.model.own_command import VERIFY
 from checks.model.wording import counted, listed
-from checks.rules.kept_sysctls import (
+from checks.rules.sysctls_at_boot import (
     RP_FILTER,
     effective_rp_filter,
     interface_of,

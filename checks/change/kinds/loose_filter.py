@@ -13,7 +13,7 @@ from checks.change.steps.draft import Draft
 from checks.model.facts import Cluster
 from checks.model.finding import NextStep
 from checks.model.report import Report
-from checks.rules.kept_sysctls import LOOSE, effective_rp_filter, private_interfaces, rp_filter_key
+from checks.rules.sysctls_at_boot import LOOSE, effective_rp_filter, private_interfaces, rp_filter_key
 
 
 def wanted_filters(cluster: Cluster) -> dict[str, dict[str, str]]:

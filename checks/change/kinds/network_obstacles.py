@@ -22,7 +22,7 @@ from checks.model.report import Report
 from checks.model.wording import counted, listed
 from checks.plugins.rp_filter import STRICT
 from checks.rules.engineered import is_engineered
-from checks.rules.kept_sysctls import effective_rp_filter
+from checks.rules.sysctls_at_boot import effective_rp_filter
 
 _FIRST_RELEASE = (11, 2)
 _MOST_HAIP = 4

@@ -17,7 +17,13 @@ from checks.model.facts import Cluster, SysctlFiles, TunedProfile, Unknown
 from checks.model.finding import FAULTS, Finding, NextStep
 from checks.model.report import Report
 from checks.model.wording import listed
-from checks.rules.kept_sysctls import RP_FILTER, effective_rp_filter, interface_of, line_that_sets, tuned_line_against
+from checks.rules.sysctls_at_boot import (
+    RP_FILTER,
+    effective_rp_filter,
+    interface_of,
+    line_that_sets,
+    tuned_line_against,
+)
 
 
 class SettingsRequest:

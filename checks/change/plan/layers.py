@@ -17,6 +17,7 @@ from checks.model.facts import (
     Cluster,
     Interface,
     KeptMtu,
+    MtuByDhcp,
     NetworkService,
     Node,
     NodeSetup,
@@ -197,8 +198,8 @@ def _layer(node: Node, setup: NodeSetup | None, name: str, one: _Found, level: i
 
 
 def by_dhcp(kept: KeptMtu | None) -> bool:
-    """Whether no file sets the MTU, but DHCP may (option 26): a setting in a file overrides DHCP."""
-    return kept is not None and isinstance(kept.mtu, Unknown) and "DHCP" in kept.mtu.reason
+    """Whether no file sets the MTU, but DHCP may."""
+    return kept is not None and isinstance(kept.mtu, MtuByDhcp)
 
 
 def _kept_before(kept: KeptMtu | None, running: int) -> int | None:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from checks.change.plan.change_plan import PlannedValue
 from checks.change.plan.command_block import Commands, Who
 from checks.change.steps.backup_commands import backup_directory
-from checks.rules.kept_sysctls import spelled
+from checks.rules.sysctls_at_boot import spelled
 
 SAVED_FILES = ("sysctl.tar.gz", "sysctl.txt")
 """The files that each node's backup directory holds after the step backups."""

@@ -9,6 +9,7 @@ from checks.model.effect import Effect
 from checks.model.facts import Bond, Cluster, Unknown, Unread
 from checks.model.finding import Finding, NextStep
 from checks.model.networks import layers_of
+from checks.model.shell_command import shell
 from checks.model.wording import counted, listed
 from checks.plugins.bonding.arp_targets import FAILED, OUT_OF_REACH, UNANSWERED, arp_findings
 from checks.plugins.bonding.bond_faults import (
@@ -183,7 +184,7 @@ def _configured(kind: Kind, same: Sequence[BondPlace]) -> Finding:
         next=[
             NextStep(
                 "Display the bond and its counters.",
-                (f"cat /proc/net/bonding/{bond}", "nstat -az IpReasmFails IpReasmTimeout"),
+                (shell("cat /proc/net/bonding/{bond}", bond=bond), "nstat -az IpReasmFails IpReasmTimeout"),
                 where,
             ),
             NextStep(

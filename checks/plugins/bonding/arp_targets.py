@@ -8,6 +8,7 @@ from checks.model.check import Kind, WarnKind
 from checks.model.effect import Effect
 from checks.model.facts import Cluster
 from checks.model.finding import Finding, NextStep, Status
+from checks.model.shell_command import shell
 from checks.model.wording import counted, listed
 from checks.plugins.bonding.bond_places import CAUSE_11, DRIVER, BondPlace, driver_file, evidence_of, observed_at
 from checks.plugins.shared.grouping import alike, briefly, named, some
@@ -130,7 +131,11 @@ def _steps(same: Sequence[BondPlace], others: Sequence[BondPlace], *, is_all: bo
             "Read which targets the bond asks, and whether they answer ARP.",
             (
                 driver_file(first),
-                *(f"arping -c 3 -I {first.bond.name} {target}" for target in targets if "." in target),
+                *(
+                    shell("arping -c 3 -I {bond} {target}", bond=first.bond.name, target=target)
+                    for target in targets
+                    if "." in target
+                ),
             ),
             where,
         ),

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from checks.model.check import FailKind, Kind, WarnKind
 from checks.model.facts import BondMember
 from checks.model.finding import Finding, NextStep
+from checks.model.shell_command import for_each
 from checks.model.wording import listed
 from checks.plugins.bonding.bond_places import CAUSE_11, DRIVER, BondPlace, driver_file, finding_of, speed_text
 from checks.plugins.shared.grouping import briefly
@@ -75,7 +76,7 @@ def faults_of_bond(place: BondPlace) -> Iterator[Finding]:
             (
                 NextStep(
                     "Display what each member negotiated.",
-                    tuple(f"ethtool {m.name}" for m in up),
+                    for_each("ethtool {nic}", nic=(m.name for m in up)),
                     f"root on {place.node}",
                 ),
             ),
@@ -93,7 +94,7 @@ def _down(place: BondPlace, down: Sequence[BondMember], up: Sequence[BondMember]
         (
             NextStep(
                 "Check the cable, the transceiver and the switch port of the member.",
-                (*(f"ethtool {m.name}" for m in down), driver_file(place)),
+                (*for_each("ethtool {nic}", nic=(m.name for m in down)), driver_file(place)),
                 f"root on {place.node}",
             ),
         ),

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from checks.model.check import InfoKind, Kind, PassKind, UnknownKind, WarnKind, check
 from checks.model.facts import Cluster, NetworkService, NodeSetup, Unknown, UnreadNode
-from checks.model.finding import Finding, NextStep, Status
+from checks.model.finding import Finding, NextStep, Status, check_again
 from checks.model.observation import Observation
+from checks.model.shell_command import shell
 from checks.model.wording import listed
 from checks.plugins.boot_mtu.at_next_boot import AtBoot, AtNextBoot, interfaces_at_boot, verdict
 from checks.plugins.boot_mtu.next_addresses import NEXT_ADDRESS_KINDS, next_address_findings
@@ -111,12 +111,6 @@ def boot_mtu(cluster: Cluster) -> Iterator[Finding]:
             next=[NextStep("Read the findings of the check interfaces on the private networks first.")],
             evidence=[(node.name, "interfaces") for node in cluster.read_nodes()],
         )
-
-
-def _kind_of_fault(at: AtBoot) -> Hashable:
-    """Return the key of a fault: interfaces with the same key have one fault and one remedy."""
-    service = at.kept.network_service if at.kept else None
-    return verdict(at), at.network.name, at.interface.name, at.interface.mtu, _after(at), service
 
 
 def _after(at: AtBoot) -> int | str | None:
@@ -253,7 +247,7 @@ def _unread(setups: Iterable[NodeSetup | UnreadNode]) -> Iterator[Finding]:
                 f"The MTUs of {unread.name} after its next boot are not known, since racwire could not read the node.",
                 subject=f"{unread.name} not read",
                 seen=(unread.reason,),
-                next=[NextStep("Fix the cause named above, then run the check again.")],
+                next=[check_again("boot-mtu")],
                 evidence=[(unread.name, "ssh")],
                 nodes=[unread.name],
                 lacks=[unread],
@@ -336,12 +330,14 @@ def _inspect(group: Sequence[AtBoot]) -> NextStep:
 
 def _inspect_command(at: AtBoot) -> str:
     if at.kept and at.kept.network_service in _BY_NMCLI and at.kept.connection:
-        return f"nmcli -f {_property(at)} connection show {shlex.quote(at.kept.connection)}"
+        return shell(
+            "nmcli -f {property} connection show {connection}", property=_property(at), connection=at.kept.connection
+        )
     if at.kept and at.kept.file:
-        return f"cat {shlex.quote(at.kept.file)}"
+        return shell("cat {file}", file=at.kept.file)
     if at.kept and (directory := _DIRECTORIES.get(at.kept.network_service)):
-        return f"grep -r -i mtu {directory}"
-    return f"ip -details link show {shlex.quote(at.interface.name)}"
+        return shell("grep -r -i mtu {directory}", directory=directory)
+    return shell("ip -details link show {nic}", nic=at.interface.name)
 
 
 def _persist(group: Sequence[AtBoot]) -> NextStep:
@@ -352,7 +348,10 @@ def _persist(group: Sequence[AtBoot]) -> NextStep:
     if service in _BY_NMCLI:
         where = "into the connection of NetworkManager"
         names = {at.kept.connection: _property(at) for at in group if at.kept and at.kept.connection}
-        commands = [f"nmcli connection modify {shlex.quote(name)} {key} {mtu}" for name, key in names.items()]
+        commands = [
+            shell("nmcli connection modify {connection} {key} {mtu}", connection=name, key=key, mtu=mtu)
+            for name, key in names.items()
+        ]
     else:
         files = dict.fromkeys(at.kept.file for at in group if at.kept and at.kept.file)
         line = _LINES.get(service, "").format(mtu=mtu)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ipaddress
-import shlex
 from collections.abc import Iterator, Sequence
 from enum import Enum
 
 from checks.model.check import InfoKind, Kind, PassKind, WarnKind
 from checks.model.facts import NetworkService, Unknown
 from checks.model.finding import Finding, NextStep
+from checks.model.shell_command import shell
 from checks.model.wording import listed
 from checks.plugins.boot_mtu.at_next_boot import AtBoot
 from checks.plugins.shared.grouping import alike, briefly, named, some
@@ -145,7 +145,7 @@ def _other_address(at: AtBoot, addresses: Sequence[str]) -> Finding:
                 f"Ask which address is meant. If it is {at.address}, write it into the boot configuration; the "
                 "interface can stay up. If it is the other, follow Oracle's procedure for a new private address "
                 "(MOS 283684.1).",
-                _commands([at], f"ipv{6 if ':' in at.address else 4}.addresses {at.address}"),
+                _commands([at], (f"ipv{6 if ':' in at.address else 4}.addresses", at.address)),
                 f"root on {at.node}",
                 is_change=True,
             ),
@@ -162,22 +162,27 @@ def _start_remedy(same: Sequence[AtBoot]) -> NextStep:
     return NextStep(
         "Ask whether it is meant to stay down. If not, let the network service bring it up at boot; the interface can "
         "stay up.",
-        _commands(same, "connection.autoconnect yes"),
+        _commands(same, ("connection.autoconnect", "yes")),
         f"root on {named((at.node for at in same), 'node')}",
         is_change=True,
     )
 
 
-def _commands(same: Sequence[AtBoot], setting: str) -> tuple[str, ...]:
+def _commands(same: Sequence[AtBoot], setting: tuple[str, ...]) -> tuple[str, ...]:
     kept = [at.kept for at in same if at.kept and at.kept.network_service in _NM and at.kept.connection]
-    return tuple(dict.fromkeys(f"nmcli connection modify {shlex.quote(of.connection)} {setting}" for of in kept))
+    return tuple(
+        dict.fromkeys(
+            shell("nmcli connection modify {connection} {setting}", connection=of.connection, setting=setting)
+            for of in kept
+        )
+    )
 
 
 def _look(same: Sequence[AtBoot]) -> NextStep:
     commands = [
-        f"cat {shlex.quote(at.kept.file)}"
+        shell("cat {file}", file=at.kept.file)
         if at.kept.file
-        else f"nmcli -f connection,ipv4,ipv6 connection show {shlex.quote(at.kept.connection)}"
+        else shell("nmcli -f connection,ipv4,ipv6 connection show {connection}", connection=at.kept.connection)
         for at in same
         if at.kept and (at.kept.file or at.kept.connection)
     ]

@@ -9,7 +9,7 @@ from itertools import pairwise
 from checks.model.check import FailKind, Kind, PassKind, SkippedKind, UnknownKind, WarnKind, check
 from checks.model.effect import Effect
 from checks.model.facts import Cluster, DeviceHistory, History, Interface, Unknown
-from checks.model.finding import Finding, NextStep, Status
+from checks.model.finding import Finding, NextStep, Status, check_again
 from checks.model.known_instances import instance_name, node_of, nodes_of
 from checks.model.observation import Observation
 from checks.model.wording import counted, listed, moment
@@ -111,7 +111,7 @@ def _without_devices(cluster: Cluster, history: History, why: Unknown) -> Findin
         "The data of AWR about the NICs of the interconnect could not be read.",
         subject="not known",
         seen=(why.reason,),
-        next=[NextStep("Fix the cause named above.")],
+        next=[check_again("device-mtu")],
         lacks=[why],
         evidence=device_evidence(cluster),
     )

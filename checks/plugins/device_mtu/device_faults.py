@@ -8,6 +8,7 @@ from checks.model.check import Kind
 from checks.model.facts import Cluster, DeviceHistory
 from checks.model.finding import Finding, NextStep, Status
 from checks.model.known_instances import node_of, nodes_of
+from checks.model.shell_command import for_each
 from checks.model.wording import counted, listed
 from checks.plugins.device_mtu.device_names import (
     device_evidence,
@@ -70,7 +71,7 @@ def _finding(cluster: Cluster, same: Sequence[NicFaults]) -> Finding:
         next=[
             NextStep(
                 "Find out whether the counters still grow, and which ones.",
-                tuple(command for nic in nics for command in (f"ip -s -s link show {nic}", f"ethtool -S {nic}")),
+                for_each("ip -s -s link show {nic}", "ethtool -S {nic}", nic=nics),
                 f"root on {named(nodes, 'node') or 'its node'}",
             ),
             NextStep("Ask the network team to check the cable, the optics and the switch port."),

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from checks.model.facts import Cluster, PathProbe, PrivateNetwork, Verdict
 from checks.model.finding import Finding, NextStep, Scalar
 from checks.model.observation import Fate, Observation
+from checks.model.shell_command import shell
 from checks.model.wording import all_nodes, counted
 from checks.plugins.df_ping.path_kinds import PASS, ROUTED
 from checks.plugins.df_ping.path_places import at_fault, on_all_nodes, pairs_of, path_data, where_either_way
@@ -77,7 +78,7 @@ def routed_finding(cluster: Cluster, network: PrivateNetwork, paths: Sequence[Pa
         next=[
             NextStep(
                 "Display the routers on the path.",
-                (f"traceroute -n {paths[0].destination_ip}",),
+                (shell("traceroute -n {to}", to=paths[0].destination_ip),),
                 f"any user on {paths[0].from_node}",
             )
         ],

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from checks.model.check import check
 from checks.model.facts import Cluster, NotGathered, Unknown, Unread
-from checks.model.finding import Finding, NextStep, Status
+from checks.model.finding import Finding, Status, check_again
 from checks.model.wording import counted
 from checks.plugins.effective_route.judging import JUDGES, found
 from checks.plugins.effective_route.route_kinds import KINDS, LEFT_OUT, NOT_KNOWN, WHOLE
@@ -109,7 +109,7 @@ def _not_known(nodes: Sequence[str], fact: Unread, which: str = "") -> Finding:
         f"The routes in use {which}on {named(nodes, 'node')} are not known.",
         subject=f"{briefly(nodes, 'node')}: not known",
         seen=(fact.reason,),
-        next=[NextStep("Fix the cause named above, then run this check again.", ("racwire check effective-route",))],
+        next=[check_again("effective-route")],
         evidence=[(node, _TOPIC) for node in nodes],
         nodes=nodes,
         lacks=[fact],

@@ -11,6 +11,7 @@ from checks.model.check import Kind
 from checks.model.facts import Cluster, Unknown, Verdict
 from checks.model.finding import PROBLEMS, Finding, NextStep
 from checks.model.observation import Observation
+from checks.model.shell_command import shell
 from checks.model.wording import counted, few
 from checks.plugins.effective_route.route_kinds import (
     GATEWAY,
@@ -168,32 +169,37 @@ def _silent_gateways(same: Sequence[WayInUse]) -> list[str]:
 def _steps(judge: Judge, same: Sequence[WayInUse]) -> list[NextStep]:
     first, name = same[0], same[0].node.name
     route, table = first.route, first.route.table or _after("lookup", first.rule)
-    get = f"ip route get {route.destination_ip} from {route.source_ip}"
+    get = shell("ip route get {to} from {source}", to=route.destination_ip, source=route.source_ip)
     show = NextStep(
         "Display the route in use, the rules, and the tables.",
-        (get, "ip rule show", f"ip route show table {table or 'all'}"),
+        (get, "ip rule show", shell("ip route show table {table}", table=table or "all")),
         f"any user on {name}",
     )
     if judge.kind is REFUSED and first.rule and not table:
         text = "Find the service that made the rule, and remove the rule there and here."
-        command = f"ip rule del {first.rule.partition(': ')[2]}"
+        command = shell("ip rule del {rule}", rule=tuple(first.rule.partition(": ")[2].split()))
         return [show, NextStep(text, (command,), f"root on {name}", is_change=True)]
     if judge.kind not in (GATEWAY, OTHER_NIC, HAIP_ELSEWHERE):
         return [show]
     subnet = first.network.subnet if not first.is_haip else _subnet_of(first)
-    own = f"{subnet} dev {first.nic.name} src {route.source_ip}"
+    own = (subnet, "dev", first.nic.name, "src", route.source_ip)
     if first.rule:
         text = (
             f"Find the service that made the rule (a script of the cloud, NetworkManager's routing rules, rule-"
             f"{first.nic.name}). Remove the rule there, or add the route of the private network to table {table}, "
             "there and now."
         )
-        return [show, NextStep(text, (f"ip route add {own} table {table}",), f"root on {name}", is_change=True)]
+        command = shell("ip route add {route} table {table}", route=own, table=table)
+        return [show, NextStep(text, (command,), f"root on {name}", is_change=True)]
     wrong = route_to(first.node, route.destination_ip)
     if wrong is None or (wrong.interface, wrong.gateway) == (first.nic.name, ""):
         return [show]
     is_same = ipaddress.ip_network(wrong.destination) == ipaddress.ip_network(subnet)
-    command = f"ip route replace {own} proto kernel scope link" if is_same else f"ip route del {wrong.words}"
+    command = (
+        shell("ip route replace {route} proto kernel scope link", route=own)
+        if is_same
+        else shell("ip route del {route}", route=wrong.words)
+    )
     text = f"{'Set' if is_same else 'Remove'} the route here, and in the service that set it."
     return [show, NextStep(text, (command,), f"root on {name}", is_change=True)]
 

@@ -202,7 +202,7 @@ def _next(cluster: Cluster, group: LossGroup) -> Iterator[NextStep]:
             cluster,
             group.nodes,
             "Check the errors, drops and ring buffers of the private NICs.",
-            ("ip -s -s link show ETH", "ethtool -S ETH", "ethtool -g ETH"),
+            ("ip -s -s link show {nic}", "ethtool -S {nic}", "ethtool -g {nic}"),
             where,
         )
     if not signs:

@@ -44,7 +44,7 @@ def claims_and_corrupt(cluster: Cluster, judged: Sequence[InstanceLoss]) -> Iter
             cluster,
             nodes,
             "Check the CRC errors and the checksum offloading of the private NICs.",
-            ("ethtool -S ETH", "ethtool -k ETH"),
+            ("ethtool -S {nic}", "ethtool -k {nic}"),
             f"root on {named(nodes, 'node') or 'its node'}",
         )
         number = counted(sum(corrupt.values()), "block")

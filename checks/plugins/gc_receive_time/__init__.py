@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from checks.model.check import check
 from checks.model.facts import Activity, Cluster
-from checks.model.finding import Finding, NextStep, Table
+from checks.model.finding import Finding, NextStep, Table, check_again
 from checks.model.known_instances import Unseen, active, instance_name, nodes_of, unseen
 from checks.model.wording import counted, span
 from checks.plugins.gc_receive_time.receive_times import time_lines, times_table
@@ -135,7 +135,7 @@ def _waits_not_known(cluster: Cluster, activity: Activity) -> Iterator[Finding]:
             seen=some(reasons),
             expected=("The waits of the class Cluster and their histograms",),
             why="The averages are known, and they hide blocks that take very long.",
-            next=[NextStep("Fix the cause named above.")],
+            next=[check_again("gc-receive-time")],
             lacks=unread,
             evidence=statement_topics(cluster, "system_event", histogram_statement(cluster)),
         )

@@ -8,7 +8,7 @@ from itertools import combinations
 from checks.model.check import check
 from checks.model.effect import Effect
 from checks.model.facts import Cluster, Clusterware, Database, Unknown
-from checks.model.finding import Finding, NextStep, Status
+from checks.model.finding import Finding, NextStep, Status, check_again
 from checks.model.known_instances import Unseen, instance_name, interconnects_of, nodes_of, nodes_without_instance
 from checks.model.wording import counted, listed
 from checks.plugins.interconnect_in_use.use_kinds import (
@@ -88,7 +88,7 @@ def _nothing_known(cluster: Cluster, why: Unknown) -> Finding:
         "The interconnects that the instances use could not be read.",
         subject="not known",
         seen=(why.reason,),
-        next=[NextStep("Fix the cause named above.")],
+        next=[check_again("interconnect-in-use")],
         lacks=[why],
         evidence=statement_topics(cluster, "interconnects"),
     )

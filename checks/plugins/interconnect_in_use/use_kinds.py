@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from checks.model.check import FailKind, Kind, PassKind, UnknownKind, WarnKind
 from checks.model.finding import NextStep
+from checks.model.shell_command import sql
 
 _REFERENCE = "Database Reference, CLUSTER_INTERCONNECTS"
 _HAIP = "MOS 1210883.1"
@@ -76,7 +77,9 @@ def unset(instances: Sequence[str], on_infiniband: bool = False) -> NextStep:
         f"{caution}Reset the parameter for each instance, also in ASM where it is set there. In a maintenance window "
         "stop all instances of the database, and of ASM where ASM changed, then start them: instances with the old and "
         "the new setting cannot reach each other.",
-        tuple(f"ALTER SYSTEM RESET cluster_interconnects SCOPE=SPFILE SID='{name}';" for name in instances),
+        tuple(
+            sql("ALTER SYSTEM RESET cluster_interconnects SCOPE=SPFILE SID='{sid}';", sid=name) for name in instances
+        ),
         "a DBA",
         is_change=True,
     )

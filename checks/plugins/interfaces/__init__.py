@@ -10,6 +10,7 @@ from checks.model.check import FailKind, Kind, PassKind, check
 from checks.model.effect import Effect
 from checks.model.facts import Cluster, Node, PrivateNetwork, Unknown
 from checks.model.finding import Finding, NextStep
+from checks.model.shell_command import shell
 from checks.model.wording import listed
 from checks.plugins.interfaces.link_local import (
     HAIP_TAKEN,
@@ -203,7 +204,13 @@ def _no_such_subnet(cluster: Cluster, network: PrivateNetwork) -> Finding:
                 "If the addresses are right and the stored subnet is wrong, save profile.xml, add the right subnet "
                 "with the same roles while Clusterware is up on all nodes, and restart Clusterware on all nodes. "
                 "Delete the old line after that (MOS 283684.1).",
-                (f"oifcfg setif -global {network.interface}/RIGHT_SUBNET:{roles_of(cluster, network.subnet)}",),
+                (
+                    shell(
+                        "oifcfg setif -global {nic}/RIGHT_SUBNET:{roles}",
+                        nic=network.interface,
+                        roles=roles_of(cluster, network.subnet),
+                    ),
+                ),
                 "the Grid owner",
                 is_change=True,
             ),
@@ -299,7 +306,9 @@ def _shared_subnets(cluster: Cluster) -> Iterator[Finding]:
             if engineered
             else [
                 NextStep(
-                    "Display which interface the kernel uses.", (f"ip route show {subnet}",), "any user on each node"
+                    "Display which interface the kernel uses.",
+                    (shell("ip route show {subnet}", subnet=subnet),),
+                    "any user on each node",
                 ),
                 NextStep(
                     "Plan new addresses for one of the networks, in a maintenance window (MOS 283684.1).",

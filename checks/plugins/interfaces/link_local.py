@@ -17,6 +17,7 @@ from checks.model.check import FailKind, Kind, WarnKind
 from checks.model.effect import Effect
 from checks.model.facts import Address, Cluster, Clusterware, Interface, Node, Route, Unknown
 from checks.model.finding import Finding, NextStep
+from checks.model.shell_command import shell
 from checks.model.wording import listed
 from checks.rules.network_setup import haip_status
 from checks.rules.observed.states import network_at, state
@@ -201,7 +202,7 @@ def _haip_taken(cluster: Cluster, node: Node, interface: str, lost: list[tuple[_
         next=[
             NextStep(
                 "Display the interface that the node uses.",
-                (f"ip route get {haip.address.ip}", f"ip address show {interface}"),
+                (shell("ip route get {to}", to=haip.address.ip), shell("ip address show {nic}", nic=interface)),
                 f"any user on {node.name}",
             ),
             _free_the_range(node, interface),
@@ -230,7 +231,7 @@ def _range_shared(cluster: Cluster, node: Node, interface: Interface) -> Iterato
             next=[
                 NextStep(
                     "Find out which program set the address.",
-                    (f"ip address show {interface.name}", "ip route show root 169.254.0.0/16"),
+                    (shell("ip address show {nic}", nic=interface.name), "ip route show root 169.254.0.0/16"),
                     f"any user on {node.name}",
                 ),
                 _free_the_range(node, interface.name),

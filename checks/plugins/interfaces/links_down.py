@@ -5,6 +5,7 @@ from __future__ import annotations
 from checks.model.check import Kind
 from checks.model.facts import Cluster, Interface, Port, PrivateNetwork
 from checks.model.finding import Finding, NextStep
+from checks.model.shell_command import for_each, shell
 from checks.model.wording import listed
 from checks.plugins.interfaces.oifcfg_lines import is_haip_unused
 from checks.rules.link_states import link_status
@@ -53,7 +54,7 @@ def not_up(cluster: Cluster, network: PrivateNetwork, port: Port, interface: Int
         next=[
             NextStep(
                 "Check the link.",
-                (f"ip link show {port.interface}", f"ethtool {port.interface}"),
+                for_each("ip link show {nic}", "ethtool {nic}", nic=(port.interface,)),
                 f"root on {port.node}",
             ),
             NextStep(
@@ -89,7 +90,7 @@ def _bond_down(network: PrivateNetwork, port: Port, interface: Interface, linked
         next=[
             NextStep(
                 "Read why the bonding driver uses no member.",
-                (f"cat /proc/net/bonding/{port.interface}", "racwire check bonding"),
+                (shell("cat /proc/net/bonding/{nic}", nic=port.interface), "racwire check bonding"),
                 f"root on {port.node}",
             )
         ],

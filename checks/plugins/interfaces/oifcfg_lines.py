@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from checks.model.check import FailKind, InfoKind, UnknownKind, WarnKind
 from checks.model.facts import Cluster, Clusterware, ConfiguredInterface, InterfaceConfiguration, Unknown
 from checks.model.finding import Finding, NextStep
+from checks.model.shell_command import shell
 from checks.model.wording import listed
 from checks.rules.observed.states import state
 
@@ -133,7 +134,12 @@ def _roles(line: ConfiguredInterface) -> str:
 def _as_stored(configured: InterfaceConfiguration) -> tuple[str, ...]:
     """Return the commands that store the private lines again, with their roles."""
     lines = [line for line in (*configured.interfaces, *configured.only_in_ocr) if line.is_private]
-    return tuple(dict.fromkeys(f"oifcfg setif -global {line.name}/{line.subnet}:{_roles(line)}" for line in lines))
+    return tuple(
+        dict.fromkeys(
+            shell("oifcfg setif -global {nic}/{subnet}:{roles}", nic=line.name, subnet=line.subnet, roles=_roles(line))
+            for line in lines
+        )
+    )
 
 
 def _network_name(cluster: Cluster, subnet: str) -> str:

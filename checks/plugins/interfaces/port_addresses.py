@@ -11,6 +11,7 @@ from checks.model.effect import Effect
 from checks.model.facts import Cluster, Interface, Node, Port, PrivateNetwork, Unknown, Verdict
 from checks.model.finding import Finding, NextStep
 from checks.model.observation import Observation
+from checks.model.shell_command import for_each, shell
 from checks.model.wording import listed
 from checks.rules.engineered import is_engineered
 from checks.rules.neighbour_entries import Whose, neighbour_entries
@@ -73,7 +74,9 @@ def netmask_findings(cluster: Cluster, network: PrivateNetwork) -> Iterator[Find
                 expected=(f"/{usual[0][0]} on every node",),
                 next=[
                     NextStep(
-                        "Display the address.", (f"ip address show {port.interface}",), f"any user on {port.node}"
+                        "Display the address.",
+                        (shell("ip address show {nic}", nic=port.interface),),
+                        f"any user on {port.node}",
                     ),
                     NextStep(
                         "Correct the netmask in the boot configuration of the node.",
@@ -150,7 +153,7 @@ def _swapped(cluster: Cluster, swap: SwappedPorts) -> Finding:
             NextStep("Display the addresses.", ("ip -brief address", "oifcfg getif"), f"any user on {node}"),
             NextStep(
                 "Find out which switch port each of the two NICs is plugged into, and compare with another node.",
-                (f"ethtool -P {one.interface}", f"ethtool -P {other.interface}"),
+                for_each("ethtool -P {nic}", nic=(one.interface, other.interface)),
                 f"root on {node}",
             ),
             change,
@@ -266,7 +269,7 @@ def _move_address(node: str, nic: str, subnet: str) -> list[NextStep]:
     return [
         NextStep(
             "Display the addresses of the NIC, and the route to the subnet that the kernel uses.",
-            (f"ip -details address show {nic}", f"ip route show {subnet}"),
+            (shell("ip -details address show {nic}", nic=nic), shell("ip route show {subnet}", subnet=subnet)),
             f"any user on {node}",
         ),
         NextStep(
@@ -292,7 +295,10 @@ def _second_interface(
         next=[
             NextStep(
                 "Display the interfaces, and which one the kernel uses.",
-                (*(f"ip -details address show {name}" for name in names), f"ip route show {network.subnet}"),
+                (
+                    *for_each("ip -details address show {nic}", nic=names),
+                    shell("ip route show {subnet}", subnet=network.subnet),
+                ),
                 f"any user on {node.name}",
             ),
             NextStep(

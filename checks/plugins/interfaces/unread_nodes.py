@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from checks.model.check import FailKind, UnknownKind
 from checks.model.facts import Cluster, Unknown, UnreadNode
 from checks.model.finding import Finding, NextStep
+from checks.model.shell_command import shell
 from checks.model.wording import continued, few
 
 NODE_NOT_READ = UnknownKind(
@@ -72,7 +73,9 @@ def _not_read(node: UnreadNode) -> Finding:
         subject=f"{node.name} not read",
         seen=(node.reason,),
         expected=("The interfaces of the node, read over ssh without a password",),
-        next=[NextStep("Try the same connection by hand.", (f"ssh -o BatchMode=yes {node.name} true",))],
+        next=[
+            NextStep("Try the same connection by hand.", (shell("ssh -o BatchMode=yes {node} true", node=node.name),))
+        ],
         evidence=[(node.name, "ssh")],
         nodes=[node.name],
         lacks=[node],

@@ -8,9 +8,10 @@ from checks.model.check import InfoKind, Kind, PassKind, check
 from checks.model.facts import Cluster, Unknown
 from checks.model.finding import Finding, NextStep, Status
 from checks.model.observation import Observation
+from checks.model.shell_command import for_each, shell
 from checks.model.wording import hub, listed
-from checks.plugins.neighbours.arp_silence import KINDS, arp_findings
 from checks.plugins.neighbours.two_owners import ON_OTHER, SAME_MAC, TWO_OWNERS, owner_findings, same_mac_findings
+from checks.plugins.neighbours.unanswered_arp import KINDS, arp_findings
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.rules.arp_places import places
 from checks.rules.neighbour_entries import NeighbourEntry, Whose, entries_status, neighbour_entries
@@ -145,10 +146,17 @@ def _wrong(same: Sequence[NeighbourEntry]) -> Finding:
         kind, who = BY_HAND, "an entry that was set by hand"
         title = f"{named(nodes, 'node')} {verb} packets for {first.ip} of {first.peer} to {listed(macs)}: {who}."
         steps = (
-            NextStep("Display the entry.", (f"ip neigh show to {first.ip} dev {first.interface}",), "any user"),
+            NextStep(
+                "Display the entry.",
+                (shell("ip neigh show to {ip} dev {nic}", ip=first.ip, nic=first.interface),),
+                "any user",
+            ),
             NextStep(
                 "Find what sets it (a boot script, a file of ethers), remove it there, and delete the entry.",
-                ("grep -rs 'ip neigh\\|arp -s' /etc", f"ip neigh del {first.ip} dev {first.interface}"),
+                (
+                    "grep -rs 'ip neigh\\|arp -s' /etc",
+                    shell("ip neigh del {ip} dev {nic}", ip=first.ip, nic=first.interface),
+                ),
                 f"root on {listed(nodes)}",
                 is_change=True,
             ),
@@ -162,7 +170,10 @@ def _wrong(same: Sequence[NeighbourEntry]) -> Finding:
         steps = (
             NextStep(
                 "Find out who answers for the address; two MAC addresses in the answers are two hosts.",
-                (f"ip neigh show to {first.ip}", f"arping -c 3 -I {first.interface} {first.ip}"),
+                (
+                    shell("ip neigh show to {ip}", ip=first.ip),
+                    shell("arping -c 3 -I {nic} {ip}", nic=first.interface, ip=first.ip),
+                ),
                 f"root on {listed(nodes)}",
             ),
             ask,
@@ -269,7 +280,7 @@ def _crossed(wrong: Sequence[NeighbourEntry], entries: Sequence[NeighbourEntry])
         next=[
             NextStep(
                 "Compare the neighbour entries with the NICs.",
-                ("ip neigh show", *(f"ip link show {nic}" for nic in nics)),
+                ("ip neigh show", *for_each("ip link show {nic}", nic=nics)),
                 f"any user on {listed(sorted(nodes))}",
             ),
             NextStep(

@@ -9,6 +9,7 @@ from checks.model.effect import Effect
 from checks.model.facts import Cluster, Interface, PrivateNetwork
 from checks.model.finding import Finding, NextStep
 from checks.model.observation import Fate, Observation
+from checks.model.shell_command import for_each, shell
 from checks.model.traffic import Address, Traffic, among
 from checks.model.wording import listed
 from checks.plugins.shared.grouping import alike, briefly, named, some
@@ -148,7 +149,10 @@ def _remove_address(ip: str, nodes: Sequence[str]) -> list[NextStep]:
         NextStep(
             "Find out which instance uses the address: Clusterware set it on the node of that instance, another "
             "service on the other node.",
-            ("SELECT INST_ID, NAME, IP_ADDRESS FROM GV$CLUSTER_INTERCONNECTS;", f"ip -brief address | grep -F {ip}"),
+            (
+                "SELECT INST_ID, NAME, IP_ADDRESS FROM GV$CLUSTER_INTERCONNECTS;",
+                shell("ip -brief address | grep -F {ip}", ip=ip),
+            ),
             "any instance, and each node",
         ),
         NextStep(
@@ -175,7 +179,7 @@ def same_mac_findings(cluster: Cluster, network: PrivateNetwork) -> Iterator[Fin
                 next=[
                     NextStep(
                         "Compare the MAC address in use with that of the hardware; cloned virtual machines share one.",
-                        tuple(dict.fromkeys(f"ethtool -P {nic}" for _, nic, _ in same)),
+                        for_each("ethtool -P {nic}", nic=(nic for _, nic, _ in same)),
                         f"root on {listed(nodes)}",
                     )
                 ],

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from checks.model.check import Kind, PassKind, UnknownKind, check
 from checks.model.facts import Cluster, CounterChange, CounterChanges, Unknown
 from checks.model.finding import Finding, Status
+from checks.model.shell_command import Placeholder
 from checks.model.wording import counted, listed, span
 from checks.plugins.nic_counters.changed_nics import (
     LINK_CHANGED,
@@ -371,7 +372,7 @@ def _discarding(cluster: Cluster, discards: Mapping[str, int], seconds: float, s
             [f"{node}: Udp SndbufErrors and Ip OutDiscards grew, by up to {n:,}" for node, n in discards.items()]
         ),
         expected=("0",),
-        next=queue_steps(("ETH",), f"root on {named(nodes, 'node')}"),
+        next=queue_steps((Placeholder.ETH,), f"root on {named(nodes, 'node')}"),
         evidence=_evidence(nodes),
         network=network,
         nodes=nodes,

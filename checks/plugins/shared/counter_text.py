@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from checks.model.check import Kind
 from checks.model.facts import Cluster, Unknown, Unread
-from checks.model.finding import Finding, NextStep, Status
+from checks.model.finding import Finding, Status, check_again
 from checks.plugins.shared.grouping import briefly, named, some
 from checks.plugins.shared.instance_text import first_sentence, percent
 from checks.rules.node_counts import NodeCounts, without_counts
@@ -46,7 +46,7 @@ def unknown_nodes_findings(
         f"{title_subject.format(named(nodes, 'node'))} is not known{because}",
         subject=f"{briefly(nodes, 'node')}: not known",
         seen=some(reasons if len(reasons) == 1 else [f"{node}: {unknown[node].reason}" for node in nodes]),
-        next=[NextStep("Fix the cause named above, then run this check again.", (f"racwire check {check}",))],
+        next=[check_again(check)],
         evidence=[(node, topic) for node in nodes for topic in (("ssh",) if node in unread else (TOPIC, "ssh"))],
         nodes=nodes,
         lacks=unknown.values(),

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from checks.model.check import Kind
 from checks.model.facts import Cluster, HostSetup, Unknown, Unread, UnreadNode
-from checks.model.finding import Finding, NextStep, Status
+from checks.model.finding import Finding, Status, check_again
 from checks.plugins.shared.grouping import alike, briefly, named
 
 T = TypeVar("T")
@@ -48,7 +48,7 @@ def not_known_findings(kind: Kind, title_subject: str, unknown: Mapping[str, Unr
             f"{title_subject.format(named(same, 'node'))} not known{because}.",
             subject=f"{briefly(same, 'node')}: not known",
             seen=(fact.reason,),
-            next=[NextStep("Fix the cause named above, then run this check again.", (f"racwire check {check}",))],
+            next=[check_again(check)],
             evidence=[(node, "ssh" if is_unread else HOST_TOPIC) for node in same],
             nodes=same,
             lacks=[fact],

@@ -8,6 +8,7 @@ from checks.model.check import WarnKind
 from checks.model.facts import Cluster
 from checks.model.finding import Finding, NextStep
 from checks.model.known_instances import database_of, nodes_of
+from checks.model.shell_command import shell
 from checks.model.wording import listed
 from checks.plugins.shared.grouping import named
 from checks.plugins.shared.instance_text import statement_topics
@@ -41,7 +42,7 @@ def hung_instance_findings(cluster: Cluster) -> Iterator[Finding]:
             NextStep(
                 "Query v$instance as SYSDBA in each of these instances, on its own node. The one whose query does not "
                 "end hangs; where each answers at once, free parallel query processes are lacking.",
-                (f"srvctl status database -d {database.name} -v",),
+                (shell("srvctl status database -d {database} -v", database=database.name),),
                 f"the owner of the database's home on {named(nodes, 'node') or 'each node'}",
             ),
             NextStep(

@@ -15,6 +15,7 @@ from checks.model.facts import (
     Unread,
 )
 from checks.model.finding import Finding, NextStep, Status
+from checks.model.shell_command import shell
 from checks.model.wording import counted
 from checks.plugins.shared.counter_text import share, unknown_nodes_findings
 from checks.plugins.shared.grouping import alike, briefly, named, some
@@ -194,22 +195,26 @@ def _limited(same: Sequence[StorageFlow]) -> Finding:
 
 def _steps(flow: StorageFlow, nodes: Sequence[str]) -> list[NextStep]:
     server, where = flow.connection.remote_ip, f"any user on {named(nodes, 'node')}"
-    display = NextStep("Display the sizes of the connections.", (f"ss -tin dst {server}",), where)
+    display = NextStep("Display the sizes of the connections.", (shell("ss -tin dst {server}", server=server),), where)
     again = "Then open the connections again (umount and mount, log out and in): open ones keep their sizes."
     match flow.limit:
         case PacketLimit.PATH:
-            route = f"ip route get {server}"
+            route = shell("ip route get {server}", server=server)
             return [
                 NextStep(
                     "Display the path MTU that the kernel keeps, and find the router.",
-                    (route, f"tracepath -n {server}"),
+                    (route, shell("tracepath -n {server}", server=server)),
                     where,
                 ),
                 NextStep("Ask the network team for the MTU of the links between the node and the storage server."),
             ]
         case PacketLimit.ROUTE:
             return [
-                NextStep("Display the route with its MTU.", (f"ip route get {server}", "ip route show"), where),
+                NextStep(
+                    "Display the route with its MTU.",
+                    (shell("ip route get {server}", server=server), "ip route show"),
+                    where,
+                ),
                 NextStep(f"Ask who set the MTU of the route, and plan its removal from the file of the route. {again}"),
             ]
         case PacketLimit.OFFER:
@@ -245,7 +250,9 @@ def _sent_again(same: Sequence[StorageFlow]) -> Finding:
             NextStep(
                 "Send large and small packets that no router may fragment: where the small ones are answered and the "
                 "large ones are not, a port on the way has a smaller MTU.",
-                tuple(f"ping -c 3 -M do -s {s} {first.connection.remote_ip}" for s in (size, 56)),
+                tuple(
+                    shell("ping -c 3 -M do -s {size} {to}", size=s, to=first.connection.remote_ip) for s in (size, 56)
+                ),
                 f"any user on {named(nodes, 'node')}",
             ),
             NextStep(

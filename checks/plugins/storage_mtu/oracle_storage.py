@@ -8,6 +8,7 @@ from checks.model.check import InfoKind, UnknownKind
 from checks.model.facts import Cluster, Clusterware, ConfiguredInterface, Database, DnfsServer, Unknown
 from checks.model.finding import Finding, NextStep
 from checks.model.networks import in_subnet
+from checks.model.shell_command import shell
 from checks.model.wording import few, listed
 from checks.plugins.shared.grouping import alike, briefly, named, some
 
@@ -76,7 +77,7 @@ def dnfs_elsewhere(cluster: Cluster) -> Iterator[Finding]:
     servers = [] if isinstance(found, Unknown) else [pair for pair in found if pair[1].port not in (None, _NFS_PORT)]
     for same in alike(servers, lambda pair: (pair[1].name, pair[1].port)):
         instances, server = named((name for name, _ in same), "instance"), same[0][1]
-        display = (f"ss -tin dport = :{server.port}",)
+        display = (shell("ss -tin dport = :{port}", port=str(server.port)),)
         yield NOT_KNOWN.finding(
             f"The packet sizes of Direct NFS from {instances} to {server.name} are not known: it uses port "
             f"{server.port}, and racwire reads the connections to port {_NFS_PORT}.",

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from checks.model.check import PassKind, UnknownKind, check
 from checks.model.facts import Cluster, NodeSetup, Unknown, Unread
 from checks.model.facts.host_setup import NOT_READ
-from checks.model.finding import FAULTS, Finding, NextStep, Status
+from checks.model.finding import FAULTS, Finding, Status, check_again
 from checks.model.networks import private_nics_of
 from checks.model.wording import counted, listed
 from checks.plugins.shared.grouping import alike, briefly, named, some
@@ -115,7 +115,7 @@ def _not_known(cluster: Cluster) -> Iterator[Finding]:
             f"The {what} on the private networks of {named(same, 'node')} are not known.",
             subject=f"{briefly(same, 'node')}: {what} not known",
             seen=(fact.reason,),
-            next=[NextStep("Fix the cause named above, then run this check again.", ("racwire check topology",))],
+            next=[check_again("topology")],
             evidence=[(node, "lldp" if what == "switches" else "neighbours") for node in same],
             nodes=same,
             lacks=[fact],

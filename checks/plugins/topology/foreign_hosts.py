@@ -11,6 +11,7 @@ from checks.model.facts import Cluster, Neighbour, Node, PrivateNetwork, Unknown
 from checks.model.finding import Finding, NextStep
 from checks.model.networks import layers_of
 from checks.model.observation import Observation
+from checks.model.shell_command import shell
 from checks.model.wording import counted, few, listed
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.rules.engineered import is_engineered
@@ -144,7 +145,10 @@ def _foreign(cluster: Cluster, same: Sequence[_Stranger]) -> Finding:
         next=[
             NextStep(
                 "Find out which host it is: its names in DNS, and the services that answer.",
-                (f"getent hosts {same[0].entry.ip}", f"ip neigh show dev {same[0].entry.interface}"),
+                (
+                    shell("getent hosts {ip}", ip=same[0].entry.ip),
+                    shell("ip neigh show dev {nic}", nic=same[0].entry.interface),
+                ),
                 f"any user on {named(nodes, 'node')}",
             ),
             NextStep(f"Ask the network team for the switch ports that learned {few(hosts, 3)}, and for their VLAN."),

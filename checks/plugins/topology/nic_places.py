@@ -10,6 +10,7 @@ from checks.model.effect import Effect
 from checks.model.facts import Cluster, Clusterware, HostSetup, Node, PrivateNetwork, Unknown
 from checks.model.finding import Finding, NextStep
 from checks.model.networks import in_subnet, layers_of, nics_of, private_nics_of
+from checks.model.shell_command import for_each, shell
 from checks.model.wording import listed
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.shared.host_facts import HOST_TOPIC, hosts_of
@@ -53,7 +54,7 @@ def slower_than_public(cluster: Cluster) -> Iterator[Finding]:
             next=[
                 NextStep(
                     "Display what each NIC negotiated.",
-                    tuple(f"ethtool {nic}" for nic in private_nics_of(cluster, nodes[0])[:4]),
+                    for_each("ethtool {nic}", nic=private_nics_of(cluster, nodes[0])[:4]),
                     f"root on {named(nodes, 'node')}",
                 ),
                 NextStep(
@@ -169,7 +170,7 @@ def other_tags(cluster: Cluster) -> Iterator[Finding]:
             next=[
                 NextStep(
                     "Display the VLAN of the interface.",
-                    (f"ip -d link show {network.interface}",),
+                    (shell("ip -d link show {nic}", nic=network.interface),),
                     f"any user on {named(odd, 'node')}",
                 ),
                 NextStep(

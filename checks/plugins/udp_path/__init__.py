@@ -10,6 +10,7 @@ import msgspec
 from checks.model.check import Kind, check
 from checks.model.facts import Cluster, Flows, HaipPaths, NotGathered, PathProbe, PrivateNetwork, Unknown, Verdict
 from checks.model.finding import Finding, NextStep, Status
+from checks.model.shell_command import for_each, shell
 from checks.model.wording import counted, hub, listed
 from checks.plugins.shared.place_steps import below_steps, node_step
 from checks.plugins.udp_path.flow_kinds import (
@@ -227,7 +228,9 @@ def _refused(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Findi
 
 def _no_route(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Finding:
     nodes = sorted({j.probe.from_node for j in judged})
-    routes = dict.fromkeys(f"ip route get {j.probe.destination_ip} from {j.probe.source_ip}" for j in judged)
+    routes = dict.fromkeys(
+        shell("ip route get {to} from {source}", to=j.probe.destination_ip, source=j.probe.source_ip) for j in judged
+    )
     finding = flow_finding(
         NO_ROUTE, (cluster, network, judged),
         f"The routes of {listed(nodes)} refuse packets for private addresses on {{}} {{}}.",
@@ -258,7 +261,7 @@ def _other_host(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Fi
 def _search_owner(judged: Judged) -> NextStep:
     return NextStep(
         "Search the hosts on the network for a second owner of the address, the NICs of the sender first.",
-        tuple(dict.fromkeys(f"ip -brief address | grep -F {j.probe.destination_ip}" for j in judged)),
+        for_each("ip -brief address | grep -F {to}", to=(j.probe.destination_ip for j in judged)),
         "any user on each node",
     )
 

@@ -207,7 +207,7 @@ def filter_steps(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> t
         return (on_nodes,)
     ask = NextStep(f"Ask the network team for filters (ACLs) and policers on the ports and the VLAN of {network.name}.")
     peer = next((node for pair in sorted(pairs) for node in sorted(pair) if node not in nodes[:1]), "")
-    packets = f"icmp or udp port {judged[0].probe.destination_port}"
+    packets = ("icmp", "or", "udp", "port", str(judged[0].probe.destination_port))
     during = "`racwire check udp-path` runs"
     return (
         on_nodes,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from checks.model.facts import Cluster, FlowProbe, PrivateNetwork
 from checks.model.finding import Finding, NextStep
+from checks.model.shell_command import shell
 from checks.model.wording import counted
 from checks.plugins.udp_path.flow_kinds import (
     DEAD_MEMBER,
@@ -43,12 +44,19 @@ def _reproduce(judged: Judged, size: int) -> NextStep:
     probe = judged[0].probe
     fine = [p.source_port for p in whole(probe) if is_fine(p)]
     commands = tuple(
-        f"iperf3 -u -c {probe.destination_ip} -B {probe.source_ip} --cport {port} -l {size} -k 10"
+        shell(
+            "iperf3 -u -c {to} -B {source} --cport {port} -l {size} -k 10",
+            to=probe.destination_ip,
+            source=probe.source_ip,
+            port=port,
+            size=size,
+        )
         for port in (judged[0].ports[0].source_port, *fine[:1])
     )
+    server = shell("iperf3 -s -1 -B {to}", to=probe.destination_ip)
     return NextStep(
-        f"Reproduce by hand with ten datagrams, each time with `iperf3 -s -1 -B {probe.destination_ip}` on "
-        f"{probe.to_node}: the first source port loses, the second does not.",
+        f"Reproduce by hand with ten datagrams, each time with `{server}` on {probe.to_node}: the "
+        "first source port loses, the second does not.",
         commands,
         f"any user on {probe.from_node}",
     )

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 from checks.model.exit_codes import ExitCode
 from tui.cli.change.new_options import add_plan_options
 from tui.cli.errors import UsageError
+from tui.cli.option import UNSET, declare
 from tui.cli.options import (
     DIRECTORY,
-    UNSET,
     add_check_options,
     add_console_options,
     add_lab_option,
@@ -24,7 +24,6 @@ from tui.cli.options import (
     add_quiet_option,
     add_settings_option,
 )
-from tui.cli.options import add_options as declare
 from tui.cli.report_formats import OF_A_CHANGE
 from tui.cli.streams import exit_past_hung_threads, print_message
 

@@ -6,10 +6,10 @@ import ipaddress
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from checks.model.facts import KeptMtu, NetworkService, Unknown
+from checks.model.facts import KeptMtu, MtuByDhcp, NetworkService, Unknown
 from checks.sources.nodes.boot_config.device import Device
 
-BY_DHCP = Unknown("no file sets it, and DHCP can set it (option 26)")
+BY_DHCP = MtuByDhcp()
 """The MTU of an interface that has its address from DHCP and no MTU in its file."""
 
 _TYPES = {

@@ -1,7 +1,7 @@
 """The results of `racwire measure` and `racwire drill` as files: those that each run keeps, and any other by its path.
 
 A kept result is `measurements/CLUSTER/KIND-TIME.json` in the state directory, whole or not there at all. The newest
-`MOST_KEPT` of each kind and cluster stay; `keep_result` deletes older ones. The file of another person or of another
+`MOST_KEPT` of each kind and cluster stay; `store_result` deletes older ones. The file of another person or of another
 version is not trusted: it is a result that this racwire can read, or one sentence why not.
 """
 
@@ -20,6 +20,7 @@ import msgspec
 from checks.model.facts import RecentLoad
 from checks.model.measurement import FORMAT, Measurement
 from checks.model.sanitize import has_a_number_without_end, sanitize
+from checks.model.shell_command import shell
 from checks.model.sound_measurement import is_sound
 from checks.run.directories import state_directory
 from checks.whole_files import OutputError, OutputFile, write_whole
@@ -46,7 +47,7 @@ class MeasurementFileError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Keeping:
+class StoredResult:
     """What became of a result."""
 
     path: Path | None
@@ -56,7 +57,7 @@ class Keeping:
 
 
 @dataclass(frozen=True, slots=True)
-class KeptMeasurement:
+class StoredMeasurement:
     """A file of the directory of results."""
 
     path: Path
@@ -154,7 +155,7 @@ def keep(measurement: Measurement) -> Path:
     return path
 
 
-def keep_result(measurement: Measurement) -> Keeping:
+def store_result(measurement: Measurement) -> StoredResult:
     """Keep a result, delete the oldest of its kind over `MOST_KEPT`, and say where it is or why it was not kept.
 
     Blocking. It raises nothing, since the caller still has the result.
@@ -162,9 +163,9 @@ def keep_result(measurement: Measurement) -> Keeping:
     try:
         path = keep(measurement)
     except OutputError as error:
-        return Keeping(None, f"The result was not kept: {error}")
+        return StoredResult(None, f"The result was not kept: {error}")
     _prune(path.parent, measurement.kind)
-    return Keeping(path, f"The result is in {path}.")
+    return StoredResult(path, f"The result is in {path}.")
 
 
 def _prune(directory: Path, kind: str) -> None:
@@ -191,11 +192,13 @@ def result_path(name: str) -> Path:
     if own:
         return max(own, key=_by_name)
     if name in KINDS:
-        raise MeasurementFileError(f"No result of the kind {name} is kept: `racwire measure {name}` shows its plan.")
+        raise MeasurementFileError(
+            f"No result of the kind {name} is kept: `{shell('racwire measure {name}', name=name)}` shows its plan."
+        )
     raise MeasurementFileError(f"{name} is neither a file nor a kept result: `racwire measure list` names those.")
 
 
-def kept_measurements(cluster: str | None = None) -> tuple[KeptMeasurement, ...]:
+def stored_measurements(cluster: str | None = None) -> tuple[StoredMeasurement, ...]:
     """Return the kept results of a cluster, or of all, the newest first, with the files that cannot be read.
 
     Blocking. Raises MeasurementFileError where the directory cannot be read.
@@ -328,11 +331,11 @@ def _files(cluster: str | None) -> list[Path]:
         raise MeasurementFileError(f"{error.filename} could not be read: {error.strerror}.") from None
 
 
-def _read(path: Path) -> KeptMeasurement:
+def _read(path: Path) -> StoredMeasurement:
     try:
-        return KeptMeasurement(path, read_measurement(path))
+        return StoredMeasurement(path, read_measurement(path))
     except MeasurementFileError as error:
-        return KeptMeasurement(path, None, str(error))
+        return StoredMeasurement(path, None, str(error))
 
 
 def _by_name(path: Path) -> tuple[str, int]:
@@ -348,7 +351,7 @@ def _by_time(path: Path) -> tuple[str, str, int]:
     return time, kind, again
 
 
-def _started(one: KeptMeasurement) -> tuple[float, str]:
+def _started(one: StoredMeasurement) -> tuple[float, str]:
     return (0.0 if one.measurement is None else _moment(one.measurement).timestamp(), one.path.name)
 
 

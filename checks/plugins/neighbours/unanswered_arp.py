@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from checks.model.check import FailKind, PassKind, SkippedKind, WarnKind
 from checks.model.facts import Cluster, Neighbour, Unknown
 from checks.model.finding import Finding, NextStep
+from checks.model.shell_command import shell
 from checks.model.traffic import Traffic, among
 from checks.model.wording import listed
 from checks.plugins.shared.grouping import alike, briefly, named, some
@@ -87,10 +88,15 @@ def _no_arp(one: ArpSilence) -> Finding:
         next=[
             NextStep(
                 "Display the flags, and find what set this one: a script, or ARP=no in the boot configuration.",
-                (f"ip link show {one.interface}", "grep -rsi 'arp *off\\|ARP=no' /etc"),
+                (shell("ip link show {nic}", nic=one.interface), "grep -rsi 'arp *off\\|ARP=no' /etc"),
                 f"root on {one.node}",
             ),
-            NextStep("Switch ARP on.", (f"ip link set {one.interface} arp on",), f"root on {one.node}", is_change=True),
+            NextStep(
+                "Switch ARP on.",
+                (shell("ip link set {nic} arp on", nic=one.interface),),
+                f"root on {one.node}",
+                is_change=True,
+            ),
         ],
         evidence=[(one.node, "interfaces")],
         network=one.network,
@@ -122,14 +128,14 @@ def _ignored(same: Sequence[ArpSilence]) -> Finding:
             NextStep(
                 "Display the settings (the larger of `all` and the interface's own applies), and what sets them.",
                 (
-                    f"sysctl net.ipv4.conf.all.{first.setting} {key}",
-                    f"grep -rs {first.setting} /etc/sysctl.conf /etc/sysctl.d",
+                    shell("sysctl net.ipv4.conf.all.{setting} {key}", setting=first.setting, key=key),
+                    shell("grep -rs {setting} /etc/sysctl.conf /etc/sysctl.d", setting=first.setting),
                 ),
                 f"root on {first.node}",
             ),
             NextStep(
                 "Correct the setting for the interface or for `all`, and in the file that sets it.",
-                (f"sysctl -w {key}=0",),
+                (shell("sysctl -w {key}=0", key=key),),
                 f"root on {first.node}",
                 is_change=True,
             ),
@@ -200,7 +206,10 @@ def _one_sided(cluster: Cluster, known: set[str]) -> Iterator[Finding]:
                 next=[
                     NextStep(
                         "Watch whether the requests arrive; where they do, read the filters of ARP on the node.",
-                        (f"timeout 60 tcpdump -p -nei {port.interface} -c 20 -s 96 arp", "nft list ruleset"),
+                        (
+                            shell("timeout 60 tcpdump -p -nei {nic} -c 20 -s 96 arp", nic=port.interface),
+                            "nft list ruleset",
+                        ),
                         f"root on {port.node}",
                     ),
                     NextStep(

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from checks.model.facts import Cluster, PathProbe, PrivateNetwork, Verdict
-from checks.model.finding import Finding, NextStep
+from checks.model.finding import Finding, NextStep, check_again
 from checks.model.observation import Fate, Observation
+from checks.model.shell_command import for_each, shell
 from checks.model.wording import counted, listed
 from checks.plugins.df_ping.path_kinds import FILTERED, IGNORED, LOSS, LOST_ONCE, NOT_PROBED, SPLIT, UNREACHABLE
 from checks.plugins.df_ping.path_places import (
@@ -29,7 +30,7 @@ from checks.rules.neighbour_entries import Whose, neighbour_entries
 from checks.rules.node_counts import sysctl
 from checks.rules.observed.pings import pings
 from checks.rules.path_status import loss_status, packet_loss
-from checks.rules.silence import heard_lines, ladder_line
+from checks.rules.unanswered_pings import heard_lines, ladder_line
 
 
 def lost_once_finding(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> Finding:
@@ -75,10 +76,10 @@ def loss(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> I
         next=[
             NextStep(
                 "Look for errors and drops on the NICs, and for drops in their send queues.",
-                tuple(
-                    command
-                    for i in sorted({p.interface for p in network.ports})
-                    for command in (f"ip -s -s link show {i}", f"tc -s qdisc show dev {i}")
+                for_each(
+                    "ip -s -s link show {nic}",
+                    "tc -s qdisc show dev {nic}",
+                    nic=sorted({p.interface for p in network.ports}),
                 ),
                 "root on each node",
             ),
@@ -159,7 +160,7 @@ def _divided(
             ),
             NextStep(
                 "Repeat one ping across the link while they look.",
-                (f"ping -c 3 -I {paths[0].source_ip} {paths[0].destination_ip}",),
+                (shell("ping -c 3 -I {source} {to}", source=paths[0].source_ip, to=paths[0].destination_ip),),
                 f"any user on {paths[0].from_node}",
             ),
         ],
@@ -250,10 +251,13 @@ def ignored(cluster: Cluster, paths: Sequence[PathProbe]) -> Iterator[Finding]:
             seen=_ignoring(cluster, nodes),
             expected=(f"{_ECHO_IGNORED} = 0",),
             next=[
-                NextStep("Find the file that sets it.", (f"grep -rs {_ECHO_IGNORED} /etc/sysctl.conf /etc/sysctl.d",)),
+                NextStep(
+                    "Find the file that sets it.",
+                    (shell("grep -rs {key} /etc/sysctl.conf /etc/sysctl.d", key=_ECHO_IGNORED),),
+                ),
                 NextStep(
                     "Let the node answer pings, and test the paths again.",
-                    (f"sysctl -w {_ECHO_IGNORED}=0", "racwire check df-ping"),
+                    (shell("sysctl -w {key}=0", key=_ECHO_IGNORED), "racwire check df-ping"),
                     f"root on {named(nodes, 'node')}",
                     is_change=True,
                 ),
@@ -273,7 +277,7 @@ def not_probed(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]
         data=path_data(paths),
         seen=reasons_of(paths),
         expected=("Every node probes every other",),
-        next=[NextStep("Fix the cause named above, then run this check again.", ("racwire check df-ping",))],
+        next=[check_again("df-ping")],
         evidence=evidence_of(paths),
         observed=pings(cluster, paths),
         network=network.name,
