@@ -15,6 +15,7 @@ from checks.model.wording import counted
 from checks.rules.cache_fusion import BLOCKS_LOST
 from checks.rules.load_harm import RECENT_S, is_busy_too_long, is_harm
 from checks.traffic.samples import Gap, InstanceSample, NodeSample
+from checks.traffic.source_id import DATABASE, SourceId, SourceKind
 
 _COUNTERS = {
     "Ip.ReasmFails": "failed reassembly",
@@ -63,7 +64,7 @@ class HarmSigns:
         self._is_drill = is_drill
         self._busy_s: dict[str, float] = defaultdict(float)
         self._before: dict[str, float] = defaultdict(float)
-        self._before_s: dict[str, float] = defaultdict(float)
+        self._before_s: dict[SourceId, float] = defaultdict(float)
         self._strays: set[str] = set()
         self._recent: dict[str, deque[tuple[float, int]]] = defaultdict(deque)
         """The end and the count of each sample of the last seconds, by counter."""
@@ -96,11 +97,11 @@ class HarmSigns:
             self._busy_s[event.node] = self._busy_s[event.node] + event.seconds if busy > self._most_cpu else 0.0
             if is_busy_too_long(self._busy_s[event.node], is_drill=self._is_drill):
                 self.sign = f"{event.node}: its CPUs were {busy:.0%} busy, over the limit of {self._most_cpu:.0%}."
-        if isinstance(event, Gap) and event.source.startswith("node ") and not (self.sign or self._is_drill):
-            self.sign = f"{event.source.removeprefix('node ')} can no longer be watched: {event.reason}"
+        if isinstance(event, Gap) and event.source.kind is SourceKind.NODE and not (self.sign or self._is_drill):
+            self.sign = f"{event.source.name} can no longer be watched: {event.reason}"
         if (
             isinstance(event, Gap)
-            and event.source == "database"
+            and event.source == DATABASE
             and self.has_instances
             and not (self.sign or self._is_drill)
         ):

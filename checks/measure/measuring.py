@@ -244,7 +244,7 @@ class _Watch:
         began_s = time.monotonic()
         while True:
             for node in nodes:
-                silent_s = time.monotonic() - self.seen_s.get(f"node {node}", began_s)
+                silent_s = time.monotonic() - self.seen_s.get(node, began_s)
                 if silent_s > _OVERDUE_S:
                     testbed.halt(f"{node} has not sent its counters for {silent_s:.0f} s.", is_harm=True)
             await asyncio.sleep(_PEERS_S)
@@ -270,7 +270,7 @@ async def _run(
     async def look() -> None:
         while True:
             event = await watch.events.get()
-            watch.seen_s[event.source if isinstance(event, NodeSample) else ""] = time.monotonic()
+            watch.seen_s[event.node if isinstance(event, NodeSample) else ""] = time.monotonic()
             testbed.on_event(event)
             if sign := signs.see(event):
                 testbed.on_harm(sign)

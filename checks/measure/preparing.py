@@ -49,6 +49,7 @@ from checks.sources.registry import FAR_ENDS
 from checks.traffic.discovery import find_cluster
 from checks.traffic.feed import Feed
 from checks.traffic.samples import Gap, InstanceSample
+from checks.traffic.source_id import DATABASE
 
 _RUNS = re.compile(r"^run (/.*)$", re.MULTILINE)
 _SETUPS_S = 30.0
@@ -238,7 +239,7 @@ async def _blocks_per_s(cluster: Cluster, settings: Settings, password: Secret |
         ):
             feed.follow(replace(cluster, nodes=()))
             async for event in feed.events():
-                if isinstance(event, Gap) and event.source == "database":
+                if isinstance(event, Gap) and event.source == DATABASE:
                     return Unknown(continued(event.reason).rstrip("."))
                 if isinstance(event, InstanceSample):
                     rate = per_second(received(event.statistics), event.seconds)

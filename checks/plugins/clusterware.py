@@ -8,7 +8,7 @@ from checks.model.check import FailKind, PassKind, UnknownKind, WarnKind, check
 from checks.model.facts import ActiveVersion, Cluster, Clusterware, Unknown, release
 from checks.model.finding import Finding, NextStep, Status, name_the_networks
 from checks.model.shell_command import shell
-from checks.model.wording import all_nodes, continued, counted
+from checks.model.wording import all_nodes, continued, counted, first_and_rest
 from checks.rules.observed.heartbeats import heartbeats_lost
 from checks.rules.observed.states import read_on
 
@@ -94,11 +94,9 @@ def clusterware(cluster: Cluster) -> Iterator[Finding]:
 def _no_home(cluster: Cluster, facts: Unknown) -> Finding:
     named = bool(cluster.named_networks)
     without = f"{cluster.local_node} has no Clusterware to query; the private networks are those that you named."
-    first_sentence, _, rest = facts.reason.partition(". ")
+    first, rest = first_and_rest(facts.reason)
     return NO_HOME.finding(
-        without
-        if named
-        else f"Clusterware could not be queried on {cluster.local_node}: {continued(first_sentence.rstrip('.'))}.",
+        without if named else f"Clusterware could not be queried on {cluster.local_node}: {continued(first)}.",
         status=Status.SKIPPED if named else Status.UNKNOWN,
         subject=_NOT_QUERIED,
         seen=(facts.reason,) if named else (),

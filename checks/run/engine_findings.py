@@ -12,8 +12,9 @@ from checks.model.facts import Cluster, NotAsked, Unknown, Unread
 from checks.model.finding import Finding, NextStep, Status, check_again, name_the_networks
 from checks.model.journal import Journal
 from checks.model.networks import subnets_found
-from checks.model.wording import continued
+from checks.model.wording import continued, first_and_rest
 from checks.run.check_discovery import BrokenPlugin
+from checks.sources.database.statements import is_of_database
 
 NOT_GATHERED = UnknownKind(
     "RW-ENGINE-001",
@@ -86,7 +87,7 @@ def not_gathered(check: Check, need: str, unknown: Unknown, cluster: Cluster, jo
     node = cluster.local_node
     topics = {"clusterware": ("grid home",), "networks": ("grid home", "oifcfg getif")}
     topics |= dict.fromkeys(("database", "activity", "history"), _failed_queries(journal, node))
-    rest = unknown.reason.partition(". ")[2]
+    _, rest = first_and_rest(unknown.reason)
     steps: Sequence[NextStep] = ()
     if need in ("clusterware", "networks"):
         # Without a usable Grid home or a right, the reason has its own remedy, and Clusterware may well be up here.
@@ -107,12 +108,12 @@ def not_gathered(check: Check, need: str, unknown: Unknown, cluster: Cluster, jo
 
 def could_not_tell(who: str, unknown: Unread) -> str:
     """Return the sentence that one or several checks have no verdict, with the reason."""
-    return f"{who} could not tell: {continued(unknown.reason.partition('. ')[0].rstrip('.'))}."
+    return f"{who} could not tell: {continued(first_and_rest(unknown.reason)[0])}."
 
 
 def _failed_queries(journal: Journal, node: str) -> tuple[str, ...]:
     """Return the topics of the statements that failed, or of all statements where none failed."""
-    queried = [entry for entry in journal.entries if entry.node == node and entry.topic.startswith("sql ")]
+    queried = [entry for entry in journal.entries if entry.node == node and is_of_database(entry.topic)]
     failed = [entry for entry in queried if entry.outcome != "ok"]
     return tuple(dict.fromkeys(entry.topic for entry in failed or queried))
 

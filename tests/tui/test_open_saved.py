@@ -23,6 +23,7 @@ from checks.run.check_discovery import discover
 from checks.saved import open_saved, save
 from checks.saved.saved_replay import Replay
 from checks.traffic.samples import Event
+from checks.traffic.source_id import SourceId
 from checks.whole_files import OutputFile
 from tests.fixtures.databases import asked
 from tests.tui.clusters import black_hole, engine
@@ -228,7 +229,7 @@ async def test_a_saved_state_can_be_exported_with_pseudonyms_which_are_not_repla
         assert first.recording.sources() == second.recording.sources()
         nodes = [node.name for node in first.report.cluster.read_nodes()]
         assert "rac1" not in nodes
-        assert f"node {nodes[0]}" in first.recording.sources(), "the same pseudonym for the same node"
+        assert SourceId.node(nodes[0]) in first.recording.sources(), "the same pseudonym for the same node"
 
 
 async def test_hostile_names_in_a_saved_file_are_escaped(new_console: NewConsole, tmp_path: Path) -> None:

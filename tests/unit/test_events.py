@@ -16,6 +16,7 @@ from checks.plugins.reassembly import reassembly
 from checks.plugins.udp_receive_buffers import udp_receive_buffers
 from checks.run.check_discovery import discover
 from checks.traffic.samples import Gap, InstanceSample, InstancesPace, LatencySample, Links, NodeSample, PairsSample
+from checks.traffic.source_id import DATABASE, PAIRS, SourceId
 from tests.fixtures.databases import asked, change, counters, losing
 from tests.unit.events_support import (
     BAD,
@@ -238,6 +239,7 @@ def test_every_kind_names_checks_that_exist():
 TIMES = st.one_of(st.floats(BEGIN - 100, BEGIN + 4000), st.floats())
 COUNTS = st.integers(-5, 2**64)
 NODES = st.sampled_from(("rac1", "rac2", "rac3", "other", ""))
+SOURCES = (SourceId.node("rac2"), SourceId.instance("prod2"), DATABASE, PAIRS, SourceId.node(""))
 ITEMS = st.one_of(
     st.builds(
         lambda node, at, seconds, count: replace(
@@ -249,7 +251,7 @@ ITEMS = st.one_of(
               st.integers(0, 5), TIMES, COUNTS),
     st.builds(lambda node, at, mtu, up: links(node, at, mtu, eth2={"is_up": up}),
               NODES, TIMES, st.integers(), st.booleans()),
-    st.builds(Gap, st.sampled_from(("node rac2", "instance prod2", "database", "pairs", "", "node")), TIMES, st.text()),
+    st.builds(Gap, st.sampled_from(SOURCES), TIMES, st.text()),
     st.builds(PairsSample, TIMES, st.floats()),
     st.builds(LatencySample, st.text(), NODES, COUNTS, TIMES, st.floats(), COUNTS, COUNTS),
     st.builds(InstancesPace, TIMES, st.floats(), st.floats()),

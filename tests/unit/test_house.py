@@ -20,6 +20,7 @@ from checks.model.command_effect import effect_of
 from checks.model.effect import Effect
 from checks.model.facts import Thresholds
 from docs.generate.source_texts import source_tree
+from tests.support.text_read_back import read_back
 from tui.cli.main import COMMANDS
 
 ROOT = Path(__file__).parents[2]
@@ -335,6 +336,37 @@ def _has_command(text: ast.JoinedStr) -> bool:
     return any("\0" in one and COMMAND.match(one) and effect_of([one]) is not Effect.NOT_JUDGED for one in found)
 
 
+MAY_READ_TEXT = {
+    "checks.sources": "what programs, kernels and databases print",
+    "checks.model.wording": "the end and the beginning of sentences, for display",
+    "checks.measure.drill.cluster_events": "lines of Oracle's logs",
+    "checks.measure.preparing": "what the far end prints",
+    "checks.plugins.clusterware._services": "messages of crsctl",
+    "checks.change.record.plans_of_0_2_0": "plans of 0.2.0 have sentences where plans have data now",
+    "checks.rules.log_events": "lines of Oracle's logs",
+    "checks.traffic.recording_shapes.gap_of": "recordings of 0.2.0 have the cause of a gap as a sentence alone",
+    "checks.report.measured.drill_parts._transition": "results of 0.2.0 have the node in the subject alone",
+    "checks.plugins.shared.instance_text.nameless": "instances with one reason share a line on the page",
+    "checks.report.causes._reasons_of": "no reason is printed that the title has",
+    "tui.cli.doctor_page": "no name is printed that the sentence has",
+    "tui.cli.waive": "the user's own pattern",
+    "tui.screens.database.table.title": "the sign of the order, which the table has drawn",
+    "tui.screens.paths.screen.upper_texts": "the line is cut at its gaps, where it is too long",
+}
+"""Packages, modules and functions that read a sentence, each with the reason."""
+
+
+def text_read_back() -> Iterator[str]:
+    """Functions that search, split or match a sentence of a model: what decides is data."""
+    for module in modules().values():
+        if module.name.startswith("racwire_lab"):
+            continue
+        for function, _ in read_back(module.tree):
+            name = f"{module.name}.{function}".rstrip(".")
+            if not any(f"{name}.".startswith(f"{exempt}.") for exempt in MAY_READ_TEXT):
+                yield name
+
+
 RULES = {
     rule.__name__: rule
     for rule in (
@@ -349,6 +381,7 @@ RULES = {
         textual_elsewhere,
         ways_to_the_lab,
         commands_made_by_hand,
+        text_read_back,
     )
 }
 
@@ -357,7 +390,10 @@ EXCEPTIONS: dict[str, set[str]] = {
         "checks.readiness.refusals",  # `ssh rac2` as the name of a source
         "checks.traffic.recording_file",  # a statement that racwire sends to its own file
         "tui.cli.lab",  # names of faults and nodes of the practice cluster
-    }
+    },
+    "text_read_back": {
+        "checks.change.plan.remarks.is_practice",
+    },
 }
 
 
@@ -383,3 +419,42 @@ def test_the_code_keeps_the_house_rules(name: str) -> None:
 )
 def test_a_chosen_status_is_seen(line: str, is_choice: bool) -> None:
     assert any(_chosen_statuses(ast.parse(line))) is is_choice
+
+
+@pytest.mark.parametrize(
+    "decides",
+    [
+        'if gap.reason.startswith("rac2"): pass',
+        'if " is down: " in gap.reason: pass',
+        'if "DANGER" not in alarm.sentence.upper(): pass',
+        'why = gap.reason\n    node = why.partition(" ")[0]',
+        "for line in finding.seen:\n        _PATH.match(line)",
+        'found = [line for line in finding.because if "rac2" in line]',
+        'node, _, name = place.where.partition(" on ")',
+        "return title in shown",
+        'return reason.rpartition(": ")',
+    ],
+)
+def test_a_sentence_that_decides_is_found(decides: str) -> None:
+    assert [name for name, _ in read_back(ast.parse(f"def planted(gap, title, reason):\n    {decides}"))] == ["planted"]
+
+
+@pytest.mark.parametrize(
+    "shows",
+    [
+        'return gap.reason.rstrip(".") + "."',
+        'return finding.title.removesuffix(".")',
+        "return finding.title.split()",
+        'return finding.title in (headline, "other")',
+        "return loss.what in PROBES",
+        'return name.startswith("eth")',
+        "return gap.cause in causes",
+    ],
+)
+def test_a_sentence_that_is_shown_is_not(shows: str) -> None:
+    assert not [*read_back(ast.parse(f"def planted(gap, finding, name):\n    {shows}"))]
+
+
+def test_each_reader_of_text_that_is_named_reads_one() -> None:
+    names = [f"{m.name}.{function}." for m in modules().values() for function, _ in read_back(m.tree)]
+    assert not [exempt for exempt in MAY_READ_TEXT if not any(name.startswith(f"{exempt}.") for name in names)]

@@ -16,6 +16,7 @@ from checks.model.finding import Finding, Status
 from checks.model.measurement import MeasuredPath
 from checks.rules.load_harm import most_silence_s
 from checks.traffic.samples import CpuTime, Gap, InstanceSample, InterfaceCounts, NodeSample
+from checks.traffic.source_id import DATABASE, SourceId
 from tests.fixtures import clusters
 
 PATH = MeasuredPath("192.168.10.0/24", "rac1", "192.168.10.1", "rac2", "192.168.10.2", "eth1", 1500, 10_000)
@@ -61,7 +62,7 @@ SIGNS = [
     NodeSample("rac1", 0, 0.2, interfaces={"eth1": InterfaceCounts(tx_dropped=1)}),
     NodeSample("rac1", 0, 0.2, cpu=CpuTime(2, 2.0, 0.2, 0.0)),
     InstanceSample("prac2", 2, "rac2", 0, 1.0, {"gc blocks lost": 1}),
-    Gap("node rac2", 0, "The connection to rac2 was lost."),
+    Gap(SourceId.node("rac2"), 0, "The connection to rac2 was lost."),
 ]
 
 
@@ -76,7 +77,7 @@ def test_the_first_sign_stops_the_measurement(event: object) -> None:
 
 
 def test_a_database_that_can_no_longer_be_watched_is_a_sign_where_it_was_watched() -> None:
-    gap = Gap("database", 0, "ORA-03113.")
+    gap = Gap(DATABASE, 0, "ORA-03113.")
     assert not HarmSigns({("rac1", "eth1")}, 80).see(gap)
     signs = HarmSigns({("rac1", "eth1")}, 80)
     signs.baseline(InstanceSample("prac1", 1, "rac1", 0, 1.0, {"gc blocks lost": 0}))

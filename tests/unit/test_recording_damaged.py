@@ -83,7 +83,7 @@ HOSTILE = {
     "a row has a million events": (row_of([[3, 1, None]] * 1_000_000),),
     "a shape is missing": ("DELETE FROM shapes WHERE id = 3",),
     "a shape is another's": ("UPDATE shapes SET body = '[\"node\",7]' WHERE id = 3",),
-    "a source is none": ("UPDATE shapes SET source = 7",),
+    "a source is none": ('UPDATE shapes SET body = \'["gap","heat"]\' WHERE id = 3',),
     "there are more shapes than sources could have": (
         "WITH RECURSIVE n(id) AS (VALUES (1000) UNION ALL SELECT id + 1 FROM n WHERE id < 21000) "
         """INSERT INTO shapes SELECT id, '"x"', '["heat",' || id || ']' FROM n""",

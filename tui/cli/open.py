@@ -20,6 +20,7 @@ from tui.text.sanitize import for_encoding, sanitize_lines
 if TYPE_CHECKING:
     from checks.model.settings import Settings
     from checks.traffic.recording import Header, Recording, SourceTally
+    from checks.traffic.source_id import SourceId
 
 _EPILOG = """\
 examples:
@@ -161,14 +162,14 @@ def _measured(header: Header) -> list[str]:
     return [f"{'' if number else 'Measured':<9} {brief(one)}" for number, one in enumerate(sound(header.measurements))]
 
 
-def _sources(tallies: dict[str, SourceTally]) -> list[str]:
+def _sources(tallies: dict[SourceId, SourceTally]) -> list[str]:
     """A line for each source, and a second line with the reason of its last gap."""
-    width = max((len(source) for source in tallies), default=0)
+    width = max((len(str(source)) for source in tallies), default=0)
     lines = []
     for source, tally in tallies.items():
         noun = "sample " if tally.samples == 1 else "samples"
         gaps = f"   {counted(tally.gaps, 'gap')}; the last:" if tally.last_gap else ""
-        lines.append(f"{source:<{width}} {tally.samples:>9,} {noun}{gaps}")
+        lines.append(f"{source!s:<{width}} {tally.samples:>9,} {noun}{gaps}")
         if tally.last_gap:
             lines.append(f"    {tally.last_gap.reason}")
     return lines

@@ -9,6 +9,7 @@ import msgspec
 
 from checks.report.age import short_state_texts
 from checks.traffic.samples import Event, Gap, Links
+from checks.traffic.source_id import SourceId
 from checks.traffic.timeline import Track
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ class Past(msgspec.Struct, frozen=True):
         span = track.span()
         if span is None:
             return ()
-        sources = (s for s in track.sources() if s.partition(" ")[0] in ("instance", "database", "pairs"))
+        sources = (s for s in track.sources() if s.is_of_database)
         return tuple(event for source in sources for event in track.window(source, span[1] - PAIRS_S, span[1]))
 
 
@@ -64,15 +65,15 @@ def of_saved(saved: Saved, now: datetime) -> Past:
 class NoSamples:
     """A `Track` without samples."""
 
-    def sources(self) -> tuple[str, ...]:
+    def sources(self) -> tuple[SourceId, ...]:
         """Return no sources."""
         return ()
 
-    def window(self, source: str, begin: float, end: float) -> list[Event]:
+    def window(self, source: SourceId, begin: float, end: float) -> list[Event]:
         """Return no events."""
         return []
 
-    def newest(self, source: str) -> Event | None:
+    def newest(self, source: SourceId) -> Event | None:
         """Return None: there is no event."""
         return None
 

@@ -17,6 +17,7 @@ from checks.model.check import Check, Judge, Kind
 from checks.model.facts import Changing, Cluster, Node, NodeSetup, Unknown, Unread, UnreadNode
 from checks.model.finding import Finding, NextStep, Status
 from checks.model.own_command import VERIFY, OwnCommand
+from checks.model.wording import continued
 from checks.rules.gate_status import gate_status
 
 THEN_VERIFY = NextStep("Then verify again.", own=(VERIFY,), only_verifies=True)
@@ -86,7 +87,7 @@ class GatePlace:
 
     def because(self, why: Unread) -> str:
         """Return a reason as the end of a sentence."""
-        return whole(why.reason[:1].lower() + why.reason[1:] if self.node else why.reason)
+        return whole(continued(why.reason) if self.node else why.reason)
 
     def _finding(
         self,

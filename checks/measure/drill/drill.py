@@ -24,7 +24,7 @@ from checks.model.facts import Cluster, Unknown
 from checks.model.measurement import MeasuredPath
 from checks.model.packet_sizes import IP_HEADER, UDP_HEADER, WIRE_BYTES
 from checks.model.settings import Settings, SshSettings
-from checks.model.wording import counted, lasting
+from checks.model.wording import continued, counted, lasting
 from checks.rules.drill_causes import TimelineKind
 from checks.sources.database.secret import Secret
 
@@ -91,7 +91,7 @@ class Drill:
         probes = limits.whole_s * per_s
         return PlannedLoad(
             title=f"a probe every {self._interval_s * 1000:g} ms on {counted(len(paths), 'path')}; people do the rest: "
-            f"{self.subject.to_do[0].lower()}{self.subject.to_do[1:]}",
+            f"{continued(self.subject.to_do)}",
             seconds=limits.whole_s,
             packets=round(2 * probes),
             wire_bytes=round(2 * probes * _WIRE_BYTES),

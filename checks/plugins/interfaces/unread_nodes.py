@@ -8,7 +8,7 @@ from checks.model.check import FailKind, UnknownKind
 from checks.model.facts import Cluster, Unknown, UnreadNode
 from checks.model.finding import Finding, NextStep
 from checks.model.shell_command import shell
-from checks.model.wording import continued, few
+from checks.model.wording import continued, few, first_and_rest
 
 NODE_NOT_READ = UnknownKind(
     "IC-IFACE-010",
@@ -69,7 +69,7 @@ def _down(cluster: Cluster, node: UnreadNode) -> Finding:
 
 def _not_read(node: UnreadNode) -> Finding:
     return NODE_NOT_READ.finding(
-        f"{node.name} could not be read: {continued(node.reason.partition(': ')[0].rstrip('.'))}.",
+        f"{node.name} could not be read: {continued(first_and_rest(node.reason, ': ')[0])}.",
         subject=f"{node.name} not read",
         seen=(node.reason,),
         expected=("The interfaces of the node, read over ssh without a password",),

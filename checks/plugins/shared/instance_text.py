@@ -12,6 +12,7 @@ from checks.model.facts import Cluster, Database
 from checks.model.finding import Finding, NextStep
 from checks.model.known_instances import Unseen, database_of, instance_name, nodes_of
 from checks.model.shell_command import shell
+from checks.model.wording import continued, first_and_rest
 from checks.plugins.shared.grouping import alike, briefly, named, some
 
 
@@ -105,6 +106,5 @@ def _check_that_they_answer(cluster: Cluster) -> NextStep:
 
 def first_sentence(text: str) -> str:
     """Return the first sentence of a reason for use after a colon, with its full stop, without text in brackets."""
-    first = re.sub(r" \([^()]*\)", "", text)
-    first = first.strip().partition(". ")[0].partition("; ")[0].rstrip(".")
-    return f"{first[:1].lower()}{first[1:]}." if first[1:2].islower() else f"{first}."
+    first, _ = first_and_rest(re.sub(r" \([^()]*\)", "", text).strip())
+    return f"{continued(first.partition('; ')[0].rstrip('.'))}."

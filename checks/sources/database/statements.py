@@ -48,6 +48,7 @@ _SOURCES = {
 """The value of each key in the statements of a template. AWR takes one snapshot of all instances, and its numbers grow
 with time; with Statspack, each instance takes its own snapshots."""
 _HERE = " (this instance)"
+_TOPIC = "sql "
 _ONE_INSTANCE = "(SELECT me.instance_number AS inst_id, v.* FROM v${0} v CROSS JOIN v$instance me) {1}"
 
 
@@ -67,7 +68,7 @@ class Statement:
     @property
     def topic(self) -> str:
         """Its topic in the journal and in findings: the same for all instances (GV$) and for one."""
-        return f"sql {self.name.removesuffix(_HERE)}"
+        return f"{_TOPIC}{self.name.removesuffix(_HERE)}"
 
     @property
     def is_global(self) -> bool:
@@ -162,6 +163,11 @@ def statements() -> dict[str, Statement]:
     for name, text in sources.items():
         found += parse_template(name, text, sources) if name.startswith(_TEMPLATE) else [parse_statement(name, text)]
     return {statement.name: statement for statement in sorted(found, key=lambda statement: statement.name)}
+
+
+def is_of_database(topic: str) -> bool:
+    """Return whether a topic of the journal is that of a statement, or of the login."""
+    return topic.startswith(_TOPIC)
 
 
 def statement(name: str) -> Statement:

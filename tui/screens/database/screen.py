@@ -111,7 +111,7 @@ class DatabaseScreen(TableScreen):
     def _newest(self) -> object:
         """Return the newest samples of this screen, without those of nodes."""
         timeline = self.state.timeline
-        sources = [s for s in timeline.sources() if s in ("database", "pairs") or s.startswith("instance ")]
+        sources = [s for s in timeline.sources() if s.is_of_database]
         feed = self.state.feed
         return feed.trouble, feed.pace_text, [timeline.newest(source) for source in sources]
 
