@@ -6,6 +6,7 @@ import gc
 import os
 import signal
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -67,6 +68,23 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     from tests.support.scheduling import Scheduling
 
     return Scheduling(config, log)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Tell a process of xdist whether it runs only tests of practice clusters."""
+    from tests.support.scheduling import runs_only_lab
+
+    node.workerinput["only_lab"] = runs_only_lab(node.gateway.id, node.config)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave the other tests out of the processes that run only tests of practice clusters."""
+    if not getattr(config, "workerinput", {}).get("only_lab") or collection_path.parent != Path(__file__).parent:
+        return None
+    from tests.support.scheduling import LAB
+
+    return collection_path.name not in LAB or None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
