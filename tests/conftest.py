@@ -15,9 +15,9 @@ from hypothesis import is_hypothesis_test, settings
 
 from tui.cli import streams
 
-# No test checks a duration, since the machine may be busy. A third of the usual number of examples finds the same
+# No test checks a duration, since the machine may be busy. A sixth of the usual number of examples finds the same
 # faults in a few runs.
-settings.register_profile("racwire", deadline=None, max_examples=30)
+settings.register_profile("racwire", deadline=None, max_examples=15)
 settings.load_profile("racwire")
 
 

@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -185,7 +185,6 @@ def test_what_a_nic_drops_without_a_link_is_no_event_of_its_own():
 # --- a check and an event agree ---------------------------------------------------------------------------------------
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(1, 40), st.integers(10, 400), st.integers(0, 30), st.integers(1, 3_000))
 def test_an_event_of_thirty_seconds_has_the_status_of_a_check_over_them(lost, blocks, timeouts, fails):
     """Whether counts are normal, and how grave they are, is judged once."""
@@ -257,7 +256,6 @@ ITEMS = st.one_of(
 )  # fmt: skip
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.lists(ITEMS, max_size=60), st.randoms(use_true_random=False))
 def test_any_items_make_events_that_begin_before_they_end(items, at_random):
     changes = list(events_in(items, facts()))

@@ -6,7 +6,7 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 pytest.importorskip("duckdb")
@@ -199,7 +199,6 @@ SHORT = [words for words in WORDS if len(words) < 250]
 ANY_WORD = sorted({word for words in WORDS for word in words} | set("[]{}()*,;?@") | {"PIVOT", "USING", "EXISTS", "''"})
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.sampled_from(SHORT), st.lists(st.tuples(st.integers(0, 249), st.sampled_from(["", *ANY_WORD])), max_size=3))
 def test_a_damaged_statement_returns_rows_or_is_refused(words: list[str], changes: list[tuple[int, str]]):
     broken = list(words)
