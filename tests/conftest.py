@@ -20,6 +20,8 @@ from tui.cli import streams
 settings.register_profile("racwire", deadline=None, max_examples=15)
 settings.load_profile("racwire")
 
+LEFT_OUT = pytest.StashKey[int]()
+
 
 def pytest_configure() -> None:
     """Give SIGINT its default handler, as on a terminal.
@@ -98,7 +100,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if not config.getoption("--all-cases"):
         left_out = [item for item in items if item.get_closest_marker("beyond_sample")]
         config.hook.pytest_deselected(items=left_out)
+        if hasattr(config, "workeroutput"):  # the reports of xdist do not have them
+            config.workeroutput["left_out"] = len(left_out)
         items[:] = [item for item in items if not item.get_closest_marker("beyond_sample")]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Note how many tests a process of xdist left out."""
+    left_out = getattr(node, "workeroutput", {}).get("left_out", 0)
+    node.config.stash[LEFT_OUT] = max(left_out, node.config.stash.get(LEFT_OUT, 0))
 
 
 def _recorded(terminalreporter: pytest.TerminalReporter) -> list[object]:
@@ -121,7 +132,10 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Print the table of the case book, where cases ran: what was right first, partly, missed, and what was false."""
+    """Print how many tests the sample left out, and the table of the case book, where cases ran: what was right first,
+    partly, missed, and what was false."""
+    if left_out := config.stash.get(LEFT_OUT, 0):
+        terminalreporter.write_line(f"{left_out} cases and walks are beyond the sample and were not run: make cases")
     if recorded := _recorded(terminalreporter):
         # Only here: the other tests do not need what knows the reports.
         from tests.cases.outcomes import Outcome, table
