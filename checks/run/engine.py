@@ -134,6 +134,11 @@ class Engine:
             await asyncio.gather(work, return_exceptions=True)
             await self._session.close()
 
+    async def run(self) -> Report:
+        """Run the checks and return the report."""
+        (report,) = [event.report async for event in self.events() if isinstance(event, RunFinished)]
+        return report
+
     @property
     def has_more(self) -> bool:
         """Whether `events` yields its next event at once."""
