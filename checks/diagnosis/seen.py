@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from checks.model.facts import Cluster
-from checks.model.finding import FAULTS, Finding, Key, Status, keyed
+from checks.model.finding import FAULTS, Finding, Key, Status, by_place, keyed
 from checks.model.observation import Fate, Observation
 from checks.model.traffic import SMALL, Traffic
 
@@ -51,7 +51,7 @@ class Seen:
         self.cluster = cluster
         every = tuple(findings)
         keys = {id(finding): key for key, finding in keyed(every)}
-        self.findings = sorted(every, key=lambda f: (f.status.gravity, f.code, f.title))
+        self.findings = sorted(every, key=by_place)
         self.of_code: dict[str, list[Finding]] = defaultdict(list)
         for found in self.findings:
             self.of_code[found.code].append(found)

@@ -49,8 +49,8 @@ from checks.run.events import (
     RunStarted,
 )
 from checks.run.gathering import GATHERERS, PROBING, Gatherer, with_nodes
-from checks.run.kept_measurements import recent_load
 from checks.run.settings_values import as_plain
+from checks.run.stored_measurements import recent_load
 from checks.run.versions import versions
 from checks.sources.database.secret import Secret
 from checks.sources.nodes.session import Session
@@ -192,7 +192,7 @@ class Engine:
         self._report_so_far()
 
     def _report_so_far(self) -> None:
-        known = with_nodes(self._cluster, self._so_far, self._session.settings, self._session.local_node)
+        known = with_nodes(self._cluster, self._so_far, self._session.local_node)
         self._events.put_nowait(NodesSoFar(known))
 
     async def _work(self) -> None:

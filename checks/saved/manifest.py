@@ -59,6 +59,13 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     """ISO 8601, with the zone of the node."""
     is_redacted: bool = False
     members: dict[str, Member]
+    sha256: str = ""
+    """The checksum of the manifest without this field; empty in files of racwire 0.2.0."""
+
+    def sealed(self) -> Manifest:
+        """Return the manifest with its checksum."""
+        plain = msgspec.structs.replace(self, sha256="")
+        return msgspec.structs.replace(self, sha256=hashlib.sha256(msgspec.json.encode(plain)).hexdigest())
 
 
 class _Format(msgspec.Struct, frozen=True):
@@ -73,7 +80,7 @@ def encode(manifest: Manifest) -> bytes:
 def decode(data: bytes, path: object) -> Manifest:
     """Decode the manifest of the file `path`.
 
-    Raises SavedError where it is no manifest of this format, or was written by a newer racwire.
+    Raises SavedError where it is no manifest of this format, is damaged, or was written by a newer racwire.
     """
     try:
         found = msgspec.json.decode(data, type=_Format).format
@@ -85,6 +92,8 @@ def decode(data: bytes, path: object) -> Manifest:
         raise foreign(path) from None
     if manifest.format != FORMAT:
         raise foreign(path)
+    if manifest.sha256 and manifest != manifest.sealed():
+        raise damaged(path)
     return manifest
 
 

@@ -92,7 +92,7 @@ def _write(file: sqlite3.Connection, report: Report, data: bytes, traffic: Recor
         is_redacted=report.is_redacted,
         members=members,
     )
-    file.execute("INSERT INTO manifest (body) VALUES (?)", (encode(manifest).decode(),))
+    file.execute("INSERT INTO manifest (body) VALUES (?)", (encode(manifest.sealed()).decode(),))
     file.execute("COMMIT")
 
 

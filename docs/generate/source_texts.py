@@ -21,7 +21,7 @@ _REASONS = frozenset({"Unknown", "NotGathered", "NotAsked", "UnreadNode"})
 """Classes of facts whose text says why something is not known."""
 _NOT_FOR_PEOPLE = re.compile(
     r"compile|match|fullmatch|search|find|finditer|findall|sub|r?split|\w+swith|remove\w+|r?partition|replace|strip|str[fp]time|pack|"
-    r"unpack|import_module|getattr|get|query\w*|index|count|encode|exception|debug|warning|\w+_class|NewType|Kind"
+    r"unpack|import_module|getattr|get|query\w*|index|count|encode|exception|debug|warning|\w+_class|NewType|\w*Kind"
 )
 """Calls whose arguments are patterns, keys or names; and `Kind`, whose texts are listed with their check."""
 _NOT_TEXTS = re.compile(r"id|classes|role|style|question|metavar|dest|action|mode|place|tag\w*")

@@ -14,7 +14,7 @@ import pytest
 
 from checks.model.drill_result import DrillOf, PathSilence
 from checks.model.measurement import Measurement
-from checks.rules.silence_causes import TimelineKind, Timer
+from checks.rules.drill_causes import TimelineKind, Timer
 from tests.lab.lab_support import PATIENCE_S, needs_namespaces, needs_nft, ping, run, until
 from tests.lab.practice_command import Practice
 from tests.support.switch_cuts import Cut, SwitchPort

@@ -35,7 +35,7 @@ from tests.tui.traffic_samples import BEGIN, HOSTILE, cluster_events
 from tests.unit.measurement_support import sizes
 from tui.console.actions import TABS
 from tui.console.export_state import SAVED
-from tui.console.live import of_saved
+from tui.console.past import of_saved
 from tui.text.line import plain
 from tui.text.measurement_lines import measurement_lines
 from tui.text.sanitize import sanitize_lines

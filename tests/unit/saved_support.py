@@ -65,7 +65,7 @@ def with_report(path: Path, data: bytes, /, **manifest: Any) -> Path:
     packed = zlib.compress(data)
     proof.add(("report", (0, packed)))
     body = json.loads(members_of(path)["manifest"])
-    body |= {"members": {"report": msgspec.to_builtins(proof.member)}, **manifest}
+    body |= {"members": {"report": msgspec.to_builtins(proof.member)}, "sha256": "", **manifest}
     with closing(sqlite3.connect(path)) as file:
         file.execute("DELETE FROM report")
         file.execute("INSERT INTO report VALUES (0, ?)", (packed,))

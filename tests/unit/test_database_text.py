@@ -37,10 +37,11 @@ from tests.fixtures.databases import (
     transfers,
 )
 from tests.unit.test_check_any_facts import clusters
+from tui.colours import ROLES
 from tui.screens.database.figures import ms, percent, rate, volume
 from tui.screens.database.lines import DatabaseFacts, page_of, sections_of
 from tui.screens.database.live_source import LiveFigures, live_of, pairs_of
-from tui.text.line import ROLES, plain, width_of
+from tui.text.line import plain, width_of
 
 NOON = 1_763_640_000.0
 

