@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from statistics import fmean
 
 from checks.measure.sizes import percentile
 from checks.model.facts import Unknown
 from checks.model.measurement import FlowRound, FlowSummary
 from checks.model.wording import counted
-from checks.traffic.compare.statistics import mann_whitney, mean
+from checks.traffic.compare.statistics import mann_whitney
 
 ALONE, TOGETHER, BESIDE = "alone", "together", "beside"
 QUIET, MIDDLE, BUSY = "quiet", "middle", "busy"
@@ -44,7 +45,7 @@ def flow_round(
         seconds=seconds,
         completed=len(times_ms),
         broken=broken,
-        mean_ms=mean(times_ms) if times_ms else None,
+        mean_ms=fmean(times_ms) if times_ms else None,
         p50_ms=percentile(times_ms, 0.5),
         p95_ms=percentile(times_ms, 0.95),
         p99_ms=percentile(times_ms, 0.99),
@@ -106,14 +107,14 @@ def _summary(rounds: Sequence[FlowRound], alone: Sequence[FlowRound], fullness: 
         company=one.company,
         concurrency=one.concurrency,
         fullness=fullness,
-        link_share=mean(shares) if shares else None,
+        link_share=fmean(shares) if shares else None,
         completed=len(times),
         broken=sum(each.broken for each in rounds),
-        mean_ms=mean(times) if times else None,
+        mean_ms=fmean(times) if times else None,
         p50_ms=percentile(times, 0.5),
         p95_ms=_enough(times, 0.95, _FOR_P95),
         p99_ms=_enough(times, 0.99, _FOR_P99),
-        slowdown=mean(times) / mean(base) if times and base else None,
+        slowdown=fmean(times) / fmean(base) if times and base else None,
         slowdown_p=mann_whitney(before, means) if means and before else None,
         delivered_bps=len(times) * one.size * 8 / seconds if seconds else None,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from statistics import fmean
 
 from checks.model.facts import Database, Unknown
 from checks.model.packet_sizes import USUAL_BLOCK_BYTES
@@ -11,7 +12,6 @@ from checks.predict.fragment_cost import FragmentCost, fragment_costs
 from checks.predict.packet_rates import Flow
 from checks.rules.cache_fusion import BLOCKS_LOST, CR_RECEIVED, CR_SERVED, CURRENT_RECEIVED, CURRENT_SERVED
 from checks.traffic.compare.readings import Rates, Readings, Recorded, Subject, read, short, time_of
-from checks.traffic.compare.statistics import mean
 from checks.traffic.samples import Link
 
 _STRETCHES = 24
@@ -126,7 +126,7 @@ def _statistics(name: str, stretches: Sequence[Mapping[Subject, Rates]], seconds
     """Return the counts of an instance over the measured time, those that every stretch with the instance has."""
     own = [rates for stretch in stretches if (rates := stretch.get(("instance", name)))]
     shared = set.intersection(*(set(rates) for rates in own)) if own else set()
-    return {counter: seconds * mean([rates[counter] for rates in own]) for counter in sorted(shared)}
+    return {counter: seconds * fmean([rates[counter] for rates in own]) for counter in sorted(shared)}
 
 
 def _ping_ms(size: str, instances: Iterable[str], stretches: Sequence[Mapping[Subject, Rates]]) -> float | None:

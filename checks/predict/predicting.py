@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from statistics import fmean
 
 from checks.model.facts import Unknown
 from checks.model.interconnect_load import WireTime
@@ -15,7 +16,7 @@ from checks.predict.packet_rates import Flow, Packets, packets_at, wire_bits
 from checks.predict.prediction import Estimate, NotPredicted, Prediction
 from checks.predict.prioritised_flows import prioritisation_remarks
 from checks.rules.wire_time import WirePath, wire_time
-from checks.traffic.compare.statistics import mean, median_interval
+from checks.traffic.compare.statistics import median_interval
 
 _USUAL_MESSAGE_BYTES = 16_384
 """The default of parallel_execution_message_size (Database Reference)."""
@@ -277,7 +278,7 @@ class _NodePrediction:
         known = [stretch.softirq_s for stretch in self._node.stretches if stretch.softirq_s is not None]
         if not known:
             return self._not_predicted(SOFTIRQ, "The CPU time of soft interrupts was not recorded.")
-        softirq = 100 * mean(known)
+        softirq = 100 * fmean(known)
         likely, low, high = percent_after(softirq, self._packets_now, self._packets_after, self._cost)
         inputs = {"soft interrupts": f"{softirq:.2f} % of a CPU", "packets": self._change_of_packets}
         return Estimate(
@@ -339,7 +340,7 @@ class _NodePrediction:
 
     def _times_until_a_cpu_is_full(self, softirq: Estimate | NotPredicted) -> Estimate | NotPredicted:
         busiest = [one.busiest_softirq for one in self._node.stretches if one.busiest_softirq is not None]
-        share = mean(busiest) if busiest else 0.0
+        share = fmean(busiest) if busiest else 0.0
         if not (share > 0 and self._packets_after):
             return self._not_predicted(_CPU_FULL, "No CPU was seen in soft interrupts.")
         fewer = self._packets_now / self._packets_after
@@ -366,11 +367,11 @@ def _whole(flows: Sequence[Flow]) -> Flow:
     """Return the flow over the whole measured time. Instances may be sampled later than nodes, and less often."""
     blocks = [flow.blocks for flow in flows if flow.blocks is not None]
     return Flow(
-        packets=mean([flow.packets for flow in flows]),
-        bytes_=mean([flow.bytes_ for flow in flows]),
-        fragments=mean([flow.fragments for flow in flows]),
-        datagrams=mean([flow.datagrams for flow in flows]),
-        blocks=mean(blocks) if 2 * len(blocks) >= len(flows) else None,
+        packets=fmean([flow.packets for flow in flows]),
+        bytes_=fmean([flow.bytes_ for flow in flows]),
+        fragments=fmean([flow.fragments for flow in flows]),
+        datagrams=fmean([flow.datagrams for flow in flows]),
+        blocks=fmean(blocks) if 2 * len(blocks) >= len(flows) else None,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from statistics import median
 
 from checks.model.wording import counted
 from checks.traffic.compare.environment import are_alike, environment_of, piece_length, times_longer
@@ -20,7 +21,6 @@ from checks.traffic.compare.metrics import (
 )
 from checks.traffic.compare.readings import Rates, Readings, Recorded, Subject, read, short, time_of
 from checks.traffic.compare.run import ComparedRun, Measured
-from checks.traffic.compare.statistics import median
 
 KIND = "recording"
 _RAMP = 0.8
