@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from checks.measure.flow_figures import ALONE, TOGETHER, flow_round, summaries_of
+from checks.measure.flow_figures import ALONE, TOGETHER, figures_of, summaries_of
 from checks.measure.load_limits import LoadLimits
 from checks.measure.load_plan import PlannedLoad
 from checks.measure.measure_error import MeasureError
@@ -266,18 +266,18 @@ class Mix:
 
     def _round(self, lane: FlowLane, step: FlowStep, number: int, found: dict[str, Any]) -> FlowRound:
         broken = sum(one["broken"] for one in found["lanes"] if one["name"] == lane.name)
-        return flow_round(
+        return FlowRound(
             path=lane.path,
             flow_class=lane.flow_class,
             size=lane.size,
             company=step.company,
             concurrency=step.concurrency,
-            number=number,
+            round=number,
             at=found["at"],
             seconds=found["seconds"],
-            times_ms=[took for _, took in completed(found, lane.name)],
             broken=broken,
             is_towards_here=self._is_towards_here,
+            **figures_of([took for _, took in completed(found, lane.name)]),
         )
 
 

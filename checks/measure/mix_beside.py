@@ -9,7 +9,7 @@ import math
 import random
 from collections.abc import Collection, Sequence
 
-from checks.measure.flow_figures import BESIDE, flow_round, summaries_of
+from checks.measure.flow_figures import BESIDE, figures_of, summaries_of
 from checks.measure.load_limits import LoadLimits
 from checks.measure.load_plan import PlannedLoad
 from checks.measure.measure_error import MeasureError
@@ -119,18 +119,18 @@ class MixBeside:
                 if not times and not broken:
                     continue
                 self._found.append(
-                    flow_round(
+                    FlowRound(
                         path=place,
                         flow_class=lane["name"],
                         size=FLOW_BYTES[lane["name"]],
                         company=BESIDE,
                         concurrency=1,
-                        number=number * int(_ORDER_S) + second,
+                        round=number * int(_ORDER_S) + second,
                         at=at + second,
                         seconds=1.0,
-                        times_ms=times,
                         broken=broken,
                         link_share=testbed.link_use.between(place, at + second, at + second + 1),
+                        **figures_of(times),
                     )
                 )
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from checks.measure.far_end.far_process import FarCounts, FarEnd
+from checks.measure.far_end.far_process import FarCounts, FarEnd, FarEndError
 from checks.measure.link_use import LinkUse
 from checks.measure.load_limits import LoadLimits
 from checks.measure.measure_error import HaltedError
@@ -78,9 +78,14 @@ class Testbed:
         return self._far_ends[path]
 
     async def far_counts(self, path: int) -> FarCounts | None:
-        """Return what the far end of a path counted so far; None where its kernel answers. Raises FarEndError."""
+        """Return what the far end of a path counted so far; None where its kernel answers."""
         far = self._far_ends[path]
-        return None if far is None else await far.counts()
+        try:
+            return None if far is None else await far.counts()
+        except FarEndError as error:
+            self.halt(f"The far end is gone: {error}.", is_harm=False)
+            self.demand_running()
+            raise AssertionError from error
 
     def address(self, path: int) -> dict[str, Any]:
         """Return the fields of an order that name a path and its far end."""

@@ -6,11 +6,12 @@ import random
 from collections.abc import Sequence
 from typing import Any
 
-from checks.measure.flow_figures import flow_round, summaries_of
+from checks.measure.flow_figures import figures_of, summaries_of
 from checks.model.facts import Unknown
 from checks.model.measurement import (
     DrillEvent,
     DrillOf,
+    FlowRound,
     HashDirection,
     HashPort,
     MeasuredHashes,
@@ -162,17 +163,17 @@ def rate(mbps: float = 940.0, **more: Any) -> Measurement:
 
 def mix(small_ms: float = 45.0, **more: Any) -> Measurement:
     rounds = tuple(
-        flow_round(
+        FlowRound(
             path=0,
             flow_class=flow_class,
             size=size,
             company=company,
             concurrency=concurrency,
-            number=number,
+            round=number,
             at=AT + number,
             seconds=5.0,
-            times_ms=[mean * (1 + (flow + number / 5) / 100) for flow in range(-25, 25)],
             broken=0,
+            **figures_of([mean * (1 + (flow + number / 5) / 100) for flow in range(-25, 25)]),
         )
         for flow_class, size, together in (("small", 65_536, small_ms), ("large", 32_000_000, 900.0))
         for company, mean, concurrency in (("alone", together / 10, 1), ("together", together, 2))
