@@ -6,13 +6,13 @@ two nodes take one member, and a member that loses full-size packets stays unsee
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from checks.measure.far_end.far_process import FarCounts
 from checks.measure.load_limits import LoadLimits
 from checks.measure.load_plan import PlannedLoad
 from checks.measure.measure_error import MeasureError
-from checks.measure.testbed import Testbed
+from checks.measure.testbed import Experiment, Testbed
 from checks.model.facts import FlowArrivals, FlowPort, FlowProbe, Flows
 from checks.model.measurement import HashDirection, HashPort, MeasuredHashes, MeasuredPath
 from checks.model.packet_sizes import IP_HEADER, UDP_HEADER, WIRE_BYTES
@@ -28,13 +28,12 @@ _ROUND_S = 0.6
 """Seconds of a round after its sending: an answer has 0.5 s."""
 
 
-class Hashes:
+class Hashes(Experiment):
     """The experiment. `result` has what was measured so far at any time."""
 
     kind = "hashes"
     needs_program = True
-    looks_for: Collection[str] = ("IC-FLOW-002", "IC-FLOW-003")
-    seed = 0
+    looks_for = ("IC-FLOW-002", "IC-FLOW-003")
 
     def __init__(self, ports: int = USUAL_PORTS) -> None:
         """`ports`: source ports of a path and direction. Raises MeasureError."""

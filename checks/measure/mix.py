@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,7 @@ from checks.measure.load_limits import LoadLimits
 from checks.measure.load_plan import PlannedLoad
 from checks.measure.measure_error import MeasureError
 from checks.measure.near_end.tcp_flows import completed, packets_of_flow, wire_bytes_of_flow
-from checks.measure.testbed import Testbed
+from checks.measure.testbed import Experiment, Testbed
 from checks.model.measurement import FlowRound, MeasuredMix, MeasuredPath
 from checks.model.wording import counted, lasting, listed
 
@@ -59,12 +59,11 @@ class FlowLane:
         return f"{self.flow_class} on path {self.path}"
 
 
-class Mix:
+class Mix(Experiment):
     """The experiment. `result` has what was measured so far at any time."""
 
     kind = "mix"
     needs_program = True
-    looks_for: Collection[str] = ()
 
     def __init__(
         self,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from checks.measure.flow_figures import BESIDE, figures_of, summaries_of
 from checks.measure.load_limits import LoadLimits
@@ -15,7 +15,7 @@ from checks.measure.load_plan import PlannedLoad
 from checks.measure.measure_error import MeasureError
 from checks.measure.mix import FLOW_BYTES
 from checks.measure.near_end.tcp_flows import completed, packets_of_flow, wire_bytes_of_flow
-from checks.measure.testbed import Testbed
+from checks.measure.testbed import Experiment, Testbed
 from checks.model.measurement import FlowRound, MeasuredMix, MeasuredPath
 from checks.model.wording import counted
 
@@ -28,12 +28,11 @@ _SPARE = 1.3
 """The mean gap is so much longer than the limit of flows a second asks for, so that no second has more."""
 
 
-class MixBeside:
+class MixBeside(Experiment):
     """The experiment. `result` has what was measured so far at any time."""
 
     kind = "mix"
     needs_program = True
-    looks_for: Collection[str] = ()
 
     def __init__(self, *, seconds: float = 60.0, seed: int = 0) -> None:
         """Raises MeasureError."""

@@ -9,14 +9,14 @@ from __future__ import annotations
 import random
 import time
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from checks.measure.load_limits import LoadLimits, incomplete_bytes
 from checks.measure.load_plan import PlannedLoad
 from checks.measure.measure_error import MeasureError
-from checks.measure.testbed import Testbed
+from checks.measure.testbed import Experiment, Testbed
 from checks.model.facts import Unknown
 from checks.model.measurement import MeasuredPath, MeasuredSizes, SizeRound, SizeSummary
 from checks.model.packet_sizes import IP_HEADER, UDP_HEADER, WIRE_BYTES, fragments_of
@@ -52,12 +52,10 @@ class _Raw:
     rounds: list[SizeRound] = field(default_factory=list)
 
 
-class Sizes:
+class Sizes(Experiment):
     """The experiment. `result` has what was measured so far at any time."""
 
     kind = "sizes"
-    needs_program = False
-    looks_for: Collection[str] = ()
 
     def __init__(
         self,

@@ -1,18 +1,19 @@
-"""The testbed of a running experiment: paths, far ends, the sender, and what stops it."""
+"""An experiment, and the testbed that it runs on: paths, far ends, the sender, and what stops it."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, Protocol
 
 from checks.measure.far_end.far_process import FarCounts, FarEnd, FarEndError
 from checks.measure.link_use import LinkUse
 from checks.measure.load_limits import LoadLimits
+from checks.measure.load_plan import PlannedLoad
 from checks.measure.measure_error import HaltedError
 from checks.measure.near_process import NearProcess, SenderError, SenderHangsError
-from checks.model.measurement import MeasuredPath
+from checks.model.measurement import MeasuredPath, Result
 
 Progress = Callable[[str, int, int], None]
 """Receives what is being sent, and the steps that are done and their number."""
@@ -158,3 +159,23 @@ class Testbed:
         """Wait. Raises HaltedError where nothing more may be sent."""
         await asyncio.sleep(seconds)
         self.demand_running()
+
+
+class Experiment(Protocol):
+    """One kind of measurement. `result` has what was measured so far at any time."""
+
+    kind: str
+    needs_program: bool = False
+    """Whether a program must answer: the kernel's answers to pings are not enough."""
+    seed: int = 0
+    looks_for: Collection[str] = ()
+    """The codes of findings that it looks for itself: they do not refuse it."""
+
+    def plan(self, paths: Sequence[MeasuredPath], limits: LoadLimits) -> PlannedLoad:
+        """Return what will be sent at most. Raises MeasureError."""
+
+    async def run(self, testbed: Testbed) -> None:
+        """Measure until done. Raises HaltedError where it ended early."""
+
+    def result(self) -> Result:
+        """Return what was measured so far."""
