@@ -100,7 +100,6 @@ def load_of(recording: Recorded) -> MeasuredLoad:
             nodes.append(loaded)
         else:
             left_out[node] = loaded
-    networks = cluster.networks if isinstance(cluster.networks, tuple) else ()
     return MeasuredLoad(
         cluster=_name(recording),
         measured_at=recording.header.started_at,
@@ -114,7 +113,7 @@ def load_of(recording: Recorded) -> MeasuredLoad:
         message_bytes=_largest(database, "parallel_execution_message_size"),
         lms_processes=_largest(database, "gcs_server_processes"),
         receive_buffer_bytes=dict(_buffers(recording)),
-        version=6 if any(":" in network.subnet for network in networks) else 4,
+        version=6 if any(":" in network.subnet for network in cluster.read_networks()) else 4,
         statistics={name: _statistics(name, stretches, seconds) for name in sorted(readings.subjects("instance"))},
         small_rtt_ms=_ping_ms("500 B", readings.subjects("pings"), stretches),
         block_rtt_ms=_ping_ms("8 KB", readings.subjects("pings"), stretches),

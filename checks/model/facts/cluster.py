@@ -82,6 +82,10 @@ class Cluster(Fact, frozen=True):
         """Return the nodes that could be read."""
         return () if isinstance(self.nodes, Unknown) else tuple(n for n in self.nodes if isinstance(n, Node))
 
+    def read_networks(self) -> tuple[PrivateNetwork, ...]:
+        """Return the private networks; none where they are not known."""
+        return () if isinstance(self.networks, Unknown) else self.networks
+
     def unread_nodes(self) -> tuple[UnreadNode, ...]:
         """Return the nodes that could not be read."""
         return () if isinstance(self.nodes, Unknown) else tuple(n for n in self.nodes if isinstance(n, UnreadNode))
