@@ -14,7 +14,7 @@ from checks.measure.load_limits import LoadLimits
 from checks.measure.load_plan import PlannedLoad
 from checks.measure.measure_error import MeasureError
 from checks.measure.mix import FLOW_BYTES
-from checks.measure.near_end.tcp_flows import completed, packets_of_flow, wire_bytes_of_flow
+from checks.measure.near_end.tcp_flows import completed, needed_s, packets_of_flow, wire_bytes_of_flow
 from checks.measure.testbed import Experiment, Testbed
 from checks.model.measurement import FlowRound, MeasuredMix, MeasuredPath
 from checks.model.wording import counted
@@ -134,11 +134,7 @@ class MixBeside(Experiment):
                 )
 
     def _gap_s(self, name: str, path: MeasuredPath, limits: LoadLimits) -> float:
-        size, flows_per_s = FLOW_BYTES[name], limits.flows_per_s or 1.0
-        needed_s = max(
-            wire_bytes_of_flow(size, path.mtu) * 8 / limits.bits_per_s(path.speed_mbps),
-            packets_of_flow(size, path.mtu) / limits.packets_per_s,
-        )
-        if needed_s > 1:
+        flow_s = needed_s(FLOW_BYTES[name], path.mtu, limits.bits_per_s(path.speed_mbps), limits.packets_per_s)
+        if flow_s > 1:
             raise MeasureError("These limits are too small for small flows: choose more with --packets or --share.")
-        return max(len(SMALL) / flows_per_s * _SPARE, needed_s / _PART)
+        return max(len(SMALL) / (limits.flows_per_s or 1.0) * _SPARE, flow_s / _PART)

@@ -37,19 +37,19 @@ _BUFFER = 1 << 20
 _LONGEST_WAIT_S = 0.02
 
 
-def segments_of(size: int, mtu: int) -> int:
-    """Return the TCP segments of so many bytes at an MTU."""
-    return max(1, -(-size // (mtu - IP_HEADER[4] - _TCP_HEADER)))
-
-
 def packets_of_flow(size: int, mtu: int) -> int:
     """Return the IP packets of a burst of a flow from its sender, with those that acknowledge its answer."""
-    return segments_of(size, mtu) + _OWN_PACKETS
+    return max(1, -(-size // (mtu - IP_HEADER[4] - _TCP_HEADER))) + _OWN_PACKETS
 
 
 def wire_bytes_of_flow(size: int, mtu: int) -> int:
     """Return the bytes on the wire of a burst of a flow, in its direction, with all headers."""
     return size + packets_of_flow(size, mtu) * (IP_HEADER[4] + _TCP_HEADER + WIRE_BYTES)
+
+
+def needed_s(size: int, mtu: int, bits_per_s: float, packets_per_s: float) -> float:
+    """Return the seconds that a burst of a flow needs at these limits."""
+    return max(wire_bytes_of_flow(size, mtu) * 8 / bits_per_s, packets_of_flow(size, mtu) / packets_per_s)
 
 
 class _Lane:
