@@ -98,8 +98,6 @@ class Testbed:
             "port": None if far is None else far.udp_port,
             "tcp_port": None if far is None else far.tcp_port,
             "token": "" if far is None else far.token,
-            "here": one.source_node,
-            "there": one.target_node,
         }
 
     async def order(self, order: dict[str, Any], seconds: float, *, hangs: str = "") -> dict[str, Any]:

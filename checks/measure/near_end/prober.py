@@ -198,7 +198,6 @@ def drill(order: dict[str, Any], budget: Budget) -> dict[str, Any]:
         "lateness_p99_us": lateness.percentile_us(0.99),
         "lateness_max_us": lateness.percentile_us(1.0),
         "began_ns": begin_ns,
-        "ended_ns": ended_ns,
         "stopped": stopped,
     }
 
