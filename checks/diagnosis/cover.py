@@ -201,8 +201,8 @@ def _entry(
     )
     likely = max(one.likelihood(seen, paths) for one in fit) * _FAR_LESS_LIKELY
     fit = [one for one in fit if one.likelihood(seen, paths) >= likely]
-    fit.sort(key=lambda one: (one not in table[mine], -one.fit, len(one.place.nodes), one.cause.code, one.place.text))
-    return tuple({(one.cause.code, one.place.text): one for one in reversed(fit)}.values())[::-1]
+    fit.sort(key=lambda one: (one not in table[mine], -one.fit, len(one.place.nodes), one.cause.code, one.at))
+    return tuple({(one.cause.code, one.at): one for one in reversed(fit)}.values())[::-1]
 
 
 def _is_narrow(one: Candidate, code: str) -> bool:

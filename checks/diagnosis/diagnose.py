@@ -20,7 +20,7 @@ from checks.diagnosis.exclusion import not_found
 from checks.diagnosis.predict import LostPaths, inferred, stated
 from checks.diagnosis.seen import Loss, Seen
 from checks.model.facts import Cluster
-from checks.model.finding import FAULTS, PROBLEMS, Finding, Key, Status
+from checks.model.finding import FAULTS, PROBLEMS, Finding, Key, Status, by_place
 from checks.model.hypothesis import Diagnosis, Footprint, How, Hypothesis, LossAccount, Standing, Together
 from checks.model.observation import Fate
 from checks.model.wording import listed
@@ -181,7 +181,7 @@ def _rank(entry: _Entry, accounts: Sequence[LossAccount]) -> tuple[object, ...]:
         min((step.effect.rank for f in entry.shown for step in f.next if step.is_change), default=0),
         len(entry.lead.place.nodes) or 99,
         entry.lead.cause.code,
-        entry.lead.place.text,
+        entry.lead.at,
     )
 
 
@@ -243,7 +243,7 @@ def _costs_nothing(seen: Seen, entry: _Entry) -> bool:
 
 
 def _keys(seen: Seen, findings: Iterable[Finding]) -> tuple[Key, ...]:
-    return tuple(seen.key(f) for f in sorted(findings, key=lambda f: (f.status.gravity, f.code, f.title)))
+    return tuple(seen.key(f) for f in sorted(findings, key=by_place))
 
 
 def _headline(seen: Seen, entry: _Entry, entries: Sequence[_Entry]) -> str:

@@ -8,7 +8,15 @@ from dataclasses import dataclass
 from checks.events.cluster_event import EventKind, EventPlace
 from checks.events.event_book import EventBook
 from checks.model.finding import Status
-from checks.rules.live_events import TOGETHER_S, allowed_delay_s, clock_jumped, is_silent, silence_status, stood_still
+from checks.rules.live_events import (
+    TOGETHER_S,
+    allowed_delay_s,
+    clock_jumped,
+    clock_status,
+    is_silent,
+    silence_status,
+    stood_still,
+)
 from checks.traffic.samples import Gap, GapCause, InstanceSample, NodeSample
 from checks.traffic.source_id import BY_RACWIRE, DATABASE, SourceId, SourceKind
 
@@ -173,7 +181,7 @@ class Answers:
             place = EventPlace(long[0], sample.node)
             self._moment(EventKind.NO_SAMPLES, place, silence_status(), long[1], long[1] - long[0])
         if before is not None and clock_jumped(by_s := sample.at - before - sample.seconds):
-            self._moment(EventKind.CLOCK_JUMP, EventPlace(before, sample.node), Status.WARN, sample.at, by_s)
+            self._moment(EventKind.CLOCK_JUMP, EventPlace(before, sample.node), clock_status(), sample.at, by_s)
         elif before is not None and self._round > 1 and stood_still(sample.seconds, self.usual_s):
             self._long = before, sample.at
             return

@@ -12,6 +12,8 @@ from checks.model.command_effect import effect_of
 from checks.model.effect import Effect
 from checks.model.facts.base import MissingRight, Unknown
 from checks.model.observation import Observation
+from checks.model.own_command import OwnCommand
+from checks.model.shell_command import shell
 
 
 class Status(StrEnum):
@@ -53,6 +55,10 @@ class NextStep(msgspec.Struct, frozen=True, omit_defaults=True):
     """Whether the step changes the cluster: racwire marks it as a step for the safe-change procedure only."""
     effect: Effect = Effect.READS
     """What the step does to a running cluster: the worst of its commands, or what a step without commands states."""
+    own: tuple[OwnCommand, ...] = ()
+    """racwire's commands about the open change or experiment, typed after `commands`."""
+    only_verifies: bool = False
+    """Whether the step says nothing but to verify again, for which a screen has a key."""
 
     def __post_init__(self) -> None:
         worst = max(self.effect, effect_of(self.commands), key=lambda effect: effect.rank)
@@ -71,12 +77,12 @@ def step_for(right: MissingRight) -> NextStep:
     return NextStep(f"Missing right: {right.needed}.{script}", right.commands, right.where)
 
 
-def fix_first(*checks: str) -> NextStep:
-    """Return the step that runs checks again, once what their findings name is repaired."""
-    if not checks:
-        return NextStep("Fix the cause named above.")
-    these = "this check" if len(checks) == 1 else "these checks"
-    return NextStep(f"Fix the cause named above, then run {these} again.", (f"racwire check {' '.join(checks)}",))
+def check_again(*checks: str) -> NextStep:
+    """Return the step that runs checks again after the repair of what stood in their way."""
+    which = "this check" if len(checks) == 1 else "these checks"
+    return NextStep(
+        f"Fix the cause named above, then run {which} again.", (shell("racwire check {checks}", checks=checks),)
+    )
 
 
 def name_the_networks(subnets: Sequence[str] = ()) -> NextStep:
@@ -178,17 +184,33 @@ def worst_first(findings: list[Finding]) -> list[Finding]:
     return sorted(findings, key=lambda f: (bool(f.waived) or f.status not in PROBLEMS, f.status.gravity))
 
 
+def by_place(finding: Finding) -> tuple[object, ...]:
+    """Return a key for sorting: the worst first, then by code and place. The title comes last: of findings that differ
+    in nothing else, it only decides which is printed first."""
+    ways = [
+        (
+            seen.what,
+            seen.network,
+            seen.nodes,
+            seen.nic,
+            [(g.networks or (), g.senders or (), g.receivers or ()) for g in seen.legs],
+        )
+        for seen in finding.observed
+    ]
+    return finding.status.gravity, finding.code, finding.network, finding.nodes, ways, finding.title
+
+
 Key = tuple[str, str, str, tuple[str, ...], int]
 """Check, code, network, nodes, and a number where a run has several of them."""
 
 
 def keyed(findings: Iterable[Finding]) -> Iterator[tuple[Key, Finding]]:
-    """Yield each finding with its key. Findings of one kind and place are numbered, the worst first, then by title: the
-    order in which checks ended has no influence."""
+    """Yield each finding with its key. Findings of one kind and place are numbered, the worst first, then by what they
+    saw: the order in which checks ended has no influence."""
     every = tuple(findings)
     seen: Counter[tuple[str, str, str, tuple[str, ...]]] = Counter()
     keys: dict[int, Key] = {}
-    for number, finding in sorted(enumerate(every), key=lambda one: (one[1].status.gravity, one[1].title)):
+    for number, finding in sorted(enumerate(every), key=lambda one: by_place(one[1])):
         what = (finding.check, finding.code, finding.network, finding.nodes)
         keys[number] = (*what, seen[what])
         seen[what] += 1

@@ -20,7 +20,7 @@ from checks.model.facts import (
     Unknown,
     UnreadNode,
 )
-from checks.model.finding import Finding, NextStep, Status, step_for
+from checks.model.finding import Finding, NextStep, Status, check_again, step_for
 from checks.run.engine_findings import INTERRUPTED, NOT_GATHERED
 from checks.sources import grid_commands
 
@@ -248,7 +248,7 @@ def _first_step(findings: Sequence[Finding]) -> tuple[NextStep, ...]:
         step
         for finding in own_first
         for step in finding.next
-        if step.commands and not step.is_change and step.commands != (f"racwire check {finding.check}",)
+        if step.commands and not step.is_change and step.commands != check_again(finding.check).commands
     )[:1]
 
 

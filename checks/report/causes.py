@@ -129,7 +129,7 @@ def further_entries(report: Report, causes: Sequence[ReportEntry]) -> tuple[Repo
             findings=(alike.finding,),
             likewise=alike.others,
             because=_reasons_of(report.diagnosis, alike.finding, is_unexplained=id(alike.finding) in unexplained),
-            next=tuple(s for s in alike.next if not is_rerun(s, (alike.finding, *alike.others))) or alike.next,
+            next=tuple(step for step in alike.next if not is_rerun(step, *alike.checks)) or alike.next,
         )
         for alike in grouped_by_reason(left)
     )

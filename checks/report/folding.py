@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from checks.model.finding import Finding, NextStep, Status, fix_first
+from checks.model.finding import Finding, NextStep, Status, check_again
 from checks.model.wording import few
 
 _NAMED = 2
@@ -27,6 +27,11 @@ class Alike(msgspec.Struct, frozen=True):
     def is_not_gathered(self) -> bool:
         """Whether each of several checks says only that the facts that it needs could not be gathered."""
         return bool(self.others) and _is_not_gathered(self.finding)
+
+    @property
+    def checks(self) -> tuple[str, ...]:
+        """The checks of all of them."""
+        return tuple(dict.fromkeys(finding.check for finding in (self.finding, *self.others)))
 
     @property
     def found_by(self) -> tuple[str, ...]:
@@ -91,10 +96,9 @@ def skipped_in_short(skipped: Iterable[tuple[Finding, Sequence[str]]]) -> dict[s
     return {f"{few(checks, _NAMED)} ({reason})": len(checks) for reason, checks in of_reason.items()}
 
 
-def is_rerun(step: NextStep, findings: Iterable[Finding]) -> bool:
-    """Return whether a step only runs the checks of some findings again after a repair."""
-    checks = dict.fromkeys(finding.check for finding in findings)
-    return step in (fix_first(), fix_first(*checks), *map(fix_first, checks))
+def is_rerun(step: NextStep, *checks: str) -> bool:
+    """Return whether a step runs these checks again."""
+    return step.commands == check_again(*checks).commands
 
 
 def _lacked(finding: Finding) -> object:
@@ -112,24 +116,19 @@ def _reason(finding: Finding) -> object:
 
 
 def _next_of_all(findings: Sequence[Finding]) -> tuple[NextStep, ...]:
-    """The next steps of findings with one reason, each once; one command runs all their checks again."""
-    steps: dict[NextStep, None] = {}
+    """The next steps of findings with one reason: of those with the same commands at the same place the one that says
+    most; one command runs all their checks again."""
+    steps: dict[object, NextStep] = {}
     is_again = False
     for finding in findings:
         for step in finding.next:
-            if step.commands == (f"racwire check {finding.check}",) or is_rerun(step, findings):
+            if is_rerun(step, finding.check):
                 is_again = True
-            elif not any(_is_part_of(step, other) for other in steps):
-                steps = {other: None for other in steps if not _is_part_of(other, step)} | {step: None}
-    if is_again:
-        steps[fix_first(*dict.fromkeys(finding.check for finding in findings))] = None
-    return tuple(steps)
-
-
-def _is_part_of(step: NextStep, other: NextStep) -> bool:
-    """Whether the other step has the same commands at the same place, and a text that starts with this one's text."""
-    is_same = (step.commands, step.where) == (other.commands, other.where)
-    return bool(step.commands) and is_same and other.text.startswith(step.text)
+            else:
+                what = (step.commands, step.where) if step.commands else step
+                steps[what] = max(step, steps.get(what, step), key=lambda one: len(one.text))
+    again = (check_again(*dict.fromkeys(finding.check for finding in findings)),) if is_again else ()
+    return (*steps.values(), *again)
 
 
 def _of_several(number: int, finding: Finding) -> str:

@@ -16,6 +16,7 @@ from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 import msgspec
 
 from checks.model.settings import Settings
+from checks.model.shell_command import shell
 from checks.model.wording import continued, listed
 from checks.run.directories import config_directory
 
@@ -44,7 +45,8 @@ def load_settings(named: str | None, environ: Mapping[str, str] = os.environ) ->
     except (FileNotFoundError, NotADirectoryError):
         if not explicit:
             return Settings()
-        raise SettingsError(f"{path} does not exist; `racwire settings > {path}` writes a template.") from None
+        write = shell("racwire settings > {file}", file=str(path))
+        raise SettingsError(f"{path} does not exist; `{write}` writes a template.") from None
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise SettingsError(f"{path} could not be read: {why}; specify another file with --settings FILE.") from error

@@ -36,7 +36,7 @@ from tests.tui.traffic_samples import BEGIN, HOSTILE, cluster_events
 from tests.unit.measurement_support import sizes
 from tui.console.actions import TABS
 from tui.console.export_state import SAVED
-from tui.console.live import of_saved
+from tui.console.past import of_saved
 from tui.text.line import plain
 from tui.text.measurement_lines import measurement_lines
 from tui.text.sanitize import sanitize_lines
@@ -48,10 +48,7 @@ NOW = datetime.fromisoformat("2026-11-23T17:00:00+01:00")
 
 async def report_of(facts: Cluster) -> Report:
     """Return the report of a run on such a cluster."""
-    run = engine(facts, tuple(discover()))
-    async for _ in run.events():
-        pass
-    return msgspec.structs.replace(run.report(), saved_at=SAVED_AT)
+    return msgspec.structs.replace(await engine(facts, tuple(discover())).run(), saved_at=SAVED_AT)
 
 
 async def saved_file(directory: Path, facts: Cluster, events: Sequence[Event] = ()) -> Path:

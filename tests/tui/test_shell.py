@@ -31,7 +31,7 @@ from tui.console import main_screens
 from tui.console.actions import HELP, QUIT, TABS
 from tui.console.app import ConsoleApp
 from tui.console.app_state import News
-from tui.console.live import of_recording
+from tui.console.past import of_recording
 from tui.screens.base import ConsoleScreen
 from tui.screens.checks.screen import ChecksScreen
 from tui.screens.palette import PaletteScreen

@@ -26,7 +26,7 @@ from tests.tui.driving import concluded, shown
 from tests.tui.traffic_driving import Console, console
 from tests.tui.traffic_samples import BEGIN, HOSTILE, cluster_events, hostile_events, node_sample
 from tui.console import background_recorder
-from tui.console.live import of_recording
+from tui.console.past import of_recording
 from tui.screens.traffic import screen, time_keys
 from tui.screens.traffic.screen import TrafficScreen
 from tui.text.sanitize import sanitize_lines

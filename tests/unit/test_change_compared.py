@@ -2,7 +2,7 @@
 
 import msgspec
 
-from checks.change.session.recording_evidence import reason_once
+from checks.change.session.recording_facts import reason_once
 from checks.model.facts import Changing, RecordingsCompared
 from checks.traffic.compare.comparison import Shift
 from tests.unit.change_gate_support import found
@@ -14,7 +14,7 @@ def test_an_inconclusive_comparison_prints_the_command_that_may_settle_it():
     open_ = RecordingsCompared(summary=(), open=("The load was not the same.",))
     now = msgspec.structs.replace(cluster(), changing=Changing(compared=open_))
     (finding,) = found("comparison", now, standing_at("compare"))
-    lines = [line for remedy in finding.next for line in remedy.commands]
+    lines = [line for remedy in finding.next for line in (*remedy.commands, *(own.line() for own in remedy.own))]
     record = next(line for line in lines if line.startswith("racwire record"))
     assert "--force" in record
     assert record.replace(" --force", "") in PLAN.step("compare").commands[0].lines

@@ -38,10 +38,11 @@ from tests.fixtures.databases import (
     transfers,
 )
 from tests.unit.test_check_any_facts import clusters
+from tui.colours import ROLES
 from tui.screens.database.figures import ms, percent, rate, volume
 from tui.screens.database.lines import DatabaseFacts, page_of, sections_of
 from tui.screens.database.live_source import LiveFigures, live_of, pairs_of
-from tui.text.line import ROLES, plain, width_of
+from tui.text.line import plain, width_of
 
 NOON = 1_763_640_000.0
 
@@ -350,7 +351,7 @@ events = st.one_of(
 
 
 @given(clusters(), st.lists(events, max_size=6), st.integers(20, 200))
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 def test_no_line_is_wider_than_the_screen_for_any_facts(built, progress, width):
     timeline = Timeline()
     timeline.add(progress)

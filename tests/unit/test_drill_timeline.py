@@ -11,7 +11,7 @@ from checks.measure.drill.drill_subject import DrillSubject
 from checks.measure.drill.node_changes import NodeState, Watched, changes, parse_state, parse_timers
 from checks.model.facts import AlertLog, LogKind, LogLine, NodeLogs
 from checks.model.measurement import MeasuredPath
-from checks.rules.silence_causes import TimelineKind
+from checks.rules.drill_causes import TimelineKind
 from checks.traffic.samples import Gap, InstanceSample
 from checks.traffic.source_id import DATABASE
 

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from checks.measure.harm_signs import EVERY_S, HarmSigns, QuietPath, most_silence_s
+from checks.measure.harm_signs import EVERY_S, HarmSigns, QuietPath
 from checks.measure.load_refusals import failing_paths, load_refusals, standing_refusals
 from checks.measure.preparing import name_of
 from checks.model.facts import NodeSetup, Unknown, UnreadNode
 from checks.model.finding import Finding, Status
 from checks.model.measurement import MeasuredPath
-from checks.model.settings import ClusterSettings, Settings
+from checks.rules.load_harm import most_silence_s
 from checks.traffic.samples import CpuTime, Gap, InstanceSample, InterfaceCounts, NodeSample
 from checks.traffic.source_id import DATABASE, SourceId
 from tests.fixtures import clusters
@@ -155,10 +155,9 @@ def test_what_runs_on_the_nodes_must_be_known_where_it_decides() -> None:
 
 
 def test_the_settings_name_a_cluster_whose_clusterware_is_down() -> None:
-    settings = Settings(cluster=ClusterSettings(name="prod"))
     up = clusters.cluster(2)
-    assert name_of(up, settings) != "prod"
-    assert name_of(replace(up, clusterware=Unknown("It is down.")), settings) == "prod"
+    assert name_of(up, "prod") != "prod"
+    assert name_of(replace(up, clusterware=Unknown("It is down.")), "prod") == "prod"
 
 
 # --- silence ----------------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 
 from checks.model.facts import Unknown
-from checks.model.finding import PROBLEMS, Finding, Key, NextStep, Status, Waived, fix_first, keyed
+from checks.model.finding import PROBLEMS, Finding, Key, NextStep, Status, Waived, check_again, keyed
 from checks.model.hypothesis import Diagnosis, Footprint, How, Hypothesis, LossAccount, Place, Standing, Together
 from checks.model.report import Report, make_report
 from checks.model.traffic import Traffic
@@ -232,10 +232,10 @@ def test_the_account_that_no_cause_explains_is_with_the_loss():
 
 def test_a_node_that_could_not_be_read_is_one_entry_without_the_step_that_runs_checks_again():
     reason = Unknown("ssh asked for a password.")
-    again = fix_first(finding("T-1", Status.UNKNOWN).check)
+    titles = {code: f"rac2 could not be read ({code})." for code in ("T-1", "T-2", "T-3")}
     unread = [
-        finding(code, Status.UNKNOWN, title=f"rac2 could not be read ({code}).", lacks=(reason,), next=(LOOK, again))
-        for code in ("T-1", "T-2", "T-3")
+        finding(code, Status.UNKNOWN, title=title, lacks=(reason,), next=(LOOK, check_again(f"check-{code}")))
+        for code, title in titles.items()
     ]
     (entry,) = further_entries(of(unread), ())
     assert len(entry.likewise) == 2

@@ -12,7 +12,7 @@ from checks.traffic.timeline import Timeline
 from tests.fixtures.reports import black_hole, report_of
 from tui.console.app_state import FeedState
 from tui.console.export_state import stem_of
-from tui.console.live import Past
+from tui.console.past import Past
 from tui.screens.report.lines import samples_text
 from tui.text.line import plain
 from tui.widgets.header_text import header_line

@@ -100,6 +100,8 @@ def _open_recording(path: Path, settings: Settings) -> int:
 
 def summary(path: Path, recording: Recording) -> str:
     """The contents of a recording, on one screen. Raises RecordingError where it cannot be read."""
+    from checks.model.shell_command import shell
+
     header, span = recording.header, recording.span()
     lines = [
         f"{path}  {size_of(path.stat().st_size)}",
@@ -112,8 +114,8 @@ def summary(path: Path, recording: Recording) -> str:
         "",
         *_sources(recording.tallies()),
         "",
-        f"Next      racwire watch {path}   (JSON lines)",
-        f"          racwire compare BEFORE {path}",
+        shell("Next      racwire watch {file}   (JSON lines)", file=str(path)),
+        shell("          racwire compare BEFORE {file}", file=str(path)),
     ]
     return "\n".join(sanitize_lines(" ".join(line.splitlines())) for line in lines)
 

@@ -16,7 +16,7 @@ from checks.traffic.source_id import SourceKind
 from checks.whole_files import OutputError, OutputFile, write_whole
 from tui.cli.durations import size_of
 from tui.console.export_state import SAVED, SAVED_ENDING, new_name, stem_of
-from tui.console.takeaway import short
+from tui.text.home_path import short
 
 if TYPE_CHECKING:
     from checks.traffic.recording import Header, Recording

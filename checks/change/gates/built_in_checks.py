@@ -22,11 +22,12 @@ from functools import wraps
 
 import msgspec
 
-from checks.change.gates.gate import VERIFY, GateContext
+from checks.change.gates.gate import GateContext
 from checks.change.plan.change_plan import KnownWarning
 from checks.model.check import Check
 from checks.model.facts import Activity, Cluster, Database
 from checks.model.finding import Finding, NextStep, Status
+from checks.model.own_command import VERIFY
 from checks.model.wording import listed
 from checks.rules.instance_pings import is_sure_to_ping
 
@@ -60,11 +61,11 @@ _NETWORKS_DIFFER = "IC-MTU-007"
 _LEFT_OUT = ("history",)
 """Groups of facts that no gate uses: reading AWR takes long, and AWR shows the time before the change."""
 NOTHING_PASSED = {
-    "IC-LOST-003": ("0 blocks", "no block passed between {}"),
-    "IC-PING-006": ("0 pings", "no ping was answered between {}"),
+    "IC-LOST-003": ("received_blocks", "no block passed between {}"),
+    "IC-PING-006": ("pings", "no ping was answered between {}"),
     "IC-PING-007": ("", "no ping was answered between {}"),
 }
-"""Codes of findings without a measurement: the start of their subject if there was none, and the gate's text."""
+"""Codes of findings without a measurement: which of their values is 0 if there was none, and the gate's text."""
 
 
 def as_gate(check: Check) -> Check:
@@ -80,9 +81,9 @@ def as_gate(check: Check) -> Check:
 
 def _measured(finding: Finding, cluster: Cluster) -> Finding:
     """Return the finding; as UNKNOWN if nothing was measured although several nodes have open instances."""
-    start, text = NOTHING_PASSED.get(finding.code, ("", ""))
+    measured, text = NOTHING_PASSED.get(finding.code, ("", ""))
     open_at = _open_instances(cluster)
-    if not text or not finding.subject.startswith(start) or len(set(open_at.values())) < 2:
+    if not text or finding.data.get(measured, 0) != 0 or len(set(open_at.values())) < 2:
         return finding
     seconds = cluster.activity.seconds if isinstance(cluster.activity, Activity) else 0.0
     if finding.code == "IC-PING-006" and not is_sure_to_ping(seconds):
@@ -92,7 +93,9 @@ def _measured(finding: Finding, cluster: Cluster) -> Finding:
         status=Status.UNKNOWN,
         title=f"Nothing was measured: {text.format(listed(open_at))} in {seconds:.0f} s.",
         subject="nothing measured",
-        next=(NextStep("Allow the applications to connect, and verify again while the database is busy.", (VERIFY,)),),
+        next=(
+            NextStep("Allow the applications to connect, and verify again while the database is busy.", own=(VERIFY,)),
+        ),
     )
 
 

@@ -17,8 +17,8 @@ from checks.traffic.timeline import Track
 from tui.cli.durations import size_of
 from tui.console.app_state import FeedState
 from tui.console.export_state import ExportState, NotWritten, ReportState, Written
-from tui.console.takeaway import short
 from tui.text.finding_lines import role_of
+from tui.text.home_path import short
 from tui.text.line import Line, fitted, hanging, sanitize_line
 from tui.widgets.units import clock
 

@@ -1,0 +1,92 @@
+"""Which events a cluster has, as data without words: in generated runs, and in recordings of racwire 0.2.0."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from checks.events.cluster_event import ClusterEvent
+from checks.events.watching import events_in
+from checks.traffic.instances import UpInstances
+from checks.traffic.recording import Recording
+from checks.traffic.samples import Event, Gap, InstanceSample
+from tests.unit.events_support import BAD, Change, facts, is_bad, lost_at, run, with_counts, without
+
+_GOLDEN = Path(__file__).parents[1] / "golden" / "v0_2_0"
+_RECORDINGS = ("before.rec", "loss.rec", "reboot.rec")
+
+
+def generated(change: Change) -> Callable[[], Iterator[Event]]:
+    return lambda: run(130, change)
+
+
+def _hangs(at: float, item: Event) -> Event | None:
+    """An instance that hangs, and the others whose queries wait for it."""
+    if not isinstance(item, InstanceSample) or not is_bad(at):
+        return item
+    if at < BAD.start + 14:
+        return None
+    cause = "" if item.number == 2 else "instance prod2"
+    return Gap(item.source, item.at, "prod2 did not answer in time.", cause) if at == BAD.start + 14 else None
+
+
+def _at_once(at: float, item: Event, source: str, gap: Callable[[Event], Gap]) -> Event | None:
+    if getattr(item, "source", "") != source or not is_bad(at):
+        return item
+    return gap(item) if at == BAD.start else None
+
+
+def _is_down(at: float, item: Event) -> Event | None:
+    up = UpInstances()
+    up._listed = {1, 3}
+    return _at_once(at, item, "instance prod2", lambda of: Gap(of.source, of.at, up.why_missing(2, "prod2")))
+
+
+def _is_an_alias(at: float, item: Event) -> Event | None:
+    reason = "rac3 is another name of rac1: racwire samples this node as rac1."
+    return _at_once(at, item, "node rac3", lambda of: Gap(of.source, of.at, reason))
+
+
+def _is_unread(at: float, item: Event) -> Event | None:
+    reason = "rac2: The node could not be read: Permission denied."
+    return _at_once(at, item, "node rac2", lambda of: Gap(of.source, of.at, reason))
+
+
+def _drops(at: float, item: Event) -> Event:
+    return with_counts(item, RcvbufErrors=900, eth2={"rx_dropped": 700}) if is_bad(at) and _is_of(item) else item
+
+
+def _is_of(item: Event) -> bool:
+    return getattr(item, "source", "") == "node rac2" and hasattr(item, "counters")
+
+
+def recorded(file: str) -> Callable[[], Iterator[Event]]:
+    def items() -> Iterator[Event]:
+        with closing(Recording.open(_GOLDEN / file)) as recording:
+            yield from recording.events()
+
+    return items
+
+
+RUNS: dict[str, Callable[[], Iterator[Event]]] = {
+    "lost blocks": generated(lost_at(1, 3)),
+    "drops": generated(_drops),
+    "silent nodes": generated(without("node rac2", "node rac3")),
+    "an instance that hangs": generated(_hangs),
+    "an instance that is down": generated(_is_down),
+    "a node with two names": generated(_is_an_alias),
+    "a node that is not read": generated(_is_unread),
+    **{file: recorded(file) for file in _RECORDINGS},
+}
+
+
+def of_run(name: str) -> list[object]:
+    """Return each event as it changed, without its reason."""
+    return [_of(event) for event in events_in(RUNS[name](), facts())]
+
+
+def _of(event: ClusterEvent) -> object:
+    return replace(event, reason=""), bool(event.reason), event.is_silence
