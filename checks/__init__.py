@@ -1,13 +1,14 @@
 """The checks of an Oracle RAC interconnect, and the public names that the author of a check imports.
 
-A check needs only `from checks import Cluster, Kind, NextStep, Status, check`; CONTRIBUTING.md has a complete example.
+A check needs only `from checks import Cluster, NextStep, PassKind, WarnKind, check`; CONTRIBUTING.md has a complete
+example.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from checks.model.check import Check, Kind, check
+    from checks.model.check import Check, FailKind, InfoKind, Kind, PassKind, SkippedKind, UnknownKind, WarnKind, check
     from checks.model.facts import (
         Cluster,
         Interface,
@@ -20,27 +21,35 @@ if TYPE_CHECKING:
         Verdict,
     )
     from checks.model.finding import Finding, NextStep, Status, Table
+    from checks.model.shell_command import shell
 
 __all__ = [
     "Check",
     "Cluster",
+    "FailKind",
     "Finding",
+    "InfoKind",
     "Interface",
     "Kind",
     "NextStep",
     "Node",
+    "PassKind",
     "PathProbe",
     "Port",
     "PrivateNetwork",
+    "SkippedKind",
     "Status",
     "Table",
     "Unknown",
+    "UnknownKind",
     "UnreadNode",
     "Verdict",
+    "WarnKind",
     "check",
+    "shell",
 ]
 
-_MODULES = ("checks.model.check", "checks.model.finding", "checks.model.facts")
+_MODULES = ("checks.model.check", "checks.model.finding", "checks.model.facts", "checks.model.shell_command")
 
 
 def __getattr__(name: str) -> Any:

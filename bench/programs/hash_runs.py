@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from bench.programs.turns import carry_out, limits_for
-from checks.measure.bench import Bench
 from checks.measure.hashes import Hashes
+from checks.measure.testbed import Testbed
 
 
 class HashesAgain(Hashes):
@@ -24,7 +24,7 @@ class HashesAgain(Hashes):
         self._number_of_runs = runs
         self.runs: list[list[dict[str, Any]]] = []
 
-    async def run(self, bench: Bench) -> None:
+    async def run(self, bench: Testbed) -> None:
         """Measure until done."""
         for _ in range(self._number_of_runs):
             before = len(self.result().directions)

@@ -39,7 +39,7 @@ def main() -> int:
 
 def _counting(timeline: Timeline, events: Iterable[Event]) -> None:
     events = list(events)
-    _counts.update(event.source for event in events if not isinstance(event, Gap | Links))
+    _counts.update(str(event.source) for event in events if not isinstance(event, Gap | Links))
     _add(timeline, events)
 
 

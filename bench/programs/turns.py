@@ -15,13 +15,13 @@ from typing import Any, cast
 
 import msgspec
 
-from checks.measure.bench import Bench
 from checks.measure.load_limits import HARD, LoadLimits
 from checks.measure.load_plan import agree
 from checks.measure.measuring import measure
 from checks.measure.preparing import Experiment, WantedPaths, prepare
 from checks.measure.rate import Rate
 from checks.measure.sizes import Sizes, percentile
+from checks.measure.testbed import Testbed
 from checks.run.settings_file import load_settings
 
 Order = dict[str, Any]
@@ -53,7 +53,7 @@ class SizesInTurns(Sizes):
     async def run(self, bench: Any) -> None:
         """Measure until done."""
         self.turns = []
-        await super().run(cast(Bench, Turns(bench, self._turn)))
+        await super().run(cast(Testbed, Turns(bench, self._turn)))
 
     async def _turn(self, order: Order, found: Order) -> None:
         if order["order"] != "exchange" or order["rate"]:
@@ -82,7 +82,7 @@ class RateInTurns(Rate):
     async def run(self, bench: Any) -> None:
         """Measure until done."""
         self.turns = []
-        await super().run(cast(Bench, Turns(bench, self._turn)))
+        await super().run(cast(Testbed, Turns(bench, self._turn)))
 
     def _planned(self, paths: Any, limits: LoadLimits) -> Any:
         return (step for step in super()._planned(paths, limits) if step.protocol == "tcp")

@@ -10,7 +10,7 @@ from math import ceil, erfc, exp, fsum, log, sqrt
 
 from checks.diagnosis.cause import Cause, Fit
 from checks.diagnosis.seen import PROBES, RARE, Loss, Pair, Seen, Sent, pair_of
-from checks.model.finding import FAULTS, Finding, Status
+from checks.model.finding import Finding, Status
 from checks.model.hypothesis import Footprint, How, Place, Standing
 from checks.model.observation import Fate, Observation
 from checks.model.traffic import SMALL, Traffic
@@ -277,11 +277,6 @@ class Candidate:
             or not self.place.nodes
             or not set(finding.nodes).isdisjoint((*self.place.nodes, *self.place.to))
         )
-
-    @property
-    def shows_gravity(self) -> int:
-        """The gravity of its worst own finding."""
-        return min((f.status.gravity for f in self.shown if f.status in FAULTS), default=99)
 
 
 def _whole(share: float, kinds: Mapping[object, tuple[int, int]]) -> float:

@@ -10,8 +10,8 @@ from checks.model.facts import PathProbe, PrivateNetwork, Unknown
 from checks.model.finding import FAULTS
 from checks.model.hypothesis import Place
 from checks.rules.below_nics import Below, below
-from checks.rules.silence import hears_alone
 from checks.rules.tunnels import STANDARD_MTU, missing_bytes, mtu_below, tunnels_of
+from checks.rules.unanswered_pings import hears_alone
 
 HAIP_VANISHES = "IC-HAIP-010"
 """The finding about HAIP addresses of which the private addresses of the same ports answer."""

@@ -8,16 +8,20 @@ from dataclasses import dataclass
 from checks.events.cluster_event import EventKind, EventPlace
 from checks.events.event_book import EventBook
 from checks.model.finding import Status
-from checks.rules.live_events import TOGETHER_S, allowed_delay_s, clock_jumped, is_silent, silence_status, stood_still
-from checks.traffic.samples import BY_RACWIRE, Gap, InstanceSample, NodeSample
+from checks.rules.live_events import (
+    TOGETHER_S,
+    allowed_delay_s,
+    clock_jumped,
+    clock_status,
+    is_silent,
+    silence_status,
+    stood_still,
+)
+from checks.traffic.samples import Gap, GapCause, InstanceSample, NodeSample
+from checks.traffic.source_id import BY_RACWIRE, DATABASE, SourceId, SourceKind
 
 _FADING = 0.99
 """How much of the longest delay of a source counts after one more sample."""
-_DATABASE = "database"
-_ANOTHER_NAME = " is another name of "
-"""In the reason of a gap of `peer_stream.SameNodeError`: the node answers under its other name."""
-_DOWN = " is down: "
-"""In the reason of a gap of `instances.UpInstances`, of an instance that V$ACTIVE_INSTANCES does not list."""
 
 
 @dataclass
@@ -35,8 +39,8 @@ class _Source:
     """How late its samples are."""
     reason: str = ""
     """The reason of the gap after the last sample."""
-    caused_by: str = ""
-    """The other source that is the cause of that gap; empty where it is this one."""
+    caused_by: SourceId | None = None
+    """The other source that is the cause of that gap; None where it is this one."""
     stands: EventKind | None = None
     """The event that lasts here."""
 
@@ -46,8 +50,8 @@ class Answers:
 
     def __init__(self, book: EventBook) -> None:
         self._book = book
-        self._sources: dict[str, _Source] = {}
-        self._never: dict[str, str] = {}
+        self._sources: dict[SourceId, _Source] = {}
+        self._never: dict[SourceId, str] = {}
         self._round = 0
         self.local = ""
         """The node that racwire runs on: it is the one whose samples tell the time."""
@@ -58,29 +62,29 @@ class Answers:
         """Start and end of the last sample, where it was much longer than those before."""
 
     @property
-    def sampled(self) -> list[str]:
+    def sampled(self) -> list[SourceId]:
         """The sources that delivered samples."""
         return list(self._sources)
 
     @property
-    def never(self) -> dict[str, str]:
+    def never(self) -> dict[SourceId, str]:
         """The sources that delivered nothing so far, with the reasons."""
         return dict(self._never)
 
     def rename(self, local: str) -> None:
         """Use the name of racwire's own node. Its samples bear that name from now on."""
         if local != self.local:
-            self._sources.pop(f"node {self.local}", None)
+            self._sources.pop(SourceId.node(self.local), None)
             self.local = local
 
     def see(self, sample: NodeSample | InstanceSample) -> None:
         """Take a sample, whatever it counts."""
-        is_local = sample.source == f"node {self.local}"
+        is_local = sample.source == SourceId.node(self.local)
         self._round += is_local
         source, now_s = self._sources.get(sample.source), self._book.now_s
         self._never.pop(sample.source, None)
         if isinstance(sample, InstanceSample):
-            self._never.pop("database", None)
+            self._never.pop(DATABASE, None)
         if source is None:
             source = _Source(_place(sample), sample.seconds, sample.at, now_s, self._round)
             self._sources[sample.source] = source
@@ -93,28 +97,28 @@ class Answers:
             source.delay_s = max(_FADING * source.delay_s, min(waited_s, 4 * sample.seconds) - sample.seconds, 0.0)
         source.place, source.interval_s = _place(sample), sample.seconds
         source.last_at, source.last_s = sample.at, now_s
-        source.round, source.reason, source.caused_by = self._round, "", ""
+        source.round, source.reason, source.caused_by = self._round, "", None
         if isinstance(sample, NodeSample) and is_local:
             self._see_clock(sample)
             self.look()
 
     def see_gap(self, gap: Gap) -> None:
         """Take the reason why a source has no samples from now on."""
-        if gap.source == f"node {self.local}":
+        if gap.source == SourceId.node(self.local):
             self._local_at = None
         source = self._sources.get(gap.source)
         if source is None:
-            if not gap.source.startswith(("pairs", "latency")) and _ANOTHER_NAME not in gap.reason:
+            if gap.source.kind not in (SourceKind.PAIRS, SourceKind.LATENCY) and gap.cause is not GapCause.ALIAS:
                 self._never[gap.source] = gap.reason
             return
-        if _ANOTHER_NAME in gap.reason:
+        if gap.cause is GapCause.ALIAS:
             del self._sources[gap.source]
             self._end(source, gap.at)
             return
         source.reason, source.caused_by = gap.reason, gap.caused_by
-        if source.stands is EventKind.DATABASE_SILENT and gap.caused_by != _DATABASE:
+        if source.stands is EventKind.DATABASE_SILENT and gap.caused_by != DATABASE:
             self._end(source, gap.at)  # which instance delays the query is known now
-        if source.stands is None and gap.source.startswith("instance ") and _DOWN in gap.reason:
+        if source.stands is None and gap.cause is GapCause.INSTANCE_DOWN:
             self._stand(source, EventKind.INSTANCE_DOWN)
         elif source.stands is not None:
             key = EventPlace(gap.at).key if source.stands is EventKind.DATABASE_SILENT else source.place.key
@@ -124,11 +128,12 @@ class Answers:
     def look(self) -> None:
         """Find the sources that have not delivered for too long."""
         for name, source in self._sources.items():
-            if name != f"node {self.local}":
+            if name != SourceId.node(self.local):
                 self._look(source)
 
     def _look(self, source: _Source) -> None:
-        if source.stands is not None or source.caused_by.startswith(("instance ", BY_RACWIRE)):
+        by = source.caused_by
+        if source.stands is not None or (by and by.kind in (SourceKind.INSTANCE, SourceKind.RACWIRE)):
             return
         is_instance, waited_s = bool(source.place.instance), self._book.now_s - source.last_s
         allowed_s = allowed_delay_s(source.delay_s, is_instance and not source.reason)
@@ -176,7 +181,7 @@ class Answers:
             place = EventPlace(long[0], sample.node)
             self._moment(EventKind.NO_SAMPLES, place, silence_status(), long[1], long[1] - long[0])
         if before is not None and clock_jumped(by_s := sample.at - before - sample.seconds):
-            self._moment(EventKind.CLOCK_JUMP, EventPlace(before, sample.node), Status.WARN, sample.at, by_s)
+            self._moment(EventKind.CLOCK_JUMP, EventPlace(before, sample.node), clock_status(), sample.at, by_s)
         elif before is not None and self._round > 1 and stood_still(sample.seconds, self.usual_s):
             self._long = before, sample.at
             return

@@ -19,6 +19,7 @@ from checks.rules.lost_blocks import counts_falsely, share_status
 from checks.rules.nic_counts import FaultyNic, LossEnds, NicFault, PrivateNic, faults_of
 from checks.rules.node_counts import NodeCounts, counts_by, datagram_status, overflow_status, reassembly_status
 from checks.traffic.samples import InstanceSample, Link, NodeSample, PairsSample
+from checks.traffic.source_id import SourceId
 
 _KERNEL_COUNTERS = (
     "Ip.ReasmReqds",
@@ -109,12 +110,12 @@ class CountedTroubles:
         self.database: Database | None = None
         self._book = book
         self._places = places
-        self._windows: dict[tuple[str, str], _Window] = {}
+        self._windows: dict[tuple[SourceId, str], _Window] = {}
         """Of each source and interface; of the kernel and of an instance under the empty name."""
         self._hosts: dict[int, str] = {}
         """The node of each instance by its number."""
 
-    def forget(self, source: str) -> None:
+    def forget(self, source: SourceId) -> None:
         """Drop the samples of a source before a time without samples."""
         for key in [key for key in self._windows if key[0] == source]:
             del self._windows[key]

@@ -8,7 +8,7 @@ from checks.events.cluster_event import EventKind, EventPlace
 from checks.events.event_book import EventBook
 from checks.model.facts import Cluster, Unknown
 from checks.model.finding import FAULTS, Status
-from checks.model.networks import layers_below, nics_of
+from checks.model.networks import layers_of, nics_of
 from checks.rules.link_states import layer_mtu_status, link_status, mtu_status, speed_status
 from checks.traffic.samples import Link, Links
 
@@ -45,7 +45,7 @@ class PrivatePlaces:
                 if node is None or top is None:
                     continue
                 found, lowest = self._of_facts.setdefault(port.node, {}), set(nics_of(cluster, port))
-                for name in (top.name, *(lower.name for _, lower, _ in layers_below(node, top))):
+                for name in (layer.name for layer in layers_of(node, top)):
                     found.setdefault(name, PrivatePlace(network.name, name in lowest, name == top.name))
 
     def know(self, links: Links) -> None:

@@ -21,6 +21,7 @@ from checks.traffic.samples import (
     NodeSample,
     PairsSample,
 )
+from checks.traffic.source_id import SourceId
 
 _CLOCK_BACK_S = 5.0
 """Samples of several sources are not in order of time to the second; a time further back is another clock."""
@@ -55,13 +56,13 @@ class EventWatch:
         return self._book.lasting
 
     @property
-    def sampled(self) -> list[str]:
-        """The sources (`node rac2`, `instance prod1`) that delivered samples."""
+    def sampled(self) -> list[SourceId]:
+        """The sources that delivered samples."""
         return self._answers.sampled
 
     @property
-    def never_seen(self) -> dict[str, str]:
-        """The sources (`node rac2`, `database`) that delivered no sample so far, with the reasons."""
+    def never_seen(self) -> dict[SourceId, str]:
+        """The sources that delivered no sample so far, with the reasons."""
         return self._answers.never
 
     def follow(self, cluster: Cluster) -> None:

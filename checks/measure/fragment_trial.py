@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from checks.measure.bench import Bench
 from checks.measure.far_end.far_process import FarEnd, FarEndError
 from checks.measure.load_limits import incomplete_bytes
 from checks.measure.load_plan import LoadPlan
@@ -12,6 +11,7 @@ from checks.measure.load_refusals import LoadRefusal
 from checks.measure.measure_error import HaltedError, MeasureError
 from checks.measure.near_end.incomplete import memory_in_use
 from checks.measure.near_end.messages import ACKNOWLEDGE, ECHO, PULL
+from checks.measure.testbed import Testbed
 from checks.model.measurement import MeasuredPath
 from checks.model.packet_sizes import IP_HEADER, UDP_HEADER, USUAL_BLOCK_BYTES, WIRE_BYTES, fragments_of
 from checks.model.wording import counted
@@ -22,7 +22,9 @@ trials. Ours."""
 _CODE = "ME-LOAD-012"
 
 
-async def try_fragments(plan: LoadPlan, here: str, bench: Bench, far_ends: Sequence[FarEnd]) -> tuple[LoadRefusal, ...]:
+async def try_fragments(
+    plan: LoadPlan, here: str, testbed: Testbed, far_ends: Sequence[FarEnd]
+) -> tuple[LoadRefusal, ...]:
     """Return why nothing may be sent in fragments: what a node holds already, or what was lost. Raises MeasureError.
 
     `here`: this node. `far_ends`: also those that only hold the lock: they look at the memory of their node.
@@ -32,12 +34,12 @@ async def try_fragments(plan: LoadPlan, here: str, bench: Bench, far_ends: Seque
     try:
         used = {here: memory_in_use(), **{far.node: (await far.counts()).fragment_bytes for far in far_ends}}
         full = tuple(_full(node, own) for node, own in used.items() if own > plan.rooms[node].stop_bytes)
-        return full or await _lost(plan, bench)
+        return full or await _lost(plan, testbed)
     except (FarEndError, HaltedError) as error:
         raise MeasureError(str(error)) from None
 
 
-async def _lost(plan: LoadPlan, bench: Bench) -> tuple[LoadRefusal, ...]:
+async def _lost(plan: LoadPlan, testbed: Testbed) -> tuple[LoadRefusal, ...]:
     for number, path in enumerate(plan.paths):
         for kind in (ECHO,) if path.far_end == "kernel" else (ACKNOWLEDGE, PULL):
             nodes = {ECHO: (path.source_node, path.target_node), ACKNOWLEDGE: (path.target_node,)}.get(
@@ -45,10 +47,10 @@ async def _lost(plan: LoadPlan, bench: Bench) -> tuple[LoadRefusal, ...]:
             )
             size = _size(path)
             packets = fragments_of(size, path.mtu)
-            found = await bench.order(
+            found = await testbed.order(
                 {
                     "order": "exchange",
-                    **bench.address(number),
+                    **testbed.address(number),
                     "size": size,
                     "train": 1,
                     "kind": kind,
@@ -62,7 +64,7 @@ async def _lost(plan: LoadPlan, bench: Bench) -> tuple[LoadRefusal, ...]:
                 },
                 plan.limits.whole_s,
             )
-            bench.demand_running()
+            testbed.demand_running()
             if found["lost"]:
                 return (_missing(path, kind, size, found["sent"]),)
     return ()

@@ -1,8 +1,8 @@
 """The signs at which a measurement stops: what the live samples of nodes and instances show.
 
-Counters that grew already before the measurement are no signs, unless they grow three times as fast: the plan then says
-so, and the operator sends although the cluster loses something (`--although-loaded`). Received packets that a NIC drops
-are a sign where they are more than strays: Linux counts each BPDU and LLDP frame of a switch as dropped.
+Counters that grew already before the measurement are no signs, unless they grow faster: the plan then says so, and the
+operator sends although the cluster loses something (`--although-loaded`). Received packets that a NIC drops are a sign
+where they are more than strays: Linux counts each BPDU and LLDP frame of a switch as dropped.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from collections import defaultdict, deque
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
-from checks.model.facts import Cluster, Unknown
 from checks.model.wording import counted
 from checks.rules.cache_fusion import BLOCKS_LOST
-from checks.rules.nic_counts import exceeds_strays
+from checks.rules.load_harm import RECENT_S, is_busy_too_long, is_harm
 from checks.traffic.samples import Gap, InstanceSample, NodeSample
+from checks.traffic.source_id import DATABASE, SourceId, SourceKind
 
 _COUNTERS = {
     "Ip.ReasmFails": "failed reassembly",
@@ -37,14 +37,6 @@ _PLURALS = {
 }
 EVERY_S = 0.2
 """Seconds between two pings of a path, which show that it still carries something."""
-_USUAL_MISSCOUNT_S = 30.0
-_LEAST_S = 3 * EVERY_S
-_STAYS_S = 10.0
-"""Seconds for which CPUs must be busy to be a sign of harm in a drill."""
-_WORSE = 3.0
-"""How much faster than before a counter must grow to be a sign, where it grew before."""
-_RECENT_S = 5.0
-"""Seconds over which such a counter is summed up: one that grows once a second stands still in most samples."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +64,7 @@ class HarmSigns:
         self._is_drill = is_drill
         self._busy_s: dict[str, float] = defaultdict(float)
         self._before: dict[str, float] = defaultdict(float)
-        self._before_s: dict[str, float] = defaultdict(float)
+        self._before_s: dict[SourceId, float] = defaultdict(float)
         self._strays: set[str] = set()
         self._recent: dict[str, deque[tuple[float, int]]] = defaultdict(deque)
         """The end and the count of each sample of the last seconds, by counter."""
@@ -103,13 +95,13 @@ class HarmSigns:
         if isinstance(event, NodeSample) and event.cpu is not None and event.cpu.total_s and not self.sign:
             busy = 1 - event.cpu.idle_s / event.cpu.total_s
             self._busy_s[event.node] = self._busy_s[event.node] + event.seconds if busy > self._most_cpu else 0.0
-            if self._busy_s[event.node] > (_STAYS_S if self._is_drill else 0.0):
+            if is_busy_too_long(self._busy_s[event.node], is_drill=self._is_drill):
                 self.sign = f"{event.node}: its CPUs were {busy:.0%} busy, over the limit of {self._most_cpu:.0%}."
-        if isinstance(event, Gap) and event.source.startswith("node ") and not (self.sign or self._is_drill):
-            self.sign = f"{event.source.removeprefix('node ')} can no longer be watched: {event.reason}"
+        if isinstance(event, Gap) and event.source.kind is SourceKind.NODE and not (self.sign or self._is_drill):
+            self.sign = f"{event.source.name} can no longer be watched: {event.reason}"
         if (
             isinstance(event, Gap)
-            and event.source == "database"
+            and event.source == DATABASE
             and self.has_instances
             and not (self.sign or self._is_drill)
         ):
@@ -118,21 +110,16 @@ class HarmSigns:
 
     def losses_before(self) -> list[str]:
         """Return the counters that grew before the measurement, by name."""
-        return [
-            name
-            for name, count in self._before.items()
-            if exceeds_strays(int(count), _RECENT_S) or (count and name not in self._strays)
-        ]
+        return [name for name, count in self._before.items() if is_harm(int(count), has_strays=name in self._strays)]
 
     def _is_sign(self, loss: _Loss, event: NodeSample | InstanceSample) -> bool:
         recent = self._recent[loss.key]
         recent.append((event.at, loss.count))
-        while recent[0][0] <= event.at - _RECENT_S:
+        while recent[0][0] <= event.at - RECENT_S:
             recent.popleft()
         total = sum(count for _, count in recent)
         usual = self._before[loss.key] / self._before_s[event.source] if self._before[loss.key] else 0.0
-        is_more = total > usual * _RECENT_S * _WORSE
-        return is_more and (not loss.has_strays or exceeds_strays(total, _RECENT_S))
+        return is_harm(total, usual, has_strays=loss.has_strays)
 
     def _losses(self, event: NodeSample | InstanceSample) -> Iterator[_Loss]:
         """Yield each counter of losses that grew."""
@@ -155,13 +142,6 @@ class HarmSigns:
 
 def _counted(count: int, noun: str) -> str:
     return f"{count:,} {_PLURALS[noun]}" if count != 1 and noun in _PLURALS else counted(count, noun)
-
-
-def most_silence_s(cluster: Cluster) -> float:
-    """Return the seconds of silence that are a sign of harm: a tenth of misscount, of 30 s where it is not known."""
-    clusterware = cluster.clusterware
-    misscount = Unknown("") if isinstance(clusterware, Unknown) else clusterware.misscount_s
-    return max(_LEAST_S, (_USUAL_MISSCOUNT_S if isinstance(misscount, Unknown) else misscount) / 10)
 
 
 class QuietPath:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from checks.measure.bench import Bench
 from checks.measure.far_end.far_process import FarCounts, FarEndError
 from checks.measure.load_limits import LoadLimits
 from checks.measure.load_plan import PlannedLoad
 from checks.measure.measure_error import MeasureError
+from checks.measure.testbed import Testbed
 from checks.model.facts import FlowArrivals, FlowPort, FlowProbe, Flows
 from checks.model.measurement import HashDirection, HashPort, MeasuredHashes, MeasuredPath
 from checks.model.packet_sizes import IP_HEADER, UDP_HEADER, WIRE_BYTES
@@ -64,51 +64,51 @@ class Hashes:
             peak_bps=max(_wire_bytes(path) * 8 / gap_s for path in paths),
         )
 
-    async def run(self, bench: Bench) -> None:
+    async def run(self, testbed: Testbed) -> None:
         """Measure until done. Raises HaltedError; `result` then has the directions so far."""
-        self._paths = bench.paths
+        self._paths = testbed.paths
         done = 0
-        for number, path in enumerate(bench.paths):
+        for number, path in enumerate(testbed.paths):
             for back in (False, True):
                 way = "from" if back else "to"
-                bench.progress(f"datagrams {way} {path.target_node} on {path.network}", done, 2 * len(bench.paths))
-                await self._measure(bench, number, back)
+                testbed.progress(f"datagrams {way} {path.target_node} on {path.network}", done, 2 * len(testbed.paths))
+                await self._measure(testbed, number, back)
                 done += 1
-        bench.demand_running()
+        testbed.demand_running()
 
     def result(self) -> MeasuredHashes:
         """Return the ports and verdicts so far."""
         size = min((_payload(path) for path in self._paths), default=0)
         return MeasuredHashes(size=size, ports=tuple(self._ports), directions=tuple(self._directions))
 
-    async def _measure(self, bench: Bench, number: int, back: bool) -> None:
-        path = bench.paths[number]
-        before = await self._counts(bench, number)
+    async def _measure(self, testbed: Testbed, number: int, back: bool) -> None:
+        path = testbed.paths[number]
+        before = await self._counts(testbed, number)
         order = {
             "order": "source_ports",
-            **bench.address(number),
+            **testbed.address(number),
             "ports": self._number,
             "rounds": _ROUNDS,
             "size": _payload(path),
             "wire_bytes": _wire_bytes(path),
-            "bits_per_s": bench.limits.bits_per_s(path.speed_mbps),
+            "bits_per_s": testbed.limits.bits_per_s(path.speed_mbps),
             "is_towards_here": back,
         }
-        found = await bench.order(order, self.plan([path], bench.limits).seconds)
-        after = await self._counts(bench, number)
+        found = await testbed.order(order, self.plan([path], testbed.limits).seconds)
+        after = await self._counts(testbed, number)
         if found["stopped"]:
             return  # the ports have not had all their datagrams, so they show nothing
         ports = [HashPort(path=number, is_towards_here=back, **one) for one in found["ports"]]
         self._ports += ports
         self._directions.append(judge_ports(path, ports, before, after))
 
-    async def _counts(self, bench: Bench, number: int) -> FarCounts:
+    async def _counts(self, testbed: Testbed, number: int) -> FarCounts:
         try:
-            counts = await bench.far_counts(number)
+            counts = await testbed.far_counts(number)
         except FarEndError as error:
-            bench.halt(f"The far end is gone: {error}.", is_harm=False)
+            testbed.halt(f"The far end is gone: {error}.", is_harm=False)
             counts = None
-        bench.demand_running()
+        testbed.demand_running()
         assert counts is not None, "hashes needs a program"
         return counts
 

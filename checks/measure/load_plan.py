@@ -12,7 +12,7 @@ from checks.model.facts import Unknown
 from checks.model.fragment_memory import FRAGMENT_SHARE
 from checks.model.measurement import MeasuredPath
 from checks.model.packet_sizes import USUAL_BLOCK_BYTES, fragments_of, wire_bytes_of
-from checks.model.wording import counted, lasting, listed
+from checks.model.wording import lasting, listed
 
 NO_DATABASE = Unknown("no database is connected")
 
@@ -157,8 +157,3 @@ def _bytes(number: int) -> str:
 
 def _rate(bps: float) -> str:
     return f"{bps / 1e9:,.2f} Gb/s" if bps >= 1e9 else f"{bps / 1e6:,.1f} Mb/s"
-
-
-def packets_of(plan: LoadPlan) -> str:
-    """Return a short text of the plan's packets, for a status line."""
-    return counted(plan.load.packets, "packet")

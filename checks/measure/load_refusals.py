@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from checks.change.gates.stack_gates import running_on
 from checks.model.facts import Cluster, Unknown
-from checks.model.finding import Finding, Status
+from checks.model.finding import FAULTS, Finding, Status
 from checks.model.measurement import MeasuredPath
 from checks.model.wording import listed
 from checks.rules.engineered import PLATFORM, engineered_ports
@@ -84,18 +84,10 @@ def why_not_down(cluster: Cluster) -> str:
     return ""
 
 
-PATH_CHECKS = {
-    "df-ping": Status.FAIL,
-    "interfaces": Status.FAIL,
-    "mtu-consistency": Status.FAIL,
-    # What these find loses datagrams of racwire too, and a few hide many.
-    "udp-path": Status.WARN,
-    "fragments": Status.WARN,
-    "reassembly": Status.WARN,
-    "udp-receive-buffers": Status.WARN,
-    "packet-filter": Status.WARN,
-}
-"""The checks that run before a measurement, each with the mildest status that refuses it."""
+_WARNING = ("udp-path", "fragments", "reassembly", "udp-receive-buffers", "packet-filter")
+"""The checks whose warnings refuse a measurement too: it would lose datagrams itself, and a few hide many."""
+PATH_CHECKS = ("df-ping", "interfaces", "mtu-consistency", *_WARNING)
+"""The checks that run before a measurement."""
 
 
 def failing_paths(
@@ -110,8 +102,8 @@ def failing_paths(
     for finding in findings:
         is_of_nodes = not finding.nodes or nodes & set(finding.nodes)
         is_of_networks = not finding.network or finding.network in networks
-        refusing = {Status.FAIL, PATH_CHECKS.get(finding.check, Status.FAIL)}
-        if finding.status in refusing and finding.code not in looks_for and is_of_nodes and is_of_networks:
+        is_refusing = finding.status in FAULTS if finding.check in _WARNING else finding.status is Status.FAIL
+        if is_refusing and finding.code not in looks_for and is_of_nodes and is_of_networks:
             yield LoadRefusal(
                 "ME-LOAD-005", f"{finding.title.rstrip('.')} ({finding.code}): mend that first (`racwire check`)."
             )

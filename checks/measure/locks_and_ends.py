@@ -17,7 +17,7 @@ from checks.measure.measure_error import MeasureError
 from checks.measure.near_process import NearProcess, SenderError
 from checks.measure.preparing import Prepared
 from checks.model.measurement import MeasuredPath
-from checks.model.settings import Settings
+from checks.model.settings import SshSettings
 from checks.sources.nodes.shell import ShellError
 
 _FAR_MARGIN_S = 10.0
@@ -36,7 +36,7 @@ def locked_here() -> Iterator[None]:
 
 
 async def open_far_ends(
-    prepared: Prepared, settings: Settings, stack: AsyncExitStack
+    prepared: Prepared, ssh: SshSettings, stack: AsyncExitStack
 ) -> tuple[list[FarEnd | None], list[FarEnd]]:
     """Open a far end for each path that has one, and one that only holds the lock on each other peer of the plan.
 
@@ -50,7 +50,7 @@ async def open_far_ends(
         own_limits = replace(
             limits, lock=lock, most_fragment_bytes=rooms[node].stop_bytes if in_fragments and node in rooms else 0
         )
-        far = await FarEnd.open(node, settings.ssh, candidates, own, peer, own_limits)
+        far = await FarEnd.open(node, ssh, candidates, own, peer, own_limits)
         stack.push_async_callback(far.close)
         return far
 

@@ -12,11 +12,10 @@ from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
-from checks.measure.bench import Bench, Progress, Sent
 from checks.measure.far_end.far_process import FarEnd
 from checks.measure.far_end.programs import sha256_of
 from checks.measure.fragment_trial import try_fragments
-from checks.measure.harm_signs import EVERY_S, HarmSigns, QuietPath, most_silence_s
+from checks.measure.harm_signs import EVERY_S, HarmSigns, QuietPath
 from checks.measure.link_use import LinkUse
 from checks.measure.load_plan import Consent
 from checks.measure.load_refusals import PATH_CHECKS, LoadRefusal, failing_paths, load_refusals
@@ -24,12 +23,14 @@ from checks.measure.locks_and_ends import locked_here, open_far_ends, open_sende
 from checks.measure.measure_error import HaltedError, MeasureError, NotBegunError
 from checks.measure.preparing import Experiment, Prepared
 from checks.measure.sizes import percentile
+from checks.measure.testbed import Progress, Sent, Testbed
 from checks.model.broken_dependency import error_text
 from checks.model.drill_result import DrillOf
 from checks.model.facts import Unknown
 from checks.model.measurement import MeasuredPath, Measurement
 from checks.model.settings import DatabaseSettings, Settings
 from checks.model.wording import continued
+from checks.rules.load_harm import most_silence_s
 from checks.run.check_discovery import discover
 from checks.run.engine import Engine
 from checks.run.events import RunFinished
@@ -95,20 +96,20 @@ async def measure(
         signs = HarmSigns(_interfaces(prepared.links), settings.measure.most_cpu_percent, is_drill=is_drill)
         watch = await stack.enter_async_context(_Watch.open(prepared, settings, password))
         progress(f"looking for load for {BASELINE_S:.0f} s", 0, 0)
-        loaded = await _unless_stopped(stop, watch.baseline(signs, prepared, settings))
+        loaded = await _unless_stopped(stop, watch.baseline(signs, prepared, settings.measure.loaded_cpu_percent))
         if loaded and not (although_loaded and all(one.is_load for one in loaded)):
             raise RefusedError(loaded)
-        far_ends, holders = await _unless_stopped(stop, open_far_ends(prepared, settings, stack))
+        far_ends, holders = await _unless_stopped(stop, open_far_ends(prepared, settings.ssh, stack))
         sender = await _unless_stopped(stop, open_sender(consent, prepared.links, prepared.cluster.local_node, stack))
-        bench = Bench(plan.paths, far_ends, sender, plan.limits, progress, sent)
+        testbed = Testbed(plan.paths, far_ends, sender, plan.limits, progress, sent)
         watched = [far for far in (*far_ends, *holders) if far is not None]
-        if refused := await _unless_stopped(stop, try_fragments(plan, prepared.cluster.local_node, bench, watched)):
+        if refused := await _unless_stopped(stop, try_fragments(plan, prepared.cluster.local_node, testbed, watched)):
             raise RefusedError(refused)
         # A drill looks at silent paths and nodes that are gone: they are its results.
-        alarms = () if is_drill else _alarms(prepared, watch, bench)
-        halted = await _run(experiment, bench, watch, signs, watched, alarms, stop)
+        alarms = () if is_drill else _alarms(prepared, watch, testbed)
+        halted = await _run(experiment, testbed, watch, signs, watched, alarms, stop)
         await asyncio.gather(sender.close(), *(far.close() for far in watched))
-    late = percentile(bench.lateness_us, 0.99)
+    late = percentile(testbed.lateness_us, 0.99)
     return Measurement(
         cluster=plan.cluster,
         node=prepared.cluster.local_node,
@@ -209,7 +210,7 @@ class _Watch:
                     task.cancel()
                 await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def baseline(self, signs: HarmSigns, prepared: Prepared, settings: Settings) -> list[LoadRefusal]:
+    async def baseline(self, signs: HarmSigns, prepared: Prepared, loaded_cpu_percent: float) -> list[LoadRefusal]:
         """Sample before anything is sent, and return the refusals of a loaded cluster. Raises MeasureError."""
         nodes: dict[str, list[NodeSample]] = defaultdict(list)
         link_use = LinkUse(prepared.links)
@@ -233,19 +234,19 @@ class _Watch:
                 link_use.of_links(),
                 {node: _busy(samples) for node, samples in nodes.items()},
                 signs.losses_before(),
-                settings.measure.loaded_cpu_percent,
+                loaded_cpu_percent,
                 is_beside=prepared.plan.limits.flows_per_s is not None,
             )
         )
 
-    async def overdue(self, nodes: Sequence[str], bench: Bench) -> None:
+    async def overdue(self, nodes: Sequence[str], testbed: Testbed) -> None:
         """Halt where the samples of a node no longer come: what the load does to it is then not seen."""
         began_s = time.monotonic()
         while True:
             for node in nodes:
-                silent_s = time.monotonic() - self.seen_s.get(f"node {node}", began_s)
+                silent_s = time.monotonic() - self.seen_s.get(node, began_s)
                 if silent_s > _OVERDUE_S:
-                    bench.halt(f"{node} has not sent its counters for {silent_s:.0f} s.", is_harm=True)
+                    testbed.halt(f"{node} has not sent its counters for {silent_s:.0f} s.", is_harm=True)
             await asyncio.sleep(_PEERS_S)
 
 
@@ -257,7 +258,7 @@ def _busy(samples: Sequence[NodeSample]) -> float:
 
 async def _run(
     experiment: Experiment,
-    bench: Bench,
+    testbed: Testbed,
     watch: _Watch,
     signs: HarmSigns,
     far_ends: Sequence[FarEnd],
@@ -269,29 +270,29 @@ async def _run(
     async def look() -> None:
         while True:
             event = await watch.events.get()
-            watch.seen_s[event.source if isinstance(event, NodeSample) else ""] = time.monotonic()
-            bench.on_event(event)
+            watch.seen_s[event.node if isinstance(event, NodeSample) else ""] = time.monotonic()
+            testbed.on_event(event)
             if sign := signs.see(event):
-                bench.on_harm(sign)
+                testbed.on_harm(sign)
 
     async def stopped() -> None:
         await stop.wait()
-        bench.halt("The operator stopped it.", is_harm=False)
+        testbed.halt("The operator stopped it.", is_harm=False)
 
     async def ended(far: FarEnd) -> None:
         reason = await asyncio.shield(far.ended)
-        bench.on_far_end(far, f"The far end on {far.node} ended: {continued(reason)}.")
+        testbed.on_far_end(far, f"The far end on {far.node} ended: {continued(reason)}.")
 
     def broke(task: asyncio.Task[None]) -> None:
         if not task.cancelled() and (error := task.exception()) is not None:
-            bench.halt(f"racwire itself failed while it watched: {error_text(error)}.", is_harm=False)
+            testbed.halt(f"racwire itself failed while it watched: {error_text(error)}.", is_harm=False)
 
     tasks = [asyncio.create_task(one) for one in (look(), stopped(), *watches, *map(ended, far_ends))]
     for task in tasks:
         task.add_done_callback(broke)
     try:
-        await experiment.run(bench)
-        bench.demand_running()
+        await experiment.run(testbed)
+        testbed.demand_running()
     except HaltedError as halted:
         return halted
     finally:
@@ -301,12 +302,12 @@ async def _run(
     return None
 
 
-def _alarms(prepared: Prepared, watch: _Watch, bench: Bench) -> tuple[Coroutine[Any, Any, None], ...]:
-    """Return what halts the bench where a path is silent for too long, and where a node no longer sends samples."""
+def _alarms(prepared: Prepared, watch: _Watch, testbed: Testbed) -> tuple[Coroutine[Any, Any, None], ...]:
+    """Return what halts the testbed where a path is silent for too long, and where a node no longer sends samples."""
     most_s = most_silence_s(prepared.cluster)
     return (
-        _watch_for_silence(prepared.paths, most_s, lambda sign: bench.halt(sign, is_harm=True)),
-        watch.overdue([node.name for node in prepared.cluster.read_nodes()], bench),
+        _watch_for_silence(prepared.paths, most_s, lambda sign: testbed.halt(sign, is_harm=True)),
+        watch.overdue([node.name for node in prepared.cluster.read_nodes()], testbed),
     )
 
 

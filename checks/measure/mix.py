@@ -12,12 +12,12 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from checks.measure.bench import Bench
 from checks.measure.flow_figures import ALONE, TOGETHER, flow_round, summaries_of
 from checks.measure.load_limits import LoadLimits
 from checks.measure.load_plan import PlannedLoad
 from checks.measure.measure_error import MeasureError
 from checks.measure.near_end.tcp_flows import completed, packets_of_flow, wire_bytes_of_flow
+from checks.measure.testbed import Testbed
 from checks.model.measurement import FlowRound, MeasuredMix, MeasuredPath
 from checks.model.wording import counted, lasting, listed
 
@@ -135,19 +135,19 @@ class Mix:
                 "flows of two peers at the same time fill its buffer: choose --flows 4."
             )
 
-    async def run(self, bench: Bench) -> None:
+    async def run(self, testbed: Testbed) -> None:
         """Measure until done. Raises HaltedError; `result` then has the rounds so far."""
         chance = random.Random(self.seed)  # noqa: S311 - an order, no secret
-        steps = list(self._steps(bench.paths, bench.limits))
+        steps = list(self._steps(testbed.paths, testbed.limits))
         done = 0
         for number in range(self._rounds):
             chance.shuffle(steps)
             for step in steps:
                 what = listed(dict.fromkeys(lane.flow_class for lane in step.lanes))
-                bench.progress(f"{what} flows, {step.concurrency} at a time", done, len(steps) * self._rounds)
-                await self._measure(bench, step, number, chance.randrange(1 << 30))
+                testbed.progress(f"{what} flows, {step.concurrency} at a time", done, len(steps) * self._rounds)
+                await self._measure(testbed, step, number, chance.randrange(1 << 30))
                 done += 1
-        bench.demand_running()
+        testbed.demand_running()
 
     def result(self) -> MeasuredMix:
         """Return the rounds so far, and their summaries."""
@@ -233,34 +233,34 @@ class Mix:
             return _SMALL_S
         return concurrency * large.size / _large_bytes_per_s(paths[large.path], paths, limits)
 
-    async def _measure(self, bench: Bench, step: FlowStep, number: int, seed: int) -> None:
+    async def _measure(self, testbed: Testbed, step: FlowStep, number: int, seed: int) -> None:
         lanes = [
             {
-                **bench.address(lane.path),
+                **testbed.address(lane.path),
                 "name": lane.name,
                 "size": lane.size,
                 "burst": lane.burst,
                 "gap_s": lane.gap_s,
                 "flows": 1 if lane.flow_class == LARGE else -1,
-                "mtu": bench.paths[lane.path].mtu,
+                "mtu": testbed.paths[lane.path].mtu,
                 "is_from_far_end": self._is_towards_here,
             }
             for lane in step.lanes
             for _ in range(lane.connections)
         ]
         longest_s = step.seconds * 3 + 5
-        found = await bench.order(
+        found = await testbed.order(
             {
                 "order": "flows",
                 "lanes": lanes,
                 "seconds": 0.0 if any(lane["flows"] > 0 for lane in lanes) else step.seconds,
                 "longest_s": longest_s,
-                "bits_per_s": _bits_per_s(bench.paths, bench.limits),
+                "bits_per_s": _bits_per_s(testbed.paths, testbed.limits),
                 "seed": seed,
             },
             longest_s * 2,
         )
-        bench.lateness_us += found["lateness_us"]
+        testbed.lateness_us += found["lateness_us"]
         for lane in step.lanes:
             self._found.append(self._round(lane, step, number, found))
 

@@ -9,13 +9,13 @@ import math
 import random
 from collections.abc import Collection, Sequence
 
-from checks.measure.bench import Bench
 from checks.measure.flow_figures import BESIDE, flow_round, summaries_of
 from checks.measure.load_limits import LoadLimits
 from checks.measure.load_plan import PlannedLoad
 from checks.measure.measure_error import MeasureError
 from checks.measure.mix import FLOW_BYTES
 from checks.measure.near_end.tcp_flows import completed, packets_of_flow, wire_bytes_of_flow
+from checks.measure.testbed import Testbed
 from checks.model.measurement import FlowRound, MeasuredMix, MeasuredPath
 from checks.model.wording import counted
 
@@ -63,53 +63,55 @@ class MixBeside:
             ),
         )
 
-    async def run(self, bench: Bench) -> None:
+    async def run(self, testbed: Testbed) -> None:
         """Measure until done. Raises HaltedError; `result` then has the seconds so far."""
         chance = random.Random(self.seed)  # noqa: S311 - gaps, no secret
         orders = max(1, math.ceil(self._seconds / _ORDER_S))
-        for number in range(orders * len(bench.paths)):
+        for number in range(orders * len(testbed.paths)):
             place = number // orders
-            path = bench.paths[place]
-            bench.progress(f"small flows to {path.target_node} on {path.network}", number, orders * len(bench.paths))
-            await self._measure(bench, place, number, chance.randrange(1 << 30))
-        bench.demand_running()
+            path = testbed.paths[place]
+            testbed.progress(
+                f"small flows to {path.target_node} on {path.network}", number, orders * len(testbed.paths)
+            )
+            await self._measure(testbed, place, number, chance.randrange(1 << 30))
+        testbed.demand_running()
 
     def result(self) -> MeasuredMix:
         """Return the seconds so far, and the summaries of their thirds."""
         rounds = sorted(self._found, key=lambda r: (r.path, SMALL.index(r.flow_class), r.round))
         return MeasuredMix(tuple(rounds), tuple(summaries_of(rounds)))
 
-    async def _measure(self, bench: Bench, place: int, number: int, seed: int) -> None:
-        path = bench.paths[place]
+    async def _measure(self, testbed: Testbed, place: int, number: int, seed: int) -> None:
+        path = testbed.paths[place]
         lanes = [
             {
-                **bench.address(place),
+                **testbed.address(place),
                 "name": name,
                 "size": FLOW_BYTES[name],
                 "burst": FLOW_BYTES[name],
-                "gap_s": self._gap_s(name, path, bench.limits),
+                "gap_s": self._gap_s(name, path, testbed.limits),
                 "flows": -1,
                 "mtu": path.mtu,
                 "is_from_far_end": False,
             }
             for name in SMALL
         ]
-        found = await bench.order(
+        found = await testbed.order(
             {
                 "order": "flows",
                 "lanes": lanes,
                 "seconds": _ORDER_S,
                 "longest_s": _ORDER_S,
-                "bits_per_s": bench.limits.bits_per_s(path.speed_mbps),
+                "bits_per_s": testbed.limits.bits_per_s(path.speed_mbps),
                 "seed": seed,
             },
             _ORDER_S * 2,
         )
-        bench.lateness_us += found["lateness_us"]
+        testbed.lateness_us += found["lateness_us"]
         at: float = found["at"]
         # The samples of the peers come every second: those of the last second come later than its flows.
         if not found["stopped"]:
-            await bench.pause(1.0)
+            await testbed.pause(1.0)
         for lane in found["lanes"]:
             for second in range(math.ceil(found["seconds"])):
                 times = [took for begin, took in completed(found, lane["name"]) if int(begin) == second]
@@ -128,7 +130,7 @@ class MixBeside:
                         seconds=1.0,
                         times_ms=times,
                         broken=broken,
-                        link_share=bench.link_use.between(place, at + second, at + second + 1),
+                        link_share=testbed.link_use.between(place, at + second, at + second + 1),
                     )
                 )
 

@@ -14,7 +14,6 @@ from msgspec.structs import replace
 from checks.change.record.change_journal import ChangeJournalError
 from checks.change.record.journal_files import directory_of
 from checks.change.session.open_here import open_here
-from checks.measure.bench import Bench
 from checks.measure.far_end.programs import (
     KERNEL,
     PERL,
@@ -33,6 +32,7 @@ from checks.measure.load_plan import NO_DATABASE, LoadPlan, PlannedLoad
 from checks.measure.load_refusals import LoadRefusal, standing_refusals
 from checks.measure.measure_error import MeasureError
 from checks.measure.paths_to_measure import instance_paths, paths_to_measure, public_paths
+from checks.measure.testbed import Testbed
 from checks.model.facts import Cluster, Database, NodeSetup, Unknown, UnreadNode
 from checks.model.fragment_memory import FRAGMENT_SHARE, LEAST_FRAGMENT_BYTES, USUAL_FRAGMENT_S
 from checks.model.journal import Journal
@@ -49,6 +49,7 @@ from checks.sources.registry import FAR_ENDS
 from checks.traffic.discovery import find_cluster
 from checks.traffic.feed import Feed
 from checks.traffic.samples import Gap, InstanceSample
+from checks.traffic.source_id import DATABASE
 
 _RUNS = re.compile(r"^run (/.*)$", re.MULTILINE)
 _SETUPS_S = 30.0
@@ -71,7 +72,7 @@ class Experiment(Protocol):
     def plan(self, paths: Sequence[MeasuredPath], limits: LoadLimits) -> PlannedLoad:
         """Return what will be sent at most. Raises MeasureError."""
 
-    async def run(self, bench: Bench) -> None:
+    async def run(self, testbed: Testbed) -> None:
         """Measure. Raises HaltedError where it ended early."""
 
     def result(self) -> Result:
@@ -163,7 +164,7 @@ async def prepare(
     answering = {path.target_node for path in chosen if path.far_end != KERNEL}
     holders = {node: one.candidates for node, one in found.items() if node not in answering}
     plan = LoadPlan(
-        name_of(cluster, settings),
+        name_of(cluster, settings.cluster.name),
         experiment.kind,
         chosen,
         load,
@@ -210,11 +211,11 @@ def measuring_elsewhere(found: Mapping[str, PeerFound]) -> Iterator[LoadRefusal]
             yield LoadRefusal("ME-LOAD-009", f"Another measurement runs on {node}: wait for its end.")
 
 
-def name_of(cluster: Cluster, settings: Settings) -> str:
+def name_of(cluster: Cluster, in_settings: str) -> str:
     """Return the name that must be typed: Clusterware's, or where it has none that of the settings; else empty."""
     clusterware = cluster.clusterware
     if isinstance(clusterware, Unknown) or isinstance(clusterware.cluster_name, Unknown):
-        return settings.cluster.name
+        return in_settings
     return clusterware.cluster_name
 
 
@@ -238,7 +239,7 @@ async def _blocks_per_s(cluster: Cluster, settings: Settings, password: Secret |
         ):
             feed.follow(replace(cluster, nodes=()))
             async for event in feed.events():
-                if isinstance(event, Gap) and event.source == "database":
+                if isinstance(event, Gap) and event.source == DATABASE:
                     return Unknown(continued(event.reason).rstrip("."))
                 if isinstance(event, InstanceSample):
                     rate = per_second(received(event.statistics), event.seconds)

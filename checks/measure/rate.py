@@ -11,11 +11,11 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from checks.measure.bench import Bench
 from checks.measure.far_end.far_process import FarCounts, FarEndError
 from checks.measure.load_limits import FEW_LOST, PUBLIC_BPS, STEP_UP_LOSS, LoadLimits, incomplete_bytes
 from checks.measure.load_plan import PlannedLoad
 from checks.measure.measure_error import MeasureError
+from checks.measure.testbed import Testbed
 from checks.model.measurement import MeasuredPath, MeasuredRate, RateStep
 from checks.model.packet_sizes import IP_HEADER, UDP_HEADER, USUAL_BLOCK_BYTES, WIRE_BYTES, fragments_of
 from checks.model.wording import counted
@@ -131,19 +131,19 @@ class Rate:
                     f"{step.share * 100:g} %. More: --share."
                 )
 
-    async def run(self, bench: Bench) -> None:
+    async def run(self, testbed: Testbed) -> None:
         """Measure until done. Raises HaltedError; `result` then has the steps so far."""
-        steps = list(self._planned(bench.paths, bench.limits))
+        steps = list(self._planned(testbed.paths, testbed.limits))
         done = 0
         for number in range(self._rounds):
             for step in steps:
-                bench.progress(_name(step, bench.paths), done, len(steps) * self._rounds)
-                await self._measure(bench, step, number)
+                testbed.progress(_name(step, testbed.paths), done, len(steps) * self._rounds)
+                await self._measure(testbed, step, number)
                 done += 1
-                if self._steps and (why := why_no_more(self._steps[-1], bench.paths)):
-                    bench.halt(why, is_harm=True)
-                    bench.demand_running()
-        bench.demand_running()
+                if self._steps and (why := why_no_more(self._steps[-1], testbed.paths)):
+                    testbed.halt(why, is_harm=True)
+                    testbed.demand_running()
+        testbed.demand_running()
 
     def result(self) -> MeasuredRate:
         """Return the steps so far."""
@@ -179,16 +179,16 @@ class Rate:
         largest = self._shares[-1] * (path.speed_mbps or 1000) * 1e6
         return share / self._shares[-1] * min(largest, cap)
 
-    async def _measure(self, bench: Bench, step: _Step, number: int) -> None:
-        paths = [bench.paths[path] for path in step.paths]
-        mtu = _mtu(step, bench.paths)
+    async def _measure(self, testbed: Testbed, step: _Step, number: int) -> None:
+        paths = [testbed.paths[path] for path in step.paths]
+        mtu = _mtu(step, testbed.paths)
         payload, wire = _sizes(step.protocol, mtu)
-        cap = min(self._cap(bench.paths, path, bench.limits, step.protocol) for path in step.paths)
+        cap = min(self._cap(testbed.paths, path, testbed.limits, step.protocol) for path in step.paths)
         held = incomplete_bytes(payload, mtu) if step.protocol == "udp" else 0
         order: dict[str, Any] = {
             "order": f"{step.protocol}_{'from' if step.is_towards_here else 'to'}",
-            **bench.address(step.paths[0]),
-            "far_ends": [bench.address(path) for path in step.paths],
+            **testbed.address(step.paths[0]),
+            "far_ends": [testbed.address(path) for path in step.paths],
             "payload": payload,
             "wire_bytes": wire,
             "packets": _frames(step.protocol, mtu),
@@ -197,11 +197,11 @@ class Rate:
             "most_bps": cap,
             "seconds": self._step_s,
         }
-        before = await self._counts(bench, step)
+        before = await self._counts(testbed, step)
         at = time.time()
-        found = await bench.order(order, self._step_s + _REST_S)
+        found = await testbed.order(order, self._step_s + _REST_S)
         try:
-            after = await self._counts(bench, step)
+            after = await self._counts(testbed, step)
         except FarEndError:
             return
         self._steps.append(
@@ -221,13 +221,13 @@ class Rate:
             )
         )
 
-    async def _counts(self, bench: Bench, step: _Step) -> FarCounts:
+    async def _counts(self, testbed: Testbed, step: _Step) -> FarCounts:
         """Return the sum of what the far ends of a step counted. After a stop they still answer."""
         try:
-            each = [await bench.far_counts(path) for path in step.paths]
+            each = [await testbed.far_counts(path) for path in step.paths]
         except FarEndError as error:
-            bench.halt(f"The far end is gone: {error}.", is_harm=False)
-            bench.demand_running()
+            testbed.halt(f"The far end is gone: {error}.", is_harm=False)
+            testbed.demand_running()
             raise
         return FarCounts(*(sum(values) for values in zip(*(one for one in each if one is not None), strict=True)))
 

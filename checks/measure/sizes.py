@@ -13,11 +13,11 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from checks.measure.bench import Bench
 from checks.measure.far_end.far_process import FarEndError
 from checks.measure.load_limits import LoadLimits, incomplete_bytes
 from checks.measure.load_plan import PlannedLoad
 from checks.measure.measure_error import MeasureError
+from checks.measure.testbed import Testbed
 from checks.model.facts import Unknown
 from checks.model.measurement import MeasuredPath, MeasuredSizes, SizeRound, SizeSummary
 from checks.model.packet_sizes import IP_HEADER, UDP_HEADER, WIRE_BYTES, fragments_of
@@ -106,30 +106,30 @@ class Sizes:
             most_incomplete_bytes=max(incomplete_bytes(one.size, paths[one.path].mtu) * one.train for one in series),
         )
 
-    async def run(self, bench: Bench) -> None:
+    async def run(self, testbed: Testbed) -> None:
         """Measure until done. Raises HaltedError; `result` then has the rounds so far."""
-        self._paths, self._is_running = bench.paths, True
+        self._paths, self._is_running = testbed.paths, True
         try:
-            await self._run(bench)
+            await self._run(testbed)
         finally:
             self._is_running = False
-        bench.demand_running()
+        testbed.demand_running()
 
-    async def _run(self, bench: Bench) -> None:
+    async def _run(self, testbed: Testbed) -> None:
         chance = random.Random(self.seed)  # noqa: S311 - an order, no secret
-        series = list(self._series(bench.paths, bench.limits))
+        series = list(self._series(testbed.paths, testbed.limits))
         self._raw.update({one: _Raw() for one in series})
-        idle = await bench.order({"order": "idle", "seconds": 1.0}, 1.0)
+        idle = await testbed.order({"order": "idle", "seconds": 1.0}, 1.0)
         idle_share = idle["busy_s"] / 1.0
         done = 0
         for number in range(self._rounds):
             chance.shuffle(series)
             for one in series:
-                path = bench.paths[one.path]
-                bench.progress(
+                path = testbed.paths[one.path]
+                testbed.progress(
                     f"{_name(one)} to {path.target_node} on {path.network}", done, len(series) * self._rounds
                 )
-                await self._measure(bench, one, number, idle_share)
+                await self._measure(testbed, one, number, idle_share)
                 done += 1
 
     def result(self) -> MeasuredSizes:
@@ -162,29 +162,29 @@ class Sizes:
         most = min(by_packets, by_bits)
         return self._seconds(one) * (min(most, one.rate) if one.rate else most) + 1
 
-    async def _measure(self, bench: Bench, one: _Series, number: int, idle_share: float) -> None:
-        path = bench.paths[one.path]
-        before = await self._far_cpu_ns(bench, one.path)
+    async def _measure(self, testbed: Testbed, one: _Series, number: int, idle_share: float) -> None:
+        path = testbed.paths[one.path]
+        before = await self._far_cpu_ns(testbed, one.path)
         at = time.time()
-        found = await bench.order(
+        found = await testbed.order(
             {
                 "order": "exchange",
-                **bench.address(one.path),
+                **testbed.address(one.path),
                 "size": one.size,
                 "train": one.train,
                 "rate": one.rate,
                 "packets": _frames(one.size, path.mtu) * one.train,
                 "wire_bytes": _wire_bytes(one, path.mtu),
-                "bits_per_s": bench.limits.bits_per_s(path.speed_mbps),
+                "bits_per_s": testbed.limits.bits_per_s(path.speed_mbps),
                 "holds": _holds(one, path),
                 "seconds": self._seconds(one),
-                "in_flight": bench.limits.in_flight,
+                "in_flight": testbed.limits.in_flight,
             },
             self._seconds(one),
         )
-        after = await self._far_cpu_ns(bench, one.path)
+        after = await self._far_cpu_ns(testbed, one.path)
         times = found.pop("times_us")
-        bench.lateness_us += found["lateness_us"]
+        testbed.lateness_us += found["lateness_us"]
         answers = len(times)
         there = (after - before) / 1000 if before is not None and after is not None else None
         raw = self._raw[one]
@@ -215,12 +215,12 @@ class Sizes:
             )
         )
 
-    async def _far_cpu_ns(self, bench: Bench, path: int) -> int | None:
+    async def _far_cpu_ns(self, testbed: Testbed, path: int) -> int | None:
         try:
-            counts = await bench.far_counts(path)
+            counts = await testbed.far_counts(path)
         except FarEndError as error:
-            bench.halt(f"The far end is gone: {error}.", is_harm=False)
-            bench.demand_running()
+            testbed.halt(f"The far end is gone: {error}.", is_harm=False)
+            testbed.demand_running()
             return None
         return None if counts is None else counts.cpu_ns
 

@@ -13,7 +13,6 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from checks.measure.bench import Bench
 from checks.measure.load_limits import LoadLimits
 from checks.measure.load_plan import LoadPlan, PlannedLoad
 from checks.measure.load_refusals import LoadRefusal, standing_refusals
@@ -22,6 +21,7 @@ from checks.measure.near_process import NearProcess, SenderError
 from checks.measure.preparing import Prepared, measuring_elsewhere, name_of, open_change, read_more
 from checks.measure.sizes import percentile
 from checks.measure.storage_place import StoragePlace, storage_link, storage_refusals
+from checks.measure.testbed import Testbed
 from checks.model.facts import Cluster
 from checks.model.measurement import MeasuredPath, MeasuredStorage, StorageRound
 from checks.model.settings import Settings
@@ -150,10 +150,10 @@ class Storage:
         assert self.place is not None, "the directory has not been judged"
         return self.place
 
-    async def run(self, bench: Bench) -> None:
+    async def run(self, testbed: Testbed) -> None:
         """Measure until done. Raises HaltedError; `result` then has the passes so far."""
         place = self._known_place
-        opened = await bench.order(
+        opened = await testbed.order(
             {
                 "order": "storage_open",
                 "real": place.real,
@@ -165,30 +165,30 @@ class Storage:
             _LOOK_S,
             hangs=self._hangs,
         )
-        self._demand(opened, bench)
+        self._demand(opened, testbed)
         self._method = opened["method"]
         for number in range(self.rounds):
             for is_write in (True, False):
-                await self._pass(bench, number, is_write)
-        bench.demand_running()
+                await self._pass(testbed, number, is_write)
+        testbed.demand_running()
 
-    async def _pass(self, bench: Bench, number: int, is_write: bool) -> None:
+    async def _pass(self, testbed: Testbed, number: int, is_write: bool) -> None:
         """Go through the file once."""
-        size, done, total = self.file_bytes(bench.limits), 2 * number + (not is_write), 2 * self.rounds
+        size, done, total = self.file_bytes(testbed.limits), 2 * number + (not is_write), 2 * self.rounds
         times: list[float] = []
         offset, seconds, at = 0, 0.0, time.time()
         try:
             while offset < size:
                 rate = f"{offset / seconds / 1e6:,.0f} MB/s " if seconds else ""
-                bench.progress(f"{rate}{'to' if is_write else 'from'} {self._known_place.real}", done, total)
-                found = await bench.order(
+                testbed.progress(f"{rate}{'to' if is_write else 'from'} {self._known_place.real}", done, total)
+                found = await testbed.order(
                     {
                         "order": "storage_transfer",
                         "is_write": is_write,
                         "offset": offset,
                         "end": size,
                         "seconds": _SLICE_S,
-                        "bits_per_s": self.bits_per_s(bench.limits),
+                        "bits_per_s": self.bits_per_s(testbed.limits),
                     },
                     _SLICE_S,
                     hangs=self._hangs,
@@ -196,8 +196,8 @@ class Storage:
                 times += found["times_us"]
                 offset, self._method = found["offset"], found["method"]
                 seconds += found["seconds"]
-                self._demand(found, bench)
-                bench.demand_running()
+                self._demand(found, testbed)
+                testbed.demand_running()
         finally:
             if times:
                 self._found.append(
@@ -212,19 +212,19 @@ class Storage:
                     )
                 )
 
-    def _demand(self, found: dict[str, Any], bench: Bench) -> None:
+    def _demand(self, found: dict[str, Any], testbed: Testbed) -> None:
         """Raise HaltedError where an order met an error of the storage."""
         if error := found.get("error"):
             real = self._known_place.real
             number = found.get("errno")
             if number in (errno.ENOSPC, errno.EDQUOT):
                 what = "The file system" if number == errno.ENOSPC else "The quota of this user"
-                bench.halt(
+                testbed.halt(
                     f"{what} was full after {found['offset'] / 1e6:,.0f} MB in {real}; the file is gone.", is_harm=True
                 )
             else:
-                bench.halt(f"{real}: {error}.", is_harm=number is not None)
-            bench.demand_running()
+                testbed.halt(f"{real}: {error}.", is_harm=number is not None)
+            testbed.demand_running()
 
     @property
     def _hangs(self) -> str:
@@ -271,7 +271,7 @@ async def prepare_storage(
         *standing_refusals(cluster, change=open_change(settings), is_lab=is_lab, link_share=limits.link_share),
         *measuring_elsewhere(found),
     ]
-    plan = LoadPlan(name_of(cluster, settings), experiment.kind, (), load, limits, blocks_per_s)
+    plan = LoadPlan(name_of(cluster, settings.cluster.name), experiment.kind, (), load, limits, blocks_per_s)
     links = (experiment.link,) if experiment.link else ()
     return Prepared(cluster, plan, {}, {}, tuple(refusals), links)
 

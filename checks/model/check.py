@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from inspect import getdoc
+from typing import ClassVar
 
 import msgspec
 
@@ -29,7 +30,8 @@ class PluginError(Exception):
 class Kind:
     """A kind of finding, as `racwire explain CODE` prints it.
 
-    Raises PluginError where the code does not have the form AREA-NAME-001.
+    A subclass declares the status of its findings. Where it depends on what was found, the kind is a plain `Kind`, and
+    a function of `checks/rules` chooses. Raises PluginError where the code does not have the form AREA-NAME-001.
     """
 
     code: str
@@ -38,6 +40,8 @@ class Kind:
     why: str = ""
     """The consequence; the default for each finding of this kind."""
     sources: tuple[str, ...] = ()
+    status: ClassVar[Status | None] = None
+    """The status of a finding that gets no other; None where each gets its own."""
 
     def __post_init__(self) -> None:
         if not _CODE.fullmatch(self.code):
@@ -45,9 +49,9 @@ class Kind:
 
     def finding(
         self,
-        status: Status,
         title: str,
         *,
+        status: Status | None = None,
         subject: str = "",
         seen: Iterable[str] = (),
         expected: Iterable[str] = (),
@@ -64,6 +68,9 @@ class Kind:
     ) -> Finding:
         """Return a finding of this kind; `evidence` has (node, topic) pairs of the journal.
 
+        `status` is from a rule, or SKIPPED or UNKNOWN where the check could not look. Raises PluginError where neither
+        the finding nor the kind has one.
+
         `extent` is the magnitude of the problem with its unit: `(0.5, "% of packets lost")`. Higher is worse. Use a
         share, a rate or a number of things, which does not depend on the length of the measurement. A waiver of the
         finding is lifted when the extent rises, and `racwire diff` reports the change.
@@ -76,6 +83,9 @@ class Kind:
         `observed` has the packets and counters that the finding is about. None is for a finding about a state, which
         was read on `nodes`, or on the network as a whole; an UNKNOWN or SKIPPED finding observed nothing.
         """
+        status = status or self.status
+        if status is None:
+            raise PluginError(f"A finding of {self.code} has no status: the kind declares none.")
         at = tuple(nodes)
         seen_as_data = self._state(status, network, at) if observed is None else tuple(observed)
         missing = tuple(dict.fromkeys(Unknown(fact.reason, fact.right) for fact in lacks))
@@ -105,6 +115,42 @@ class Kind:
         if status in (Status.UNKNOWN, Status.SKIPPED):
             return ()
         return (Observation(fate=Fate.STATE, what=self.code, nodes=nodes, network=network),)
+
+
+class FailKind(Kind):
+    """A kind whose findings are failures."""
+
+    status = Status.FAIL
+
+
+class WarnKind(Kind):
+    """A kind whose findings are warnings."""
+
+    status = Status.WARN
+
+
+class InfoKind(Kind):
+    """A kind whose findings an operator may want to know; none is a problem."""
+
+    status = Status.INFO
+
+
+class PassKind(Kind):
+    """A kind whose findings say that all is as it must be."""
+
+    status = Status.PASS
+
+
+class UnknownKind(Kind):
+    """A kind whose findings say that a fact is not known which decides."""
+
+    status = Status.UNKNOWN
+
+
+class SkippedKind(Kind):
+    """A kind whose findings say that there was nothing to check, or that it was not wanted."""
+
+    status = Status.SKIPPED
 
 
 Judge = Callable[[Cluster], Iterable[Finding]]

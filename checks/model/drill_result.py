@@ -38,7 +38,7 @@ class PathSilence(Fact, frozen=True):
     added_s: float | None = None
     """The part of the silence after the link was back; None where no link came back during it."""
     timer: str = ""
-    """What made the silence last, a word of `checks.rules.silence_causes.Timer`; empty where it is not known."""
+    """What made the silence last, a word of `checks.rules.drill_causes.Timer`; empty where it is not known."""
     standing: str = ""
     """`proved`, `supported` or `unknown`: how well the timeline shows it."""
     cause: str = ""
@@ -54,7 +54,7 @@ class DrillEvent(Fact, frozen=True):
     what: str
     """A clause: `eth2 lost its link`, `169.254.12.7 moved from eth2 to eth1`."""
     kind: str = ""
-    """A word of `checks.rules.silence_causes.TimelineKind`."""
+    """A word of `checks.rules.drill_causes.TimelineKind`."""
     interface: str = ""
     address: str = ""
     detail: str = ""

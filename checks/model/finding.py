@@ -12,6 +12,8 @@ from checks.model.command_effect import effect_of
 from checks.model.effect import Effect
 from checks.model.facts.base import MissingRight, Unknown
 from checks.model.observation import Observation
+from checks.model.own_command import OwnCommand
+from checks.model.shell_command import shell
 
 
 class Status(StrEnum):
@@ -53,6 +55,10 @@ class NextStep(msgspec.Struct, frozen=True, omit_defaults=True):
     """Whether the step changes the cluster: racwire marks it as a step for the safe-change procedure only."""
     effect: Effect = Effect.READS
     """What the step does to a running cluster: the worst of its commands, or what a step without commands states."""
+    own: tuple[OwnCommand, ...] = ()
+    """racwire's commands about the open change or experiment, typed after `commands`."""
+    only_verifies: bool = False
+    """Whether the step says nothing but to verify again, for which a screen has a key."""
 
     def __post_init__(self) -> None:
         worst = max(self.effect, effect_of(self.commands), key=lambda effect: effect.rank)
@@ -74,7 +80,9 @@ def step_for(right: MissingRight) -> NextStep:
 def check_again(*checks: str) -> NextStep:
     """Return the step that runs checks again after the repair of what stood in their way."""
     which = "this check" if len(checks) == 1 else "these checks"
-    return NextStep(f"Fix the cause named above, then run {which} again.", (f"racwire check {' '.join(checks)}",))
+    return NextStep(
+        f"Fix the cause named above, then run {which} again.", (shell("racwire check {checks}", checks=checks),)
+    )
 
 
 def name_the_networks(subnets: Sequence[str] = ()) -> NextStep:

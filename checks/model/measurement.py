@@ -13,6 +13,7 @@ from checks.model.drill_result import DrillEvent as DrillEvent
 from checks.model.drill_result import DrillOf as DrillOf
 from checks.model.drill_result import PathSilence as PathSilence
 from checks.model.facts import Fact, Unknown
+from checks.model.shell_command import shell
 
 FORMAT = 1
 """The version of the format of a result file."""
@@ -349,3 +350,8 @@ class Measurement(Fact, frozen=True, omit_defaults=False):
     def kind(self) -> str:
         """`sizes`, `rate`, `mix`, `hashes`, `storage` or `drill`."""
         return self.result.kind
+
+
+def command_of(kind: str) -> str:
+    """Return the command that makes a result of a kind."""
+    return "racwire drill" if kind == "drill" else shell("racwire measure {kind}", kind=kind)

@@ -160,28 +160,32 @@ def subnets_found(nodes: Iterable[Node]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def layers_below(node: Node, top: Interface) -> Iterator[tuple[str, Interface, bool]]:
-    """Yield the layers below an interface: the relation, the lower interface, and whether the MTUs must be equal."""
+def layers_below(node: Node, top: Interface) -> Iterator[tuple[str, Interface]]:
+    """Yield the layers below an interface: the relation, and the lower interface."""
     seen, below = {top.name}, [top]
     while below:
         upper = below.pop()
-        is_bond = upper.kind in ("bond", "team")
-        member = f"a member of {upper.name}" if is_bond else f"a port of {upper.name}"
-        lower = [(member, name, is_bond) for name in upper.members]
+        member = "a member" if upper.kind in ("bond", "team") else "a port"
+        lower = [(f"{member} of {upper.name}", name) for name in upper.members]
         if upper.parent:
-            lower.append((f"the parent of {upper.name}", upper.parent, False))
-        for relation, name, must_equal in lower:
+            lower.append((f"the parent of {upper.name}", upper.parent))
+        for relation, name in lower:
             interface = node.interface(name)
             if interface is not None and name not in seen:
                 seen.add(name)
-                yield relation, interface, must_equal
+                yield relation, interface
                 below.append(interface)
+
+
+def layers_of(node: Node, top: Interface) -> tuple[Interface, ...]:
+    """Return an interface and all layers below it: bond members, the parents of VLANs, the ports of bridges."""
+    return top, *(lower for _, lower in layers_below(node, top))
 
 
 def nics_of(cluster: Cluster, port: Port) -> Iterator[str]:
     """Yield the NICs of a port: its own interface, or the members of its bond."""
     node, top = cluster.node(port.node), cluster.interface(port)
-    below = [top, *(lower for _, lower, _ in layers_below(node, top))] if node and top else []
+    below = layers_of(node, top) if node and top else ()
     known = {interface.name for interface in below}
     lowest = [i.name for i in below if not known.intersection((*i.members, i.parent))]
     yield from lowest or [port.interface]
@@ -193,8 +197,8 @@ def private_layers(networks: Iterable[PrivateNetwork], nodes: Sequence[Node]) ->
     read = {node.name: node for node in nodes}
     for port in (port for network in networks for port in network.ports if port.node in read):
         top = read[port.node].interface(port.interface)
-        below = layers_below(read[port.node], top) if top else ()
-        by_node[port.node] |= dict.fromkeys([port.interface, *(lower.name for _, lower, _ in below)])
+        layers = layers_of(read[port.node], top) if top else ()
+        by_node[port.node] |= dict.fromkeys([port.interface, *(layer.name for layer in layers)])
     return {name: tuple(names) for name, names in by_node.items()}
 
 

@@ -14,6 +14,13 @@ _CONTROL = (
 )
 
 
+_LONG_NUMBER = re.compile(rb"[0-9]{21}")
+_TEXT_OR_NUMBER = re.compile(rb'"(?:[^"\\]+|\\.)*+"|(?<![0-9.])[0-9]{21,}')
+"""A text, whose digits do not count, or a number with more digits before its point than 64 bits have."""
+_WITHOUT_WEIGHT = b" \t\r\n[]{}"
+"""Characters between texts and numbers that are removed before the search; there can be megabytes of them."""
+
+
 @cache
 def _control(keep_lines: bool) -> re.Pattern[str]:
     return re.compile(f"[{_CONTROL}]" if keep_lines else f"[{_CONTROL}\\t\\n]")  # takes milliseconds: only when needed
@@ -36,3 +43,12 @@ def json_escaped(document: str) -> str:
 def _json_escape(found: re.Match[str]) -> str:
     units = found[0].encode("utf-16-be", errors="surrogatepass").hex()
     return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
+
+
+def has_a_number_without_end(document: bytes) -> bool:
+    """Return whether a JSON document has a number larger than any that a kernel, a clock or a database counts:
+    arithmetic with it has no limit."""
+    if not _LONG_NUMBER.search(document):
+        return False
+    texts_and_numbers = _TEXT_OR_NUMBER.finditer(document.translate(None, _WITHOUT_WEIGHT))
+    return any(found[0][:1] != b'"' for found in texts_and_numbers)

@@ -1,13 +1,14 @@
 """Commands for people to type, as data: where, by whom, in which language. The one place that writes a command out.
 
-The text of a command is racwire's own. Where it holds a value that was read from a system, the text has a field, and the
-value is kept apart from the text: a name such as `eth0; reboot` stays a name.
+The text of a command is racwire's own. Where it holds a value that was read from a system, the text has a field, and
+the value is kept apart from the text: a name such as `eth0; reboot` stays a name.
 """
 
 from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Iterable
 from enum import StrEnum
 
 import msgspec
@@ -15,8 +16,6 @@ import msgspec
 from checks.model.sanitize import sanitize
 
 _FIELD = re.compile(r"\{(\w+)\}")
-_PLAIN = re.compile(r"[A-Za-z0-9_$#./:,+@-]+")
-"""What a value may hold where no quoting is known that every program accepts: SQL, RMAN, and the lines of switches."""
 
 
 class Language(StrEnum):
@@ -28,6 +27,18 @@ class Language(StrEnum):
     SQL = "sql"
     RMAN = "rman"
     SWITCH = "switch"
+
+
+_SAFE = re.compile(r"[A-Za-z0-9_@%+=:,./-][A-Za-z0-9_@%+=:,./#-]*")
+"""What a shell reads as it stands: `#` starts a comment only at the start of a word."""
+_NAME = r"(?!.*--)[A-Za-z0-9_$#./:,+@-]+"
+_ACCEPTED = {
+    Language.SQL: re.compile(rf'{_NAME}|"[A-Za-z0-9_$# ]+"'),
+    Language.RMAN: re.compile(_NAME),
+    Language.SWITCH: re.compile(rf"{_NAME}|[A-Za-z-]+ [0-9/.:]+"),
+}
+"""What a value may be where no quoting is known that every program accepts: a plain name, number or address; in SQL
+also a quoted identifier, at a switch also a port such as `Ethernet 1/1`."""
 
 
 class Placeholder(StrEnum):
@@ -43,13 +54,17 @@ class Placeholder(StrEnum):
     PORT = "PORT"
 
 
+Value = str | int | tuple[str, ...]
+"""A value of a field: one word, a number, or several words."""
+
+
 class ShellCommand(msgspec.Struct, frozen=True, omit_defaults=True):
     """One command. racwire prints it and never runs it."""
 
     script: str
     """The text as racwire has it, with `{name}` for a value. Pipes, globs and `$ORACLE_BASE` stand as they are."""
-    values: dict[str, str] = {}
-    """The values of the fields: what was read, or a `Placeholder`."""
+    values: dict[str, str | tuple[str, ...]] = {}
+    """The values of the fields: what was read, each one word or several, or a `Placeholder`."""
     language: Language = Language.SHELL
 
     @property
@@ -62,36 +77,46 @@ class ShellCommand(msgspec.Struct, frozen=True, omit_defaults=True):
         if name not in self.values:
             return found[0]  # braces of the command's own language, as in awk
         value = self.values[name]
-        if value in Placeholder.__members__:
-            return value
-        starts_word = not found.start() or self.script[found.start() - 1].isspace()
-        if starts_word and value.startswith("-") and not self.script[: found.start()].rstrip().endswith(" --"):
-            return name.upper()  # would be read as an option
-        return _written(value, self.language) or name.upper()
+        before = self.script[: found.start()]
+        no_option = (not before or before[-1].isspace()) and not before.rstrip().endswith(" --")
+        words = value if isinstance(value, tuple) else (value,)
+        return " ".join(
+            ("" if no_option and word.startswith("-") else _written(word, self.language)) or name.upper()
+            for word in words
+        )
 
 
 def _written(value: str, language: Language) -> str:
     """Return the value in this language; empty if it cannot be written there."""
+    if accepted := _ACCEPTED.get(language):
+        return value if accepted.fullmatch(value) else ""
     if value != sanitize(value):
         return ""
-    match language:
-        case Language.SHELL:
-            return shlex.quote(value)
-        case Language.SSH:
-            return shlex.quote(shlex.quote(value)) if shlex.quote(value) != value else value
-    return value if _PLAIN.fullmatch(value) else ""
+    word = value if _SAFE.fullmatch(value) else shlex.quote(value)
+    return word if language is Language.SHELL or word == value else shlex.quote(word)
 
 
-def shell(script: str, **values: str | int) -> str:
+def _line(script: str, values: dict[str, Value], language: Language) -> str:
+    typed = {k: v if isinstance(v, tuple) else str(v) for k, v in values.items()}
+    return ShellCommand(script, typed, language).line
+
+
+def shell(script: str, **values: Value) -> str:
     """Return a line for a shell: `shell("ip link show {nic}", nic="eth1")`."""
-    return ShellCommand(script, {name: str(value) for name, value in values.items()}).line
+    return _line(script, values, Language.SHELL)
 
 
-def sql(statement: str, **values: str | int) -> str:
+def for_each(*scripts: str, **field: Iterable[str | tuple[str, ...]]) -> tuple[str, ...]:
+    """Return the lines for each value of one field, each line once: `for_each("ip link show {nic}", nic=names)`."""
+    ((name, values),) = field.items()
+    return tuple(dict.fromkeys(shell(script, **{name: value}) for value in values for script in scripts))
+
+
+def sql(statement: str, **values: Value) -> str:
     """Return a line of SQL: a value that is no plain name, number or address becomes the name of its field."""
-    return ShellCommand(statement, {name: str(value) for name, value in values.items()}, Language.SQL).line
+    return _line(statement, values, Language.SQL)
 
 
-def switch(line: str, **values: str | int) -> str:
+def switch(line: str, **values: Value) -> str:
     """Return a line for the command line of a switch, with values as in `sql`."""
-    return ShellCommand(line, {name: str(value) for name, value in values.items()}, Language.SWITCH).line
+    return _line(line, values, Language.SWITCH)

@@ -24,13 +24,25 @@ def few(names: Iterable[str], most: int = 4) -> str:
     return listed(each) if len(each) <= most else f"{', '.join(each[:most])} and {len(each) - most} more"
 
 
-_BEGINNING = re.compile("(A|All|An|Gathering|It|Its|No|None|Nothing|Of|Only|Reading|Some|The|There|This|User|What) ")
-"""First words of reasons that are not names."""
+_ORDINARY = re.compile(
+    r"(A|All|An|Another|Any|At|Both|Check|Each|Enter|Every|Flows|For|Fragments|From|Gathering|Halt|If|In|Incomplete"
+    r"|It|Its|Live|More|Name|Neither|No|None|Not|Nothing|Of|Only|Other|Pull|Reading|Reboot|Samples|Signal|Some"
+    r"|Something|Stop|That|The|Their|There|These|They|This|Those|To|Two|User|What|When|Where|Whether|Which|While"
+    r"|Without) "
+)
+"""First words of sentences that are neither names nor codes nor acronyms."""
 
 
 def continued(sentence: str) -> str:
-    """Return a sentence for use after a colon: its first word in lower case, unless it is a name."""
-    return sentence[:1].lower() + sentence[1:] if _BEGINNING.match(sentence) else sentence
+    """Return a sentence for use after a colon or a comma: its first word in lower case, where it is an ordinary one.
+    Names, codes and acronyms stay as they are: `RACDB2 was not read`, `CRS-4639: ...`."""
+    return sentence[:1].lower() + sentence[1:] if _ORDINARY.match(sentence) else sentence
+
+
+def first_and_rest(reason: str, end: str = ". ") -> tuple[str, str]:
+    """Return a reason up to `end` and without a full stop, for a title; and what follows."""
+    first, _, rest = reason.partition(end)
+    return first.rstrip("."), rest
 
 
 def counted(number: int, noun: str) -> str:

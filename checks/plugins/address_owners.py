@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from checks.model.check import Kind, check
+from checks.model.check import FailKind, PassKind, SkippedKind, WarnKind, check
 from checks.model.effect import Effect
 from checks.model.facts import AddressProbe, AddressProbes, Cluster, NotGathered, PrivateNetwork, Unknown
 from checks.model.finding import Finding, NextStep, Status
+from checks.model.shell_command import for_each, shell, switch
 from checks.model.traffic import Traffic
 from checks.model.wording import counted, listed
 from checks.plugins.shared.grouping import named, some
@@ -15,18 +16,18 @@ from checks.rules.arp_places import HeardNic, Places, places
 from checks.rules.local_owners import also_has, owner_commands
 from checks.rules.observed.states import kind_of_address, read_at, state
 
-ONE_OWNER = Kind("IC-OWNER-001", "No second host answers for the private addresses")
-SECOND = Kind(
+ONE_OWNER = PassKind("IC-OWNER-001", "No second host answers for the private addresses")
+SECOND = FailKind(
     "IC-OWNER-002",
     "A second host answers for a private address",
     "Two hosts have the address. Each neighbour sends to the one whose answer it received last, so packets for the "
     "node reach another host, in turn.",
     ("RFC 5227",),
 )
-NOT_PROBED = Kind("IC-OWNER-003", "Second owners of private addresses were not looked for")
-APART = Kind("IC-OWNER-004", "The NICs of each private network answer on their own network")
+NOT_PROBED = SkippedKind("IC-OWNER-003", "Second owners of private addresses were not looked for")
+APART = PassKind("IC-OWNER-004", "The NICs of each private network answer on their own network")
 _ONE_EACH = "Grid Infrastructure Installation Guide, private IP interface requirements"
-JOINED = Kind(
+JOINED = WarnKind(  # nothing is lost: the two are one failure domain
     "IC-OWNER-005",
     "Two private networks are one broadcast domain",
     "A cable, a VLAN or a bridge joins them. A kernel answers for an address on each of its NICs (arp_ignore 0), so "
@@ -34,21 +35,21 @@ JOINED = Kind(
     "Exchanging cables does not separate them.",
     (_ONE_EACH, "Linux kernel documentation, ip-sysctl, arp_ignore"),
 )
-MISPLACED = Kind(
+MISPLACED = FailKind(
     "IC-OWNER-006",
     "A private NIC of a node is on the network of another one",
     "Its cable is in a port of the other network, or its port is in the other VLAN. The node is cut off from the NIC's "
     "own network, and answers on the wrong one.",
     (_ONE_EACH,),
 )
-ASTRAY = Kind(
+ASTRAY = WarnKind(
     "IC-OWNER-007",
     "A private NIC of a node is on the network of another one, and perhaps not on its own",
     "Its cable or VLAN is wrong, or the two networks are joined: no NIC answered on its own network, so the probes do "
     "not tell which.",
     (_ONE_EACH,),
 )
-SECOND_OF_HAIP = Kind(
+SECOND_OF_HAIP = FailKind(
     "IC-HAIP-004",
     "A second host answers for a HAIP address",
     "Instances send their blocks to HAIP addresses. Blocks for the node reach another host, in turn.",
@@ -75,15 +76,14 @@ def address_owners(cluster: Cluster) -> Iterator[Finding]:
     if not isinstance(found, AddressProbes):
         is_off = isinstance(found, NotGathered)
         yield NOT_PROBED.finding(
-            Status.SKIPPED if is_off else Status.UNKNOWN,
             "This run sent no ARP probes." if is_off else f"ARP probes could not be sent: {found.reason}",
+            status=Status.SKIPPED if is_off else Status.UNKNOWN,
             subject="no probes",
             evidence=[(node.name, "interfaces") for node in cluster.read_nodes()],
         )
         return
     if isinstance(found.probes, Unknown):
         yield NOT_PROBED.finding(
-            Status.SKIPPED,
             f"Second owners of private addresses were not looked for: {found.probes.reason}.",
             subject="not allowed",
             evidence=[(found.node, "arp probes")],
@@ -92,7 +92,6 @@ def address_owners(cluster: Cluster) -> Iterator[Finding]:
         return
     if not found.probes:
         yield NOT_PROBED.finding(
-            Status.SKIPPED,
             f"{found.node} has no Ethernet port with IPv4 on a private network, so no ARP probe was sent.",
             subject="no port",
             evidence=[(node.name, "interfaces") for node in cluster.read_nodes()],
@@ -122,7 +121,6 @@ def _owned_once(
         if mute := [p for p in silent if p.network == network.name]:
             nodes = list(dict.fromkeys(p.node for p in mute))
             yield NOT_PROBED.finding(
-                Status.SKIPPED,
                 f"Whether a second host has {listed(p.ip for p in mute)} of {listed(nodes)} is not known: no host "
                 "answered the ARP probes.",
                 subject=f"{listed(nodes)}: no answer",
@@ -132,7 +130,6 @@ def _owned_once(
             )
     for network in unasked:
         yield NOT_PROBED.finding(
-            Status.SKIPPED,
             f"Second owners of addresses on {network.name} were not looked for: {sender} has no Ethernet port with "
             "IPv4 there.",
             subject=f"{network.name}: no port",
@@ -145,7 +142,6 @@ def _one_owner(sender: str, probes: Sequence[AddressProbe], network: PrivateNetw
     where = f"on {network.name}" if network else "of private networks"
     which = f"{len(probes)} addresses {where}{f', {haip} of HAIP' if haip else ''}"
     return ONE_OWNER.finding(
-        Status.PASS,
         f"No second host answered the {counted(sum(p.sent for p in probes), 'ARP probe')} of {sender} for the {which}.",
         subject=f"{len(probes)} probed",
         seen=some([f"{p.ip} of {p.node}: {listed(p.macs) or 'no answer'}" for p in probes]),
@@ -182,7 +178,6 @@ def _second(cluster: Cluster, sender: str, probe: AddressProbe, macs: list[str])
     kind, what = (SECOND_OF_HAIP, "the HAIP ") if is_haip else (SECOND, "")
     to = Traffic(networks=(probe.network,), receivers=(probe.node,), addresses=(kind_of_address(probe.ip),))
     return kind.finding(
-        Status.FAIL,
         f"A second host answers for {what}{probe.ip} of {probe.node} on {probe.network}: {who}.",
         subject=f"{probe.ip}: {listed(macs)}",
         data={"address": probe.ip, "mac": macs[0]},
@@ -191,7 +186,7 @@ def _second(cluster: Cluster, sender: str, probe: AddressProbe, macs: list[str])
         next=[
             NextStep(
                 "Repeat the probe by hand.",
-                (f"arping -D -c 3 -I {probe.interface} {probe.ip}",),
+                (shell("arping -D -c 3 -I {nic} {ip}", nic=probe.interface, ip=probe.ip),),
                 f"root on {sender}",
             ),
             *(_on_nodes(probe, others, holders) if others else _of_strangers(cluster, macs)),
@@ -215,7 +210,7 @@ def _on_nodes(probe: AddressProbe, nodes: Sequence[str], holders: Sequence[tuple
     yield NextStep(
         "Find out why the node answers for an address that its interfaces do not show: proxy ARP, or an address that "
         "was set after the nodes were read.",
-        (f"ip -brief address | grep -F {probe.ip}", "sysctl -a --pattern 'proxy_arp$'"),
+        (shell("ip -brief address | grep -F {ip}", ip=probe.ip), "sysctl -a --pattern 'proxy_arp$'"),
         f"root on {listed(nodes)}",
     )
 
@@ -224,12 +219,12 @@ def _of_strangers(cluster: Cluster, macs: Sequence[str]) -> Iterator[NextStep]:
     nodes = [node.name for node in cluster.read_nodes()]
     yield NextStep(
         f"Search the nodes for {listed(macs)}: a container or a virtual machine of a node can have it.",
-        tuple(f"bridge fdb show | grep -i {mac}" for mac in macs),
+        for_each("bridge fdb show | grep -i {mac}", mac=macs),
         f"root on {named(nodes, 'node')}",
     )
     yield NextStep(
         f"Else ask the network team for the switch port that learned {listed(macs)}.",
-        tuple(f"show mac address-table address {mac}" for mac in macs),
+        tuple(switch("show mac address-table address {mac}", mac=mac) for mac in macs),
         "the network team, on the switch",
     )
 
@@ -263,14 +258,12 @@ def _apart(cluster: Cluster, sender: str, found: Places) -> Iterator[Finding]:
         nics = listed(f"{p.interface} of {p.node}" for p in unjudged)
         why = "answered no probe" if found.unheard else "has the MAC address of another private NIC"
         yield NOT_PROBED.finding(
-            Status.SKIPPED,
             f"Whether {listed(asked)} are separate is not known: {nics} {why}.",
             subject="networks apart: not known",
             evidence=[(sender, "arp probes")],
         )
     elif ports:
         yield APART.finding(
-            Status.PASS,
             f"ARP probes of {sender} from the NIC of one private network reached no NIC of another one: "
             f"{listed(asked)} are separate.",
             subject=f"{len(asked)} networks apart",
@@ -287,7 +280,6 @@ def _joined(cluster: Cluster, sender: str, networks: Sequence[str], heard: Seque
     nics = listed(dict.fromkeys(f"{h.port.interface} of {h.port.node}" for h in heard))
     by = f": {listed(f'{bridge} of {node} joins them' for node, bridge in bridges)}" if bridges else ""
     return JOINED.finding(
-        Status.WARN,  # nothing is lost: the two are one failure domain
         f"{listed(networks)} are one broadcast domain{by or f': {nics} answers on both' if len(heard) == 1 else by}.",
         subject=f"{listed(networks)} joined",
         data={"networks": ", ".join(networks)},
@@ -337,7 +329,6 @@ def _misplaced(sender: str, heard: HeardNic) -> Finding:
     to = Traffic(networks=(heard.network,), receivers=(port.node,))
     back = Traffic(networks=(heard.network,), senders=(port.node,))
     return MISPLACED.finding(
-        Status.FAIL,
         f"{port.interface} of {port.node} is on {listed(heard.on)}, and not on its own network {heard.network}: its "
         "cable or the VLAN of its port is wrong.",
         subject=f"{port.node} {port.interface} on {listed(heard.on)}",
@@ -347,7 +338,7 @@ def _misplaced(sender: str, heard: HeardNic) -> Finding:
         next=[
             NextStep(
                 f"Ask the network team for the port that learned the MAC address of {port.interface}, and its VLAN.",
-                (f"ip link show {port.interface}",),
+                (shell("ip link show {nic}", nic=port.interface),),
                 f"any user on {port.node}",
             ),
             NextStep(
@@ -369,7 +360,6 @@ def _misplaced(sender: str, heard: HeardNic) -> Finding:
 def _astray(sender: str, heard: HeardNic) -> Finding:
     port = heard.port
     return ASTRAY.finding(
-        Status.WARN,
         f"{port.interface} of {port.node} is on {listed(heard.on)}; whether it is on its own network {heard.network} "
         "too is not known.",
         subject=f"{port.node} {port.interface} on {listed(heard.on)}",
@@ -379,7 +369,7 @@ def _astray(sender: str, heard: HeardNic) -> Finding:
         next=[
             NextStep(
                 f"Ask the network team for the port that learned the MAC address of {port.interface}, and its VLAN.",
-                (f"ip link show {port.interface}",),
+                (shell("ip link show {nic}", nic=port.interface),),
                 f"any user on {port.node}",
             )
         ],

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from checks.model.check import Kind, check
+from checks.model.check import FailKind, InfoKind, PassKind, check
 from checks.model.facts import Cluster, FlowProbe, Flows, PrivateNetwork, Unknown
-from checks.model.finding import FAULTS, Finding, NextStep, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.packet_sizes import USUAL_BLOCK_BYTES, fragments_of
+from checks.model.shell_command import shell
 from checks.model.wording import between, counted, hub
 from checks.plugins.shared.filter_commands import RULES
 from checks.plugins.shared.path_text import first_lines, short_name
@@ -17,16 +18,16 @@ from checks.rules.flow_verdicts import flows_of, probed_paths
 from checks.rules.fragment_verdicts import CutVerdict, cut, judge_fragments
 from checks.rules.observed.datagrams import blocks_in_fragments
 
-ARRIVE = Kind("IC-FRAG-001", "Datagrams of a block's size arrive in fragments")
-DROPPED = Kind(
+ARRIVE = PassKind("IC-FRAG-001", "Datagrams of a block's size arrive in fragments")
+DROPPED = FailKind(
     "IC-FRAG-002",
     "Datagrams that are cut into fragments vanish, although packets of full size pass",
     "At an MTU below the size of a block, each block travels in fragments and is lost with any of them: instances "
     "lose blocks, while pings and heartbeats pass.",
     ("MOS 563566.1, causes 3 and 8",),
 )
-NOT_CUT = Kind("IC-FRAG-003", "No block is cut into fragments, or none was sent")
-UNDECIDED = Kind(
+NOT_CUT = PassKind("IC-FRAG-003", "No block is cut into fragments, or none was sent")
+UNDECIDED = InfoKind(
     "IC-FRAG-004",
     "Whether fragments arrive is not decided",
     "Datagrams in fragments got no answer, and those in one packet do not tell why.",
@@ -64,10 +65,10 @@ def fragments(cluster: Cluster) -> Iterator[Finding]:
     if not found:
         fits = isinstance(flows, Flows) and any(p.ports for p in flows.probes)
         yield NOT_CUT.finding(
-            Status.PASS if fits else Status.SKIPPED,
             "A block of 8 KB fits one packet of each private network that was probed."
             if fits
             else "This run sent no datagrams of a block's size.",
+            status=Status.PASS if fits else Status.SKIPPED,
             subject="no fragments" if fits else "not sent",
             evidence=[(node.name, "interfaces") for node in cluster.read_nodes()],
         )
@@ -81,17 +82,15 @@ def _finding(cluster: Cluster, network: PrivateNetwork, verdict: CutVerdict, pro
     number = fragments_of(USUAL_BLOCK_BYTES, probes[0].expected_mtu)
     centre, sent = hub(pairs, names), [port for p in probes for port in cut(p)]
     lines = [f"{p.from_node} -> {p.to_node}: {_line(p)}" for p in probes]
-    kind, status, title, subject = {
+    kind, title, subject = {
         CutVerdict.DROPPED: (
             DROPPED,
-            Status.FAIL,
             f"Datagrams of 8 KB in {number} fragments vanish on {network.name} {where}; those in one packet of "
             f"{probes[0].expected_mtu} bytes pass.",
             "fragments vanish",
         ),
         CutVerdict.UNDECIDED: (
             UNDECIDED,
-            Status.INFO,
             f"Whether datagrams of 8 KB in {number} fragments arrive on {network.name} {where} is not decided: some "
             "got no answer.",
             "not decided",
@@ -100,13 +99,11 @@ def _finding(cluster: Cluster, network: PrivateNetwork, verdict: CutVerdict, pro
         verdict,
         (
             ARRIVE,
-            Status.PASS,
             f"{counted(len(sent), 'datagram')} of 8 KB in {number} fragments arrived on {network.name} {where}.",
             f"{number} fragments",
         ),
     )
     return kind.finding(
-        status,
         title,
         subject=f"{short_name(network, centre)}: {subject}",
         data={"paths": len(probes), "fragments": number, "datagrams": sum(port.sent for port in sent)},
@@ -114,8 +111,8 @@ def _finding(cluster: Cluster, network: PrivateNetwork, verdict: CutVerdict, pro
             *first_lines(lines, "path like these"),
             *others_text(flows_of(cluster), [probe.from_node for probe in probes]),
         ),
-        expected=("An answer to each datagram in fragments",) if status in FAULTS else (),
-        next=_steps(cluster, network, probes) if status in FAULTS else (),
+        expected=("An answer to each datagram in fragments",) if kind is DROPPED else (),
+        next=_steps(cluster, network, probes) if kind is DROPPED else (),
         evidence=[
             *((node, "udp datagrams") for node in dict.fromkeys(p.from_node for p in probes)),
             *((p.from_node, f"path {network.name} {p.from_node} {p.to_node}") for p in probes),
@@ -123,8 +120,8 @@ def _finding(cluster: Cluster, network: PrivateNetwork, verdict: CutVerdict, pro
         observed=blocks_in_fragments(cluster, verdict, probes),
         network=network.name,
         # Fragments are lost on the way to these nodes, or where these put them together.
-        nodes=sorted({p.to_node for p in probes}) if status in FAULTS else (),
-        extent=(len(probes), "paths") if status in FAULTS else None,
+        nodes=sorted({p.to_node for p in probes}) if kind is DROPPED else (),
+        extent=(len(probes), "paths") if kind is DROPPED else None,
     )
 
 
@@ -138,10 +135,10 @@ def _line(probe: FlowProbe) -> str:
 
 def _steps(cluster: Cluster, network: PrivateNetwork, probes: Sequence[FlowProbe]) -> tuple[NextStep, ...]:
     path = probes[0]
-    ping = f"ping -c 3 -M dont -I {path.source_ip} -s 8192 {path.destination_ip}"
+    ping = shell("ping -c 3 -M dont -I {source} -s 8192 {to}", source=path.source_ip, to=path.destination_ip)
     return (
         NextStep("Reproduce by hand with a ping in fragments.", (ping,), f"any user on {path.from_node}"),
-        *capture_steps(network, path.from_node, path.to_node, "'ip[6:2] & 0x3fff != 0'"),
+        *capture_steps(network, path.from_node, path.to_node, ("ip[6:2] & 0x3fff != 0",)),
         NextStep(
             "Look for a filter of fragments on the node.",
             RULES,

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from checks.model.check import Kind, check
+from checks.model.check import InfoKind, Kind, PassKind, UnknownKind, check
 from checks.model.facts import Bond, Cluster, CounterGroup, Unknown, Unread
 from checks.model.finding import Finding, NextStep, Status, check_again
-from checks.model.networks import layers_below
+from checks.model.networks import layers_of
+from checks.model.shell_command import for_each, shell
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.shared.host_facts import HOST_TOPIC, hosts_of
 from checks.rules.member_shares import Balance, judge_balance
 from checks.rules.observed.states import read_at, state
 
 _DRIVER = "Linux kernel documentation, bonding"
-EVEN = Kind("IC-BALANCE-001", "The bonds of the private networks send and receive through the same members")
+EVEN = PassKind("IC-BALANCE-001", "The bonds of the private networks send and receive through the same members")
 ONE_SIDED = Kind(
     "IC-BALANCE-002",
     "A bond sends through one member and receives through another",
@@ -24,13 +25,13 @@ ONE_SIDED = Kind(
     "rules, or the switch has no aggregation.",
     (_DRIVER, "MOS 563566.1, cause 11"),
 )
-ONE_MEMBER = Kind(
+ONE_MEMBER = InfoKind(
     "IC-BALANCE-003",
     "A bond that spreads its packets uses one member",
     "Few connections have few hashes: the bond has the speed of one link for them.",
     (f"{_DRIVER}, xmit_hash_policy",),
 )
-NOT_KNOWN = Kind("IC-BALANCE-004", "The division of packets among the members of a bond is not known")
+NOT_KNOWN = UnknownKind("IC-BALANCE-004", "The division of packets among the members of a bond is not known")
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,6 @@ def bond_balance(cluster: Cluster) -> Iterator[Finding]:
     even = [one for one in judged if one.balance.status is Status.PASS]
     if even:
         yield EVEN.finding(
-            Status.PASS,
             f"The members through which {named((one.name for one in even), 'bond')} sent and received are the same.",
             subject=f"{briefly((one.name for one in even), 'bond')}: same members",
             seen=some([line for one in even for line in one.lines]),
@@ -84,7 +84,6 @@ def bond_balance(cluster: Cluster) -> Iterator[Finding]:
         )
     for same in alike(sorted(unknown), lambda node: unknown[node].reason):
         yield NOT_KNOWN.finding(
-            Status.UNKNOWN,
             f"The packets of the bonds' members on {named(same, 'node')} are not known.",
             subject=f"{briefly(same, 'node')}: not known",
             seen=(unknown[same[0]].reason,),
@@ -100,8 +99,8 @@ def bond_balance(cluster: Cluster) -> Iterator[Finding]:
             else "No private network of the nodes that were read is on a bond with two members that are up."
         )
         yield EVEN.finding(
-            Status.SKIPPED,
             reason,
+            status=Status.SKIPPED,
             subject="too few packets" if quiet else "no bond",
             evidence=[(node, HOST_TOPIC) for node in hosts_of(cluster)],
         )
@@ -130,7 +129,7 @@ def _places(cluster: Cluster) -> list[tuple[str, str, Bond]]:
             host, node, top = hosts_of(cluster).get(port.node), cluster.node(port.node), cluster.interface(port)
             if host is None or node is None or top is None or isinstance(host.bonds, Unknown):
                 continue
-            below = {top.name, *(lower.name for _, lower, _ in layers_below(node, top))}
+            below = {layer.name for layer in layers_of(node, top)}
             for bond in host.bonds:
                 if bond.name in below and sum(m.mii_status == "up" for m in bond.members) > 1:
                     found.setdefault((port.node, bond.name), (port.node, network.name, bond))
@@ -155,9 +154,9 @@ def _one_sided(one: _Judged) -> Finding:
         for member, is_sent in ((balance.sends_on, True), (balance.receives_on, False))
     )
     return ONE_SIDED.finding(
-        balance.status,
         f"{one.name} sends {sent} of its packets through {balance.sends_on} and receives {received} through "
         f"{balance.receives_on}.",
+        status=balance.status,
         subject=f"{one.node} {one.bond.name}: out {balance.sends_on}, in {balance.receives_on}",
         data={"bond": one.bond.name, "sends_on": balance.sends_on, "receives_on": balance.receives_on},
         seen=(f"{one.node}: {one.bond.name} {one.bond.mode}", *one.lines),
@@ -165,7 +164,10 @@ def _one_sided(one: _Judged) -> Finding:
         next=[
             NextStep(
                 "Display the mode, the active member and the aggregators.",
-                (f"cat /proc/net/bonding/{one.bond.name}", *(f"ip -s link show {name}" for name in balance.sent)),
+                (
+                    shell("cat /proc/net/bonding/{bond}", bond=one.bond.name),
+                    *for_each("ip -s link show {nic}", nic=balance.sent),
+                ),
                 f"any user on {one.node}",
             ),
             NextStep(
@@ -183,7 +185,6 @@ def _one_sided(one: _Judged) -> Finding:
 
 def _one_member(one: _Judged) -> Finding:
     return ONE_MEMBER.finding(
-        Status.INFO,
         f"{one.name} sent and received its packets through {one.balance.sends_on}.",
         subject=f"{one.node} {one.bond.name}: {one.balance.sends_on}",
         data={"bond": one.bond.name, "member": one.balance.sends_on},

@@ -4,45 +4,44 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from checks.model.check import Kind, check
+from checks.model.check import FailKind, PassKind, UnknownKind, WarnKind, check
 from checks.model.facts import ActiveVersion, Cluster, Clusterware, Unknown, release
 from checks.model.finding import Finding, NextStep, Status, name_the_networks
-from checks.model.wording import all_nodes, continued, counted
+from checks.model.shell_command import shell
+from checks.model.wording import all_nodes, continued, counted, first_and_rest
 from checks.rules.observed.heartbeats import heartbeats_lost
 from checks.rules.observed.states import read_on
 
-ANSWERS = Kind("IC-GRID-001", "Clusterware is up on this node and its tools answer")
-STALE = Kind(
+ANSWERS = PassKind("IC-GRID-001", "Clusterware is up on this node and its tools answer")
+STALE = WarnKind(
     "IC-GRID-002",
     "A file names a Grid home that is not the one in use",
     "Scripts and administrators that follow this file run tools of the wrong release, or edit the wrong copy of the "
     "network configuration. After the rollback of an out-of-place patch, olr.loc can still name the old home.",
 )
-SILENT = Kind(
-    "IC-GRID-003",
-    "A Clusterware tool gave no answer",
-    "The answer is not known; checks that need it report UNKNOWN.",
+SILENT = UnknownKind(
+    "IC-GRID-003", "A Clusterware tool gave no answer", "The answer is not known; checks that need it report UNKNOWN."
 )
-NOT_ONLINE = Kind(
+NOT_ONLINE = FailKind(
     "IC-GRID-004",
     "A service of the Clusterware stack is not online on this node",
     "Without the whole stack this node is not a member of the cluster, or is about to leave it.",
     ("Clusterware Administration Guide, crsctl check crs",),
 )
-UPGRADING = Kind(
+UPGRADING = WarnKind(
     "IC-GRID-005",
     "The cluster is in the middle of a rolling upgrade or patch",
     "The nodes run different software. Do not change the interconnect until the upgrade or patch is finished.",
     ("Clusterware Administration Guide, crsctl query crs activeversion -f",),
 )
-INACTIVE = Kind(
+INACTIVE = FailKind(
     "IC-GRID-006",
     "A node of the cluster is not active",
     "CSS has evicted the node, the node is shut down, or its stack did not start. CSS evicts a node that cannot "
     "exchange its network heartbeat over the private network for misscount seconds.",
     ("Clusterware Administration Guide, olsnodes -s",),
 )
-NO_HOME = Kind(
+NO_HOME = UnknownKind(
     "IC-GRID-007",
     "No usable Grid home was found on this node",
     "racwire queries Clusterware for the private networks and nodes. Without Clusterware you must name them.",
@@ -80,7 +79,6 @@ def clusterware(cluster: Cluster) -> Iterator[Finding]:
         version = facts.version.version if not isinstance(facts.version, Unknown) else "of unknown version"
         members = () if isinstance(facts.members, Unknown) else facts.members
         yield ANSWERS.finding(
-            Status.PASS,
             f"Clusterware {version} is up on {cluster.local_node}, and {all_nodes(len(members))} "
             f"{'is' if len(members) == 1 else 'are'} active.",
             subject=f"{counted(len(members), 'node')} active",
@@ -96,12 +94,10 @@ def clusterware(cluster: Cluster) -> Iterator[Finding]:
 def _no_home(cluster: Cluster, facts: Unknown) -> Finding:
     named = bool(cluster.named_networks)
     without = f"{cluster.local_node} has no Clusterware to query; the private networks are those that you named."
-    first_sentence, _, rest = facts.reason.partition(". ")
+    first, rest = first_and_rest(facts.reason)
     return NO_HOME.finding(
-        Status.SKIPPED if named else Status.UNKNOWN,
-        without
-        if named
-        else f"Clusterware could not be queried on {cluster.local_node}: {continued(first_sentence.rstrip('.'))}.",
+        without if named else f"Clusterware could not be queried on {cluster.local_node}: {continued(first)}.",
+        status=Status.SKIPPED if named else Status.UNKNOWN,
         subject=_NOT_QUERIED,
         seen=(facts.reason,) if named else (),
         next=()
@@ -120,14 +116,13 @@ def _alert_log(cluster: Cluster, node: str) -> str:
     facts = cluster.clusterware
     version = facts.version if isinstance(facts, Clusterware) else None
     if isinstance(version, ActiveVersion) and release(version.version) < (12, 1, 0, 2):
-        return f"less $GRID_HOME/log/{node}/alert{node}.log"
-    return f"less $ORACLE_BASE/diag/crs/{node}/crs/trace/alert.log"
+        return shell("less $GRID_HOME/log/{node}/alert{node}.log", node=node)
+    return shell("less $ORACLE_BASE/diag/crs/{node}/crs/trace/alert.log", node=node)
 
 
 def _stale(cluster: Cluster, facts: Clusterware) -> Iterator[Finding]:
     for home in facts.grid_home.stale:
         yield STALE.finding(
-            Status.WARN,
             f"{home.named_by} on {cluster.local_node} names the Grid home {home.path}, which is not the one in use.",
             subject=f"{home.named_by} is stale",
             data={"named_by": home.named_by, "path": home.path, "path_in_use": facts.grid_home.path},
@@ -156,11 +151,15 @@ def _silent(cluster: Cluster, facts: Clusterware) -> Iterator[Finding]:
     for tool, answer in answers:
         if isinstance(answer, Unknown):
             yield SILENT.finding(
-                Status.UNKNOWN,
                 f"{tool} gave no answer on {cluster.local_node}.",
                 subject=f"{tool}: no answer",
                 seen=(answer.reason,),
-                next=[NextStep("Run the command by hand as the Grid owner.", (f"{facts.grid_home.path}/bin/{tool}",))],
+                next=[
+                    NextStep(
+                        "Run the command by hand as the Grid owner.",
+                        (shell("{program}", program=f"{facts.grid_home.path}/bin/{tool}"),),
+                    )
+                ],
                 evidence=[(cluster.local_node, tool)],
                 nodes=[cluster.local_node],
                 lacks=[answer],
@@ -187,7 +186,6 @@ def _services(cluster: Cluster, facts: Clusterware) -> Iterator[Finding]:
     is_stopped = any(m.code == _NO_OHASD for m in facts.services)
     if down:
         yield NOT_ONLINE.finding(
-            Status.FAIL,
             f"The Clusterware stack is not fully online on {cluster.local_node}.",
             subject=f"{cluster.local_node}: stack not online",
             data={"services_not_online": len(down)},
@@ -204,7 +202,6 @@ def _upgrading(cluster: Cluster, facts: Clusterware) -> Iterator[Finding]:
         return
     if facts.version.upgrade_state != "NORMAL":
         yield UPGRADING.finding(
-            Status.WARN,
             f"The cluster is in the upgrade state {facts.version.upgrade_state}.",
             subject=facts.version.upgrade_state.lower(),
             data={"upgrade_state": facts.version.upgrade_state, "active_version": facts.version.version},
@@ -223,7 +220,6 @@ def _inactive(cluster: Cluster, facts: Clusterware) -> Iterator[Finding]:
     for member in facts.members:
         if member.status == "Inactive":
             yield INACTIVE.finding(
-                Status.FAIL,
                 f"{member.name} is not an active member of the cluster.",
                 subject=f"{member.name} inactive",
                 data={"member_status": member.status},
@@ -231,7 +227,8 @@ def _inactive(cluster: Cluster, facts: Clusterware) -> Iterator[Finding]:
                 expected=("Active",),
                 next=[
                     NextStep(
-                        "Find out whether the node is up, and why CSS evicted it.", (f"ssh {member.name} uptime",)
+                        "Find out whether the node is up, and why CSS evicted it.",
+                        (shell("ssh {node} uptime", node=member.name),),
                     ),
                     NextStep(
                         "Read its Clusterware alert log for CRS-1609, CRS-1632 and CRS-1656.",

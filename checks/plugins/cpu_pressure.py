@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from checks.model.check import Kind, check
+from checks.model.check import InfoKind, Kind, PassKind, UnknownKind, WarnKind, check
 from checks.model.effect import Effect
 from checks.model.facts import Cluster, Unknown
 from checks.model.finding import Finding, NextStep, Status
 from checks.model.packet_sizes import USUAL_BLOCK_BYTES
 from checks.model.wording import span
-from checks.plugins.shared.counter_text import TOPIC, not_counted_finding, share, unknown_nodes_finding
+from checks.plugins.shared.counter_text import TOPIC, not_counted_finding, share, unknown_nodes_findings
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.shared.private_nics import on_nics
 from checks.rules.nic_counts import loss_ends
-from checks.rules.node_counts import without_counts
 from checks.rules.node_pressure import CpuLoad, cpu_load
 from checks.rules.observed.states import read_on, state, states
 
-TIME = Kind("IC-CPU-001", "The hypervisor withholds little CPU time, and no CPU is full of soft interrupts")
+TIME = PassKind("IC-CPU-001", "The hypervisor withholds little CPU time, and no CPU is full of soft interrupts")
 STOLEN = Kind(
     "IC-CPU-002",
     "The hypervisor withholds CPU time from a node",
@@ -26,21 +25,21 @@ STOLEN = Kind(
     "LMS stalls, rings and receive buffers overflow, and the node may be evicted.",
     ("MOS 563566.1, cause 19", "Linux, man proc(5): steal"),
 )
-ONE_CPU = Kind(
+ONE_CPU = WarnKind(
     "IC-CPU-003",
     "One CPU of a node is full of soft interrupts",
     "The kernel takes packets on one CPU at its limit, while other CPUs have time: packets wait in the ring of the NIC "
     "and are dropped when it is full.",
     ("MOS 563566.1, causes 16 and 19", "Linux, Documentation/networking/scaling.rst"),
 )
-WAITING = Kind(
+WAITING = InfoKind(
     "IC-CPU-004",
     "Tasks waited for CPUs, or packet processing was cut short, at a node that lost blocks",
     "Processes that receive blocks may wait for a CPU. LMS runs before other processes where it is in the real-time "
     "class, so this is a hint and no proof.",
     ("MOS 563566.1, cause 19", "Linux, Documentation/accounting/psi.rst"),
 )
-NOT_KNOWN = Kind("IC-CPU-005", "The use of the CPUs of a node is not known")
+NOT_KNOWN = UnknownKind("IC-CPU-005", "The use of the CPUs of a node is not known")
 
 
 @check(
@@ -71,7 +70,6 @@ def cpu_pressure(cluster: Cluster) -> Iterator[Finding]:
         yield _waiting(waiting)
     if fine := [load for load in loads if load.is_stolen is Status.PASS and not load.is_one_cpu]:
         yield TIME.finding(
-            Status.PASS,
             f"On {named((x.node for x in fine), 'node')} the hypervisor withheld at most "
             f"{share(max(x.steal_percent for x in fine))} of the CPU time in {_time(fine)}, and soft interrupts took "
             f"at most {share(max(x.softirq_percent for x in fine))} of one CPU.",
@@ -82,19 +80,16 @@ def cpu_pressure(cluster: Cluster) -> Iterator[Finding]:
         )
     if left := {node: load for node, load in judged.items() if isinstance(load, Unknown)}:
         yield not_counted_finding(NOT_KNOWN, "The use of the CPUs of {}", left, "node")
-    if unknown := without_counts(cluster):
-        yield unknown_nodes_finding(cluster, NOT_KNOWN, "The use of the CPUs of {}", unknown, "cpu-pressure")
-    elif not changes.nodes:
-        yield NOT_KNOWN.finding(Status.UNKNOWN, "The counters of no node could be read twice.", subject="no node")
+    yield from unknown_nodes_findings(cluster, NOT_KNOWN, "The use of the CPUs of {}", "cpu-pressure")
 
 
 def _stolen(same: Sequence[CpuLoad]) -> Finding:
     nodes, most = [x.node for x in same], max(same, key=lambda x: x.steal_percent)
     at_most = "" if len(same) == 1 else "up to "
     return STOLEN.finding(
-        same[0].is_stolen,
         f"The hypervisor withheld {at_most}{share(most.steal_percent)} of the CPU time from {named(nodes, 'node')} "
         f"in {_time(same)}.",
+        status=same[0].is_stolen,
         subject=f"{briefly(nodes, 'node')}: steal {share(most.steal_percent)}",
         data={"steal_percent": most.steal_percent, "nodes": len(nodes), "seconds": most.seconds},
         seen=some([_line(load) for load in same]),
@@ -121,7 +116,6 @@ def _one_cpu(cluster: Cluster, full: Sequence[CpuLoad]) -> Finding:
     nodes, most = [x.node for x in full], max(full, key=lambda x: x.softirq_percent)
     others = "" if len(full) == 1 else f"; {named([n for n in nodes if n != most.node], 'node')} likewise"
     return ONE_CPU.finding(
-        Status.WARN,
         f"{most.busiest} of {most.node} spent {share(most.softirq_percent)} of {_time(full)} in soft interrupts"
         f"{others}.",
         subject=f"{briefly(nodes, 'node')}: softirq {share(most.softirq_percent)}",
@@ -133,7 +127,7 @@ def _one_cpu(cluster: Cluster, full: Sequence[CpuLoad]) -> Finding:
                 cluster,
                 nodes,
                 "Find out which CPUs serve each NIC, how many receive queues it has, and whether irqbalance runs.",
-                ("grep ETH /proc/interrupts", "ethtool -l ETH", "systemctl is-active irqbalance"),
+                ("grep {nic} /proc/interrupts", "ethtool -l {nic}", "systemctl is-active irqbalance"),
                 f"root on {named(nodes, 'node')}",
             ),
             _spread(cluster, nodes),
@@ -158,14 +152,13 @@ def _spread(cluster: Cluster, nodes: Sequence[str]) -> NextStep:
     if not is_whole:
         text += "Leave the ports out of the hash of UDP (no `sdfn`) while blocks travel in fragments, which have none."
         return NextStep(text, (), where, is_change=True, effect=Effect.HARMLESS)
-    commands = ("ethtool -N ETH rx-flow-hash udp4 sdfn",)
+    commands = ("ethtool -N {nic} rx-flow-hash udp4 sdfn",)
     return on_nics(cluster, nodes, f"{text}The hash of UDP must include the ports.", commands, where, is_change=True)
 
 
 def _waiting(waiting: Sequence[CpuLoad]) -> Finding:
     nodes = [x.node for x in waiting]
     return WAITING.finding(
-        Status.INFO,
         f"{named(nodes, 'node')} lost blocks while tasks waited for CPUs or packet processing was cut short.",
         subject=f"{briefly(nodes, 'node')}: CPUs in demand",
         seen=some([_line(load) for load in waiting]),

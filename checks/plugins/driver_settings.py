@@ -5,26 +5,28 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 
-from checks.model.check import Kind, check
+from checks.model.check import InfoKind, Kind, PassKind, UnknownKind, WarnKind, check
 from checks.model.facts import Cluster, NicDriver, PrivateNetwork, Unknown, Unread, UnreadNode
 from checks.model.finding import Finding, NextStep, Status
 from checks.model.networks import nics_of
+from checks.model.shell_command import for_each, shell
 from checks.model.wording import listed
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.shared.host_facts import HOST_TOPIC, hosts_of, not_known_findings, parts_of, skipped
 from checks.plugins.shared.losing_nodes import losing_nodes
+from checks.rules.nic_counts import ring_status
 from checks.rules.observed.states import read_on, state
 
 _CAUSE_9, _CAUSE_14, _CAUSE_16 = (f"MOS 563566.1, cause {number}" for number in (9, 14, 16))
 
-SAME = Kind("IC-DRIVER-001", "The private NICs of a network have the same driver, firmware and flow control")
-DRIVERS = Kind(
+SAME = PassKind("IC-DRIVER-001", "The private NICs of a network have the same driver, firmware and flow control")
+DRIVERS = WarnKind(
     "IC-DRIVER-002",
     "The private NICs of a network have different drivers or versions",
     "A fault of one version shows on some nodes and not on others. Compare it with the list of certified versions.",
     (_CAUSE_9,),
 )
-KERNELS = Kind(
+KERNELS = InfoKind(
     "IC-DRIVER-003",
     "The nodes run different kernels",
     "Drivers and network code come with the kernel. During a rolling update that is intended.",
@@ -36,14 +38,14 @@ RING = Kind(
     "When packets arrive faster than the CPU takes them, the NIC drops those that do not fit into the ring.",
     (_CAUSE_16, "ethtool(8)"),
 )
-PAUSE = Kind(
+PAUSE = WarnKind(
     "IC-DRIVER-005",
     "Flow control differs between the private NICs of a network",
     "A NIC that sends pause frames stops its switch port, and one that ignores them is overrun.",
     (_CAUSE_14, "ethtool(8)"),
 )
-NOT_KNOWN = Kind("IC-DRIVER-006", "The drivers of the private NICs are not known")
-SAME_KERNEL = Kind("IC-DRIVER-007", "The nodes run the same kernel")
+NOT_KNOWN = UnknownKind("IC-DRIVER-006", "The drivers of the private NICs are not known")
+SAME_KERNEL = PassKind("IC-DRIVER-007", "The nodes run the same kernel")
 
 
 @dataclass(frozen=True)
@@ -130,7 +132,6 @@ def _different(network: PrivateNetwork, nics: Sequence[_Nic]) -> Iterator[Findin
     what = "drivers" if len(drivers) > 1 else "versions of their driver or firmware"
     yield _finding(
         DRIVERS,
-        Status.WARN,
         f"The NICs of {network.name} have different {what}: " + "; ".join(_group(group, _version) for group in groups),
         network,
         nics,
@@ -139,7 +140,7 @@ def _different(network: PrivateNetwork, nics: Sequence[_Nic]) -> Iterator[Findin
         [
             NextStep(
                 "Display driver and firmware.",
-                _commands("ethtool -i", nics),
+                _commands("ethtool -i {nic}", nics),
                 _where(nics),
             ),
             NextStep("Plan the same version on all nodes, at the next update of the operating system or the firmware."),
@@ -159,14 +160,13 @@ def _pause(network: PrivateNetwork, nics: Sequence[_Nic]) -> Iterator[Finding]:
     if len(groups) > 1:
         yield _finding(
             PAUSE,
-            Status.WARN,
             f"Flow control differs on {network.name}: " + "; ".join(_group(group, _pause_text) for group in groups),
             network,
             nics,
             [f"{nic.node}: {nic.driver.interface} {_pause_text(nic)}" for nic in nics],
             "The same flow control on all NICs and switch ports",
             [
-                NextStep("Display the settings.", _commands("ethtool -a", nics), _where(nics)),
+                NextStep("Display the settings.", _commands("ethtool -a {nic}", nics), _where(nics)),
                 NextStep("Ask the network team for the flow control of the switch ports; both sides should agree."),
             ],
             "flow control",
@@ -186,7 +186,6 @@ def _rings(network: PrivateNetwork, nics: Sequence[_Nic], losing: Sequence[str])
         nodes = named(dict.fromkeys(nic.node for nic in same), "node")
         yield _finding(
             RING,
-            Status.WARN if loses else Status.INFO,
             f"The {which} of {_labels(same)} on {network.name} has {at:,} of at most {most:,} entries"
             + (f", and instances on {nodes} lose blocks." if loses else "."),
             network,
@@ -196,17 +195,25 @@ def _rings(network: PrivateNetwork, nics: Sequence[_Nic], losing: Sequence[str])
             [
                 NextStep(
                     "Find out whether the NIC drops packets for want of entries: missed, fifo, no_buffer or OOB grow.",
-                    _commands("ethtool -S", same),
+                    _commands("ethtool -S {nic}", same),
                     _where(same),
                 ),
                 NextStep(
                     "Raise the ring, and keep the value in the configuration of the interface.",
-                    (f"ethtool -G {same[0].driver.interface} {_OPTION[which]} {most}",),
+                    (
+                        shell(
+                            "ethtool -G {nic} {option} {most}",
+                            nic=same[0].driver.interface,
+                            option=_OPTION[which],
+                            most=most,
+                        ),
+                    ),
                     _where(same),
                     is_change=True,
                 ),
             ],
             f"ring {at:,}",
+            ring_status(same[0].node, losing),
         )
 
 
@@ -228,7 +235,6 @@ def _ring(nic: _Nic) -> tuple[int, int, str] | None:
 
 def _same(network: PrivateNetwork, nics: Sequence[_Nic]) -> Finding:
     return SAME.finding(
-        Status.PASS,
         f"The NICs of {network.name} have the driver {_version(nics[0])} on {named((n.node for n in nics), 'node')}.",
         subject=f"{network.interface}: {nics[0].driver.driver}",
         seen=some([f"{nic.node}: {nic.driver.interface} {_version(nic)}, {_pause_text(nic)}" for nic in nics]),
@@ -245,7 +251,6 @@ def _kernels(cluster: Cluster) -> Iterator[Finding]:
     if len(groups) > 1:
         each = "; ".join(f"{g[0].kernel_release} on {named((n.name for n in g), 'node')}" for g in groups)
         yield KERNELS.finding(
-            Status.INFO,
             f"The nodes run different kernels: {each}.",
             subject=f"{len(groups)} kernels",
             data={"kernels": len(groups)},
@@ -257,7 +262,6 @@ def _kernels(cluster: Cluster) -> Iterator[Finding]:
         )
     elif len(nodes) > 1:
         yield SAME_KERNEL.finding(
-            Status.PASS,
             f"{named((n.name for n in nodes), 'node')} run the same kernel, {nodes[0].kernel_release}.",
             subject="one kernel",
             evidence=evidence,
@@ -267,7 +271,6 @@ def _kernels(cluster: Cluster) -> Iterator[Finding]:
 
 def _finding(
     kind: Kind,
-    status: Status,
     title: str,
     network: PrivateNetwork,
     nics: Sequence[_Nic],
@@ -275,11 +278,12 @@ def _finding(
     expected: str,
     steps: Sequence[NextStep],
     subject: str,
+    status: Status | None = None,
 ) -> Finding:
     nodes = list(dict.fromkeys(nic.node for nic in nics))
     return kind.finding(
-        status,
         title if title.endswith(".") else f"{title}.",
+        status=status,
         subject=f"{briefly((nic.driver.interface for nic in nics), 'NIC')} {briefly(nodes, 'node')}: {subject}",
         data={"interfaces": len(nics)},
         seen=some(seen),
@@ -288,7 +292,7 @@ def _finding(
         evidence=_evidence(nics),
         network=network.name,
         nodes=nodes,
-        extent=(len(nics), "interfaces") if status is Status.WARN else None,
+        extent=(len(nics), "interfaces") if (status or kind.status) is Status.WARN else None,
         observed=[state(kind.code, nic.node, network.name, nic.driver.interface, nic.driver.driver) for nic in nics],
     )
 
@@ -307,8 +311,8 @@ def _labels(nics: Sequence[_Nic]) -> str:
     return named((nic.label for nic in nics), "NIC")
 
 
-def _commands(command: str, nics: Sequence[_Nic]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(f"{command} {nic.driver.interface}" for nic in nics))
+def _commands(script: str, nics: Sequence[_Nic]) -> tuple[str, ...]:
+    return for_each(script, nic=(nic.driver.interface for nic in nics))
 
 
 def _where(nics: Sequence[_Nic]) -> str:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from checks.model.check import Kind, check
+from checks.model.check import FailKind, Kind, PassKind, SkippedKind, WarnKind, check
 from checks.model.facts import Cluster, HaipPath, HaipPaths, NotGathered, PrivateNetwork, Unknown, Verdict
 from checks.model.finding import Finding, NextStep, Status
+from checks.model.shell_command import shell
 from checks.model.wording import between, counted, hub, listed
 from checks.plugins.shared.path_text import first_lines, short_name
 from checks.plugins.shared.place_steps import below_steps, capture_steps, node_step
 from checks.rules.haip_filters import is_filtered_haip
 from checks.rules.observed.haip import haip_pings
 from checks.rules.observed.states import state
+from checks.rules.path_status import haip_path_status
 
-PASS = Kind("IC-HAIP-001", "Full-size packets pass between the HAIP addresses of the instances")
+PASS = PassKind("IC-HAIP-001", "Full-size packets pass between the HAIP addresses of the instances")
 FAILS = Kind(
     "IC-HAIP-002",
     "Packets do not pass between HAIP addresses of the instances",
@@ -22,21 +24,21 @@ FAILS = Kind(
     "nevertheless: routes, rp_filter and neighbour entries of 169.254.0.0/16 are others.",
     ("MOS 1210883.1",),
 )
-STAYED = Kind(
+STAYED = WarnKind(  # Clusterware may still move it
     "IC-HAIP-005",
     "A HAIP address stays on a NIC that is down",
     "Clusterware moves a HAIP address within seconds to another private NIC of the node. While it stays, instances "
     "lose what is sent to it, although another private network is up.",
     ("MOS 1210883.1",),
 )
-FILTERED = Kind(
+FILTERED = FailKind(
     "IC-HAIP-010",
     "Packets between HAIP addresses vanish, and those between the private addresses of the same ports pass",
     "The instances send their blocks between HAIP addresses. The cable, the VLAN and the size are right, since the "
     "private addresses pass over the same NICs: what drops the packets goes by their address.",
     ("MOS 1210883.1", "RFC 3927"),
 )
-NOT_PINGED = Kind("IC-HAIP-003", "No HAIP address was pinged")
+NOT_PINGED = SkippedKind("IC-HAIP-003", "No HAIP address was pinged")
 
 
 @check(
@@ -60,30 +62,29 @@ def haip_path(cluster: Cluster) -> Iterator[Finding]:
     if not isinstance(found, HaipPaths):
         is_off = not isinstance(found, Unknown) or isinstance(found, NotGathered)
         yield NOT_PINGED.finding(
-            Status.SKIPPED if is_off else Status.UNKNOWN,
             "This run pinged no HAIP address." if is_off else f"The HAIP addresses could not be pinged: {found.reason}",
+            status=Status.SKIPPED if is_off else Status.UNKNOWN,
             subject="no pings",
         )
         return
     if not found.paths:
-        yield NOT_PINGED.finding(Status.SKIPPED, found.reason, subject="no HAIP in use")
+        yield NOT_PINGED.finding(found.reason, subject="no HAIP in use")
     for network in cluster.networks:
         paths = [p for p in found.paths if p.network == network.name]
         sent = [p for p in paths if p.small_sent or p.full_sent]
         bad = [p for p in sent if p.full_answered < p.full_sent or p.small_answered < p.small_sent]
         silent = [p for p in bad if not p.full_answered]
         if lossy := [p for p in bad if p not in silent]:
-            yield _fails(cluster, network, lossy, Status.WARN)
+            yield _fails(cluster, network, lossy)
         filtered = [p for p in silent if is_filtered_haip(cluster, network, p)]
         if filtered:
             yield _filtered(cluster, network, filtered)
         if others := [p for p in silent if p not in filtered]:
-            yield _fails(cluster, network, others, Status.FAIL)
+            yield _fails(cluster, network, others)
         if fine := [p for p in sent if p not in bad]:
             yield _passes(cluster, network, fine, beside=len(bad))
         if left := [p for p in paths if p not in sent]:
             yield NOT_PINGED.finding(
-                Status.SKIPPED,
                 f"HAIP addresses were not pinged on {network.name} {_where(cluster, network, left)}.",
                 subject=f"{short_name(network)}: not pinged",
                 seen=first_lines(list(dict.fromkeys(p.reason for p in left if p.reason)), "reason like these"),
@@ -104,7 +105,6 @@ def _stayed(cluster: Cluster, networks: Sequence[PrivateNetwork]) -> Iterator[Fi
                 continue
             what = "HAIP address" if len(ips) == 1 else "HAIP addresses"
             yield STAYED.finding(
-                Status.WARN,  # Clusterware may still move it
                 f"The {what} {listed(ips)} of {port.node} {'is' if len(ips) == 1 else 'are'} on {port.interface}, "
                 f"which is down, and {listed(up)} {'is' if len(up) == 1 else 'are'} up.",
                 subject=f"{port.node}: HAIP stays on {port.interface}",
@@ -155,7 +155,6 @@ def _passes(cluster: Cluster, network: PrivateNetwork, paths: Sequence[HaipPath]
     """Return the finding for paths that pass: all of the network, or the others `beside` those that do not."""
     others = "path" if len(paths) == 1 else f"{len(paths)} paths"
     return PASS.finding(
-        Status.PASS,
         f"Packets of {paths[0].mtu} bytes pass between HAIP addresses on the other {others} of {network.name}."
         if beside
         else f"Packets of {paths[0].mtu} bytes pass on {network.name} between HAIP addresses, "
@@ -179,7 +178,6 @@ def _filtered(cluster: Cluster, network: PrivateNetwork, paths: Sequence[HaipPat
         where="the network team, on each switch",
     )
     return FILTERED.finding(
-        Status.FAIL,
         f"No ping passes on {network.name} between HAIP addresses, {_where(cluster, network, paths)}, while the "
         f"private addresses of the same ports {_answers(cluster, network, pairs)}.",
         subject=f"{short_name(network, centre)}: HAIP filtered",
@@ -187,7 +185,7 @@ def _filtered(cluster: Cluster, network: PrivateNetwork, paths: Sequence[HaipPat
         seen=(*_entry_lines(paths), *_lines(paths)),
         expected=("An answer to each ping",),
         next=[
-            *capture_steps(network, nodes[0], peer, "net 169.254.0.0/16 or arp"),
+            *capture_steps(network, nodes[0], peer, ("net", "169.254.0.0/16", "or", "arp")),
             node_step(cluster, network, nodes),
             *below_steps(cluster, network, nodes),
             ask,
@@ -220,18 +218,18 @@ def _entry_lines(paths: Sequence[HaipPath]) -> tuple[str, ...]:
     return first_lines(lines, "entry like these")
 
 
-def _fails(cluster: Cluster, network: PrivateNetwork, paths: Sequence[HaipPath], status: Status) -> Finding:
+def _fails(cluster: Cluster, network: PrivateNetwork, paths: Sequence[HaipPath]) -> Finding:
     pairs = {(p.from_node, p.to_node) for p in paths}
     centre = hub(pairs, [p.node for p in network.ports])
     where = _where(cluster, network, paths)
     no_small = not any(p.small_answered for p in paths)
     what = "No ping" if no_small else f"No ping of {paths[0].mtu} bytes"
-    first = paths[0]
+    first, status = paths[0], haip_path_status(paths[0])
     return FAILS.finding(
-        status,
         f"{what} passes on {network.name} between HAIP addresses, {where}."
         if status is Status.FAIL
         else f"Pings between HAIP addresses are lost in part on {network.name}, {where}.",
+        status=status,
         subject=f"{short_name(network, centre)}: HAIP {'unreachable' if no_small else 'loses packets'}",
         data={"paths": len(paths), "first_path": f"{first.source_ip} -> {first.destination_ip}"},
         seen=_lines(paths),
@@ -240,9 +238,14 @@ def _fails(cluster: Cluster, network: PrivateNetwork, paths: Sequence[HaipPath],
             NextStep(
                 "Check the route and the neighbour entry of the address.",
                 (
-                    f"ip route get {first.destination_ip} from {first.source_ip}",
-                    f"ip neigh show to {first.destination_ip}",
-                    f"ping -c 3 -M do -I {first.source_ip} -s {first.mtu - 28} {first.destination_ip}",
+                    shell("ip route get {to} from {source}", to=first.destination_ip, source=first.source_ip),
+                    shell("ip neigh show to {to}", to=first.destination_ip),
+                    shell(
+                        "ping -c 3 -M do -I {source} -s {size} {to}",
+                        source=first.source_ip,
+                        size=first.mtu - 28,
+                        to=first.destination_ip,
+                    ),
                 ),
                 f"any user on {first.from_node}",
             ),

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from checks.model.check import Kind, check
+from checks.model.check import FailKind, InfoKind, Kind, PassKind, UnknownKind, WarnKind, check
 from checks.model.effect import Effect
 from checks.model.facts import Activity, Cluster, InstancePing, Unknown
-from checks.model.finding import Finding, NextStep, Scalar, Status, Table, check_again
+from checks.model.finding import Finding, NextStep, Scalar, Table, check_again
 from checks.model.known_instances import Unseen, active, instance_name, nodes_of, unseen
+from checks.model.shell_command import shell
 from checks.model.wording import counted, few, listed, span
 from checks.plugins.shared.fragments import fragmenting
 from checks.plugins.shared.grouping import named
@@ -42,35 +43,35 @@ _STATEMENT = "instance_ping"
 _GV = "GV$INSTANCE_PING"
 _LARGE_BYTES = 8192
 
-QUICK = Kind("IC-PING-001", "The instances answer each other quickly")
+QUICK = PassKind("IC-PING-001", "The instances answer each other quickly")
 SLOW = Kind(
     "IC-PING-002",
     "Pings between instances take long",
     "A block transfer takes at least as long as a ping.",
     (_VIEW,),
 )
-LARGE_SLOWER = Kind(
+LARGE_SLOWER = WarnKind(
     "IC-PING-003",
     "A message of 8 KB takes several times as long as one of 500 bytes",
     "Fragmentation is a likely cause: the message is complete only when its last fragment arrives. A slow link or a "
     "busy receiver has the same effect.",
     (_VIEW, "MOS 341788.1"),
 )
-NOT_KNOWN = Kind("IC-PING-004", "The ping time of an instance is not known")
-LARGE_MISSING = Kind(
+NOT_KNOWN = UnknownKind("IC-PING-004", "The ping time of an instance is not known")
+LARGE_MISSING = FailKind(
     "IC-PING-005",
     "Small messages pass between two instances, and messages of 8 KB do not",
     "Blocks have that size, so they do not arrive either. Heartbeats are small and still pass.",
     (_VIEW, "MOS 563566.1, causes 5 and 12"),
 )
-SILENT = Kind(
+SILENT = FailKind(
     "IC-PING-007",
     "Two instances exchange neither blocks nor pings",
     "Instances that are up ping each other about every 12 s. Where not even these messages arrive, the instances do "
     "not reach each other over the interconnect: expect IPC send timeouts, and the eviction of an instance.",
     (_VIEW,),
 )
-FEW = Kind("IC-PING-006", "Too few pings between the instances for a verdict")
+FEW = InfoKind("IC-PING-006", "Too few pings between the instances for a verdict")
 
 
 @check(
@@ -98,7 +99,6 @@ def instance_ping(cluster: Cluster) -> Iterator[Finding]:
 def _findings(cluster: Cluster, activity: Activity) -> Iterator[Finding]:
     if isinstance(activity.pings, Unknown):
         yield NOT_KNOWN.finding(
-            Status.UNKNOWN,
             "The ping times between the instances could not be read.",
             subject="not known",
             seen=(activity.pings.reason,),
@@ -134,7 +134,6 @@ def _findings(cluster: Cluster, activity: Activity) -> Iterator[Finding]:
     yield from unknown_instance_findings(cluster, NOT_KNOWN, "The ping time of {}", silent, (_STATEMENT,))
     if not pings and not silent:
         yield FEW.finding(
-            Status.INFO,
             "There is no other instance to ping.",
             subject="one instance",
             data={"pairs": 0},
@@ -161,7 +160,6 @@ def _silent(cluster: Cluster, activity: Activity, pairs: Sequence[InstancePing],
     names = f"{instance_name(cluster, first.instance)} and {instance_name(cluster, first.target)}"
     more = f"; {counted(len(pairs) - 1, 'other pair')} likewise" if len(pairs) > 1 else ""
     return SILENT.finding(
-        Status.FAIL,
         f"{names} exchanged neither a block nor a ping in {span(activity.seconds)}{more}.",
         subject=f"{names}: silent",
         data={"pairs": len(pairs), "seconds": activity.seconds},
@@ -197,8 +195,8 @@ def _slow(cluster: Cluster, slow: Sequence[InstancePing], table: Table | None) -
     worst = max(slow, key=worst_ms)
     others = f", and {counted(len(slow) - 1, 'other pair')} over {good_ms_text(limits)}" if len(slow) > 1 else ""
     return SLOW.finding(
-        slow_status(worst, limits),
         f"A ping from {_way(cluster, worst)} takes {milliseconds(worst_ms(worst))} on average{others}.",
+        status=slow_status(worst, limits),
         subject=f"{_way(cluster, worst)}: {milliseconds(worst_ms(worst))}",
         data={"pairs": len(slow), **_ping_data(cluster, worst)},
         seen=_lines(cluster, slow),
@@ -232,7 +230,6 @@ def _large_slower(cluster: Cluster, larger: Sequence[InstancePing], table: Table
         else LARGE_SLOWER.why
     )
     return LARGE_SLOWER.finding(
-        Status.WARN,
         f"A ping of 8 KB from {_way(cluster, worst)} takes {size_ratio(worst):.1f} times as long as one of 500 bytes: "
         f"{milliseconds(large)}, not {milliseconds(small)}.",
         subject=f"{_way(cluster, worst)}: 8 KB {size_ratio(worst):.1f} times",
@@ -254,7 +251,7 @@ def _large_slower(cluster: Cluster, larger: Sequence[InstancePing], table: Table
                 cluster,
                 _nodes(cluster, larger),
                 "Check the drops, the link speed, and how busy the nodes are.",
-                ("ip -s -s link show ETH", "ethtool ETH", "mpstat -P ALL 1 5"),
+                ("ip -s -s link show {nic}", "ethtool {nic}", "mpstat -P ALL 1 5"),
                 f"root on {named(_nodes(cluster, larger), 'node') or 'both nodes'}",
             ),
             *([_PLAN_JUMBO] if cut else []),
@@ -280,7 +277,6 @@ def _large_missing(
     first = missing[0]
     more = f"; {counted(len(missing) - 1, 'other pair')} likewise" if len(missing) > 1 else ""
     return LARGE_MISSING.finding(
-        Status.FAIL,
         f"{counted(first.count_500b, 'small ping')} from {_way(cluster, first)} got an answer in "
         f"{span(activity.seconds)}, and no ping of 8 KB did{more}.",
         subject=f"{_way(cluster, first)}: 8 KB missing",
@@ -301,7 +297,6 @@ def _quick(
 ) -> Finding:
     worst = max(enough, key=worst_ms)
     return QUICK.finding(
-        Status.PASS,
         f"{_who_answers(cluster, enough)} in {milliseconds(worst_ms(worst))} or less on average, 8 KB included.",
         subject=f"{milliseconds(worst_ms(worst))} at most",
         data={"pairs": len(enough), **_ping_data(cluster, worst)},
@@ -323,7 +318,6 @@ def _few(cluster: Cluster, activity: Activity, pings: Sequence[InstancePing], ta
     is_short = activity.seconds < from_s
     longer_s = from_s if is_short else 10 * math.ceil(activity.seconds / 5)
     return FEW.finding(
-        Status.INFO,
         f"The instances exchanged {counted(number, 'ping')} in {span(activity.seconds)}: too few for a verdict"
         f"{f'; {from_s} s have enough' if is_short else ''}.",
         subject=counted(number, "ping"),
@@ -333,7 +327,7 @@ def _few(cluster: Cluster, activity: Activity, pings: Sequence[InstancePing], ta
             f"{enough_pings(cluster.thresholds)} or more pings of each size for each pair, usual in {from_s} s",
             "An instance sends one about every 12 s",
         ),
-        next=[NextStep("Use a longer interval.", (f"racwire check instance-ping --interval {longer_s}",))],
+        next=[NextStep("Use a longer interval.", (shell("racwire check instance-ping --interval {s}", s=longer_s),))],
         evidence=statement_topics(cluster, _STATEMENT),
         table=table,
     )

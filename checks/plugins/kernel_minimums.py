@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from checks.model.check import Kind, check
+from checks.model.check import PassKind, UnknownKind, WarnKind, check
 from checks.model.facts import Cluster, Node, NodeMemory, Unknown
 from checks.model.finding import Finding, NextStep, Status, check_again
+from checks.model.shell_command import shell
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.shared.host_facts import HOST_TOPIC, parts_of
 from checks.plugins.shared.settings_text import plan_of
@@ -17,22 +18,22 @@ from checks.rules.observed.states import read_on, state
 _GUIDE = "Database Installation Guide, minimum parameter settings"
 _LIMIT = "net.ipv4.ipfrag_high_thresh"
 
-MET = Kind("IC-KERNEL-001", "The buffers of the kernel meet Oracle's minimum")
-SMALL_BUFFERS = Kind(
+MET = PassKind("IC-KERNEL-001", "The buffers of the kernel meet Oracle's minimum")
+SMALL_BUFFERS = WarnKind(
     "IC-KERNEL-002",
     "The buffers of a node are below Oracle's minimum",
     "A burst of blocks overflows a small buffer, and the kernel drops the rest: the instance counts them as lost. "
     "Clusterware checks these values when it is installed.",
     (_GUIDE, "MOS 563566.1, cause 2"),
 )
-SMALL_FRAGMENTS = Kind(
+SMALL_FRAGMENTS = WarnKind(
     "IC-KERNEL-003",
     "The memory for fragments is too small for the CPUs of a node",
     "Kernels from 3.9 to 4.13 count this memory for each CPU apart, 130,000 bytes imprecisely for each. With many CPUs "
     "they drop fragments although memory is free: IPC send timeouts and evictions follow.",
     ("MOS 2008933.1", "Linux include/net/inet_frag.h"),
 )
-NOT_KNOWN = Kind("IC-KERNEL-004", "Whether the buffers of a node meet Oracle's minimum is not known")
+NOT_KNOWN = UnknownKind("IC-KERNEL-004", "Whether the buffers of a node meet Oracle's minimum is not known")
 
 
 @check(
@@ -60,7 +61,6 @@ def kernel_minimums(cluster: Cluster) -> Iterator[Finding]:
     fine = [n for n in small if n not in unread and not small[n]]
     if fine:
         yield MET.finding(
-            Status.PASS,
             f"The buffers of {named(fine, 'node')} meet Oracle's minimum.",
             subject=f"{briefly(fine, 'node')}: buffers",
             seen=some([f"{n}: {', '.join(f'{k} {v:,}' for k, v in _values(cluster, n).items())}" for n in fine]),
@@ -70,11 +70,10 @@ def kernel_minimums(cluster: Cluster) -> Iterator[Finding]:
     if unread or not small:
         reason = f"The kernel of {named(unread, 'node')} shows no net.core settings here, as in a container."
         yield MET.finding(
-            Status.SKIPPED, reason if unread else "No node could be read.", subject="no settings", nodes=unread
+            reason if unread else "No node could be read.", status=Status.SKIPPED, subject="no settings", nodes=unread
         )
     for node in cluster.unread_nodes():
         yield NOT_KNOWN.finding(
-            Status.UNKNOWN,
             f"The kernel settings of {node.name} are not known, since racwire could not read the node.",
             subject=f"{node.name}: not known",
             seen=(node.reason,),
@@ -96,7 +95,6 @@ def _small(cluster: Cluster, node: str) -> dict[str, int]:
 def _below(cluster: Cluster, nodes: Sequence[str], small: dict[str, int]) -> Finding:
     keys = ", ".join(f"{key} is {value:,}" for key, value in small.items())
     return SMALL_BUFFERS.finding(
-        Status.WARN,
         f"The buffers of {named(nodes, 'node')} are below Oracle's minimum: {keys}.",
         subject=f"{briefly(nodes, 'node')}: small buffers",
         data={key.replace(".", "_"): value for key, value in small.items()},
@@ -112,7 +110,7 @@ def _below(cluster: Cluster, nodes: Sequence[str], small: dict[str, int]) -> Fin
             NextStep(
                 "Raise them on one node after the other, and in /etc/sysctl.d. Running processes keep their buffers "
                 "until they are restarted.",
-                tuple(f"sysctl -w {key}={BUFFER_MINIMUM[key]}" for key in small),
+                tuple(shell("sysctl -w {key}={value}", key=key, value=BUFFER_MINIMUM[key]) for key in small),
                 f"root on {named(nodes, 'node')}",
                 is_change=True,
             ),
@@ -146,7 +144,6 @@ def _fragments(cluster: Cluster, nodes: Sequence[Node], cpus: int) -> Finding:
     names = [node.name for node in nodes]
     limit, wanted = sysctl(cluster, names[0], _LIMIT) or 0, fragment_memory_wanted(cpus)
     return SMALL_FRAGMENTS.finding(
-        Status.WARN,
         f"{named(names, 'node')} {'has' if len(names) == 1 else 'have'} {limit:,} bytes for fragments, less than the "
         f"{wanted:,} that {cpus} CPUs need with this kernel.",
         subject=f"{briefly(names, 'node')}: memory for fragments",
@@ -161,7 +158,7 @@ def _fragments(cluster: Cluster, nodes: Sequence[Node], cpus: int) -> Finding:
             ),
             NextStep(
                 "Raise it on one node after the other, and in /etc/sysctl.d.",
-                (f"sysctl -w {_LIMIT}={max(2 * limit, wanted)}",),
+                (shell("sysctl -w {key}={value}", key=_LIMIT, value=max(2 * limit, wanted)),),
                 f"root on {named(names, 'node')}",
                 is_change=True,
             ),

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from checks.model.check import Kind, check
+from checks.model.check import Kind, PassKind, SkippedKind, UnknownKind, check
 from checks.model.facts import Cluster, Unknown
 from checks.model.finding import Finding, NextStep, Status
 from checks.model.wording import counted, span
-from checks.plugins.shared.counter_text import TOPIC, not_counted_finding, share, unknown_nodes_finding
+from checks.plugins.shared.counter_text import TOPIC, not_counted_finding, share, unknown_nodes_findings
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.rules.nic_counts import LinkLoad, link_load, private_nics_counted
-from checks.rules.node_counts import without_counts
 from checks.rules.observed.states import read_at, state
 
-ROOM = Kind("IC-LOAD-001", "The traffic of the private NICs leaves room on their links")
+ROOM = PassKind("IC-LOAD-001", "The traffic of the private NICs leaves room on their links")
 FULL = Kind(
     "IC-LOAD-002",
     "The traffic of a private NIC is near the speed of its link",
@@ -22,8 +21,8 @@ FULL = Kind(
     "the node that receives. The average hides bursts that fill the link.",
     ("MOS 563566.1, cause 18",),
 )
-NO_SPEED = Kind("IC-LOAD-003", "The traffic of a NIC was not compared with its speed")
-NOT_KNOWN = Kind("IC-LOAD-004", "The traffic of private NICs is not known")
+NO_SPEED = SkippedKind("IC-LOAD-003", "The traffic of a NIC was not compared with its speed")
+NOT_KNOWN = UnknownKind("IC-LOAD-004", "The traffic of private NICs is not known")
 
 
 @check(
@@ -50,7 +49,6 @@ def link_saturation(cluster: Cluster) -> Iterator[Finding]:
     if fine := [load for load in loads if load.status is Status.PASS]:
         most = max(fine, key=lambda load: load.percent)
         yield ROOM.finding(
-            Status.PASS,
             f"{named((x.nic.place for x in fine), 'private NIC')} used at most {share(most.percent)} of the speed of "
             f"{'its link' if len(fine) == 1 else 'their links'} in {_time(fine)}.",
             subject=f"{counted(len(fine), 'NIC')}, at most {share(most.percent)}",
@@ -66,12 +64,7 @@ def link_saturation(cluster: Cluster) -> Iterator[Finding]:
     if left := {c.node for c in changes.nodes} - {nic.node for nic in nics}:
         reasons = {node: Unknown("No private NIC of the node is up and counted.") for node in left}
         yield not_counted_finding(NO_SPEED, "The traffic of the private NICs of {}", reasons, "node")
-    if unknown := without_counts(cluster):
-        yield unknown_nodes_finding(
-            cluster, NOT_KNOWN, "The traffic of the private NICs of {}", unknown, "link-saturation"
-        )
-    elif not changes.nodes:
-        yield NOT_KNOWN.finding(Status.UNKNOWN, "The counters of no node could be read twice.", subject="no node")
+    yield from unknown_nodes_findings(cluster, NOT_KNOWN, "The traffic of the private NICs of {}", "link-saturation")
 
 
 def _no_speed(speed: int | Unknown) -> Unknown:
@@ -86,8 +79,8 @@ def _full(same: Sequence[LinkLoad]) -> Finding:
     title = f"{most.nic.place}{f' on {network}' if network else ''} {most.way} at {used}, averaged over {_time(same)}"
     others = f"; {counted(len(same) - 1, 'other private NIC')} less" if len(same) > 1 else ""
     return FULL.finding(
-        same[0].status,
         f"{title}{others}.",
+        status=same[0].status,
         subject=f"{briefly((x.nic.place for x in same), 'NIC')}: {share(most.percent)}",
         data={"nics": len(same), "most_percent": most.percent, "speed_mbps": most.speed_mbps},
         seen=some([_line(load) for load in sorted(same, key=lambda x: (-x.percent, x.nic.node, x.nic.name))]),

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from checks.model.check import Kind, check
+from checks.model.check import FailKind, InfoKind, PassKind, check
 from checks.model.facts import Cluster, PrivateNetwork, Unknown
 from checks.model.finding import Finding, NextStep, Status
 from checks.model.networks import nics_of
 from checks.model.observation import Observation
+from checks.model.shell_command import for_each
 from checks.model.wording import listed
 from checks.plugins.shared.grouping import briefly, named, some
 from checks.plugins.shared.path_text import short_name
@@ -20,21 +21,21 @@ _SLOW_SIDE = (
     "Packets that arrive faster than the slow side takes them wait in the queue of the switch port, and are dropped "
     "when it is full. Blocks can be lost there while the counters of the nodes do not grow."
 )
-SAME = Kind("IC-SPEED-001", "The private NICs of a network have the same speed and full duplex")
-HALF = Kind(
+SAME = PassKind("IC-SPEED-001", "The private NICs of a network have the same speed and full duplex")
+HALF = FailKind(
     "IC-SPEED-002",
     "A private NIC runs at half duplex",
     "The NIC and the switch port did not negotiate: both sides send at the same time and drop packets. Large packets "
     "suffer most.",
     ("MOS 563566.1, cause 13",),
 )
-SLOWER = Kind(
+SLOWER = FailKind(
     "IC-SPEED-003",
     "A private NIC is slower than those of the other nodes",
     _SLOW_SIDE,
     ("MOS 563566.1, causes 1 and 13",),
 )
-NOT_KNOWN = Kind("IC-SPEED-004", "The speed of a private NIC is not known")
+NOT_KNOWN = InfoKind("IC-SPEED-004", "The speed of a private NIC is not known")
 
 
 @dataclass(frozen=True)
@@ -87,8 +88,8 @@ def link_speed(cluster: Cluster) -> Iterator[Finding]:
         judged = judged or bool(nics)
     if not judged:
         yield NOT_KNOWN.finding(
-            Status.SKIPPED,
             "No node that could be read has a NIC that is up on a private network, so there is no speed to compare.",
+            status=Status.SKIPPED,
             subject="no NICs",
             evidence=[(node.name, "interfaces") for node in cluster.read_nodes()],
         )
@@ -111,7 +112,6 @@ def _nics(cluster: Cluster, network: PrivateNetwork) -> list[_Nic]:
 
 def _half(network: PrivateNetwork, nics: Sequence[_Nic]) -> Finding:
     return HALF.finding(
-        Status.FAIL,
         f"{_where(nics)} {'runs' if len(nics) == 1 else 'run'} at half duplex on {network.name}.",
         subject=f"{_brief(nics)}: half duplex",
         data={"interfaces": len(nics)},
@@ -130,7 +130,6 @@ def _slower(network: PrivateNetwork, slow: Sequence[_Nic], fast: Sequence[_Nic])
     slowest = min(nic.speed_mbps or 0 for nic in slow)
     fastest = fast[0].speed_mbps or 0
     return SLOWER.finding(
-        Status.FAIL,
         f"{_where(slow)} {'runs' if len(slow) == 1 else 'run'} at {slowest:,} Mbit/s on {network.name}, and "
         f"{_where(fast)} at {fastest:,} Mbit/s.",
         subject=f"{_brief(slow)}: {slowest:,} Mbit/s",
@@ -148,7 +147,6 @@ def _slower(network: PrivateNetwork, slow: Sequence[_Nic], fast: Sequence[_Nic])
 
 def _not_known(network: PrivateNetwork, silent: Sequence[_Nic]) -> Finding:
     return NOT_KNOWN.finding(
-        Status.INFO,
         f"The speed of {_where(silent)} on {network.name} is not known.",
         subject=f"{_brief(silent)}: speed not known",
         data={"interfaces": len(silent)},
@@ -164,7 +162,6 @@ def _same(network: PrivateNetwork, nics: Sequence[_Nic]) -> Finding:
     speed = nics[0].speed_mbps or 0
     duplex = " at full duplex" if all(nic.duplex == "full" for nic in nics) else ""
     return SAME.finding(
-        Status.PASS,
         f"{_where(nics)} {'runs' if len(nics) == 1 else 'run'} at {speed:,} Mbit/s{duplex} on {network.name}.",
         subject=f"{short_name(network)} {speed:,} Mbit/s",
         data={"speed_mbps": speed},
@@ -180,7 +177,7 @@ def _speeds(network: PrivateNetwork, nics: Sequence[_Nic]) -> list[Observation]:
 
 
 def _display(nics: Sequence[_Nic]) -> NextStep:
-    commands = tuple(dict.fromkeys(f"ethtool {nic.name}" for nic in nics))
+    commands = for_each("ethtool {nic}", nic=(nic.name for nic in nics))
     return NextStep("Display what the NIC negotiated.", commands, f"root on {listed(_nodes(nics))}")
 
 

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 import msgspec
 
-from checks.model.check import Kind, check
+from checks.model.check import PassKind, UnknownKind, WarnKind, check
 from checks.model.effect import Effect
 from checks.model.facts import Cluster, NodeMemory
-from checks.model.finding import Finding, NextStep, Status
+from checks.model.finding import Finding, NextStep
+from checks.model.shell_command import shell
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.shared.host_facts import HOST_TOPIC, not_known_findings, parts_of, skipped, skipped_without_hosts
 from checks.rules.host_limits import LOOPBACK_MTU, reserve_refused, reserve_wanted_kb
@@ -21,12 +22,12 @@ _WHY = (
     "each. Without such a piece, sending fails with ORA-27300 (status 105) and ORA-27301 (No buffer space "
     "available): an instance hangs or ends."
 )
-SUITABLE = Kind("IC-LOOP-001", "The memory reserve of a node suits its loopback interface")
-LARGE = Kind("IC-LOOP-002", "The loopback interface has a large MTU, and the node has the memory reserve for it")
-SMALL_RESERVE = Kind(
+SUITABLE = PassKind("IC-LOOP-001", "The memory reserve of a node suits its loopback interface")
+LARGE = PassKind("IC-LOOP-002", "The loopback interface has a large MTU, and the node has the memory reserve for it")
+SMALL_RESERVE = WarnKind(
     "IC-LOOP-003", "A node has a large MTU on the loopback interface and a small memory reserve", _WHY, (_NOTE,)
 )
-NOT_KNOWN = Kind("IC-LOOP-004", "The memory reserve of a node is not known")
+NOT_KNOWN = UnknownKind("IC-LOOP-004", "The memory reserve of a node is not known")
 
 
 @check(
@@ -51,7 +52,6 @@ def loopback_memory(cluster: Cluster) -> Iterator[Finding]:
     for mtu in sorted({mtus[node] for node in enough if mtus[node]}, key=lambda value: value or 0):
         nodes = [node for node in enough if mtus[node] == mtu]
         yield LARGE.finding(
-            Status.PASS,
             f"lo of {named(nodes, 'node')} has MTU {mtu}; vm.min_free_kbytes has the reserve that Oracle recommends "
             "for it.",
             subject=f"{briefly(nodes, 'node')}: lo {mtu}",
@@ -62,7 +62,6 @@ def loopback_memory(cluster: Cluster) -> Iterator[Finding]:
         )
     if fine := [node for node in memory if node not in large and mtus[node] is not None]:
         yield SUITABLE.finding(
-            Status.PASS,
             f"lo of {named(fine, 'node')} has MTU {max(mtus[n] or 0 for n in fine)}, which needs no larger reserve of "
             "memory.",
             subject=f"{briefly(fine, 'node')}: lo small",
@@ -79,7 +78,6 @@ def loopback_memory(cluster: Cluster) -> Iterator[Finding]:
 def _short(nodes: list[str], memory: NodeMemory, mtu: int) -> Finding:
     wanted = reserve_wanted_kb(memory)
     return SMALL_RESERVE.finding(
-        Status.WARN,
         f"lo of {named(nodes, 'node')} has MTU {mtu}, and vm.min_free_kbytes is {memory.min_free_kb:,}, less than the "
         f"{wanted:,} that Oracle recommends.",
         subject=f"{briefly(nodes, 'node')}: reserve {memory.min_free_kb:,} KB",
@@ -116,7 +114,7 @@ def _raise_reserve(nodes: list[str], memory: NodeMemory, wanted: int) -> NextSte
         )
     return NextStep(
         "Raise the reserve on one node after the other, and in /etc/sysctl.d.",
-        (f"sysctl -w vm.min_free_kbytes={wanted}",),
+        (shell("sysctl -w vm.min_free_kbytes={wanted}", wanted=wanted),),
         where,
         is_change=True,
     )

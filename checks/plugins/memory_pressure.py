@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from checks.model.check import Kind, check
+from checks.model.check import Kind, PassKind, UnknownKind, check
 from checks.model.facts import Cluster, Unknown
 from checks.model.finding import Finding, NextStep, Status
 from checks.model.wording import span
-from checks.plugins.shared.counter_text import TOPIC, not_counted_finding, share, unknown_nodes_finding
+from checks.plugins.shared.counter_text import TOPIC, not_counted_finding, share, unknown_nodes_findings
 from checks.plugins.shared.grouping import alike, briefly, named, some
-from checks.rules.node_counts import without_counts
 from checks.rules.node_pressure import MemoryLoad, memory_load
 from checks.rules.observed.states import read_on, state
 
@@ -18,7 +17,7 @@ _HARM = (
     "Processes of Clusterware and of the database stop while the kernel frees memory: heartbeats are late, blocks wait "
     "and receive buffers overflow. Nodes are evicted this way."
 )
-ROOM = Kind("IC-MEM-001", "No node swaps both ways, or waits long for memory")
+ROOM = PassKind("IC-MEM-001", "No node swaps both ways, or waits long for memory")
 SWAPS = Kind("IC-MEM-002", "A node swaps", _HARM, ("MOS 563566.1, cause 19", "Linux, man proc(5): /proc/vmstat"))
 STALLS = Kind(
     "IC-MEM-003",
@@ -26,7 +25,7 @@ STALLS = Kind(
     _HARM,
     ("MOS 2041723.1", "Linux, Documentation/accounting/psi.rst"),
 )
-NOT_KNOWN = Kind("IC-MEM-004", "The memory of a node is not known")
+NOT_KNOWN = UnknownKind("IC-MEM-004", "The memory of a node is not known")
 
 
 @check(
@@ -54,7 +53,6 @@ def memory_pressure(cluster: Cluster) -> Iterator[Finding]:
         yield _stalls(same)
     if fine := [x for x in loads if x.swap_status is Status.PASS and x.stall_status is Status.PASS]:
         yield ROOM.finding(
-            Status.PASS,
             f"{named((x.node for x in fine), 'node')} neither swapped both ways nor waited long for memory in "
             f"{_time(fine)}.",
             subject="no swapping",
@@ -64,21 +62,16 @@ def memory_pressure(cluster: Cluster) -> Iterator[Finding]:
         )
     if left := {node: load for node, load in judged.items() if isinstance(load, Unknown)}:
         yield not_counted_finding(NOT_KNOWN, "The memory of {}", left, "node")
-    if unknown := without_counts(cluster):
-        yield unknown_nodes_finding(
-            cluster, NOT_KNOWN, "Whether {} swaps or waits for memory", unknown, "memory-pressure"
-        )
-    elif not changes.nodes:
-        yield NOT_KNOWN.finding(Status.UNKNOWN, "The counters of no node could be read twice.", subject="no node")
+    yield from unknown_nodes_findings(cluster, NOT_KNOWN, "Whether {} swaps or waits for memory", "memory-pressure")
 
 
 def _swaps(same: Sequence[MemoryLoad]) -> Finding:
     nodes, most = [x.node for x in same], max(same, key=lambda x: min(x.swapped_in, x.swapped_out))
     several = len(same) > 1
     return SWAPS.finding(
-        same[0].swap_status,
         f"{named(nodes, 'node')} {'swap' if several else 'swaps'}: {most.swapped_out:,.0f} pages a second out and "
         f"{most.swapped_in:,.0f} in{f' on {most.node}' if several else ''}, averaged over {_time(same)}.",
+        status=same[0].swap_status,
         subject=f"{briefly(nodes, 'node')}: {most.swapped_out:,.0f} pages/s out",
         data={"pages_out_per_s": most.swapped_out, "pages_in_per_s": most.swapped_in, "nodes": len(nodes)},
         seen=some([_line(load) for load in same]),
@@ -105,8 +98,8 @@ def _stalls(same: Sequence[MemoryLoad]) -> Finding:
         )
         title = f"On {names} {' and '.join(filter(None, (waits, stalled)))}, averaged over {_time(same)}"
     return STALLS.finding(
-        same[0].stall_status,
         f"{title}.",
+        status=same[0].stall_status,
         subject=f"{briefly(nodes, 'node')}: {f'{killed} killed' if killed else 'waits for memory'}",
         data={"stalls_per_s": most.stalls, "killed": killed, "nodes": len(nodes)},
         seen=some([_line(load) for load in same]),

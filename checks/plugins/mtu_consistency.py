@@ -5,30 +5,32 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from checks.model.check import Kind, check
+from checks.model.check import FailKind, Kind, PassKind, UnknownKind, WarnKind, check
 from checks.model.effect import Effect
 from checks.model.facts import Cluster, Port, PrivateNetwork, Unknown
-from checks.model.finding import Finding, NextStep, Status
+from checks.model.finding import FAULTS, Finding, NextStep
 from checks.model.networks import layers_below, subnet_of
 from checks.model.observation import Observation
+from checks.model.shell_command import for_each, shell
 from checks.model.wording import counted, listed
 from checks.plugins.shared.engineered_notes import by_the_vendor
 from checks.plugins.shared.path_text import safe_change, short_name
 from checks.plugins.shared.route_remedy import without_mtu
 from checks.rules.engineered import is_engineered
+from checks.rules.link_states import layer_mtu_status, mtu_status
 from checks.rules.observed.states import read_on, state
 
 _CAUSE_5 = "MOS 563566.1, causes 5 and 12"
 
-AGREE = Kind("IC-MTU-001", "All interfaces, layers and routes of a private network have the same MTU")
-ODD_ONE = Kind(
+AGREE = PassKind("IC-MTU-001", "All interfaces, layers and routes of a private network have the same MTU")
+ODD_ONE = FailKind(
     "IC-MTU-002",
     "A node's interface has a different MTU than the rest of its private network",
     "A node with the larger MTU sends packets that a node with the smaller MTU drops silently: blocks are lost, and "
     "the node may be evicted or fail to join.",
     (_CAUSE_5,),
 )
-NO_MAJORITY = Kind(
+NO_MAJORITY = FailKind(
     "IC-MTU-003",
     "The MTU of a private network differs between nodes, and no value has a majority",
     "Large packets pass in one direction and are dropped in the other. The nodes do not show which MTU is intended.",
@@ -41,18 +43,18 @@ LAYER_BELOW = Kind(
     "dropped inside the node; with a bond, only while that member is in use.",
     ("PRVE-00468", "MOS 563566.1, causes 11 and 12"),
 )
-ROUTE = Kind(
+ROUTE = FailKind(
     "IC-MTU-005",
     "A route sets a smaller MTU than the private network has",
     "The kernel limits packets to the route's MTU, even if the NICs and the switch can carry larger ones.",
     ("ip-route(8), mtu",),
 )
-NOT_KNOWN = Kind(
+NOT_KNOWN = UnknownKind(
     "IC-MTU-006",
     "The MTU of a node is not known",
     "The MTU may differ from that of the other nodes. Read the node, or run df-ping, to find out.",
 )
-NETWORKS_DIFFER = Kind(
+NETWORKS_DIFFER = WarnKind(
     "IC-MTU-007",
     "The private networks do not have the same MTU",
     "A HAIP address moves to another private network when its network fails, and the instances keep the packet size "
@@ -71,9 +73,9 @@ NETWORKS_DIFFER = Kind(
 def mtu_consistency(cluster: Cluster) -> Iterator[Finding]:
     """Compares the MTU of each private network over all nodes and layers.
 
-    The MTU of the network is the MTU of most of its ports. The interface of each node and the members of a bond must
-    have this MTU; the parent of a VLAN and the ports of a bridge must have at least this MTU; no route to the subnet
-    may set a smaller one. This check cannot read the switches between the nodes; df-ping tests them.
+    The MTU of the network is the MTU of most of its ports. The interface of each node must have this MTU; bond
+    members, the parent of a VLAN and the ports of a bridge must have at least this MTU; no route to the subnet may set
+    a smaller one. This check cannot read the switches between the nodes; df-ping tests them.
     """
     if isinstance(cluster.networks, Unknown):
         return
@@ -90,7 +92,6 @@ def mtu_consistency(cluster: Cluster) -> Iterator[Finding]:
     yield from _unread(cluster)
     if not concluded:
         yield NOT_KNOWN.finding(
-            Status.UNKNOWN,
             "No node that could be read has a port on a private network, so there is no MTU to compare.",
             subject="no ports",
             next=[NextStep("Read the findings of the check interfaces on the private networks first.")],
@@ -99,11 +100,18 @@ def mtu_consistency(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _agree(cluster: Cluster, network: PrivateNetwork, mtu: int) -> Finding:
+    larger = [
+        f"{node.name}: {lower.name}, {relation}, {lower.mtu}"
+        for port in network.ports
+        if (node := cluster.node(port.node)) and (top := node.interface(port.interface))
+        for relation, lower in layers_below(node, top)
+        if lower.mtu > mtu
+    ]
+    verb = "carries" if larger else "has"
     return AGREE.finding(
-        Status.PASS,
-        f"Every layer of {counted(len(network.ports), 'node')} has MTU {mtu} on {network.name}.",
+        f"Every layer of {counted(len(network.ports), 'node')} {verb} MTU {mtu} on {network.name}.",
         subject=f"{short_name(network)} {mtu}",
-        seen=tuple(f"{p.node}: {p.interface} {_mtu_of(cluster, p)}" for p in network.ports),
+        seen=(*(f"{p.node}: {p.interface} {_mtu_of(cluster, p)}" for p in network.ports), *larger),
         evidence=_evidence(network),
         network=network.name,
         observed=read_on("mtu", [port.node for port in network.ports], network.name, mtu),
@@ -115,13 +123,12 @@ def _ports(cluster: Cluster, network: PrivateNetwork, usual: int) -> Iterator[Fi
     for port in network.ports:
         if (mtu := _mtu_of(cluster, port)) is not None:
             by_mtu[mtu].append(port)
-    if len(by_mtu) < 2:
+    if mtu_status(by_mtu) not in FAULTS:
         return
     seen = tuple(f"{p.node}: {p.interface} {_mtu_of(cluster, p)}" for p in network.ports)
     if _undecided(cluster, network, usual, by_mtu):
         groups = listed(f"{mtu} on {listed(p.node for p in ports)}" for mtu, ports in sorted(by_mtu.items()))
         yield NO_MAJORITY.finding(
-            Status.FAIL,
             f"The nodes do not agree on the MTU of {network.name}: {groups}.",
             subject=f"{short_name(network)}: {groups}",
             data={
@@ -149,7 +156,6 @@ def _ports(cluster: Cluster, network: PrivateNetwork, usual: int) -> Iterator[Fi
             continue
         others = [p.node for p in by_mtu[usual]]
         yield ODD_ONE.finding(
-            Status.FAIL,
             f"{listed(f'{p.interface} of {p.node}' for p in ports)} {'has' if len(ports) == 1 else 'have'} MTU {mtu} "
             f"on {network.name}; "
             f"{listed(others) if len(others) < 4 else f'the other {len(others)} nodes'} "
@@ -185,12 +191,13 @@ def _below(cluster: Cluster, network: PrivateNetwork) -> Iterator[Finding]:
         top = node.interface(port.interface) if node else None
         if node is None or top is None:
             continue
-        for relation, lower, must_equal in layers_below(node, top):
-            if lower.mtu < top.mtu or (must_equal and lower.mtu != top.mtu):
+        for relation, lower in layers_below(node, top):
+            status = layer_mtu_status(lower.mtu, [top.mtu])
+            if status in FAULTS:
                 yield LAYER_BELOW.finding(
-                    Status.FAIL,
                     f"{lower.name}, {relation} on {node.name}, has MTU {lower.mtu}; "
                     f"{top.name} on {network.name} has {top.mtu}.",
+                    status=status,
                     subject=f"{node.name} {lower.name} {lower.mtu}",
                     data={
                         "interface": lower.name,
@@ -199,7 +206,7 @@ def _below(cluster: Cluster, network: PrivateNetwork) -> Iterator[Finding]:
                         "expected_mtu_bytes": top.mtu,
                     },
                     seen=(f"{node.name}: {lower.name} {lower.mtu}", f"{node.name}: {top.name} {top.mtu}"),
-                    expected=(f"{lower.name} with {'' if must_equal else 'at least '}MTU {top.mtu}",),
+                    expected=(f"{lower.name} with at least MTU {top.mtu}",),
                     next=[_inspect([port]), _set_mtu(cluster, top.mtu, [Port(node.name, lower.name, port.ip)])],
                     evidence=[(node.name, "interfaces")],
                     network=network.name,
@@ -218,7 +225,6 @@ def _routes(cluster: Cluster, network: PrivateNetwork) -> Iterator[Finding]:
             smaller = route.mtu is not None and route.mtu < mtu
             if smaller and route.interface == port.interface and _covers(route.destination, network.subnet):
                 yield ROUTE.finding(
-                    Status.FAIL,
                     f"A route of {node.name} limits {network.name} to MTU {route.mtu}; the network has {mtu}.",
                     subject=f"{node.name} route {route.mtu}",
                     data={"destination": route.destination, "mtu_bytes": route.mtu, "expected_mtu_bytes": mtu},
@@ -230,7 +236,10 @@ def _routes(cluster: Cluster, network: PrivateNetwork) -> Iterator[Finding]:
                     next=[
                         NextStep(
                             "Display the route and its origin.",
-                            (f"ip route show {network.subnet}", "nmcli -f ipv4.routes connection show"),
+                            (
+                                shell("ip route show {subnet}", subnet=network.subnet),
+                                "nmcli -f ipv4.routes connection show",
+                            ),
                             f"root on {node.name}",
                         ),
                         without_mtu(cluster, node, route),
@@ -249,7 +258,6 @@ def _covers(destination: str, subnet: str) -> bool:
 def _unread(cluster: Cluster) -> Iterator[Finding]:
     for node in cluster.unread_nodes():
         yield NOT_KNOWN.finding(
-            Status.UNKNOWN,
             f"The MTUs of {node.name} are not known, since racwire could not read the node.",
             subject=f"{node.name} not read",
             seen=(node.reason,),
@@ -265,7 +273,6 @@ def _networks_differ(networks: tuple[PrivateNetwork, ...]) -> Iterator[Finding]:
     known = [(n.name, n.mtu) for n in networks if isinstance(n.mtu, int)]
     if len({mtu for _, mtu in known}) > 1:
         yield NETWORKS_DIFFER.finding(
-            Status.WARN,
             f"The private networks do not have the same MTU: {listed(f'{mtu} on {name}' for name, mtu in known)}.",
             subject="networks differ",
             data={
@@ -296,7 +303,7 @@ def _evidence(network: PrivateNetwork) -> list[tuple[str, str]]:
 
 
 def _inspect(ports: tuple[Port, ...] | list[Port]) -> NextStep:
-    commands = tuple(dict.fromkeys(f"ip -details link show {p.interface}" for p in ports))
+    commands = for_each("ip -details link show {nic}", nic=(p.interface for p in ports))
     return NextStep("Display the interface and its layers.", commands, f"any user on {listed(p.node for p in ports)}")
 
 

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from checks.model.check import Kind, check
+from checks.model.check import InfoKind, PassKind, WarnKind, check
 from checks.model.facts import Cluster, Clusterware, Unknown, release
 from checks.model.finding import Finding, NextStep, Status
+from checks.model.shell_command import shell
 from checks.plugins.shared.grouping import briefly, named
 from checks.plugins.shared.host_facts import hosts_of
 from checks.rules.observed.states import read_on, states
 
 _NOTE = "MOS 1212703.1"
-JOINED = Kind("IC-MCAST-001", "The nodes found each other when Clusterware started")
-ABSENT = Kind(
+JOINED = PassKind("IC-MCAST-001", "The nodes found each other when Clusterware started")
+ABSENT = WarnKind(
     "IC-MCAST-002",
     "A node did not join a Clusterware that starts by multicast",
     "Clusterware 11.2.0.2 to 11.2.0.4 needs multicast (230.0.1.0, from a patch on also 224.0.0.251) on the private "
     "networks when a node joins. Switches with IGMP snooping and without a querier drop it.",
     (_NOTE,),
 )
-AVAHI = Kind(
+AVAHI = InfoKind(
     "IC-MCAST-003",
     "avahi-daemon runs next to Clusterware's own mDNS",
     "Both answer multicast DNS on UDP port 5353. Oracle advises to switch avahi-daemon off on the nodes of a cluster.",
@@ -45,8 +46,8 @@ def multicast(cluster: Cluster) -> Iterator[Finding]:
     if isinstance(facts, Unknown):
         # The check clusterware reports why; without Clusterware no node joins one.
         yield JOINED.finding(
-            Status.SKIPPED,
             "Without the nodes' view of Clusterware, racwire does not judge whether multicast passes.",
+            status=Status.SKIPPED,
             subject="no Clusterware",
             evidence=[(cluster.local_node, "grid home")],
         )
@@ -54,7 +55,6 @@ def multicast(cluster: Cluster) -> Iterator[Finding]:
     avahi = [node for node, host in hosts_of(cluster).items() if host.is_avahi_active]
     if avahi:
         yield AVAHI.finding(
-            Status.INFO,
             f"avahi-daemon runs on {named(avahi, 'node')}.",
             subject=f"{briefly(avahi, 'node')}: avahi",
             next=[
@@ -77,10 +77,9 @@ def _joined(facts: Clusterware) -> Finding:
     outside = [member.name for member in members if member.status != "Active"]
     version = () if isinstance(facts.version, Unknown) else release(facts.version.version)
     if not members:
-        return JOINED.finding(Status.SKIPPED, "The nodes of the cluster are not known.", subject="not known")
+        return JOINED.finding("The nodes of the cluster are not known.", status=Status.SKIPPED, subject="not known")
     if not outside:
         return JOINED.finding(
-            Status.PASS,
             f"All {len(members)} nodes are active, so they found each other when Clusterware started."
             if len(members) > 1
             else "The cluster has a single node.",
@@ -90,14 +89,13 @@ def _joined(facts: Clusterware) -> Finding:
         )
     if _FIRST <= version < _AFTER:
         return ABSENT.finding(
-            Status.WARN,
             f"{named(outside, 'node')} did not join Clusterware {'.'.join(map(str, version[:4]))}, which needs "
             "multicast for that.",
             subject=f"{briefly(outside, 'node')}: not joined",
             next=[
                 NextStep(
                     "Test multicast on the private NICs with the program of MOS 1212703.1.",
-                    (f"perl mcasttest.pl -n {','.join(m.name for m in members)} -i ETH",),
+                    (shell("perl mcasttest.pl -n {nodes} -i ETH", nodes=",".join(m.name for m in members)),),
                     "the Grid owner",
                 )
             ],
@@ -106,12 +104,12 @@ def _joined(facts: Clusterware) -> Finding:
             observed=states(ABSENT.code, outside),
         )
     return JOINED.finding(
-        Status.SKIPPED,
         f"{named(outside, 'node')} {'is' if len(outside) == 1 else 'are'} not active; "
         + (
             "racwire judges multicast for 11.2.0.2 to 11.2.0.4, where MOS 1212703.1 applies."
             if version
             else "the release of Clusterware is not known."
         ),
+        status=Status.SKIPPED,
         subject="not needed",
     )

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from checks.model.check import Kind, check
+from checks.model.check import InfoKind, PassKind, UnknownKind, WarnKind, check
 from checks.model.facts import (
     Cluster,
     Clusterware,
@@ -15,8 +15,9 @@ from checks.model.facts import (
     Unknown,
     release,
 )
-from checks.model.finding import Finding, NextStep, Status
+from checks.model.finding import Finding, NextStep
 from checks.model.known_instances import database_of
+from checks.model.shell_command import for_each
 from checks.model.wording import listed
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.shared.host_facts import (
@@ -35,23 +36,23 @@ _WHY = (
     "On a busy node a process without real-time priority waits for a CPU like any other. While LMS waits, requests "
     "for blocks wait with it, and its receive buffer overflows."
 )
-RIGHT = Kind("IC-PROC-001", "The processes that serve blocks have the priority of their release")
-SLOW = Kind("IC-PROC-002", "A process that serves blocks runs without real-time priority", _WHY, _SOURCES)
-BY_RELEASE = Kind(
+RIGHT = PassKind("IC-PROC-001", "The processes that serve blocks have the priority of their release")
+SLOW = WarnKind("IC-PROC-002", "A process that serves blocks runs without real-time priority", _WHY, _SOURCES)
+BY_RELEASE = InfoKind(
     "IC-PROC-003",
     "LMS runs without real-time priority, as its release may intend",
     "From 19c on, the parameters _high_priority_processes and _highest_priority_processes decide which processes get "
     "it. Do not raise the priority by hand.",
     _SOURCES,
 )
-ORADISM = Kind(
+ORADISM = WarnKind(
     "IC-PROC-004",
     "The program oradism does not run as root",
     "oradism raises the priority of LMS, LGWR and VKTM when an instance starts. root.sh makes it owned by root, with "
     "the setuid bit; a patch or a copy of the home can lose that.",
     _SOURCES,
 )
-NOT_KNOWN = Kind("IC-PROC-005", "The priority of the processes that serve blocks is not known")
+NOT_KNOWN = UnknownKind("IC-PROC-005", "The priority of the processes that serve blocks is not known")
 _CLASSES = {0: "time sharing", 1: "SCHED_FIFO", 2: "SCHED_RR", 3: "batch", 5: "idle"}
 
 
@@ -89,7 +90,6 @@ def oracle_processes(cluster: Cluster) -> Iterator[Finding]:
         fast = [p for node in fine for p in processes[node] if p.is_real_time]
         instances = sorted({p.instance for p in fast})
         yield RIGHT.finding(
-            Status.PASS,
             f"{listed(_families(fast))} of {named(instances, 'instance')} on {named(fine, 'node')} "
             f"{'has' if len(fast) == 1 else 'have'} real-time priority.",
             subject=f"{briefly(fine, 'node')}: priority",
@@ -141,7 +141,6 @@ def _slow(same: Sequence[_Instance], hosts: Mapping[str, HostSetup]) -> Finding:
     names, where = listed(_families(same[0].wrong)), f"root on {named(nodes, 'node')}"
     bad = [(node, home) for node in nodes for home in hosts[node].oradism if not home.can_raise]
     return SLOW.finding(
-        Status.WARN,
         f"{names} of {named((one.name for one in same), 'instance')} on {named(nodes, 'node')} "
         f"{'runs' if number == 1 else 'run'} without real-time priority.",
         subject=f"{briefly(nodes, 'node')}: {names}",
@@ -176,7 +175,6 @@ def _by_release(same: Sequence[_Instance]) -> Finding:
     nodes, number = list(dict.fromkeys(one.node for one in same)), sum(len(one.by_release) for one in same)
     names = listed(_families(same[0].by_release))
     return BY_RELEASE.finding(
-        Status.INFO,
         f"{names} of {named((one.name for one in same), 'instance')} on {named(nodes, 'node')} "
         f"{'runs' if number == 1 else 'run'} without real-time priority; from 19c on that can be intended.",
         subject=f"{briefly(nodes, 'node')}: LMS",
@@ -201,17 +199,18 @@ def _by_release(same: Sequence[_Instance]) -> Finding:
 def _oradism(node: str, host: HostSetup) -> Finding:
     bad = [home for home in host.oradism if not home.can_raise]
     return ORADISM.finding(
-        Status.WARN,
         f"{listed(home.path for home in bad)} of {node} {'does' if len(bad) == 1 else 'do'} not run as root.",
         subject=f"{node}: oradism",
         data={"homes": len(bad)},
         seen=[f"{node}: {home.path} has owner {home.owner}, mode {home.mode}" for home in bad],
         expected=("Owner root, mode 4750",),
         next=[
-            NextStep("Display the rights.", tuple(f"ls -l {home.path}" for home in bad), f"root on {node}"),
+            NextStep(
+                "Display the rights.", for_each("ls -l {file}", file=(home.path for home in bad)), f"root on {node}"
+            ),
             NextStep(
                 "Correct them.",
-                tuple(c for home in bad for c in (f"chown root {home.path}", f"chmod 4750 {home.path}")),
+                for_each("chown root {file}", "chmod 4750 {file}", file=(home.path for home in bad)),
                 f"root on {node}",
                 is_change=True,
             ),

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from checks.model.check import Kind, check
+from checks.model.check import InfoKind, Kind, PassKind, UnknownKind, WarnKind, check
 from checks.model.effect import Effect
 from checks.model.facts import Cluster, CounterChanges, PacketFilters, TrackedConnections, Unknown
-from checks.model.finding import Finding, NextStep, Status
+from checks.model.finding import Finding, NextStep
+from checks.model.shell_command import for_each
 from checks.model.wording import counted, listed, span
-from checks.plugins.shared.counter_text import TOPIC, highest_rate, unknown_nodes_finding
+from checks.plugins.shared.counter_text import TOPIC, highest_rate, unknown_nodes_findings
 from checks.plugins.shared.filter_commands import FILTERS, RULES, of_zone
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.shared.host_facts import parts_of
@@ -19,8 +20,10 @@ from checks.rules.node_counts import NodeCounts, counts_of, lacks, table_state, 
 from checks.rules.observed.counted_packets import vanished
 from checks.rules.observed.states import network_at, read_on, state, states
 
-DELIVERED = Kind("IC-FILTER-001", "The packets that arrived at a node were delivered, or dropped for a counted reason")
-VANISHED = Kind(
+DELIVERED = PassKind(
+    "IC-FILTER-001", "The packets that arrived at a node were delivered, or dropped for a counted reason"
+)
+VANISHED = WarnKind(
     "IC-FILTER-002",
     "Packets arrived at a node and vanished there without a counted reason",
     "A packet filter of the node is the usual reason: firewalld, nftables or iptables, often with a rule that accepts "
@@ -28,22 +31,24 @@ VANISHED = Kind(
     "effect. The kernel counts none of them.",
     ("MOS 563566.1, cause 8", "Linux net/ipv4/ip_input.c"),
 )
-NOT_KNOWN = Kind("IC-FILTER-003", "Whether packets vanish at a node is not known")
-NOT_TRUSTED = Kind(
+NOT_KNOWN = UnknownKind("IC-FILTER-003", "Whether packets vanish at a node is not known")
+NOT_TRUSTED = WarnKind(
     "IC-FILTER-004",
     "firewalld filters a private interface",
     "Zones other than `trusted` accept the services they list and reject the rest: ping passes, and the UDP of "
     "instances and Clusterware does not. Blocks are lost, IPC times out, nodes are evicted.",
     ("MOS 563566.1, cause 8", "firewalld.zones(5)"),
 )
-RULES_NOT_READ = Kind(
+RULES_NOT_READ = InfoKind(
     "IC-FILTER-005",
     "A packet filter is active on a node",
     "racwire reads no rules, since listing them can load kernel modules. Rules for the private interfaces should "
     "accept everything.",
     ("MOS 563566.1, cause 8",),
 )
-ZONES_NOT_KNOWN = Kind("IC-FILTER-006", "firewalld is active, and the zones of the private interfaces are not known")
+ZONES_NOT_KNOWN = UnknownKind(
+    "IC-FILTER-006", "firewalld is active, and the zones of the private interfaces are not known"
+)
 TABLE_FULL = Kind(
     "IC-FILTER-007",
     "The kernel of a node dropped packets, and its table of connections was full",
@@ -96,7 +101,6 @@ def packet_filter(cluster: Cluster) -> Iterator[Finding]:
         yield _vanished(vanishing)
     if fine := [c for c in counts if c not in vanishing]:
         yield DELIVERED.finding(
-            Status.PASS,
             f"{named((c.node for c in fine), 'node')} received {counted(sum(c.received for c in fine), 'packet')} in "
             f"{span(max(c.seconds for c in fine))}, and {_few(fine)} vanished there.",
             subject=f"{_few(fine)} vanished",
@@ -105,10 +109,7 @@ def packet_filter(cluster: Cluster) -> Iterator[Finding]:
             observed=read_on(DELIVERED.code, [c.node for c in fine]),
         )
     unknown = {**without_counts(cluster), **blind}
-    if unknown:
-        yield unknown_nodes_finding(cluster, NOT_KNOWN, "Whether packets vanish at {}", unknown, "packet-filter")
-    if not counts and not unknown:
-        yield NOT_KNOWN.finding(Status.UNKNOWN, "The counters of no node could be read twice.", subject="no node")
+    yield from unknown_nodes_findings(cluster, NOT_KNOWN, "Whether packets vanish at {}", "packet-filter", unknown)
 
 
 def _tables(changes: CounterChanges) -> Iterator[Finding]:
@@ -124,10 +125,10 @@ def _tables(changes: CounterChanges) -> Iterator[Finding]:
         did = " and ".join(filter(None, gone))
         holds = f"its table of connections held {table.entries:,} of {table.most:,}"
         yield kind.finding(
-            state_,
             f"The kernel of {change.node} {did} in {span(change.seconds)}: {holds}."
             if did
             else f"The table of connections of {change.node} holds {table.entries:,} of {table.most:,}.",
+            status=state_,
             subject=f"{change.node}: {table.entries:,} of {table.most:,} connections",
             data={"entries": table.entries, "most": table.most, "dropped": table.dropped, "evicted": table.evicted},
             seen=(f"{change.node}: nf_conntrack_count {table.entries}, nf_conntrack_max {table.most}",),
@@ -168,7 +169,6 @@ def _filters(cluster: Cluster) -> Iterator[Finding]:
         zones = filters[same[0]].zones
         lacks = [zones] if isinstance(zones, Unknown) else []
         yield ZONES_NOT_KNOWN.finding(
-            Status.UNKNOWN,
             f"firewalld is active on {named(same, 'node')}, and the zones of the private interfaces are not known.",
             subject=f"{briefly(same, 'node')}: zones not known",
             seen=[fact.reason for fact in lacks],
@@ -179,7 +179,6 @@ def _filters(cluster: Cluster) -> Iterator[Finding]:
     others = {node: units for node, read in filters.items() if (units := read.active_without_zones)}
     for same in alike(others, lambda node: others[node]):
         yield RULES_NOT_READ.finding(
-            Status.INFO,
             f"{listed(others[same[0]])} {'is' if len(others[same[0]]) == 1 else 'are'} active on "
             f"{named(same, 'node')}; racwire did not read the rules.",
             subject=f"{briefly(same, 'node')}: {', '.join(others[same[0]])} active",
@@ -214,7 +213,6 @@ def _not_trusted(cluster: Cluster, nodes: Sequence[str], exposed: Sequence[tuple
     where = f"root on {named(nodes, 'node')}"
     zones = list(dict.fromkeys(zone for _, zone in exposed))
     return NOT_TRUSTED.finding(
-        Status.WARN,
         f"firewalld has {listed(name for name, _ in exposed)} of {named(nodes, 'node')} in the "
         f"{'zone' if len(zones) == 1 else 'zones'} {listed(zones)}, not in {_TRUSTED}.",
         subject=f"{briefly(nodes, 'node')}: zone {', '.join(zones)}",
@@ -229,10 +227,10 @@ def _not_trusted(cluster: Cluster, nodes: Sequence[str], exposed: Sequence[tuple
             ),
             NextStep(
                 f"Put the private interfaces into the zone {_TRUSTED}, now and for the next start.",
-                tuple(
-                    f"firewall-cmd {option}--zone={_TRUSTED} --change-interface={name}"
-                    for name, _ in exposed
-                    for option in ("", "--permanent ")
+                for_each(
+                    "firewall-cmd --zone=trusted --change-interface={nic}",
+                    "firewall-cmd --permanent --zone=trusted --change-interface={nic}",
+                    nic=(name for name, _ in exposed),
                 ),
                 where,
                 is_change=True,
@@ -259,7 +257,6 @@ def _vanished(counts: Sequence[NodeCounts]) -> Finding:
     names, where = named(nodes, "node"), f"root on {named(nodes, 'node')}"
     worst = sorted(counts, key=lambda c: (-c.vanished, c.node))
     return VANISHED.finding(
-        Status.WARN,
         f"{counted(number, 'packet')} arrived at {names} in {span(max(c.seconds for c in counts))} and vanished there, "
         "as behind a packet filter.",
         subject=f"{briefly(nodes, 'node')}: {number:,} vanished",

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from checks.model.check import Kind, check
+from checks.model.check import InfoKind, PassKind, SkippedKind, UnknownKind, WarnKind, check
 from checks.model.facts import Cluster, Unknown
-from checks.model.finding import Finding, NextStep, Scalar, Status, Table
+from checks.model.finding import Finding, NextStep, Scalar, Table
+from checks.model.shell_command import for_each
 from checks.model.wording import continued, counted, span
-from checks.plugins.shared.counter_text import TOPIC, not_counted_finding, unknown_nodes_finding
+from checks.plugins.shared.counter_text import TOPIC, not_counted_finding, unknown_nodes_findings
 from checks.plugins.shared.filter_commands import capture
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.rules.frame_sizes import STANDARD_MTU, CountedSizes, FrameSizes, SizeUse, frame_sizes
-from checks.rules.node_counts import without_counts
 from checks.rules.observed.states import state
 from checks.rules.size_classes import SizeClass
 
 _DRIVER_TOPIC = "driver counters"
 _RMON = "RFC 2819, etherStatsTable"
-USED = Kind("IC-SIZE-001", "The frames on a private network use its large MTU", sources=(_RMON,))
-UNUSED = Kind(
+USED = PassKind("IC-SIZE-001", "The frames on a private network use its large MTU", sources=(_RMON,))
+UNUSED = WarnKind(
     "IC-SIZE-002",
     "A private network has a large MTU, and its frames are those of MTU 1500",
     "Each block of 8 KB crosses the network in six packets instead of one, as without the large MTU. A route with an "
@@ -27,18 +27,18 @@ UNUSED = Kind(
     "the instances are the usual reasons.",
     ("MOS 563566.1, cause 5", _RMON),
 )
-SHOWN = Kind("IC-SIZE-003", "The sizes of the frames on a private network with a standard MTU", sources=(_RMON,))
-NOT_SHOWN = Kind("IC-SIZE-004", "The sizes of the frames do not show whether a large MTU is used", sources=(_RMON,))
-NOT_KNOWN = Kind("IC-SIZE-005", "The sizes of the frames on a private NIC are not known")
-NOT_ASKED = Kind("IC-SIZE-006", "The drivers of the private NICs were not queried for the sizes of frames")
+SHOWN = InfoKind("IC-SIZE-003", "The sizes of the frames on a private network with a standard MTU", sources=(_RMON,))
+NOT_SHOWN = InfoKind("IC-SIZE-004", "The sizes of the frames do not show whether a large MTU is used", sources=(_RMON,))
+NOT_KNOWN = UnknownKind("IC-SIZE-005", "The sizes of the frames on a private NIC are not known")
+NOT_ASKED = SkippedKind("IC-SIZE-006", "The drivers of the private NICs were not queried for the sizes of frames")
 
 _KINDS = {
-    SizeUse.UNUSED: (UNUSED, Status.WARN),
-    SizeUse.USED: (USED, Status.PASS),
-    SizeUse.STANDARD: (SHOWN, Status.INFO),
-    SizeUse.FEW: (NOT_SHOWN, Status.INFO),
-    SizeUse.MIXED: (NOT_SHOWN, Status.INFO),
-    SizeUse.IDLE: (NOT_SHOWN, Status.INFO),
+    SizeUse.UNUSED: UNUSED,
+    SizeUse.USED: USED,
+    SizeUse.STANDARD: SHOWN,
+    SizeUse.FEW: NOT_SHOWN,
+    SizeUse.MIXED: NOT_SHOWN,
+    SizeUse.IDLE: NOT_SHOWN,
 }
 
 
@@ -71,31 +71,26 @@ def packet_sizes(cluster: Cluster) -> Iterator[Finding]:
     yield from _not_known(sizes)
     if sizes.unasked:
         yield not_counted_finding(NOT_ASKED, "The size of the frames of {}", sizes.unasked, "node")
-    if unknown := without_counts(cluster):
-        title = "The size of the frames of {}"
-        yield unknown_nodes_finding(cluster, NOT_KNOWN, title, unknown, "packet-sizes")
-    elif not cluster.counters.nodes:
-        yield NOT_KNOWN.finding(Status.UNKNOWN, "The counters of no node could be read twice.", subject="no node")
+    yield from unknown_nodes_findings(cluster, NOT_KNOWN, "The size of the frames of {}", "packet-sizes")
 
 
 def _finding(same: Sequence[FrameSizes]) -> Finding:
-    kind, status = _KINDS[same[0].use]
+    kind = _KINDS[same[0].use]
     nodes = list(dict.fromkeys(found.nic.node for found in same))
     network = same[0].nic.network
     least = min(found.full_percent for found in same)
     return kind.finding(
-        status,
         _title(same, least),
         subject=f"{briefly((found.nic.place for found in same), 'NIC')}: {_brief(same, least)}",
         data=_data(same),
         seen=some([_line(found) for found in same]),
         expected=_EXPECTED.get(same[0].use, ()),
         table=_table(same),
-        next=_steps(same) if status is Status.WARN else (),
+        next=_steps(same) if kind is UNUSED else (),
         evidence=[(node, topic) for node in nodes for topic in (_DRIVER_TOPIC, TOPIC, "interfaces")],
         network=network,
         nodes=nodes,
-        extent=(least, "% of the bytes in frames of MTU 1500") if status is Status.WARN else None,
+        extent=(least, "% of the bytes in frames of MTU 1500") if kind is UNUSED else None,
         observed=[state(kind.code, f.nic.node, f.nic.network, f.nic.name, f.full_percent) for f in same],
     )
 
@@ -211,7 +206,7 @@ def _steps(same: Sequence[FrameSizes]) -> list[NextStep]:
         NextStep(
             f"Find the smaller MTU on the way: that of a route, or a path MTU that the kernel learned.{sent}",
             (
-                *(f"ip route show table all dev {nic}" for nic in nics),
+                *for_each("ip route show table all dev {nic}", nic=nics),
                 "ip route get ADDRESS_OF_THE_PEER",
                 "racwire check private-routes mtu-consistency df-ping",
             ),
@@ -219,7 +214,7 @@ def _steps(same: Sequence[FrameSizes]) -> list[NextStep]:
         ),
         NextStep(
             "Find out what the frames carry: blocks between instances are UDP, or other traffic uses the network.",
-            tuple(capture(nic, "greater 1024") for nic in nics),
+            tuple(capture(nic, "greater", "1024") for nic in nics),
             f"root on {nodes}",
         ),
     ]
@@ -233,7 +228,6 @@ def _not_known(sizes: CountedSizes) -> Iterator[Finding]:
         nodes = list(dict.fromkeys(nic.node for nic in nics))
         why = same[0][1][1]
         yield NOT_KNOWN.finding(
-            Status.UNKNOWN,
             f"The sizes of the frames of {named(places, 'private NIC')} are not known: {continued(why.reason)}",
             subject=f"{briefly(places, 'NIC')}: not counted",
             data={"driver": (nics[0].driver.driver if nics[0].driver else "") or "not known", "nics": len(nics)},
@@ -243,7 +237,7 @@ def _not_known(sizes: CountedSizes) -> Iterator[Finding]:
                     "Compare with the counters that the driver has. Where it lacks these, the MTU is judged by "
                     "df-ping and mtu-consistency; waive this finding.",
                     (
-                        *(f"ethtool -S {nic}" for nic in list(dict.fromkeys(n.name for n in nics))[:3]),
+                        *for_each("ethtool -S {nic}", nic=list(dict.fromkeys(n.name for n in nics))[:3]),
                         "racwire check df-ping mtu-consistency",
                     ),
                     f"any user on {named(nodes, 'node')}",

@@ -5,14 +5,17 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Iterator, Sequence
 
-from checks.model.check import Kind, check
-from checks.model.facts import Cluster, Flows, Interface, Node, PrivateNetwork, Route, Unknown
+from checks.model.check import FailKind, Kind, PassKind, WarnKind, check
+from checks.model.facts import Cluster, Flows, Interface, Node, Port, PrivateNetwork, Route, Unknown
 from checks.model.finding import FAULTS, Finding, NextStep, Status
+from checks.model.observation import Observation
+from checks.model.shell_command import for_each, shell
 from checks.model.traffic import Traffic
 from checks.model.wording import counted, listed
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.shared.route_remedy import without_mtu
 from checks.rules.flow_verdicts import answered, judge_flow
+from checks.rules.network_setup import forwarding_status, missing_route_status
 from checks.rules.node_counts import sysctl
 from checks.rules.observed.states import read_on, state, states, to_peer
 from checks.rules.private_ways import (
@@ -30,15 +33,15 @@ _RANGE = ipaddress.IPv4Network("169.254.0.0/16")
 _FORWARDING = "net.ipv4.ip_forward"
 """Writing it resets settings to those of a host or a router (ip-sysctl; inet_forward_change of the kernel)."""
 
-PRIVATE = Kind("IC-ROUTE-001", "The routes keep the private networks private, with their whole MTU")
-DEFAULT = Kind(
+PRIVATE = PassKind("IC-ROUTE-001", "The routes keep the private networks private, with their whole MTU")
+DEFAULT = WarnKind(
     "IC-ROUTE-002",
     "The default route of a node leads over a private NIC",
     "Packets for networks without a route of their own leave over the interconnect, or are lost there: clients, DNS "
     "and backup share its bandwidth, and a private network has a router.",
     ("MOS 563566.1, causes 6 and 7", _GUIDE),
 )
-HAIP_MTU = Kind(
+HAIP_MTU = WarnKind(
     "IC-ROUTE-003",
     "A route for the addresses of HAIP has a smaller MTU than its NIC",
     "Instances send blocks between HAIP addresses. The kernel cuts larger packets for this route into fragments, or "
@@ -53,7 +56,7 @@ FORWARDS = Kind(
     ("MOS 563566.1, cause 7", "Linux kernel documentation, ip-sysctl"),
 )
 
-ASTRAY = Kind(
+ASTRAY = FailKind(
     "IC-ROUTE-005",
     "A node sends the packets for a private address of a peer through another NIC",
     "The most specific route decides. The packets take another network than the one that was configured, and answers "
@@ -67,7 +70,7 @@ NO_ROUTE = Kind(
     "Packets of the peers arrive and get no answer. A ping that is bound to the NIC does not need the route.",
     ("ip-route(8)",),
 )
-SEVERAL_HOPS = Kind(
+SEVERAL_HOPS = FailKind(
     "IC-ROUTE-007",
     "The route of a private network has next hops over several NICs",
     "The kernel divides the packets for the network among the NICs by their addresses or flows. Those that take "
@@ -106,7 +109,6 @@ def private_routes(cluster: Cluster) -> Iterator[Finding]:
     fine = [node.name for node in nodes if node.name not in bad]
     if fine:
         yield PRIVATE.finding(
-            Status.PASS,
             f"No default route of {named(fine, 'node')} leads over a private NIC, and no route for HAIP has a smaller "
             "MTU than its NIC.",
             subject=f"{briefly(fine, 'node')}: routes private",
@@ -115,8 +117,8 @@ def private_routes(cluster: Cluster) -> Iterator[Finding]:
         )
     if not nodes:
         yield PRIVATE.finding(
-            Status.SKIPPED,
             "No node that was read has a port on a private network, so no route leads there.",
+            status=Status.SKIPPED,
             subject="no ports",
         )
 
@@ -138,7 +140,6 @@ def _default(cluster: Cluster, node: Node) -> Iterator[Finding]:
         others = [r for r in node.routes if r.destination == route.destination and r.interface not in ports]
         in_use = all(route.metric <= other.metric for other in others)
         yield DEFAULT.finding(
-            Status.WARN,
             f"{'The' if in_use else 'A'} default route of {node.name} leads over {route.interface}, on the private "
             f"network {network.name}{'' if in_use else ', for the time when the one in use is gone'}.",
             subject=f"{node.name}: default over {route.interface}",
@@ -148,13 +149,13 @@ def _default(cluster: Cluster, node: Node) -> Iterator[Finding]:
             next=[
                 NextStep(
                     "Display the routes and the service that set this one.",
-                    ("ip route show default", f"nmcli -f ipv4 connection show {route.interface}"),
+                    ("ip route show default", shell("nmcli -f ipv4 connection show {nic}", nic=route.interface)),
                     f"root on {node.name}",
                 ),
                 NextStep(
                     "Remove the gateway from the configuration of the private interface; make sure first that the "
                     "public network has its own default route, or logins end.",
-                    (f"ip route del {route.words}",),
+                    (shell("ip route del {route}", route=route.words),),
                     f"root on {node.name}",
                     is_change=True,
                 ),
@@ -176,7 +177,6 @@ def _haip(cluster: Cluster, node: Node) -> Iterator[Finding]:
             continue
         to_haip = Traffic(networks=(network.name,), senders=(node.name,), addresses=("haip",))
         yield HAIP_MTU.finding(
-            Status.WARN,
             f"The route of {node.name} for HAIP, {route.destination} over {route.interface}, has MTU {route.mtu}; "
             f"{route.interface} has MTU {interface.mtu}.",
             subject=f"{node.name} {route.interface}: route MTU {route.mtu}",
@@ -218,9 +218,9 @@ def _astray(cluster: Cluster, node: Node) -> Iterator[Finding]:
         if not taken:
             yield from _without_route(cluster, node, interface, network)
             continue
+        own = _own_route(node, interface, network)
         peers, others = [port.node for port, _ in taken], listed(dict.fromkeys(route.interface for _, route in taken))
         yield ASTRAY.finding(
-            Status.FAIL,
             f"{node.name} sends the packets for {listed(port.ip for port, _ in taken)} of {listed(peers)} through "
             f"{others}, not through {interface} of {network.name}.",
             subject=f"{node.name}: {interface} bypassed",
@@ -230,14 +230,18 @@ def _astray(cluster: Cluster, node: Node) -> Iterator[Finding]:
             next=[
                 NextStep(
                     "Display the route in use, and find out which service set it.",
-                    (f"ip route get {taken[0][0].ip}", "ip route show"),
+                    (shell("ip route get {to}", to=taken[0][0].ip), "ip route show"),
                     f"any user on {node.name}",
                 ),
                 NextStep(
                     "Remove the route here and in the configuration of that service.",
                     (
-                        *dict.fromkeys(f"ip route del {route.words}" for _, route in taken),
-                        *(() if is_connected(node, interface, network) else (_own_route(node, interface, network),)),
+                        *for_each("ip route del {route}", route=(route.words for _, route in taken)),
+                        *(
+                            []
+                            if is_connected(node, interface, network)
+                            else for_each("ip route add {route}", route=[own])
+                        ),
                     ),
                     f"root on {node.name}",
                     is_change=True,
@@ -247,27 +251,13 @@ def _astray(cluster: Cluster, node: Node) -> Iterator[Finding]:
             network=network.name,
             nodes=[node.name],
             extent=(len(peers), "peers"),
-            observed=[
-                state(
-                    ASTRAY.code,
-                    node.name,
-                    network.name,
-                    route.interface,
-                    port.node,
-                    to_peer(node.name, port.node, network.name, port.ip),
-                )
-                for port, route in taken
-            ],
+            observed=[_not_led(ASTRAY, node, network, route.interface, port) for port, route in taken],
         )
 
 
 def _several_hops(node: Node, interface: str, network: PrivateNetwork, hops: Sequence[Route]) -> Finding:
-    nics, place = (
-        listed(dict.fromkeys(h.interface for h in hops)),
-        (SEVERAL_HOPS.code, node.name, network.name, interface),
-    )
+    nics = listed(dict.fromkeys(hop.interface for hop in hops))
     return SEVERAL_HOPS.finding(
-        Status.FAIL,
         f"The route of {node.name} to {network.subnet} has next hops over {nics}; {interface} has the network.",
         subject=f"{node.name}: {network.subnet} over {nics}",
         seen=[_line(node, hop) for hop in hops],
@@ -276,7 +266,7 @@ def _several_hops(node: Node, interface: str, network: PrivateNetwork, hops: Seq
             NextStep("Find out which service set the route.", ("ip route show",), f"any user on {node.name}"),
             NextStep(
                 "Set the route here, and remove the next hops in that service.",
-                (_own_route(node, interface, network).replace(" add ", " replace ", 1),),
+                (shell("ip route replace {route}", route=_own_route(node, interface, network)),),
                 f"root on {node.name}",
                 is_change=True,
             ),
@@ -284,18 +274,19 @@ def _several_hops(node: Node, interface: str, network: PrivateNetwork, hops: Seq
         evidence=[(node.name, "routes"), (node.name, "interfaces")],
         network=network.name,
         nodes=[node.name],
-        observed=[
-            state(*place, port.node, to_peer(node.name, port.node, network.name, port.ip))
-            for port in network.ports
-            if port.node != node.name
-        ],
+        observed=[_not_led(SEVERAL_HOPS, node, network, interface, p) for p in network.ports if p.node != node.name],
     )
 
 
-def _own_route(node: Node, interface: str, network: PrivateNetwork) -> str:
+def _own_route(node: Node, interface: str, network: PrivateNetwork) -> tuple[str, ...]:
     port = network.port(node.name)
-    source = f" src {port.ip}" if port else ""
-    return f"ip route add {network.subnet} dev {interface} proto kernel scope link{source}"
+    source = ("src", port.ip) if port else ()
+    return (network.subnet, "dev", interface, "proto", "kernel", "scope", "link", *source)
+
+
+def _not_led(kind: Kind, node: Node, network: PrivateNetwork, nic: str, port: Port) -> Observation:
+    packets = to_peer(node.name, port.node, network.name, port.ip)
+    return state(kind.code, node.name, network.name, nic, port.node, packets)
 
 
 def _without_route(cluster: Cluster, node: Node, interface: str, network: PrivateNetwork) -> Iterator[Finding]:
@@ -308,8 +299,8 @@ def _without_route(cluster: Cluster, node: Node, interface: str, network: Privat
     if any(map(answered, here)):
         return  # a rule leads to a route in another table
     yield NO_ROUTE.finding(
-        Status.FAIL if here else Status.WARN,
         f"{node.name} has no route to {network.subnet} of {interface}{'' if here else ' in its main table'}.",
+        status=missing_route_status(here),
         subject=f"{node.name}: no route to {network.subnet}",
         data={"interface": interface, "peers": len(peers)},
         seen=(
@@ -321,28 +312,25 @@ def _without_route(cluster: Cluster, node: Node, interface: str, network: Privat
         next=[
             NextStep(
                 "Find out which program removed the route, and whether a rule points to another table.",
-                (f"ip route get {peers[0].ip} from {own.ip}", "ip rule show", "ip route show table all"),
+                (
+                    shell("ip route get {to} from {source}", to=peers[0].ip, source=own.ip),
+                    "ip rule show",
+                    "ip route show table all",
+                ),
                 f"any user on {node.name}",
             ),
             NextStep(
-                "Restore the route.", (_own_route(node, interface, network),), f"root on {node.name}", is_change=True
+                "Restore the route.",
+                (shell("ip route add {route}", route=_own_route(node, interface, network)),),
+                f"root on {node.name}",
+                is_change=True,
             ),
         ],
         evidence=[(node.name, "routes"), (node.name, "interfaces")],
         network=network.name,
         nodes=[node.name],
         extent=(len(peers), "peers"),
-        observed=[
-            state(
-                NO_ROUTE.code,
-                node.name,
-                network.name,
-                interface,
-                port.node,
-                to_peer(node.name, port.node, network.name, port.ip),
-            )
-            for port in peers
-        ],
+        observed=[_not_led(NO_ROUTE, node, network, interface, port) for port in peers],
     )
 
 
@@ -352,9 +340,9 @@ def _forwarding(cluster: Cluster, nodes: Sequence[Node]) -> Iterator[Finding]:
         names, bridges = [node.name for node in same], _own_bridges(cluster, same[0])
         why = f"; {listed(bridges)} needs that for containers or virtual machines" if bridges else ""
         yield FORWARDS.finding(
-            Status.INFO if bridges else Status.WARN,
             f"{named(names, 'node')} {'forwards' if len(names) == 1 else 'forward'} packets between networks, the "
             f"private ones included{why}.",
+            status=forwarding_status(bridges),
             subject=f"{briefly(names, 'node')}: forwards",
             seen=some([f"{name}: {_FORWARDING} is 1" for name in names]),
             expected=(f"{_FORWARDING} of 0 on a node without containers and virtual machines",),
@@ -377,7 +365,7 @@ def _stop_forwarding(names: Sequence[str]) -> NextStep:
     return NextStep(
         "Switch it off where no program needs it, and in that file. The kernel then resets whether NICs accept ICMP "
         "redirects (accept_redirects): the first command keeps these settings, the second sets them back.",
-        ("kept=$(sysctl -a --pattern 'ipv4.conf.*_redirects' | tr -d ' ')", f"sysctl -w {_FORWARDING}=0 $kept"),
+        ("kept=$(sysctl -a --pattern 'ipv4.conf.*_redirects' | tr -d ' ')", "sysctl -w net.ipv4.ip_forward=0 $kept"),
         f"root on {named(names, 'node')}",
         is_change=True,
     )
@@ -395,4 +383,4 @@ def _has_ipv4(interface: Interface) -> bool:
 
 def _line(node: Node, route: Route) -> str:
     mtu = f" mtu {'lock ' if route.mtu_locked else ''}{route.mtu}" if route.mtu is not None else ""
-    return f"{node.name}: {route.words}{mtu}"
+    return f"{node.name}: {' '.join(route.words)}{mtu}"

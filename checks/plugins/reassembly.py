@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from checks.model.check import Kind, check
+from checks.model.check import Kind, PassKind, UnknownKind, check
 from checks.model.effect import Effect
 from checks.model.facts import Cluster, Unknown
-from checks.model.finding import Finding, NextStep, Status
+from checks.model.finding import Finding, NextStep
+from checks.model.shell_command import for_each, shell
 from checks.model.wording import counted, listed, span
-from checks.plugins.shared.counter_text import TOPIC, unknown_nodes_finding
+from checks.plugins.shared.counter_text import TOPIC, unknown_nodes_findings
 from checks.plugins.shared.engineered_notes import beside_udp
 from checks.plugins.shared.fragments import block_bytes, fragmenting, mtu_line
 from checks.plugins.shared.grouping import alike, briefly, named, some
@@ -32,7 +33,7 @@ from checks.rules.observed.states import read_on
 
 _CAUSE_3 = "MOS 563566.1, cause 3"
 
-WHOLE = Kind("IC-REASM-001", "Every fragmented packet was reassembled")
+WHOLE = PassKind("IC-REASM-001", "Every fragmented packet was reassembled")
 LOST = Kind(
     "IC-REASM-002",
     "Fragments are lost on the way to a node",
@@ -54,7 +55,7 @@ OTHER = Kind(
     "fragments, and too little memory. Several links or queues for one network bring fragments out of order.",
     (_CAUSE_3, "Linux net/ipv4/ip_fragment.c", "Linux kernel documentation, ip-sysctl"),
 )
-NOT_KNOWN = Kind("IC-REASM-004", "Whether a node can reassemble fragments is not known")
+NOT_KNOWN = UnknownKind("IC-REASM-004", "Whether a node can reassemble fragments is not known")
 
 _WANTED = ("Ip.ReasmFails", "Ip.ReasmReqds")
 _USUAL_BYTES = 16 * 1024 * 1024
@@ -92,10 +93,7 @@ def reassembly(cluster: Cluster) -> Iterator[Finding]:
         yield _whole(cluster, whole)
     reported = {c.node for c in failing}
     unknown = {n: why for n, why in {**without_counts(cluster), **blind}.items() if n not in reported}
-    if unknown:
-        yield unknown_nodes_finding(cluster, NOT_KNOWN, "Whether {} can reassemble fragments", unknown, "reassembly")
-    if not counts and not unknown:
-        yield NOT_KNOWN.finding(Status.UNKNOWN, "The counters of no node could be read twice.", subject="no node")
+    yield from unknown_nodes_findings(cluster, NOT_KNOWN, "Whether {} can reassemble fragments", "reassembly", unknown)
 
 
 _KINDS = {
@@ -121,8 +119,8 @@ def _failing(cluster: Cluster, counts: Sequence[NodeCounts], fault: ReassemblyFa
     most = f", most of them at {worst[0].node}" if stands_out else ""
     title = f"{names} dropped {counted(number, 'packet')} in {time} {because}{most}."
     return kind.finding(
-        min((reassembly_status(c, cluster.thresholds) for c in counts), key=lambda status: status.gravity),
         title,
+        status=min((reassembly_status(c, cluster.thresholds) for c in counts), key=lambda status: status.gravity),
         subject=f"{briefly(nodes, 'node')}: {number:,} failed",
         data={
             "failed_reassemblies": number,
@@ -199,7 +197,7 @@ def _next(cluster: Cluster, nodes: Sequence[str], fault: ReassemblyFault, memory
 def _lost_next(cluster: Cluster, nodes: Sequence[str]) -> Sequence[NextStep]:
     flows = flows_of(cluster)
     losing = networks_that_lose_fragments(flows) if flows else {}
-    text, commands = "drops and the ring buffers", ("ip -s -s link show ETH", "ethtool -S ETH", "ethtool -g ETH")
+    text, commands = "drops and the ring buffers", ("ip -s -s link show {nic}", "ethtool -S {nic}", "ethtool -g {nic}")
     where = f"root on {named(nodes, 'node')}"
     nics = on_nics(cluster, nodes, f"Check the {text} of the private NICs.", commands, where)
     first: list[NextStep] = []
@@ -208,7 +206,7 @@ def _lost_next(cluster: Cluster, nodes: Sequence[str]) -> Sequence[NextStep]:
         first = [NextStep(f"Look at {listed(losing)} first: {counts} got no answer there.")]
         networks = cluster.networks if isinstance(cluster.networks, tuple) else ()
         names = [network.interface for network in networks if network.name in losing]
-        each = dict.fromkeys(command.replace("ETH", name) for command in commands for name in names)
+        each = [line for command in commands for line in for_each(command, nic=names)]
         nics = NextStep(f"Check the {text} of the NICs on {listed(losing)}.", tuple(each), where)
     return (
         *first,
@@ -233,7 +231,7 @@ def _room_next(nodes: str, memory: int) -> Sequence[NextStep]:
         ),
         NextStep(
             "Raise the limit on one node after the other, and in /etc/sysctl.d; it takes effect at once.",
-            (f"sysctl -w net.ipv4.ipfrag_high_thresh={wanted}",),
+            (shell("sysctl -w net.ipv4.ipfrag_high_thresh={wanted}", wanted=wanted),),
             f"root on {nodes}",
             is_change=True,
         ),
@@ -245,7 +243,6 @@ def _whole(cluster: Cluster, whole: Sequence[NodeCounts]) -> Finding:
     nodes = named((c.node for c in whole), "node")
     time = span(max(c.seconds for c in whole))
     return WHOLE.finding(
-        Status.PASS,
         f"{nodes} reassembled all of {counted(fragments, 'fragment')} in {time}."
         if fragments > 1
         else f"No fragments arrived at {nodes} in {time}, and no reassembly failed.",

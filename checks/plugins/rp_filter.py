@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from checks.model.check import Kind, check
+from checks.model.check import Kind, PassKind, UnknownKind, WarnKind, check
 from checks.model.facts import Cluster, Unknown
 from checks.model.finding import Finding, NextStep, Status
 from checks.model.observation import Observation
+from checks.model.shell_command import shell
 from checks.model.wording import counted, listed, span
-from checks.plugins.shared.counter_text import TOPIC, highest_rate, unknown_nodes_finding
+from checks.plugins.shared.counter_text import TOPIC, highest_rate, unknown_nodes_findings
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.shared.settings_text import plan_of
-from checks.rules.kept_sysctls import (
+from checks.rules.network_setup import filtered_status
+from checks.rules.node_counts import NodeCounts, counts_of, lacks, without_counts
+from checks.rules.observed.counted_packets import filtered_by_path
+from checks.rules.observed.states import network_at, read_on, state
+from checks.rules.sysctls_at_boot import (
     LOOSE,
     effective_rp_filter,
     private_interfaces,
@@ -21,14 +26,11 @@ from checks.rules.kept_sysctls import (
     spelled,
     strict_interfaces,
 )
-from checks.rules.kept_sysctls import STRICT as STRICT_FILTER
-from checks.rules.node_counts import NodeCounts, counts_of, lacks, without_counts
-from checks.rules.observed.counted_packets import filtered_by_path
-from checks.rules.observed.states import network_at, read_on, state
+from checks.rules.sysctls_at_boot import STRICT as STRICT_FILTER
 
 _SOURCE = "MOS 1286796.1"
 
-NONE_FILTERED = Kind("IC-RPF-001", "rp_filter drops no packets")
+NONE_FILTERED = PassKind("IC-RPF-001", "rp_filter drops no packets")
 FILTERED = Kind(
     "IC-RPF-002",
     "rp_filter drops packets on a node",
@@ -36,14 +38,14 @@ FILTERED = Kind(
     "Strict filtering (1) drops such a packet: HAIP and blocks on that network fail.",
     (_SOURCE, "Grid Infrastructure Installation Guide, multiple private interconnects and Oracle Linux"),
 )
-STRICT = Kind(
+STRICT = WarnKind(
     "IC-RPF-004",
     "rp_filter is strict on several private interfaces of a node",
     "The filter may drop no packet while each network works. When HAIP moves an address to another interface, or a "
     "second private network is added, packets arrive where strict filtering (1) drops them, and instances are evicted.",
     (_SOURCE, "Grid Infrastructure Installation Guide, multiple private interconnects and Oracle Linux"),
 )
-NOT_KNOWN = Kind("IC-RPF-003", "Whether rp_filter drops packets is not known")
+NOT_KNOWN = UnknownKind("IC-RPF-003", "Whether rp_filter drops packets is not known")
 
 
 @check(
@@ -67,17 +69,20 @@ def rp_filter(cluster: Cluster) -> Iterator[Finding]:
         return
     blind = dict(lacks(changes, ("TcpExt.IPReversePathFilter",)))
     counts = [counts_of(change) for change in changes.nodes]
-    dropping = [_Filtering(c, strict_interfaces(cluster, c.node)) for c in counts if c.reverse_path]
-    for same in alike(dropping, lambda f: (_is_failure(cluster, f), f.strict)):
+    filtering = []
+    for c in counts:
+        strict = strict_interfaces(cluster, c.node)
+        filtering.append(_Filtering(c, strict, filtered_status(strict, private_interfaces(cluster, c.node))))
+    dropping = [f for f in filtering if f.counts.reverse_path]
+    for same in alike(dropping, lambda f: (f.status, f.strict)):
         yield _filtered(cluster, same)
     reported = {f.counts.node for f in dropping}
-    waiting = [_Filtering(c, strict_interfaces(cluster, c.node)) for c in counts if c.node not in reported]
-    for same in alike([f for f in waiting if _is_failure(cluster, f)], lambda f: f.strict):
+    waiting = [f for f in filtering if f.counts.node not in reported]
+    for same in alike([f for f in waiting if f.status is Status.FAIL], lambda f: f.strict):
         yield _strict_without_drops(cluster, same)
     fine = [c for c in counts if c.node not in reported and c.node not in blind]
     if fine:
         yield NONE_FILTERED.finding(
-            Status.PASS,
             f"rp_filter dropped no packet on {named((c.node for c in fine), 'node')} in "
             f"{span(max(c.seconds for c in fine))}.",
             subject="none filtered",
@@ -85,10 +90,7 @@ def rp_filter(cluster: Cluster) -> Iterator[Finding]:
             observed=read_on(NONE_FILTERED.code, [c.node for c in fine]),
         )
     unknown = {n: why for n, why in {**without_counts(cluster), **blind}.items() if n not in reported}
-    if unknown:
-        yield unknown_nodes_finding(cluster, NOT_KNOWN, "Whether rp_filter drops packets on {}", unknown, "rp-filter")
-    if not counts and not unknown:
-        yield NOT_KNOWN.finding(Status.UNKNOWN, "The counters of no node could be read twice.", subject="no node")
+    yield from unknown_nodes_findings(cluster, NOT_KNOWN, "Whether rp_filter drops packets on {}", "rp-filter", unknown)
 
 
 class _Filtering(NamedTuple):
@@ -96,10 +98,8 @@ class _Filtering(NamedTuple):
 
     counts: NodeCounts
     strict: tuple[str, ...]
-
-
-def _is_failure(cluster: Cluster, filtering: _Filtering) -> bool:
-    return bool(filtering.strict) and len(private_interfaces(cluster, filtering.counts.node)) > 1
+    status: Status
+    """The status of packets that the filter drops there."""
 
 
 def _filtered(cluster: Cluster, same: Sequence[_Filtering]) -> Finding:
@@ -108,9 +108,9 @@ def _filtered(cluster: Cluster, same: Sequence[_Filtering]) -> Finding:
     where = f"root on {named(nodes, 'node')}"
     worst = sorted(same, key=lambda f: (-f.counts.reverse_path, f.counts.node))
     return FILTERED.finding(
-        Status.FAIL if _is_failure(cluster, same[0]) else Status.WARN,
         f"rp_filter dropped {counted(packets, 'packet')} on {named(nodes, 'node')} in "
         f"{span(max(f.counts.seconds for f in same))}" + (f"; it is strict on {listed(strict)}." if strict else "."),
+        status=same[0].status,
         subject=f"{briefly(nodes, 'node')}: {counted(packets, 'packet')} filtered",
         data={
             "filtered_packets": packets,
@@ -140,7 +140,6 @@ def _filtered(cluster: Cluster, same: Sequence[_Filtering]) -> Finding:
 def _strict_without_drops(cluster: Cluster, same: Sequence[_Filtering]) -> Finding:
     strict, nodes = same[0].strict, [f.counts.node for f in same]
     return STRICT.finding(
-        Status.WARN,
         f"rp_filter is strict on {listed(strict)} of {named(nodes, 'node')}, which "
         f"{'has' if len(nodes) == 1 else 'have'} several private interfaces; it dropped no packet in the interval.",
         subject=f"{briefly(nodes, 'node')}: strict",
@@ -167,7 +166,7 @@ def _loosen(strict: Sequence[str], nodes: Sequence[str]) -> Iterator[NextStep]:
     for nic in strict:
         yield NextStep(
             "Set rp_filter to loose (2) on one node after the other, and in /etc/sysctl.d.",
-            (f"sysctl -w {spelled(rp_filter_key(nic))}={LOOSE}",),
+            (shell("sysctl -w {key}={value}", key=spelled(rp_filter_key(nic)), value=LOOSE),),
             f"root on {named(nodes, 'node')}",
             is_change=True,
         )

@@ -6,10 +6,11 @@ import ipaddress
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from checks.model.check import Kind, check
+from checks.model.check import InfoKind, PassKind, UnknownKind, WarnKind, check
 from checks.model.facts import Cluster, PrivateNetwork, PrivateUse, Unknown
-from checks.model.finding import Finding, NextStep, Status
+from checks.model.finding import Finding, NextStep
 from checks.model.networks import subnet_of
+from checks.model.shell_command import for_each
 from checks.model.wording import counted
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.shared.host_facts import HOST_TOPIC, not_known_findings, parts_of, skipped_without_hosts
@@ -21,10 +22,10 @@ _WHY = (
     "Large transfers fill the queues of the NICs and the switch ports, and blocks wait behind them or are dropped. The "
     "private networks are for the instances and Clusterware."
 )
-ALONE = Kind("IC-SHARE-001", "No storage, backup or copying was seen on the private networks")
-SHARED = Kind("IC-SHARE-002", "Storage, backup or copying uses a private network", _WHY, _SOURCES)
-BY_DESIGN = Kind("IC-SHARE-003", "Storage uses the private network, as the vendor built the system")
-NOT_KNOWN = Kind("IC-SHARE-004", "Other users of the private networks are not known")
+ALONE = PassKind("IC-SHARE-001", "No storage, backup or copying was seen on the private networks")
+SHARED = WarnKind("IC-SHARE-002", "Storage, backup or copying uses a private network", _WHY, _SOURCES)
+BY_DESIGN = InfoKind("IC-SHARE-003", "Storage uses the private network, as the vendor built the system")
+NOT_KNOWN = UnknownKind("IC-SHARE-004", "Other users of the private networks are not known")
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,6 @@ def shared_network(cluster: Cluster) -> Iterator[Finding]:
             yield _shared(cluster, network, same)
     if known and not found:
         yield ALONE.finding(
-            Status.PASS,
             f"{named(known, 'node')} {'has' if len(known) == 1 else 'have'} no connection and no mount of storage, "
             "backup or copying on a private network.",
             subject="no other users",
@@ -101,11 +101,10 @@ def _shared(cluster: Cluster, network: PrivateNetwork, uses: Sequence[_Use]) -> 
     seen, evidence = some([one.line for one in uses]), [(node, HOST_TOPIC) for node in nodes]
     if any(is_engineered(cluster, port.interface) for port in network.ports):
         return BY_DESIGN.finding(
-            Status.INFO, f"{what}.", subject=f"{network.interface}: {service}", seen=seen, evidence=evidence,
+            f"{what}.", subject=f"{network.interface}: {service}", seen=seen, evidence=evidence,
             network=network.name, nodes=nodes, observed=states(BY_DESIGN.code, nodes, network.name),
         )  # fmt: skip
     return SHARED.finding(
-        Status.WARN,
         f"{what}.",
         subject=f"{network.interface} {briefly(nodes, 'node')}: {service}",
         data={"service": service, "connections": connections, "mounts": mounts},
@@ -114,7 +113,7 @@ def _shared(cluster: Cluster, network: PrivateNetwork, uses: Sequence[_Use]) -> 
         next=[
             NextStep(
                 "Find the processes.",
-                tuple(dict.fromkeys(f"ss -tnp dst {one.use.remote_ip}" for one in uses[:3])),
+                for_each("ss -tnp dst {to}", to=(one.use.remote_ip for one in uses[:3])),
                 f"root on {named(nodes, 'node')}",
             ),
             NextStep(

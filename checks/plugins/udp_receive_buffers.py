@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from checks.model.check import Kind, check
+from checks.model.check import Kind, PassKind, UnknownKind, WarnKind, check
 from checks.model.facts import Cluster, Unknown
-from checks.model.finding import Finding, NextStep, Status
+from checks.model.finding import Finding, NextStep
+from checks.model.shell_command import shell
 from checks.model.wording import counted, span
-from checks.plugins.shared.counter_text import TOPIC, highest_rate, unknown_nodes_finding
+from checks.plugins.shared.counter_text import TOPIC, highest_rate, unknown_nodes_findings
 from checks.plugins.shared.engineered_notes import beside_udp
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.shared.private_nics import on_nics
@@ -26,7 +27,7 @@ from checks.rules.node_counts import (
 from checks.rules.observed.counted_packets import backlog_drops, bad_checksums, other_errors, overflows
 from checks.rules.observed.states import read_on
 
-NONE_DROPPED = Kind("IC-UDP-001", "No datagram is dropped after its arrival")
+NONE_DROPPED = PassKind("IC-UDP-001", "No datagram is dropped after its arrival")
 OVERFLOWED = Kind(
     "IC-UDP-002",
     "The receive buffers of a node's sockets overflow",
@@ -46,13 +47,13 @@ BACKLOG = Kind(
     "The kernel drops packets that the NIC has received, before it processes them.",
     ("MOS 563566.1, causes 17 and 19", "Linux kernel documentation, net.core.netdev_max_backlog"),
 )
-OTHER = Kind(
+OTHER = WarnKind(
     "IC-UDP-005",
     "A node counts other errors of datagrams",
     "The kernel dropped the datagrams for a reason that has no counter of its own.",
     ("MOS 563566.1, cause 2",),
 )
-NOT_KNOWN = Kind("IC-UDP-006", "Whether a node drops datagrams is not known")
+NOT_KNOWN = UnknownKind("IC-UDP-006", "Whether a node drops datagrams is not known")
 
 _WANTED = ("Udp.RcvbufErrors", "Udp.InErrors")
 
@@ -87,10 +88,7 @@ def udp_receive_buffers(cluster: Cluster) -> Iterator[Finding]:
     if fine:
         yield _none_dropped(cluster, fine)
     unknown = {n: why for n, why in {**without_counts(cluster), **blind}.items() if n not in bad}
-    if unknown:
-        yield unknown_nodes_finding(cluster, NOT_KNOWN, "Whether {} drops datagrams", unknown, "udp-receive-buffers")
-    if not counts and not unknown:
-        yield NOT_KNOWN.finding(Status.UNKNOWN, "The counters of no node could be read twice.", subject="no node")
+    yield from unknown_nodes_findings(cluster, NOT_KNOWN, "Whether {} drops datagrams", "udp-receive-buffers", unknown)
 
 
 def _overflowed(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[Finding]:
@@ -101,9 +99,9 @@ def _overflowed(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[Find
         where = f"root on {named(nodes, 'node')}"
         small = [key for key in RECEIVE_MINIMUM if any(key in below_minimum(cluster, n) for n in nodes)]
         yield OVERFLOWED.finding(
-            overflow_status(same[0]),
             f"{named(nodes, 'node')} dropped {counted(number, 'datagram')} in {_time(same)}: "
             + ("all memory for UDP was used up." if by_memory else "the receive buffers of their sockets were full."),
+            status=overflow_status(same[0]),
             subject=f"{briefly(nodes, 'node')}: {number:,} overflowed",
             data={"overflowed_datagrams": number, "memory_used_up": by_memory, "seconds": max(c.seconds for c in same)},
             seen=(
@@ -130,7 +128,10 @@ def _overflowed(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[Find
                 NextStep(
                     "Raise the buffers on one node after the other, and in /etc/sysctl.d. Running processes keep their "
                     "buffers until they are restarted.",
-                    tuple(f"sysctl -w {key}={size}" for key, size in proposed(cluster, nodes).items()),
+                    tuple(
+                        shell("sysctl -w {key}={size}", key=key, size=size)
+                        for key, size in proposed(cluster, nodes).items()
+                    ),
                     where,
                     is_change=True,
                 ),
@@ -146,9 +147,9 @@ def _bad_checksums(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[F
     nodes, number = [c.node for c in counts], sum(c.bad_checksums for c in counts)
     if counts:
         yield CHECKSUM.finding(
-            datagram_status(number),
             f"{counted(number, 'datagram')} arrived at {named(nodes, 'node')} with a wrong checksum in "
             f"{_time(counts)}.",
+            status=datagram_status(number),
             subject=f"{briefly(nodes, 'node')}: {number:,} wrong checksums",
             data={"wrong_checksums": number, "seconds": max(c.seconds for c in counts)},
             seen=_worst(
@@ -160,14 +161,14 @@ def _bad_checksums(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[F
                     cluster,
                     nodes,
                     "Check the errors and the offloading of the private NICs.",
-                    ("ethtool -S ETH", "ethtool -k ETH"),
+                    ("ethtool -S {nic}", "ethtool -k {nic}"),
                     f"root on {named(nodes, 'node')}",
                 ),
                 on_nics(
                     cluster,
                     nodes[:1],
                     "Try one NIC of one node without checksum offloading, in a maintenance window.",
-                    ("ethtool -K ETH rx off tx off",),
+                    ("ethtool -K {nic} rx off tx off",),
                     f"root on {nodes[0]}",
                     is_change=True,
                 ),
@@ -184,9 +185,9 @@ def _backlog(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[Finding
     sizes = {n: size for n in nodes if (size := sysctl(cluster, n, "net.core.netdev_max_backlog")) is not None}
     if counts:
         yield BACKLOG.finding(
-            datagram_status(number),
             f"{named(nodes, 'node')} dropped {counted(number, 'packet')} in {_time(counts)} before processing them: "
             "the CPUs are too slow for the traffic.",
+            status=datagram_status(number),
             subject=f"{briefly(nodes, 'node')}: backlog {number:,}",
             data={"dropped_packets": number, "seconds": max(c.seconds for c in counts)},
             seen=(
@@ -219,7 +220,6 @@ def _other_errors(counts: Sequence[NodeCounts]) -> Iterator[Finding]:
     nodes, number = [c.node for c in counts], sum(c.other_errors for c in counts)
     if counts:
         yield OTHER.finding(
-            Status.WARN,
             f"{named(nodes, 'node')} dropped {counted(number, 'datagram')} in {_time(counts)} for a reason that the "
             "kernel does not report.",
             subject=f"{briefly(nodes, 'node')}: {number:,} errors",
@@ -242,7 +242,6 @@ def _none_dropped(cluster: Cluster, fine: Sequence[NodeCounts]) -> Finding:
     datagrams = sum(c.datagrams for c in fine)
     small = [line for c in fine for line in _sizes(cluster, c.node, only_small=True)]
     return NONE_DROPPED.finding(
-        Status.PASS,
         f"{named((c.node for c in fine), 'node')} delivered {counted(datagrams, 'datagram')} in "
         f"{_time(fine)} and dropped none at a socket.",
         subject=f"{counted(datagrams, 'datagram')}, none dropped",

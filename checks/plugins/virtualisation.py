@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from checks.model.check import Kind, check
+from checks.model.check import Kind, PassKind, check
 from checks.model.effect import Effect
 from checks.model.facts import Cluster, HostSetup, Unknown
-from checks.model.finding import Finding, NextStep, Status
+from checks.model.finding import Finding, NextStep
 from checks.model.networks import private_nics_of
+from checks.model.shell_command import for_each
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.shared.host_facts import HOST_TOPIC, hosts_of, skipped, skipped_without_hosts
 from checks.plugins.shared.losing_nodes import losing_nodes
 from checks.rules.host_limits import EMULATED
+from checks.rules.nic_counts import harm_status
 from checks.rules.observed.states import read_on, state
 
 _SOURCES = ("VMware KB 1001805", "MOS 563566.1, cause 9")
-SUITED = Kind("IC-VIRT-001", "The private NICs of virtual machines are made for virtual machines")
+SUITED = PassKind("IC-VIRT-001", "The private NICs of virtual machines are made for virtual machines")
 EMULATES = Kind(
     "IC-VIRT-002",
     "A virtual machine has an emulated NIC on a private network",
@@ -53,12 +55,11 @@ def virtualisation(cluster: Cluster) -> Iterator[Finding]:
     losing = losing_nodes(cluster)
     emulated = [nic for nic in nics if nic.driver in EMULATED]
     for same in alike(emulated, lambda nic: (nic.driver, nic.node in losing)):
-        yield _emulated(same, hosts, loses=same[0].node in losing)
+        yield _emulated(same, hosts, losing)
     fine = [nic for nic in nics if nic not in emulated]
     if fine:
         drivers = sorted({nic.driver for nic in fine})
         yield SUITED.finding(
-            Status.PASS,
             f"The private NICs of {named((n.node for n in fine), 'node')}, which are virtual machines, have the "
             f"{'driver' if len(drivers) == 1 else 'drivers'} {', '.join(drivers)}.",
             subject=", ".join(drivers),
@@ -87,14 +88,15 @@ def _drivers(cluster: Cluster, node: str, host: HostSetup) -> Iterator[tuple[str
             yield nic, driver
 
 
-def _emulated(nics: Sequence[_Nic], hosts: dict[str, HostSetup], *, loses: bool) -> Finding:
+def _emulated(nics: Sequence[_Nic], hosts: dict[str, HostSetup], losing: Sequence[str]) -> Finding:
     nodes = list(dict.fromkeys(nic.node for nic in nics))
     product = hosts[nodes[0]].product
     verb = "has" if len(nics) == 1 else "have"
     return EMULATES.finding(
-        Status.FAIL if loses else Status.WARN,
         f"{named((f'{nic.interface} of {nic.node}' for nic in nics), 'NIC')} {verb} the emulated driver "
-        f"{nics[0].driver}" + (f", and instances on {named(nodes, 'node')} lose blocks." if loses else "."),
+        f"{nics[0].driver}"
+        + (f", and instances on {named(nodes, 'node')} lose blocks." if nodes[0] in losing else "."),
+        status=harm_status(nodes, losing),
         subject=f"{briefly(nodes, 'node')}: {nics[0].driver}",
         data={"interfaces": len(nics), "driver": nics[0].driver},
         seen=some([f"{nic.node}: {nic.interface} {nic.driver}{f' on {product}' if product else ''}" for nic in nics]),
@@ -102,7 +104,7 @@ def _emulated(nics: Sequence[_Nic], hosts: dict[str, HostSetup], *, loses: bool)
         next=[
             NextStep(
                 "Display the driver.",
-                tuple(dict.fromkeys(f"ethtool -i {nic.interface}" for nic in nics)),
+                for_each("ethtool -i {nic}", nic=(nic.interface for nic in nics)),
                 f"root on {named(nodes, 'node')}",
             ),
             NextStep(

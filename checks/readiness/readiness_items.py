@@ -17,6 +17,7 @@ from checks.model.report import Report
 from checks.model.settings import DatabaseSettings
 from checks.model.wording import counted, few, listed
 from checks.readiness.refusals import Refusal, Topic, expected_unknown, refusals
+from checks.rules.live_events import clock_status
 from checks.sources.node_setup import SETUP
 from checks.sources.nodes.user_rights import Account
 
@@ -332,7 +333,7 @@ def _clocks(cluster: Cluster, journal: Iterable[Entry]) -> ReadinessItem:
     differ = any(difference.is_certain for difference in found)
     return ReadinessItem(
         topic=Topic.CLOCKS,
-        status=Status.WARN if differ else Status.INFO if missing or _peers_unknown(cluster) else Status.PASS,
+        status=clock_status() if differ else Status.INFO if missing or _peers_unknown(cluster) else Status.PASS,
         fact=" ".join(parts),
         consequence="Times of different nodes cannot be compared." if differ else "",
         next=(NextStep("Check the time service on each node.", ("chronyc tracking", "crsctl check ctss")),)

@@ -20,7 +20,7 @@ from checks.model.facts import (
     Unknown,
     UnreadNode,
 )
-from checks.model.finding import Finding, NextStep, Status, step_for
+from checks.model.finding import Finding, NextStep, Status, check_again, step_for
 from checks.run.engine_findings import INTERRUPTED, NOT_GATHERED
 from checks.sources import grid_commands
 
@@ -85,6 +85,7 @@ _GROUPS = {
     "history": Topic.LICENCE,
 }
 """The groups of facts that can be Unknown as a whole, without those that have an item of their own."""
+_NOT_YET = Unknown(NotGathered().reason)
 _NO_REASON = frozenset({"not read", "not printed", ""})
 
 
@@ -114,7 +115,7 @@ def expected_unknown(findings: Iterable[Finding]) -> tuple[Finding, ...]:
         for finding in findings
         if finding.status is Status.UNKNOWN
         and finding.code != INTERRUPTED.code
-        and not (finding.code == NOT_GATHERED.code and finding.title.endswith(f": {NotGathered().reason}."))
+        and not (finding.code == NOT_GATHERED.code and _NOT_YET in finding.lacks)
     )
 
 
@@ -131,18 +132,14 @@ def _of_facts(cluster: Cluster) -> Iterator[Refusal]:
     yield from _of_database(cluster)
     if isinstance(cluster.activity, Activity):
         yield from _of_activity(cluster.activity)
-    named = {reason for reason in map(_reason_of, (cluster.clusterware, cluster.database)) if reason}
+    named: list[object] = [cluster.clusterware, cluster.database]
     if isinstance(cluster.clusterware, Clusterware):
-        named.add(_reason_of(cluster.clusterware.configuration))
+        named.append(cluster.clusterware.configuration)
     for group, topic in _GROUPS.items():
         value = getattr(cluster, group)
         # A group that follows from a source above adds no source of its own.
-        if isinstance(value, Unknown) and not isinstance(value, NotGathered) and value.reason not in named:
+        if isinstance(value, Unknown) and not isinstance(value, NotGathered) and value not in named:
             yield _refusal(topic, group, value)
-
-
-def _reason_of(fact: object) -> str:
-    return fact.reason if isinstance(fact, Unknown) else ""
 
 
 def _of_clusterware(cluster: Cluster) -> Iterator[Refusal]:
@@ -251,7 +248,7 @@ def _first_step(findings: Sequence[Finding]) -> tuple[NextStep, ...]:
         step
         for finding in own_first
         for step in finding.next
-        if step.commands and not step.is_change and step.commands != (f"racwire check {finding.check}",)
+        if step.commands and not step.is_change and step.commands != check_again(finding.check).commands
     )[:1]
 
 

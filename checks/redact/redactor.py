@@ -24,6 +24,7 @@ from checks.redact.walk import rebuilt
 from checks.traffic.recorder import Recorder
 from checks.traffic.recording import Header, Recording
 from checks.traffic.samples import Event, Gap, Links
+from checks.traffic.source_id import SourceId, SourceKind
 from checks.traffic.timeline import Track
 
 _BEFORE_ALL, _AFTER_ALL = float("-inf"), float("inf")
@@ -35,8 +36,7 @@ def all_events(track: Track) -> Iterator[Event]:
         yield from track.events()
         return
     for source in track.sources():
-        kind, _, node = source.partition(" ")
-        if kind == "node" and (links := track.links(node, _AFTER_ALL)):
+        if source.kind is SourceKind.NODE and (links := track.links(source.name, _AFTER_ALL)):
             yield links
         yield from track.window(source, _BEFORE_ALL, _AFTER_ALL)
 
@@ -51,22 +51,22 @@ class RedactedTrack:
         self._track = track
         self._redactor = redactor
 
-    def sources(self) -> tuple[str, ...]:
+    def sources(self) -> tuple[SourceId, ...]:
         """Return all sources, in the order of their first event."""
         return tuple(self._redactor.source(source) for source in self._track.sources())
 
-    def window(self, source: str, begin: float, end: float) -> list[Event]:
+    def window(self, source: SourceId, begin: float, end: float) -> list[Event]:
         """Return the samples and gaps of a source that ended after `begin` and not after `end`, sorted by time."""
         return [self._redactor.event(e) for e in self._track.window(self._original(source), begin, end)]
 
-    def newest(self, source: str) -> Event | None:
+    def newest(self, source: SourceId) -> Event | None:
         """Return the last sample or gap of a source; None where there is none."""
         event = self._track.newest(self._original(source))
         return None if event is None else self._redactor.event(event)
 
     def links(self, node: str, at: float) -> Links | None:
         """Return the interfaces of a node at a time; None where they are not known."""
-        links = self._track.links(self._original(f"node {node}").removeprefix("node "), at)
+        links = self._track.links(self._original(SourceId.node(node)).name, at)
         if links is None:
             return None
         replaced = self._redactor.event(links)
@@ -82,7 +82,7 @@ class RedactedTrack:
         gaps = (self._redactor.event(gap) for gap in self._track.gap_begins())
         return [gap for gap in gaps if isinstance(gap, Gap)]
 
-    def _original(self, source: str) -> str:
+    def _original(self, source: SourceId) -> SourceId:
         """Return the source with this pseudonym; the argument itself where there is none."""
         return next((s for s in self._track.sources() if self._redactor.source(s) == source), source)
 
@@ -149,14 +149,11 @@ class Redactor:
 
     def event(self, event: Event) -> Event:
         """Return a sample, a gap or a change of interfaces with pseudonyms."""
-        if isinstance(event, Gap):
-            return Gap(self.source(event.source), event.at, self.text(event.reason))
         return self.struct(event)
 
-    def source(self, source: str) -> str:
-        """Return the source of samples, such as `node rac2`, with a pseudonym for the name."""
-        kind, blank, name = source.partition(" ")
-        return f"{kind}{blank}{self.text(name)}"
+    def source(self, source: SourceId) -> SourceId:
+        """Return the source of samples with a pseudonym for its name."""
+        return source.renamed(self.text)
 
     def text(self, text: str) -> str:
         """Return a text with pseudonyms."""

@@ -16,6 +16,7 @@ from checks.redact.fields import (
     Treatment,
     treatment_of,
 )
+from checks.traffic.source_id import SourceId
 
 T = TypeVar("T", bound=msgspec.Struct)
 
@@ -47,6 +48,8 @@ def texts(value: object, treatment: Treatment = Treatment.REPLACE) -> Iterator[t
             yield from texts(own, treatment_of(type(value), field))
     elif isinstance(value, Enum):
         return
+    elif isinstance(value, SourceId):
+        yield treatment, value.short
     elif isinstance(value, str):
         yield treatment, value
     elif isinstance(value, dict):
@@ -79,6 +82,8 @@ def _rebuilt(value: Any, treatment: Treatment, replace: Callable[[Treatment, str
         return _struct(value, replace)
     if isinstance(value, Enum):
         return value
+    if isinstance(value, SourceId):
+        return value.renamed(lambda name: replace(treatment, name))
     if isinstance(value, str):
         return replace(treatment, value)
     if isinstance(value, dict):

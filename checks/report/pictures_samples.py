@@ -20,6 +20,7 @@ from checks.rules import cache_fusion
 from checks.traffic.rates import highest, instance_rates, interface_rates, kernel_rates
 from checks.traffic.recording import Recording
 from checks.traffic.samples import Event, Gap, InstanceSample, NodeSample, Sample
+from checks.traffic.source_id import SourceId, SourceKind
 from checks.traffic.timeline import Track
 
 _LONGEST_S = 60.0
@@ -49,11 +50,11 @@ class _TrackFigures:
     lost: Counter[str] = field(default_factory=Counter)
     nodes: dict[str, None] = field(default_factory=dict)
     instances: dict[str, None] = field(default_factory=dict)
-    reasons: dict[tuple[str, str], None] = field(default_factory=dict)
+    reasons: dict[tuple[SourceId, str], None] = field(default_factory=dict)
 
-    def names_of(self, kind: str, sampled: Iterable[str]) -> tuple[str, ...]:
+    def names_of(self, kind: SourceKind, sampled: Iterable[str]) -> tuple[str, ...]:
         """Return the names of the nodes or instances: those with samples, and those that have only gaps."""
-        with_gaps = (source.removeprefix(f"{kind} ") for source, _ in self.reasons if source.startswith(f"{kind} "))
+        with_gaps = (source.name for source, _ in self.reasons if source.kind is kind)
         return tuple(dict.fromkeys((*sampled, *with_gaps)))
 
     def take(self, event: Event) -> None:
@@ -92,8 +93,8 @@ def sampled(track: Track, cluster: Cluster, zone: tzinfo | None) -> Sampled | No
         return None
     times = _times(span, zone)
     axis = _axis(times)
-    nodes = collected.names_of("node", collected.nodes)
-    instances = collected.names_of("instance", collected.instances)
+    nodes = collected.names_of(SourceKind.NODE, collected.nodes)
+    instances = collected.names_of(SourceKind.INSTANCE, collected.instances)
     traffic = [_traffic(collected, network, axis) for network in dict.fromkeys(collected.private.values())]
     drawn = [
         *(figure for figure in traffic if figure.strips),
@@ -133,7 +134,7 @@ def _private(track: Track, cluster: Cluster) -> dict[tuple[str, str], str]:
     ports = {(port.node, port.interface): network.name for network in networks for port in network.ports}
     if ports:
         return ports
-    links = [track.links(s.removeprefix("node "), float("inf")) for s in track.sources() if s.startswith("node ")]
+    links = [track.links(s.name, float("inf")) for s in track.sources() if s.kind is SourceKind.NODE]
     return {(known.node, link.name): link.network for known in links if known for link in known.links if link.network}
 
 
@@ -162,11 +163,11 @@ def _span_sentence(span: DrawnSpan, times: tuple[datetime, ...]) -> str:
 def _missing_samples(collected: _TrackFigures) -> Iterator[str]:
     if not collected.private:
         yield "The private interfaces are not known, so no picture shows their traffic."
-    never = {f"node {name}" for name in collected.names_of("node", ()) if name not in collected.nodes}
-    never |= {f"instance {name}" for name in collected.names_of("instance", ()) if name not in collected.instances}
+    answered = {SourceKind.NODE: collected.nodes, SourceKind.INSTANCE: collected.instances}
     reasons = list(collected.reasons)
     for source, reason in reasons[:_MOST_REASONS]:
-        yield f"{'Never sampled' if source in never else 'Not sampled for a time'}: {source}. {reason}"
+        is_never = source.kind in answered and source.name not in answered[source.kind]
+        yield f"{'Never sampled' if is_never else 'Not sampled for a time'}: {source}. {reason}"
     if len(reasons) > _MOST_REASONS:
         yield f"{counted(len(reasons) - _MOST_REASONS, 'further reason')} for missing samples not listed here."
 
@@ -174,7 +175,7 @@ def _missing_samples(collected: _TrackFigures) -> Iterator[str]:
 def _traffic(collected: _TrackFigures, network: str, axis: tuple[str, ...]) -> Figure:
     """The traffic of all ports of a private network, with one scale."""
     slots = collected.slots
-    nodes = collected.names_of("node", collected.nodes)
+    nodes = collected.names_of(SourceKind.NODE, collected.nodes)
     of_network = [port for port, name in collected.private.items() if name == network]
     is_drawn = any(("in", *port) in slots for port in of_network)
     ports = [port for port in of_network if is_drawn and port[0] in nodes]

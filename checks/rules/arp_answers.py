@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from checks.model.facts import Address, Cluster, Interface, Node, Port, Unknown
-from checks.rules.kept_sysctls import effective
+from checks.rules.sysctls_at_boot import effective
 
 _WITHOUT_ARP = frozenset({"dummy", "gre", "ipip", "ipvlan", "loopback", "ppp", "sit", "tun", "vti", "wireguard"})
 """Kinds of interfaces that do no ARP by their nature."""

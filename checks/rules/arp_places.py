@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from checks.model.facts import AddressProbe, AddressProbes, Cluster, Interface, Port, Unknown
-from checks.model.networks import layers_below
+from checks.model.facts import AddressProbe, AddressProbes, Cluster, Port, Unknown
+from checks.model.networks import layers_of
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ def macs_of(cluster: Cluster, port: Port) -> frozenset[str]:
     node, top = cluster.node(port.node), cluster.interface(port)
     if node is None or top is None:
         return frozenset()
-    layers: list[Interface] = [top, *(lower for _, lower, _ in layers_below(node, top))]
+    layers = [*layers_of(node, top)]
     return frozenset(i.mac_address.casefold() for i in layers if i.mac_address.strip("0:"))
 
 

@@ -43,9 +43,6 @@ def lacp_state(bond: Bond) -> LacpState:
     return LacpState.SETTLED
 
 
-LACP_STATUS = {LacpState.NOTHING: Status.FAIL, LacpState.TOO_FEW: Status.FAIL, LacpState.UNSETTLED: Status.WARN}
-
-
 def unanswered(bond: Bond, with_links: Collection[str]) -> list[BondMember]:
     """Return the members that ARP monitoring alone took out of use: their links, by the kernel, are up."""
     if not bond.is_watched_by_arp:
@@ -53,8 +50,8 @@ def unanswered(bond: Bond, with_links: Collection[str]) -> list[BondMember]:
     return [member for member in bond.members if member.is_down and member.name in with_links]
 
 
-def unanswered_status(bond: Bond) -> Status:
-    """Return the status of a bond whose target does not answer: a failure where no member is left."""
+def members_status(bond: Bond) -> Status:
+    """Return the status of a bond with members that are down: a failure where no member is left."""
     return Status.FAIL if all(member.is_down for member in bond.members) else Status.WARN
 
 

@@ -23,7 +23,7 @@ from checks.model.facts import (
     Unknown,
 )
 from checks.model.finding import FAULTS, Finding, Status
-from checks.model.networks import is_haip, layers_below, subnet_of
+from checks.model.networks import is_haip, layers_of, subnet_of
 from checks.model.observation import Fate
 from checks.model.wording import listed
 
@@ -91,6 +91,11 @@ class ChangedValue:
         return f"{self.nic} had {self.before} at first, and {self.after} at the end of this run"
 
 
+def haip_moved_status(changed: ChangedValue) -> Status:
+    """Return the status of a HAIP that left its interface: Clusterware moves it; on no interface it is missing."""
+    return Status.INFO if changed.is_moved else Status.WARN
+
+
 def changed_values(cluster: Cluster) -> Iterator[ChangedValue]:
     """Yield the values that differ between the first reading of a node and the second of its counters."""
     changes = cluster.counters
@@ -112,7 +117,7 @@ def changed_values(cluster: Cluster) -> Iterator[ChangedValue]:
 
 def _of_nics(network: PrivateNetwork, node: Node, top: Interface, states: Sequence[NicState]) -> Iterator[ChangedValue]:
     now = {state.name: state for state in states}
-    for nic in (top, *(lower for _, lower, _ in layers_below(node, top))):
+    for nic in layers_of(node, top):
         state = now.get(nic.name)
         if state is None:
             continue
@@ -173,7 +178,7 @@ def _is_inside(destination: str, network: PrivateNetwork) -> bool:
 
 
 def _routes(destination: str, routes: Iterable[Route]) -> str:
-    words = [f"the route {r.words}{'' if r.mtu is None else f' mtu {r.mtu}'}" for r in routes]
+    words = [f"the route {' '.join(r.words)}{'' if r.mtu is None else f' mtu {r.mtu}'}" for r in routes]
     return listed(words) or f"no route to {destination}"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from checks.model.facts import Cluster, HaipPath, PathProbe, PrivateNetwork, Verdict
-from checks.model.networks import layers_below
+from checks.model.networks import layers_of
 
 _BY_CHANCE = 0.01
 """The probability from which on chance explains that no ping of one path was answered. It is ours."""
@@ -57,5 +57,5 @@ def _is_of_peer(cluster: Cluster, network: PrivateNetwork, path: HaipPath) -> bo
         return True
     if node is None or top is None:
         return False
-    own = (top, *(lower for _, lower, _ in layers_below(node, top)))
+    own = layers_of(node, top)
     return path.neighbour_mac in {nic.mac_address.casefold() for nic in own}

@@ -32,5 +32,10 @@ def mtu_status(mtus: Collection[int]) -> Status:
 
 
 def layer_mtu_status(mtu: int, above: Collection[int]) -> Status:
-    """Return the status of a layer below a private interface by its MTU; the check mtu-consistency has the same."""
+    """Return the status of a layer below private interfaces by its MTU and theirs.
+
+    A smaller MTU is a failure: the layer drops packets that the interface sends. A larger one carries all of them; the
+    kernel sets the members of a bond with the bond, and sends no more through one that was raised alone
+    (Linux drivers/net/bonding/bond_main.c, bond_change_mtu; MOS 563566.1, causes 11 and 12).
+    """
     return Status.FAIL if any(mtu < upper for upper in above) else Status.INFO

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from checks.model.facts import Cluster
+from checks.model.shell_command import for_each
 
 _BY_PREFIX = {
     "br-": "docker network ls",
@@ -31,4 +32,4 @@ def owner_commands(interfaces: Iterable[str]) -> tuple[str, ...]:
     """Return the commands that show who made these interfaces."""
     names = list(dict.fromkeys(interfaces))
     programs = [command for name in names for prefix, command in _BY_PREFIX.items() if name.startswith(prefix)]
-    return tuple(dict.fromkeys([*(f"ip -details address show {name}" for name in names), *programs]))
+    return (*for_each("ip -details address show {nic}", nic=names), *dict.fromkeys(programs))

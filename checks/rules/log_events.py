@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from checks.model.facts import AlertLog, Cluster, Clusterware, LogKind, LogLine, NodeLogs, NodeSetup, Unknown
+from checks.model.finding import Status
 
 
 class LogEvent(StrEnum):
@@ -55,6 +56,11 @@ class LogEpisode:
     """The last lines, with their times."""
     is_out: bool = False
     """Whether the node of the event is not an active member of the cluster at present."""
+
+
+def recent_status(episode: LogEpisode) -> Status:
+    """Return the status of trouble that Clusterware overcomes by itself: a warning while it is recent, then INFO."""
+    return Status.WARN if episode.is_recent else Status.INFO
 
 
 @dataclass(frozen=True)

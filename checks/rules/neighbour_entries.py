@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ipaddress
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 
 from checks.model.facts import AddressProbes, Cluster, Interface, Neighbour, Node, PrivateNetwork, Unknown
-from checks.model.networks import layers_below
+from checks.model.finding import Status
+from checks.model.networks import layers_below, layers_of
 from checks.rules.arp_places import answers
 
 IN_USE = ("reachable", "permanent", "noarp", "delay", "probe")
@@ -73,6 +74,11 @@ class NeighbourEntry:
         is_right = self.whose is Whose.OWN
         age = "" if self.confirmed_s is None or is_right else f", confirmed {self.confirmed_s} s before it was read"
         return f"{self.node}: {self.ip} has {self.mac} ({self.state}{age}) on {self.interface}; {there}{also}"
+
+
+def entries_status(wrong: Iterable[NeighbourEntry]) -> Status:
+    """Return the status of entries with a wrong MAC address: a failure where one is in use now."""
+    return Status.FAIL if any(entry.is_in_use for entry in wrong) else Status.WARN
 
 
 def neighbour_entries(cluster: Cluster) -> tuple[NeighbourEntry, ...]:
@@ -167,8 +173,8 @@ def _whose(peer: Node, nic: Interface, mac: str, state: str) -> tuple[Whose, str
     # The members of a bond answer with MAC addresses of their own in mode balance-alb, and after a failover with
     # fail_over_mac.
     # What lies on the NIC, such as a macvlan, is on the same cable, and the kernel answers there too (arp_ignore 0).
-    upon = [i for i in peer.interfaces if any(lower.name == nic.name for _, lower, _ in layers_below(peer, i))]
-    own = [nic, *(lower for _, lower, _ in layers_below(peer, nic)), *upon]
+    upon = [i for i in peer.interfaces if any(lower.name == nic.name for _, lower in layers_below(peer, i))]
+    own = [*layers_of(peer, nic), *upon]
     if mac in (i.mac_address.casefold() for i in own):
         return Whose.OWN, ""
     other = next((i.name for i in peer.interfaces if i.mac_address.casefold() == mac), "")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -17,7 +17,7 @@ from checks.model.facts import (
 )
 from checks.model.finding import Status
 from checks.model.known_instances import active, node_of
-from checks.model.networks import layers_below, nics_of
+from checks.model.networks import layers_of, nics_of
 from checks.rules.changed_meanwhile import ReadAgain, changed_values
 from checks.rules.driver_counts import DriverSign, driver_signs
 from checks.rules.lost_blocks import loss_of
@@ -129,7 +129,7 @@ def private_nics_counted(cluster: Cluster, changes: Sequence[CounterChange]) -> 
             if node is None or top is None or change is None:
                 continue
             lowest = set(nics_of(cluster, port))
-            for interface in (top, *(lower for _, lower, _ in layers_below(node, top))):
+            for interface in layers_of(node, top):
                 counts, key = change.machine.nic(interface.name), (port.node, interface.name)
                 if counts is None:
                     continue
@@ -169,7 +169,7 @@ def faults_of(nic: PrivateNic, limits: Thresholds, ends: LossEnds) -> Iterator[F
 
     A NIC with a smaller MTU than other nodes drops their large frames: those drops are INFO.
     """
-    harms, harms_if_received = _harm(nic, ends), Status.FAIL if nic.node in ends.receivers else Status.WARN
+    harms, harms_if_received = (harm_status([nic.node], at) for at in (ends.receivers | ends.senders, ends.receivers))
     signs = nic.signs if nic.is_lowest else {}
     if nic.is_lowest:
         corrupt, damaged = _grew(nic, _CORRUPT), signs.get(DriverSign.CORRUPT, {})
@@ -202,13 +202,19 @@ def faults_of(nic: PrivateNic, limits: Thresholds, ends: LossEnds) -> Iterator[F
     sends_loss = nic.node in ends.senders
     # A NIC without a link drops everything that is sent: an effect of the link.
     if queue and nic.is_up and (sends_loss or percent_of(max(queue.values()), nic, "tx") >= _tolerated(limits)):
-        status = Status.FAIL if sends_loss else Status.WARN
-        fault, status = (NicFault.UNLINKED, Status.INFO) if nic.link_changed else (NicFault.SEND_QUEUE, status)
+        status = Status.INFO if nic.link_changed else harm_status([nic.node], ends.senders)
+        fault = NicFault.UNLINKED if nic.link_changed else NicFault.SEND_QUEUE
         yield FaultyNic(nic, fault, queue, sum(queue.values()), status)
 
 
-def _harm(nic: PrivateNic, ends: LossEnds) -> Status:
-    return Status.FAIL if nic.node in ends.receivers | ends.senders else Status.WARN
+def harm_status(nodes: Iterable[str], losing: Collection[str]) -> Status:
+    """Return the status of what can lose packets at these nodes: a failure where one of them lost blocks."""
+    return Status.FAIL if any(node in losing for node in nodes) else Status.WARN
+
+
+def ring_status(node: str, losing: Collection[str]) -> Status:
+    """Return the status of a ring that could be larger: a warning where the node lost blocks."""
+    return Status.WARN if node in losing else Status.INFO
 
 
 def _other(nic: PrivateNic, signs: Mapping[DriverSign, dict[str, int]]) -> Iterator[FaultyNic]:

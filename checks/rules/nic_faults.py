@@ -60,6 +60,11 @@ def nic_faults(device: DeviceHistory, limits: Thresholds) -> NicFaults:
     return NicFaults(device, errors, drops, status)
 
 
+def mtu_change_status(everywhere: bool) -> Status:
+    """Return the status of an MTU that changed in the range of AWR: a warning where not all NICs of the network did."""
+    return Status.INFO if everywhere else Status.WARN
+
+
 def tolerated_drops_percent(limits: Thresholds) -> float:
     """Return the percentage of dropped packets below which drops are normal."""
     return limits.device_drop_warn_percent

@@ -14,8 +14,9 @@ from datetime import datetime, timedelta
 import msgspec
 
 from checks.model.facts import Cluster, CounterChange, CounterChanges, Flows, RecentLoad
-from checks.model.finding import FAULTS, Finding, NextStep, Status
+from checks.model.finding import FAULTS, Finding, NextStep, Status, check_again
 from checks.model.fragment_memory import USUAL_FRAGMENT_S
+from checks.model.measurement import command_of
 from checks.model.wording import counted, listed, span
 from checks.rules.lost_blocks import quiet_tells
 from checks.rules.nic_counts import NicFault, faults_of, loss_ends, private_nics_counted
@@ -122,14 +123,14 @@ def _doubt(cluster: Cluster, finding: Finding) -> tuple[str, NextStep, Status] |
 
 
 def _again(finding: Finding, when: str) -> NextStep:
-    return NextStep(f"Run the check again {when}.", (f"racwire check {finding.check}",))
+    return NextStep(f"Run the check again {when}.", check_again(finding.check).commands)
 
 
 # --- other loads ------------------------------------------------------------------------------------------------------
 
 
 def _command(load: RecentLoad) -> str:
-    return "`racwire drill`" if load.kind == "drill" else f"`racwire measure {load.kind}`"
+    return f"`{command_of(load.kind)}`"
 
 
 def _measuring(cluster: Cluster) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from checks.model.facts import PathProbe, Thresholds, Verdict
+from checks.model.facts import HaipPath, PathProbe, Thresholds, Verdict
 from checks.model.finding import Status
 from checks.model.packet_sizes import SMALL_PAYLOAD
 
@@ -51,6 +51,11 @@ def lost_once(paths: Iterable[PathProbe]) -> list[PathProbe]:
 def loss_status(percent: float, limits: Thresholds) -> Status:
     """Return the status of repeated packet loss on a network."""
     return Status.FAIL if percent >= limits.loss_fail_percent else Status.WARN
+
+
+def haip_path_status(path: HaipPath) -> Status:
+    """Return the status of a path between HAIP addresses that lost pings: a failure where no full-size one passed."""
+    return Status.WARN if path.full_answered else Status.FAIL
 
 
 def over_a_router(paths: Iterable[PathProbe]) -> list[PathProbe]:

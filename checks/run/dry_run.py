@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from checks.model.check import Check
 from checks.model.facts import GridHome
 from checks.model.packet_sizes import BLOCK_HEADER_BYTES, SMALL_PAYLOAD, USUAL_BLOCK_BYTES, ping_bytes
-from checks.model.settings import Settings, TrafficSettings
+from checks.model.settings import ClusterSettings, DatabaseSettings, Settings, TrafficSettings
 from checks.rules.sampling_pace import PX_PER_S, pace_text
 from checks.run.dry_run_packets import plan_other_packets, plan_pings
 from checks.run.engine import needed_groups
@@ -66,7 +66,7 @@ def plan_checks(checks: Iterable[Check], settings: Settings, environ: Mapping[st
     if "clusterware" in groups:
         yield from ("", "To find the Grid home, on this node:", f"  {GRID_HOME.reads[0].how}")
         yield from ("", "Clusterware tools, on this node, each once, read-only:")
-        yield from _grid_commands("clusterware", settings, environ)
+        yield from _grid_commands("clusterware", settings.cluster, environ)
     if "nodes" in groups:
         yield from _nodes(settings, environ)
     if "setups" in groups:
@@ -78,7 +78,7 @@ def plan_checks(checks: Iterable[Check], settings: Settings, environ: Mapping[st
         )
     if "managed" in groups:
         yield from ("", "Resources that Clusterware manages, on this node, once for each database:")
-        yield from _grid_commands("managed", settings, environ)
+        yield from _grid_commands("managed", settings.cluster, environ)
     if "changing" in groups:
         yield from ("", "For a change, at the steps that need it:", *_changing())
     if "counters" in groups:
@@ -95,7 +95,7 @@ def plan_checks(checks: Iterable[Check], settings: Settings, environ: Mapping[st
         yield from ("", f"{ROUTES_IN_USE.where.capitalize()}, for each pair of private addresses, after the pings:")
         yield f"  {ROUTES_IN_USE.reads[0].how}"
     if "paths" in groups:
-        yield from plan_pings(settings)
+        yield from plan_pings(settings.probe)
     yield from plan_other_packets(settings, groups)
     if not {"database", "activity", "history"}.isdisjoint(groups):
         yield from _database(settings, groups, environ)
@@ -200,8 +200,8 @@ def plan_drill() -> Iterator[str]:
 # --- nodes and Clusterware --------------------------------------------------------------------------------------------
 
 
-def _grid_commands(group: str, settings: Settings, environ: Mapping[str, str]) -> Iterator[str]:
-    home = find_grid_home(settings.cluster.grid_home, environ)
+def _grid_commands(group: str, cluster: ClusterSettings, environ: Mapping[str, str]) -> Iterator[str]:
+    home = find_grid_home(cluster.grid_home, environ)
     if not isinstance(home, GridHome):
         yield f"  ({home.reason})"
     path = home.path if isinstance(home, GridHome) else "$GRID_HOME"
@@ -278,7 +278,7 @@ def _database(settings: Settings, groups: Collection[str], environ: Mapping[str,
             "No database is configured, so none is queried; `racwire plan --connect SCAN:1521/SERVICE --user NAME` "
             "lists the statements.",
         )
-        yield from _proposed(settings, environ)
+        yield from _proposed(settings.cluster, environ)
         return
     login = Login(database, None, "")
     mode = "thick" if why_thick(database) else "thin"
@@ -308,29 +308,29 @@ def _database(settings: Settings, groups: Collection[str], environ: Mapping[str,
             *_statements(_of_group("activity")),
         )
     if "history" in groups:
-        yield from _history(settings)
+        yield from _history(database)
 
 
-def _proposed(settings: Settings, environ: Mapping[str, str]) -> Iterator[str]:
+def _proposed(cluster: ClusterSettings, environ: Mapping[str, str]) -> Iterator[str]:
     """Yield the commands that find a connect string to propose."""
     yield "To propose a connect string for the instances of this node (ora_pmon_* processes), read-only:"
     yield f"  {GRID_HOME.reads[0].what:<{_COLUMN}}{GRID_HOME.reads[0].how}"
-    home = find_grid_home(settings.cluster.grid_home, environ)
+    home = find_grid_home(cluster.grid_home, environ)
     path = home.path if isinstance(home, GridHome) else "$GRID_HOME"
     for command in (LIST_DATABASES, DATABASE_CONFIGURATION, SCAN, SCAN_LISTENER, LISTENER_STATUS):
         yield f"  {command.topic:<{_COLUMN}}{shlex.join(command.argv(path))}"
 
 
-def _history(settings: Settings) -> Iterator[str]:
-    days = f"the last {settings.database.history_days:g} days"
+def _history(database: DatabaseSettings) -> Iterator[str]:
+    days = f"the last {database.history_days:g} days"
     awr = [query for query in _of_group("history") if query.statement.name.startswith("awr_")]
     statspack = [query for query in _of_group("history") if query not in awr]
-    if settings.database.diagnostics_pack:
+    if database.diagnostics_pack:
         yield from ("", f"  once, over {days} of AWR, since your settings state that you have the Diagnostics Pack:")
         yield from _statements(awr)
     else:
         yield from ("", "  no AWR: AWR needs the Diagnostics Pack, and --awr to state that you have it;")
-    where = "where AWR may not be read" if settings.database.diagnostics_pack else "where Statspack is installed"
+    where = "where AWR may not be read" if database.diagnostics_pack else "where Statspack is installed"
     yield from ("", f"  once, over {days} of Statspack, {where}:", *_statements(statspack))
 
 

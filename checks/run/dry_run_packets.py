@@ -26,11 +26,11 @@ EXAMPLE_MTU = 9000
 """The MTU of the displayed sizes: the MTU of a network is known only after its nodes have been read."""
 
 
-def plan_pings(settings: Settings) -> Iterator[str]:
+def plan_pings(probe: ProbeSettings) -> Iterator[str]:
     """Yield the pings of each path, and the programs that run with them."""
     yield from ("", "Packets, for each ordered pair of nodes on each private network, never on a public one")
     yield f"(sizes for MTU {EXAMPLE_MTU}; this node uses an ICMP socket where allowed, else ping; peers use ping):"
-    for line in describe_budget(settings.probe, EXAMPLE_MTU):
+    for line in describe_budget(probe, EXAMPLE_MTU):
         yield f"  {line}"
     yield from (
         "",
@@ -43,7 +43,7 @@ def plan_pings(settings: Settings) -> Iterator[str]:
     near, far = Port("FROM", "eth1", "192.168.10.1"), Port("TO", "eth1", "192.168.10.2")
     way = Path(PrivateNetwork("NETWORK", "eth1", "192.168.10.0/24", "oifcfg", (near, far)), near, far, EXAMPLE_MTU)
     tool = PingTool(release=20211215, can_probe=True, can_time_out=True)
-    ping = tool.command(way, Request(SMALL_PAYLOAD, RUN), settings.probe.timeout_ms / 1000)
+    ping = tool.command(way, Request(SMALL_PAYLOAD, RUN), probe.timeout_ms / 1000)
     yield from (
         f"  each ping of {RunsOn.SENDERS.removeprefix('on ')}, at most {RUN} packets:",
         f"    {shlex.join(ping)}",

@@ -49,8 +49,8 @@ from checks.run.events import (
     RunStarted,
 )
 from checks.run.gathering import GATHERERS, PROBING, Gatherer, with_nodes
-from checks.run.kept_measurements import recent_load
 from checks.run.settings_values import as_plain
+from checks.run.stored_measurements import recent_load
 from checks.run.versions import versions
 from checks.sources.database.secret import Secret
 from checks.sources.nodes.session import Session
@@ -134,17 +134,19 @@ class Engine:
             await asyncio.gather(work, return_exceptions=True)
             await self._session.close()
 
+    async def run(self) -> Report:
+        """Run the checks and return the report."""
+        (report,) = [event.report async for event in self.events() if isinstance(event, RunFinished)]
+        return report
+
+    @property
+    def has_more(self) -> bool:
+        """Whether `events` yields its next event at once."""
+        return not self._events.empty()
+
     def report(self, *, interrupted: bool = False) -> Report:
         """Return the report of the findings so far; with `interrupted`, unfinished checks are UNKNOWN."""
-        # In the order of the checks, not in that in which they ended: the same facts give the same report.
-        order = {check.id: number for number, check in enumerate(self.checks)}
-        concluded = sorted(self._concluded, key=lambda name: order.get(name, len(order)))
-        findings = [f for name in concluded for f in self._concluded[name]]
-        if interrupted:
-            findings += [interrupted_check(c) for c in self.checks if c.id not in self._concluded]
-        if self._udp_outweighs_pings:
-            findings = [*outweigh(self._cluster, findings)]
-        findings = [*without_footprint(self._cluster, without_outdated(self._cluster, findings))]
+        findings = self._weighed(interrupted=interrupted)
         marked, standings = apply(findings, self._waivers, day_of(self._started_at), self._makers, known_codes)
         made = make_report(
             version=racwire_version(),
@@ -162,6 +164,18 @@ class Engine:
         )
         return with_fitting_steps(made)
 
+    def _weighed(self, *, interrupted: bool) -> Sequence[Finding]:
+        """Return the findings so far, weighed against each other and against what changed meanwhile."""
+        # In the order of the checks, not in that in which they ended: the same facts give the same report.
+        order = {check.id: number for number, check in enumerate(self.checks)}
+        concluded = sorted(self._concluded, key=lambda name: order.get(name, len(order)))
+        findings = [f for name in concluded for f in self._concluded[name]]
+        if interrupted:
+            findings += [interrupted_check(c) for c in self.checks if c.id not in self._concluded]
+        if self._udp_outweighs_pings:
+            findings = [*outweigh(self._cluster, findings)]
+        return without_footprint(self._cluster, without_outdated(self._cluster, findings))
+
     @property
     def _makers(self) -> dict[str, str]:
         """The check that can find each code; the engine's own codes have an empty check."""
@@ -178,7 +192,7 @@ class Engine:
         self._report_so_far()
 
     def _report_so_far(self) -> None:
-        known = with_nodes(self._cluster, self._so_far, self._session.settings, self._session.local_node)
+        known = with_nodes(self._cluster, self._so_far, self._session.local_node)
         self._events.put_nowait(NodesSoFar(known))
 
     async def _work(self) -> None:

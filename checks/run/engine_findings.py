@@ -7,36 +7,35 @@ from collections.abc import Sequence
 import msgspec
 
 from checks.model.broken_dependency import error_text
-from checks.model.check import Check, Kind
+from checks.model.check import Check, SkippedKind, UnknownKind
 from checks.model.facts import Cluster, NotAsked, Unknown, Unread
-from checks.model.finding import Finding, NextStep, Status, name_the_networks
+from checks.model.finding import Finding, NextStep, Status, check_again, name_the_networks
 from checks.model.journal import Journal
 from checks.model.networks import subnets_found
-from checks.model.wording import continued
+from checks.model.wording import continued, first_and_rest
 from checks.run.check_discovery import BrokenPlugin
+from checks.sources.database.statements import is_of_database
 
-NOT_GATHERED = Kind(
+NOT_GATHERED = UnknownKind(
     "RW-ENGINE-001",
     "The facts that a check needs could not be gathered",
     "UNKNOWN is neither good nor bad: until the cause is fixed, this check has no verdict about the cluster.",
 )
-CHECK_BROKE = Kind(
+CHECK_BROKE = UnknownKind(
     "RW-ENGINE-002",
     "A check failed with an error",
     "The error is in the check, not in the cluster. The other checks are not affected.",
 )
-PLUGIN_BROKEN = Kind(
-    "RW-ENGINE-003",
-    "An installed check could not be loaded",
-    "The findings of that check are not known.",
+PLUGIN_BROKEN = UnknownKind(
+    "RW-ENGINE-003", "An installed check could not be loaded", "The findings of that check are not known."
 )
-INTERRUPTED = Kind("RW-ENGINE-004", "The run was interrupted before a check finished")
-NOT_ASKED = Kind(
+INTERRUPTED = UnknownKind("RW-ENGINE-004", "The run was interrupted before a check finished")
+NOT_ASKED = SkippedKind(
     "RW-ENGINE-005",
     "A check was skipped, because the facts that it judges were not requested",
     "SKIPPED is neither good nor bad. It does not change the exit code.",
 )
-ONLY_IPV4 = Kind(
+ONLY_IPV4 = SkippedKind(
     "RW-ENGINE-006",
     "A check did not examine a private network of IPv6",
     "The check judges counters or settings that the kernel has for IPv4 alone.",
@@ -55,7 +54,6 @@ def not_asked(check: Check, need: str, left_out: NotAsked) -> Finding:
     return _of(
         check.id,
         NOT_ASKED.finding(
-            Status.SKIPPED,
             left_out.reason,
             subject=f"{need} not requested",
             next=[NextStep("To include it:", left_out.commands)] if left_out.commands else (),
@@ -75,7 +73,6 @@ def without_ipv6(check: Check, cluster: Cluster, findings: Sequence[Finding]) ->
     kept = [f for f in findings if f.status is not Status.PASS or len(of_ipv6) < len(networks)]
     left = [
         ONLY_IPV4.finding(
-            Status.SKIPPED,
             f"{network.name} was not examined by {check.id}: {check.only_ipv4}.",
             subject=f"{network.name}: IPv6",
             network=network.name,
@@ -90,7 +87,7 @@ def not_gathered(check: Check, need: str, unknown: Unknown, cluster: Cluster, jo
     node = cluster.local_node
     topics = {"clusterware": ("grid home",), "networks": ("grid home", "oifcfg getif")}
     topics |= dict.fromkeys(("database", "activity", "history"), _failed_queries(journal, node))
-    rest = unknown.reason.partition(". ")[2]
+    _, rest = first_and_rest(unknown.reason)
     steps: Sequence[NextStep] = ()
     if need in ("clusterware", "networks"):
         # Without a usable Grid home or a right, the reason has its own remedy, and Clusterware may well be up here.
@@ -99,7 +96,6 @@ def not_gathered(check: Check, need: str, unknown: Unknown, cluster: Cluster, jo
     return _of(
         check.id,
         NOT_GATHERED.finding(
-            Status.UNKNOWN,
             could_not_tell(check.id, unknown),
             subject=f"{need} not known",
             seen=(rest,) if rest else (),
@@ -112,12 +108,12 @@ def not_gathered(check: Check, need: str, unknown: Unknown, cluster: Cluster, jo
 
 def could_not_tell(who: str, unknown: Unread) -> str:
     """Return the sentence that one or several checks have no verdict, with the reason."""
-    return f"{who} could not tell: {continued(unknown.reason.partition('. ')[0].rstrip('.'))}."
+    return f"{who} could not tell: {continued(first_and_rest(unknown.reason)[0])}."
 
 
 def _failed_queries(journal: Journal, node: str) -> tuple[str, ...]:
     """Return the topics of the statements that failed, or of all statements where none failed."""
-    queried = [entry for entry in journal.entries if entry.node == node and entry.topic.startswith("sql ")]
+    queried = [entry for entry in journal.entries if entry.node == node and is_of_database(entry.topic)]
     failed = [entry for entry in queried if entry.outcome != "ok"]
     return tuple(dict.fromkeys(entry.topic for entry in failed or queried))
 
@@ -127,7 +123,6 @@ def check_broke(check: Check, error: BaseException) -> Finding:
     return _of(
         check.id,
         CHECK_BROKE.finding(
-            Status.UNKNOWN,
             f"The check {check.id} failed with an error before it finished.",
             subject="check broke",
             seen=(error_text(error),),
@@ -141,7 +136,6 @@ def plugin_broken(broken: BrokenPlugin) -> Finding:
     return _of(
         broken.name,
         PLUGIN_BROKEN.finding(
-            Status.UNKNOWN,
             f"The installed check {broken.name} could not be loaded.",
             subject="not loaded",
             seen=(broken.reason,),
@@ -155,9 +149,8 @@ def interrupted_check(check: Check) -> Finding:
     return _of(
         check.id,
         INTERRUPTED.finding(
-            Status.UNKNOWN,
             f"The run was interrupted before {check.id} finished.",
             subject="interrupted",
-            next=[NextStep("Run the check again.", commands=(f"racwire check {check.id}",))],
+            next=[NextStep("Run the check again.", commands=check_again(check.id).commands)],
         ),
     )

@@ -102,10 +102,10 @@ async def _nodes(session: Session, cluster: Cluster) -> tuple[Node | UnreadNode,
     return _each_once(await _of_every_node(session, cluster, "nodes", "", read, add))
 
 
-def with_nodes(cluster: Cluster, nodes: tuple[Node | UnreadNode, ...], settings: Settings, local_node: str) -> Cluster:
+def with_nodes(cluster: Cluster, nodes: tuple[Node | UnreadNode, ...], local_node: str) -> Cluster:
     """Return the cluster with the nodes known so far, and with the private networks as far as these nodes have them."""
     read = [node for node in nodes if isinstance(node, Node)]
-    networks = private_networks(cluster.clusterware, settings.cluster.networks, read)
+    networks = private_networks(cluster.clusterware, cluster.named_networks, read)
     return replace(cluster, nodes=nodes, networks=networks, local_node=local_node)
 
 
@@ -207,7 +207,7 @@ async def _managed(session: Session, cluster: Cluster) -> Managed | Unknown:
 
 
 async def _networks(session: Session, cluster: Cluster) -> tuple[PrivateNetwork, ...] | Unknown:
-    return private_networks(cluster.clusterware, session.settings.cluster.networks, cluster.read_nodes())
+    return private_networks(cluster.clusterware, cluster.named_networks, cluster.read_nodes())
 
 
 async def _paths(session: Session, cluster: Cluster) -> tuple[PathProbe, ...] | Unknown:
@@ -287,7 +287,7 @@ async def _counters(session: Session, cluster: Cluster) -> CounterChanges | Unkn
     if isinstance(cluster.nodes, Unknown):
         return cluster.nodes
     nodes = cluster.read_nodes()
-    networks = private_networks(cluster.clusterware, session.settings.cluster.networks, nodes)
+    networks = private_networks(cluster.clusterware, cluster.named_networks, nodes)
     nics = {} if isinstance(networks, Unknown) else private_layers(networks, nodes)
     return await read_counter_changes(session, nodes, counters_interval_s(session.settings), nics)
 

@@ -16,7 +16,8 @@ from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 import msgspec
 
 from checks.model.settings import Settings
-from checks.model.wording import listed
+from checks.model.shell_command import shell
+from checks.model.wording import continued, listed
 from checks.run.directories import config_directory
 
 ENVIRONMENT_VARIABLE = "RACWIRE_SETTINGS"
@@ -44,7 +45,8 @@ def load_settings(named: str | None, environ: Mapping[str, str] = os.environ) ->
     except (FileNotFoundError, NotADirectoryError):
         if not explicit:
             return Settings()
-        raise SettingsError(f"{path} does not exist; `racwire settings > {path}` writes a template.") from None
+        write = shell("racwire settings > {file}", file=str(path))
+        raise SettingsError(f"{path} does not exist; `{write}` writes a template.") from None
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise SettingsError(f"{path} could not be read: {why}; specify another file with --settings FILE.") from error
@@ -177,13 +179,9 @@ def _refuse_unknown_names(tables: Mapping[str, Any], text: str, where: str) -> N
                     raise SettingsError(_unknown(key, sections[name].__struct_fields__, text, where, name, number))
             for field in msgspec.structs.fields(sections[name]):
                 if field.required and field.name not in table:
-                    what = _meta(sections[name], field.name).description or ""
+                    what = continued(_meta(sections[name], field.name).description or "").rstrip(".")
                     line = _line("", text, name, number)
-                    raise SettingsError(f"{where}{line}: {heading} has no '{field.name}': {_clause(what)}.")
-
-
-def _clause(sentence: str) -> str:
-    return sentence[:1].lower() + sentence[1:].rstrip(".")
+                    raise SettingsError(f"{where}{line}: {heading} has no '{field.name}': {what}.")
 
 
 def _unknown(name: str, known: Any, text: str, where: str, section: str = "", number: int = 0) -> str:

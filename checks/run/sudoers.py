@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from checks.model.facts import Unknown
 from checks.model.settings import ClusterSettings
+from checks.model.shell_command import shell
 from checks.sources.clusterware.grid_home import find_grid_home, user_name
 from checks.sources.entries import GridCommand
 from checks.sources.node_setup import AUTOSTART_ARGUMENTS, LLDP_ARGUMENTS
@@ -33,7 +34,8 @@ def sudoers_here(user: str, settings: ClusterSettings, environ: Mapping[str, str
     own = user_name(os.geteuid())
     home = find_grid_home(settings.grid_home, environ)
     if isinstance(home, Unknown):
-        retry = f" As a user who may, run `racwire plan --sudoers --for {user or own}`." if home.right else ""
+        again = shell("racwire plan --sudoers --for {user}", user=user or own)
+        retry = f" As a user who may, run `{again}`." if home.right else ""
         raise SudoersError(f"{home.reason}{retry}")
     return list(sudoers_lines(user or own, home.path, home.owner))
 

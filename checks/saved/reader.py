@@ -14,6 +14,7 @@ from typing import BinaryIO, Self
 import msgspec
 
 from checks.model.report import Report
+from checks.model.shell_command import shell
 from checks.report.age import state_for_screen
 from checks.saved.manifest import (
     MANIFEST_BYTES,
@@ -100,7 +101,8 @@ def open_saved(path: Path, *, recording: bool = True) -> Saved:
     with _open_regular(path) as file:
         match _kind_in(file):
             case "recording":
-                raise SavedError(f"{path} is a recording without a report; `racwire open {path}` displays it.")
+                shown = shell("racwire open {file}", file=str(path))
+                raise SavedError(f"{path} is a recording without a report; `{shown}` displays it.")
             case "report":
                 file.seek(0)
                 report = report_in(_all_of(path, file), path)

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from checks.model.report import SCHEMA, Report
+from checks.model.sanitize import has_a_number_without_end
 from checks.report.json_report import SCHEMA_OF_0_2_0, from_json
 from checks.saved.manifest import SavedError, damaged, newer
 
@@ -17,12 +18,6 @@ _SETTINGS_BYTES = 1_000_000
 so they become objects many times as large; all other parts have a schema."""
 _DEEPEST = 20
 """The deepest accepted nesting of tables in the settings."""
-_LONG_NUMBER = re.compile(rb"[0-9]{21}")
-_TEXT_OR_NUMBER = re.compile(rb'"(?:[^"\\]+|\\.)*+"|(?<![0-9.])[0-9]{21,}')
-"""A text, whose digits do not count, or a number with more digits before its point than 64 bits have. No kernel, clock
-or database counts that far, and arithmetic with such a number has no limit."""
-_WITHOUT_WEIGHT = b" \t\r\n[]{}"
-"""Characters between texts and numbers that are removed before the search; there can be megabytes of them."""
 _CLUSTER_NODES = 300
 """A cluster has 255 nodes at most."""
 _OF_PAIRS = 300_000
@@ -61,7 +56,7 @@ def report_in(data: bytes, path: object) -> Report:
         _refuse_newer(outline.schema, path)
         if len(outline.settings) > _SETTINGS_BYTES or _depth(msgspec.json.decode(outline.settings)) > _DEEPEST:
             raise SavedError(f"{path} was not read: its settings are too large or too deep for racwire's own.")
-        if _LONG_NUMBER.search(data) and _has_a_number_without_end(data):
+        if has_a_number_without_end(data):
             raise SavedError(f"{path} could not be read: a number in it is larger than anything that is counted.")
         report = from_json(data)
     except msgspec.DecodeError as error:
@@ -77,11 +72,6 @@ def report_in(data: bytes, path: object) -> Report:
                 f"writes has more than {_MOST[name]:,}; ask the person who sent it."
             )
     return report
-
-
-def _has_a_number_without_end(data: bytes) -> bool:
-    texts_and_numbers = _TEXT_OR_NUMBER.finditer(data.translate(None, _WITHOUT_WEIGHT))
-    return any(found[0][:1] != b'"' for found in texts_and_numbers)
 
 
 def _lists_of(report: Report) -> Iterator[tuple[str, object]]:

@@ -162,9 +162,3 @@ class GridCommand(RegistryEntry):
     def argv(self, grid_home: str) -> tuple[str, ...]:
         """The argv with the absolute path of the tool: a database home may have tools of the same name."""
         return (f"{grid_home}/bin/{self.tool}", *self.arguments)
-
-
-def topic_pattern(topic: str) -> re.Pattern[str]:
-    """A pattern for the journal topics of an entry's topic: a word in capitals matches any name."""
-    parts = (r".+" if re.fullmatch(r"[A-Z]{2,}", word) else re.escape(word) for word in topic.split(" "))
-    return re.compile(" ".join(parts))

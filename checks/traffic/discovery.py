@@ -65,7 +65,6 @@ class _Discovery:
     def __init__(
         self, settings: Settings, password: Secret | None, progress: Callable[[str, str, int, int], None]
     ) -> None:
-        self._settings = settings
         self.session = Session(settings, Journal(), progress, password=password, nodes_so_far=self._nodes_so_far)
         self._cluster = self.known = Cluster(
             local_node=self.session.local_node,
@@ -106,9 +105,9 @@ class _Discovery:
         self._cluster = replace(self._cluster, **{group: found}, local_node=local_node)
         self.known = replace(self.known, **{group: found}, local_node=local_node)
         if group == "nodes" and isinstance(found, tuple):  # the networks so far are those of the nodes so far
-            self.known = with_nodes(self.known, found, self._settings, local_node)
+            self.known = with_nodes(self.known, found, local_node)
         self.news.set()
 
     def _nodes_so_far(self, nodes: tuple[Node | UnreadNode, ...]) -> None:
-        self.known = with_nodes(self.known, nodes, self._settings, self.session.local_node)
+        self.known = with_nodes(self.known, nodes, self.session.local_node)
         self.news.set()

@@ -35,7 +35,8 @@ from checks.traffic.links import LinkBook
 from checks.traffic.one_sampler import BEAT_S, Followed, Left, Publisher, Sampler, SamplerCount, socket_names
 from checks.traffic.pace import Backoff, Pace, phase_of
 from checks.traffic.peer_stream import sample_peer
-from checks.traffic.samples import BY_RACWIRE, FeedEvent, Gap, InstanceSample, InstancesPace, Links
+from checks.traffic.samples import FeedEvent, Gap, InstanceSample, InstancesPace, Links
+from checks.traffic.source_id import ALL_PINGS, BY_RACWIRE, DATABASE, SourceId, SourceKind
 from checks.traffic.this_node import sample_this_node, watch_links
 
 log = logging.getLogger(__name__)
@@ -49,8 +50,7 @@ _LACKS_S = 15.0
 """Seconds for which a followed racwire may lack a source: it may still be looking for the cluster."""
 _TRIES, _RETRY_S = 10, 0.05
 """Attempts with one name, and the wait between two: another racwire can be taking it, or giving it up."""
-_LATENCY = "latency"
-"""The source that each feed has for itself: only those that send pings have it."""
+_THIS_NODE, _ITS_INTERFACES = "this node", "this node's interfaces"
 
 Source = Callable[[], Awaitable[None]]
 
@@ -72,13 +72,14 @@ class Feed:
         self._book = LinkBook(self._emit)
         self._waiting: deque[FeedEvent] = deque(maxlen=_WAITING_EVENTS)
         self._arrived = asyncio.Event()
-        self._lasting: dict[str, FeedEvent] = {}
+        self._lasting: dict[SourceId | str, FeedEvent] = {}
         """What holds until another event: the gap of a source, the interfaces of a node, the pace of the instances."""
-        self._sources: dict[str, Source] = {
-            "this node": lambda: sample_this_node(self._name, self._pace, self._emit),
-            "this node's interfaces": lambda: watch_links(self._name, self._book),
+        self._sources: dict[SourceId | str, Source] = {
+            _THIS_NODE: lambda: sample_this_node(self._name, self._pace, self._emit),
+            _ITS_INTERFACES: lambda: watch_links(self._name, self._book),
         }
-        self._tasks: dict[str, asyncio.Task[None]] = {}
+        """What is sampled. This node, whose name is not known at first, has names of its own."""
+        self._tasks: dict[SourceId | str, asyncio.Task[None]] = {}
         self._share = share
         self._sharing: asyncio.Task[None] | None = None
         self._is_sampling = share is None
@@ -118,15 +119,15 @@ class Feed:
     def _add_sources(self, cluster: Cluster) -> None:
         for node in () if isinstance(cluster.nodes, Unknown) else cluster.nodes:
             if node.name != self._name():
-                source = f"node {node.name}"
+                source = SourceId.node(node.name)
                 if isinstance(node, UnreadNode) and not node.is_pending and source not in self._sources:
                     self._emit_own(Gap(source, time.time(), node.reason))
                 self._add(source, self._peer(node.name))
         database = cluster.database
         if isinstance(database, Database):
-            self._add("database", self._instances(database))
-        elif "database" not in self._sources and self._wants(database):
-            self._emit_own(Gap("database", time.time(), database.reason))
+            self._add(DATABASE, self._instances(database))
+        elif DATABASE not in self._sources and self._wants(database):
+            self._emit_own(Gap(DATABASE, time.time(), database.reason))
 
     def probe(self, cluster: Cluster) -> None:
         """Send pings at a fixed rate on every private path from this node, and emit them as `LatencySample`s."""
@@ -135,7 +136,7 @@ class Feed:
         paths, settings = latency_paths(cluster), self._settings
         per_second = settings.traffic.probes_per_second
         self._add(
-            _LATENCY,
+            ALL_PINGS,
             lambda: run_latency(paths, per_second, lambda: self.interval_s, self._emit, probe=settings.probe),
         )
 
@@ -195,18 +196,18 @@ class Feed:
             database, self._session.databases, self._settings.traffic, self._pacer, self._emit, explain
         )
 
-    def _add(self, name: str, source: Source) -> None:
+    def _add(self, name: SourceId, source: Source) -> None:
         """Add a source; a source of the same name that runs already continues unchanged."""
         if name not in self._sources and not self._is_closed:
             self._sources[name] = source
             if self._is_running:
                 self._start(name)
 
-    def _start(self, name: str) -> None:
-        if not self._is_closed and name not in self._tasks and (self._is_sampling or name == _LATENCY):
+    def _start(self, name: SourceId | str) -> None:
+        if not self._is_closed and name not in self._tasks and (self._is_sampling or name == ALL_PINGS):
             self._tasks[name] = asyncio.create_task(self._keep_up(name, self._sources[name]), name=f"racwire {name}")
 
-    async def _keep_up(self, name: str, source: Source) -> None:
+    async def _keep_up(self, name: SourceId | str, source: Source) -> None:
         """Run a source. After an error in racwire itself, emit a gap and start the source again."""
         backoff = Backoff()
         while True:
@@ -219,8 +220,8 @@ class Feed:
                 self._emit(Gap(self._source(name), time.time(), reason))
             await asyncio.sleep(backoff.next_s())
 
-    def _source(self, name: str) -> str:
-        return f"node {self._name()}" if name.startswith("this node") else name
+    def _source(self, name: SourceId | str) -> SourceId:
+        return name if isinstance(name, SourceId) else SourceId.node(self._name())
 
     def _emit_own(self, gap: Gap) -> None:
         """Queue a gap, unless another racwire samples: its gaps come instead."""
@@ -243,7 +244,7 @@ class Feed:
             case _:
                 self._lasting.pop(event.source, None)
                 if isinstance(event, InstanceSample):
-                    self._lasting.pop("database", None)
+                    self._lasting.pop(DATABASE, None)
         self._waiting.append(event)
         self._arrived.set()
         if self._publisher is not None and not _is_latency(event):
@@ -301,7 +302,7 @@ class Feed:
         if self._is_sampling:
             followed.close()
             return False
-        begun: set[str] = set()
+        begun: set[SourceId] = set()
         self._has_followed = True
         self._shared_by(followed.pid)
         lacks_since: float | None = None
@@ -309,7 +310,7 @@ class Feed:
             while True:
                 event = await followed.next()
                 if isinstance(event, Sampler):
-                    lacks = self._sources.keys() - {_LATENCY} - set(event.sources)
+                    lacks = {str(name) for name in self._sources if name != ALL_PINGS} - set(event.sources)
                     lacks_since = (lacks_since or time.monotonic()) if lacks else None
                     if lacks_since and time.monotonic() - lacks_since > _LACKS_S:
                         return False
@@ -346,8 +347,8 @@ class Feed:
 
     def _sampled(self) -> list[str]:
         """The sources of this feed that others can follow. A refused login is not tried again: they may be luckier."""
-        names = {name: task for name, task in self._tasks.items() if name != _LATENCY}
-        return [name for name, task in names.items() if name != "database" or not task.done()]
+        names = {name: task for name, task in self._tasks.items() if name != ALL_PINGS}
+        return [str(name) for name, task in names.items() if name != DATABASE or not task.done()]
 
     def _for_newcomers(self) -> list[FeedEvent]:
         """What lasts, as if it started now."""
@@ -355,4 +356,4 @@ class Feed:
 
 
 def _is_latency(event: FeedEvent) -> bool:
-    return not isinstance(event, InstancesPace) and event.source.startswith(_LATENCY)
+    return not isinstance(event, InstancesPace) and event.source.kind is SourceKind.LATENCY

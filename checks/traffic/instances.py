@@ -24,7 +24,8 @@ from checks.traffic.all_instances import NOT_AGAIN, AllInstances, is_refused
 from checks.traffic.instances_pacer import InstancesPacer
 from checks.traffic.pace import Backoff
 from checks.traffic.pairs_sampler import PAIR_STATEMENTS, PairsSampler
-from checks.traffic.samples import Event, Gap, InstanceSample
+from checks.traffic.samples import Event, Gap, GapCause, InstanceSample
+from checks.traffic.source_id import DATABASE, PAIRS, SourceId
 
 PURPOSE = "traffic"
 """The name of the sampler's own connection: the sampler and the checks do not delay each other."""
@@ -79,6 +80,10 @@ class Names:
         """Return the instance with this number. An unknown instance gets the name `instance NUMBER`."""
         return self.by_number.setdefault(number, Named(f"instance {number}", ""))
 
+    def source(self, number: int | None) -> SourceId:
+        """Return the source of the samples of an instance; all instances where the number is None."""
+        return DATABASE if number is None else SourceId.instance(self.of(number).name)
+
     def are_complete(self, numbers: Iterable[int]) -> bool:
         """Whether the node of each of these instances is known."""
         return all(number in self.by_number and self.by_number[number].host for number in numbers)
@@ -117,10 +122,10 @@ async def sample_instances(
                 await sampler.sample(pacer, backoff.succeeded)
             except DatabaseError as error:
                 hung = sampler.here if sampler and error.kind is ErrorKind.TIMED_OUT else None
-                reason = str(error)
-                if reason not in explained:  # a listener is queried once for each failure
-                    explained = {reason: (await explain(Unknown(reason), error.code)).reason}
-                _emit_gaps(error, explained[reason], hung, names, emit)
+                failure = str(error)
+                if failure not in explained:  # a listener is queried once for each failure
+                    explained = {failure: (await explain(Unknown(failure), error.code)).reason}
+                _emit_gaps(error, explained[failure], hung, names, emit)
                 await databases.forget(PURPOSE)
                 if is_refused(error):
                     return
@@ -151,12 +156,11 @@ def _emit_gaps(error: DatabaseError, reason: str, hung: int | None, names: Names
         reason = f"{name}, to which racwire was connected, did not answer in time: it hangs, or is overloaded."
         reason += " racwire connects again."
         others = f"racwire was connected to {name}, which did not answer in time. racwire connects again."
-    emit(Gap("database", at, reason))
-    cause = "database" if hung is None else f"instance {names.of(hung).name}"
-    for number, named in sorted(names.by_number.items()):
+    emit(Gap(DATABASE, at, reason))
+    for number in sorted(names.by_number):
         is_cause = number == hung
-        emit(Gap(f"instance {named.name}", at, reason if is_cause else others, "" if is_cause else cause))
-    emit(Gap("pairs", at, reason))
+        emit(Gap(names.source(number), at, reason if is_cause else others, None if is_cause else names.source(hung)))
+    emit(Gap(PAIRS, at, reason))
 
 
 class InstanceSampler:
@@ -289,14 +293,13 @@ class InstanceSampler:
 
     def _event(self, number: int, before: Answer | None, after: Answer) -> InstanceSample | Gap | None:
         """The event for an instance at this tick; None for the first answer of the instance."""
-        named, at = self._names.of(number), time.time()
-        source = f"instance {named.name}"
+        named, source, at = self._names.of(number), self._names.source(number), time.time()
         if number not in after.statistics:
             if alone := self._views.only_here:
-                cause = "database" if self.culprit is None else f"instance {self._names.of(self.culprit).name}"
                 reason = f"{named.name} could not be queried: {alone} {self._everyone.when}"
-                return Gap(source, at, reason, "" if number == self.culprit else cause)
-            return Gap(source, at, self._up.why_missing(number, named.name))
+                return Gap(source, at, reason, None if number == self.culprit else self._names.source(self.culprit))
+            reason, cause = self._up.why_missing(number, named.name)
+            return Gap(source, at, reason, cause=cause)
         if before is None or number not in before.statistics:
             return None
         if reset_statistic(before.statistics[number], after.statistics[number]):
@@ -338,13 +341,14 @@ class UpInstances:
                 self._listed = None
         self._missing = missing
 
-    def why_missing(self, number: int, name: str) -> str:
+    def why_missing(self, number: int, name: str) -> tuple[str, GapCause]:
         """Return why an instance has no row in GV$SYSSTAT."""
         if self._listed is None:
-            return f"{no_answer(name, _SYSSTAT)[:-1]}: it is down, or had no free parallel query process."
+            reason = f"{no_answer(name, _SYSSTAT)[:-1]}: it is down, or had no free parallel query process."
+            return reason, GapCause.NOT_KNOWN
         if number in self._listed:
-            return f"{name} is up, but {why_no_row(_SYSSTAT)}"
-        return f"{name} is down: V$ACTIVE_INSTANCES does not list it."
+            return f"{name} is up, but {why_no_row(_SYSSTAT)}", GapCause.NOT_KNOWN
+        return f"{name} is down: V$ACTIVE_INSTANCES does not list it.", GapCause.INSTANCE_DOWN
 
 
 class MessagesTurn:

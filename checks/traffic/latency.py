@@ -30,6 +30,7 @@ from checks.sources.probes.pinger import NoPrivilegeError
 from checks.sources.probes.safety import UnsafePathError, assert_private, public_subnets, two_owners
 from checks.traffic.latency_pinger import LatencyPinger
 from checks.traffic.samples import Event, Gap
+from checks.traffic.source_id import ALL_PINGS, SourceId, SourceKind
 
 LATE_S = 0.005
 """racwire skips a ping that is later than this, in seconds. Pings that accumulated while this process was busy would
@@ -157,7 +158,7 @@ async def run_latency(
     for refused in (p for p in paths if p.refusal):
         emit(Gap(source=_source(refused), at=time.time(), reason=refused.refusal))
     if not paths:
-        emit(Gap(source="latency", at=time.time(), reason=NO_PATH))
+        emit(Gap(source=ALL_PINGS, at=time.time(), reason=NO_PATH))
     if not safe:
         return
     pingers = [LatencyPinger(p.path, p.payloads, timeout_s, emit) for p in safe]
@@ -167,7 +168,7 @@ async def run_latency(
         schedule = _schedule(safe, per_second, limits, asyncio.get_running_loop().time())
         await _ping(pingers, schedule, interval_s, timeout_s)
     except NoPrivilegeError:
-        emit(Gap(source="latency", at=time.time(), reason=NO_PRIVILEGE))
+        emit(Gap(source=ALL_PINGS, at=time.time(), reason=NO_PRIVILEGE))
     finally:
         for pinger in pingers:
             pinger.close()
@@ -202,5 +203,5 @@ def _schedule(paths: Sequence[LatencyPath], per_second: int, probe: ProbeSetting
     return Schedule(sum(len(p.payloads) for p in paths), per_second, probe.max_packets_per_second, began)
 
 
-def _source(of: LatencyPath) -> str:
-    return f"latency {of.path.network.name} {of.path.destination.node}"
+def _source(of: LatencyPath) -> SourceId:
+    return SourceId(SourceKind.LATENCY, of.path.destination.node, of.path.network.name)

@@ -10,6 +10,7 @@ from checks.sources.nodes.counter_difference import KernelReading, difference
 from checks.traffic.interface_table import counted_between
 from checks.traffic.node_text import CpuTicks, NodeReading
 from checks.traffic.samples import KERNEL_COUNTERS, CpuTime, Gap, NodeSample
+from checks.traffic.source_id import SourceId
 
 _ALL_CPUS = "cpu"
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
@@ -84,11 +85,11 @@ class NodeCounter:
         monotonic clock."""
         before, self._before = self._before, None
         if isinstance(reading, Unknown):
-            return Gap(f"node {node}", at, f"The counters of {node} could not be read: {reading.reason}")
+            return Gap(SourceId.node(node), at, f"The counters of {node} could not be read: {reading.reason}")
         self._before = reading, clock_s
         if before is None or clock_s <= before[1]:
             return None
         sample = node_sample(node, before[0], reading, seconds=clock_s - before[1], at=at)
         if isinstance(sample, Unknown):
-            return Gap(f"node {node}", at, f"{node}: {sample.reason}")
+            return Gap(SourceId.node(node), at, f"{node}: {sample.reason}")
         return sample

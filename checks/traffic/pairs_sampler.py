@@ -12,6 +12,7 @@ from checks.sources.database.instance_views import InstanceViews, is_fatal
 from checks.sources.database.sampling import counters_in
 from checks.sources.database.statements import statement
 from checks.traffic.samples import Event, Gap, PairsSample
+from checks.traffic.source_id import PAIRS
 
 _TRANSFERS, _PINGS = PAIR_STATEMENTS = ("cache_transfer", "instance_ping")
 """The statements about pairs of instances."""
@@ -50,7 +51,7 @@ class PairsSampler:
         before, self._before = self._before, (clock_s, counts)
         were_up, self._were_up = self._were_up, up
         if not counts:
-            self._emit(Gap("pairs", at, " ".join(dict.fromkeys(unread.values()))))
+            self._emit(Gap(PAIRS, at, " ".join(dict.fromkeys(unread.values()))))
         elif before is not None:
             then_s, earlier = before
             unread |= _shortages(earlier, counts, {number: up[number] for number in sorted(were_up.keys() & up.keys())})

@@ -16,7 +16,8 @@ from checks.traffic.links import LinkBook
 from checks.traffic.node_counter import NodeCounter
 from checks.traffic.node_text import NodeReading, parse_peer
 from checks.traffic.pace import Backoff, Pace
-from checks.traffic.samples import Event, Gap
+from checks.traffic.samples import Event, Gap, GapCause
+from checks.traffic.source_id import SourceId
 
 _UPTIME_STEP_S = 0.01
 _SILENCE_S = 2.0
@@ -24,7 +25,12 @@ _SILENCE_S = 2.0
 
 
 class SameNodeError(Exception):
-    """A peer is the same node as another one that racwire samples already. The message is one sentence."""
+    """A peer is the same node as another one, `sampled_as`, that racwire samples already. The message is one
+    sentence."""
+
+    def __init__(self, node: str, sampled_as: str) -> None:
+        super().__init__(f"{node} is another name of {sampled_as}: racwire samples this node as {sampled_as}.")
+        self.sampled_as = sampled_as
 
 
 async def sample_peer(
@@ -41,7 +47,7 @@ async def sample_peer(
     backoff = Backoff()
 
     def report(reason: str) -> None:
-        emit(Gap(f"node {node}", time.time(), reason))
+        emit(Gap(SourceId.node(node), time.time(), reason))
 
     # Only the first attempt: later the peer is a gap with the reason of the last failure.
     silence = asyncio.get_running_loop().call_later(silence_s or _SILENCE_S, report, _not_yet(node))
@@ -53,7 +59,8 @@ async def sample_peer(
             except ShellError as error:
                 report(_gap_reason(error))
             except SameNodeError as error:
-                report(str(error))
+                source = SourceId.node(node)
+                emit(Gap(source, time.time(), str(error), SourceId.node(error.sampled_as), GapCause.ALIAS))
                 await session.forget(node)
                 return
             finally:
@@ -126,7 +133,7 @@ class Peer:
         if found.interfaces:  # none where the peer lacks `ip`: its counters are still sampled
             self._book.know(self._node, found.interfaces)
         if other := self._book.same_node(self._node):
-            raise SameNodeError(f"{self._node} is another name of {other}: racwire samples this node as {other}.")
+            raise SameNodeError(self._node, other)
 
 
 class PeerClock:

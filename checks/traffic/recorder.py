@@ -14,7 +14,7 @@ from typing import Self
 import msgspec
 
 from checks.model.facts import Cluster, Clusterware
-from checks.run.kept_measurements import ResultsMeanwhile
+from checks.run.stored_measurements import ResultsMeanwhile
 from checks.traffic.json_text import as_json
 from checks.traffic.recording import Header
 from checks.traffic.recording_codec import LARGEST_EVENT, LATEST, Packed, key_of, pack, rows_of

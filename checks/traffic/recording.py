@@ -31,8 +31,17 @@ from checks.traffic.recording_file import (
     rows_in,
     unreadable,
 )
-from checks.traffic.recording_shapes import DamagedError, GapShape, LinksShape, Shape, from_json, shape_from_text
+from checks.traffic.recording_shapes import (
+    DamagedError,
+    GapShape,
+    LinksShape,
+    Shape,
+    from_json,
+    shape_from_text,
+    source_of,
+)
 from checks.traffic.samples import Event, Gap, InstancesPace, Links
+from checks.traffic.source_id import SourceId
 
 __all__ = ["Header", "Recording", "RecordingError", "SourceTally"]
 
@@ -81,7 +90,8 @@ class Recording:
         self.path = path
         """The path of the file, so that it can be opened again."""
         self._file = file
-        self._shapes: dict[int, tuple[str, Shape | None]] = {}
+        self._shapes: dict[int, tuple[SourceId, Shape] | None] = {}
+        """None for a kind of event that this racwire does not know."""
         self._shapes_bytes = 0
         with self._readable():
             (self.schema,) = file.execute("PRAGMA user_version").fetchone()
@@ -101,13 +111,13 @@ class Recording:
             file.close()
             raise
 
-    def sources(self) -> tuple[str, ...]:
+    def sources(self) -> tuple[SourceId, ...]:
         """Return all sources, in the order of their first events."""
         with self._readable():
             self._read_shapes()
-            return tuple(dict.fromkeys(source for source, shape in self._shapes.values() if shape is not None))
+            return tuple(dict.fromkeys(known[0] for known in self._shapes.values() if known is not None))
 
-    def window(self, source: str, begin: float, end: float) -> list[Event]:
+    def window(self, source: SourceId, begin: float, end: float) -> list[Event]:
         """Return the samples and gaps of a source that ended after `begin` and not after `end`, in order of time."""
         with self._readable():
             found = [
@@ -117,7 +127,7 @@ class Recording:
             ]
         return sorted(found, key=lambda event: event.at)
 
-    def newest(self, source: str) -> Event | None:
+    def newest(self, source: SourceId) -> Event | None:
         """Return the last sample or gap of a source; None where there is none. The search goes back from the end in
         growing steps, so that it reads only a row or two for a source with samples up to the end."""
         span = self.span()
@@ -157,7 +167,7 @@ class Recording:
         """Yield all events in order of time, without holding all of them in memory."""
         return heapq.merge(self._all_links(), self._all_samples(), key=lambda event: event.at)
 
-    def tallies(self) -> dict[str, SourceTally]:
+    def tallies(self) -> dict[SourceId, SourceTally]:
         """Return the numbers of samples and gaps by source, without decoding the samples."""
         found = {source: SourceTally(0, 0, None) for source in self.sources()}
         with self._readable():
@@ -174,7 +184,7 @@ class Recording:
         """Return the gap with which each source stopped answering after a sample, in order of time. No sample is
         decoded for that."""
         found: list[Gap] = []
-        answering: set[str] = set()
+        answering: set[SourceId] = set()
         with self._readable():
             for source, shape, packed in self._packed():
                 if not isinstance(shape, GapShape):
@@ -231,17 +241,17 @@ class Recording:
                 links = from_json(row[2], Links)
             yield links
 
-    def _packed(self, after: int = BEGINNING, until: int = END) -> Iterator[tuple[str, Shape, Packed]]:
+    def _packed(self, after: int = BEGINNING, until: int = END) -> Iterator[tuple[SourceId, Shape, Packed]]:
         """Yield the packed events of all known kinds in the rows with keys in this range, with source and shape."""
         for _, (_, row) in rows_in(self._file, ("samples",), after, until):
             if not isinstance(row, bytes):
                 raise DamagedError("a row is none")
             for packed in events_in(row):
-                source, shape = self._shape(packed.shape)
-                if shape is not None and not isinstance(shape, LinksShape):
-                    yield source, shape, packed
+                known = self._shape(packed.shape)
+                if known is not None and not isinstance(known[1], LinksShape):
+                    yield *known, packed
 
-    def _shape(self, shape_id: int) -> tuple[str, Shape | None]:
+    def _shape(self, shape_id: int) -> tuple[SourceId, Shape] | None:
         if shape_id not in self._shapes:
             self._read_shapes()  # a new one, where the recording goes on
         try:
@@ -251,14 +261,12 @@ class Recording:
 
     def _read_shapes(self) -> None:
         newest = max(self._shapes, default=0)
-        for shape_id, source, body in self._file.execute(
-            "SELECT id, source, body FROM shapes WHERE id > ? ORDER BY id", (newest,)
-        ):
+        for shape_id, body in self._file.execute("SELECT id, body FROM shapes WHERE id > ? ORDER BY id", (newest,)):
             shape = shape_from_text(body)
             self._shapes_bytes += len(body)
             if len(self._shapes) >= _MOST_SHAPES or self._shapes_bytes > _SHAPES_BYTES:
                 raise DamagedError("it has more shapes than any recording")
-            self._shapes[shape_id] = (from_json(source, str), shape)
+            self._shapes[shape_id] = None if shape is None else (source_of(shape), shape)
 
     @contextmanager
     def _readable(self) -> Iterator[None]:

@@ -29,6 +29,7 @@ from checks.traffic.recording_shapes import (
     PairsShape,
     Shape,
     UnpackableError,
+    gap_of,
 )
 from checks.traffic.samples import (
     CpuTime,
@@ -214,7 +215,7 @@ def _unpacked(shape: Shape, at: float, body: msgspec.Raw) -> Event:
             _refuse_infinite(DamagedError, latency.p50_us, latency.p99_us, latency.max_us)
             return LatencySample(shape.network, shape.to_node, shape.payload, at, *msgspec.structs.astuple(latency))
         case GapShape():
-            return Gap(shape.source, at, _as_text(_reason.decode(body)), shape.caused_by)
+            return gap_of(shape, at, _as_text(_reason.decode(body)))
         case LinksShape():
             raise DamagedError("links are in the place of samples")
 

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any, TypeVar, cast
 
 import msgspec
 
-from checks.traffic.json_text import as_json
+from checks.traffic.json_text import as_json, read_hook
 from checks.traffic.samples import (
     Event,
     Gap,
+    GapCause,
     InstanceSample,
     LatencySample,
     Links,
     NodeSample,
     PairsSample,
 )
+from checks.traffic.source_id import PAIRS, SourceId, SourceKind
 
 T = TypeVar("T")
+_ALIAS_IN_0_2_0 = re.compile(r".+ is another name of (.+?): ")
+_DOWN_IN_0_2_0 = " is down: "
+"""In the reasons of gaps that racwire 0.2.0 recorded without their cause."""
 
 
 class UnpackableError(ValueError):
@@ -69,8 +75,11 @@ class LatencyShape(_Shape, frozen=True, tag="latency"):
 class GapShape(_Shape, frozen=True, tag="gap"):
     """The shape of a Gap."""
 
-    source: str
+    source: SourceId
     caused_by: str = ""
+    """The text of a source; empty where the gap has no other."""
+    cause: GapCause | None = None
+    """None in recordings of 0.2.0."""
 
 
 class LinksShape(_Shape, frozen=True, tag="links"):
@@ -100,9 +109,35 @@ def shape_of(event: Event) -> Shape:
         case LatencySample():
             return LatencyShape(event.network, event.to_node, event.payload)
         case Gap():
-            return GapShape(event.source, event.caused_by)
+            return GapShape(event.source, str(event.caused_by or ""), event.cause)
         case Links():
             return LinksShape(event.node)
+
+
+def source_of(shape: Shape) -> SourceId:
+    """Return the source of the events of a shape."""
+    match shape:
+        case NodeShape() | LinksShape():
+            return SourceId.node(shape.node)
+        case InstanceShape():
+            return SourceId.instance(shape.instance)
+        case PairsShape():
+            return PAIRS
+        case LatencyShape():
+            return SourceId(SourceKind.LATENCY, shape.to_node, shape.network, shape.payload)
+        case GapShape():
+            return shape.source
+
+
+def gap_of(shape: GapShape, at: float, reason: str) -> Gap:
+    """Return a gap. Raises ValueError where no Recorder wrote its shape."""
+    caused_by = SourceId.parse(shape.caused_by) if shape.caused_by else None
+    if shape.cause is not None:
+        return Gap(shape.source, at, reason, caused_by, shape.cause)
+    if alias := _ALIAS_IN_0_2_0.match(reason):
+        return Gap(shape.source, at, reason, SourceId.node(alias[1]), GapCause.ALIAS)
+    is_down = shape.source.kind is SourceKind.INSTANCE and _DOWN_IN_0_2_0 in reason
+    return Gap(shape.source, at, reason, caused_by, GapCause.INSTANCE_DOWN if is_down else GapCause.NOT_KNOWN)
 
 
 def shape_as_text(shape: Shape) -> str:
@@ -125,10 +160,10 @@ def from_json(text: object, kind: type[T]) -> T:
         if not isinstance(text, str):
             raise DamagedError("a text is none")
         try:
-            return msgspec.json.decode(text, type=kind)
+            return msgspec.json.decode(text, type=kind, dec_hook=read_hook)
         except msgspec.ValidationError:
             raise
         except msgspec.DecodeError:  # no Unicode
-            return msgspec.convert(json.loads(text), kind)
+            return msgspec.convert(json.loads(text), kind, dec_hook=read_hook)
     except (ValueError, RecursionError) as error:
         raise DamagedError("a text in it is not what was recorded") from error

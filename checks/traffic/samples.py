@@ -7,11 +7,13 @@ interval: a sample has the length of its time and, by this node's clock, the end
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import ClassVar
 
 import msgspec
 
 from checks.model.facts import BlockTransfer, Fact, InstancePing
+from checks.traffic.source_id import PAIRS, SourceId, SourceKind
 
 KERNEL_COUNTERS = {
     "Ip": (
@@ -87,9 +89,9 @@ class NodeSample(Fact, frozen=True):
     """The names that have no count for this time: `eth1`, `Ip.ReasmFails`."""
 
     @property
-    def source(self) -> str:
+    def source(self) -> SourceId:
         """The source of the event."""
-        return f"node {self.node}"
+        return SourceId.node(self.node)
 
 
 class InstanceSample(Fact, frozen=True):
@@ -114,9 +116,9 @@ class InstanceSample(Fact, frozen=True):
     not answer its query."""
 
     @property
-    def source(self) -> str:
+    def source(self) -> SourceId:
         """The source of the event."""
-        return f"instance {self.instance}"
+        return SourceId.instance(self.instance)
 
 
 class PairsSample(Fact, frozen=True):
@@ -133,9 +135,9 @@ class PairsSample(Fact, frozen=True):
     instances did not answer. The pairs that are missing are then unknown."""
 
     @property
-    def source(self) -> str:
+    def source(self) -> SourceId:
         """The source of the event."""
-        return "pairs"
+        return PAIRS
 
 
 class LatencySample(Fact, frozen=True):
@@ -157,9 +159,9 @@ class LatencySample(Fact, frozen=True):
     max_us: float | None = None
 
     @property
-    def source(self) -> str:
+    def source(self) -> SourceId:
         """The source of the event."""
-        return f"latency {self.network} {self.to_node} {self.payload}"
+        return SourceId(SourceKind.LATENCY, self.to_node, self.network, self.payload)
 
 
 class Link(Fact, frozen=True):
@@ -186,13 +188,19 @@ class Links(Fact, frozen=True):
     links: tuple[Link, ...]
 
     @property
-    def source(self) -> str:
+    def source(self) -> SourceId:
         """The source of the event."""
-        return f"node {self.node}"
+        return SourceId.node(self.node)
 
 
-BY_RACWIRE = "racwire"
-"""`Gap.caused_by` where racwire itself took no sample: nothing is wrong with the source."""
+class GapCause(StrEnum):
+    """What is known of the cause of a gap, beyond its source (`Gap.caused_by`)."""
+
+    NOT_KNOWN = ""
+    INSTANCE_DOWN = "instance_down"
+    """V$ACTIVE_INSTANCES does not list the instance."""
+    ALIAS = "alias"
+    """The node is sampled under another name, that of `Gap.caused_by`."""
 
 
 class Gap(Fact, frozen=True):
@@ -200,15 +208,15 @@ class Gap(Fact, frozen=True):
 
     kind: ClassVar[str] = "gap"
 
-    source: str
-    """`node rac2`, `instance prod1`, `database` (all instances), `pairs`."""
+    source: SourceId
     at: float
     reason: str
     """One sentence: what happened and, where possible, what to do."""
-    caused_by: str = ""
-    """The source that is the cause, while this one may be well: `instance prod1`; `database` where it is the query of
-    all instances, and which instance delays it is not known; `BY_RACWIRE` where racwire itself took no sample. Empty
-    where it is this source."""
+    caused_by: SourceId | None = None
+    """The source that is the cause, while this one may be well: an instance; `DATABASE` where it is the query of all
+    instances, and which instance delays it is not known; `BY_RACWIRE` where racwire itself took no sample. None where
+    it is this source."""
+    cause: GapCause = GapCause.NOT_KNOWN
 
 
 Event = NodeSample | InstanceSample | PairsSample | LatencySample | Links | Gap

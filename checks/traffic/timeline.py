@@ -8,6 +8,7 @@ from itertools import chain
 from typing import Protocol
 
 from checks.traffic.samples import Event, Gap, Links, Sample
+from checks.traffic.source_id import SourceId
 
 KEPT = 300
 """Most samples of a source in memory: five minutes at one a second."""
@@ -20,13 +21,13 @@ _MOST_MOMENTS = 64
 class Track(Protocol):
     """Samples by time, from memory or from a recording."""
 
-    def sources(self) -> tuple[str, ...]:
+    def sources(self) -> tuple[SourceId, ...]:
         """Return all sources, in the order of their first events."""
 
-    def window(self, source: str, begin: float, end: float) -> list[Event]:
+    def window(self, source: SourceId, begin: float, end: float) -> list[Event]:
         """Return the samples and gaps of a source that ended after `begin` and not after `end`, in order of time."""
 
-    def newest(self, source: str) -> Event | None:
+    def newest(self, source: SourceId) -> Event | None:
         """Return the last sample or gap of a source; None where there is none."""
 
     def links(self, node: str, at: float) -> Links | None:
@@ -44,10 +45,10 @@ class Timeline:
 
     def __init__(self, kept: int = KEPT) -> None:
         self._kept = kept
-        self._events: dict[str, deque[Event]] = {}
+        self._events: dict[SourceId, deque[Event]] = {}
         self._links: dict[str, deque[Links]] = {}
         self._moments: deque[tuple[float, float]] = deque(maxlen=_MOST_MOMENTS)
-        self._older: dict[str, list[Event]] = {}
+        self._older: dict[SourceId, list[Event]] = {}
         """By source: the samples of such times that newer ones have replaced."""
 
     def keep(self, begin: float, end: float) -> None:
@@ -84,11 +85,11 @@ class Timeline:
             for source, events in self._older.items():
                 self._older[source] = [event for event in events if event.at > end]
 
-    def sources(self) -> tuple[str, ...]:
+    def sources(self) -> tuple[SourceId, ...]:
         """Return all sources, in the order of their first events."""
         return tuple(self._events)
 
-    def window(self, source: str, begin: float, end: float) -> list[Event]:
+    def window(self, source: SourceId, begin: float, end: float) -> list[Event]:
         """Return the samples and gaps of a source that ended after `begin` and not after `end`, in order of time."""
         found: list[Event] = []
         for event in chain(reversed(self._events.get(source, ())), reversed(self._older.get(source, ()))):
@@ -98,7 +99,7 @@ class Timeline:
                 found.append(event)
         return found[::-1]
 
-    def newest(self, source: str) -> Event | None:
+    def newest(self, source: SourceId) -> Event | None:
         """Return the last sample or gap of a source; None where there is none."""
         events = self._events.get(source)
         return events[-1] if events else None

@@ -21,7 +21,7 @@ _REASONS = frozenset({"Unknown", "NotGathered", "NotAsked", "UnreadNode"})
 """Classes of facts whose text says why something is not known."""
 _NOT_FOR_PEOPLE = re.compile(
     r"compile|match|fullmatch|search|find|finditer|findall|sub|r?split|\w+swith|remove\w+|r?partition|replace|strip|str[fp]time|pack|"
-    r"unpack|import_module|getattr|get|query\w*|index|count|encode|exception|debug|warning|\w+_class|NewType|Kind"
+    r"unpack|import_module|getattr|get|query\w*|index|count|encode|exception|debug|warning|\w+_class|NewType|\w*Kind"
 )
 """Calls whose arguments are patterns, keys or names; and `Kind`, whose texts are listed with their check."""
 _NOT_TEXTS = re.compile(r"id|classes|role|style|question|metavar|dest|action|mode|place|tag\w*")
@@ -135,6 +135,8 @@ class _Texts(ast.NodeVisitor):
 
     def visit_Call(self, node: ast.Call) -> None:
         name = _name(node.func)
+        if any(map(_own_command, node.args)) and not _own_command(node):  # the parts of one text
+            node = ast.Call(node.func, [ast.Tuple(node.args)], node.keywords)
         if name == "Action":  # a key of the console: its name, its help and its label belong together
             self.found.append(Text(" · ".join(filter(None, (_rendered(part, []) for part in node.args[2:])))))
         elif _NOT_FOR_PEOPLE.fullmatch(name):
@@ -188,7 +190,22 @@ def _rendered(node: ast.AST, holes: list[ast.expr]) -> str | None:
             return "{" + part(one) + "|" + part(other) + "}"
         case ast.BinOp(left=left, op=ast.Add(), right=right) if has_text(left, right):
             return part(left) + part(right)
+        case ast.Call() if own := _own_command(node):
+            return own
+        case ast.Tuple(elts=parts) if any(map(_own_command, parts)) and any(not _own_command(one) for one in parts):
+            return "".join(f"`{own}`" if (own := _own_command(one)) else part(one) for one in parts)
     return None
+
+
+def _own_command(node: ast.AST) -> str:
+    """A command of racwire in the parts of a text or step, as in a plain change; empty for any other expression."""
+    match node:
+        case ast.Name(id="VERIFY"):
+            return "racwire change verify"
+        case ast.Call(func=ast.Name(id="OwnCommand" | "plan_again" as name), args=args):
+            words = [_rendered(one, []) or "{" + _cut(ast.unparse(one)) + "}" for one in args[:2]]
+            return " ".join(("racwire change", *(("new",) if name == "plan_again" else ()), *words)).strip()
+    return ""
 
 
 def _name(node: ast.AST) -> str:

@@ -17,7 +17,7 @@ Call = Callable[[list[str]], tuple[int, str]]
 Reader = Callable[[str], Any]
 """Extract from stdout what every later version must still say."""
 
-FOR_PEOPLE = frozenset({"title", "subject", "text"})
+FOR_PEOPLE = frozenset({"title", "subject", "text", "where"})
 """Fields of an answer that are recorded for people and not compared, since sentences may be reworded."""
 JSON = ("--format", "json")
 

@@ -67,7 +67,7 @@ async def main() -> None:
 
 async def print_events(feed: Feed) -> None:
     async for event in feed.events():
-        print_event(event.kind, event=msgspec.to_builtins(event))
+        print_event(event.kind, event=msgspec.to_builtins(event, enc_hook=str))
 
 
 async def until_stdin_ends() -> None:

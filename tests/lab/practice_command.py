@@ -145,7 +145,7 @@ def until_it_holds(path: Path, *sources: str, samples: int = 1) -> None:
     def holds() -> bool:
         try:
             with closing(Recording.open(path)) as recording:
-                complete = [source for source, (count, *_) in recording.tallies().items() if count >= samples]
+                complete = [str(source) for source, (count, *_) in recording.tallies().items() if count >= samples]
         except RecordingError:  # it may not be there yet
             return False
         return all(any(source.startswith(words) for source in complete) for words in sources)

@@ -114,7 +114,7 @@ def test_the_traffic_is_recorded_as_a_user(practice: Practice, user: str, source
     ran = practice.racwire("record", "--lab", "--as", user, "--for", "2s", f"{home}/traffic.rec")
     assert (ran.returncode, "Traceback" in ran.stderr) == (0, False), ran.stderr
     with closing(Recording.open(home / "traffic.rec")) as recording:
-        assert {name for name, (count, *_) in recording.tallies().items() if count} >= sources
+        assert {str(name) for name, (count, *_) in recording.tallies().items() if count} >= sources
 
 
 @pytest.mark.beyond_sample

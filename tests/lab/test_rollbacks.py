@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from checks.change.progress.written_steps import grouped
 from tests.lab.lab_support import needs_namespaces, run
 from tests.lab.rehearsal import Rehearsal, waiting
 
@@ -142,9 +141,12 @@ class Followed:
             return
         named: dict[tuple[str, str], None] = {}
         for result in verified["results"]:
-            for text, commands in grouped(result.get("next", ())):
-                if node := re.search(r"\(root on (\S+)\)|on any node", text):
-                    named |= dict.fromkeys((node[1] or "rac1", command) for command in commands)
+            where: re.Match[str] | None = None
+            for text in result.get("next", ()):
+                if text.endswith((":", ".")):
+                    where = re.search(r"\(root on (\S+)\)|on any node", text)
+                elif where:
+                    named[where[1] or "rac1", text] = None
         for node_name, command in sorted(named, key=lambda one: "srvctl" not in one[1]):  # databases come first
             rehearsal.inside(node_name, [f"{_tools(rehearsal)} {command}"])
         self.lines += len(named)

@@ -22,6 +22,7 @@ from checks.report.json_report import from_json
 from checks.saved import open_saved
 from checks.traffic.recording import Recording, RecordingError
 from checks.traffic.samples import Gap, InstanceSample, NodeSample
+from checks.traffic.source_id import SourceId
 from tests.lab.lab_support import needs_namespaces
 from tests.lab.practice_command import Practice
 from tests.unit.saved_support import members_of
@@ -99,7 +100,7 @@ def test_a_report_of_the_live_cluster_shows_its_traffic(practice: Practice, tmp_
 def sources_of(file: Path) -> tuple[str, ...]:
     """Return the sources of a recording that is being written; none when it has just started."""
     with contextlib.suppress(RecordingError), contextlib.closing(Recording.open(file)) as opened:
-        return tuple(opened.sources())
+        return tuple(map(str, opened.sources()))
     return ()
 
 
@@ -124,7 +125,7 @@ def test_a_run_ended_early_is_saved_with_its_results(
         assert opened.report.interrupted
         assert {f.code for f in opened.report.findings if f.check == "gc-blocks-lost"} == {"RW-ENGINE-004"}
         assert opened.recording is not None
-        assert "node rac2" in opened.recording.sources()
+        assert SourceId.node("rac2") in opened.recording.sources()
     again = json.loads(elsewhere("check", "--from", str(path), "--format", "json").stdout)
     assert {**again, "saved_at": ""} == json.loads(members_of(path)["report"])
     assert os.listdir(tmp_path) == [path.name]

@@ -12,6 +12,7 @@ import msgspec
 import pytest
 
 import racwire_lab
+from checks.traffic.json_text import read_hook
 from checks.traffic.samples import Event, Gap, InstanceSample, Links, NodeSample
 from checks.traffic.timeline import Timeline
 from tests.lab.lab_support import lab_directory, needs_namespaces
@@ -39,7 +40,7 @@ def page(feed: Running, node: str) -> list[str]:
     """Return the current page of a node on the Traffic screen."""
     timeline = Timeline()
     for kind, of in KINDS.items():
-        timeline.add(msgspec.convert(event, of) for event in feed.after(0, kind))
+        timeline.add(msgspec.convert(event, of, dec_hook=read_hook) for event in feed.after(0, kind))
     places = KnownNodes()
     shown = TrackCursor(timeline).read(places, None, [], INTERVAL_S, 60, INTERVAL_S)
     assert shown is not None

@@ -42,9 +42,9 @@ def test_the_files_of_a_node_are_read_as_the_mtus_after_its_boot(cluster: Lab, n
     keeper, persist = PERSIST[node]
     assert run(cluster, node, "sh", "-c", f"{persist}; ip link set eth2 mtu 1500").returncode == 0
     before = setup(cluster, node)
-    assert before.keepers == (keeper,)
+    assert before.network_services == (keeper,)
     # No file sets an MTU for eth0: then it is 1500.
-    boot_mtus = {boot.interface: (boot.mtu or 1500, boot.keeper) for boot in before.kept}
+    boot_mtus = {boot.interface: (boot.mtu or 1500, boot.network_service) for boot in before.kept}
     assert boot_mtus == {"eth0": (1500, keeper), "eth1": (4000, keeper), "eth2": (9000, keeper)}
     assert mtus(cluster, node) == {"eth0": 1500, "eth1": 9000, "eth2": 1500}
     cluster.reboot(node)

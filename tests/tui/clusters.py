@@ -115,8 +115,8 @@ _CALM = Kind("IC-IFACE-001", "All there")
 def _df_ping(facts: Cluster) -> Iterator[Finding]:
     """Yield always the same finding, so that pictures with it are stable."""
     yield _KIND.finding(
-        Status.FAIL,
         "Jumbo frames vanish on 192.168.11.0/24 between rac1 and rac3, both ways.",
+        status=Status.FAIL,
         subject="eth2: black hole",
         seen=("1472 bytes 5/5 answered", "8972 bytes 0/5, no error"),
         expected=("8972 bytes to pass: both NICs are set to 9000",),
@@ -134,8 +134,10 @@ def _df_ping(facts: Cluster) -> Iterator[Finding]:
 @check("interfaces", question="Are they there?", needs=("networks",), kinds=(_CALM,))
 def _interfaces(facts: Cluster) -> Iterator[Finding]:
     """Yield always the same finding of an unread node."""
-    yield _CALM.finding(Status.PASS, "eth1 is there.", subject="eth1 192.168.10.0/24")
-    yield _CALM.finding(Status.UNKNOWN, "rac2 could not be read: ssh asked for a password.", subject="rac2 not read")
+    yield _CALM.finding("eth1 is there.", status=Status.PASS, subject="eth1 192.168.10.0/24")
+    yield _CALM.finding(
+        "rac2 could not be read: ssh asked for a password.", status=Status.UNKNOWN, subject="rac2 not read"
+    )
 
 
 UNCHANGING = (_df_ping, _interfaces)

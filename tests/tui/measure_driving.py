@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from textual.pilot import Pilot
 
-from checks.measure.bench import Bench
 from checks.measure.load_limits import LoadLimits
 from checks.measure.load_plan import Consent, LoadPlan, PlannedLoad
 from checks.measure.load_refusals import LoadRefusal
 from checks.measure.measuring import RefusedError
 from checks.measure.preparing import Prepared
+from checks.measure.testbed import Testbed
 from checks.model.facts import Cluster
 from checks.model.measurement import MeasuredPath, Measurement, Result
 from tests.tui.clusters import UNCHANGING, black_hole, engine, healthy
@@ -44,7 +44,7 @@ class PaperExperiment:
     def plan(self, paths: Sequence[MeasuredPath], limits: LoadLimits) -> PlannedLoad:
         return PlannedLoad("11 message sizes from 64 to 65,507 bytes", 96, 252_864, 1_200_000_000, 2000, 133.2e6)
 
-    async def run(self, bench: Bench) -> None:
+    async def run(self, testbed: Testbed) -> None:
         raise AssertionError("nothing is sent")
 
     def result(self) -> Result:

@@ -32,7 +32,7 @@ from tests.unit.change_journals import journal, plan
 from tui.console.app import ConsoleApp
 from tui.console.change_state import WantedPlan
 from tui.console.journal_watcher import ClusterChanges
-from tui.console.live import Past
+from tui.console.past import Past
 from tui.screens.change.screen import ChangeScreen
 
 SKIPPED = ("", "", "", "", "")

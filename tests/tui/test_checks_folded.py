@@ -30,8 +30,8 @@ def unknown_check(number: int, *reasons: str) -> Check:
         """Know nothing."""
         for place, reason in enumerate(reasons):
             yield kind.finding(
-                Status.UNKNOWN,
                 f"Figure {number}.{place} is not known.",
+                status=Status.UNKNOWN,
                 subject=f"figure {number}.{place}",
                 seen=(reason,),
                 next=[NextStep("Fix the cause named above.", (f"racwire check acme-{number}",))],

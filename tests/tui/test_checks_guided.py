@@ -23,8 +23,8 @@ def losing(blocks: int, *nodes: str) -> Engine:
     def judge(facts: Cluster) -> Iterator[Finding]:
         """Find that many lost blocks."""
         yield LOST.finding(
-            Status.FAIL if blocks > 9 else Status.WARN,
             f"{blocks} blocks were lost.",
+            status=Status.FAIL if blocks > 9 else Status.WARN,
             subject=f"{blocks} lost",
             nodes=nodes,
             extent=(blocks, "blocks"),

@@ -8,6 +8,7 @@ from textual.pilot import Pilot
 
 from checks.model.facts import Cluster, NotAsked
 from checks.traffic.samples import Gap, InstanceSample, NodeSample
+from checks.traffic.source_id import SourceId
 from tests.fixtures.databases import asked, history, losing, past_loss
 from tests.tui.clusters import engine, healthy
 from tests.tui.conftest import FakeFeed, NewConsole
@@ -113,7 +114,7 @@ async def test_live_samples_replace_the_figures_of_the_run(new_console: NewConso
         await settled(pilot)
         assert "Instances  live, 1 s to " in text(pilot)
         assert row(pilot, "prod2")[1:5] == ["400", "?", "3.00", "F"]
-        feed.emit(sample(2, NOON + 1), Gap("instance prod1", NOON + 1, "prod1 does not answer."))
+        feed.emit(sample(2, NOON + 1), Gap(SourceId.instance("prod1"), NOON + 1, "prod1 does not answer."))
         await settled(pilot)
         assert row(pilot, "prod2")[3] == "0"
         assert " ".join(row(pilot, "prod1")) == "prod1 ? rac1: prod1 does not answer."
@@ -139,7 +140,7 @@ async def test_samples_of_nodes_do_not_redraw_the_screen(new_console: NewConsole
         screen = pilot.app.screen
         assert isinstance(screen, DatabaseScreen)
         feed.emit(NodeSample("rac1", NOON, 1.0))
-        await until(pilot, lambda: "node rac1" in screen.state.timeline.sources())
+        await until(pilot, lambda: SourceId.node("rac1") in screen.state.timeline.sources())
         assert screen.is_settled
 
 

@@ -23,7 +23,7 @@ from tests.tui.driving import concluded, shown, until
 from tests.tui.test_traffic_recordings import record
 from tests.tui.traffic_samples import BEGIN, links, node_sample
 from tui.console.export_state import Written
-from tui.console.live import of_recording
+from tui.console.past import of_recording
 from tui.screens.traffic import screen
 
 NOISE = random.Random(7)

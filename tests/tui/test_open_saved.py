@@ -23,6 +23,7 @@ from checks.run.check_discovery import discover
 from checks.saved import open_saved, save
 from checks.saved.saved_replay import Replay
 from checks.traffic.samples import Event
+from checks.traffic.source_id import SourceId
 from checks.whole_files import OutputFile
 from tests.fixtures.databases import asked
 from tests.tui.clusters import black_hole, engine
@@ -35,7 +36,7 @@ from tests.tui.traffic_samples import BEGIN, HOSTILE, cluster_events
 from tests.unit.measurement_support import sizes
 from tui.console.actions import TABS
 from tui.console.export_state import SAVED
-from tui.console.live import of_saved
+from tui.console.past import of_saved
 from tui.text.line import plain
 from tui.text.measurement_lines import measurement_lines
 from tui.text.sanitize import sanitize_lines
@@ -47,10 +48,7 @@ NOW = datetime.fromisoformat("2026-11-23T17:00:00+01:00")
 
 async def report_of(facts: Cluster) -> Report:
     """Return the report of a run on such a cluster."""
-    run = engine(facts, tuple(discover()))
-    async for _ in run.events():
-        pass
-    return msgspec.structs.replace(run.report(), saved_at=SAVED_AT)
+    return msgspec.structs.replace(await engine(facts, tuple(discover())).run(), saved_at=SAVED_AT)
 
 
 async def saved_file(directory: Path, facts: Cluster, events: Sequence[Event] = ()) -> Path:
@@ -228,7 +226,7 @@ async def test_a_saved_state_can_be_exported_with_pseudonyms_which_are_not_repla
         assert first.recording.sources() == second.recording.sources()
         nodes = [node.name for node in first.report.cluster.read_nodes()]
         assert "rac1" not in nodes
-        assert f"node {nodes[0]}" in first.recording.sources(), "the same pseudonym for the same node"
+        assert SourceId.node(nodes[0]) in first.recording.sources(), "the same pseudonym for the same node"
 
 
 async def test_hostile_names_in_a_saved_file_are_escaped(new_console: NewConsole, tmp_path: Path) -> None:

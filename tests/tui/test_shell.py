@@ -23,6 +23,7 @@ from checks.traffic.recorder import Recorder
 from checks.traffic.recording import Header, Recording
 from checks.traffic.recording_replay import JudgedRecording
 from checks.traffic.samples import Event, Gap, NodeSample
+from checks.traffic.source_id import SourceId
 from tests.tui.clusters import black_hole, engine, healthy
 from tests.tui.conftest import FakeFeed, NewConsole
 from tests.tui.driving import checks_screen, chosen, concluded, listed, running, shown, until
@@ -30,7 +31,7 @@ from tui.console import main_screens
 from tui.console.actions import HELP, QUIT, TABS
 from tui.console.app import ConsoleApp
 from tui.console.app_state import News
-from tui.console.live import of_recording
+from tui.console.past import of_recording
 from tui.screens.base import ConsoleScreen
 from tui.screens.checks.screen import ChecksScreen
 from tui.screens.palette import PaletteScreen
@@ -111,7 +112,7 @@ async def test_the_feed_starts_after_the_first_run_on_any_screen(
 async def test_without_events_the_feed_starts_with_the_first_screen_that_shows_it_and_the_header_says_so(
     new_console: NewConsole, numbers: type[NumbersScreen]
 ) -> None:
-    feed = FakeFeed([Gap("node rac1", 1.0, "rac1 is away.")])
+    feed = FakeFeed([Gap(SourceId.node("rac1"), 1.0, "rac1 is away.")])
     settings = Settings(console=ConsoleSettings(on_event="off"))
     app = new_console(lambda: engine(healthy()), new_feed=lambda: feed, settings=settings)
     async with app.run_test(size=(120, 40)) as pilot:
@@ -122,7 +123,7 @@ async def test_without_events_the_feed_starts_with_the_first_screen_that_shows_i
         await pilot.pause()
         assert "live 1 s" in shown(pilot, "header")
         assert feed.followed[-1].local_node == "rac1"
-        assert console_of(pilot).state.timeline.sources() == ("node rac1",)
+        assert console_of(pilot).state.timeline.sources() == (SourceId.node("rac1"),)
         await pilot.press("q")
         await pilot.pause()
     assert feed.is_closed
@@ -250,7 +251,7 @@ async def test_an_error_in_drawing_samples_is_logged_once_and_the_rest_continues
         await concluded(pilot)
         await pilot.press("3")
         for at in range(5):
-            feed.emit(Gap("node rac1", float(at), "away"))
+            feed.emit(Gap(SourceId.node("rac1"), float(at), "away"))
             await pilot.pause()
         assert app.faults.count >= 5
         assert caplog.text.count("Traceback") == 1
@@ -297,7 +298,7 @@ async def test_quitting_waits_for_a_hanging_run_and_feed_at_the_same_time(
                     await let_go.wait()
                 except asyncio.CancelledError:
                     continue
-            yield Gap("node rac1", 0.0, "never")
+            yield Gap(SourceId.node("rac1"), 0.0, "never")
 
         async def close(self) -> None:
             await let_go.wait()

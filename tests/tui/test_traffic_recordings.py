@@ -18,6 +18,7 @@ from checks.traffic.recorder import Recorder
 from checks.traffic.recording import Header, Recording
 from checks.traffic.recording_replay import JudgedRecording
 from checks.traffic.samples import Event, Gap
+from checks.traffic.source_id import DATABASE, SourceId
 from tests.fixtures.databases import asked
 from tests.tui.clusters import engine, healthy
 from tests.tui.conftest import FakeFeed, NewConsole
@@ -25,7 +26,7 @@ from tests.tui.driving import concluded, shown
 from tests.tui.traffic_driving import Console, console
 from tests.tui.traffic_samples import BEGIN, HOSTILE, cluster_events, hostile_events, node_sample
 from tui.console import background_recorder
-from tui.console.live import of_recording
+from tui.console.past import of_recording
 from tui.screens.traffic import screen, time_keys
 from tui.screens.traffic.screen import TrafficScreen
 from tui.text.sanitize import sanitize_lines
@@ -64,7 +65,7 @@ async def test_samples_are_recorded_until_the_recording_is_stopped(new_console: 
         await on.press("w")
         await on.until(lambda: "Recorded to" in on.below)
     recording = Recording.open(only_recording(tmp_path))
-    assert [event.at for event in recording.window("node rac1", 0, BEGIN + 99)] == [BEGIN + 4, BEGIN + 5]
+    assert [event.at for event in recording.window(SourceId.node("rac1"), 0, BEGIN + 99)] == [BEGIN + 4, BEGIN + 5]
     known = recording.links("rac1", BEGIN + 5)
     assert known is not None
     assert [link.name for link in known.links] == ["eth1", "eth2", "eth0"]
@@ -74,7 +75,7 @@ async def test_samples_are_recorded_until_the_recording_is_stopped(new_console: 
 
 async def test_a_recording_begins_with_the_current_gaps(new_console: NewConsole, tmp_path: Path) -> None:
     """The feed reports a gap once; a recording that starts during the gap must also contain it with its reason."""
-    away = [Gap("node rac2", BEGIN + 4, "rac2 is away."), Gap("database", BEGIN + 2, "The listener was away.")]
+    away = [Gap(SourceId.node("rac2"), BEGIN + 4, "rac2 is away."), Gap(DATABASE, BEGIN + 2, "The listener was away.")]
     async with console(new_console, [*cluster_events(3), *away]) as on:
         await on.press("w")
         await on.until(lambda: "Recording to" in on.below)
@@ -82,11 +83,11 @@ async def test_a_recording_begins_with_the_current_gaps(new_console: NewConsole,
         await on.press("w")
         await on.until(lambda: "Recorded to" in on.below)
     with closing(Recording.open(only_recording(tmp_path))) as recording:
-        gap = recording.newest("node rac2")
+        gap = recording.newest(SourceId.node("rac2"))
         assert isinstance(gap, Gap)
         assert gap.reason == "rac2 is away."
         assert gap.at > BEGIN + 3600, "of the moment at which the recording began"
-        assert "database" not in recording.sources(), "an instance has answered since"
+        assert DATABASE not in recording.sources(), "an instance has answered since"
 
 
 async def test_recordings_of_the_same_second_have_separate_files(

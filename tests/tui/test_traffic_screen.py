@@ -9,6 +9,7 @@ import pytest
 from textual.geometry import Region
 
 from checks.traffic.samples import Gap
+from checks.traffic.source_id import SourceId
 from checks.traffic.timeline import Timeline
 from tests.tui.conftest import NewConsole
 from tests.tui.driving import shown
@@ -234,10 +235,10 @@ async def test_peaks_can_be_reset(new_console: NewConsole) -> None:
 
 async def test_a_source_that_fails_is_marked_in_its_place_and_returns(new_console: NewConsole) -> None:
     async with console(new_console, cluster_events(5)) as on:
-        await on.emit(Gap("instance prod1", BEGIN + 6, "The database does not answer."))
+        await on.emit(Gap(SourceId.instance("prod1"), BEGIN + 6, "The database does not answer."))
         assert "The database does not answer." in on.row("prod1")
         assert "?" not in on.row("eth1")
-        await on.emit(Gap("node rac1", BEGIN + 6, "/proc could not be read."))
+        await on.emit(Gap(SourceId.node("rac1"), BEGIN + 6, "/proc could not be read."))
         assert "rac1: /proc could not be read." in on.body
         assert "?" in on.row("eth1")
         await on.emit(node_sample("rac1", BEGIN + 7, NOISE))
@@ -310,7 +311,9 @@ async def test_a_source_that_falls_silent_is_marked_on_the_time_axis(new_console
     async with console(new_console, cluster_events(20)) as on:
         axis = on.row("now")
         assert "?" not in axis
-        await on.emit(Gap("node rac2", BEGIN + 19, "rac2 does not answer."), node_sample("rac1", BEGIN + 21, NOISE))
+        await on.emit(
+            Gap(SourceId.node("rac2"), BEGIN + 19, "rac2 does not answer."), node_sample("rac1", BEGIN + 21, NOISE)
+        )
         axis = on.row(" now")
         assert axis[axis.index("┴") :].count("?") == 1
         await on.press("left_square_bracket")

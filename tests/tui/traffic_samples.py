@@ -19,6 +19,7 @@ from checks.traffic.samples import (
     Links,
     NodeSample,
 )
+from checks.traffic.source_id import PAIRS, SourceId
 from tui.screens.traffic.lines import Surroundings
 from tui.screens.traffic.node_page import Layouts
 from tui.screens.traffic.time_axis import TimeAxis, gap_marks
@@ -123,9 +124,9 @@ def hostile_events() -> Iterator[Event]:
             sample = instance_sample(1, node, BEGIN + second, noise)
             yield msgspec.structs.replace(sample, instance=f"{node} {HOSTILE}")
     yield LatencySample(HOSTILE, HOSTILE, 8328, BEGIN + 3, 1.0, 10, 10, 100.0, 200.0, 300.0)
-    yield Gap(f"node rac3{HOSTILE}", BEGIN + 3, f"It said: {HOSTILE}")
-    yield Gap(f"instance prod3{HOSTILE}", BEGIN + 3, f"It said: {HOSTILE}")
-    yield Gap("pairs", BEGIN + 3, f"It said: {HOSTILE}")
+    yield Gap(SourceId.node(f"rac3{HOSTILE}"), BEGIN + 3, f"It said: {HOSTILE}")
+    yield Gap(SourceId.instance(f"prod3{HOSTILE}"), BEGIN + 3, f"It said: {HOSTILE}")
+    yield Gap(PAIRS, BEGIN + 3, f"It said: {HOSTILE}")
 
 
 def surroundings(view: TrackView | None, height: int, **further: Any) -> Surroundings:

@@ -74,7 +74,7 @@ REVIEWED: dict[str, tuple[str, ...]] = {
         "Full-size packets pass between all nodes, both ways",
         "A private network is configured and up on every node",
         "All interfaces, layers and routes of a private network have the same MTU",
-        "Every layer of … has MTU … on",
+        "Every layer of … … MTU … on",
         "Every fragmented packet was reassembled",
         "all … neighbour entries",
         "every private NIC runs at 10 Gbit/s or more",

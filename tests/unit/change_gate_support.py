@@ -28,4 +28,10 @@ def sentence(gate: str, now: Cluster, node: str, of: Change | None = None) -> st
 
 
 def commands(gate: str, now: Cluster, node: str, of: Change | None = None) -> list[str]:
-    return [c for f in found(gate, now, of) if f.nodes == (node,) for remedy in f.next for c in remedy.commands]
+    return [
+        c
+        for f in found(gate, now, of)
+        if f.nodes == (node,)
+        for remedy in f.next
+        for c in (*remedy.commands, *(own.line() for own in remedy.own))
+    ]

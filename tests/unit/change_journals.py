@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from checks.change.plan.change_plan import ChangeKind, Commands, Gate, Layer, Plan, PlannedNetwork, Step
+from checks.change.plan.change_plan import ChangeKind, Gate, Layer, Plan, PlannedNetwork, Step
+from checks.change.plan.command_block import Commands, Who
 from checks.change.progress.change_events import AnyEvent, GateResult, ObservedState, Verified
 from checks.change.record.change_journal import ChangeJournal
 from checks.model.facts import BeforeAfter
-from checks.model.finding import Status
+from checks.model.finding import NextStep, Status
 
 WHO = "oracle@rac1"
 OBSERVED = ObservedState(
@@ -30,7 +31,7 @@ def layer(node: str) -> Layer:
 
 def on(node: str) -> Commands:
     return Commands(
-        where=f"As root on {node}:",
+        Who.ROOT,
         lines=("ip link set dev eth1 mtu 9000", f"nmcli connection modify 'private of {node}' 802-3-ethernet.mtu 9000"),
         node=node,
     )
@@ -40,11 +41,11 @@ STEPS = (
     Step(id="agree", title="agree", what="Agree on a full outage.", why="All nodes stop.", attest="All have agreed."),
     Step(
         id="switch", title="switch", what="Raise the ports.", why="They drop jumbo frames.", attest="They are at 9216.",
-        commands=(Commands(where="On each switch port:", lines=("mtu 9216",)),),
+        commands=(Commands(Who.OPERATOR, ("mtu 9216",), place="On each switch port"),),
     ),
     Step(
         id="set-mtu", title="set MTU", what="Set eth1 on both nodes.", why="MTU is not in the OCR.",
-        commands=(on("rac1"), on("rac2"), Commands(where="As oracle on any node:", lines=("true",))),
+        commands=(on("rac1"), on("rac2"), Commands(Who.RACWIRE_USER, ("true",), name="oracle", place="any node")),
         expected="eth1 has 9000 on both.", gates=(Gate("running-mtu"), Gate("kept-mtu")),
         if_rolled_back="Both get 1500 back.",
     ),
@@ -78,7 +79,7 @@ def verification(
         GateResult(
             check="kept-mtu", status=status, text=texts[status], node=f"rac{number}",
             sentence="" if status is Status.PASS else f"eth1 of rac{number} would come up at 1500.",
-            next=() if status is Status.PASS else ("Set it in its connection, too.",),
+            next=() if status is Status.PASS else (NextStep("Set it in its connection, too."),),
         )
         for number, status in enumerate(statuses, 1)
     )  # fmt: skip

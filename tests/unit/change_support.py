@@ -100,7 +100,7 @@ def layer(node: str, name: str = "eth1", **more: object) -> Layer:
         "mtu_before": 1500,
         "mtu_after": 9000,
         "kind": "ethernet",
-        "keeper": str(NetworkService.NETWORK_MANAGER),
+        "network_service": str(NetworkService.NETWORK_MANAGER),
     }
     return Layer(**{**facts, **more})  # type: ignore[arg-type]
 
@@ -188,7 +188,7 @@ def setup(node: str, *, runs: bool = True, mtu: int | None = None, boot: str = "
         "instances": ((f"+ASM{number}", f"prod{number}") if number < 3 else (f"+ASM{number}",)) if runs else (),
         "services": ONLINE if runs else ("CRS-4639: Could not contact Oracle High Availability Services",),
         "autostart": runs,
-        "keepers": (NetworkService.NETWORK_MANAGER,),
+        "network_services": (NetworkService.NETWORK_MANAGER,),
         "kept": (boot_config(mtu),),
     }
     return NodeSetup(**{**facts, **more})  # type: ignore[arg-type]

@@ -136,13 +136,16 @@ def verified_of(events: Iterable[AnyEvent]) -> Verified:
 
 
 def _dangerous(events: Iterable[AnyEvent]) -> list[GateResult]:
-    return [result for result in verified_of(events).results if result.sentence.startswith("DANGER")]
+    return [result for result in verified_of(events).results if result.is_danger]
 
 
 def asked_for(events: Iterable[AnyEvent]) -> set[str]:
     """Return what the DANGERs of a verification ask for: to stop Clusterware, to set an MTU."""
     sentences = [event.sentence for event in events if isinstance(event, Surprised) and event.dangerous]
-    texts = [*sentences, *(text for result in _dangerous(events) for text in result.next)]
+    texts = [
+        *sentences,
+        *(text for result in _dangerous(events) for step in result.next for text in (step.text, *step.commands)),
+    ]
     asks = {"stop": ("Stop Clusterware", "crsctl stop"), "set": ("Set the MTU", "Set MTU", "ip link set")}
     return {what for what, words in asks.items() if any(word in text for text in texts for word in words)}
 
@@ -160,7 +163,7 @@ def obeyed(events: Iterable[AnyEvent], standing: Iterable[Surprised], world: Wor
             for node in NODES:
                 _set_all(after, node, int(same[1]))
     for result in _dangerous(events):
-        for text in result.next:
+        for text in (text for step in result.next for text in (step.text, *step.commands)):
             if stop := re.search(r"^Stop Clusterware on (rac\d) at once", text):
                 after.runs[stop[1]] = False
             if set_ := re.search(r"^ip link set dev (\S+) mtu (\d+)$", text):

@@ -277,7 +277,7 @@ def _setup(node: str, facts: tuple[object, ...]) -> NodeSetup | UnreadNode:
     number = NODES.index(node) + 1
     is_read = silence is not Silence.PROCESSES
     file = "/etc/NetworkManager/system-connections/{}.nmconnection"
-    keeper = NetworkService.NETWORK_MANAGER
+    network_service = NetworkService.NETWORK_MANAGER
     assert isinstance(kept, tuple)
     return NodeSetup(
         name=node,
@@ -292,8 +292,8 @@ def _setup(node: str, facts: tuple[object, ...]) -> NodeSetup | UnreadNode:
         if is_read
         else _REASON,
         autostart=bool(starts),
-        keepers=(keeper,),
-        kept=tuple(KeptMtu(nic, keeper, file.format(nic), nic, mtu) for nic, mtu in kept),
+        network_services=(network_service,),
+        kept=tuple(KeptMtu(nic, network_service, file.format(nic), nic, mtu) for nic, mtu in kept),
     )
 
 

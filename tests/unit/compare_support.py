@@ -20,6 +20,7 @@ from checks.traffic.samples import (
     NodeSample,
     PairsSample,
 )
+from checks.traffic.source_id import SourceId
 
 BEGIN = 1_800_000_000.0
 
@@ -159,5 +160,5 @@ def _latency(at: float, payload: int, us: float) -> LatencySample:
     )  # fmt: skip
 
 
-def gap(source: str, at: float, reason: str = "ssh ended.") -> Gap:
+def gap(source: SourceId, at: float, reason: str = "ssh ended.") -> Gap:
     return Gap(source=source, at=at, reason=reason)

@@ -97,7 +97,7 @@ def loses(item: Event, lost: int) -> Event:
 def noisy_hour(seed: int, every: float = 1.0) -> Iterator[Event]:
     """Yield an hour of a healthy cluster: strays, late and missing samples, counters that were reset."""
     at_random = random.Random(seed)
-    delay = dict.fromkeys(("node rac1", "node rac2", "node rac3"), 0.0)
+    delay = dict.fromkeys(("rac1", "rac2", "rac3"), 0.0)
 
     def poisson(mean: float) -> int:
         limit, number, product = math.exp(-mean), 0, at_random.random()
@@ -125,8 +125,8 @@ def noisy_hour(seed: int, every: float = 1.0) -> Iterator[Event]:
         late = at_random.expovariate(20) if item.node != "rac1" else 0.0
         late = min(late, 0.6 * every) if at_random.random() > 0.01 else at_random.uniform(0, 0.9) * every
         late = 0.0 if item.node == "rac1" else late
-        seconds = every + late - delay[item.source]
-        delay[item.source] = late
+        seconds = every + late - delay[item.node]
+        delay[item.node] = late
         return replace(with_counts(item, **counts), at=item.at + late, seconds=seconds)
 
     return iter(sorted(run(3600, noise, every=every), key=lambda item: item.at))
@@ -156,7 +156,7 @@ def is_bad(at: float) -> bool:
 
 def without(*sources: str) -> Change:
     """The run in which sources deliver nothing in the bad seconds."""
-    return lambda at, item: None if getattr(item, "source", "") in sources and is_bad(at) else item
+    return lambda at, item: None if str(item.source) in sources and is_bad(at) else item
 
 
 def lost_at(*numbers: int, blocks: int = 20) -> Change:

@@ -85,7 +85,7 @@ NOT_JUDGED = {
     "NodeSetup.clients_by": "only the gates of a change read it",
     "NodeSetup.grid_home": "only readiness and redaction read it; Clusterware.grid_home is judged",
     "NodeSetup.infiniband_modes": "only the gates of a change read it",
-    "NodeSetup.keepers": "only the gates of a change read it",
+    "NodeSetup.network_services": "only the gates of a change read it",
     "NodeSetup.limits": "only the journal and the report name what was not read",
     "NodeSetup.services": "only a change reads those of other nodes; Clusterware.services is judged",
     "NodeSetup.taken_at_s": "its moment; only readiness and events compare it",

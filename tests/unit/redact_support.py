@@ -26,6 +26,7 @@ from checks.model.measurement import DrillEvent, DrillOf, MeasuredStorage, Measu
 from checks.model.report import Report, WaiverStanding
 from checks.redact import Identity
 from checks.traffic.samples import Gap, Link, Links, NodeSample
+from checks.traffic.source_id import SourceId
 from checks.traffic.timeline import Timeline
 from tests.fixtures.clusters import interface
 from tests.fixtures.databases import asked, database
@@ -138,7 +139,9 @@ def track() -> Timeline:
     timeline = Timeline()
     timeline.add([Links("rac1", 1.0, (Link("eth1", "ethernet", 9000, network="192.168.10.0/24"),))])
     timeline.add([NodeSample("rac1", 2.0, 1.0, counters={"Ip.ReasmFails": 3})])
-    timeline.add([Gap("node rac2", 3.0, "rac2 (10.20.0.254) gave no answer to kim@rac2.corp.nordfjord.example.")])
+    timeline.add(
+        [Gap(SourceId.node("rac2"), 3.0, "rac2 (10.20.0.254) gave no answer to kim@rac2.corp.nordfjord.example.")]
+    )
     return timeline
 
 

@@ -34,7 +34,7 @@ def boot_mtus(*files, unmanaged=False):
 def test_the_network_service_configures_the_mtu(name, text, interface, mtu, kind):
     (boot,) = boot_mtus(file(f"{SCRIPTS}/{name}", text)).values()
     assert (boot.interface, boot.mtu, boot.kind) == (interface, mtu, kind)
-    assert (boot.keeper, boot.file) == (NetworkService.IFCFG, f"{SCRIPTS}/{name}")
+    assert (boot.network_service, boot.file) == (NetworkService.IFCFG, f"{SCRIPTS}/{name}")
 
 
 @pytest.mark.parametrize("name", ["ifcfg-lo", "ifcfg-eth1:1", "ifcfg-eth1.bak", "ifcfg-eth1.rpmsave", "ifcfg-eth1~"])
@@ -65,7 +65,7 @@ def test_an_mtu_that_dhcp_may_set_is_unknown():
 def test_wicked_configures_the_mtu(name, text, expected):
     (boot,) = wicked_mtus([file(f"/etc/sysconfig/network/{name}", text)], (ETH1,)).values()
     assert (boot.interface, boot.mtu, boot.kind) == expected
-    assert boot.keeper is NetworkService.WICKED
+    assert boot.network_service is NetworkService.WICKED
 
 
 @pytest.mark.parametrize("name", ["ifcfg-lo", "ifcfg-eth1:1", "ifcfg-eth1.scpmbackup"])
@@ -92,7 +92,7 @@ def test_what_may_not_be_read_makes_the_mtu_unknown_and_names_no_directory_as_a_
     kept, _ = mtus_at_boot(files, (NetworkService.IFCFG,), (ETH1, ETH2, BOND, IB))
     assert {of.interface for of in kept} == interfaces
     for of in kept:
-        assert of.keeper is NetworkService.IFCFG
+        assert of.network_service is NetworkService.IFCFG
         assert isinstance(of.mtu, Unknown)
         assert of.mtu.reason == f"this user may not read {unread}; root may"
         assert of.file == (unread if unread.endswith("ifcfg-eth1") else "")

@@ -33,7 +33,7 @@ def test_a_keyfile_has_its_mtu():
     (boot, unread) = boot_mtus([file(f"{ETC}/eth1.nmconnection", KEYFILE)])
     assert not unread
     assert boot["eth1"].mtu == 9000
-    assert (boot["eth1"].keeper, boot["eth1"].connection) == (NetworkService.NETWORK_MANAGER, "Private 1")
+    assert (boot["eth1"].network_service, boot["eth1"].connection) == (NetworkService.NETWORK_MANAGER, "Private 1")
     assert boot["eth1"].file == f"{ETC}/eth1.nmconnection"
 
 
@@ -84,7 +84,7 @@ def test_files_in_run_are_gone_after_a_boot_except_those_that_netplan_generates(
         ]
     )
     assert set(boot) == {"eth2"}
-    assert boot["eth2"].keeper is NetworkService.NETPLAN
+    assert boot["eth2"].network_service is NetworkService.NETPLAN
 
 
 def test_of_several_connections_the_autoconnecting_one_with_the_highest_priority_counts():
@@ -137,7 +137,7 @@ def test_files_readable_only_by_root_are_read_through_nmcli():
     assert not unread
     assert (boot["eth1"].mtu, boot["eth1"].connection) == (9000, "Private: 1")
     assert boot["eth1"].file == f"{ETC}/eth1.nmconnection"
-    assert (boot["eth2"].mtu, boot["eth2"].keeper) == (None, NetworkService.IFCFG_NETWORK_MANAGER)
+    assert (boot["eth2"].mtu, boot["eth2"].network_service) == (None, NetworkService.IFCFG_NETWORK_MANAGER)
 
 
 def test_a_readable_file_has_priority_over_nmcli_which_may_not_have_reloaded_it():
@@ -170,4 +170,4 @@ def test_an_ifcfg_file_read_by_networkmanager_is_one_of_its_connections():
         "/etc/sysconfig/network-scripts/ifcfg-eth2", "DEVICE=eth2\nNAME='System eth2'\nMTU=\"9000\"\nONBOOT=yes"
     )
     boot, _ = boot_mtus(listed=LISTED, details=DETAILS, ifcfg=[ifcfg])
-    assert (boot["eth2"].mtu, boot["eth2"].keeper) == (9000, NetworkService.IFCFG_NETWORK_MANAGER)
+    assert (boot["eth2"].mtu, boot["eth2"].network_service) == (9000, NetworkService.IFCFG_NETWORK_MANAGER)

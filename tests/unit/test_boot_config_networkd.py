@@ -80,7 +80,9 @@ def test_drop_ins_are_read_after_the_file_in_order_of_their_names():
 
 def test_files_in_run_are_gone_after_a_boot_except_those_that_netplan_generates():
     assert boot_mtus(file(f"{RUN}/10-eth1.network", network())) == {}
-    assert boot_mtus(file(f"{RUN}/10-netplan-eth1.network", network()))["eth1"].keeper is NetworkService.NETPLAN
+    assert (
+        boot_mtus(file(f"{RUN}/10-netplan-eth1.network", network()))["eth1"].network_service is NetworkService.NETPLAN
+    )
 
 
 def test_an_unmanaged_interface_has_no_boot_configuration():

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from checks.change.progress.change_events import Attested, Closed, Surprise, Surprised
+from checks.change.progress.own_commands import OwnCommands
 from checks.change.record.change_journal import ChangeJournal
 from checks.model.exit_codes import ExitCode
 from checks.model.finding import Status
@@ -76,7 +77,7 @@ def test_each_command_ends_with_the_next_command_to_type(racwire, changes, event
 def test_status_fits_80_columns(changes):
     surprise = Surprised(Surprise.REBOOTED, "rac2", "rac2 was booted at 18:02 and came back with eth1 at 1500.")
     change = journal(changes, AGREED, SWITCHED, verification(Status.PASS, Status.FAIL), surprise).change
-    text = shown(status_lines(change, 80, path="/shared/prodrac-2026-11-20-a.change"))
+    text = shown(status_lines(change, 80, OwnCommands(), path="/shared/prodrac-2026-11-20-a.change"))
     assert all(len(line) <= 80 for line in text.splitlines())
     assert text.splitlines()[0] == "Change 2026-11-20-a of prodrac  MTU 1500 → 9000  2 nodes  step 3 of 4"
     assert " ✓  1 agree     attested by Ann Lee, " in text
@@ -92,7 +93,7 @@ def test_status_fits_80_columns(changes):
 def test_a_danger_that_is_over_is_told_from_one_that_stands(racwire, changes):
     danger = Surprised(Surprise.LIVE_CHANGE, "rac2", "eth1 of rac2 was set to 9000 while Clusterware runs.", True)
     opened = journal(changes, AGREED, SWITCHED, danger)
-    shown_ = shown(status_lines(opened.change, 80, path="c"))
+    shown_ = shown(status_lines(opened.change, 80, OwnCommands(), path="c"))
     assert "DANGER: eth1 of rac2 was set" in shown_
     assert [alarm["node"] for alarm in json.loads(racwire("status", "--format", "json")[1])["alarms"]] == ["rac2"]
     over = verification(Status.PASS, Status.FAIL)
@@ -100,7 +101,7 @@ def test_a_danger_that_is_over_is_told_from_one_that_stands(racwire, changes):
         over, look=msgspec.structs.replace(over.look, running={"rac1": False, "rac2": False})
     )
     opened.append(down, who="oracle@rac1", version="1")
-    shown_ = " ".join(shown(status_lines(opened.change, 80, path="c")).split())
+    shown_ = " ".join(shown(status_lines(opened.change, 80, OwnCommands(), path="c")).split())
     assert "was a DANGER, is over: eth1 of rac2 was set" in shown_
     assert json.loads(racwire("status", "--format", "json")[1])["alarms"] == []
 
@@ -116,7 +117,7 @@ def test_an_override_prints_and_reports_what_it_is_for(racwire, changes):
 
 def test_an_abandoned_change_waits_for_nothing(changes):
     change = journal(changes, AGREED, Closed("abandoned", "Ann", "The window was taken away.")).change
-    text = shown(status_lines(change, 80, path="c"))
+    text = shown(status_lines(change, 80, OwnCommands(), path="c"))
     assert "abandoned, 2" in text
     assert "waits" not in text
     assert "▶" not in text

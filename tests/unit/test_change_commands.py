@@ -30,7 +30,7 @@ def layer(service, file="", connection="", **more):
         "mtu_before": 1500,
         "mtu_after": 9000,
         "kind": "ethernet",
-        "keeper": str(service),
+        "network_service": str(service),
         "file": file,
         "connection": connection,
     }

@@ -14,7 +14,6 @@ from checks.change.plan.change_plan import Plan, Step
 from tests.fixtures.change_plans import plan_for, to_change
 from tests.fixtures.clusters import node
 from tests.unit.change_journals import journal
-from tui.cli.change.hints import is_for_root
 from tui.cli.main import main
 
 PLANS = {
@@ -25,19 +24,20 @@ PLANS = {
 
 def lines(step: Step) -> int:
     """The lines to type or paste on the nodes and the switches."""
-    return len([line for block in step.commands if not block.may_be_skipped for line in block.lines if line[0] != "#"])
+    return len([line for block in step.commands if not block.optional for line in block.lines if line[0] != "#"])
 
 
 def piped(step: Step) -> int:
     """The same, with one pipe for the root commands of each node."""
-    blocks = [block for block in step.commands if not block.may_be_skipped]
-    others = [line for block in blocks if not is_for_root(block) for line in block.lines if line[0] != "#"]
-    return len({block.node for block in blocks if is_for_root(block)}) + len(others)
+    blocks = [block for block in step.commands if not block.optional]
+    others = [line for block in blocks if not block.is_piped for line in block.lines if line[0] != "#"]
+    return len({block.node for block in blocks if block.is_piped}) + len(others)
 
 
 def own(step: Step) -> int:
     """racwire's own commands."""
-    return bool(step.gates) + (len(step.attest_for) or 1 if step.attest else 0)
+    attested = len(step.attest_for) or 1 if step.attest else 0
+    return bool(step.gates) + attested + sum(len(block.own) for block in step.commands)
 
 
 def totals(plan: Plan) -> tuple[int, int, int]:
@@ -48,7 +48,7 @@ def totals(plan: Plan) -> tuple[int, int, int]:
     )
 
 
-@pytest.mark.parametrize(("way", "most"), [("to 9000", (58, 27, 19)), ("to 1500", (53, 22, 18))])
+@pytest.mark.parametrize(("way", "most"), [("to 9000", (57, 26, 20)), ("to 1500", (52, 21, 19))])
 def test_the_number_of_commands_does_not_grow_unnoticed(way, most):
     plan = PLANS[way]()
     table = [f"{step.id:15} {lines(step):3} {piped(step):3} {own(step):3}" for step in plan.steps]

@@ -22,7 +22,7 @@ from checks.change.progress.change_events import Attested, Opened, Surprised, Ve
 from checks.change.progress.change_text import headline
 from checks.change.progress.journal_names import EXPERIMENTS, noun_of
 from checks.change.progress.state import Change, ChangeError, fold
-from checks.change.session.experiment_evidence import changes_seen
+from checks.change.session.experiment_facts import changes_seen
 from checks.change.session.verifying import conclude
 from checks.change.steps.load_tools import LOADS
 from checks.model.facts import (
@@ -37,6 +37,7 @@ from checks.model.facts import (
     Unknown,
 )
 from checks.model.finding import Status
+from checks.model.own_command import written
 from checks.model.settings import ChangeSettings, Settings
 from tests.fixtures.change_plans import PROD, every_interface, to_change
 from tests.fixtures.reports import report_of
@@ -155,7 +156,7 @@ def test_what_cannot_be_read_is_attested():
     for step in ("space", "restore-point", "drop-point"):
         assert plan.step(step).attest
         assert not plan.step(step).gates
-    assert any("could not be read (ORA-00942)" in remark for remark in plan.remarks)
+    assert any("could not be read (ORA-00942)" in remark for remark in map(written, plan.remarks))
     for step in ("space", "restore-point", "drop-point"):
         assert made().step(step).gates
         assert not made().step(step).attest

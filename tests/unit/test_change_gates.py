@@ -209,9 +209,9 @@ def test_the_boot_configuration_must_have_the_running_mtu():
     ("differing", "text"),
     [
         ({"kept": Unknown("NetworkManager's files may be read by root only.")}, "UNKNOWN not known"),
-        ({"kept": (boot_config(None),), "keepers": ()}, "FAIL not set at boot"),
-        ({"kept": (), "keepers": (NetworkService.UNKNOWN,)}, "UNKNOWN not known"),
-        ({"kept": (), "keepers": (NetworkService.IFCFG,)}, "FAIL not set at boot"),
+        ({"kept": (boot_config(None),), "network_services": ()}, "FAIL not set at boot"),
+        ({"kept": (), "network_services": (NetworkService.UNKNOWN,)}, "UNKNOWN not known"),
+        ({"kept": (), "network_services": (NetworkService.IFCFG,)}, "FAIL not set at boot"),
     ],
 )
 def test_an_unknown_boot_configuration_is_neither_a_pass_nor_a_failure(differing, text):
@@ -220,7 +220,7 @@ def test_an_unknown_boot_configuration_is_neither_a_pass_nor_a_failure(differing
 
 def test_a_user_who_cannot_read_the_files_is_advised_to_verify_as_root():
     closed = setup("rac2", runs=False, kept=Unknown("NetworkManager's files may be read by root only."))
-    assert commands("kept-mtu", down(9000, rac2=closed), "rac2") == ["sudo racwire change verify"]
+    assert commands("kept-mtu", down(9000, rac2=closed), "rac2") == ["racwire change verify"]
 
 
 def test_a_member_takes_the_mtu_of_its_bond_and_a_vlan_that_of_its_parent():
@@ -304,7 +304,7 @@ def test_one_boot_proves_all_nodes_with_the_same_network_service():
 
 
 def test_a_node_with_another_network_service_needs_its_own_boot():
-    layers = (layer("rac1"), layer("rac2"), layer("rac3", keeper=str(NetworkService.NETWORKD)))
+    layers = (layer("rac1"), layer("rac2"), layer("rac3", network_service=str(NetworkService.NETWORKD)))
     mixed = plan(layers=layers)
     of = after(until("set-mtu", down(9000), mixed), passed("set-mtu", down(9000)))
     now = down(9000, rac2=booted("rac2"))

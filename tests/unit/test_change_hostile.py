@@ -11,14 +11,14 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from checks.change.plan.change_plan import Commands
+from checks.change.plan.command_block import Commands, Who
 from checks.change.progress.change_events import GateResult, Noted, ObservedState, Surprise, Surprised, Verified
 from checks.change.progress.state import ChangeError
 from checks.change.record import change_journal as journal_module
 from checks.change.record.change_journal import ChangeJournal, ChangeJournalError
 from checks.change.record.journal_files import directory_of
 from checks.change.session.worker_threads import run_to_completion
-from checks.model.finding import Status
+from checks.model.finding import NextStep, Status
 from checks.model.settings import ChangeSettings, Settings
 from tests.unit.change_journals import STEPS, WHO, journal, plan
 from tests.unit.test_change_command import AGREED, SWITCHED
@@ -42,10 +42,15 @@ def racwire(tmp_path, capfdbinary):
 @pytest.fixture
 def hostile(tmp_path) -> Path:
     """A change in which every external text contains control characters."""
-    block = Commands(where=f"As root on rac1: {OBEYED}\nreboot", lines=(f"true '{OBEYED}'",), node="rac1")
+    block = Commands(Who.ROOT, (f"true '{OBEYED}'",), "rac1", purpose=f"{OBEYED}\nreboot")
     own = msgspec.structs.replace(STEPS[2], title=f"set {OBEYED}", what=OBEYED, commands=(block,))
     result = GateResult(
-        check=f"kept{OBEYED}", status=Status.FAIL, text=OBEYED, node=f"rac2{OBEYED}", sentence=OBEYED, next=(OBEYED,)
+        check=f"kept{OBEYED}",
+        status=Status.FAIL,
+        text=OBEYED,
+        node=f"rac2{OBEYED}",
+        sentence=OBEYED,
+        next=(NextStep(OBEYED, (OBEYED,)),),
     )
     held = msgspec.structs.replace(result, status=Status.PASS)
     texts = (
@@ -77,8 +82,8 @@ def test_lines_for_a_shell_are_piped_as_they_are_and_their_heading_stays_a_comme
     code, out, _ = racwire("next", "--commands", "--node", "rac1")
     heading, line = out.decode().splitlines()
     assert code == 0
-    assert heading.startswith("# As root on rac1: ")
-    assert heading.endswith("reboot")
+    assert heading.startswith("# As root on rac1, ")
+    assert heading.endswith("reboot:")
     assert "\x1b" not in heading
     assert line == f"true '{OBEYED}'"
     code, out, err = racwire("next", "--commands", "--node", "rac1", "--format", "json")

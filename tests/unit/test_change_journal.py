@@ -284,7 +284,7 @@ def without_line(number: int):
             lambda data: data.replace(b'"event":"attested"', b'"event":"danced"'),
             r"Line 2 .* newer racwire\. .*`head -n 1`",
         ),
-        (lambda data: data.replace(b"racwire-change/1", b"racwire-change/9"), "reads racwire-change/1"),
+        (lambda data: data.replace(b"racwire-change/2", b"racwire-change/9"), "reads racwire-change/2"),
         (lambda data: b"\n" + data, "Line 1 .* damaged"),
         (lambda data: b"\xff\xfe" + data, r"Line 1 .* damaged, or written by a newer racwire\.$"),
         (lambda data: b"[" * 100_000 + b"\n", "Line 1 .* damaged"),

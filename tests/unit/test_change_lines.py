@@ -8,6 +8,7 @@ from rich.cells import cell_len
 from rich.segment import Segment
 from textual.color import Color
 
+from checks.change.gates.gate import THEN_VERIFY
 from checks.change.plan.change_plan import ChangeKind, Gate, Plan, Step
 from checks.change.progress.change_events import (
     Attested,
@@ -23,16 +24,17 @@ from checks.change.progress.change_events import (
 from checks.change.progress.change_text import GATE_SIGNS, STEP_SIGNS
 from checks.change.progress.standing_alarms import standing_alarms
 from checks.change.progress.state import Change
-from checks.model.finding import Status
+from checks.model.finding import NextStep, Status
+from checks.model.own_command import VERIFY, OwnCommand
 from tests.unit.change_journals import plan, verification
 from tests.unit.change_lines_support import AGREED, LIVE, SWITCHED, change, text
 from tui.console.change_state import Work
 from tui.console.theme import filters_for
 from tui.screens.change.alarms import alarm_lines
-from tui.screens.change.command_keys import next_steps_with_keys
 from tui.screens.change.gate_page import detail_lines, gate_lines
 from tui.screens.change.head import ahead_line, behind_line, head_line
 from tui.text.gate_lines import gate_lines as stream_gate_lines
+from tui.text.own_keys import KEYS
 
 BLACK = Color(0, 0, 0)
 WENT_DOWN = Surprised(Surprise.STACK_STARTED, "rac2", "Clusterware was started on rac2.")
@@ -103,6 +105,18 @@ def test_a_danger_comes_first_and_is_named():
     alarms = text(alarm_lines(change(REBOOTED, LIVE), 80)).splitlines()
     assert alarms[0].startswith(" DANGER  eth1 of rac2 was set to 9000 while Clusterware runs.")
     assert alarms[1] == " ! rac2 was booted at 18:02."
+
+
+def test_a_danger_has_the_next_steps_of_the_gate_that_sees_it_on_the_same_node():
+    back = (NextStep("Set it back.", ("ip link show eth1",)), THEN_VERIFY)
+    seen = [
+        GateResult(check="mtu-untouched", status=Status.FAIL, text="9000", node=node, next=back, is_danger=True)
+        for node in ("rac1", "rac2")
+    ]
+    look = ObservedState(mtus=_mtus(9000), running={"rac1": True})
+    alarms = text(alarm_lines(change(AGREED, LIVE, Verified("set-mtu", False, tuple(seen), look)), 80))
+    assert alarms.count("- Set it back:\n             ip link show eth1") == 1
+    assert "verify again" not in alarms
 
 
 @pytest.mark.parametrize(
@@ -181,16 +195,19 @@ def test_a_gate_lists_each_check_and_node_with_sign_and_text_and_what_is_missing
 @pytest.mark.parametrize(
     ("steps", "expected"),
     [
-        (("Mend it.", "Then look again:", "racwire change verify"), ["Mend it."]),
-        (("Mend it, then look again:", "racwire change verify"), ["Mend it, then look again (v)."]),
-        (("Run what this step has:", "racwire change next --node rac2"), ["Run what this step has."]),
-        (("Go past it:", "racwire change override --by NAME --reason TEXT"), ["Go past it (o)."]),
-        (("Copy it:", "scp a b", "racwire change verify"), ["Copy it:", "scp a b"]),
-        (("Compare:", "racwire compare a b"), ["Compare:", "racwire compare a b"]),
+        ((NextStep("Repair it."), THEN_VERIFY), [("Repair it.", [])]),
+        ((NextStep("Repair it, then verify.", own=(VERIFY,)),), [("Repair it, then verify (v).", [])]),
+        ((NextStep("Run it.", own=(OwnCommand("next", "--node rac2"),)),), [("Run it.", [])]),
+        ((NextStep("Go past it.", own=(OwnCommand("override", "--by NAME"),)),), [("Go past it (o).", [])]),
+        ((NextStep("Copy it.", ("scp a b",), own=(VERIFY,)),), [("Copy it:", ["scp a b"])]),
+        ((NextStep("Compare.", ("racwire compare a b",)),), [("Compare:", ["racwire compare a b"])]),
+        ((NextStep("Note it.", own=(OwnCommand("note", "TEXT"),)),), [("Note it:", ["racwire change note TEXT"])]),
     ],
 )
-def test_commands_that_have_a_key_on_this_screen_are_shown_as_keys(steps: tuple[str, ...], expected: list[str]):
-    assert list(next_steps_with_keys(steps)) == expected
+def test_commands_that_have_a_key_on_this_screen_are_shown_as_keys(
+    steps: tuple[NextStep, ...], expected: list[tuple[str, list[str]]]
+):
+    assert list(KEYS.steps(steps)) == expected
 
 
 def test_an_unknown_result_is_a_question_mark_and_does_not_pass():

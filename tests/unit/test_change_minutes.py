@@ -7,6 +7,7 @@ import pytest
 from checks.change.plan.change_plan import Minutes
 from checks.change.progress.change_text import minutes_text
 from checks.change.steps.expected_minutes import planned_outage
+from checks.model.own_command import written
 from tests.fixtures.change_plans import plan_for, to_change
 from tests.unit.test_change_plan_back import standing_at, way_back
 from tui.cli.change.change_json import steps_document
@@ -32,7 +33,7 @@ def test_the_planned_outage_is_the_sum_from_the_stop_to_the_start_of_the_databas
     least, most = sum(one.least for one in steps if one), sum(one.most for one in steps if one)
     assert planned_outage(plan.steps) == Minutes(least, most, "stack down to databases")
     said = f"start of the databases: {least} to {most} min. It is the sum of the estimated minutes"
-    assert any(said in remark for remark in plan.remarks)
+    assert any(said in remark for remark in map(written, plan.remarks))
     more = planned_outage(plan_for(to_change(4)).steps)
     assert more is not None
     assert more.most > most

@@ -35,6 +35,7 @@ from checks.model.facts import (
 from checks.model.facts.grid import Clusterware
 from checks.model.finding import Status
 from checks.model.networks import private_networks
+from checks.model.own_command import written
 from checks.model.settings import Settings
 from checks.plugins.rp_filter import STRICT
 from tests.fixtures.change_plans import to_change
@@ -54,9 +55,9 @@ def with_spare(number: int, **more: object) -> Node:
     return msgspec.structs.replace(plain, interfaces=(*plain.interfaces, spare))
 
 
-def spare_cluster(*nodes: Node, keeper: NetworkService = NetworkService.NETWORK_MANAGER) -> Cluster:
+def spare_cluster(*nodes: Node, network_service: NetworkService = NetworkService.NETWORK_MANAGER) -> Cluster:
     """Return a cluster with Flex ASM whose nodes have an unused eth3."""
-    built = to_change(nodes or (with_spare(1), with_spare(2)), (keeper,))
+    built = to_change(nodes or (with_spare(1), with_spare(2)), (network_service,))
     listeners = (AsmListener("ASMNET1LSNR_ASM", "192.168.10.0"), AsmListener("ASMNET2LSNR_ASM", "192.168.11.0"))
     assert isinstance(built.managed, Managed)
     managed = msgspec.structs.replace(built.managed, asm_listeners=listeners)
@@ -161,18 +162,18 @@ def test_the_old_network_is_taken_down_while_nothing_runs_and_deleted_after_the_
 
 
 @pytest.mark.parametrize(
-    ("keeper", "line"),
+    ("network_service", "line"),
     [
         (NetworkService.IFCFG, "ifdown eth1"),
         (NetworkService.NETWORKD, "ip link set dev eth1 down"),
         (NetworkService.NETPLAN, "ip link set dev eth1 down"),
     ],
 )
-def test_each_network_service_has_its_commands(keeper, line):
-    plan = plan_of(spare_cluster(keeper=keeper), source="eth1")
+def test_each_network_service_has_its_commands(network_service, line):
+    plan = plan_of(spare_cluster(network_service=network_service), source="eth1")
     block = plan.step("old-network-down").commands[0]
     assert block.lines[-1] == line
-    assert ("by hand" in block.note) == (keeper is NetworkService.NETPLAN)
+    assert ("by hand" in block.note) == (network_service is NetworkService.NETPLAN)
 
 
 def test_a_move_to_another_subnet_on_the_same_nic_removes_the_address_only():
@@ -338,7 +339,7 @@ def test_haip_must_be_on_each_planned_network():
 
 
 def test_an_accepted_strict_rp_filter_does_not_prevent_the_next_step():
-    strict = STRICT.finding(Status.WARN, "rp_filter is strict.", subject="strict")
+    strict = STRICT.finding("rp_filter is strict.", status=Status.WARN, subject="strict")
     strict = msgspec.structs.replace(strict, check="rp-filter")
     plan = plan_of(spare_cluster())
     for accepted, status in (((), Status.WARN), ((Accepted(STRICT.code, "", "loose on Monday"),), Status.INFO)):
@@ -383,7 +384,7 @@ def test_the_rollback_looks_at_the_old_networks_only():
     rolled = back("interconnect", plan)
     assert [network.name for network in rolled.networks if not network.until] == ["192.168.10.0/24", "192.168.11.0/24"]
     assert "back from add network eth3" in rolled.goal
-    assert any("lines of oifcfg from before" in remark for remark in rolled.remarks)
+    assert any("lines of oifcfg from before" in remark for remark in map(written, rolled.remarks))
 
 
 def test_what_the_plan_wants_in_the_registry_never_goes_back_to_an_earlier_step():

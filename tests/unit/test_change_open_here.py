@@ -70,7 +70,7 @@ def test_other_findings_and_changes_are_left_alone(tmp_path: Path, kind: str):
 
 
 async def test_the_engine_advises_each_check():
-    proposed = msgspec.structs.replace(FINE.finding(Status.PASS, "x"), check="a", next=PROPOSED.next)
+    proposed = msgspec.structs.replace(FINE.finding("x", status=Status.PASS), check="a", next=PROPOSED.next)
     advice = continued((proposed,), here())
     for advise, expected in ((lambda _: advice, advice), (None, (proposed,))):
         engine = Engine([make("a", (), lambda cluster: (proposed,))], Settings(), gatherers=(), advise=advise)

@@ -22,6 +22,7 @@ from checks.model.facts import (
     StaleHome,
     Unknown,
 )
+from checks.model.own_command import written
 from checks.model.settings import DatabaseSettings, Settings
 from checks.run.check_discovery import discover
 from tests.fixtures.change_plans import (
@@ -82,7 +83,7 @@ def test_a_switch_that_must_be_reloaded_is_raised_while_nothing_runs_over_it():
     plan = plan_for(to_change(), switches=("catalyst-3750",))
     order = [step.id for step in plan.steps]
     assert order.index("stack-down") < order.index("switch") < order.index("set-mtu")
-    assert "Clusterware still runs" in plan_for(to_change()).step("switch").what
+    assert "Clusterware still runs" in written(plan_for(to_change()).step("switch").what)
 
 
 def test_nothing_is_stopped_before_backups_for_the_rollback_exist():
@@ -135,7 +136,7 @@ def test_haip_addresses_are_pinged_before_the_databases_open_where_the_nodes_had
     plan = plan_for(to_change(nodes))
     gates = {step.id: [gate.check for gate in step.gates] for step in plan.steps}
     assert [step for step, checks in gates.items() if "haip-path" in checks] == ["other-nodes", "interconnect"]
-    assert "between the HAIP addresses too" in plan.step("other-nodes").what
+    assert "between the HAIP addresses too" in written(plan.step("other-nodes").what)
     alone = plan_for(to_change([nodes[0], node(2, 1500)]))
     assert not any(gate.check == "haip-path" for step in alone.steps for gate in step.gates)
 
@@ -148,7 +149,7 @@ def test_a_database_that_is_already_down_is_neither_stopped_nor_started():
 
 
 def test_each_node_sets_all_its_layers_now_and_for_the_next_boot():
-    plan = plan_for(to_change(keepers=[NetworkService.NETWORK_MANAGER, NetworkService.IFCFG]))
+    plan = plan_for(to_change(network_services=[NetworkService.NETWORK_MANAGER, NetworkService.IFCFG]))
     assert lines_of(plan, "set-mtu", "rac1") == [
         "ip link set dev eth1 mtu 9000",
         "ip link set dev eth2 mtu 9000",
@@ -171,8 +172,10 @@ def test_a_private_vlan_on_a_bond_is_raised_from_the_members_up_without_the_publ
     run_time = [shlex.split(line)[4] for line in lines_of(plan, "set-mtu", "rac1") if line.startswith("ip link")]
     assert run_time == [layer.interface for layer in layers]
     assert "dev bond0.10 " not in " ".join(lines_of(plan, "set-mtu"))
-    assert any("bond0 of rac1 also carries networks that are not private" in remark for remark in plan.remarks)
-    assert any("9022 bytes" in remark for remark in plan.remarks)
+    assert any(
+        "bond0 of rac1 also carries networks that are not private" in remark for remark in map(written, plan.remarks)
+    )
+    assert any("9022 bytes" in remark for remark in map(written, plan.remarks))
 
 
 def test_a_public_vlan_on_a_raised_bond_gets_its_present_mtu_for_the_next_boot():
@@ -204,7 +207,7 @@ def test_infiniband_is_changed_with_its_own_commands():
         built = with_setup(built, name, infiniband_modes={"ib0": "connected", "ib1": "connected"})
     plan = plan_for(built, 65520)
     assert "nmcli connection modify ib0 infiniband.mtu 65520" in lines_of(plan, "set-mtu", "rac1")
-    assert "InfiniBand fabric" in plan.step("switch").what
+    assert "InfiniBand fabric" in written(plan.step("switch").what)
     assert default_target(report_of(built)) is None
 
 
@@ -221,7 +224,7 @@ def test_the_default_target_fits_the_cloud_and_the_smallest_nic():
 
 
 def test_one_node_for_each_network_service_is_booted_and_this_node_only_if_necessary():
-    plan = plan_for(to_change(4, keepers=[NetworkService.NETWORK_MANAGER, NetworkService.NETWORKD]))
+    plan = plan_for(to_change(4, network_services=[NetworkService.NETWORK_MANAGER, NetworkService.NETWORKD]))
     assert [block.node for block in plan.step("survives-boot").commands] == ["rac2", "rac3"]
 
 
@@ -249,7 +252,7 @@ def test_gates_that_need_a_database_exist_only_with_a_configured_database():
 
 def test_remarks_explain_the_effects_of_the_target():
     nodes = nodes_with_haip()
-    remarks = " ".join(plan_for(to_change(nodes)).remarks)
+    remarks = " ".join(map(written, plan_for(to_change(nodes)).remarks))
     assert "A block of 8 KB is sent in 6 packets at MTU 1500, and in 1 at MTU 9000." in remarks
     assert "HAIP has one address" in remarks
     assert "oifcfg needs no change" in remarks
@@ -260,12 +263,14 @@ def test_larger_blocks_are_still_fragmented_and_a_remark_says_so():
     built = msgspec.structs.replace(
         to_change(), database=msgspec.structs.replace(database(), block_size_bytes=32768, parameters=Unknown("-"))
     )
-    assert any("4 at MTU 9000. The kernel still fragments it" in remark for remark in plan_for(built).remarks)
+    assert any(
+        "4 at MTU 9000. The kernel still fragments it" in remark for remark in map(written, plan_for(built).remarks)
+    )
 
 
 def test_an_instance_that_clusterware_does_not_know_is_named():
     built = with_setup(to_change(), "rac2", instances=("+ASM2", "prod2", "xe"))
-    assert any("xe on rac2 also runs" in remark for remark in plan_for(built).remarks)
+    assert any("xe on rac2 also runs" in remark for remark in map(written, plan_for(built).remarks))
 
 
 def test_the_reason_of_an_acceptance_is_in_the_plan_with_its_subject():
@@ -276,8 +281,8 @@ def test_the_reason_of_an_acceptance_is_in_the_plan_with_its_subject():
     (accepted,) = plan.accepted
     assert "rac2" in accepted.title
     assert accepted.reason == "kept by our own script, see ticket 7"
-    by_hand = [block for block in plan.step("set-mtu").commands if block.where.startswith("By hand")]
-    assert "racwire found no network service that configures eth1, eth2" in by_hand[0].note
+    by_hand = [block for block in plan.step("set-mtu").commands if block.by_hand]
+    assert "racwire found no network service that configures eth1, eth2" in written(by_hand[0].note)
 
 
 def test_the_state_for_later_comparison_is_recorded():
@@ -313,17 +318,18 @@ def test_all_checks_run_and_the_setups_are_gathered_before_a_plan():
     assert [f.code for f in checks[-1].run(to_change())] == ["CH-PLAN-001"]
 
 
-KEEPERS = st.lists(
+NETWORK_SERVICES = st.lists(
     st.sampled_from([k for k in NetworkService if k is not NetworkService.UNKNOWN]), min_size=1, max_size=3
 )
 
 
-@given(nodes=st.lists(st.booleans(), min_size=2, max_size=4), keepers=KEEPERS, jumbo=st.booleans())
+@given(nodes=st.lists(st.booleans(), min_size=2, max_size=4), network_services=NETWORK_SERVICES, jumbo=st.booleans())
 @settings(max_examples=12)
-def test_the_plan_of_any_cluster_is_complete_and_can_be_pasted(nodes, keepers, jumbo):
+def test_the_plan_of_any_cluster_is_complete_and_can_be_pasted(nodes, network_services, jumbo):
     before, after = (9000, 1500) if jumbo else (1500, 9000)
     built = to_change(
-        [stacked(n, before) if is_stacked else node(n, before) for n, is_stacked in enumerate(nodes, 1)], keepers
+        [stacked(n, before) if is_stacked else node(n, before) for n, is_stacked in enumerate(nodes, 1)],
+        network_services,
     )
     plan = plan_for(built, after)
     for name in plan.nodes:
@@ -332,7 +338,7 @@ def test_the_plan_of_any_cluster_is_complete_and_can_be_pasted(nodes, keepers, j
         run_time = [shlex.split(line)[4] for line in lines if line.startswith("ip link set")]
         assert sorted(run_time) == sorted(layer.interface for layer in own)
         for layer in own:
-            assert layer.keeper in [*keepers]
+            assert layer.network_service in [*network_services]
             commands = [line.replace("\\", "") for line in lines if not line.startswith("ip link")]
             assert any(layer.interface in line for line in commands)
     for step in plan.steps:
@@ -340,7 +346,7 @@ def test_the_plan_of_any_cluster_is_complete_and_can_be_pasted(nodes, keepers, j
         assert step.why
         assert step.gates or step.attest
         for block in step.commands:
-            assert block.where.startswith(("As ", "On ", "To ", "By hand", "Where "))
+            assert block.heading.startswith(("As ", "On ", "To ", "By hand", "Where "))
             for line in block.lines:
                 shlex.split(line, comments=True)
     assert msgspec.json.decode(msgspec.json.encode(plan), type=type(plan)) == plan

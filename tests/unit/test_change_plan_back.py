@@ -9,10 +9,11 @@ from checks.change.progress.change_events import Attested, GateResult, JournalLi
 from checks.change.progress.state import fold
 from checks.model.facts import NetworkService
 from checks.model.finding import Status
+from checks.model.own_command import written
 from tests.fixtures.change_plans import plan_for, stacked, to_change, with_setup
 from tests.fixtures.clusters import node
 
-PLAN = plan_for(to_change(keepers=[NetworkService.NETWORK_MANAGER, NetworkService.NETWORKD]))
+PLAN = plan_for(to_change(network_services=[NetworkService.NETWORK_MANAGER, NetworkService.NETWORKD]))
 
 
 def standing_at(step, plan=PLAN, look=None):
@@ -114,7 +115,7 @@ def test_from_any_step_the_rollback_ends_with_the_recorded_state_proved_and_runn
 def test_autostart_that_was_off_before_the_change_stays_off():
     there = plan_for(with_setup(to_change(), "rac2", autostart=False))
     back = way_back(standing_at("interconnect", there))
-    assert any("does not start at boot on rac2" in remark for remark in there.remarks)
+    assert any("does not start at boot on rac2" in remark for remark in map(written, there.remarks))
     for plan in (there, back):
         assert [gate.nodes for gate in plan.step("databases").gates if gate.check == "autostart-on"] == [("rac1",)]
         assert not any("enable" in line for line in lines_of(plan, "databases", "rac2"))
@@ -169,13 +170,15 @@ def test_a_rollback_of_a_stop_starts_the_nodes_that_were_seen_down():
         step = back.step("other-nodes")
         assert [block.node for block in step.commands if any("start crs" in line for line in block.lines)] == started
         found = "rac2 down; if another" if started else "no node down; if another"
-        assert f"the last verification found {found} was stopped since, the gate names the command" in step.what
+        assert f"the last verification found {found} was stopped since, the gate names the command" in written(
+            step.what
+        )
 
 
 def test_a_rollback_prints_no_stop_command_for_a_node_that_is_down():
     all_down = way_back(standing_at("set-mtu", look=ObservedState(running={"rac1": False, "rac2": False})))
     assert stops(all_down) == []
-    assert "found rac1 and rac2 down" in all_down.step("stack-down").what
+    assert "found rac1 and rac2 down" in written(all_down.step("stack-down").what)
     one_down = way_back(standing_at("first-node", look=ObservedState(running={"rac1": False, "rac2": True})))
     assert [node for node, _ in stops(one_down)] == ["rac2", "rac2"]
     assert {node for node, _ in stops(way_back(standing_at("set-mtu")))} == {"rac1", "rac2"}

@@ -6,6 +6,7 @@ from checks.change.session.vendors_file import load_kinds
 from checks.model.facts import (
     LldpNeighbour,
 )
+from checks.model.own_command import written
 from checks.model.settings import Settings
 from tests.fixtures.change_plans import (
     plan_for,
@@ -22,7 +23,7 @@ def test_switch_ports_known_from_lldp_are_in_the_commands_of_their_vendor():
     arista = LldpNeighbour("eth1", "sw1", "Arista Networks EOS version 4.30", "Ethernet7", 9236)
     plan = plan_for(with_setup(to_change(), "rac1", lldp=(arista,)))
     assert plan.switches == ("nexus-9000", "arista")
-    blocks = {block.where: block for block in plan.step("switch").commands}
+    blocks = {block.heading: block for block in plan.step("switch").commands}
     assert "interface Ethernet7" in blocks["On sw1 (Arista EOS):"].lines
     assert [gate.check for gate in plan.step("switch").gates] == ["switch-frames"]
 
@@ -31,7 +32,7 @@ def test_without_a_known_vendor_of_the_switch_there_are_questions_and_how_to_nam
     plan = plan_for(to_change(), settings=Settings())
     (questions,) = plan.step("switch").commands
     assert all(line.startswith("# ") for line in questions.lines)
-    assert "`racwire explain switches` lists the kinds that racwire knows" in questions.note
+    assert "`racwire explain switches` lists the kinds that racwire knows" in written(questions.note)
     assert plan.step("switch").attest
 
 

@@ -26,6 +26,7 @@ from checks.model.facts import (
     UnreadNode,
     Verdict,
 )
+from checks.model.own_command import written
 from tests.fixtures.change_plans import infiniband, plan_for, stacked, to_change, with_setup
 from tests.fixtures.clusters import Route, cluster, node, path, with_interface, with_paths
 from tests.fixtures.reports import report_of
@@ -76,7 +77,7 @@ def test_a_failure_is_named_by_its_code_and_can_be_accepted_with_a_reason():
 def test_a_black_hole_prevents_raising_and_is_cured_by_lowering():
     holed = lost(to_change([node(1), node(2)]), Verdict.BLACK_HOLE)
     assert "IC-PATH-003" not in found(holed, 1500)
-    assert any("fixed by this change" in remark for remark in plan_for(holed, 1500).remarks)
+    assert any("fixed by this change" in remark for remark in map(written, plan_for(holed, 1500).remarks))
     assert "IC-PATH-003" in found(holed, 8000)
 
 
@@ -157,7 +158,7 @@ def test_networks_that_this_user_may_not_read_name_the_right():
     refused = Unknown("dba1 may not run `oifcfg getif`.", right)
     built = found(msgspec.structs.replace(with_clusterware(to_change(), configuration=refused), networks=refused))
     assert {code for code, one in built.items() if refused.reason in one.sentence} == {"CH-START-008"}
-    assert "Missing right: run the tools of the Grid home as grid or root" in built["CH-START-008"].next[0]
+    assert "Missing right: run the tools of the Grid home as grid or root" in built["CH-START-008"].next[0].text
 
 
 def test_filtered_pings_leave_the_paths_unknown_which_can_be_accepted():
@@ -232,7 +233,7 @@ def test_an_mtu_from_dhcp_must_be_accepted():
 
 
 def test_a_file_shared_with_a_public_interface_must_be_accepted():
-    built = to_change(keepers=[NetworkService.NETWORKD])
+    built = to_change(network_services=[NetworkService.NETWORKD])
     one = "/etc/systemd/network/10-eth.network"
     shared = tuple(KeptMtu(name, NetworkService.NETWORKD, one) for name in ("eth0", "eth1", "eth2"))
     obstacle = found(with_setup(built, "rac1", kept=shared))["CH-START-024"]
@@ -265,7 +266,7 @@ def test_an_unknown_vendor_of_a_switch_is_refused_with_the_list_of_known_ones():
         plan_for(to_change(), switches=("nexus-1",))
     (obstacle,) = refused.value.obstacles
     assert "nexus-1" in obstacle.sentence
-    assert "nexus-9000" in obstacle.next[0]
+    assert "nexus-9000" in obstacle.next[0].text
 
 
 def test_each_code_has_one_documented_meaning(capsys):

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from checks.change.session.recording_evidence import compare_recordings, see_recording, summarised
+from checks.change.session.recording_facts import compare_recordings, see_recording, summarised
 from checks.model.facts import BeforeAfter, NoRecording, RecordingsCompared, SeenRecording, Unknown
 from checks.traffic.compare.comparison_verdict import Runs, compare
 from checks.traffic.compare.recorded_run import runs_of

@@ -3,7 +3,10 @@
 import msgspec
 import pytest
 
+from checks.change.plan.command_block import Who
+from checks.change.plan.remarks import operator_remarks
 from checks.model.facts import LldpNeighbour, NetworkService
+from checks.model.own_command import written
 from checks.model.settings import ChangeSettings, DatabaseSettings, Settings
 from tests.fixtures.change_plans import infiniband, plan_for, stacked, to_change, with_setup
 from tests.fixtures.clusters import node, with_interface
@@ -12,7 +15,7 @@ from tests.unit.test_change_plan_back import standing_at, way_back
 
 
 def remarks_of(built, target=9000, **more):
-    return " ".join(plan_for(built, target, **more).remarks)
+    return " ".join(map(written, plan_for(built, target, **more).remarks))
 
 
 def port(name, size):
@@ -64,7 +67,7 @@ def test_networks_with_different_mtus_are_listed_separately():
 
 
 def test_remarks_of_a_rollback_describe_the_restored_state():
-    back = " ".join(way_back(standing_at("compare")).remarks)
+    back = " ".join(map(written, way_back(standing_at("compare")).remarks))
     assert "At MTU 1500, a block of 8 KB is sent in 6 packets, as before the change." in back
     assert "9000" not in back
     assert "oifcfg needs no change" in back
@@ -72,28 +75,28 @@ def test_remarks_of_a_rollback_describe_the_restored_state():
 
 def test_the_practice_cluster_is_named_and_its_switch_is_outside_its_nodes():
     practice = plan_for(to_change(), switches=("practice",))
-    assert "`racwire lab shell rac1` opens a root shell on rac1" in practice.remarks[0]
-    assert practice.step("switch").commands[0].where.startswith("On the practice switch")
+    assert "`racwire lab shell rac1` opens a root shell on rac1" in next(operator_remarks(practice))
+    assert practice.step("switch").commands[0].heading.startswith("On the practice switch")
     assert "practice" not in remarks_of(to_change())
 
 
 def test_the_node_of_racwire_is_booted_last_which_ends_racwire():
-    plan = plan_for(to_change(2, keepers=[NetworkService.NETWORK_MANAGER, NetworkService.NETWORKD]))
+    plan = plan_for(to_change(2, network_services=[NetworkService.NETWORK_MANAGER, NetworkService.NETWORKD]))
     blocks = plan.step("survives-boot").commands
     assert [block.node for block in blocks] == ["rac2", "rac1"]
-    assert "racwire runs on it" in blocks[1].note
-    assert "racwire runs on it" not in blocks[0].note
+    assert "racwire runs on it" in written(blocks[1].note)
+    assert "racwire runs on it" not in written(blocks[0].note)
 
 
 def test_a_restore_point_is_offered_with_its_limits_and_its_removal():
     plan = plan_for(to_change())
-    (made,) = [block for block in plan.step("backups").commands if "SYSDBA" in block.where]
+    (made,) = [block for block in plan.step("backups").commands if block.who is Who.SYSDBA]
     assert made.lines == ("CREATE RESTORE POINT racwire_before_2026_11_20_a GUARANTEE FLASHBACK DATABASE;",)
-    assert "protects the data, not the network" in made.note
+    assert "protects the data, not the network" in written(made.note)
     for last in (plan.steps[-1], way_back(standing_at("set-mtu")).steps[-1]):
-        (dropped,) = [block for block in last.commands if "SYSDBA" in block.where]
+        (dropped,) = [block for block in last.commands if block.who is Who.SYSDBA]
         assert dropped.lines == ("DROP RESTORE POINT racwire_before_2026_11_20_a;",)
-        assert "if you" in dropped.where
+        assert dropped.optional
 
 
 @pytest.mark.parametrize("has_pack", [True, False])

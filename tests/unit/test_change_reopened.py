@@ -8,6 +8,7 @@ from checks.change.board.change_report import report_of
 from checks.change.plan.change_plan import Gate, Step
 from checks.change.progress import decisions
 from checks.change.progress.change_events import Attested, GateResult, Overridden, Reopened, Verified
+from checks.change.progress.own_commands import OwnCommands
 from checks.change.progress.state import ChangeError
 from checks.model.finding import Status
 from tests.unit.change_support import STEPS, after, cluster, down, passed, plan, until, verification_events
@@ -34,7 +35,7 @@ def test_a_reopened_step_has_no_result_of_a_gate(of, step):
     assert of.current is not None
     assert of.current.id == step
     assert of.mark(of.current).results == ()
-    assert "Gate" not in text_of(status_lines(of, 80, path="c"))
+    assert "Gate" not in text_of(status_lines(of, 80, OwnCommands(), path="c"))
     document = json.loads(as_json(status_document(of, "c")))
     assert (document["gate"], document["gate_verified_at"]) == ([], "")
     own = next(each for each in document["steps"] if each["id"] == step)
@@ -124,12 +125,3 @@ def test_what_was_fixed_before_is_not_in_the_record():
     over, reported = overridden(again, "survives-boot")
     assert {r.check for r in over.not_held} == {"rebooted"}
     assert {r.check for r in reported.not_held} == {"rebooted"}
-
-
-def test_a_journal_without_results_in_its_overrides_has_them_from_the_last_verification_of_the_step():
-    failed = Verified("set-mtu", False, (GateResult(check="kept-mtu", status=Status.FAIL, text="", node="rac2"),))
-    old = Overridden("set-mtu", "A. Lee", "The file comes later.")
-    (reported,) = report_of(after(until("set-mtu"), failed, old)).overrides
-    assert reported.not_held == failed.results
-    (reported,) = report_of(after(until("set-mtu"), failed, Reopened("stack-down", "rac2 was started."), old)).overrides
-    assert (reported.not_held, reported.verified_at) == ((), "")

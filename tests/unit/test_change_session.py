@@ -168,7 +168,7 @@ def seen(monkeypatch):
 
         monkeypatch.setattr(verifying, "GATHERERS", tuple(replace(g, gather=gatherer(g.group)) for g in GATHERERS))
         monkeypatch.setattr(
-            verifying, "evidence_gatherer", lambda *_: replace(CHANGING, gather=gatherer(CHANGING.group))
+            verifying, "gate_facts_gatherer", lambda *_: replace(CHANGING, gather=gatherer(CHANGING.group))
         )
 
     return answers

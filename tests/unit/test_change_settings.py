@@ -19,6 +19,7 @@ from checks.change.progress.state import Change, ChangeError
 from checks.change.session.verifying import conclude
 from checks.model.facts import Changing, Cluster, SysctlFiles, SysctlLine, TunedProfile, Unknown
 from checks.model.finding import Finding, Status
+from checks.model.own_command import written
 from tests.fixtures.change_plans import every_interface, with_setup
 from tests.fixtures.reports import report_of
 from tests.fixtures.setting_plans import (
@@ -81,7 +82,7 @@ def test_a_plan_of_larger_buffers_sets_one_node_first_and_restarts_one_after_the
     assert "srvctl stop instance -d prod -i prod1 -o immediate -f; else" in stop
     assert start.endswith("srvctl start instance -d prod -i prod1")
     assert all(len(step.title) <= 16 and step.minutes for step in plan.steps[1:])
-    assert not any("outage, from the stop" in remark for remark in plan.remarks)
+    assert not any("outage, from the stop" in remark for remark in map(written, plan.remarks))
 
 
 def test_a_restart_can_be_left_to_a_later_maintenance():
@@ -122,7 +123,7 @@ def test_another_value_in_sysctl_conf_is_changed_there_and_back():
     assert f"{MAX} = 16777216" in line
     back = make_way_back(reached(plan, "set-others", built), made_by="root@rac1", made_at="")
     assert f"{MAX} = 262144" in commands(back, "set-back", "rac1")[-1]
-    assert any("/etc/sysctl.conf of rac1 and rac2 sets other values" in remark for remark in plan.remarks)
+    assert any("/etc/sysctl.conf of rac1 and rac2 sets other values" in remark for remark in map(written, plan.remarks))
 
 
 def test_without_sizes_the_minimum_is_the_target_and_nothing_is_lowered():

@@ -8,10 +8,12 @@ from collections.abc import Callable
 import msgspec
 import pytest
 
-from checks.change.plan.change_plan import Commands, Gate, Step
+from checks.change.plan.change_plan import Gate, Step
+from checks.change.plan.command_block import Commands, Who
 from checks.change.plan.obstacles import Obstacle
 from checks.change.progress.change_events import (
     AnyEvent,
+    ChangeOutcome,
     Closed,
     GateResult,
     Noted,
@@ -20,7 +22,7 @@ from checks.change.progress.change_events import (
     Verified,
 )
 from checks.change.progress.state import Change
-from checks.model.finding import Status
+from checks.model.finding import NextStep, Status
 from tests.unit.change_journals import plan, verification
 from tests.unit.change_lines_support import AGREED, LIVE, SWITCHED, change, text, words
 from tui.console.change_state import ChangeState, JournalsRead, Refused, WantedPlan, Work
@@ -83,7 +85,7 @@ def test_attestations_overrides_notes_and_reopening_are_shown_at_their_step_with
         ((AGREED, SWITCHED), "do this, then v checks the gate"),
         ((AGREED, SWITCHED, verification(Status.PASS, Status.FAIL)), "waiting for rac2; v checks again"),
         ((AGREED, SWITCHED, verification(Status.PASS)), "Enter signs the change off"),
-        ((Closed("abandoned", "Ann"),), "This change is over: abandoned. Esc goes to the overview."),
+        ((Closed(ChangeOutcome.ABANDONED, "Ann"),), "This change is over: abandoned. Esc goes to the overview."),
     ],
 )
 def test_the_next_action_is_always_shown(events: tuple[AnyEvent, ...], expected: str):
@@ -95,10 +97,12 @@ def test_text_from_outside_is_escaped_and_fits_the_width(width: int):
     evil = "a\x1b[31mb\nc " + "x" * 200
     hostile = Step(
         id="evil", title=evil[:30], what=evil, why=evil, expected=evil, attest=evil, if_rolled_back=evil,
-        commands=(Commands(evil, (evil,), note=evil),), gates=(Gate("kept-mtu"),),
+        commands=(Commands(Who.OPERATOR, (evil,), note=evil, place=evil),), gates=(Gate("kept-mtu"),),
     )  # fmt: skip
     of = msgspec.structs.replace(plan(), steps=(hostile, plan().steps[3]), id=evil, made_by=evil)
-    result = GateResult(check=evil, status=Status.FAIL, text=evil, node=evil, sentence=evil, next=(evil,))
+    result = GateResult(
+        check=evil, status=Status.FAIL, text=evil, node=evil, sentence=evil, next=(NextStep(evil, (evil,)),)
+    )
     now = change(Noted("evil", evil), Verified("evil", False, (result,)), LIVE, of=of)
     lines = [
         *step_page(now, hostile, 0, Work(), width).lines,
@@ -165,7 +169,9 @@ def test_the_reason_why_no_change_is_shown_comes_first():
     assert shown.splitlines()[0] == " Line 3 of a.change is damaged."
 
 
-UNREAD = Obstacle(code="CH-START-001", title="rac3 not read", sentence="rac3 could not be read.", next=("Mend ssh.",))
+UNREAD = Obstacle(
+    code="CH-START-001", title="rac3 not read", sentence="rac3 could not be read.", next=(NextStep("Mend ssh."),)
+)
 LOST = Obstacle(code="IC-LOST-002", title="blocks lost", sentence="37 blocks were lost.", acceptable=True)
 
 

@@ -72,7 +72,7 @@ def test_a_boot_that_the_step_asks_for_is_no_surprise_and_a_later_one_is():
 
 @pytest.mark.parametrize("other", [False, True])
 def test_a_boot_after_the_proof_is_not_asked_for_while_the_step_waits_for_another_kind(other: bool):
-    layers = tuple(layer(node, keeper="another" if node == "rac3" else "one") for node in NODES)
+    layers = tuple(layer(node, network_service="another" if node == "rac3" else "one") for node in NODES)
     of = until("survives-boot", down(9000), opened=plan(layers=layers))
     events = verification_events(of, down(9000, rac2=booted("rac2")))
     assert not verified(events).passed  # rac3 has another network service
@@ -153,8 +153,9 @@ def test_on_a_rollback_without_mtu_steps_the_earlier_mtu_is_expected():
     of = after(until("baseline", cluster(1500, rac2=9000)), RolledBack(back, "A. Lee", "Somebody began without us."))
     events = verification_events(of, with_nothing_more(cluster(1500, rac2=9000)))
     wrong = next(result for result in verified(events).results if result.check == "running-mtu" and not result.holds)
-    assert "ip link set dev eth1 mtu 1500" in wrong.next
-    assert not any("stop crs" in line for line in wrong.next)
+    lines = [line for step in wrong.next for line in step.commands]
+    assert "ip link set dev eth1 mtu 1500" in lines
+    assert not any("stop crs" in line for line in lines)
     assert surprised(verification_events(of, with_nothing_more(cluster(1500)))) == [(Surprise.OTHER, "rac2", False)]
 
 
@@ -299,7 +300,7 @@ def engine(monkeypatch):
         fakes = tuple(replace(g, gather=gatherer(g.group)) for g in GATHERERS)
         monkeypatch.setattr(verifying, "GATHERERS", fakes)
         monkeypatch.setattr(
-            verifying, "evidence_gatherer", lambda *_: replace(verifying_planned(), gather=gatherer("changing"))
+            verifying, "gate_facts_gatherer", lambda *_: replace(verifying_planned(), gather=gatherer("changing"))
         )
         return gathered
 

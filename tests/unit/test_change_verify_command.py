@@ -8,11 +8,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from checks.change.gates.gate import THEN_VERIFY
 from checks.change.progress.change_events import Noted, Surprise, Surprised
 from checks.change.record.change_journal import ChangeJournal
 from checks.change.session.change_session import ChangeSession
 from checks.model.exit_codes import ExitCode
-from checks.model.finding import Status
+from checks.model.finding import NextStep, Status
+from checks.model.own_command import OwnCommand
 from tests.unit.change_command_support import AGREED, SWITCHED, command_on
 from tests.unit.change_journals import journal, verification
 from tui.cli.change import change_context
@@ -56,7 +58,7 @@ def test_commands_in_gate_results_can_be_typed_and_notes_stay_unchanged(racwire,
     note = Noted("set-mtu", "Then I typed `racwire change verify`.")
     journal(changes, AGREED, SWITCHED, note)
     failed = verification(Status.FAIL)
-    again = ("Run what this step has:", "racwire change next --node rac1", "Then look again:", "racwire change verify")
+    again = (NextStep("Run what this step has.", own=(OwnCommand("next", "--node rac1"),)), THEN_VERIFY)
     result = msgspec.structs.replace(failed.results[0], next=again)
     monkeypatch.setattr(
         change_context, "ChangeSession", session_that_reports(msgspec.structs.replace(failed, results=(result,)))
@@ -64,11 +66,14 @@ def test_commands_in_gate_results_can_be_typed_and_notes_stay_unchanged(racwire,
     for words in (("verify",), ("status",)):
         _, out, _ = racwire(*words)
         typed = out.replace("\\\n", "").split()
-        assert " ".join(typed).count(f"racwire change next --directory {changes} --node rac1") == 1
+        assert " ".join(typed).count(f"racwire change next --node rac1 --directory {changes}") == 1
         assert " ".join(typed).count(f"racwire change verify --directory {changes}") == 1
     assert "I typed `racwire change verify`." in " ".join(racwire("next")[1].split())
     _, out, _ = racwire("status", "--format", "json")
-    assert json.loads(out)["gate"][0]["next"] == list(again)
+    assert json.loads(out)["gate"][0]["next"] == [
+        *("Run what this step has:", "racwire change next --node rac1"),
+        *("Then verify again:", "racwire change verify"),
+    ]
 
 
 def test_a_refusal_names_the_next_command_as_it_is_typed(racwire, changes):

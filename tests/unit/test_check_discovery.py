@@ -18,7 +18,7 @@ def made(id_: str, code: str):
     @check(id_, question="Is it?", needs=("nodes",), kinds=(kind,))
     def judge(cluster: Cluster):
         """An example."""
-        yield kind.finding(Status.PASS, "It is.")
+        yield kind.finding("It is.", status=Status.PASS)
 
     return judge
 

@@ -18,6 +18,7 @@ from checks.run.events import CheckConcluded, RunFinished
 from checks.run.gathering import Gatherer
 from checks.traffic.recording import Recording
 from checks.traffic.samples import Gap, NodeSample
+from checks.traffic.source_id import SourceId
 from tests.fixtures.clusters import cluster
 from tui.cli.checking import check
 from tui.cli.progress import Progress
@@ -167,7 +168,7 @@ async def test_a_failed_feed_is_reported_and_does_not_affect_the_checks(tmp_path
 
 
 async def test_a_disk_that_takes_no_recording_is_reported_and_does_not_affect_the_checks(tmp_path, capsys):
-    recording = short(tmp_path / "nowhere", FakeFeed(Gap("node rac2", 1.0, "?")), at_least_s=3600)
+    recording = short(tmp_path / "nowhere", FakeFeed(Gap(SourceId.node("rac2"), 1.0, "?")), at_least_s=3600)
     report = await check(engine(), Progress(False), recording)
     assert report.count(Status.PASS)
     assert "traffic.rec could not be written: No such file or directory." in capsys.readouterr().err

@@ -11,10 +11,12 @@ from typing import get_args, get_type_hints
 
 import pytest
 
+from checks.measure.load_limits import LoadLimits
 from checks.model.exit_codes import ExitCode
 from checks.model.settings import Settings
 from checks.run.settings_file import limits_of
 from tui.cli.main import COMMANDS, build_parser, effective_settings, main
+from tui.cli.measure.measure_options import usual_measurement
 from tui.cli.options import OPTIONS
 
 ROOT = Path(__file__).parents[2]
@@ -174,8 +176,8 @@ def test_help_of_an_option_matches_its_setting(option, capsys):
     section, _, name = option.place.partition(".")
     table = type(getattr(Settings(), section))
     default = getattr(table(), name)
-    if documented := re.search(r"\(default ([\d.]+)\)", option.help):
-        assert float(documented[1]) == default
+    if option.default is not None:
+        assert float(option.default) == default
     if documented := re.search(r": (\d+) to (\d+)", option.help):
         assert limits_of(table, name) == f"from {documented[1]} to {documented[2]}"
     if option.choices:
@@ -346,3 +348,29 @@ def test_the_version_is_that_of_the_distribution():
 def test_an_option_of_another_subcommand_is_rejected_with_both_names(capsys):
     assert main(["change", "next", "--sudo"]) == ExitCode.USAGE
     assert capsys.readouterr().err == ("racwire: change next takes no --sudo; see `racwire change next --help`.\n")
+
+
+def test_the_options_of_a_measurement_have_the_defaults_of_its_limits():
+    _, _, limits = usual_measurement("sizes")
+    assert limits == LoadLimits()
+
+
+def test_the_directory_of_a_storage_is_not_that_of_the_changes():
+    args = build_parser(["measure"]).parse_args(["measure", "storage", "/mnt/backup"])
+    assert (args.storage_directory, effective_settings(args).change.directory) == ("/mnt/backup", "")
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        ("sizes --rounds many", "--rounds: 'many' is no whole number."),
+        ("sizes --sizes 64,x", "--sizes: 'x' is no size"),
+        ("rate --steps 0", "--steps: '0' is no percentage"),
+        ("mix --for 5m", "--for needs --beside"),
+        ("mix --beside --flows 4", "--flows does not go with --beside"),
+        ("storage /mnt --to rac2", "--to does not go with storage"),
+    ],
+)
+def test_a_wrong_option_of_a_measurement_is_named(words, named, capsys):
+    assert main(["measure", *words.split()]) == ExitCode.USAGE
+    assert named in capsys.readouterr().err

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from checks.run.kept_measurements import to_json
+from checks.run.stored_measurements import to_json
 from checks.traffic.compare.comparison import Comparison, ComparisonVerdict
 from checks.traffic.compare.comparison_text import winning_point
 from checks.traffic.compare.comparison_verdict import Runs, compare

@@ -5,7 +5,7 @@ import random
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from checks.traffic.compare.environment import FEWEST, are_alike, piece_length, thinned, times_longer
@@ -15,6 +15,7 @@ from checks.traffic.compare.recorded_run import runs_of
 from checks.traffic.compare.run import Better, ComparedRun
 from checks.traffic.compare.statistics import dependence_of, median
 from checks.traffic.samples import Event, InstanceSample, InterfaceCounts, NodeSample
+from checks.traffic.source_id import SourceId
 from tests.unit.compare_support import BEGIN, FakeRecording, gap, links, recording
 
 
@@ -156,7 +157,7 @@ def test_an_interval_with_too_few_samples_is_left_out_and_reported():
     quiet = range(100, 160)
     events = [e for e in recording(1, seconds=200).events() if not (
         isinstance(e, NodeSample) and e.node == "rac2" and e.at - BEGIN in quiet)]  # fmt: skip
-    events.append(gap("node rac2", BEGIN + 100, "ssh to rac2 ended."))
+    events.append(gap(SourceId.node("rac2"), BEGIN + 100, "ssh to rac2 ended."))
     run = run_of(FakeRecording(sorted(events, key=lambda e: e.at)), stretch_s=10)
     assert len(values(run, "rac1 private in")) == 20
     assert len(values(run, "rac2 private in")) == 14
@@ -202,7 +203,6 @@ def test_a_recording_that_is_too_short_is_reported():
     assert run_of(FakeRecording([])).measured == ()
 
 
-@settings(max_examples=40)
 @given(st.lists(st.builds(
     NodeSample,
     node=st.sampled_from(["rac1", "rac2", ""]),

@@ -5,7 +5,7 @@ import random
 import msgspec
 import pytest
 
-from checks.traffic.compare.comparison import Compared, Comparison, ComparisonVerdict, to_json
+from checks.traffic.compare.comparison import Compared, Comparison, ComparisonVerdict, Pair, to_json
 from checks.traffic.compare.comparison_text import change_of, number
 from checks.traffic.compare.comparison_verdict import Runs, compare
 from checks.traffic.compare.recorded_run import runs_of
@@ -304,7 +304,7 @@ def test_losses_after_the_change_are_found():
 @pytest.mark.no_cover  # a long computation, of lines that others run
 def test_a_change_without_effect_is_almost_never_reported():
     # With these rules 3 of 100 come out as shifted (the load wanders), and under 1 as better or worse.
-    reported, judged, of = 0, 0, 50
+    reported, judged, of = 0, 0, 20
     for seed in range(of):
         runs, stretch_s = runs_of([(name, recording(100 + 3 * seed + n, seconds=100)) for n, name in enumerate("bas")])
         for same in (None, runs[2]):
@@ -320,7 +320,7 @@ def test_a_change_without_effect_is_almost_never_reported():
 
 @pytest.mark.no_cover  # a long computation, of lines that others run
 def test_a_change_of_a_third_is_found_in_five_minutes():
-    for seed in range(10):
+    for seed in range(4):
         runs = [recording(1000 + 3 * seed + n, receive_cs_per_block=cs) for n, cs in enumerate((0.06, 0.04, 0.06))]
         assert "CR receive time" in {m.name for m in compared(*runs).having(ComparisonVerdict.BETTER)}, seed
 
@@ -331,8 +331,11 @@ def test_a_change_of_a_third_is_found_in_five_minutes():
 def test_json_keeps_every_value_and_can_be_read_back():
     comparison = compared(recording(1, mtu=1500), recording(2, mtu=9000))
     data = to_json(comparison)
-    assert msgspec.json.decode(data)["schema"] == "racwire-comparison/1"
-    assert msgspec.json.decode(data, type=Comparison) == comparison
+    read = msgspec.json.decode(data)
+    assert list(read) == ["schema", "pairs", "shifted", "summary"]
+    assert read["schema"] == "racwire-comparison/1"
+    assert msgspec.convert(read["pairs"], tuple[Pair, ...]) == comparison.pairs
+    assert (tuple(read["shifted"]), tuple(read["summary"])) == (comparison.shifted, comparison.summary)
     assert len(metric(comparison, "private in").before.values) == 30
 
 

@@ -14,6 +14,7 @@ from checks.model.settings import ConsoleSettings
 from checks.report.causes import ReportEntry
 from checks.run.check_discovery import discover
 from checks.traffic.samples import Event, Gap, InstanceSample, NodeSample
+from checks.traffic.source_id import SourceId
 from tests.fixtures.clusters import cluster
 from tests.fixtures.reports import report_of
 from tests.unit.events_support import BEGIN, facts, loses, node_sample, run
@@ -213,8 +214,8 @@ def test_a_node_that_comes_back_is_announced_and_read_again_with_what_was_unknow
 
 
 def test_a_database_whose_hanging_instance_is_known_does_not_answer_again():
-    hung = Gap("instance prod2", BEGIN + 75, "prod2 did not answer in time.")
-    others = [Gap(f"instance prod{n}", BEGIN + 75, hung.reason, "instance prod2") for n in (1, 3)]
+    hung = Gap(SourceId.instance("prod2"), BEGIN + 75, "prod2 did not answer in time.")
+    others = [Gap(SourceId.instance(f"prod{n}"), BEGIN + 75, hung.reason, hung.source) for n in (1, 3)]
     items = [i for i in run(74) if not (isinstance(i, InstanceSample) and i.at > BEGIN + 60)]
     state, response, said = EventState(), EventResponse(ConsoleSettings(), at_once), []
     state.follow(facts())
@@ -235,5 +236,5 @@ def test_a_node_that_the_run_could_not_read_is_read_once_it_answers():
     assert response.due(known, 0) == ("interfaces",)
     assert response.see_samples([node_sample("rac3", BEGIN)], known, 5) == ""
     assert response.see_samples([node_sample("rac3", BEGIN)], known, 900) == "", "the run could not read it either"
-    back = [Gap("node rac3", BEGIN, "ssh was refused."), node_sample("rac3", BEGIN)]
+    back = [Gap(SourceId.node("rac3"), BEGIN, "ssh was refused."), node_sample("rac3", BEGIN)]
     assert response.see_samples(back, known, 950).startswith("rac3 answers now")

@@ -24,6 +24,7 @@ from checks.model.facts import (
 )
 from checks.model.wording import span
 from checks.traffic.samples import Gap, InstanceSample, NodeSample, PairsSample
+from checks.traffic.source_id import DATABASE, PAIRS, SourceId
 from checks.traffic.timeline import Timeline
 from tests.fixtures.databases import (
     activity,
@@ -37,10 +38,11 @@ from tests.fixtures.databases import (
     transfers,
 )
 from tests.unit.test_check_any_facts import clusters
+from tui.colours import ROLES
 from tui.screens.database.figures import ms, percent, rate, volume
 from tui.screens.database.lines import DatabaseFacts, page_of, sections_of
 from tui.screens.database.live_source import LiveFigures, live_of, pairs_of
-from tui.text.line import ROLES, plain, width_of
+from tui.text.line import plain, width_of
 
 NOON = 1_763_640_000.0
 
@@ -145,7 +147,7 @@ def test_pairs_of_a_view_that_live_samples_could_not_read_are_unknown_and_never_
 
 def test_an_instance_that_hangs_is_marked_in_its_row_and_the_others_continue():
     timeline = Timeline()
-    timeline.add([sample(1), sample(2), Gap("instance prod2", NOON + 1, "prod2 does not answer.")])
+    timeline.add([sample(1), sample(2), Gap(SourceId.instance("prod2"), NOON + 1, "prod2 does not answer.")])
     text = text_of(asked(2), live=live_of(timeline))
     assert " ".join(row_of(text, "Instances", "prod2")) == "? rac2: prod2 does not answer."
     assert row_of(text, "Instances", "prod1")[0] == "400"
@@ -161,7 +163,7 @@ def test_an_instance_whose_samples_stopped_is_not_shown_as_current():
 
 def test_where_the_whole_database_hangs_the_run_is_shown_with_the_reason():
     timeline = Timeline()
-    timeline.add([sample(1), Gap("database", NOON + 1, "The listener does not answer.")])
+    timeline.add([sample(1), Gap(DATABASE, NOON + 1, "The listener does not answer.")])
     text = text_of(asked(2), live=live_of(timeline))
     assert "? No live figures: The listener does not answer." in text
     assert "by the checks" in part(text, "Instances")[0]
@@ -185,7 +187,7 @@ def test_pairs_are_summed_over_a_minute_and_not_across_a_gap():
     assert summed.seconds == 60
     assert summed.transfers == (BlockTransfer(1, 2, 30, 30, 4 + 5 + 6 + 7 + 8 + 9),)
     assert summed.pings == (InstancePing(1, 2, 6, 600, 6, 1200),)
-    after = pairs_of([*each[:5], Gap("pairs", NOON + 45, "?"), *each[5:]])
+    after = pairs_of([*each[:5], Gap(PAIRS, NOON + 45, "?"), *each[5:]])
     assert after is not None
     assert after.seconds == 50
 
@@ -333,7 +335,7 @@ events = st.one_of(
         st.floats(0, 1e5),
         st.dictionaries(st.sampled_from(["gc blocks lost", "gc cr blocks received", "gc cr blocks served"]), counts),
     ),
-    st.builds(Gap, st.sampled_from(["instance prod1", "database", "pairs"]), st.floats(-1e9, 1e12), words),
+    st.builds(Gap, st.sampled_from([SourceId.instance("prod1"), DATABASE, PAIRS]), st.floats(-1e9, 1e12), words),
     st.builds(
         PairsSample,
         st.floats(-1e9, 1e12),
@@ -349,7 +351,7 @@ events = st.one_of(
 
 
 @given(clusters(), st.lists(events, max_size=6), st.integers(20, 200))
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 def test_no_line_is_wider_than_the_screen_for_any_facts(built, progress, width):
     timeline = Timeline()
     timeline.add(progress)

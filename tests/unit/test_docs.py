@@ -95,9 +95,9 @@ def test_texts_in_the_placeholders_of_a_text_are_found() -> None:
 
 
 def test_a_text_has_the_codes_of_its_call() -> None:
-    (one,) = texts("LOST.finding(Status.FAIL, 'rac2 lost 3 blocks.')")
+    (one,) = texts("LOST.finding('rac2 lost 3 blocks.')")
     assert one.codes == ("IC-X-001",)
-    either = texts("(LOST if lost else ROOM).finding(1, 'rac2 lost 3 blocks.', next=[NextStep('Look at the switch.')])")
+    either = texts("(LOST if lost else ROOM).finding('rac2 lost 3 blocks.', next=[NextStep('Look at the switch.')])")
     assert [text.codes for text in either] == [("IC-X-001", "IC-X-002")] * 2
     assert [text.codes for text in texts("unknown(cluster, ROOM, 'Whether there is room')")] == [("IC-X-002",)]
     assert [text.codes for text in texts("Obstacle(code='CH-Y-001', title='Not all is up')")] == [("CH-Y-001",)]

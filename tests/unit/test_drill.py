@@ -17,6 +17,7 @@ from checks.model.facts import Address, Cluster, Unknown
 from checks.model.measurement import MeasuredPath
 from checks.report.measurement_headline import silence_text
 from checks.traffic.samples import CpuTime, Gap, InstanceSample, NodeSample
+from checks.traffic.source_id import SourceId
 from tests.fixtures.clusters import cluster, interface, node, with_interface
 from tests.unit.measurement_support import drill as measured_drill
 from tui.cli.measure.measure_command import exit_code_of
@@ -250,7 +251,7 @@ def test_losses_and_lost_nodes_are_no_signs_of_harm_in_a_drill() -> None:
     assert signs.see(lost) == ""
     assert signs.blocks_lost == 4
     assert signs.see(NodeSample("rac2", 1.0, 1.0, counters={"Ip.ReasmFails": 9})) == ""
-    assert signs.see(Gap("node rac2", 1.0, "rac2 did not answer.")) == ""
+    assert signs.see(Gap(SourceId.node("rac2"), 1.0, "rac2 did not answer.")) == ""
     assert signs.see(busy) == ""
     assert "its CPUs were 100% busy" in signs.see(busy)
 

@@ -11,8 +11,9 @@ from checks.measure.drill.drill_subject import DrillSubject
 from checks.measure.drill.node_changes import NodeState, Watched, changes, parse_state, parse_timers
 from checks.model.facts import AlertLog, LogKind, LogLine, NodeLogs
 from checks.model.measurement import MeasuredPath
-from checks.rules.silence_causes import TimelineKind
+from checks.rules.drill_causes import TimelineKind
 from checks.traffic.samples import Gap, InstanceSample
+from checks.traffic.source_id import DATABASE
 
 S = 1_000_000_000
 PATHS = (
@@ -161,5 +162,5 @@ def test_blocks_that_come_again() -> None:
     ]
     assert sample(4.0, cr=0, current=0) == []
     assert sample(5.0, cr=1, current=0) == [(TimelineKind.FIRST_BLOCK, "prac1 receives blocks again")]
-    assert list(watch.see(Gap("database", 6.0, "it does not answer"))) == []
+    assert list(watch.see(Gap(DATABASE, 6.0, "it does not answer"))) == []
     assert sample(7.0, cr=9, current=0) == [(TimelineKind.FIRST_BLOCK, "prac1 receives blocks again")]

@@ -26,7 +26,7 @@ FACTS = cluster(2)
 
 def make(name, needs, judge=None):
     def passing(_cluster):
-        yield FINE.finding(Status.PASS, f"{name} is well.")
+        yield FINE.finding(f"{name} is well.", status=Status.PASS)
 
     return check(name, question="?", needs=needs, kinds=(FINE,))(judge or passing)
 
@@ -72,7 +72,7 @@ async def test_the_nodes_so_far_are_an_event_while_one_is_pending_and_no_check_s
 
     def judge(known):
         judged.append(known.nodes)
-        yield FINE.finding(Status.PASS, "It is well.")
+        yield FINE.finding("It is well.", status=Status.PASS)
 
     reads_nodes = Gatherer("nodes", ("clusterware",), gather, 5.0)
     events = await run([make("a", ["nodes", "networks"], judge)], (ALL[0], reads_nodes, ALL[2]))
@@ -194,7 +194,7 @@ async def test_a_check_without_findings_or_with_undeclared_ones_is_unknown():
     other = Kind("T-OTHER-001", "?")
 
     def undeclared(_cluster):
-        yield other.finding(Status.PASS, "?")
+        yield other.finding("?", status=Status.PASS)
 
     events = await run([make("a", [], lambda c: ()), make("b", [], undeclared)])
     assert "must report PASS" in concluded(events)["a"][0].seen[0]
@@ -240,7 +240,7 @@ async def test_cancelling_ends_everything_at_once_and_keeps_the_findings():
 async def test_the_exit_code_is_that_of_the_worst_finding(statuses, code):
     def judge(_cluster):
         for status in statuses:
-            yield FINE.finding(status, "?")
+            yield FINE.finding("?", status=status)
 
     events = await run([make("a", [], judge)])
     assert exit_code(events[-1].report) is code
@@ -258,10 +258,10 @@ async def test_a_check_that_exits_prints_or_returns_invalid_data_does_not_damage
 
     def printing(_cluster):
         print("hello")
-        yield FINE.finding(Status.PASS, "fine")
+        yield FINE.finding("fine", status=Status.PASS)
 
     def junk(_cluster):
-        yield FINE.finding(Status.PASS, 5, seen=[object()])
+        yield FINE.finding(5, status=Status.PASS, seen=[object()])
 
     checks = [make("leaving", [], leaving), make("printing", [], printing), make("junk", [], junk)]
     findings = concluded(await run(checks))
@@ -290,7 +290,7 @@ async def test_a_group_that_was_not_requested_is_skipped_and_does_not_change_the
 async def test_a_check_runs_without_an_optional_group_that_was_not_requested():
     def judging(known):
         assert isinstance(known.database, NotAsked)
-        yield FINE.finding(Status.PASS, "?")
+        yield FINE.finding("?", status=Status.PASS)
 
     using = check("a", question="?", needs=["clusterware"], uses=["database"], kinds=(FINE,))(judging)
     events = await run([using], (ALL[0], giving("database", value=NotAsked("left out"))))

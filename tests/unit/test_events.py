@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -16,6 +16,7 @@ from checks.plugins.reassembly import reassembly
 from checks.plugins.udp_receive_buffers import udp_receive_buffers
 from checks.run.check_discovery import discover
 from checks.traffic.samples import Gap, InstanceSample, InstancesPace, LatencySample, Links, NodeSample, PairsSample
+from checks.traffic.source_id import DATABASE, PAIRS, SourceId
 from tests.fixtures.databases import asked, change, counters, losing
 from tests.unit.events_support import (
     BAD,
@@ -49,7 +50,7 @@ def on(node, **more):
 # --- healthy ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("seed", "every"), [(1, 1.0), (2, 1.0), (3, 5.0)])
+@pytest.mark.parametrize(("seed", "every"), [(1, 1.0), (3, 5.0)])
 def test_an_hour_of_a_healthy_cluster_with_strays_and_late_samples_has_no_event(seed, every):
     assert seen(noisy_hour(seed, every)) == []
 
@@ -119,7 +120,7 @@ def test_trouble_with_pauses_is_one_event_and_trouble_that_returns_needs_longer_
     def returning(at, item):
         return lost_at(2)(61 if int(at) % 100 < 2 else 0, item)
 
-    found = seen(run(3600, returning))
+    found = seen(run(900, returning))
     assert {event.kind for event in found} == {EventKind.LOST_BLOCKS}
     assert len(found) == 3  # over after 30, 60 and 120 s, and then the pauses of 98 s are too short
 
@@ -185,7 +186,6 @@ def test_what_a_nic_drops_without_a_link_is_no_event_of_its_own():
 # --- a check and an event agree ---------------------------------------------------------------------------------------
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(1, 40), st.integers(10, 400), st.integers(0, 30), st.integers(1, 3_000))
 def test_an_event_of_thirty_seconds_has_the_status_of_a_check_over_them(lost, blocks, timeouts, fails):
     """Whether counts are normal, and how grave they are, is judged once."""
@@ -238,6 +238,7 @@ def test_every_kind_names_checks_that_exist():
 TIMES = st.one_of(st.floats(BEGIN - 100, BEGIN + 4000), st.floats())
 COUNTS = st.integers(-5, 2**64)
 NODES = st.sampled_from(("rac1", "rac2", "rac3", "other", ""))
+SOURCES = (SourceId.node("rac2"), SourceId.instance("prod2"), DATABASE, PAIRS, SourceId.node(""))
 ITEMS = st.one_of(
     st.builds(
         lambda node, at, seconds, count: replace(
@@ -249,7 +250,7 @@ ITEMS = st.one_of(
               st.integers(0, 5), TIMES, COUNTS),
     st.builds(lambda node, at, mtu, up: links(node, at, mtu, eth2={"is_up": up}),
               NODES, TIMES, st.integers(), st.booleans()),
-    st.builds(Gap, st.sampled_from(("node rac2", "instance prod2", "database", "pairs", "", "node")), TIMES, st.text()),
+    st.builds(Gap, st.sampled_from(SOURCES), TIMES, st.text()),
     st.builds(PairsSample, TIMES, st.floats()),
     st.builds(LatencySample, st.text(), NODES, COUNTS, TIMES, st.floats(), COUNTS, COUNTS),
     st.builds(InstancesPace, TIMES, st.floats(), st.floats()),
@@ -257,7 +258,6 @@ ITEMS = st.one_of(
 )  # fmt: skip
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.lists(ITEMS, max_size=60), st.randoms(use_true_random=False))
 def test_any_items_make_events_that_begin_before_they_end(items, at_random):
     changes = list(events_in(items, facts()))

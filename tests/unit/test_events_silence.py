@@ -3,13 +3,14 @@
 import pytest
 from msgspec.structs import replace
 
-from checks.events.answers import _ANOTHER_NAME, _DOWN
 from checks.events.cluster_event import EventKind
 from checks.events.event_text import headline
 from checks.events.watching import EventWatch
 from checks.model.finding import Status
 from checks.traffic.instances import UpInstances
-from checks.traffic.samples import BY_RACWIRE, Gap, InstanceSample, NodeSample
+from checks.traffic.peer_stream import SameNodeError
+from checks.traffic.samples import Gap, GapCause, InstanceSample, NodeSample
+from checks.traffic.source_id import BY_RACWIRE, DATABASE, SourceId
 from tests.unit.events_support import (
     BAD,
     BEGIN,
@@ -47,7 +48,7 @@ def test_time_that_passes_shows_a_silent_node_before_the_next_sample():
 
 def test_nodes_that_stop_together_are_one_event_and_each_comes_back_by_itself():
     def broken(at, item):
-        late = 101 <= at < 111 and item.source == "node rac3"
+        late = 101 <= at < 111 and item.source == SourceId.node("rac3")
         return None if late else without("node rac2", "node rac3")(at, item)
 
     event = only(seen(run(240, broken)), EventKind.NODE_SILENT)
@@ -58,31 +59,33 @@ def test_samples_that_racwire_itself_did_not_take_say_nothing_of_their_sources()
     watch = EventWatch(facts())
     for item in run(60):
         watch.see(item)
-    sources = [f"node rac{n}" for n in (1, 2, 3)] + [f"instance prod{n}" for n in (1, 2, 3)]
+    sources = [
+        of(f"{name}{n}") for of, name in ((SourceId.node, "rac"), (SourceId.instance, "prod")) for n in (1, 2, 3)
+    ]
     for source in sources:
         assert watch.see(Gap(source, BEGIN + 60.5, "Another racwire took the samples.", BY_RACWIRE)) == []
     for second in range(62, 72):
         assert watch.see(node_sample("rac1", BEGIN + second)) == []
     assert watch.pass_time(BEGIN + 80) == []
-    (event,) = watch.see(Gap("node rac2", BEGIN + 81, "rac2 refused the connection."))
+    (event,) = watch.see(Gap(SourceId.node("rac2"), BEGIN + 81, "rac2 refused the connection."))
     assert (event.kind, event.nodes) == (EventKind.NODE_SILENT, ("rac2",))
 
 
 def test_an_instance_that_is_down_is_an_event_at_once_and_one_that_hangs_has_a_reason():
     up = UpInstances()
     up._listed = {1, 3}
-    reason = up.why_missing(2, "prod2")
-    assert _DOWN in reason
+    reason, cause = up.why_missing(2, "prod2")
     watch = EventWatch(facts())
     for item in run(10):
         watch.see(item)
-    (event,) = watch.see(Gap("instance prod2", BEGIN + 11, reason))
+    gap = Gap(SourceId.instance("prod2"), BEGIN + 11, reason, cause=cause)
+    (event,) = watch.see(gap)
     assert (event.kind, event.status, event.places[0].node) == (EventKind.INSTANCE_DOWN, Status.WARN, "rac2")
     (event,) = watch.see(instance_sample(2, BEGIN + 15))
     assert event.end == BEGIN + 15
 
     def hangs(at, item):
-        if at == BAD.start and item.source == "instance prod2":
+        if at == BAD.start and item.source == SourceId.instance("prod2"):
             return Gap(item.source, item.at, "prod2 could not be queried: it did not answer in time.")
         return without("instance prod2")(at, item)
 
@@ -98,7 +101,7 @@ def test_only_the_instance_that_hangs_is_silent_although_no_instance_delivers():
             return item
         if at < 75:
             return None
-        cause = "" if item.number == 2 else "instance prod2"
+        cause = None if item.number == 2 else SourceId.instance("prod2")
         return Gap(item.source, item.at, "prod2 did not answer in time.", cause) if at == 75 else None
 
     database, instance = seen(run(240, hangs))
@@ -110,7 +113,7 @@ def test_only_the_instance_that_hangs_is_silent_although_no_instance_delivers():
 
     def unknown(at, item):
         is_other = isinstance(item, InstanceSample) and item.number > 1 and is_bad(at)
-        return Gap(item.source, item.at, "GV$SYSSTAT did not answer in time.", "database") if is_other else item
+        return Gap(item.source, item.at, "GV$SYSSTAT did not answer in time.", DATABASE) if is_other else item
 
     assert only(seen(run(240, unknown)), EventKind.DATABASE_SILENT).nodes == ()
 
@@ -123,9 +126,9 @@ def test_counters_that_were_reset_and_a_node_with_another_name_are_no_events():
     assert seen(run(120, restarted)) == []
 
     def renamed(at, item):
-        if getattr(item, "source", "") != "node rac3" or at < 61:
+        if item.source != SourceId.node("rac3") or at < 61:
             return item
-        return Gap(item.source, item.at, f"rac3{_ANOTHER_NAME}rac1: racwire samples this node as rac1.")
+        return Gap(item.source, item.at, str(SameNodeError("rac3", "rac1")), SourceId.node("rac1"), GapCause.ALIAS)
 
     assert seen(run(120, renamed)) == []
 
@@ -133,11 +136,11 @@ def test_counters_that_were_reset_and_a_node_with_another_name_are_no_events():
 def test_sources_that_never_answered_are_no_events_and_are_named():
     watch = EventWatch(facts())
     for item in run(60, without("node rac2")):
-        watch.see(item if item.source != "node rac3" else Gap("node rac3", item.at, "ssh refused"))
-    assert (watch.events, watch.never_seen) == ([], {"node rac3": "ssh refused"})
+        watch.see(item if item.source != SourceId.node("rac3") else Gap(SourceId.node("rac3"), item.at, "ssh refused"))
+    assert (watch.events, watch.never_seen) == ([], {SourceId.node("rac3"): "ssh refused"})
     watch = EventWatch(facts())
-    watch.see(Gap("database", BEGIN, "no listener"))
-    assert watch.never_seen == {"database": "no listener"}
+    watch.see(Gap(DATABASE, BEGIN, "no listener"))
+    assert watch.never_seen == {DATABASE: "no listener"}
     watch.see(instance_sample(1, BEGIN + 9))
     assert watch.never_seen == {}
 

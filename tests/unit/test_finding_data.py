@@ -37,14 +37,14 @@ def holds(findings):
 
 
 @given(clusters())
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 def test_findings_about_any_database_and_kernels_have_data(built):
     for check in CHECKS:
         holds(check.judge(built))
 
 
 @given(path_clusters())
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 def test_findings_about_any_paths_have_data(case):
     holds(df_ping.run(case.built))
 
@@ -72,8 +72,8 @@ def test_numbers_match_the_text_and_have_their_unit_in_the_name():
 
 def test_unknown_values_are_left_out_and_empty_data_is_not_written():
     kind = Kind("ACME-X-001", "?")
-    assert kind.finding(Status.WARN, "?", data={"paths": 2, "mtu_bytes": None}).data == {"paths": 2}
-    assert b"data" not in msgspec.json.encode(kind.finding(Status.PASS, "Well."))
+    assert kind.finding("?", status=Status.WARN, data={"paths": 2, "mtu_bytes": None}).data == {"paths": 2}
+    assert b"data" not in msgspec.json.encode(kind.finding("Well.", status=Status.PASS))
 
 
 def test_a_report_without_data_is_readable_and_one_with_data_matches_the_schema():

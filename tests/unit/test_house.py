@@ -1,4 +1,4 @@
-"""The structure of the code base: sizes, names, imports, and where thresholds are read.
+"""The structure of the code base: sizes, names, imports, where thresholds are read and statuses chosen.
 
 Each rule lists its exceptions in `EXCEPTIONS`; the list only shrinks.
 """
@@ -16,8 +16,12 @@ from pathlib import Path
 
 import pytest
 
+from checks.model.command_effect import effect_of
+from checks.model.effect import Effect
 from checks.model.facts import Thresholds
 from docs.generate.source_texts import source_tree
+from tests.support.text_read_back import read_back
+from tui.cli.main import COMMANDS
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = {"checks": ROOT / "checks", "tui": ROOT / "tui", "racwire_lab": ROOT / "lab" / "racwire_lab"}
@@ -51,8 +55,21 @@ ENTRY_POINTS = {
 FOLDER_NAMES = {"__init__", "__main__", "screen", "lines", "keys"}
 """Names that each folder of a screen can have."""
 
+STATUS_DECLARED = ("checks.rules", "checks.model.finding", "checks.model.check")
+"""Where statuses are chosen; where they are ranked, and where a kind of finding declares its own."""
 TEXTUAL_ROOMS = ("tui.console", "tui.screens", "tui.widgets", "tui.terminal")
 VAGUE_NAMES = {"plan", "utils", "helpers", "misc", "common", "kept", "given", "evidence"}
+
+
+TAKES_COMMANDS = {"NextStep", "MissingRight", "NotAsked"}
+TAKES_SCRIPTS = {"shell", "sql", "switch", "for_each", "look"}
+RUNS_ITSELF = ("checks.sources", "checks.run")
+"""Packages that run programs: argument lists, and what the plan and the journal show of them."""
+NOT_YET = ("checks.change", "tui.cli.change", "tui.screens.change")
+COMMAND = re.compile(
+    rf"(?!show |with )(racwire ({'|'.join(COMMANDS)})|(?!racwire)[a-z./$][\w./$-]+|ALTER|CREATE|DROP|GRANT|SELECT) "
+)
+"""The start of a text that can be a command; `show` and `with` start sentences, too."""
 
 
 @dataclass(frozen=True)
@@ -205,6 +222,35 @@ def thresholds_read_elsewhere() -> Iterator[str]:
             yield module.name
 
 
+def status_chosen_elsewhere() -> Iterator[str]:
+    """Modules outside `checks.rules` that choose between statuses: FAIL or WARN as a value, not in a comparison."""
+    for module in modules().values():
+        if not module.name.startswith(STATUS_DECLARED) and any(_chosen_statuses(module.tree)):
+            yield module.name
+
+
+def _chosen_statuses(tree: ast.AST) -> Iterator[int]:
+    """The lines where `Status.FAIL` or `Status.WARN` is assigned, returned, passed, or what a mapping has for a key."""
+    above = {below: node for node in ast.walk(tree) for below in ast.iter_child_nodes(node)}
+    for node in ast.walk(tree):
+        if not (
+            isinstance(node, ast.Attribute) and node.attr in ("FAIL", "WARN") and ast.unparse(node.value) == "Status"
+        ):
+            continue
+        within: ast.AST = node
+        while isinstance(above[within], ast.IfExp | ast.BoolOp | ast.Tuple | ast.List | ast.Set | ast.keyword):
+            within = above[within]
+        user = above[within]
+        is_key = isinstance(user, ast.Dict) and within in user.keys
+        called = user.func.attr if isinstance(user, ast.Call) and isinstance(user.func, ast.Attribute) else ""
+        if not (
+            is_key
+            or called in ("count", "isdisjoint")
+            or isinstance(user, ast.Compare | ast.MatchValue | ast.Attribute)
+        ):
+            yield node.lineno
+
+
 def repeated_module_names() -> Iterator[str]:
     """Module names that occur twice in one package tree."""
     for package in PACKAGES:
@@ -244,6 +290,83 @@ def ways_to_the_lab() -> Iterator[str]:
     yield from found[1:]
 
 
+def commands_made_by_hand() -> Iterator[str]:
+    """Modules that write a value into a printed command without `shell`, `sql` or `switch`: it could become syntax."""
+    for module in modules().values():
+        if module.name.startswith(("racwire_lab", *NOT_YET)):
+            continue
+        texts = [node for node in ast.walk(module.tree) if isinstance(node, ast.JoinedStr)]
+        scripts = [script for call in ast.walk(module.tree) for script in _scripts(call)]
+        runs = module.name.startswith(RUNS_ITSELF)
+        if any(map(_is_made, scripts)) or (not runs and any(map(_has_command, texts))):
+            yield module.name
+
+
+def _scripts(call: ast.AST) -> Iterator[ast.AST]:
+    """What a call takes as commands: whole ones, or scripts with fields."""
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+        return
+    if call.func.id in TAKES_COMMANDS:
+        starred = any(isinstance(argument, ast.Starred) for argument in call.args[:1])
+        yield from (
+            *([] if starred else call.args[1:2]),
+            *(keyword.value for keyword in call.keywords if keyword.arg == "commands"),
+        )
+    elif call.func.id in TAKES_SCRIPTS:
+        yield from call.args
+
+
+def _is_made(script: ast.AST) -> bool:
+    """Whether text is put together here. The fields of `shell` may be: their values are quoted."""
+    match script:
+        case ast.JoinedStr() | ast.BinOp(op=ast.Add() | ast.Mod()):
+            return True
+        case ast.Call(func=ast.Attribute(attr="format" | "replace")):
+            return True
+        case ast.Call(func=ast.Name()) | ast.Subscript():
+            return False
+    return any(map(_is_made, ast.iter_child_nodes(script)))
+
+
+def _has_command(text: ast.JoinedStr) -> bool:
+    """Whether a text is a command with a value in it, or has one between backquotes."""
+    pieces = (str(piece.value) if isinstance(piece, ast.Constant) else "\0" for piece in text.values)
+    whole = "".join(pieces)
+    found = [whole, *re.findall(r"`([^`]*)`", whole)]
+    return any("\0" in one and COMMAND.match(one) and effect_of([one]) is not Effect.NOT_JUDGED for one in found)
+
+
+MAY_READ_TEXT = {
+    "checks.sources": "what programs, kernels and databases print",
+    "checks.model.wording": "the end and the beginning of sentences, for display",
+    "checks.measure.drill.cluster_events": "lines of Oracle's logs",
+    "checks.measure.preparing": "what the far end prints",
+    "checks.plugins.clusterware._services": "messages of crsctl",
+    "checks.change.record.plans_of_0_2_0": "plans of 0.2.0 have sentences where plans have data now",
+    "checks.rules.log_events": "lines of Oracle's logs",
+    "checks.traffic.recording_shapes.gap_of": "recordings of 0.2.0 have the cause of a gap as a sentence alone",
+    "checks.report.measured.drill_parts._transition": "results of 0.2.0 have the node in the subject alone",
+    "checks.plugins.shared.instance_text.nameless": "instances with one reason share a line on the page",
+    "checks.report.causes._reasons_of": "no reason is printed that the title has",
+    "tui.cli.doctor_page": "no name is printed that the sentence has",
+    "tui.cli.waive": "the user's own pattern",
+    "tui.screens.database.table.title": "the sign of the order, which the table has drawn",
+    "tui.screens.paths.screen.upper_texts": "the line is cut at its gaps, where it is too long",
+}
+"""Packages, modules and functions that read a sentence, each with the reason."""
+
+
+def text_read_back() -> Iterator[str]:
+    """Functions that search, split or match a sentence of a model: what decides is data."""
+    for module in modules().values():
+        if module.name.startswith("racwire_lab"):
+            continue
+        for function, _ in read_back(module.tree):
+            name = f"{module.name}.{function}".rstrip(".")
+            if not any(f"{name}.".startswith(f"{exempt}.") for exempt in MAY_READ_TEXT):
+                yield name
+
+
 RULES = {
     rule.__name__: rule
     for rule in (
@@ -252,14 +375,23 @@ RULES = {
         repeated_classes,
         import_circles,
         thresholds_read_elsewhere,
+        status_chosen_elsewhere,
         repeated_module_names,
         vague_names,
         textual_elsewhere,
         ways_to_the_lab,
+        commands_made_by_hand,
+        text_read_back,
     )
 }
 
-EXCEPTIONS: dict[str, set[str]] = {}
+EXCEPTIONS: dict[str, set[str]] = {
+    "commands_made_by_hand": {
+        "checks.readiness.refusals",  # `ssh rac2` as the name of a source
+        "checks.traffic.recording_file",  # a statement that racwire sends to its own file
+        "tui.cli.lab",  # names of faults and nodes of the practice cluster
+    },
+}
 
 
 @pytest.mark.parametrize("name", RULES)
@@ -267,3 +399,59 @@ def test_the_code_keeps_the_house_rules(name: str) -> None:
     broken, known = set(RULES[name]()), EXCEPTIONS.get(name, set())
     assert not broken - known, f"{RULES[name].__doc__}"
     assert not known - broken, "these keep the rule: take them off the list"
+
+
+@pytest.mark.parametrize(
+    ("line", "is_choice"),
+    [
+        ("a = Status.FAIL if lost > most else Status.PASS", True),
+        ("a = slow and Status.WARN or Status.PASS", True),
+        ("def f(): return (Status.WARN, 'slow')", True),
+        ("LOST.finding('Lost.', status=Status.FAIL)", True),
+        ("a = {Verdict.LOSS: Status.FAIL}[verdict]", True),
+        ("a = {Status.FAIL: 'F', Status.WARN: 'W'}[status]", False),
+        ("a = status in (Status.FAIL, Status.WARN) or report.count(Status.FAIL)", False),
+        ("LOST.finding('Lost.', status=loss_status(percent, limits))", False),
+    ],
+)
+def test_a_chosen_status_is_seen(line: str, is_choice: bool) -> None:
+    assert any(_chosen_statuses(ast.parse(line))) is is_choice
+
+
+@pytest.mark.parametrize(
+    "decides",
+    [
+        'if gap.reason.startswith("rac2"): pass',
+        'if " is down: " in gap.reason: pass',
+        'if "DANGER" not in alarm.sentence.upper(): pass',
+        'why = gap.reason\n    node = why.partition(" ")[0]',
+        "for line in finding.seen:\n        _PATH.match(line)",
+        'found = [line for line in finding.because if "rac2" in line]',
+        'node, _, name = place.where.partition(" on ")',
+        "return title in shown",
+        'return reason.rpartition(": ")',
+    ],
+)
+def test_a_sentence_that_decides_is_found(decides: str) -> None:
+    assert [name for name, _ in read_back(ast.parse(f"def planted(gap, title, reason):\n    {decides}"))] == ["planted"]
+
+
+@pytest.mark.parametrize(
+    "shows",
+    [
+        'return gap.reason.rstrip(".") + "."',
+        'return finding.title.removesuffix(".")',
+        "return finding.title.split()",
+        'return finding.title in (headline, "other")',
+        "return loss.what in PROBES",
+        'return name.startswith("eth")',
+        "return gap.cause in causes",
+    ],
+)
+def test_a_sentence_that_is_shown_is_not(shows: str) -> None:
+    assert not [*read_back(ast.parse(f"def planted(gap, finding, name):\n    {shows}"))]
+
+
+def test_each_reader_of_text_that_is_named_reads_one() -> None:
+    names = [f"{m.name}.{function}." for m in modules().values() for function, _ in read_back(m.tree)]
+    assert not [exempt for exempt in MAY_READ_TEXT if not any(name.startswith(f"{exempt}.") for name in names)]

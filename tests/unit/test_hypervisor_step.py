@@ -11,10 +11,12 @@ from checks.change.plan.way_back import make_way_back
 from checks.change.progress import decisions
 from checks.change.progress.change_events import Attested, Noted
 from checks.change.progress.change_text import sentence_of
+from checks.change.progress.own_commands import OwnCommands
 from checks.change.progress.state import Change, ChangeError, fold
 from checks.change.session.vendors_file import load_kinds
 from checks.model.exit_codes import ExitCode
 from checks.model.facts import Cluster, HostSetup, LldpNeighbour, Unknown
+from checks.model.own_command import written
 from tests.fixtures.change_plans import plan_for, to_change, with_setup
 from tests.unit.change_journals import journal
 from tests.unit.change_lines_support import change, words
@@ -87,16 +89,16 @@ def test_an_unknown_kind_of_hypervisor_is_refused_with_the_known_ones():
         plan_for(guests(), stated={"hypervisors": ("xyz",)})
     (obstacle,) = raised.value.obstacles
     assert (obstacle.code, "hypervisor xyz" in obstacle.sentence) == ("CH-START-020", True)
-    assert "vmware, hyper-v" in obstacle.next[0]
-    assert obstacle.next[0].endswith("and none.")
+    assert "vmware, hyper-v" in obstacle.next[0].text
+    assert obstacle.next[0].text.endswith("and none.")
 
 
 def test_the_step_asks_for_virtual_switch_port_group_and_uplinks_and_has_the_commands():
     step = plan_for(guests()).step("hypervisor")
-    assert "the uplinks, the port group and the virtual switch of each private network" in step.what
-    assert "every host that rac1 and rac2 may run on" in step.what
+    assert "the uplinks, the port group and the virtual switch of each private network" in written(step.what)
+    assert "every host that rac1 and rac2 may run on" in written(step.what)
     commands, questions = step.commands
-    assert commands.where == "On every ESXi host that a node may run on (VMware vSphere):"
+    assert commands.heading == "On every ESXi host that a node may run on (VMware vSphere):"
     assert "esxcli network vswitch standard set -m 9000 -v VSWITCH" in commands.lines
     assert all(line.startswith("# ") for line in questions.lines)
     assert "# rac1: eth1, eth2" in questions.lines
@@ -106,11 +108,11 @@ def test_the_step_asks_for_virtual_switch_port_group_and_uplinks_and_has_the_com
 def test_an_unknown_kind_has_questions_and_how_to_name_it():
     step = plan_for(guests(NEITHER, HostSetup(is_virtual=True))).step("hypervisor")
     (questions,) = step.commands
-    assert (
-        "The kind of hypervisor of rac2 is not known; `racwire change new --hypervisor KIND` names it" in questions.note
+    assert "The kind of hypervisor of rac2 is not known; `racwire change new --hypervisor KIND` names it" in written(
+        questions.note
     )
-    assert "--hypervisor none" in questions.note
-    assert "rac2 is a guest" in step.what
+    assert "--hypervisor none" in written(questions.note)
+    assert "rac2 is a guest" in written(step.what)
 
 
 @pytest.mark.parametrize(
@@ -123,8 +125,11 @@ def test_an_unknown_kind_has_questions_and_how_to_name_it():
 def test_hosts_are_changed_after_the_stop_where_running_guests_may_be_interrupted(kind: str, why: str):
     plan = plan_for(guests(), stated={"hypervisors": (kind,)})
     assert [step.id for step in plan.steps[4:8]] == ["stack-down", "switch", "hypervisor", "set-mtu"]
-    assert why in plan.step("hypervisor").what
-    assert any(remark.startswith("The hypervisor is changed while Clusterware is down.") for remark in plan.remarks)
+    assert why in written(plan.step("hypervisor").what)
+    assert any(
+        remark.startswith("The hypervisor is changed while Clusterware is down.")
+        for remark in map(written, plan.remarks)
+    )
 
 
 def test_hosts_of_a_kind_that_interrupts_no_guest_are_changed_one_after_the_other_first(tmp_path: Path):
@@ -138,15 +143,19 @@ def test_hosts_of_a_kind_that_interrupts_no_guest_are_changed_one_after_the_othe
     draft_hosts = {"hypervisors": ("acme",), "pair": "no", "hosts": ("h1",)}
     plan = plan_for(guests(), stated=draft_hosts, kinds=kinds)
     assert [step.id for step in plan.steps[4:7]] == ["switch", "hypervisor", "stack-down"]
-    assert "Clusterware still runs on the guests: change one host after the other." in plan.step("hypervisor").what
+    assert "Clusterware still runs on the guests: change one host after the other." in written(
+        plan.step("hypervisor").what
+    )
 
 
 def test_nodes_that_may_be_guests_are_a_remark_and_a_question():
     remark = "It is not known whether rac2 is a guest of a hypervisor: neither CPU nor DMI was read."
     built = guests(NEITHER, HostSetup())
-    assert any(text.startswith(remark) for text in plan_for(built).remarks)
-    assert not any("is a guest of" in text for text in plan_for(built, stated={"hypervisors": ("none",)}).remarks)
-    assert not any("of a hypervisor:" in text for text in plan_for(guests(NEITHER, NEITHER)).remarks)
+    assert any(text.startswith(remark) for text in map(written, plan_for(built).remarks))
+    assert not any(
+        "is a guest of" in text for text in map(written, plan_for(built, stated={"hypervisors": ("none",)}).remarks)
+    )
+    assert not any("of a hypervisor:" in text for text in map(written, plan_for(guests(NEITHER, NEITHER)).remarks))
 
 
 def test_the_operators_of_the_hypervisor_agree_to_the_window():
@@ -227,7 +236,7 @@ def test_the_rollback_leaves_the_hosts_as_they_are():
 def test_status_steps_screen_and_report_name_each_host():
     now = attested(stated_hosts(), "esx1", note="seen by Bob")
     step = now.plan.step("hypervisor")
-    status = words(status_lines(now, 200, path="x"))
+    status = words(status_lines(now, 200, OwnCommands(), path="x"))
     assert "attested for esx1 by Ann Lee, 2026-11-20 18:02, waits for an attestation for each of esx2" in status
     assert "For each esx1, esx2" in words(step_lines(now, step, 200))
     page = words(step_page(now, step, 0, Work(), 200).lines)

@@ -12,6 +12,7 @@ from checks.traffic.json_text import to_json_text
 from checks.traffic.recorder import Recorder
 from checks.traffic.recording import Header, Recording
 from checks.traffic.samples import Event, Gap, InstanceSample, InstancesPace
+from checks.traffic.source_id import SourceId
 from checks.traffic.timeline import Timeline
 from tests.unit.recording_support import BEGIN, busy, header
 from tui.cli.open import summary
@@ -117,7 +118,7 @@ def test_a_graph_has_the_last_value_until_the_next_sample_is_due() -> None:
 
 
 def test_a_graph_has_no_value_in_a_gap() -> None:
-    events: list[Event] = [sample(8, 8.0), Gap("instance prod1", BEGIN + 9, "prod1 hangs.")]
+    events: list[Event] = [sample(8, 8.0), Gap(SourceId.instance("prod1"), BEGIN + 9, "prod1 hangs.")]
     assert drawn_at(12, events, 8.0)[-4:] == " " * 4
 
 

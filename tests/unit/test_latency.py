@@ -24,6 +24,7 @@ from checks.traffic import latency_pinger
 from checks.traffic.latency import LATE_S, LatencyPath, Schedule, latency_paths, planned_latency, run_latency
 from checks.traffic.latency_pinger import percentiles
 from checks.traffic.samples import Event, Gap, LatencySample
+from checks.traffic.source_id import ALL_PINGS, SourceId
 from tests.fixtures.clusters import cluster as healthy_cluster
 
 
@@ -227,7 +228,7 @@ async def test_each_size_of_a_path_has_a_sample_for_every_interval(wire: type[Wi
             assert (sample.network, sample.to_node) == ("192.168.10.0/24", "rac2")
             assert sample.received == sample.sent > 0
             assert sample.p50_us == sample.max_us == 50.0
-    assert events[0].source == "latency 192.168.10.0/24 rac2 56"
+    assert events[0].source == SourceId.parse("latency 192.168.10.0/24 rac2 56")
 
 
 async def test_losses_of_one_size_count_only_for_that_size(wire: type[Wire]) -> None:
@@ -290,7 +291,7 @@ async def test_without_privilege_one_gap_names_the_remedy(wire: type[Wire]) -> N
     await run_latency(latency_paths(cluster(network(1))), 10, lambda: 1.0, events.append)
     (gap,) = events
     assert isinstance(gap, Gap)
-    assert gap.source == "latency"
+    assert gap.source == ALL_PINGS
     assert "net.ipv4.ping_group_range" in gap.reason
 
 

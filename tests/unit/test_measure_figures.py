@@ -178,7 +178,7 @@ def test_seconds_beside_the_load_are_sorted_by_how_full_the_link_was() -> None:
 
 
 class FlowBench:
-    """The bench of a mix: keeps its orders, and completes one flow on each lane."""
+    """The testbed of a mix: keeps its orders, and completes one flow on each lane."""
 
     def __init__(self, peers: int, **limits: Any) -> None:
         self.paths = tuple(path(1500, number + 2) for number in range(peers))

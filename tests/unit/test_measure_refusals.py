@@ -8,14 +8,15 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from checks.measure.harm_signs import EVERY_S, HarmSigns, QuietPath, most_silence_s
+from checks.measure.harm_signs import EVERY_S, HarmSigns, QuietPath
 from checks.measure.load_refusals import failing_paths, load_refusals, standing_refusals
 from checks.measure.preparing import name_of
 from checks.model.facts import NodeSetup, Unknown, UnreadNode
 from checks.model.finding import Finding, Status
 from checks.model.measurement import MeasuredPath
-from checks.model.settings import ClusterSettings, Settings
+from checks.rules.load_harm import most_silence_s
 from checks.traffic.samples import CpuTime, Gap, InstanceSample, InterfaceCounts, NodeSample
+from checks.traffic.source_id import DATABASE, SourceId
 from tests.fixtures import clusters
 
 PATH = MeasuredPath("192.168.10.0/24", "rac1", "192.168.10.1", "rac2", "192.168.10.2", "eth1", 1500, 10_000)
@@ -61,7 +62,7 @@ SIGNS = [
     NodeSample("rac1", 0, 0.2, interfaces={"eth1": InterfaceCounts(tx_dropped=1)}),
     NodeSample("rac1", 0, 0.2, cpu=CpuTime(2, 2.0, 0.2, 0.0)),
     InstanceSample("prac2", 2, "rac2", 0, 1.0, {"gc blocks lost": 1}),
-    Gap("node rac2", 0, "The connection to rac2 was lost."),
+    Gap(SourceId.node("rac2"), 0, "The connection to rac2 was lost."),
 ]
 
 
@@ -76,7 +77,7 @@ def test_the_first_sign_stops_the_measurement(event: object) -> None:
 
 
 def test_a_database_that_can_no_longer_be_watched_is_a_sign_where_it_was_watched() -> None:
-    gap = Gap("database", 0, "ORA-03113.")
+    gap = Gap(DATABASE, 0, "ORA-03113.")
     assert not HarmSigns({("rac1", "eth1")}, 80).see(gap)
     signs = HarmSigns({("rac1", "eth1")}, 80)
     signs.baseline(InstanceSample("prac1", 1, "rac1", 0, 1.0, {"gc blocks lost": 0}))
@@ -154,10 +155,9 @@ def test_what_runs_on_the_nodes_must_be_known_where_it_decides() -> None:
 
 
 def test_the_settings_name_a_cluster_whose_clusterware_is_down() -> None:
-    settings = Settings(cluster=ClusterSettings(name="prod"))
     up = clusters.cluster(2)
-    assert name_of(up, settings) != "prod"
-    assert name_of(replace(up, clusterware=Unknown("It is down.")), settings) == "prod"
+    assert name_of(up, "prod") != "prod"
+    assert name_of(replace(up, clusterware=Unknown("It is down.")), "prod") == "prod"
 
 
 # --- silence ----------------------------------------------------------------------------------------------------------

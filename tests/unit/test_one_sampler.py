@@ -15,7 +15,8 @@ from checks.traffic import one_sampler
 from checks.traffic.feed import Feed
 from checks.traffic.json_text import to_json_text
 from checks.traffic.one_sampler import Sampler, SamplerCount, samplers_in, socket_names
-from checks.traffic.samples import BY_RACWIRE, Gap, InstancesPace, LatencySample, Links, NodeSample
+from checks.traffic.samples import Gap, GapCause, InstancesPace, LatencySample, Links, NodeSample
+from checks.traffic.source_id import BY_RACWIRE, SourceId
 from tests.fixtures.clusters import node
 
 HERE = "rac1"
@@ -105,18 +106,19 @@ async def test_a_follower_has_the_events_of_the_sampler_as_they_are(start):
 
 async def test_a_newcomer_learns_what_lasts_and_no_pings(start):
     first = await started(start)
-    while "links of" not in " ".join(first.feed._lasting):
+    while "links of" not in " ".join(map(str, first.feed._lasting)):
         await first.until(lambda event: True)
-    first.feed._emit(Gap("node rac2", 1.0, "rac2 refused: é\ud800.", "node rac3"))
+    first.feed._emit(Gap(SourceId.node("rac2"), 1.0, "rac2 refused: é\ud800.", SourceId.node("rac3"), GapCause.ALIAS))
     first.feed._emit(LatencySample("n", "rac2", 56, at=1.0, seconds=1.0, sent=1, received=1))
-    first.feed._emit(Gap("latency n rac2 56", 1.0, "no pings"))
+    first.feed._emit(Gap(SourceId.parse("latency n rac2 56"), 1.0, "no pings"))
     second = start()
     assert isinstance(await second.until(lambda event: isinstance(event, Links | Gap)), Links)
     gap = await second.until(lambda event: isinstance(event, Gap))
-    assert (gap.source, gap.reason, gap.caused_by) == ("node rac2", "rac2 refused: é\ud800.", "node rac3")
+    assert (gap.source, gap.reason) == (SourceId.node("rac2"), "rac2 refused: é\ud800.")
+    assert (gap.caused_by, gap.cause) == (SourceId.node("rac3"), GapCause.ALIAS)
     assert gap.at > 1.0, "a gap of the past would set the clock of the events back"
     await second.until(is_sample)
-    assert not [event for event in second.events if "latency" in getattr(event, "source", "")]
+    assert not [event for event in second.events if "latency" in str(getattr(event, "source", ""))]
 
 
 async def test_a_sample_that_began_before_its_follower_is_left_out(start):
@@ -181,7 +183,7 @@ async def test_a_sampler_that_hangs_is_left_and_one_that_never_answers_is_not_jo
             end.sendall(to_json_text(Sampler(("this node", "this node's interfaces"))) + b"\n")
             end.sendall(to_json_text(sample) + b"\n")
             assert await second.until(is_sample) == sample
-            assert (await second.until(is_left)).source == "node rac9"
+            assert (await second.until(is_left)).source == SourceId.node("rac9")
         await second.until(is_sample)
         assert second.by == [os.getpid(), 0]
         third = start()
@@ -235,7 +237,7 @@ async def test_who_lacks_a_wanted_source_is_left(start, monkeypatch):
     monkeypatch.setenv("RACWIRE_RSH", "false")
     # The digest is of the environment at the start: only what is wanted differs now.
     second.feed.follow(Cluster(local_node=HERE, taken_at="", nodes=(node(1), node(2)), database=NotAsked("none")))
-    await second.until(lambda event: isinstance(event, Gap) and event.source == "node rac2")
+    await second.until(lambda event: isinstance(event, Gap) and event.source == SourceId.node("rac2"))
     assert second.by == [os.getpid(), 0]
 
 

@@ -21,7 +21,7 @@ from checks.plugins.reassembly import reassembly
 from checks.plugins.udp_receive_buffers import udp_receive_buffers
 from checks.rules.lost_blocks import InstanceLoss
 from checks.rules.own_footprint import may_be_own, notices, without_footprint
-from checks.run.kept_measurements import recent_load
+from checks.run.stored_measurements import recent_load
 from tests.fixtures.clusters import cluster, node
 from tests.fixtures.databases import BEGAN, asked, change, counters, database, losing, system, with_sysctls
 from tests.unit import measurement_support as made

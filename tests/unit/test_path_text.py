@@ -13,10 +13,11 @@ from checks.plugins.df_ping import df_ping
 from checks.report.path_lines import path_line
 from checks.rules.path_matrix import PathMatrix, path_matrices, problems
 from tests.fixtures.clusters import cluster, clusterware, node, path, with_paths
+from tui.colours import ROLES
 from tui.screens.paths.lines import foot_lines, page_of
 from tui.screens.paths.matrix import matrix_lines
 from tui.screens.paths.reader_page import reader_lines
-from tui.text.line import ROLES, plain, width_of
+from tui.text.line import plain, width_of
 from tui.text.node_names import headings, short_names
 
 
@@ -247,7 +248,7 @@ def squares(draw: st.DrawFn) -> Cluster:
 
 
 @given(squares(), st.integers(20, 200), st.integers(3, 60), st.data())
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 def test_no_line_is_wider_than_the_screen_for_any_facts(built, width, height, data):
     grids = path_matrices(built)
     ways = [(g, way) for g in grids for way in g.cells]

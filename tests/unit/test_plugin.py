@@ -41,7 +41,7 @@ def test_an_invalid_declaration_is_refused():
 def test_findings_have_the_id_of_their_check():
     @check("mine", question="?", needs=(), kinds=(KIND,))
     def mine(cluster):
-        yield KIND.finding(Status.PASS, "ok")
+        yield KIND.finding("ok", status=Status.PASS)
 
     assert mine.run(Cluster(local_node="rac1", taken_at=""))[0].check == "mine"
 

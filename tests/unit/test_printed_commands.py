@@ -22,12 +22,7 @@ PROGRAMS = (
 )
 """The first words by which a text of racwire counts as a command; some would do harm, and racwire has none of them."""
 STAND_INS = {
-    "spelled(rp_filter_key(nic))": "net.ipv4.conf.eth1.rp_filter",
     "key": "net.core.rmem_max",
-    "option": "",
-    "most": "50",
-    "wanted": "1",
-    "size": "1",
 }
 """Values of holes that a rule looks at."""
 SENTENCE = re.compile(

@@ -23,6 +23,7 @@ from checks.traffic.latency import NO_PATH
 from checks.traffic.recorder import Recorder
 from checks.traffic.recording import Recording, RecordingError
 from checks.traffic.samples import Gap, NodeSample
+from checks.traffic.source_id import PAIRS, SourceId
 from tests.fixtures.clusters import cluster as two_nodes
 from tests.unit.record_command_support import ROOT, racwire
 from tests.unit.recording_support import BEGIN, busy
@@ -132,7 +133,7 @@ def test_a_recording_has_all_samples_and_the_cluster_once_it_is_known(tmp_path, 
 def test_this_node_is_recorded_during_the_discovery_of_the_cluster(tmp_path, capsys):
     code, _ = tape(tmp_path / "a.rec", NodeSample("rac1", BEGIN, 1.0), cluster=never)
     recorded = Recording.open(tmp_path / "a.rec")
-    assert (code, recorded.sources()) == (ExitCode.PASS, ("node rac1",))
+    assert (code, recorded.sources()) == (ExitCode.PASS, (SourceId.node("rac1"),))
     assert recorded.header.cluster.nodes == Unknown("The recording ended before racwire had gathered this.")
 
 
@@ -191,7 +192,7 @@ def test_without_a_path_the_reason_is_announced(tmp_path, capsys):
 
 
 def test_a_recording_without_any_sample_is_not_a_success(tmp_path, capsys):
-    code, _ = tape(tmp_path / "a.rec", Gap("node rac1", BEGIN, "/proc could not be read."))
+    code, _ = tape(tmp_path / "a.rec", Gap(SourceId.node("rac1"), BEGIN, "/proc could not be read."))
     assert code == ExitCode.COULD_NOT_TELL
     stderr = capsys.readouterr().err
     assert "node rac1: /proc could not be read." in stderr
@@ -207,7 +208,7 @@ def test_a_gap_is_reported_once_for_each_reason(capsys):
     events = []
     narration = SamplingStatus(events.append)
     for reason in ("refused", "refused", "timed out", "timed out"):
-        narration(Gap("node rac2", BEGIN, reason))
+        narration(Gap(SourceId.node("rac2"), BEGIN, reason))
         narration(NodeSample("rac2", BEGIN, 1.0))
     assert events == ["node rac2: refused", "node rac2: timed out"]
     assert narration.counts == "4 samples, 4 gaps"
@@ -217,7 +218,7 @@ async def test_a_failed_feed_ends_the_recording_and_is_closed():
     def full(items):
         raise RecordingError("a.rec takes no more samples: the disk is full.")
 
-    feed = FakeFeed(Gap("pairs", BEGIN, ""))
+    feed = FakeFeed(Gap(PAIRS, BEGIN, ""))
     with pytest.raises(RecordingError):
         await sample(feed, found(), BatchWriter(full, 0.0), on_item=lambda item: None)
     assert feed.is_closed.is_set()
@@ -225,7 +226,7 @@ async def test_a_failed_feed_ends_the_recording_and_is_closed():
 
 async def test_a_disk_that_hangs_at_the_end_is_given_up_and_a_slow_one_is_not(monkeypatch):
     monkeypatch.setattr(sampling, "_LAST_S", 0.05)
-    gaps = [Gap("pairs", BEGIN, "")] * 3
+    gaps = [Gap(PAIRS, BEGIN, "")] * 3
 
     async def not_delivered(write):
         ending = await sample(FakeFeed(*gaps), found(), BatchWriter(write, 0.0), on_item=lambda item: None, for_s=0.1)
@@ -253,7 +254,7 @@ async def test_a_reader_that_stalls_delays_the_feed_without_using_more_memory():
     received = []
     delivery = BatchWriter(received.extend, 0.0)
     for _ in range(5_000):
-        delivery.put(Gap("pairs", BEGIN, ""))
+        delivery.put(Gap(PAIRS, BEGIN, ""))
     with pytest.raises(TimeoutError):
         await asyncio.wait_for(delivery.room(), 0.01)
     assert await delivery.end(5) == 0
@@ -365,10 +366,10 @@ def test_a_traceback_is_written_to_the_log_and_not_to_the_terminal(tmp_path):
 
 def test_a_full_disk_is_reported_and_the_written_part_is_readable(tmp_path, capsys):
     recorder = Recorder.create(tmp_path / "a.rec", header_now(still_unknown(Settings()), Settings(), interval_s=1.0))
-    recorder.write([Gap("pairs", 1.0, "before")])
+    recorder.write([Gap(PAIRS, 1.0, "before")])
     (pages,) = recorder._file.execute("PRAGMA page_count").fetchone()
     recorder._file.execute(f"PRAGMA max_page_count = {pages}")
-    feed = FakeFeed(Gap("pairs", 2.0, random.Random(1).randbytes(50_000).hex()))  # what cannot be deflated
+    feed = FakeFeed(Gap(PAIRS, 2.0, random.Random(1).randbytes(50_000).hex()))  # what cannot be deflated
     code = Tape(tmp_path / "a.rec", recorder, Settings(), quiet=True).record(lambda: feed, found())
     assert code == ExitCode.COULD_NOT_TELL
     assert capsys.readouterr().err == (

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from checks.model.measurement import Measurement
 from checks.redact import Pseudonyms, Redactor
-from checks.run.kept_measurements import ResultsMeanwhile, keep_result
+from checks.run.stored_measurements import ResultsMeanwhile, store_result
 from checks.traffic.recorder import Recorder
 from checks.traffic.recording import Header, Recording
 from tests.fixtures.clusters import cluster, clusterware
@@ -31,7 +31,7 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def kept(minutes: float, one: Measurement | None = None) -> Measurement:
     """Keep a result that was started so many minutes after the start, and took a minute and a half."""
     found = replace(one or made.sizes(), started_at=(START + timedelta(minutes=minutes)).isoformat())
-    assert keep_result(found).path
+    assert store_result(found).path
     return found
 
 

@@ -22,6 +22,7 @@ from checks.traffic.recorder import Recorder
 from checks.traffic.recording import Recording, RecordingError
 from checks.traffic.recording_file import LAYOUT
 from checks.traffic.samples import Gap, NodeSample
+from checks.traffic.source_id import DATABASE, PAIRS, SourceId
 from checks.traffic.timeline import Timeline
 from tests.unit.recording_support import BEGIN, busy, header, links, read_events, recorded
 from tests.unit.test_recording_codec import EVENT, LARGEST, LINKS
@@ -108,17 +109,17 @@ def test_the_links_valid_at_the_start_of_the_window_stay(tmp_path):
 
 
 def test_a_clock_that_jumps_ahead_removes_few_samples(tmp_path):
-    writes = [*busy(100), [Gap("pairs", BEGIN + 1e8, "far away")]]
+    writes = [*busy(100), [Gap(PAIRS, BEGIN + 1e8, "far away")]]
     recording = Recording.open(recorded(tmp_path / "a.rec", *writes, keep_s=3600))
-    assert len(recording.window("node rac1", BEGIN, BEGIN + 200)) >= 50
+    assert len(recording.window(SourceId.node("rac1"), BEGIN, BEGIN + 200)) >= 50
 
 
 def test_impossible_values_are_a_gap_and_recording_continues(tmp_path):
     impossible = NodeSample("rac1", BEGIN, 1.0, counters={"Ip.InReceives": LARGEST + 1})
-    nowhere = Gap("pairs", float("nan"), "")
+    nowhere = Gap(PAIRS, float("nan"), "")
     good = NodeSample("rac1", BEGIN + 1, 1.0)
     gap, sample = read_events(recorded(tmp_path / "a.rec", [impossible, nowhere, good]))
-    assert (gap.source, gap.at) == ("node rac1", BEGIN)
+    assert (gap.source, gap.at) == (SourceId.node("rac1"), BEGIN)
     assert gap.reason == "A sample of node rac1 was not recorded: a number in it is no count of 64 bits."
     assert sample == good
 
@@ -165,7 +166,7 @@ def test_a_reader_that_stops_halfway_does_not_block_the_writer(tmp_path):
     halfway = Recording.open(tmp_path / "a.rec").events()
     next(halfway)
     recorder._file.execute("PRAGMA busy_timeout = 0")
-    recorder.write([Gap("pairs", BEGIN + 50, "")])
+    recorder.write([Gap(PAIRS, BEGIN + 50, "")])
     assert list(halfway)[-1].at == BEGIN + 50
 
 
@@ -181,7 +182,7 @@ def test_a_recording_killed_at_any_moment_has_all_but_the_last_write(tmp_path):
         second = 0
         while True:
             second += 1
-            recorder.write([Gap("pairs", float(second), "x" * 3000)])
+            recorder.write([Gap(PAIRS, float(second), "x" * 3000)])
             print(second, flush=True)
         """
     )
@@ -202,16 +203,16 @@ def test_a_recording_killed_at_any_moment_has_all_but_the_last_write(tmp_path):
 
 def test_a_full_disk_is_one_sentence_and_the_written_part_stays(tmp_path):
     recorder = Recorder.create(path := tmp_path / "a.rec", header())
-    recorder.write([Gap("pairs", 1.0, "before")])
+    recorder.write([Gap(PAIRS, 1.0, "before")])
     pages = recorder._file.execute("PRAGMA page_count").fetchone()[0]
     recorder._file.execute(f"PRAGMA max_page_count = {pages}")
     with pytest.raises(RecordingError) as refused:
-        recorder.write([Gap("pairs", 2.0, random.Random(1).randbytes(50_000).hex())])
+        recorder.write([Gap(PAIRS, 2.0, random.Random(1).randbytes(50_000).hex())])
     assert (
         str(refused.value) == f"{path} takes no more samples: the disk is full; the earlier samples can still be read."
     )
     recorder._file.execute("PRAGMA max_page_count = 100000")
-    recorder.write([Gap("database", 3.0, "there is room again")])
+    recorder.write([Gap(DATABASE, 3.0, "there is room again")])
     assert [event.at for event in read_events(path)] == [1.0, 3.0]
 
 
@@ -219,11 +220,11 @@ def test_a_recording_removed_meanwhile_is_not_called_readable(tmp_path):
     recorder = Recorder.create(tmp_path / "a.rec", header())
     (tmp_path / "a.rec").unlink()
     with pytest.raises(RecordingError, match=r"a\.rec was removed during the recording"):
-        recorder.write([Gap("pairs", 1.0, "after")])
+        recorder.write([Gap(PAIRS, 1.0, "after")])
 
 
 def test_no_file_is_overwritten_and_a_recording_replaced_only_on_request(tmp_path):
-    path = recorded(tmp_path / "a.rec", [Gap("pairs", 1.0, "old")])
+    path = recorded(tmp_path / "a.rec", [Gap(PAIRS, 1.0, "old")])
     with pytest.raises(RecordingError, match=r"a\.rec is already there; name another file, or add --force"):
         Recorder.create(path, header())
     assert len(read_events(path)) == 1
@@ -258,11 +259,11 @@ def test_a_pipe_is_refused_at_once(tmp_path):
 
 
 def test_the_summary_counts_the_events_of_each_source(tmp_path):
-    gaps = [Gap("node rac2", BEGIN + 30, "first"), Gap("node rac2", BEGIN + 31, "last")]
+    gaps = [Gap(SourceId.node("rac2"), BEGIN + 30, "first"), Gap(SourceId.node("rac2"), BEGIN + 31, "last")]
     tallies = Recording.open(recorded(tmp_path / "a.rec", *busy(20), gaps)).tallies()
-    assert tallies["node rac1"] == (20, 0, None)
-    assert tallies["node rac2"] == (20, 2, gaps[1])
-    assert tallies["pairs"].samples == 2
+    assert tallies[SourceId.node("rac1")] == (20, 0, None)
+    assert tallies[SourceId.node("rac2")] == (20, 2, gaps[1])
+    assert tallies[PAIRS].samples == 2
 
 
 def test_closing_twice_is_allowed_and_the_format_is_the_documented_one(busy_file):

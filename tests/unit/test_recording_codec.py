@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from checks.model.facts import BlockTransfer, InstancePing
 from checks.traffic import samples
+from checks.traffic.peer_stream import SameNodeError
 from checks.traffic.recording_codec import LARGEST_EVENT, Packed, events_in, pack, rows_of, unpack
 from checks.traffic.recording_shapes import (
     DamagedError,
@@ -22,6 +23,8 @@ from checks.traffic.recording_shapes import (
     shape_from_text,
     shape_of,
 )
+from checks.traffic.samples import GapCause
+from checks.traffic.source_id import SourceId, SourceKind
 
 LARGEST, SMALLEST = 2**64 - 1, -(2**63)
 """Counts are 64 bits wide, with or without a sign."""
@@ -52,7 +55,11 @@ PAIRS = st.builds(
 LATENCY = st.builds(
     samples.LatencySample, TEXT, TEXT, st.integers(0, 9000), TIME, SECONDS, COUNT, COUNT, OPTIONAL, OPTIONAL, OPTIONAL
 )
-GAP = st.builds(samples.Gap, TEXT, TIME, TEXT, TEXT)
+SOURCE = st.builds(SourceId, st.sampled_from(SourceKind).filter(lambda kind: kind is not SourceKind.LATENCY), TEXT)
+PATH = st.builds(
+    SourceId, st.just(SourceKind.LATENCY), st.just("rac2"), st.just("192.168.10.0/24"), st.integers(0, 9000)
+)
+GAP = st.builds(samples.Gap, SOURCE | PATH, TIME, TEXT, st.none() | SOURCE, st.sampled_from(GapCause))
 LINK = st.builds(samples.Link, TEXT, TEXT, st.integers(0, 65536), st.booleans(), st.none() | COUNT, TEXT, TEXT)
 LINKS = st.builds(samples.Links, TEXT, TIME, st.lists(LINK, max_size=3).map(tuple))
 EVENT = NODE | INSTANCE | PAIRS | LATENCY | GAP
@@ -62,7 +69,6 @@ def packed(event, body=None):
     return Packed(1, event.at, msgspec.Raw(pack(event) if body is None else body))
 
 
-@settings(max_examples=60, deadline=None)
 @given(EVENT)
 def test_an_event_round_trips_with_negative_and_largest_counts(event):
     shape = shape_from_text(shape_as_text(shape_of(event)))
@@ -114,15 +120,32 @@ def test_no_field_of_an_event_is_missing():
         ("at", "seconds", "transfers", "pings", "unread"),
         ("network", "to_node", "payload", "at", "seconds", "sent", "received", "p50_us", "p99_us", "max_us"),
         ("node", "at", "links"),
-        ("source", "at", "reason", "caused_by"),
+        ("source", "at", "reason", "caused_by", "cause"),
     ]
 
 
 def test_names_that_are_not_unicode_round_trip():
-    shape = GapShape("node \udcff")
+    shape = GapShape(SourceId.node("\udcff"), cause=samples.GapCause.NOT_KNOWN)
     assert shape_from_text(shape_as_text(shape)) == shape
-    gap = samples.Gap("node \udcff", 1.5, "\udcfe\x1b[2J")
+    gap = samples.Gap(SourceId.node("\udcff"), 1.5, "\udcfe\x1b[2J")
     assert unpack(shape, packed(gap)) == gap
+
+
+@pytest.mark.parametrize(
+    ("text", "reason", "wanted"),
+    [
+        ('["gap","instance prod2",""]', "prod2 is down: V$ACTIVE_INSTANCES does not list it.", GapCause.INSTANCE_DOWN),
+        ('["gap","instance prod2"]', "prod2 did not answer in time.", GapCause.NOT_KNOWN),
+        ('["gap","node rac3",""]', str(SameNodeError("rac3", "rac1")), GapCause.ALIAS),
+        ('["gap","node rac3","","alias"]', "any words", GapCause.ALIAS),
+        ('["gap","instance prod2","",""]', "prod2 is down: V$ACTIVE_INSTANCES does not list it.", GapCause.NOT_KNOWN),
+    ],
+)
+def test_the_cause_of_a_gap_is_read_and_for_a_recording_of_0_2_0_follows_from_its_reason(text, reason, wanted):
+    shape = shape_from_text(text)
+    gap = unpack(shape, packed(samples.Gap(shape.source, 1.0, reason)))
+    assert (gap.reason, gap.cause) == (reason, wanted)
+    assert (gap.caused_by == SourceId.node("rac1")) == (reason == str(SameNodeError("rac3", "rac1")))
 
 
 @pytest.mark.parametrize("wrong", [LARGEST + 1, SMALLEST - 1])

@@ -9,6 +9,7 @@ import pytest
 from checks.model.exit_codes import ExitCode
 from checks.traffic.recorder import Recorder
 from checks.traffic.samples import Gap
+from checks.traffic.source_id import SourceId
 from tests.unit.record_command_support import ROOT, racwire
 from tests.unit.recording_support import BEGIN, busy, header
 
@@ -19,7 +20,7 @@ def recording(tmp_path):
     recorder = Recorder.create(path, header("mtu1500"))
     for events in busy(20):
         recorder.write(events)
-    recorder.write([Gap("node rac2", BEGIN + 21, "rac2 did not answer\x1b[2J.")])
+    recorder.write([Gap(SourceId.node("rac2"), BEGIN + 21, "rac2 did not answer\x1b[2J.")])
     recorder.close()
     return path
 

@@ -19,6 +19,7 @@ from checks.saved import save
 from checks.traffic.recorder import Recorder
 from checks.traffic.recording import Recording
 from checks.traffic.samples import Gap, LatencySample, Links, NodeSample
+from checks.traffic.source_id import PAIRS, SourceId
 from checks.traffic.timeline import Timeline
 from checks.whole_files import OutputFile
 from tests.fixtures.clusters import cluster
@@ -251,19 +252,21 @@ def test_samples_are_found_under_their_pseudonyms() -> None:
     report, samples = made.report(site()), made.track(track())
     first, second = (n.name for n in report.cluster.read_nodes()[:2])
 
-    assert samples.sources() == (f"node {first}", f"node {second}")
-    assert isinstance(sample := samples.newest(f"node {first}"), NodeSample)
-    assert sample.source == f"node {first}"
+    assert samples.sources() == (SourceId.node(first), SourceId.node(second))
+    assert isinstance(sample := samples.newest(SourceId.node(first)), NodeSample)
+    assert sample.source == SourceId.node(first)
     assert isinstance(links := samples.links(first, 2.0), Links)
     assert links.links[0].network == report.cluster.networks[0].name  # type: ignore[union-attr,index]
     assert samples.links("rac1", 2.0) is None or samples.links("rac1", 2.0) == links
-    assert samples.window(f"node {second}", 0.0, 9.0)[0].source == f"node {second}"
+    assert samples.window(SourceId.node(second), 0.0, 9.0)[0].source == SourceId.node(second)
     assert samples.span() == track().span()
 
 
 def test_a_node_called_node_keeps_its_samples() -> None:
     timeline = Timeline()
-    timeline.add([NodeSample("node", 1.0, 1.0), Gap("node node", 2.0, "node gave no answer"), _latency("node")])
+    timeline.add(
+        [NodeSample("node", 1.0, 1.0), Gap(SourceId.node("node"), 2.0, "node gave no answer"), _latency("node")]
+    )
     made = Redactor(Pseudonyms())
     made.learn_track(timeline)
 
@@ -288,7 +291,7 @@ def test_a_redacted_recording_has_the_same_numbers(tmp_path: Path) -> None:
         assert [(type(e), e.at) for e in replaced] == [(type(e), e.at) for e in events]
         assert [_numbers(e) for e in replaced] == [_numbers(e) for e in events]
         assert len(redacted.sources()) == len(plain.sources())
-        assert not set(redacted.sources()) & (set(plain.sources()) - {"pairs"})
+        assert not set(redacted.sources()) & (set(plain.sources()) - {PAIRS})
     assert (tmp_path / "redacted.rec").stat().st_mode & 0o777 == 0o600
 
 

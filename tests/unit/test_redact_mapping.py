@@ -18,6 +18,7 @@ from checks.report.report_evidence import Evidence
 from checks.traffic.recorder import Recorder
 from checks.traffic.recording import Recording
 from checks.traffic.samples import Gap
+from checks.traffic.source_id import SourceId, SourceKind
 from checks.whole_files import OutputError
 from tests.unit.recording_support import busy, header
 from tests.unit.redact_support import site, track
@@ -136,7 +137,7 @@ def test_the_command_redacts_and_stores_the_mapping_and_prints_its_path(
 
     assert made.report.is_redacted
     assert made.track is not None
-    assert made.track.sources() == ("node host_a", "node host_b")
+    assert made.track.sources() == (SourceId.node("host_a"), SourceId.node("host_b"))
     captured = capsys.readouterr()
     assert str(tmp_path / "racwire" / "redaction.json") in captured.err
     assert "review the file before you hand it on" in captured.err
@@ -147,11 +148,11 @@ def test_the_command_redacts_and_stores_the_mapping_and_prints_its_path(
 def test_the_mapping_has_the_names_of_samples_that_are_read_later(tmp_path: Path) -> None:
     samples = track()
     reason = "172.31.7.9 and fd00:1:2:3::9 and 0c:42:a1:00:00:09 gave no answer to kim@elsewhere.org"
-    samples.add([Gap("node rac2", 4.0, reason)])
+    samples.add([Gap(SourceId.node("rac2"), 4.0, reason)])
     made = redaction.redacted(Evidence(site(), samples), str(tmp_path / "map.json"))
     assert made.track is not None
 
-    (*_, requested) = made.track.window("node host_b", 0, 9)
+    (*_, requested) = made.track.window(SourceId.node("host_b"), 0, 9)
 
     mapping = read(tmp_path / "map.json")
     assert isinstance(requested, Gap)
@@ -191,7 +192,7 @@ def test_a_recording_gets_the_pseudonyms_of_its_report(tmp_path: Path) -> None:
     target = redaction.redact_recording(tmp_path / "plain.rec", tmp_path / "redacted.rec", map_file)
 
     with closing(Recording.open(target)) as recording:
-        nodes = [s.removeprefix("node ") for s in recording.sources() if s.startswith("node ")]
+        nodes = [s.name for s in recording.sources() if s.kind is SourceKind.NODE]
     assert nodes == [n.name for n in report.cluster.read_nodes()[:2]]
 
 

@@ -1,6 +1,7 @@
 """The registry of reads: readers use each entry, and every journal entry of a run is registered."""
 
 import ast
+import re
 import shlex
 from functools import cache
 from pathlib import Path
@@ -18,7 +19,7 @@ from checks.run.dry_run import plan_checks, plan_doctor, plan_drill, plan_measur
 from checks.run.engine import Engine
 from checks.sources import grid_commands, kernel_files, node_setup, registry
 from checks.sources.clusterware.managed import read_managed
-from checks.sources.entries import GridCommand, Program, RegistryEntry, topic_pattern
+from checks.sources.entries import GridCommand, Program, RegistryEntry
 from checks.sources.nodes.backup_files import read_archive, read_change_files, read_olr_backup
 from checks.sources.nodes.driver_counters import read_driver_counters
 from checks.sources.nodes.shell import Shell
@@ -34,6 +35,12 @@ DECLARED = {
     for name, value in vars(module).items()
     if isinstance(value, RegistryEntry)
 }
+
+
+def topic_pattern(topic: str) -> re.Pattern[str]:
+    """A pattern for the journal topics of an entry's topic: a word in capitals matches any name."""
+    parts = (r".+" if re.fullmatch(r"[A-Z]{2,}", word) else re.escape(word) for word in topic.split(" "))
+    return re.compile(" ".join(parts))
 
 
 @cache
@@ -164,10 +171,8 @@ async def test_a_whole_run_on_fakes_records_only_registered_topics_and_each_of_t
         sampling=SamplingSettings(interval_without_database_s=0.05),
     )
     engine = Engine(discover().checks, settings)
-    async for _ in engine.events():
-        pass
+    grid = (await engine.run()).cluster.clusterware
     journal = engine.journal
-    grid = engine.report().cluster.clusterware
     assert isinstance(grid, Clusterware)
     await read_managed(grid.grid_home, journal, "rac1")
     peer = await Shell.open_ssh("rac2", settings.ssh)

@@ -12,6 +12,7 @@ from checks.model.report import Rerun
 from checks.report.html.html_page import to_html
 from checks.report.report_evidence import Evidence
 from checks.traffic.samples import Gap, InstanceSample, InterfaceCounts, Link, Links, NodeSample
+from checks.traffic.source_id import SourceId
 from checks.traffic.timeline import Timeline
 from tests.fixtures.clusters import cluster
 from tests.fixtures.databases import asked, counters, period
@@ -45,7 +46,7 @@ def hostile_track() -> Timeline:
                 Links(node, 1.0, (Link(f"eth1{text}", network=f"net{text}"),)),
                 NodeSample(node, 2.0 + number, 1.0, {f"eth1{text}": counts}, {"Ip.ReasmFails": huge}),
                 InstanceSample(f"prod{text}", 1, node, 2.0 + number, 1.0, {"gc blocks lost": huge}),
-                Gap(f"node {node}", 3.0 + number, text),
+                Gap(SourceId.node(node), 3.0 + number, text),
             ]
         )
     return track

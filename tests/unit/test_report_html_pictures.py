@@ -21,6 +21,7 @@ from checks.report.time_slots import MOST_SLOTS, TimeSlots, drawn_span
 from checks.traffic.recorder import Recorder
 from checks.traffic.recording import Recording
 from checks.traffic.samples import Gap, InstanceSample, InterfaceCounts, NodeSample
+from checks.traffic.source_id import SourceId
 from checks.traffic.timeline import Timeline, Track
 from tests.fixtures.clusters import cluster
 from tests.fixtures.databases import activity, asked, counters, history, losing, own_activity, period, transfers
@@ -170,7 +171,7 @@ def test_faults_are_counted_and_interfaces_without_faults_are_named_without_a_pi
 
 def test_a_gap_is_drawn_with_its_duration_and_reason():
     events = [node_sample(second) for second in (1, 2, 3, 7, 8)]
-    track = of(*events[:3], Gap("node rac1", BEGIN + 4, "ssh was lost."), *events[3:])
+    track = of(*events[:3], Gap(SourceId.node("rac1"), BEGIN + 4, "ssh was lost."), *events[3:])
     found = pictures_of(track, cluster(2), None)
     assert found
     (figure,) = found.figures
@@ -189,7 +190,7 @@ def test_unknown_lost_blocks_are_not_drawn_as_zero():
 
 def test_a_source_without_samples_has_a_grey_row():
     lost = InstanceSample("prod1", 1, "rac1", BEGIN + 1, 1.0, {"gc blocks lost": 3})
-    never = Gap("node rac2", BEGIN + 1, "no ssh"), Gap("instance prod2", BEGIN + 1, "no grant")
+    never = Gap(SourceId.node("rac2"), BEGIN + 1, "no ssh"), Gap(SourceId.instance("prod2"), BEGIN + 1, "no grant")
     found = pictures_of(of(node_sample(1, failed=2), node_sample(2), lost, *never), cluster(2), None)
     assert found
     captions = {figure.title: {strip.name: strip.caption for strip in figure.strips} for figure in found.figures}
@@ -201,7 +202,7 @@ def test_a_source_without_samples_has_a_grey_row():
 
 
 def test_a_source_without_samples_is_not_reported_as_free_of_faults():
-    found = pictures_of(of(node_sample(1), Gap("node rac2", BEGIN + 1, "no ssh")), cluster(2), None)
+    found = pictures_of(of(node_sample(1), Gap(SourceId.node("rac2"), BEGIN + 1, "no ssh")), cluster(2), None)
     assert found
     assert "Failed reassemblies: none on rac1; not known: all of rac2." in found.sentences
     assert "Never sampled: node rac2. no ssh" in found.sentences
@@ -228,7 +229,7 @@ def test_times_are_in_the_time_zone_of_the_node():
 
 def test_nothing_sampled_makes_no_picture():
     assert pictures_of(Timeline(), cluster(2), None) is None
-    assert pictures_of(of(Gap("node rac1", BEGIN, "down")), cluster(2), None) is None
+    assert pictures_of(of(Gap(SourceId.node("rac1"), BEGIN, "down")), cluster(2), None) is None
 
 
 def test_unknown_networks_are_reported():

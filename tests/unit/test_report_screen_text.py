@@ -7,11 +7,12 @@ from datetime import timedelta, timezone
 import msgspec
 
 from checks.traffic.samples import Gap, InstanceSample, NodeSample
+from checks.traffic.source_id import SourceId
 from checks.traffic.timeline import Timeline
 from tests.fixtures.reports import black_hole, report_of
 from tui.console.app_state import FeedState
 from tui.console.export_state import stem_of
-from tui.console.live import Past
+from tui.console.past import Past
 from tui.screens.report.lines import samples_text
 from tui.text.line import plain
 from tui.widgets.header_text import header_line
@@ -26,8 +27,15 @@ SAVED = Past("saved 2026-11-20 14:02, 3 d ago", None, is_saved=True, longer=LONG
 def test_a_source_without_samples_is_not_counted_as_sampled():
     timeline = Timeline()
     timeline.add(NodeSample(f"rac{n}", NOON, 1.0) for n in (1, 2))
-    timeline.add([Gap("node rac3", NOON, "ssh asked for a password."), Gap("node rac2", NOON + 1, "rac2 hangs.")])
-    timeline.add([InstanceSample("prod1", 1, "rac1", NOON, 1.0, {}), Gap("instance prod2", NOON, "It hangs.")])
+    timeline.add(
+        [
+            Gap(SourceId.node("rac3"), NOON, "ssh asked for a password."),
+            Gap(SourceId.node("rac2"), NOON + 1, "rac2 hangs."),
+        ]
+    )
+    timeline.add(
+        [InstanceSample("prod1", 1, "rac1", NOON, 1.0, {}), Gap(SourceId.instance("prod2"), NOON, "It hangs.")]
+    )
     assert samples_text(timeline, FeedState(), EAST) == "Of 2 of 3 nodes and 1 of 2 instances, from 21:00:00 on."
     assert samples_text(timeline, FeedState(past=SAVED), EAST).endswith(", from 21:00:00 to 21:00:01.")
 

@@ -226,7 +226,9 @@ def test_the_facts_name_the_checked_nodes_networks_and_database():
 
 def test_the_headline_has_no_doubt_if_checks_only_passed_or_were_skipped():
     kind = Kind("T-SUM-002", "?")
-    report = with_findings(kind.finding(Status.PASS, "All there."), kind.finding(Status.SKIPPED, "Not asked."))
+    report = with_findings(
+        kind.finding("All there.", status=Status.PASS), kind.finding("Not asked.", status=Status.SKIPPED)
+    )
     assert headline(report).startswith("No problem was found")
 
 

@@ -10,7 +10,7 @@ from checks.model.facts import KeptMtu, NetworkService, Route
 from checks.plugins.shared.route_remedy import without_mtu
 from tests.fixtures.clusters import cluster, node, setup
 
-KEEPERS = [
+NETWORK_SERVICES = [
     (NetworkService.NETWORK_MANAGER, "ipv4.routes of NetworkManager's connection priv1"),
     (NetworkService.IFCFG, "/etc/sysconfig/network-scripts/route-eth1"),
     (NetworkService.NETWORKD, "[Route] of /etc/file"),
@@ -18,9 +18,9 @@ KEEPERS = [
 ]
 
 
-@pytest.mark.parametrize(("keeper", "place"), KEEPERS)
-def test_the_route_keeps_its_metric_and_the_step_names_its_file(keeper: NetworkService, place: str) -> None:
-    kept = KeptMtu("eth1", keeper, "/etc/file", "priv1")
+@pytest.mark.parametrize(("network_service", "place"), NETWORK_SERVICES)
+def test_the_route_keeps_its_metric_and_the_step_names_its_file(network_service: NetworkService, place: str) -> None:
+    kept = KeptMtu("eth1", network_service, "/etc/file", "priv1")
     there = msgspec.structs.replace(setup(node(1)), kept=(kept,))
     built = msgspec.structs.replace(cluster(2), setups=(there,))
     route = Route("192.168.10.0/24", "eth1", mtu=1400, source="192.168.10.1", metric=101)

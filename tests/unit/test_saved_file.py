@@ -21,6 +21,7 @@ from checks.saved import writer as writing_module
 from checks.traffic.recorder import Recorder
 from checks.traffic.recording import Recording, RecordingError
 from checks.traffic.recording_file import Row
+from checks.traffic.source_id import SourceId
 from checks.whole_files import OutputError, OutputFile
 from tests.fixtures.databases import asked
 from tests.fixtures.reports import black_hole, report_of
@@ -239,7 +240,7 @@ def test_a_file_that_was_saved_before_opens(tmp_path):
         assert opened.saved_at == "2026-11-20T14:05:00.000+01:00"
         assert {f.code for f in opened.report.findings} >= {"IC-PATH-003", "IC-GRID-001"}
         assert opened.recording is not None
-        assert "node rac2" in opened.recording.sources()
+        assert SourceId.node("rac2") in opened.recording.sources()
 
 
 @pytest.mark.parametrize(

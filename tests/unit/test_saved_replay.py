@@ -16,7 +16,7 @@ from checks.model.settings_waivers import Waiver
 from checks.run.check_discovery import BrokenPlugin, discover
 from checks.run.engine import Engine
 from checks.run.engine_findings import INTERRUPTED, PLUGIN_BROKEN
-from checks.run.events import RunFinished, RunStarted
+from checks.run.events import RunStarted
 from checks.run.gathering import Gatherer
 from checks.run.rerun import merged
 from checks.saved.saved_replay import Replay
@@ -45,8 +45,7 @@ async def live(built, settings: Settings | None = None, *, without: tuple[str, .
     engine = Engine(
         [c for c in discover() if c.id not in without], settings or Settings(), gatherers=[*map(gives, groups)]
     )
-    (finished,) = [event.report async for event in engine.events() if isinstance(event, RunFinished)]
-    return finished
+    return await engine.run()
 
 
 @pytest.mark.parametrize(
@@ -104,7 +103,7 @@ async def test_a_check_that_is_not_installed_or_loadable_keeps_its_findings():
 async def test_the_installed_version_of_a_check_judges():
     @check("interfaces", question="?", needs=("nodes",), kinds=(GOOD, BAD))
     def newer(facts):
-        yield BAD.finding(Status.FAIL, f"{facts.nodes[0].name} is not as it was.", subject="rac1")
+        yield BAD.finding(f"{facts.nodes[0].name} is not as it was.", status=Status.FAIL, subject="rac1")
 
     report = await live(cluster(2))
     here = [c for c in discover() if c.id != "interfaces"] + [newer]
@@ -119,7 +118,7 @@ async def test_the_installed_version_of_a_check_judges():
 async def test_a_check_that_now_needs_more_facts_keeps_its_findings():
     @check("interfaces", question="?", needs=("nodes", "managed"), kinds=(GOOD, BAD))
     def newer(facts):
-        yield GOOD.finding(Status.PASS, "?")
+        yield GOOD.finding("?", status=Status.PASS)
 
     report = await live(cluster(2))
     assert await replayed(report, [newer]) == report
@@ -134,7 +133,7 @@ async def test_a_report_of_a_version_without_diagnosis_gets_one():
 async def test_an_interrupted_run_stays_marked():
     whole = await live(black_hole())
     findings = [f for f in whole.findings if f.check != "df-ping"]
-    unfinished = replace(INTERRUPTED.finding(Status.UNKNOWN, "df-ping had not concluded."), check="df-ping")
+    unfinished = replace(INTERRUPTED.finding("df-ping had not concluded."), check="df-ping")
     findings = [unfinished, *findings]
     diagnosis = diagnose(whole.cluster, findings)
     report = replace(whole, interrupted=True, findings=tuple(findings), diagnosis=diagnosis)
@@ -142,7 +141,7 @@ async def test_an_interrupted_run_stays_marked():
 
 
 async def test_a_check_that_could_not_be_loaded_in_the_run_is_not_run_now():
-    broken = replace(PLUGIN_BROKEN.finding(Status.UNKNOWN, "It could not be loaded."), check="df-ping")
+    broken = replace(PLUGIN_BROKEN.finding("It could not be loaded."), check="df-ping")
     whole = await live(black_hole(), without=("df-ping",))
     findings = (broken, *whole.findings)
     report = replace(whole, findings=findings, diagnosis=diagnose(whole.cluster, findings))

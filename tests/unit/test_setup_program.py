@@ -158,11 +158,11 @@ def test_the_program_reads_the_platform_and_the_logins(setup):
 
 
 def test_the_program_reads_the_network_services_their_mtus_and_scripts(setup):
-    assert setup.keepers == (NetworkService.NETPLAN, NetworkService.NETWORK_MANAGER)
-    (unread,) = (k for k in setup.kept if k.keeper is NetworkService.NETPLAN)
+    assert setup.network_services == (NetworkService.NETPLAN, NetworkService.NETWORK_MANAGER)
+    (unread,) = (k for k in setup.kept if k.network_service is NetworkService.NETPLAN)
     assert (unread.interface, unread.file) == ("ib0", "/etc/netplan/01.yaml")
     assert "because RAC is not certified on Ubuntu: check the MTU in /etc/netplan/01.yaml by hand" in unread.mtu.reason
-    assert {k.interface: (k.mtu, k.keeper) for k in setup.kept if k is not unread} == {
+    assert {k.interface: (k.mtu, k.network_service) for k in setup.kept if k is not unread} == {
         "bond1": (9000, NetworkService.NETWORK_MANAGER),
         "eth1": (9000, NetworkService.NETWORK_MANAGER),
         "wlan0": (1500, NetworkService.IFCFG_NETWORK_MANAGER),

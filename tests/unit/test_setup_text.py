@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from checks.model.facts import LldpNeighbour, NetworkService, NodeSetup, Unknown
@@ -238,7 +238,7 @@ def test_no_answer_of_lldpd_differs_from_no_neighbour(answer, reason):
 
 
 @pytest.mark.parametrize(
-    ("text", "keepers"),
+    ("text", "network_services"),
     [
         ("active\ninactive\ninactive\ninactive", (NetworkService.NETWORK_MANAGER,)),
         (
@@ -253,8 +253,8 @@ def test_no_answer_of_lldpd_differs_from_no_neighbour(answer, reason):
         ("", ()),
     ],
 )
-def test_the_running_network_services_are_read(text, keepers):
-    assert parse_network_services(text) == keepers
+def test_the_running_network_services_are_read(text, network_services):
+    assert parse_network_services(text) == network_services
 
 
 def test_only_files_of_a_running_network_service_count():
@@ -266,7 +266,7 @@ def test_only_files_of_a_running_network_service_count():
     assert setup(units="inactive\nactive\ninactive\ninactive", **files).kept_mtu("eth1").mtu == 9000
     assert setup(units="inactive\ninactive\nactive\ninactive", **files).kept_mtu("eth1").mtu == 8000
     assert (
-        setup(units="active\ninactive\ninactive\ninactive", **files).kept_mtu("eth1").keeper
+        setup(units="active\ninactive\ninactive\ninactive", **files).kept_mtu("eth1").network_service
         is NetworkService.IFCFG_NETWORK_MANAGER
     )
     assert setup(units="", **files).kept_mtu("eth1").mtu is not None
@@ -340,7 +340,6 @@ texts = st.lists(line | st.text(max_size=12), max_size=8).map("\n".join)
         }
     )
 )
-@settings(max_examples=60, deadline=None)
 def test_any_answer_of_a_node_is_parsed(answers):
     assert isinstance(parse_setup("rac1", answers), NodeSetup)
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from checks.model.sanitize import sanitize
-from checks.model.shell_command import Language, Placeholder, ShellCommand, shell, sql, switch
+from checks.model.shell_command import Language, Placeholder, ShellCommand, for_each, shell, sql, switch
 
 
 @given(st.text(min_size=1))
@@ -28,7 +28,7 @@ def test_over_ssh_a_value_is_one_word_at_the_other_end(value):
 
 
 @pytest.mark.parametrize(
-    "value", ["eth1", "ethernet 1/1", "x'; DROP TABLE t; --", "x\nreload", "-f", "Eth1/1", "10.0.0.1"]
+    "value", ["eth1", "ethernet 1/1x", "x'; DROP TABLE t; --", "x\nreload", "-f", "Eth1/1", "10.0.0.1"]
 )
 def test_sql_and_switches_take_plain_values_only(value):
     plain = value in ("eth1", "Eth1/1", "10.0.0.1")
@@ -45,3 +45,20 @@ def test_what_racwire_wrote_itself_stands_as_it_is():
     )
     assert shell("rm -- {file}", file="-rf") == "rm -- -rf"
     assert shell("ip rule del {rule}", rule="a") == "ip rule del a"
+
+
+def test_several_words_stay_words():
+    route = ("10.0.0.0/8", "dev", "eth0;reboot", "-6", "a\nb")
+    assert shell("ip route del {route}", route=route) == "ip route del 10.0.0.0/8 dev 'eth0;reboot' ROUTE ROUTE"
+    lines = for_each("ethtool {nic}", "ethtool -S {nic}", nic=("eth1", "eth 2", "eth1"))
+    assert lines == ("ethtool eth1", "ethtool -S eth1", "ethtool 'eth 2'", "ethtool -S 'eth 2'")
+
+
+def test_values_that_a_language_takes_stand_as_they_are():
+    assert shell("racwire grants --user {user}", user="C##RACWIRE") == "racwire grants --user C##RACWIRE"
+    assert shell("ls {file}", file="#x") == "ls '#x'"
+    assert sql("ALTER USER {user};", user='"Rac Wire"') == 'ALTER USER "Rac Wire";'
+    assert sql("ALTER USER {user};", user='"a";x"') == "ALTER USER USER;"
+    assert sql("SELECT {what} FROM dual;", what="a--b") == "SELECT WHAT FROM dual;"
+    assert switch("show interface {port}", port="Ethernet 1/1") == "show interface Ethernet 1/1"
+    assert switch("show interface {port}", port="Ethernet 1/1 no shutdown") == "show interface PORT"

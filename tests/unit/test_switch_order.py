@@ -7,6 +7,7 @@ import pytest
 
 from checks.change.plan.change_plan import Plan
 from checks.model.facts import Bond, Cluster, HostSetup, LldpNeighbour
+from checks.model.own_command import written
 from checks.model.settings import Settings
 from tests.fixtures.change_plans import infiniband, plan_for, stacked, to_change, with_setup
 
@@ -64,15 +65,18 @@ def test_switches_are_changed_after_the_stop_where_a_pair_can_suspend_ports(
 ):
     plan = plan_for(built, switches=more.pop("switches", ()), stated=more)
     assert is_after_stop(plan) is after_stop
-    assert why in plan.step("switch").what
-    assert ("Clusterware is already down at this step" in plan.step("switch").what) is after_stop
-    assert any("The switches are changed while Clusterware is down." in remark for remark in plan.remarks) is after_stop
+    assert why in written(plan.step("switch").what)
+    assert ("Clusterware is already down at this step" in written(plan.step("switch").what)) is after_stop
+    assert (
+        any("The switches are changed while Clusterware is down." in remark for remark in map(written, plan.remarks))
+        is after_stop
+    )
 
 
 def test_a_kind_whose_pair_compares_nothing_is_changed_first():
     plan = plan_for(bonded(), switches=("catalyst-9000",))
     assert not is_after_stop(plan)
-    assert "A pair or stack of Cisco Catalyst" in plan.step("switch").what
+    assert "A pair or stack of Cisco Catalyst" in written(plan.step("switch").what)
 
 
 def test_a_switch_of_a_kind_that_is_not_known_leaves_the_pair_unknown():
@@ -80,25 +84,27 @@ def test_a_switch_of_a_kind_that_is_not_known_leaves_the_pair_unknown():
         bonded(TWO), "rac2", lldp=(LldpNeighbour("p0", "sw1", "Foo OS"), LldpNeighbour("p1", "sw2", N9K))
     )
     plan = plan_for(built, settings=Settings())
-    assert "It is not known whether" in plan.step("switch").what
+    assert "It is not known whether" in written(plan.step("switch").what)
 
 
 def test_an_unknown_pair_is_said_and_asked_and_a_stated_pair_is_recorded():
     asks = "`racwire change new --switch-pair no` puts the switches before the outage."
-    assert any(remark.endswith(asks) for remark in plan_for(bonded()).remarks)
-    assert not any(asks in remark for remark in plan_for(bonded(TWO)).remarks)
+    assert any(remark.endswith(asks) for remark in map(written, plan_for(bonded()).remarks))
+    assert not any(asks in remark for remark in map(written, plan_for(bonded(TWO)).remarks))
     assert plan_for(bonded(), stated={"pair": "no"}).switch_pair == "no"
     pair, *_ = plan_for(bonded()).step("switch").commands
-    assert pair.where.startswith("On both switches of a pair (vPC), before the change (Cisco Nexus 9000")
+    assert pair.heading.startswith("On both switches of a pair (vPC), before the change (Cisco Nexus 9000")
     assert "show vpc consistency-parameters interface port-channel NUMBER" in pair.lines
     assert pair.optional
 
 
 def test_a_kind_that_carries_less_than_the_target_is_a_remark():
     plan = plan_for(to_change(), 9216, switches=("juniper",))
-    (remark,) = (remark for remark in plan.remarks if remark.startswith("Juniper EX/QFX: "))
+    (remark,) = (remark for remark in map(written, plan.remarks) if remark.startswith("Juniper EX/QFX: "))
     assert "it carries packets of 9202 bytes. This is less than the 9216 bytes of the plan" in remark
-    assert not any("less than" in remark for remark in plan_for(to_change(), 9000, switches=("juniper",)).remarks)
+    assert not any(
+        "less than" in remark for remark in map(written, plan_for(to_change(), 9000, switches=("juniper",)).remarks)
+    )
 
 
 def test_a_guest_does_not_see_the_uplinks_of_its_host_so_the_pair_is_not_known():
@@ -107,7 +113,7 @@ def test_a_guest_does_not_see_the_uplinks_of_its_host_so_the_pair_is_not_known()
         built = with_setup(built, node, host=HostSetup(is_virtual=True, product="Nutanix AHV"))
     plan = plan_for(built)
     assert is_after_stop(plan)
-    assert "the uplinks of the host of rac1" in plan.step("switch").what
+    assert "the uplinks of the host of rac1" in written(plan.step("switch").what)
     assert not is_after_stop(plan_for(built, stated={"pair": "no"}))
 
 
@@ -117,10 +123,10 @@ def test_lowering_the_mtu_changes_no_switch_and_no_hypervisor():
         built = with_setup(built, node, host=HostSetup(is_virtual=True, product="Nutanix AHV"))
     plan = plan_for(built, 1500)
     assert not {"switch", "hypervisor"} & {step.id for step in plan.steps}
-    assert not any("changed while Clusterware is down" in remark for remark in plan.remarks)
+    assert not any("changed while Clusterware is down" in remark for remark in map(written, plan.remarks))
 
 
 def test_the_fabric_of_infiniband_keeps_its_own_step():
     plan = plan_for(to_change([infiniband(1), infiniband(2)]), 4092)
-    assert "partition carries IPoIB packets" in plan.step("switch").what
+    assert "partition carries IPoIB packets" in written(plan.step("switch").what)
     assert not is_after_stop(plan)

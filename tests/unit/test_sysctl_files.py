@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from checks.model.facts import SysctlFiles, SysctlLine, TunedProfile, UdpSocket, Unknown
-from checks.rules.kept_sysctls import line_that_sets, spelled, tuned_line_against
+from checks.rules.sysctls_at_boot import line_that_sets, spelled, tuned_line_against
 from checks.sources.nodes.sections import Section
 from checks.sources.nodes.sysctl_files import parse_line, parse_sysctl_files, parse_udp_sockets
 from checks.sources.sh_text import FILE_MARK, MARK, MASKED, UNREADABLE

@@ -17,6 +17,7 @@ from checks.sources.database.secret import Secret
 from checks.traffic.instances import sample_instances
 from checks.traffic.instances_pacer import InstancesPacer
 from checks.traffic.samples import Gap, InstanceSample
+from checks.traffic.source_id import DATABASE
 from tests.fixtures.databases import database
 from tests.fixtures.instance_states import StraightIn, instances, practice
 from tests.fixtures.oracle import PASSWORD, Witness, serve, settings
@@ -65,7 +66,7 @@ async def test_a_refused_login_is_reported_and_never_retried(code, monkeypatch):
     events, ended = await events_of(connections, lambda event: False)
     assert ended
     assert len(attempts) == 1
-    assert {gap.source for gap in events} == {"database", "instance prod1", "instance prod2", "pairs"}
+    assert {str(gap.source) for gap in events} == {"database", "instance prod1", "instance prod2", "pairs"}
     assert "racwire does not try again, so that the account is not locked" in events[0].reason
 
 
@@ -103,7 +104,7 @@ async def test_login_errors_unrelated_to_the_password_are_retried(monkeypatch):
     databases = Failing(failures, straight)
     events, ended = await events_of(databases, lambda event: isinstance(event, InstanceSample))
     assert not ended
-    assert [gap.reason for gap in events if gap.source == "database"] == [
+    assert [gap.reason for gap in events if gap.source == DATABASE] == [
         "It is in restricted session.",
         "No listener answers.",
     ]
@@ -123,7 +124,7 @@ async def test_a_connection_lost_during_a_sample_is_reopened(monkeypatch):
     straight.before["sysstat"] = once
     databases = Failing([], straight)
     events, _ = await events_of(databases, lambda event: isinstance(event, InstanceSample))
-    assert events[0] == Gap("database", events[0].at, "The connection was lost.")
+    assert events[0] == Gap(DATABASE, events[0].at, "The connection was lost.")
     assert databases.forgotten == ["traffic"]
     assert isinstance(events[-1], InstanceSample)
 
@@ -144,7 +145,7 @@ async def test_if_the_connected_instance_hangs_only_that_one_is_named(monkeypatc
 
     straight.before |= {"sysstat": hang, "sysstat (this instance)": once}
     events, _ = await events_of(Failing([], straight), lambda event: isinstance(event, InstanceSample))
-    gaps = {gap.source: gap.reason for gap in events[:4]}
+    gaps = {str(gap.source): gap.reason for gap in events[:4]}
     assert gaps["instance prod1"] == gaps["database"]
     assert gaps["database"].startswith("prod1, to which racwire was connected, did not answer in time: it hangs")
     assert (
@@ -171,7 +172,7 @@ async def test_a_limit_of_another_instance_does_not_count_for_the_one_that_is_co
     connections = Failing([], StraightIn(practice(instances(2))))
     events, _ = await events_of(connections, lambda event: isinstance(event, InstanceSample), facts=found)
     assert {e.instance for e in events if isinstance(e, InstanceSample)} <= sampled
-    gaps = {event.source for event in events if isinstance(event, Gap)}
+    gaps = {str(event.source) for event in events if isinstance(event, Gap)}
     assert ("instance prod2" in gaps) == (value != "0")
 
 
@@ -185,7 +186,7 @@ async def test_a_service_that_no_listener_serves_is_reported_with_the_served_one
 
     databases = Failing([refused] * 2, StraightIn(practice(instances(2))))
     events, _ = await events_of(databases, lambda event: isinstance(event, InstanceSample), explain=explain)
-    gaps = {event.source: event.reason for event in events if isinstance(event, Gap)}
+    gaps = {str(event.source): event.reason for event in events if isinstance(event, Gap)}
     assert set(gaps.values()) == {"The listener does not serve prod. It serves prod.example.com."}
     assert set(gaps) == {"database", "instance prod1", "instance prod2", "pairs"}
     assert explained == [12514], "the listener was queried at each attempt"

@@ -17,6 +17,7 @@ from checks.traffic import peer_stream, this_node
 from checks.traffic.feed import Feed
 from checks.traffic.links import LinkBook
 from checks.traffic.samples import Gap, Links, NodeSample
+from checks.traffic.source_id import DATABASE, PAIRS, SourceId
 from tests.fixtures.clusters import cluster, clusterware, node
 from tests.support.programs import LOGGED_IN
 
@@ -98,7 +99,7 @@ async def test_this_node_is_sampled_and_described_before_the_cluster_is_known(st
     name = feed._session.local_node
     events = await until(feed, lambda event: isinstance(event, Links))
     assert [link.name for link in events[-1].links].count("lo") == 1
-    assert {event.source for event in events} == {f"node {name}"}
+    assert {event.source for event in events} == {SourceId.node(name)}
 
 
 async def test_samples_are_at_multiples_of_the_interval_on_a_monotonic_clock(start):
@@ -118,7 +119,7 @@ async def test_clusterware_may_know_this_node_by_another_name(start):
     feed = start()
     feed.follow(facts(node(1)))
     events = await until(feed, sample_of(HERE))
-    assert {event.source for event in events} == {"node rac1"}
+    assert {event.source for event in events} == {SourceId.node("rac1")}
 
 
 # --- links ------------------------------------------------------------------------------------------------------------
@@ -172,7 +173,7 @@ async def test_a_peer_that_could_not_be_read_is_a_gap_before_it_is_tried_again(s
     peers("exec sleep 60")
     feed = start()
     feed.follow(facts(node(1), UnreadNode("rac2", "Its profile waits.")))
-    assert (await until(feed, gap_of("node rac2")))[-1].reason == "Its profile waits."
+    assert (await until(feed, gap_of(SourceId.node("rac2"))))[-1].reason == "Its profile waits."
 
 
 async def test_a_pending_peer_is_sampled_at_once_and_is_a_gap_only_while_it_is_silent(
@@ -186,9 +187,9 @@ async def test_a_pending_peer_is_sampled_at_once_and_is_a_gap_only_while_it_is_s
     events = await until(feed, sample_of("rac2"))
     monkeypatch.setattr(peer_stream, "_SILENCE_S", 0.2)
     feed.follow(facts(node(1), node(2), UnreadNode("rac3", "", is_pending=True)))
-    events += await until(feed, gap_of("node rac3"))
+    events += await until(feed, gap_of(SourceId.node("rac3")))
     assert events[-1].reason == ("rac3 has not answered yet: racwire waits for the ssh login and the first counters.")
-    assert not [event for event in events if gap_of("node rac2")(event)]
+    assert not [event for event in events if gap_of(SourceId.node("rac2"))(event)]
     (tmp_path / "answers").write_text("now\n")
     await until(feed, sample_of("rac3"))
 
@@ -201,7 +202,7 @@ async def test_a_peer_that_fails_again_keeps_the_reason_of_its_failure(start, pe
     events = []
     for _ in range(12):
         events += await until(feed, sample_of("rac1"))
-    reasons = [event.reason for event in events if gap_of("node rac2")(event)]
+    reasons = [event.reason for event in events if gap_of(SourceId.node("rac2"))(event)]
     assert len([reason for reason in reasons if "not answered yet" in reason]) == 1
     assert "not answered yet" not in reasons[-1]
 
@@ -212,7 +213,7 @@ async def test_a_peer_with_two_names_is_reported_and_sampled_once(start, peers, 
     feed = start()
     feed.follow(facts(node(1), UnreadNode("rac2", "it was down then"), UnreadNode("scan", "it was down then")))
     events = await until(feed, lambda event: isinstance(event, Gap) and "another name" in event.reason)
-    second = events[-1].source.removeprefix("node ")
+    second = events[-1].source.name
     (first,) = {"rac2", "scan"} - {second}
     assert events[-1].reason.startswith(f"{second} is another name of {first}")
     for _ in range(3):
@@ -225,12 +226,12 @@ async def test_a_peer_that_refuses_or_dies_is_reported_and_retried(start, peers,
     peers(f"[ -e {tmp_path}/asked ] || {{ : > {tmp_path}/asked; echo '{refusal}' >&2; exit 255; }}\n{LOGGED_IN}")
     feed = start()
     feed.follow(facts(node(1), node(2)))
-    events = await until(feed, gap_of("node rac2"))
+    events = await until(feed, gap_of(SourceId.node("rac2")))
     assert events[-1].reason.startswith("rac2 refused the ssh connection")
     await until(feed, sample_of("rac2"))
     shell = await feed._session.shell("rac2")
     shell._process.write(b"exit 3\n")
-    events = await until(feed, gap_of("node rac2"))
+    events = await until(feed, gap_of(SourceId.node("rac2")))
     assert events[-1].reason == (
         "The connection to rac2 was lost (its shell ended with status 3); racwire connects again by itself."
     )
@@ -253,7 +254,7 @@ async def test_a_peer_that_hangs_is_a_gap_after_its_timeout_and_does_not_delay_o
     peers(f"[ $1 = rac2 ] && PATH={tmp_path}/hanging:$PATH; {LOGGED_IN}")
     feed = start()
     feed.follow(facts(node(1), node(2), node(3)))
-    events = await until(feed, gap_of("node rac2"))
+    events = await until(feed, gap_of(SourceId.node("rac2")))
     assert events[-1].reason == (
         "rac2 did not answer within 0.5 s, and racwire closed the connection: the node may hang. Try `ssh rac2 date`."
     )
@@ -265,10 +266,10 @@ async def test_a_peer_with_an_unexpected_answer_is_a_gap_reported_once(start, pe
     peers()
     feed = start()
     feed.follow(facts(node(1), node(2)))
-    events = await until(feed, gap_of("node rac2"))
+    events = await until(feed, gap_of(SourceId.node("rac2")))
     for _ in range(3):
         events += await until(feed, sample_of("rac1"))
-    gaps = [event for event in events if gap_of("node rac2")(event)]
+    gaps = [event for event in events if gap_of(SourceId.node("rac2"))(event)]
     assert [gap.reason for gap in gaps] == [
         "The counters of rac2 could not be read: /proc/net/dev of the peer could not be parsed."
     ]
@@ -302,14 +303,14 @@ async def test_following_again_adds_new_sources_and_keeps_the_others(start, peer
     before = dict(feed._tasks)
     feed.follow(facts(node(1), node(3), database=NotAsked("none is set")))
     assert {name: feed._tasks[name] for name in before} == before
-    assert set(feed._tasks) - set(before) == {"node rac3"}
+    assert set(feed._tasks) - set(before) == {SourceId.node("rac3")}
 
 
 async def test_an_unavailable_database_is_a_gap_and_an_unrequested_one_is_not(start):
     settings = Settings(database=DatabaseSettings(connect="nowhere:1521/prod"), traffic=SETTINGS.traffic)
     feed = start(settings)
     feed.follow(facts(node(1), database=Unknown("No listener answers.")))
-    events = await until(feed, gap_of("database"))
+    events = await until(feed, gap_of(DATABASE))
     assert events[-1].reason == "No listener answers."
     feed = start(settings)
     feed.follow(facts(node(1)))
@@ -354,7 +355,7 @@ async def test_the_queue_of_events_without_a_reader_is_limited(start, monkeypatc
     monkeypatch.setattr(feed_module, "_WAITING_EVENTS", 5)
     feed = start()
     for at in range(50):
-        feed._emit(Gap("pairs", at, f"reason {at}"))
+        feed._emit(Gap(PAIRS, at, f"reason {at}"))
     assert [event.at for event in feed._waiting] == [45, 46, 47, 48, 49]
 
 

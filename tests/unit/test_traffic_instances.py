@@ -22,6 +22,7 @@ from checks.traffic.all_instances import AllInstances
 from checks.traffic.instances import InstanceSampler, Names
 from checks.traffic.rates import instance_rates
 from checks.traffic.samples import Gap, InstanceSample, PairsSample
+from checks.traffic.source_id import PAIRS
 from racwire_lab.database.live import Ping
 from tests.fixtures.databases import database
 from tests.fixtures.instance_states import StraightIn, instances, practice
@@ -49,7 +50,7 @@ class Sampling:
         """Return the events of one more round, by source."""
         self.events.clear()
         await self.sampler.take()
-        return {event.source: event for event in self.events}
+        return {str(event.source): event for event in self.events}
 
     async def take_pairs(self):
         self.events.clear()
@@ -350,7 +351,7 @@ async def test_an_unreadable_view_of_pairs_is_named_with_the_other():
     assert "GRANT SELECT" in sample.unread["GV$INSTANCE_CACHE_TRANSFER"]
     (gap,) = await Sampling(granted=["SYS.GV_$SYSSTAT"]).take_pairs()
     assert isinstance(gap, Gap)
-    assert gap.source == "pairs"
+    assert gap.source == PAIRS
 
 
 def test_pairs_are_queried_at_the_tick_nearest_to_their_own_interval(monkeypatch):

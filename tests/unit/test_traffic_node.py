@@ -12,6 +12,7 @@ from checks.traffic.node_text import CpuTicks, NodeReading, parse_files, parse_p
 from checks.traffic.pace import Backoff, tick_after
 from checks.traffic.peer_stream import PeerClock
 from checks.traffic.samples import KERNEL_COUNTERS, Gap, InterfaceCounts, NodeSample
+from checks.traffic.source_id import SourceId
 from checks.traffic.this_node import KernelFiles
 
 HEAD = (
@@ -128,7 +129,7 @@ def test_unreadable_files_omit_their_part_and_without_interfaces_there_is_a_gap(
     counter = NodeCounter()
     gap = counter.sample("rac1", parse_files("", snmp(), SOFTNET, STAT, LOAD), 1.0, 50.0)
     assert isinstance(gap, Gap)
-    assert gap.source == "node rac1"
+    assert gap.source == SourceId.node("rac1")
     assert counter.sample("rac1", reading(), 2.0, 51.0) is None, "a time that nothing is known of was sampled"
 
 

@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from checks.traffic.samples import Event, Gap, LatencySample
+from checks.traffic.source_id import ALL_PINGS, SourceId
 from checks.traffic.timeline import Timeline
 from tests.tui.traffic_samples import BEGIN, cluster_events, links, node_sample, surroundings
 from tests.unit.test_traffic_text import page, roles, row
@@ -80,7 +81,7 @@ def test_time_without_samples_is_a_gap_however_long_the_samples_are() -> None:
 
 
 def test_an_earlier_view_shows_no_later_event() -> None:
-    later: list[Event] = [*slow_then_quick(), Gap("node rac1", BEGIN + 41, "The node went away.")]
+    later: list[Event] = [*slow_then_quick(), Gap(SourceId.node("rac1"), BEGIN + 41, "The node went away.")]
     shown = as_it_was(later, BEGIN + 40)
     assert "went away" not in plain(shown.lines)
     assert "?" not in row(shown, "eth1")
@@ -116,7 +117,7 @@ def test_the_pings_of_a_network_show_the_worst_path_and_the_losses_of_all() -> N
 
 
 def test_pings_that_could_not_be_sent_have_a_reason_and_are_not_0() -> None:
-    why = Gap("latency", BEGIN + 2, "This user may open no ICMP socket.")
+    why = Gap(ALL_PINGS, BEGIN + 2, "This user may open no ICMP socket.")
     events = [*cluster_events(2, 1), pinged("rac2", 8328, 420.0), *cluster_events(20, 1), why]
     shown = page(sorted(events, key=lambda event: event.at))
     assert "This user may open no ICMP socket." in row(shown, "ping eth1")

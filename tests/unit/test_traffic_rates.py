@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from checks.rules import cache_fusion
 from checks.traffic.rates import bits_per_second, instance_rates, interface_rates, kernel_rates
 from checks.traffic.samples import CpuTime, InstanceSample, InterfaceCounts, Link, NodeSample
+from checks.traffic.source_id import SourceId
 from checks.traffic.timeline import Timeline
 from tui.screens.traffic.peaks import Peaks
 
@@ -60,7 +61,7 @@ def test_peaks_are_found_in_any_samples(count: int, seconds: float) -> None:
         ]
     )
     peaks.take(timeline)
-    assert peaks.of("node rac1", "eth1 in") == bits_per_second(count, seconds)
+    assert peaks.of(SourceId.node("rac1"), "eth1 in") == bits_per_second(count, seconds)
 
 
 @pytest.mark.parametrize("seconds", [0.0, -1.0, 1e-300, float("nan"), float("inf")])

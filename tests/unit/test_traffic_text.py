@@ -9,10 +9,11 @@ from collections.abc import Sequence
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from checks.traffic.samples import Event, Gap, InterfaceCounts, NodeSample
+from checks.traffic.source_id import DATABASE, SourceId
 from checks.traffic.timeline import Timeline
 from tests.tui.traffic_samples import (
     BEGIN,
@@ -168,7 +169,7 @@ def test_a_missing_counter_is_a_question_mark() -> None:
 
 
 def test_an_unreadable_node_has_its_reason_and_a_gap_in_the_graph() -> None:
-    events = [*cluster_events(10, 2), Gap("node rac2", BEGIN + 11, "ssh asked for a password.")]
+    events = [*cluster_events(10, 2), Gap(SourceId.node("rac2"), BEGIN + 11, "ssh asked for a password.")]
     shown = page(events, view=TrafficView(node="rac2"))
     assert "rac2: ssh asked for a password." in plain(shown.lines)
     assert "?" in row(shown, "eth1")
@@ -188,12 +189,12 @@ def test_a_missed_sample_is_a_gap_in_the_graph() -> None:
 
 
 def test_a_source_without_new_samples_shows_since_when() -> None:
-    events = [e for e in cluster_events(20, 2) if not (e.source == "instance prod1" and e.at > BEGIN + 10)]
+    events = [e for e in cluster_events(20, 2) if not (e.source == SourceId.instance("prod1") and e.at > BEGIN + 10)]
     assert "no sample for" in row(page(events), "prod1")
 
 
 def test_an_unavailable_database_replaces_its_instances() -> None:
-    shown = page([*cluster_events(5, 1), Gap("database", BEGIN + 6, "The listener does not answer.")])
+    shown = page([*cluster_events(5, 1), Gap(DATABASE, BEGIN + 6, "The listener does not answer.")])
     assert "The listener does not answer." in row(shown, "prod1")
 
 
@@ -219,7 +220,9 @@ def test_all_nodes_have_a_line_each_and_sixteen_fit_the_smallest_screen() -> Non
 
 
 def test_an_unreachable_node_has_its_reason_in_the_table() -> None:
-    shown = page([*cluster_events(5, 3), Gap("node rac3", BEGIN + 6, "rac3 is away.")], view=TrafficView("nodes"))
+    shown = page(
+        [*cluster_events(5, 3), Gap(SourceId.node("rac3"), BEGIN + 6, "rac3 is away.")], view=TrafficView("nodes")
+    )
     assert row(shown, "rac3").endswith("rac3 is away.")
 
 
@@ -247,11 +250,13 @@ ANY_SAMPLE = st.builds(
     load=st.one_of(st.none(), st.floats()),
 )
 ANY_GAP = st.builds(
-    Gap, st.sampled_from(["node rac1", "instance 漢", "database"]), st.floats(BEGIN, BEGIN + 30), st.text()
+    Gap,
+    st.sampled_from([SourceId.node("rac1"), SourceId.instance("漢"), DATABASE]),
+    st.floats(BEGIN, BEGIN + 30),
+    st.text(),
 )
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.one_of(ANY_SAMPLE, ANY_GAP), max_size=6),
     st.integers(20, 200),
@@ -293,13 +298,13 @@ def test_a_peak_stays_after_its_sample_is_discarded() -> None:
     for second in range(1, 20):
         timeline.add([node_sample("rac1", BEGIN + second, noise)])
         peaks.take(timeline)
-    assert peaks.of("node rac1", "IP") == 500
+    assert peaks.of(SourceId.node("rac1"), "IP") == 500
     assert peaks.since == BEGIN
     peaks.reset(BEGIN + 20)
-    assert peaks.of("node rac1", "IP") is None
+    assert peaks.of(SourceId.node("rac1"), "IP") is None
     timeline.add([node_sample("rac1", BEGIN + 21, noise)])
     peaks.take(timeline)
-    assert peaks.of("node rac1", "IP") == 0
+    assert peaks.of(SourceId.node("rac1"), "IP") == 0
 
 
 def test_of_several_samples_in_one_point_the_worst_is_shown() -> None:
@@ -332,7 +337,6 @@ def test_an_upper_bound_of_a_time_is_never_rounded_down(bound: float) -> None:
     assert float(text.split()[0][1:]) >= bound * (1 - 1e-6)
 
 
-@settings(deadline=None, max_examples=30)
 @given(st.integers(0, 3), st.lists(st.sampled_from([0.0, 1.0, 1.0, 1.0, 2.0, 7.0]), max_size=12))
 def test_cached_drawing_data_does_not_change_the_page(seed: int, pauses: list[float]) -> None:
     noise = random.Random(seed)

@@ -4,6 +4,7 @@ import pytest
 
 from checks.traffic.rates import instance_rates, interface_rates, kernel_rates
 from checks.traffic.samples import CpuTime, Gap, InstanceSample, InterfaceCounts, Link, Links, NodeSample, overlap_s
+from checks.traffic.source_id import SourceId
 from checks.traffic.timeline import Timeline
 
 
@@ -14,10 +15,10 @@ def sample(at, node="rac1", seconds=1.0):
 def test_old_samples_are_discarded_and_gaps_are_listed_with_samples():
     timeline = Timeline(kept=3)
     assert timeline.span() is None
-    timeline.add([sample(1), sample(2), Gap("node rac1", 3, "it hangs"), sample(4), sample(9, "rac2")])
-    assert timeline.sources() == ("node rac1", "node rac2")
-    assert [event.at for event in timeline.window("node rac1", 0, 10)] == [2, 3, 4]
-    assert [event.at for event in timeline.window("node rac1", 2, 3)] == [3]
+    timeline.add([sample(1), sample(2), Gap(SourceId.node("rac1"), 3, "it hangs"), sample(4), sample(9, "rac2")])
+    assert timeline.sources() == (SourceId.node("rac1"), SourceId.node("rac2"))
+    assert [event.at for event in timeline.window(SourceId.node("rac1"), 0, 10)] == [2, 3, 4]
+    assert [event.at for event in timeline.window(SourceId.node("rac1"), 2, 3)] == [3]
     assert timeline.span() == (2, 9)
 
 
@@ -32,10 +33,10 @@ def test_links_are_those_valid_at_the_time():
 
 def test_the_newest_event_of_a_source_is_its_last_sample_or_gap():
     timeline = Timeline(kept=2)
-    timeline.add([sample(1), sample(2), Links("rac2", 3, ()), Gap("node rac1", 4, "it hangs")])
-    assert timeline.newest("node rac1") == Gap("node rac1", 4, "it hangs")
-    assert timeline.newest("node rac2") is None
-    assert timeline.newest("node rac3") is None
+    timeline.add([sample(1), sample(2), Links("rac2", 3, ()), Gap(SourceId.node("rac1"), 4, "it hangs")])
+    assert timeline.newest(SourceId.node("rac1")) == Gap(SourceId.node("rac1"), 4, "it hangs")
+    assert timeline.newest(SourceId.node("rac2")) is None
+    assert timeline.newest(SourceId.node("rac3")) is None
 
 
 @pytest.mark.parametrize(

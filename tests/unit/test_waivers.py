@@ -199,17 +199,14 @@ def report_with(*waivers: Waiver, found: Status = Status.FAIL) -> Report:
 
     @check("lossy", question="?", needs=(), kinds=(LOSS,))
     def lossy(_cluster):
-        yield LOSS.finding(found, "Packets get lost.", subject="eth2", nodes=["rac1"], extent=(0.25, "% lost"))
+        yield LOSS.finding("Packets get lost.", status=found, subject="eth2", nodes=["rac1"], extent=(0.25, "% lost"))
 
     @check("fine", question="?", needs=(), kinds=(FINE,))
     def fine(_cluster):
-        yield FINE.finding(Status.PASS, "All well.")
+        yield FINE.finding("All well.", status=Status.PASS)
 
     async def run():
-        engine = Engine([lossy, fine], Settings(waivers=waivers))
-        async for _ in engine.events():
-            pass
-        return engine.report()
+        return await Engine([lossy, fine], Settings(waivers=waivers)).run()
 
     return asyncio.run(run())
 

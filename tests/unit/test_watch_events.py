@@ -12,6 +12,7 @@ from checks.model.exit_codes import ExitCode
 from checks.model.finding import Status
 from checks.traffic.recorder import Recorder
 from checks.traffic.samples import Gap, InstanceSample, NodeSample
+from checks.traffic.source_id import SourceId
 from tests.unit.events_support import facts, loses, run, seen, with_counts
 from tests.unit.record_command_support import racwire
 from tests.unit.recording_support import header
@@ -30,7 +31,7 @@ def losing(at, item):
 
 
 def unread(at, item):
-    return Gap("node rac3", item.at, "ssh refused") if item.source == "node rac3" else item
+    return Gap(SourceId.node("rac3"), item.at, "ssh refused") if item.source == SourceId.node("rac3") else item
 
 
 def dropping(at, item):

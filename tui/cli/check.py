@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from tui.cli.document import Document, chosen_output
 from tui.cli.options import (
     add_check_options,
+    add_document_options,
     add_evidence_options,
-    add_output_options,
     add_quiet_option,
     add_selection_options,
 )
@@ -40,9 +40,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.epilog = _EPILOG
     add_selection_options(parser)
     output = parser.add_argument_group("output")
-    output.add_argument("--format", choices=("text", "json"), default="text", help="format (default text)")
     output.add_argument("--full", action="store_true", help="print every finding whole, and each check that passed")
-    add_output_options(output)
+    add_document_options(output)
     add_quiet_option(output)
     add_evidence_options(parser)
     add_check_options(parser)

@@ -9,7 +9,7 @@ from pathlib import Path
 from tui.cli.document import chosen_output, output_file
 from tui.cli.durations import seconds_of
 from tui.cli.errors import UsageError
-from tui.cli.options import add_output_options
+from tui.cli.options import add_document_options
 
 _EPILOG = """\
 BEFORE and AFTER are two recordings, two results of one kind of racwire
@@ -64,9 +64,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     runs.add_argument("--stretch", metavar="TIME", help="length of the stretches (default: racwire chooses)")
     output = parser.add_argument_group("output")
     output.add_argument("--all", action="store_true", dest="every", help="every metric of every node, also those at 0")
-    output.add_argument("--format", choices=("text", "json"), default="text", help="format (default text)")
     output.add_argument("--svg", metavar="FILE", help="also draw the comparison as an SVG file")
-    add_output_options(output)
+    add_document_options(output)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -93,7 +92,7 @@ def _file_of(name: str | None) -> str | None:
     """Return the file that a name stands for: itself, or a kept result of `racwire measure`. Raises UsageError."""
     if name is None or Path(name).exists():
         return name
-    from checks.run.kept_measurements import KINDS, MeasurementFileError, result_path
+    from checks.run.stored_measurements import KINDS, MeasurementFileError, result_path
 
     try:
         return str(result_path(name))

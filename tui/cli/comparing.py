@@ -14,7 +14,7 @@ from checks.model.exit_codes import ExitCode
 from checks.model.measurement import Measurement
 from checks.model.sound_measurement import sound
 from checks.report.compare_pictures import picture_of
-from checks.run.kept_measurements import age_of
+from checks.run.stored_measurements import age_of
 from checks.traffic.compare.comparison import Comparison, ComparisonVerdict, to_json
 from checks.traffic.compare.comparison_verdict import Runs, compare
 from checks.traffic.compare.recorded_run import runs_of

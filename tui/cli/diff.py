@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tui.cli.document import Document, chosen_output
 from tui.cli.errors import UsageError
-from tui.cli.options import add_output_options
+from tui.cli.options import add_document_options
 from tui.cli.streams import exit_past_hung_threads
 
 if TYPE_CHECKING:
@@ -33,8 +33,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     files.add_argument("before", metavar="A", help="the earlier saved file or JSON report")
     files.add_argument("after", metavar="B", help="the later saved file or JSON report")
     output = parser.add_argument_group("output")
-    output.add_argument("--format", choices=("text", "json"), default="text", help="format (default text)")
-    add_output_options(output)
+    add_document_options(output)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -23,7 +23,6 @@ _MOST_FACTS = 12
 _INDENT = "  "
 
 _WORSE = (DiffKind.MORE_SEVERE, DiffKind.HIGHER, DiffKind.MORE_NODES, DiffKind.OTHER_NODES, DiffKind.WAIVER_ENDED)
-_BETTER = (DiffKind.LESS_SEVERE, DiffKind.LOWER, DiffKind.FEWER_NODES, DiffKind.WAIVED)
 _HEADINGS = ("Worse", "New", "No longer known", "Better", "Gone", "Not compared")
 
 

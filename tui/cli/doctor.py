@@ -10,8 +10,8 @@ from tui.cli.document import Document, chosen_output
 from tui.cli.options import (
     add_cluster_options,
     add_database_options,
+    add_document_options,
     add_licence_option,
-    add_output_options,
     add_quiet_option,
 )
 from tui.cli.streams import exit_past_hung_threads
@@ -43,9 +43,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.description = "List on one page what a check can read here, and how to get what is missing."
     parser.epilog = _EPILOG
     output = parser.add_argument_group("output")
-    output.add_argument("--format", choices=("text", "json"), default="text", help="format (default text)")
     output.add_argument("-v", "--verbose", action="store_true", help="shorten no list")
-    add_output_options(output)
+    add_document_options(output)
     add_quiet_option(output)
     add_cluster_options(parser)
     add_database_options(parser)

@@ -173,12 +173,14 @@ def _is_cause(name: str) -> bool:
 
 def _report_with_causes(file: str) -> Report:
     """Return a report with the standing of each cause. Raises UsageError where it cannot be read, or has none."""
+    from checks.model.shell_command import shell
     from tui.cli.diff import saved_report
 
     report = saved_report(file)
     if not report.diagnosis.hypotheses:
         made_by = f"racwire {report.racwire_version}"
-        raise UsageError(f"{file} has no diagnosis; {made_by} made it. `racwire check --from {file}` makes one.")
+        check = shell("racwire check --from {file}", file=str(file))
+        raise UsageError(f"{file} has no diagnosis; {made_by} made it. `{check}` makes one.")
     return report
 
 

@@ -21,7 +21,7 @@ from checks.model.wording import listed
 from checks.report.report_evidence import Evidence
 from checks.run.check_discovery import discover
 from checks.run.engine import Engine
-from checks.run.kept_measurements import newest_measurements
+from checks.run.stored_measurements import newest_measurements
 from checks.traffic.recording import Recording, RecordingError
 from checks.whole_files import OutputError
 from tui.cli.adviser import adviser
@@ -175,13 +175,7 @@ def _rejudged(saved: Saved, args: argparse.Namespace, settings: Settings) -> Rep
             foreign.setdefault(why, []).append(name)
     for why, names in foreign.items():
         print_message(f"The findings of {listed(names)} are those of the saved file: the check {why}.")
-    return run_in_own_loop(_replayed(replay))
-
-
-async def _replayed(engine: Engine) -> Report:
-    async for _ in engine.events():
-        pass
-    return engine.report()
+    return run_in_own_loop(replay.run())
 
 
 def _check_mapping(args: argparse.Namespace) -> None:

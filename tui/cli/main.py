@@ -190,10 +190,10 @@ def _run(argv: list[str], *, is_own_process: bool) -> int:
         return _print_version()
     # The first screen of the console does not wait for the parsers of all commands.
     parser = build_parser(argv, has_commands=not _OF_THE_CONSOLE.issuperset(argv))
-    args, unknown = parser.parse_known_args(argv)
-    if hasattr(args, "ids") and not any(argument.startswith("-") for argument in unknown):
-        args.ids, unknown = [*args.ids, *unknown], []  # argparse accepts no further IDs after an option
     try:
+        args, unknown = parser.parse_known_args(argv)
+        if hasattr(args, "ids") and not any(argument.startswith("-") for argument in unknown):
+            args.ids, unknown = [*args.ids, *unknown], []  # argparse accepts no further IDs after an option
         command = COMMANDS.get(args.command)
         module = None if command is None else _module(command)
         if unknown:

@@ -20,6 +20,7 @@ from tui.text.sanitize import for_encoding, sanitize_lines
 if TYPE_CHECKING:
     from checks.model.settings import Settings
     from checks.traffic.recording import Header, Recording, SourceTally
+    from checks.traffic.source_id import SourceId
 
 _EPILOG = """\
 examples:
@@ -99,6 +100,8 @@ def _open_recording(path: Path, settings: Settings) -> int:
 
 def summary(path: Path, recording: Recording) -> str:
     """The contents of a recording, on one screen. Raises RecordingError where it cannot be read."""
+    from checks.model.shell_command import shell
+
     header, span = recording.header, recording.span()
     lines = [
         f"{path}  {size_of(path.stat().st_size)}",
@@ -111,8 +114,8 @@ def summary(path: Path, recording: Recording) -> str:
         "",
         *_sources(recording.tallies()),
         "",
-        f"Next      racwire watch {path}   (JSON lines)",
-        f"          racwire compare BEFORE {path}",
+        shell("Next      racwire watch {file}   (JSON lines)", file=str(path)),
+        shell("          racwire compare BEFORE {file}", file=str(path)),
     ]
     return "\n".join(sanitize_lines(" ".join(line.splitlines())) for line in lines)
 
@@ -159,14 +162,14 @@ def _measured(header: Header) -> list[str]:
     return [f"{'' if number else 'Measured':<9} {brief(one)}" for number, one in enumerate(sound(header.measurements))]
 
 
-def _sources(tallies: dict[str, SourceTally]) -> list[str]:
+def _sources(tallies: dict[SourceId, SourceTally]) -> list[str]:
     """A line for each source, and a second line with the reason of its last gap."""
-    width = max((len(source) for source in tallies), default=0)
+    width = max((len(str(source)) for source in tallies), default=0)
     lines = []
     for source, tally in tallies.items():
         noun = "sample " if tally.samples == 1 else "samples"
         gaps = f"   {counted(tally.gaps, 'gap')}; the last:" if tally.last_gap else ""
-        lines.append(f"{source:<{width}} {tally.samples:>9,} {noun}{gaps}")
+        lines.append(f"{source!s:<{width}} {tally.samples:>9,} {noun}{gaps}")
         if tally.last_gap:
             lines.append(f"    {tally.last_gap.reason}")
     return lines

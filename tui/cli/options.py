@@ -7,17 +7,16 @@ The top-level help lists these options, so this module imports only the standard
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from tui.cli.durations import seconds_of
 from tui.cli.errors import UsageError
+from tui.cli.option import UNSET, Option, declare
 
 if TYPE_CHECKING:
     from checks.model.settings import Settings
 
-UNSET = argparse.SUPPRESS
-"""The default of options that may precede the command: a default of the command must not overwrite their value."""
 ENTERED = "RACWIRE_ENTERED_BY_LAB"
 """Environment variable that `--lab` sets inside the practice cluster: the options that suggested commands must repeat,
 `--lab` or `--lab --as USER`."""
@@ -26,91 +25,96 @@ TRANSITIONS = ("planned", "reboot", "halt")
 """The values of `--as` of `racwire drill node`, where it is no user of the practice cluster."""
 
 
-class Option(NamedTuple):
-    """An option of the command line, and the setting that it overrides."""
-
-    name: str
-    place: str
-    """`section.name` of the setting."""
-    help: str
-    metavar: str | None = None
-    """None for an option without a value, which sets its setting to `means`, and for an option with `choices`."""
-    is_repeatable: bool = False
-    choices: tuple[str, ...] = ()
-    means: bool = True
-    reads: Callable[[str, str], float] | None = None
-    """Returns the value of the text and the option's name; None: the setting takes the text. Raises UsageError."""
-
-    @property
-    def destination(self) -> str:
-        """The attribute of this option in the parsed arguments."""
-        return self.name.lstrip("-").replace("-", "_")
-
-
 CLUSTER_OPTIONS = (
-    Option("--grid-home", "cluster.grid_home", "Grid Infrastructure home (default: found on this node)", "DIR"),
+    Option("--grid-home", "Grid Infrastructure home (default: found on this node)", "DIR", place="cluster.grid_home"),
     Option(
         "--network",
-        "cluster.networks",
         "private network, such as 192.168.10.0/24, for a node without Clusterware (repeatable)",
         "SUBNET",
+        place="cluster.networks",
         is_repeatable=True,
     ),
     Option(
-        "--peer", "cluster.peers", "another node, by the name that ssh uses (repeatable)", "HOST", is_repeatable=True
+        "--peer",
+        "another node, by the name that ssh uses (repeatable)",
+        "HOST",
+        place="cluster.peers",
+        is_repeatable=True,
     ),
-    Option("--sudo", "cluster.sudo", "run refused tools again by `sudo -n` (see `racwire plan --sudoers`)"),
+    Option("--sudo", "run refused tools again by `sudo -n` (see `racwire plan --sudoers`)", place="cluster.sudo"),
 )
 DATABASE_OPTIONS = (
     Option(
         "--connect",
-        "database.connect",
         "EZConnect string (rac-scan:1521/prod) or TNS alias, without a password",
         "WHERE",
+        place="database.connect",
     ),
-    Option("--user", "database.user", "log in as NAME", "NAME"),
+    Option("--user", "log in as NAME", "NAME", place="database.user"),
     Option(
-        "--password-file", "database.password_file", "read the password from FILE, which must have mode 0600", "FILE"
+        "--password-file",
+        "read the password from FILE, which must have mode 0600",
+        "FILE",
+        place="database.password_file",
     ),
-    Option("--sysdba", "database.sysdba", "log in AS SYSDBA (the user of `racwire grants` suffices)"),
+    Option("--sysdba", "log in AS SYSDBA (the user of `racwire grants` suffices)", place="database.sysdba"),
     Option(
         "--os-auth",
-        "database.os_authentication",
         "log in as / to the instance of ORACLE_HOME and ORACLE_SID on this node",
+        place="database.os_authentication",
     ),
     Option(
-        "--thick", "database.thick", "use Oracle's client libraries: for 11.2, or for logins that pure Python cannot do"
+        "--thick",
+        "use Oracle's client libraries: for 11.2, or for logins that pure Python cannot do",
+        place="database.thick",
     ),
-    Option("--oracle-home", "database.oracle_home", "Oracle home with the client libraries", "DIR"),
-    Option("--wallet", "database.wallet", "directory of the wallet", "DIR"),
-    Option("--tns-admin", "database.tns_admin", "directory of tnsnames.ora", "DIR"),
+    Option("--oracle-home", "Oracle home with the client libraries", "DIR", place="database.oracle_home"),
+    Option("--wallet", "directory of the wallet", "DIR", place="database.wallet"),
+    Option("--tns-admin", "directory of tnsnames.ora", "DIR", place="database.tns_admin"),
 )
-AWR = Option("--awr", "database.diagnostics_pack", "also read AWR: you confirm that the Diagnostics Pack is licensed")
+AWR = Option(
+    "--awr", "also read AWR: you confirm that the Diagnostics Pack is licensed", place="database.diagnostics_pack"
+)
 SAMPLING_OPTIONS = (
-    Option("--interval", "sampling.interval_s", "seconds between the two samples (default 30)", "S"),
-    Option("--source-ports", "probe.source_ports", "UDP source ports for each path, at most 64 (default 12)", "N"),
+    Option("--interval", "seconds between the two samples (default {default})", "S", "30", place="sampling.interval_s"),
+    Option(
+        "--source-ports",
+        "UDP source ports for each path, at most 64 (default {default})",
+        "N",
+        "12",
+        place="probe.source_ports",
+    ),
     AWR,
-    Option("--days", "database.history_days", "days of AWR or Statspack to read (default 7)", "N"),
+    Option("--days", "days of AWR or Statspack to read (default {default})", "N", "7", place="database.history_days"),
 )
 CONSOLE_OPTIONS = (
     Option(
         "--no-mouse",
-        "console.mouse",
         "do not capture the mouse: the terminal keeps it, for selecting text",
+        place="console.mouse",
         means=False,
     ),
-    Option("--ascii", "console.ascii", "draw with ASCII characters only (default: as locale and TERM demand)"),
-    Option("--unicode", "console.ascii", "draw lines and graphs, whatever locale and TERM say", means=False),
+    Option("--ascii", "draw with ASCII characters only (default: as locale and TERM demand)", place="console.ascii"),
+    Option("--unicode", "draw lines and graphs, whatever locale and TERM say", place="console.ascii", means=False),
     Option(
-        "--graphs", "console.graphs", "characters that graphs are drawn with", choices=("auto", "blocks", "braille")
+        "--graphs",
+        "characters that graphs are drawn with",
+        place="console.graphs",
+        choices=("auto", "blocks", "braille"),
     ),
 )
 EVERY = Option(
-    "--every", "traffic.interval_s", "seconds between two samples: 1 to 60 (default 1)", "S", reads=seconds_of
+    "--every",
+    "seconds between two samples: 1 to 60 (default {default})",
+    "S",
+    "1",
+    seconds_of,
+    place="traffic.interval_s",
 )
 DIRECTORY = Option(
-    "--directory", "change.directory", "directory of the journals (default: [change] in the settings)", "DIR"
+    "--directory", "directory of the journals (default: [change] in the settings)", "DIR", place="change.directory"
 )
+FORMAT = Option("--format", "format (default {default})", choices=("text", "json"), default="text")
 OPTIONS = (*CLUSTER_OPTIONS, *DATABASE_OPTIONS, *SAMPLING_OPTIONS, *CONSOLE_OPTIONS, EVERY, DIRECTORY)
 """All options that override a setting."""
 
@@ -122,25 +126,12 @@ _NEVER_AN_ARGUMENT = (
 _NEED_A_DATABASE = ("--user", "--password-file", "--sysdba", "--thick", "--wallet")
 
 
-def add_options(options: argparse._ActionsContainer, declared: Iterable[Option]) -> None:
-    """Add options that override a setting."""
-    for option in declared:
-        if option.metavar is None and not option.choices:
-            options.add_argument(option.name, action="store_true", default=UNSET, help=option.help)
-        elif option.is_repeatable:
-            options.add_argument(option.name, action="append", metavar=option.metavar, default=UNSET, help=option.help)
-        else:
-            options.add_argument(
-                option.name, metavar=option.metavar, choices=option.choices or None, default=UNSET, help=option.help
-            )
-
-
 def add_cluster_options(options: argparse.ArgumentParser) -> None:
     """Add the options that select the cluster and the settings file."""
     where = options.add_argument_group("which cluster")
     add_lab_option(where)
     add_settings_option(where)
-    add_options(where, CLUSTER_OPTIONS)
+    declare(where, CLUSTER_OPTIONS)
 
 
 def add_lab_option(options: argparse._ActionsContainer) -> None:
@@ -166,7 +157,7 @@ def add_settings_option(options: argparse._ActionsContainer) -> None:
 
 def add_console_options(options: argparse.ArgumentParser) -> None:
     """Add the options for the appearance of the console."""
-    add_options(options.add_argument_group("console"), CONSOLE_OPTIONS)
+    declare(options.add_argument_group("console"), CONSOLE_OPTIONS)
 
 
 def add_database_options(options: argparse.ArgumentParser) -> None:
@@ -176,19 +167,19 @@ def add_database_options(options: argparse.ArgumentParser) -> None:
         "The password comes from a prompt, $RACWIRE_DB_PASSWORD, a file or a wallet,\n"  # the formatter wraps no text
         "never from an argument.",
     )
-    add_options(group, DATABASE_OPTIONS)
+    declare(group, DATABASE_OPTIONS)
     # Without this, argparse takes it for --password-file, and a message repeats the password as the name of a file.
     group.add_argument("--password", nargs="?", dest="no_password", default=UNSET, help=argparse.SUPPRESS)
 
 
 def add_sampling_options(options: argparse.ArgumentParser) -> None:
     """Add the options for the samples and the history that the checks use."""
-    add_options(options.add_argument_group("samples and history"), SAMPLING_OPTIONS)
+    declare(options.add_argument_group("samples and history"), SAMPLING_OPTIONS)
 
 
 def add_licence_option(options: argparse.ArgumentParser) -> None:
     """Add `--awr` where no history is read, but its licence matters."""
-    add_options(options.add_argument_group("licence"), (AWR,))
+    declare(options.add_argument_group("licence"), (AWR,))
 
 
 def add_check_options(options: argparse.ArgumentParser) -> None:
@@ -196,6 +187,12 @@ def add_check_options(options: argparse.ArgumentParser) -> None:
     add_cluster_options(options)
     add_database_options(options)
     add_sampling_options(options)
+
+
+def add_document_options(options: argparse._ActionsContainer) -> None:
+    """Add the options for a document as text or JSON, and for its file."""
+    declare(options, (FORMAT,))
+    add_output_options(options)
 
 
 def add_output_options(options: argparse._ActionsContainer) -> None:
@@ -241,7 +238,7 @@ def add_live_options(options: argparse.ArgumentParser, file_help: str, nargs: st
     options.add_argument("file", metavar="FILE", nargs=nargs, help=file_help)
     samples = options.add_argument_group("samples")
     samples.add_argument("--for", metavar="TIME", dest="for_time", help="stop after 90s, 30m, 2h or 1d (else: Ctrl-C)")
-    add_options(samples, (EVERY,))
+    declare(samples, (EVERY,))
     # The checks' option, which is easily taken for --every: a message of its own refuses it.
     samples.add_argument("--interval", default=UNSET, help=argparse.SUPPRESS)
     samples.add_argument(
@@ -334,8 +331,6 @@ def _with(settings: Settings, option: Option, value: Any) -> Settings:
     table = getattr(settings, section)
     if value is True:
         value = option.means
-    elif option.reads is not None:
-        value = option.reads(value, option.name)
     try:
         # Numbers arrive as text. The message names the same limits as for the settings file.
         new = msgspec.convert({**msgspec.to_builtins(table), name: value}, type(table), strict=False)

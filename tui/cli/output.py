@@ -11,28 +11,12 @@ from typing import TextIO
 from rich.console import Console
 from rich.text import Text
 
+from tui.colours import ROLES
 from tui.text.line import Line
 from tui.text.sanitize import for_encoding
 
 _WITHOUT_TERMINAL = 100
 """Columns of a text where stdout is not a terminal."""
-
-_STYLES = {
-    "pass": "green",
-    "info": "cyan",
-    "warn": "yellow",
-    "fail": "bold red",
-    "unknown": "magenta",
-    "skipped": "dim",
-    "title": "bold",
-    "label": "dim",
-    "faint": "dim",
-    "command": "cyan",
-    "change": "bold yellow",
-    "accent": "bold",
-    "sending": "reverse",
-}
-"""The style of each role. Colour adds no information: the text is enough."""
 
 
 def columns_of(stream: TextIO, *, narrowest: int = 0, widest: int = 110) -> int:
@@ -65,6 +49,6 @@ def render(lines: Iterable[Line], stream: TextIO) -> str:
 
 def _rich(line: Line) -> Text:
     """The line for rich, which knows the colours of the terminal and NO_COLOR."""
-    text = Text.assemble(*((span, _STYLES.get(role, "")) for span, role in line))
+    text = Text.assemble(*((span, ROLES.get(role, ("",))[0]) for span, role in line))
     text.rstrip()
     return text

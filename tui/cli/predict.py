@@ -11,7 +11,7 @@ from checks.model.exit_codes import ExitCode
 from tui.cli.document import Document, chosen_output
 from tui.cli.durations import seconds_of
 from tui.cli.errors import UsageError
-from tui.cli.options import add_live_options, add_output_options, refuse_check_options
+from tui.cli.options import add_document_options, add_live_options, refuse_check_options
 from tui.cli.streams import exit_past_hung_threads, print_message
 
 if TYPE_CHECKING:
@@ -53,8 +53,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     add_live_options(parser, "a recording (default: measure now)", nargs="?")
     output = parser.add_argument_group("output")
-    output.add_argument("--format", choices=("text", "json"), default="text", help="format (default text)")
-    add_output_options(output)
+    add_document_options(output)
 
 
 def run(args: argparse.Namespace, settings: Settings) -> int:

@@ -8,7 +8,8 @@ from checks.model.facts import Cluster, Database, NotAsked, Unknown
 from checks.model.settings import Settings
 from checks.model.wording import counted, listed
 from checks.traffic.latency import latency_paths, planned_latency
-from checks.traffic.samples import BY_RACWIRE, Gap, InstancesPace, LatencySample, Links
+from checks.traffic.samples import Gap, InstancesPace, LatencySample, Links
+from checks.traffic.source_id import BY_RACWIRE, PAIRS, SourceId
 from tui.console.batch_writer import Item
 
 
@@ -22,7 +23,7 @@ class SamplingStatus:
         self._announce = announce or report
         self._reported: set[str] = set()
         """The nodes and instances that were reported, and sentences that need no repetition."""
-        self._last_reason: dict[str, str] = {}
+        self._last_reason: dict[SourceId, str] = {}
         self._sampled: dict[str, None] = {}
         self._slowest_s: dict[str, float] = {}
         """The longest reported interval of the instances by its cause."""
@@ -69,9 +70,8 @@ class SamplingStatus:
                 pass
             case _:
                 self.samples += 1
-                name = "pings" if isinstance(item, LatencySample) else item.source.split(" ", 1)[-1]
-                if name != "pairs":
-                    self._sampled[name] = None
+                if item.source != PAIRS:
+                    self._sampled["pings" if isinstance(item, LatencySample) else item.source.name] = None
 
     def _report_pace(self, pace: InstancesPace) -> None:
         """Report a pace with a new cause, or one slower than before: a pace that changes all night must not fill the

@@ -12,6 +12,7 @@ from pathlib import Path
 from checks.model.exit_codes import ExitCode
 from checks.model.facts import Unknown
 from checks.model.report import Report, exit_code
+from checks.model.shell_command import for_each
 from checks.model.wording import counted, lasting, listed
 from checks.report.json_report import to_json
 from checks.saved import SavedError, save
@@ -61,7 +62,8 @@ def save_evidence(report: Report, recording: Path | None, file: OutputFile, args
         if report.interrupted:
             print_message("Interrupted: the file contains the findings up to then; all others are unknown.")
         print_message(f"{file} contains {_contents(report, recording)}: {size_of(file.path.stat().st_size)}.")
-        print_message(f"next: racwire open {file}, or racwire report --from {file} -o report.html")
+        commands = for_each("racwire open {file}", "racwire report --from {file} -o report.html", file=(str(file),))
+        print_message(f"next: {', or '.join(commands)}")
     return code
 
 

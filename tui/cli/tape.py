@@ -13,6 +13,7 @@ from pathlib import Path
 from checks.model.exit_codes import ExitCode
 from checks.model.facts import Cluster
 from checks.model.settings import Settings
+from checks.model.shell_command import for_each
 from checks.model.wording import counted, lasting
 from checks.traffic.recorder import Recorder
 from checks.traffic.recording import RecordingError
@@ -95,12 +96,13 @@ class Tape:
 
     def _conclude(self) -> int:
         """Print the contents of the file and the next commands; return the exit code."""
+        displayed, compared = for_each("racwire open {file}", "racwire compare BEFORE {file}", file=(str(self._path),))
         if not self.status.samples:
-            print_message(f"nothing could be sampled; for the reasons: racwire open {self._path}")
+            print_message(f"nothing could be sampled; for the reasons: {displayed}")
             return ExitCode.COULD_NOT_TELL
         took = lasting(time.monotonic() - self._started)
         self._line.print(
             f"{self._path} contains {took} of {self.status.sources}: {self.status.counts}, {self._size()}."
         )
-        self._line.print(f"next: racwire open {self._path}, or racwire compare BEFORE {self._path}")
+        self._line.print(f"next: {displayed}, or {compared}")
         return ExitCode.PASS

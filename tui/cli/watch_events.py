@@ -181,6 +181,6 @@ def print_events_of(path: Path, *, as_json: bool, quiet: bool) -> int:
 
 def _conclude(lines: EventLines, line: StatusLine, seconds: float) -> None:
     number = counted(lines.count, "event") if lines.count else "no event"
-    unseen = [name.partition(" ")[2] or name for name in lines.watch.never_seen]
+    unseen = [source.short for source in lines.watch.never_seen]
     blind = f"; never seen: {', '.join(unseen)}" if unseen else ""
     line.print(f"{number} in {lasting(seconds)}{blind}.")

@@ -43,15 +43,15 @@ from tui.console.messages import (
 )
 from tui.console.presets import PresetFile
 from tui.console.run_worker import RunWorker
-from tui.console.takeaway import keep_commands
-from tui.console.theme import ThemeMixin, theme_of
+from tui.console.theme import ROLE_RULES, ThemeMixin, theme_of
 from tui.screens.base import ConsoleScreen
+from tui.terminal.clipboard import save_commands
 
 if TYPE_CHECKING:
     from checks.run.engine import Engine
     from checks.traffic.feed import Feed
     from tui.console.finding_rows import FindingRow
-    from tui.console.live import Past
+    from tui.console.past import Past
 
 STOP_WITHIN_S = 0.4
 """How long quitting waits for a run to close its connections; racwire abandons what hangs longer."""
@@ -67,6 +67,7 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, CommandLine, ThemeMixin, Sa
 
     TITLE = "racwire"
     CSS_PATH = "app.tcss"
+    CSS = ROLE_RULES
     ENABLE_COMMAND_PALETTE = False
     ALLOW_SELECT = False
     DEFAULT_MODE = "checks"
@@ -249,7 +250,7 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, CommandLine, ThemeMixin, Sa
 
     def on_copy_wanted(self, message: CopyWanted) -> None:
         """Copy a text to the clipboard of the terminal, and write it to a file in any case."""
-        self.notice(keep_commands(message.text, self._state_directory))
+        self.notice(save_commands(message.text, self._state_directory))
         self.copy_to_clipboard(message.text)
 
     def on_preset_chosen(self, message: PresetChosen) -> None:

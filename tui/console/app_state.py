@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, tzinfo
 from enum import Enum, auto
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import msgspec
 
@@ -18,11 +18,9 @@ from tui.console.change_state import ChangeState
 from tui.console.event_state import EventState
 from tui.console.export_state import ExportState
 from tui.console.measure_state import MeasureState
+from tui.console.past import Past
 from tui.console.presets import Presets
 from tui.console.run_state import RunState
-
-if TYPE_CHECKING:
-    from tui.console.live import Past
 
 
 class News(Enum):

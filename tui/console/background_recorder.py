@@ -16,7 +16,8 @@ from checks.model.settings import Settings
 from checks.run.engine import racwire_version
 from checks.traffic.recorder import Recorder
 from checks.traffic.recording import Header, RecordingError
-from checks.traffic.samples import Event, FeedEvent, Gap, InstancesPace
+from checks.traffic.samples import Event, FeedEvent, Gap, InstanceSample, InstancesPace
+from checks.traffic.source_id import DATABASE, SourceKind
 from checks.traffic.timeline import Timeline
 from tui.console.batch_writer import BatchWriter, Item, record
 
@@ -130,11 +131,11 @@ def known_at(timeline: Timeline, now: float) -> Iterator[Event]:
     node, and the current gaps with their reasons."""
     sources = timeline.sources()
     for source in sources:
-        if source.startswith("node ") and (links := timeline.links(source.removeprefix("node "), now)):
+        if source.kind is SourceKind.NODE and (links := timeline.links(source.name, now)):
             yield links
     newest = {source: event for source in sources if (event := timeline.newest(source)) is not None}
-    answered = max((e.at for s, e in newest.items() if s.startswith("instance ") and not isinstance(e, Gap)), default=0)
+    answered = max((e.at for e in newest.values() if isinstance(e, InstanceSample)), default=0)
     for source, event in newest.items():
         # A database has no samples of its own: a later sample of an instance ends its gap.
-        if isinstance(event, Gap) and not (source == "database" and event.at < answered):
+        if isinstance(event, Gap) and not (source == DATABASE and event.at < answered):
             yield msgspec.structs.replace(event, at=now)

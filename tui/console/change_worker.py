@@ -101,12 +101,15 @@ class ChangeWorker:
         from checks.change.plan.obstacles import PlanError
         from checks.change.progress.state import ChangeError
         from checks.change.record.change_journal import ChangeJournalError
+        from tui.text.own_keys import KEYS
 
         self._post(WorkStarted(doing))
         ended = WorkEnded(_CANCELLED)
         try:
             ended = await work
-        except (ChangeError, ChangeJournalError, PlanError) as error:
+        except ChangeError as error:
+            ended = WorkEnded(KEYS.text(error.text))
+        except (ChangeJournalError, PlanError) as error:
             ended = WorkEnded(str(error))
         except Exception as error:
             log.exception("work on a change failed")

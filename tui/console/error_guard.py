@@ -15,7 +15,7 @@ from textual.css.query import NoMatches
 from textual.message import Message
 from textual.message_pump import MessagePump
 
-from tui.console.takeaway import short
+from tui.text.home_path import short
 
 log = logging.getLogger(__name__)
 

@@ -19,7 +19,7 @@ from tui.console.messages import EventsFound
 if TYPE_CHECKING:
     from checks.events.cluster_event import ClusterEvent
     from checks.traffic.samples import FeedEvent
-    from tui.console.live import Past
+    from tui.console.past import Past
 
 log = logging.getLogger(__name__)
 

@@ -22,6 +22,7 @@ from checks.model.wording import listed
 if TYPE_CHECKING:
     from checks.events.cluster_event import ClusterEvent
     from checks.traffic.samples import FeedEvent
+    from checks.traffic.source_id import SourceId
 
 _SENDING = frozenset({"paths", "flows", "haip_paths", "owners"})
 """The groups of facts for which racwire sends packets on the private networks."""
@@ -55,7 +56,7 @@ class EventResponse:
         """Of those that are to be read: the node of each."""
         self._announced: set[tuple[int, tuple[str, str, str]]] = set()
         """The events and places that were announced as back."""
-        self._read_in_vain: set[str] = set()
+        self._read_in_vain: set[SourceId] = set()
         """The sources of nodes that were read again because they answer: a run that cannot read one is not repeated for
         it until it was silent."""
         self._ran_s: float | None = None
@@ -105,10 +106,13 @@ class EventResponse:
     def see_samples(self, items: Iterable[FeedEvent], report: Report | None, now_s: float) -> str:
         """Take samples. Return a sentence about nodes that the last run could not read and that answer now; empty where
         there are none."""
-        unread = {f"node {node.name}" for node in _unread(report)}
-        if not unread and not self._read_in_vain:
+        failed = _unread(report)
+        if not failed and not self._read_in_vain:
             return ""
         from checks.traffic.samples import Gap, NodeSample
+        from checks.traffic.source_id import SourceId
+
+        unread = {SourceId.node(node.name) for node in failed}
 
         answering = []
         for item in items:

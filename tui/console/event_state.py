@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from checks.events.cluster_event import ClusterEvent
     from checks.events.watching import EventWatch
     from checks.traffic.samples import FeedEvent
+    from checks.traffic.source_id import SourceId
 
 DATABASE = ""
 """The key of the database among the names of nodes."""
@@ -114,13 +115,13 @@ class EventState:
         return sum(event.number not in self._dismissed for event in self._known)
 
     @property
-    def sampled(self) -> Sequence[str]:
+    def sampled(self) -> Sequence[SourceId]:
         """The sources that delivered samples."""
         return self._watch.sampled if self._watch else ()
 
     @property
-    def never_seen(self) -> dict[str, str]:
-        """The sources (`node rac2`, `database`) that delivered no sample so far, with the reasons."""
+    def never_seen(self) -> dict[SourceId, str]:
+        """The sources that delivered no sample so far, with the reasons."""
         return self._watch.never_seen if self._watch else {}
 
     @property

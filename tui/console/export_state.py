@@ -12,7 +12,7 @@ import msgspec
 from checks.model.report import Report
 from checks.model.wording import counted, few
 from tui.console.run_state import RunState
-from tui.console.takeaway import short
+from tui.text.home_path import short
 
 SAVED = "saved file"
 """The name of the saved file in the list of formats."""

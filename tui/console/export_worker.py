@@ -179,14 +179,12 @@ class ExportWorker:
 def unfinished(report: Report, pending: tuple[str, ...]) -> Report:
     """Return the report of a run in progress or of a failed run, with an UNKNOWN finding for each check that has not
     concluded."""
-    from checks.model.finding import Status, worst_first
+    from checks.model.finding import worst_first
     from checks.run.engine_findings import INTERRUPTED
 
     not_concluded = [
         msgspec.structs.replace(
-            INTERRUPTED.finding(
-                Status.UNKNOWN, f"{check} had not concluded when the report was written.", subject="not concluded"
-            ),
+            INTERRUPTED.finding(f"{check} had not concluded when the report was written.", subject="not concluded"),
             check=check,
         )
         for check in pending

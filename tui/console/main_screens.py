@@ -14,7 +14,7 @@ from tui.console.app_state import AppState
 from tui.screens.base import BrokenScreen, ConsoleScreen
 
 if TYPE_CHECKING:
-    from tui.console.live import Past
+    from tui.console.past import Past
 
 
 SCREENS = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -25,7 +24,9 @@ class MeasureEntry(msgspec.Struct, frozen=True):
     about: str
     """What it measures: a clause without capital and full stop."""
     commands: tuple[str, ...]
-    """What to type on the command line, without `racwire`."""
+    """The scripts of what to type on the command line, without `racwire`."""
+    on_path: tuple[str, ...] = ()
+    """The same where a path is chosen."""
     is_sent_here: bool = True
     """Whether this screen plans and sends it; otherwise only the command line does."""
     elsewhere: str = ""
@@ -34,7 +35,12 @@ class MeasureEntry(msgspec.Struct, frozen=True):
 
 ENTRIES = (
     *(
-        MeasureEntry(name, KINDS[name].help, (f"measure {name}{{path}} --go {{cluster}}",))
+        MeasureEntry(
+            name,
+            KINDS[name].help,
+            (f"measure {name} --go {{cluster}}",),
+            (f"measure {name} --on {{network}} --to {{peer}} --go {{cluster}}",),
+        )
         for name in ("sizes", "rate", "mix", "hashes")
     ),
     MeasureEntry(
@@ -60,11 +66,6 @@ class PathChoice(msgspec.Struct, frozen=True):
 
     network: str = ""
     peer: str = ""
-
-    @property
-    def options(self) -> str:
-        """The options of the command line, with a space before."""
-        return f" --on {shlex.quote(self.network)} --to {shlex.quote(self.peer)}" if self.peer else ""
 
 
 class SendingPhase(Enum):

@@ -312,15 +312,15 @@ class ClusterMeasurements:
 
     def newest(self, cluster: str) -> tuple[Measurement, ...]:
         """Return the newest kept result of each kind."""
-        from checks.run.kept_measurements import newest_measurements
+        from checks.run.stored_measurements import newest_measurements
 
         return newest_measurements(cluster)
 
     def keep(self, measurement: Measurement) -> str:
         """Keep a result."""
-        from checks.run.kept_measurements import keep_result
+        from checks.run.stored_measurements import store_result
 
-        return keep_result(measurement).sentence
+        return store_result(measurement).sentence
 
 
 def _choices(kind: str, cluster: Cluster) -> tuple[PathChoice, ...]:

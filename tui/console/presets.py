@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from tui.console.takeaway import short
+from tui.text.home_path import short
 from tui.widgets.sorting import Sorting
 
 FILE_NAME = "console.json"

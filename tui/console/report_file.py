@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 
 from checks.model.report import Report
 from checks.report.report_evidence import Evidence
+from checks.traffic.source_id import SourceKind
 from checks.whole_files import OutputError, OutputFile, write_whole
 from tui.cli.durations import size_of
 from tui.console.export_state import SAVED, SAVED_ENDING, new_name, stem_of
-from tui.console.takeaway import short
+from tui.text.home_path import short
 
 if TYPE_CHECKING:
     from checks.traffic.recording import Header, Recording
@@ -141,7 +142,7 @@ def _samples(job: ReportJob, path: Path) -> Path | None:
 def _events(samples: Timeline) -> Iterator[Event]:
     """Yield all events; the interfaces of each node first, because its rates are relative to their speed."""
     for source in samples.sources():
-        if source.startswith("node ") and (links := samples.links(source.removeprefix("node "), float("inf"))):
+        if source.kind is SourceKind.NODE and (links := samples.links(source.name, float("inf"))):
             yield links
     for source in samples.sources():
         yield from samples.window(source, float("-inf"), float("inf"))

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from checks.run.engine import Engine
     from checks.traffic.feed import Feed
     from tui.console.app import ConsoleApp
-    from tui.console.live import Past
+    from tui.console.past import Past
 
 _LITTLE_GARBAGE = 20_000
 """Objects in cycles that may wait for the garbage collector: a few megabytes."""
@@ -64,7 +64,7 @@ def run_console_on_recording(path: Path, settings: Settings) -> int:
     prepare(os.environ)
     from checks.traffic.recording import Recording
     from checks.traffic.recording_replay import JudgedRecording
-    from tui.console.live import of_recording
+    from tui.console.past import of_recording
 
     def judge(checks: Sequence[Check], broken: Sequence[BrokenPlugin]) -> Engine:
         return JudgedRecording(recording.header, checks, settings, broken=broken)
@@ -83,7 +83,7 @@ def run_console_on_saved(path: Path, settings: Settings, *, judged_by: Settings 
     prepare(os.environ)
     from checks.saved import open_saved
     from checks.saved.saved_replay import Replay
-    from tui.console.live import of_saved
+    from tui.console.past import of_saved
 
     def judge(checks: Sequence[Check], broken: Sequence[BrokenPlugin]) -> Engine:
         return Replay(saved.report, checks, broken=broken, settings=judged_by)
@@ -158,7 +158,7 @@ def _run_full_screen(
 
     def new_engine(names: Sequence[str]) -> Engine:
         from checks.run.engine import Engine
-        from checks.run.kept_measurements import newest_measurements
+        from checks.run.stored_measurements import newest_measurements
 
         found = _found()
         checks = [c for c in found.checks if not names or c.id in names]

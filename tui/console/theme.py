@@ -13,32 +13,18 @@ from textual.color import Color
 from textual.filter import LineFilter
 from textual.theme import BUILTIN_THEMES, Theme
 
+from tui import colours
 from tui.text.sanitize import for_encoding
 
-DARK = Theme(
-    name="racwire",
-    primary="#abcdef",
-    secondary="#af94d1",
-    accent="#abcdef",
-    warning="#dcb35c",
-    error="#e77575",
-    success="#76b892",
-    foreground="#cfd4db",
-    background="#15181d",
-    surface="#15181d",
-    panel="#15181d",
-    variables={"faint": "#7d8692", "cursor-background": "#2b3644"},
-)
-
+DARK = Theme(name="racwire", **colours.DARK)
 _ANSI = BUILTIN_THEMES["ansi-dark"]
 TERMINAL = replace(
     _ANSI,
     name="racwire-terminal",
-    primary="ansi_cyan",
-    secondary="ansi_magenta",
-    accent="ansi_cyan",
-    variables={**_ANSI.variables, "faint": "ansi_default", "cursor-background": "ansi_default"},
+    **{**colours.TERMINAL, "variables": {**_ANSI.variables, **colours.TERMINAL["variables"]}},
 )
+ROLE_RULES = "\n".join(f".line--{role} {{ {rule}; }}" for role, (_, rule) in colours.ROLES.items())
+"""The rules of the style sheet for the roles of spans: once for each screen, and not for each of its widgets."""
 
 
 def _height(dots: int) -> int:

@@ -38,8 +38,6 @@ class ConsoleScreen(StyledScreen[None]):
 
     NAME: ClassVar[str]
     """The mode of the screen, a key of `tui.console.actions.TABS`."""
-    ACTIONS: ClassVar[tuple[Action, ...]]
-    """The commands of this screen only: for the bindings, the footer, the help screen and the palette."""
     DRAWS_MEASURE: ClassVar[bool] = False
     """Whether the body of the screen shows measurements."""
     HORIZONTAL_BREAKPOINTS = [  # noqa: RUF012 - Textual's name and type
@@ -127,6 +125,12 @@ class ConsoleScreen(StyledScreen[None]):
         """Return the commands for the last line, with the labels of the present state."""
         return in_footer(self.ACTIONS)
 
+    def offer(self, actions: tuple[Action, ...]) -> None:
+        """Offer other commands."""
+        if actions != self.ACTIONS:
+            self.ACTIONS = actions  # type: ignore[misc]
+            self.draw_keys()
+
     def draw_keys(self) -> None:
         """Redraw the last line: the labels may have changed."""
         self.query_one("#keys", Lines).lay_out()
@@ -148,6 +152,11 @@ class ConsoleScreen(StyledScreen[None]):
         """Return the texts at the left and at the right of the rule below the tabs, the longest first: the first that
         leaves room for the time of the last run is displayed."""
         return [("", "")]
+
+    @on(Lines.Scrolled)
+    def show_lines_below(self) -> None:
+        """Update the count of lines below."""
+        self.draw_lower_rule()
 
     @property
     def joints(self) -> Sequence[int]:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, NamedTuple
-
-from textual.binding import BindingType
+from typing import NamedTuple
 
 from checks.model.finding import Finding, keyed
-from tui.console.actions import READER, Action, bindings
+from tui.console.actions import READER, Action
 from tui.console.finding_rows import FindingRow, RowMark, cause_rows
 from tui.screens.reader import ReaderScreen
 from tui.text.evidence_lines import evidence_lines
@@ -38,7 +36,6 @@ class FindingScreen(ReaderScreen):
 
     NAME = "Finding"
     ACTIONS = (*READER, *_KEYS)
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings(_KEYS)]
 
     def __init__(self, row: FindingRow, *, at_evidence: bool = False) -> None:
         super().__init__(_heading(row), self._lines)

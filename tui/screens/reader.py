@@ -7,9 +7,8 @@ from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import BindingType
 
-from tui.console.actions import HELP, READER, Action, bindings, relabelled
+from tui.console.actions import HELP, READER, Action, relabelled
 from tui.screens.styled import StyledScreen
 from tui.text.line import Line
 from tui.text.search import Match, matches_in, with_matches
@@ -24,7 +23,6 @@ class ReaderScreen(StyledScreen[None]):
 
     NAME = "Reading"
     ACTIONS: ClassVar[tuple[Action, ...]] = READER
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings(READER)]
 
     def __init__(self, title: str, build: Build) -> None:
         super().__init__()

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from checks.model.finding import NextStep
+from tui.text.home_path import short
 from tui.text.sanitize import sanitize_lines
 
 LIMIT = 16_000
@@ -43,16 +44,19 @@ def _one_line(text: str) -> str:
     return sanitize_lines(" ".join(text.split()))
 
 
-def save_commands(text: str, directory: Path) -> Path:
-    """Write copied commands to their file, over the previous ones, and return its path.
+def save_commands(text: str, directory: Path) -> str:
+    """Write copied commands to their file too, over the previous ones, because a terminal may ignore the clipboard;
+    return a notice with the path."""
+    from checks.whole_files import OutputError, OutputFile, write_whole  # late: the first screen does not need it
 
-    Raises OutputError or OSError where the file cannot be written."""
-    from checks.whole_files import OutputFile, write_whole  # late: the first screen of the console does not need it
-
-    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     path = directory / "commands.txt"
-    write_whole(OutputFile(path, replace=True), f"{text}\n".encode())
-    return path
+    try:
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_whole(OutputFile(path, replace=True), f"{text}\n".encode())
+    except (OutputError, OSError) as error:
+        return f"Copied if the terminal allows; not saved: {error}"
+    fits = len(text.encode()) <= LIMIT
+    return f"Copied if the terminal allows; also in {short(path)}" if fits else f"Saved in {short(path)}"
 
 
 def clipboard_sequence(text: str, environment: Mapping[str, str] = os.environ) -> str:

@@ -6,14 +6,17 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from checks.change.progress.change_events import GateResult, JournalLine, Verified
 from checks.change.progress.change_text import GATE_SIGNS, gate_word, minute, texts_by_check
-from checks.model.finding import Status
+from checks.change.progress.own_commands import OwnCommands
+from checks.model.finding import NextStep, Status
 from tui.text.finding_lines import role_of
 from tui.text.line import Line, Span, command_lines, hanging, sanitize_line
 
-_SENTENCE_ENDS = (".", ":", "!", "?")
+_PLAIN = OwnCommands()
 
 
-def gate_lines(results: Sequence[GateResult], verified: JournalLine, width: int) -> Iterator[Line]:
+def gate_lines(
+    results: Sequence[GateResult], verified: JournalLine, width: int, own: OwnCommands = _PLAIN
+) -> Iterator[Line]:
     """Yield the results of a gate by check: in short where a result holds, in full where it does not."""
     passed = isinstance(verified.event, Verified) and verified.event.passed
     yield [(f"Gate, checked {minute(verified.at)}: {gate_word(results, passed)}", "title")]
@@ -31,28 +34,20 @@ def gate_lines(results: Sequence[GateResult], verified: JournalLine, width: int)
                     role_of(result.status),
                 )
             ]
-            yield from result_lines([("      ", "")], result, result.next, width, indent=6, numbered=True)
+            if result.sentence:
+                yield from hanging([("      ", "")], result.sentence, width)
+            yield from step_by_step(result.next, 6, width, own, numbered=True)
 
 
-def result_lines(
-    head: Line, result: GateResult, steps: Iterable[str], width: int, *, indent: int, numbered: bool = False
+def step_by_step(
+    steps: Iterable[NextStep], indent: int, width: int, own: OwnCommands, *, numbered: bool = False
 ) -> Iterator[Line]:
-    """Yield the sentence of a result after its head, and what to do, indented to the column `indent`."""
-    if result.sentence:
-        yield from hanging(head, result.sentence, width)
-    yield from step_by_step(steps, indent, width, numbered=numbered)
-
-
-def step_by_step(steps: Iterable[str], indent: int, width: int, *, numbered: bool = False) -> Iterator[Line]:
     """Yield what to do: each sentence as a point, and each command whole below its sentence."""
-    number = 0
-    for step in steps:
-        if step.rstrip().endswith(_SENTENCE_ENDS):
-            number += 1
-            point: Span = (f"{' ' * indent}{number}. ", "") if numbered else (f"{' ' * indent}- ", "faint")
-            yield from hanging([point], step, width)
-        else:
-            yield from command_lines(step, indent + (3 if numbered else 4), width)
+    for number, (sentence, commands) in enumerate(own.steps(steps), 1):
+        point: Span = (f"{' ' * indent}{number}. ", "") if numbered else (f"{' ' * indent}- ", "faint")
+        yield from hanging([point], sentence, width)
+        for command in commands:
+            yield from command_lines(command, indent + (3 if numbered else 4), width)
 
 
 def sign_of(result: GateResult) -> Span:

@@ -1,4 +1,4 @@
-"""Lines of text as data: spans with a role each. `app.tcss` has the style of each role.
+"""Lines of text as data: spans with a role each. `tui/colours.py` has the style of each role.
 
 All text from outside passes through `sanitize_line` or `sanitize_lines`; a span is never read as markup.
 """
@@ -18,31 +18,11 @@ from rich.cells import chop_cells
 from tui.text.sanitize import sanitize_lines
 
 Span = tuple[str, str]
-"""A text and its role: an element of `ROLES`, or empty."""
+"""A text and its role: of `tui/colours.py`, or empty."""
 Line = Sequence[Span]
 
 LINK = "link"
 """The role of the sign before what Enter opens."""
-ROLES = frozenset(
-    {
-        LINK,
-        "match",
-        "found",
-        "sending",
-        "fail",
-        "warn",
-        "unknown",
-        "info",
-        "pass",
-        "skipped",
-        "title",
-        "label",
-        "command",
-        "change",
-        "faint",
-        "accent",
-    }
-)
 
 
 def sanitize_line(text: str) -> str:

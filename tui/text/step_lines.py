@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from checks.change.plan.change_plan import Commands, Step
+from checks.change.plan.change_plan import Step
+from checks.change.plan.command_block import Commands
 from checks.change.progress.change_events import Reopened
 from checks.change.progress.change_text import STEP_SIGNS, minute, minutes_text
+from checks.change.progress.own_commands import OwnCommands
 from checks.change.progress.state import Change, StepStatus
 from tui.text.line import Line, Span, cell_len, command_lines, hanging, sanitize_line, width_of, wrapped
 
@@ -17,6 +19,7 @@ STEP_ROLES = {
     StepStatus.AHEAD: "faint",
 }
 _LABEL = 11
+_PLAIN = OwnCommands()
 
 
 def sign_of_step(standing: StepStatus) -> Span:
@@ -24,7 +27,7 @@ def sign_of_step(standing: StepStatus) -> Span:
     return STEP_SIGNS[standing], STEP_ROLES[standing]
 
 
-def step_lines(change: Change, step: Step, width: int, *, node: str = "") -> Iterator[Line]:
+def step_lines(change: Change, step: Step, width: int, own: OwnCommands = _PLAIN, *, node: str = "") -> Iterator[Line]:
     """Yield one step in full: what, why, the commands, the expected result, its proof, and its rollback."""
     number, of = change.plan.position(step.id) + 1, len(change.plan.steps)
     standing = change.standing(step)
@@ -32,11 +35,11 @@ def step_lines(change: Change, step: Step, width: int, *, node: str = "") -> Ite
     yield [(f"Step {number} of {of}: {sanitize_line(step.title)}{behind}", "title")]
     if why := why_again(change, step):
         yield from paragraph("Again", why, width, "warn")
-    yield from paragraph("What", step.what, width)
+    yield from paragraph("What", own.text(step.what), width)
     yield from paragraph("Why", step.why, width)
     for block in commands_for(step, node):
         yield []
-        yield from block_lines(block, 0, width, deeper=4)
+        yield from block_lines(block, 0, width, own, deeper=4)
     if step.commands:
         yield []
     yield from paragraph("Expected", step.expected, width)
@@ -46,7 +49,7 @@ def step_lines(change: Change, step: Step, width: int, *, node: str = "") -> Ite
         yield from paragraph("For each", ", ".join(step.attest_for), width)
     yield from paragraph("Takes", minutes_text(step.minutes), width)
     yield from paragraph("No return", step.no_return, width)
-    yield from paragraph("Going back", step.if_rolled_back, width)
+    yield from paragraph("Going back", own.text(step.if_rolled_back), width)
     for line in change.notes(step):
         yield from paragraph("Note", f"{getattr(line.event, 'text', '')} ({line.who}, {minute(line.at)})", width)
 
@@ -63,7 +66,7 @@ def why_again(change: Change, step: Step) -> str:
 
 
 def block_lines(
-    block: Commands, indent: int, width: int, *, deeper: int = 2, role: str = "", right: str = ""
+    block: Commands, indent: int, width: int, own: OwnCommands, *, deeper: int = 2, role: str = "", right: str = ""
 ) -> Iterator[Line]:
     """Yield where to run a block, then its commands as they are copied: a long one continues after a backslash.
 
@@ -71,14 +74,14 @@ def block_lines(
     place free.
     """
     margin: list[Span] = [(" " * indent, "")] if indent else []
-    for number, text in enumerate(wrapped(block.where, width - indent - (cell_len(right) + 1 if right else 0))):
+    for number, text in enumerate(wrapped(block.heading, width - indent - (cell_len(right) + 1 if right else 0))):
         line: list[Span] = [*margin, (text, role)]
         room = width - width_of(line) - cell_len(right)
         yield [*line, (" " * room, ""), (right, "accent")] if right.strip() and not number and room > 0 else line
-    for command in block.lines:
+    for command in (*block.lines, *map(own.line, block.own)):
         yield from command_lines(command, indent + deeper, width)
     if block.remarks:
-        yield from hanging([(" " * (indent + deeper), "")], block.remarks, width, "faint")
+        yield from hanging([(" " * (indent + deeper), "")], own.text(block.remarks), width, "faint")
 
 
 def paragraph(label: str, text: str, width: int, role: str = "") -> Iterator[Line]:

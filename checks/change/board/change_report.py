@@ -22,7 +22,6 @@ from checks.change.board.reported_state import (
 )
 from checks.change.plan.change_plan import Accepted, Minutes, Plan, Step
 from checks.change.plan.network_change import ReportedRegistry, registry_of
-from checks.change.plan.remarks import is_practice
 from checks.change.progress.change_events import (
     Attested,
     Closed,
@@ -39,9 +38,11 @@ from checks.change.progress.change_events import (
 from checks.change.progress.change_text import headline, sentence_of
 from checks.change.progress.journal_names import store_commands
 from checks.change.progress.outages import ReportedOutage, outages_of
+from checks.change.progress.own_commands import OwnCommands
 from checks.change.progress.state import Change, StepRecord, StepStatus
 from checks.change.steps.expected_minutes import planned_outage
 from checks.model.facts import BeforeAfter, PredictedFigure
+from checks.model.own_command import written
 
 SCHEMA = "racwire-change-report/1"
 
@@ -203,7 +204,7 @@ def report_of(change: Change, file: ReportedFile | None = None) -> ChangeReport:
         outages=outages_of(change),
         reason=(closed.reason if closed else "") or (went_back.reason if went_back else ""),
         versions=tuple(dict.fromkeys(line.racwire for line in change.lines)),
-        remarks=tuple(remark for remark in plan.remarks if not is_practice(remark)),
+        remarks=tuple(map(written, plan.remarks)),
         layers=tuple(reported_layers(change)),
         values=tuple(reported_values(change)),
         blocks=tuple(reported_blocks(change)),
@@ -232,7 +233,12 @@ def report_of(change: Change, file: ReportedFile | None = None) -> ChangeReport:
 
 def to_json(report: ChangeReport) -> bytes:
     """Return the report as UTF-8 JSON, indented by two spaces, with a line feed at the end."""
-    return msgspec.json.format(msgspec.json.encode(report), indent=2) + b"\n"
+    own, document = OwnCommands(program=report.noun), msgspec.to_builtins(report)
+    for step, kept in zip(report.steps, document["steps"], strict=True):
+        kept["results"] = list(map(own.document, step.results))
+    for override, kept in zip(report.overrides, document["overrides"], strict=True):
+        kept["not_held"] = list(map(own.document, override.not_held))
+    return msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n"
 
 
 def _figures(change: Change) -> tuple[ReportedFigure, ...]:
@@ -326,22 +332,11 @@ def _overridden(line: JournalLine) -> Said:
 
 
 def _overrides(change: Change) -> Iterator[ReportedOverride]:
-    """Yield every override, also of a step that was done again later.
-
-    Journals of 0.1.0 do not hold what stood in the way: it is in the newest verification, if that is of the same step.
-    """
-    newest: JournalLine | None = None
+    """Yield every override, also of a step that was done again later."""
     for line in change.lines:
-        match line.event:
-            case Verified():
-                newest = line
-            case Reopened() | RolledBack():
-                newest = None
-            case Overridden(step=step, not_held=not_held, verified_at=at):
-                said = _overridden(line)
-                if not at and newest is not None and isinstance(newest.event, Verified) and newest.event.step == step:
-                    at, not_held = newest.at, tuple(r for r in newest.event.results if not r.holds)
-                yield ReportedOverride(said=said, not_held=not_held, verified_at=at)
+        if isinstance(line.event, Overridden):
+            not_held, at = line.event.not_held, line.event.verified_at
+            yield ReportedOverride(said=_overridden(line), not_held=not_held, verified_at=at)
 
 
 def _surprises(change: Change) -> Iterator[ReportedSurprise]:

@@ -16,8 +16,8 @@ _CLOCKS_APART = timedelta(minutes=1)
 def journal_remarks(lines: Sequence[JournalLine], seal: JournalSeal | None = None) -> Iterator[str]:
     """Yield a sentence for each incomplete line and each jump of a clock between two lines, oldest first.
 
-    While a node is up, its clock must go on as its time since the boot does. Lines of racwire 0.1.0 hold no such time:
-    there, and between two nodes, only a clock that goes back is noticed.
+    While a node is up, its clock must go on as its time since the boot does. Between two nodes, only a clock that goes
+    back is noticed.
     """
     for one, other in pairwise(lines):
         if other.cut:

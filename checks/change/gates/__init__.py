@@ -7,81 +7,48 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from checks.change.gates.backup_gates import backups_made
-from checks.change.gates.boot_gates import kept_mtu, rebooted
-from checks.change.gates.built_in_checks import CHECKS, as_gate
-from checks.change.gates.configuration_gates import oifcfg_unchanged, switch_frames
-from checks.change.gates.gate import GateCheck, GateContext
-from checks.change.gates.load_database_gates import recovery_area, restore_point, restore_point_dropped, test_database
-from checks.change.gates.members_gate import members_unchanged
-from checks.change.gates.mtu_gates import mtu_untouched, running_mtu
-from checks.change.gates.network_gates import haip_planned, network_gone, network_in_place
-from checks.change.gates.other_users_gate import other_users
-from checks.change.gates.path_gates import one_byte_more, quiet_counters
-from checks.change.gates.reach_gates import only_journal, ssh_apart
-from checks.change.gates.recording_gates import after_recording, baseline_recording, comparison
-from checks.change.gates.registry_gates import asm_listeners, oifcfg_planned
-from checks.change.gates.run_gates import (
-    experiment_result,
-    mtu_changed,
-    run_a_recording,
-    run_again_recording,
-    run_b_recording,
+from checks.change.gates import (
+    backup_gates,
+    boot_gates,
+    configuration_gates,
+    load_database_gates,
+    members_gate,
+    mtu_gates,
+    network_gates,
+    other_users_gate,
+    path_gates,
+    reach_gates,
+    recording_gates,
+    registry_gates,
+    run_gates,
+    service_gates,
+    settings_gates,
+    socket_gate,
+    stack_gates,
 )
-from checks.change.gates.service_gates import pdbs_open, services_up
-from checks.change.gates.settings_gates import kept_settings, running_settings, settings_saved
-from checks.change.gates.socket_gate import socket_buffers
-from checks.change.gates.stack_gates import autostart_off, autostart_on, instances_up, stack_down, stack_up
+from checks.change.gates.built_in_checks import CHECKS, as_gate
+from checks.change.gates.gate import GateCheck, GateContext
+from checks.change.gates.members_gate import members_unchanged
+from checks.change.gates.mtu_gates import mtu_untouched
+from checks.change.gates.reach_gates import only_journal
 from checks.change.plan.change_plan import Gate, Step
 from checks.change.progress.state import Change
 from checks.model.check import Check
 
 __all__ = ["GATES", "GateContext", "documented", "gate_checks", "looked_at", "watched"]
 
-GATES: tuple[GateCheck, ...] = (
-    baseline_recording,
-    backups_made,
-    ssh_apart,
-    switch_frames,
-    network_in_place,
-    oifcfg_planned,
-    asm_listeners,
-    stack_down,
-    autostart_off,
-    mtu_untouched,
-    other_users,
-    network_gone,
-    running_mtu,
-    kept_mtu,
-    rebooted,
-    one_byte_more,
-    quiet_counters,
-    stack_up,
-    autostart_on,
-    haip_planned,
-    instances_up,
-    services_up,
-    pdbs_open,
-    oifcfg_unchanged,
-    members_unchanged,
-    after_recording,
-    comparison,
-    only_journal,
-    settings_saved,
-    running_settings,
-    kept_settings,
-    socket_buffers,
-    test_database,
-    recovery_area,
-    restore_point,
-    run_a_recording,
-    run_again_recording,
-    mtu_changed,
-    run_b_recording,
-    experiment_result,
-    restore_point_dropped,
+_IN_THE_ORDER_OF_THE_STEPS = (
+    *(recording_gates, backup_gates, reach_gates, configuration_gates, network_gates, registry_gates, stack_gates),
+    *(mtu_gates, other_users_gate, boot_gates, path_gates, service_gates, members_gate, settings_gates, socket_gate),
+    *(load_database_gates, run_gates),
 )
-"""The gates that exist only for changes, in the order of the steps."""
+GATES: tuple[GateCheck, ...] = tuple(
+    declared
+    for module in _IN_THE_ORDER_OF_THE_STEPS
+    for declared in vars(module).values()
+    if isinstance(declared, GateCheck)
+)
+"""The gates that exist only for changes: all that these modules declare."""
 _UNTIL_STOPPED = "stack-down"
 
 

@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sized
+from dataclasses import replace
 from datetime import datetime, timedelta
 
-from checks.change.gates.gate import THEN_VERIFY, GateContext, gate, not_known, of_node, whole
+from checks.change.gates.gate import THEN_VERIFY, GatePlace, gate
 from checks.change.plan.change_plan import OF_NETWORKS, ChangeKind, Layer
 from checks.change.steps.backup_commands import BACKUP_FILES, PROFILE, backup_directory, may_list_archives
 from checks.model.check import Kind
-from checks.model.facts import (
-    ArchiveSeen,
-    Changing,
-    Cluster,
-    FileSeen,
-    Managed,
-    NotGathered,
-    OcrBackup,
-    Unknown,
-    VotingFile,
-)
-from checks.model.finding import Finding, NextStep, Status
+from checks.model.facts import ArchiveSeen, FileSeen, NotGathered, OcrBackup, Unknown, VotingFile, part_of
+from checks.model.finding import Finding, NextStep
 from checks.model.wording import counted, lasting, listed
 
 SAVED = Kind("CH-BACKUP-001", "A node's network files are saved")
@@ -59,7 +50,7 @@ CLOCKS_APART = timedelta(minutes=5)
         *(REGISTRY_SAVED, REGISTRY_NOT_SAVED, REGISTRY_NOT_READ, VOTING),
     ),
 )
-def backups_made(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
+def backups_made(at: GatePlace) -> Iterator[Finding]:
     """Checks that the files of the step's commands exist on every node, are not empty and are newer than the plan.
 
     Lists the archive of the network files: it must be whole and hold the files of the private interfaces. Root alone
@@ -67,93 +58,78 @@ def backups_made(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
     is newer than the plan. ocrconfig shows backups to root only: without root, the files are the only proof. Lists the
     voting files and the saved ASM metadata, which do not decide.
     """
-    changing = cluster.changing
-    if isinstance(changing, Unknown):
-        return
-    yield _registry(context, cluster, changing)
-    yield _voting(cluster, changing)
-    for node in context.plan.nodes:
-        if node not in changing.backups:
-            why = changing.unasked.get(node, Unknown(f"{node} was not queried."))
-            yield not_known(BACKUPS_NOT_KNOWN, node, f"Whether {node} has a backup is not known", why.reason)
-            continue
-        yield _of_files(context, node, changing)
+    yield _registry(replace(at, topic="ocrconfig"))
+    yield _voting(replace(at, topic="crsctl query css votedisk"))
+    for node in at.plan.nodes:
+        yield _of_node(at.on(node, "change files"))
 
 
-def _of_files(context: GateContext, node: str, changing: Changing) -> Finding:
-    directory = backup_directory(context.plan.id)
-    files = changing.backups[node]
-    made_s = (datetime.fromisoformat(context.plan.made_at) - CLOCKS_APART).timestamp()
-    missing = [path.rpartition("/")[2] for path, file in files.items() if not isinstance(file, FileSeen)]
-    empty = [p.rpartition("/")[2] for p, f in files.items() if isinstance(f, FileSeen) and f.size_bytes == 0]
-    old = [p.rpartition("/")[2] for p, f in files.items() if isinstance(f, FileSeen) and f.mtime_s < made_s]
-    again = [
-        NextStep(
-            f"Run the commands of this step for {node}, as root on {node}.", (f"racwire change next --node {node}",)
-        ),
-        THEN_VERIFY,
-    ]
-    if missing or empty:
-        text = f"{counted_of(files, [*missing, *empty])} saved"
-        problems = [(missing, "missing"), (empty, "empty")]
-        found = listed(
-            f"{listed(names)} {'is' if len(names) == 1 else 'are'} {how}" for names, how in problems if names
-        )
-        return of_node(
-            NOT_SAVED, Status.FAIL, node, text, f"In {directory} on {node}, {found}.", then=again, topic="change files"
-        )
-    if old:
-        return of_node(
-            OLD,
-            Status.FAIL,
-            node,
-            "older than the plan",
-            f"{listed(old)} in {directory} on {node} {'is' if len(old) == 1 else 'are'} older than the plan.",
-            then=again,
-            topic="change files",
-        )
-    archive = changing.archives.get(node, NotGathered())
-    if (unfit := _unfit(context, node, archive, again)) is not None:
-        return unfit
-    sizes = "; ".join(f"{p.rpartition('/')[2]}: {_of_file(f, context.plan.made_at)}" for p, f in files.items())
-    saved = f"{node} is saved in {directory} ({sizes}; {_listed(archive)})"
-    own = changing.registries.get(node, Unknown("it was not queried"))
-    if isinstance(own, OcrBackup) and not _is_old(own, context.plan.made_at):
+def _of_node(at: GatePlace) -> Finding:
+    files = at.asked(at.changing.backups)
+    if isinstance(files, Unknown):
+        return at.not_known(BACKUPS_NOT_KNOWN, f"Whether {at.node} has a backup is not known", files)
+    directory = backup_directory(at.plan.id)
+    if finding := _of_files(at, directory, files) or _of_archive(at.on(at.node, "change archive")):
+        return finding
+    sizes = "; ".join(f"{_name(p)}: {_of_file(f, at.plan.made_at)}" for p, f in files.items())
+    archive = at.changing.archives.get(at.node, NotGathered())
+    saved = f"{at.node} is saved in {directory} ({sizes}; {_listed(archive)})"
+    own = at.changing.registries.get(at.node, Unknown("it was not queried"))
+    if own is None or (isinstance(own, OcrBackup) and _is_old(own, at.plan.made_at)):
+        sentence = f"{saved}, but the node's own registry (OLR) has no manual backup newer than the plan."
+        return at.on(at.node, "ocrconfig -local").fails(NOT_SAVED, "OLR not saved", sentence, *_save_again(at))
+    if isinstance(own, OcrBackup):
         saved += f", and the node's own registry (OLR) in {own.file}"
-        if isinstance(seen := changing.registry_files.get(node), FileSeen):
-            saved += f" ({_of_file(seen, context.plan.made_at)})"
-    elif isinstance(own, OcrBackup) or own is None:
-        return of_node(
-            NOT_SAVED,
-            Status.FAIL,
-            node,
-            "OLR not saved",
-            f"{saved}, but the node's own registry (OLR) has no manual backup newer than the plan.",
-            then=again,
-            topic="ocrconfig -local",
-        )
-    return of_node(SAVED, Status.PASS, node, "saved", f"{saved}.", topic="change files")
+        if isinstance(seen := at.changing.registry_files.get(at.node), FileSeen):
+            saved += f" ({_of_file(seen, at.plan.made_at)})"
+    return at.holds(SAVED, "saved", f"{saved}.")
 
 
-def _unfit(context: GateContext, node: str, archive: ArchiveSeen | Unknown, again: list[NextStep]) -> Finding | None:
+def _of_files(at: GatePlace, directory: str, files: dict[str, FileSeen | Unknown]) -> Finding | None:
+    """Return the finding for files that are missing, empty or old; None where there are none."""
+    made_s = (datetime.fromisoformat(at.plan.made_at) - CLOCKS_APART).timestamp()
+    missing = [_name(path) for path, file in files.items() if not isinstance(file, FileSeen)]
+    empty = [_name(path) for path, file in files.items() if isinstance(file, FileSeen) and file.size_bytes == 0]
+    if missing or empty:
+        problems = {"missing": missing, "empty": empty}
+        found = listed(f"{listed(names)} {_is(names)} {how}" for how, names in problems.items() if names)
+        text = f"{len(files) - len(missing) - len(empty)} of {len(files)} saved"
+        return at.fails(NOT_SAVED, text, f"In {directory} on {at.node}, {found}.", *_save_again(at))
+    old = [_name(path) for path, file in files.items() if isinstance(file, FileSeen) and file.mtime_s < made_s]
+    if old:
+        sentence = f"{listed(old)} in {directory} on {at.node} {_is(old)} older than the plan."
+        return at.fails(OLD, "older than the plan", sentence, *_save_again(at))
+    return None
+
+
+def _of_archive(at: GatePlace) -> Finding | None:
     """Return why the archive of a node does not serve; None where it does, or where root alone can see it."""
+    archive = at.changing.archives.get(at.node, NotGathered())
     if isinstance(archive, Unknown):
-        is_attested = archive.right and not may_list_archives(context.plan.made_by)
+        is_attested = archive.right and not may_list_archives(at.plan.made_by)
         if is_attested or isinstance(archive, NotGathered):
             return None
-        return not_known(
-            BACKUPS_NOT_KNOWN, node, f"Whether the archive of {node} is whole is not known", archive.reason
-        )
-    lacking = sorted({file for layer in context.layers(node) if (file := _kept_file(layer))} - set(archive.names))
-    if not archive.fault and not lacking:
-        return None
-    text = "archive damaged" if archive.fault else f"{counted(len(lacking), 'file')} not saved"
-    why = (
-        f"The archive of {node} cannot be read to its end: `{archive.fault}`."
-        if archive.fault
-        else f"The archive of {node} lacks {listed(f'/{file}' for file in lacking)}."
-    )
-    return of_node(ARCHIVE_UNFIT, Status.FAIL, node, text, why, then=again, topic="change archive")
+        return at.not_known(BACKUPS_NOT_KNOWN, f"Whether the archive of {at.node} is whole is not known", archive)
+    if archive.fault:
+        sentence = f"The archive of {at.node} cannot be read to its end: `{archive.fault}`."
+        return at.fails(ARCHIVE_UNFIT, "archive damaged", sentence, *_save_again(at))
+    lacking = sorted({file for layer in at.layers if (file := _kept_file(layer))} - set(archive.names))
+    if lacking:
+        sentence = f"The archive of {at.node} lacks {listed(f'/{file}' for file in lacking)}."
+        return at.fails(ARCHIVE_UNFIT, f"{counted(len(lacking), 'file')} not saved", sentence, *_save_again(at))
+    return None
+
+
+def _save_again(at: GatePlace) -> tuple[NextStep, NextStep]:
+    return at.step_again(), THEN_VERIFY
+
+
+def _name(path: str) -> str:
+    return path.rpartition("/")[2]
+
+
+def _is(names: Sized) -> str:
+    return "is" if len(names) == 1 else "are"
 
 
 def _kept_file(layer: Layer) -> str:
@@ -179,38 +155,26 @@ def _of_file(file: FileSeen | Unknown, made_at: str) -> str:
     return f"{counted(file.size_bytes, 'byte')}, made {lasting(abs(after_s))} {when} the plan"
 
 
-def _voting(cluster: Cluster, changing: Changing) -> Finding:
+def _voting(at: GatePlace) -> Finding:
     """Return the voting files and the ASM metadata, as far as they are known: they do not decide."""
-    managed = cluster.managed
-    files = managed.voting_files if isinstance(managed, Managed) else managed
-    voting = (
-        f"The voting files are not known: {whole(files.reason)}"
-        if isinstance(files, Unknown)
-        else f"{counted(len(files), 'voting file')}: {listed(_voting_file(file) for file in files)}. Clusterware saves "
-        "the voting data with the OCR."
-    )
-    metadata = changing.asm_metadata
+    metadata = at.changing.asm_metadata
     saved = (
         f"The ASM metadata is saved ({counted(metadata.size_bytes, 'byte')})."
         if isinstance(metadata, FileSeen)
         else "The ASM metadata is not saved where this change would save it."
     )
-    return VOTING.finding(
-        Status.INFO,
-        f"{voting} {saved}",
-        subject="voting files not known" if isinstance(files, Unknown) else counted(len(files), "voting file"),
-        evidence=[(cluster.local_node, "crsctl query css votedisk")],
-    )
+    files = part_of(at.cluster.managed, lambda managed: managed.voting_files)
+    if isinstance(files, Unknown):
+        sentence = f"The voting files are not known: {at.because(files)} {saved}"
+        return at.remarks(VOTING, "voting files not known", sentence)
+    number = counted(len(files), "voting file")
+    voting = f"{number}: {listed(map(_voting_file, files))}. Clusterware saves the voting data with the OCR."
+    return at.remarks(VOTING, number, f"{voting} {saved}")
 
 
 def _voting_file(file: VotingFile) -> str:
     group = f" in disk group {file.disk_group}" if file.disk_group else ""
     return f"{file.place}{group} ({file.state})"
-
-
-def counted_of(files: dict[str, FileSeen | Unknown], lacking: list[str]) -> str:
-    """Return how many files are present, of all: `1 of 3`."""
-    return f"{len(files) - len(lacking)} of {len(files)}"
 
 
 def archive_path(plan_id: str) -> str:
@@ -224,45 +188,34 @@ def backup_paths(plan_id: str, kind: ChangeKind | None = None) -> tuple[str, ...
     return tuple(f"{backup_directory(plan_id)}/{name}" for name in names)
 
 
-def _registry(context: GateContext, cluster: Cluster, changing: Changing) -> Finding:
-    managed = cluster.managed
-    backup = managed.ocr_backup if isinstance(managed, Managed) else managed
-    evidence = [(cluster.local_node, "ocrconfig")]
+def _registry(at: GatePlace) -> Finding:
+    backup = part_of(at.cluster.managed, lambda managed: managed.ocr_backup)
     if isinstance(backup, Unknown):
-        return REGISTRY_NOT_READ.finding(
-            Status.INFO,
-            f"Whether the cluster's registry (OCR) was saved is not known: {whole(backup.reason)}",
-            subject="OCR not known",
-            next=[NextStep("List the manual backups as root.", ("ocrconfig -showbackup manual",), "root on any node")],
-            evidence=evidence,
+        return at.remarks(
+            REGISTRY_NOT_READ,
+            "OCR not known",
+            f"Whether the cluster's registry (OCR) was saved is not known: {at.because(backup)}",
+            NextStep("List the manual backups as root.", ("ocrconfig -showbackup manual",), "root on any node"),
         )
-    if backup is None or _is_old(backup, context.plan.made_at):
-        home = next(iter(context.plan.grid_homes.values()), "")
-        return REGISTRY_NOT_SAVED.finding(
-            Status.FAIL,
-            "The cluster's registry (OCR) has no manual backup newer than the plan"
-            + (f"; the newest backup is from {backup.taken_at.replace('T', ' ')}." if backup else "."),
-            subject="OCR not saved",
-            next=[
-                NextStep(
-                    "Save the registry.",
-                    (f"{home}/bin/ocrconfig -manualbackup" if home else "ocrconfig -manualbackup",),
-                    "root on any node",
-                )
-            ],
-            evidence=evidence,
+    if backup is None or _is_old(backup, at.plan.made_at):
+        node = next(iter(at.plan.grid_homes), "")
+        newest = f"; the newest backup is from {backup.taken_at.replace('T', ' ')}" if backup else ""
+        return at.fails(
+            REGISTRY_NOT_SAVED,
+            "OCR not saved",
+            f"The cluster's registry (OCR) has no manual backup newer than the plan{newest}.",
+            NextStep("Save the registry.", (at.on(node).tool("ocrconfig -manualbackup"),), "root on any node"),
         )
-    size = (
-        _of_file(changing.ocr_file, context.plan.made_at)
-        if isinstance(changing.ocr_file, FileSeen)
-        else "its size is not read" + (": it is a file in ASM" if backup.file.startswith("+") else "")
-    )
-    return REGISTRY_SAVED.finding(
-        Status.PASS,
+    file = at.changing.ocr_file
+    if isinstance(file, FileSeen):
+        size = _of_file(file, at.plan.made_at)
+    else:
+        size = "its size is not read" + (": it is a file in ASM" if backup.file.startswith("+") else "")
+    return at.holds(
+        REGISTRY_SAVED,
+        "OCR saved",
         f"The cluster's registry (OCR) was saved on {backup.node} at {backup.taken_at.replace('T', ' ')} (local time) "
         f"in {backup.file}; {size}.",
-        subject="OCR saved",
-        evidence=evidence,
     )
 
 

@@ -22,11 +22,12 @@ from functools import wraps
 
 import msgspec
 
-from checks.change.gates.gate import VERIFY, GateContext
+from checks.change.gates.gate import GateContext
 from checks.change.plan.change_plan import KnownWarning
 from checks.model.check import Check
 from checks.model.facts import Activity, Cluster, Database
 from checks.model.finding import Finding, NextStep, Status
+from checks.model.own_command import VERIFY
 from checks.model.wording import listed
 from checks.rules.instance_pings import is_sure_to_ping
 
@@ -92,7 +93,9 @@ def _measured(finding: Finding, cluster: Cluster) -> Finding:
         status=Status.UNKNOWN,
         title=f"Nothing was measured: {text.format(listed(open_at))} in {seconds:.0f} s.",
         subject="nothing measured",
-        next=(NextStep("Allow the applications to connect, and verify again while the database is busy.", (VERIFY,)),),
+        next=(
+            NextStep("Allow the applications to connect, and verify again while the database is busy.", own=(VERIFY,)),
+        ),
     )
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from checks.change.gates.gate import THEN_VERIFY, GateContext, gate, whole
+from checks.change.gates.gate import THEN_VERIFY, GatePlace, gate
 from checks.change.plan.change_plan import PlannedExperiment
 from checks.model.check import Kind
-from checks.model.facts import Cluster, Database, Managed, NotGathered, RecoveryArea, RestorePoint, Unknown
-from checks.model.finding import Finding, NextStep, Status
+from checks.model.facts import Database, Unknown, part_of
+from checks.model.finding import Finding, NextStep
+from checks.model.own_command import OwnCommand
 from checks.model.wording import listed
 
 IS_DATABASE = Kind("CH-TESTDB-001", "The database has the typed name")
@@ -43,12 +44,12 @@ POINT_LEFT = Kind(
 )
 _ROOM = 0.1
 """The least free share of the recovery area. Chosen by racwire: how much a run writes is not known before."""
-_IN_SQL = "SYSDBA of the test database, in SQL*Plus, not in a PDB"
+_SQL_USER = "SYSDBA of the test database, in SQL*Plus, not in a PDB"
 
 
-def planned_of(context: GateContext) -> PlannedExperiment:
+def planned_of(at: GatePlace) -> PlannedExperiment:
     """Return the experiment of the plan. Raises ValueError for the plan of a change, which has no such gates."""
-    if (planned := context.change.opened.experiment) is None:
+    if (planned := at.change.opened.experiment) is None:
         raise ValueError("the plan has no experiment")
     return planned
 
@@ -60,102 +61,86 @@ def planned_of(context: GateContext) -> PlannedExperiment:
     uses=("database",),
     kinds=(IS_DATABASE, OTHER_DATABASE, DATABASE_NOT_KNOWN),
 )
-def test_database(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
+def test_database(at: GatePlace) -> Iterator[Finding]:
     """Compares the typed name with the databases that Clusterware lists, and with the connected database."""
-    name = planned_of(context).database
-    databases = cluster.managed.databases if isinstance(cluster.managed, Managed) else cluster.managed
-    if isinstance(cluster.database, Database) and cluster.database.name.casefold() != name.casefold():
-        yield OTHER_DATABASE.finding(
-            Status.FAIL,
-            f"The connected database is {cluster.database.name}, and the experiment is for {name}.",
-            subject=cluster.database.name,
-            next=[NextStep("Connect to the test database.", ("racwire experiment verify --connect STRING",))],
+    name, connected = planned_of(at).database, at.cluster.database
+    databases = part_of(at.cluster.managed, lambda managed: managed.databases)
+    if isinstance(connected, Database) and connected.name.casefold() != name.casefold():
+        yield at.fails(
+            OTHER_DATABASE,
+            connected.name,
+            f"The connected database is {connected.name}, and the experiment is for {name}.",
+            NextStep("Connect to the test database.", own=(OwnCommand("verify", "--connect STRING"),)),
         )
     elif isinstance(databases, Unknown):
-        yield DATABASE_NOT_KNOWN.finding(
-            Status.UNKNOWN, f"Which databases run is not known: {whole(databases.reason)}", subject="not known"
-        )
+        yield at.not_known(DATABASE_NOT_KNOWN, "Which databases run is not known", databases)
     elif all(one.name.casefold() != name.casefold() for one in databases):
-        yield OTHER_DATABASE.finding(
-            Status.FAIL,
-            f"Clusterware lists no database {name}, only {listed(one.name for one in databases) or 'none'}.",
-            subject=f"no {name}",
-        )
+        sentence = f"Clusterware lists no database {name}, only {listed(one.name for one in databases) or 'none'}."
+        yield at.fails(OTHER_DATABASE, f"no {name}", sentence)
     else:
-        seen = "Clusterware and the connected database report" if _is_connected(cluster) else "Clusterware reports"
-        yield IS_DATABASE.finding(Status.PASS, f"{seen} the name {name}.", subject=name)
-
-
-def _is_connected(cluster: Cluster) -> bool:
-    return isinstance(cluster.database, Database)
+        is_connected = isinstance(connected, Database)
+        seen = "Clusterware and the connected database report" if is_connected else "Clusterware reports"
+        yield at.holds(IS_DATABASE, name, f"{seen} the name {name}.")
 
 
 @gate(
     "recovery-area",
     question="Has the recovery area room for the logs of a run?",
     needs=("changing", "database"),
+    topic="sql recovery_area",
     kinds=(HAS_ROOM, NO_ROOM, AREA_NOT_KNOWN),
 )
-def recovery_area(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
+def recovery_area(at: GatePlace) -> Iterator[Finding]:
     """Reads V$RECOVERY_FILE_DEST and the log mode. At least a tenth of the area must be free or reclaimable.
 
     Every later step verifies it again, until the restore point is dropped.
     """
-    area = cluster.changing if isinstance(cluster.changing, Unknown) else cluster.changing.recovery_area
-    evidence = [(cluster.local_node, "sql recovery_area")]
-    if isinstance(area, NotGathered | Unknown):
-        yield AREA_NOT_KNOWN.finding(
-            Status.UNKNOWN,
-            f"The recovery area is not known: {whole(area.reason)}",
-            subject="not known",
-            evidence=evidence,
-        )
+    area = at.changing.recovery_area
+    if isinstance(area, Unknown):
+        yield at.not_known(AREA_NOT_KNOWN, "The recovery area is not known", area)
         return
-    wrong = _wrong_area(area)
-    if wrong:
-        short, sentence, remedy = wrong
-        yield NO_ROOM.finding(Status.FAIL, sentence, subject=short, next=[remedy, THEN_VERIFY], evidence=evidence)
-        return
-    yield HAS_ROOM.finding(
-        Status.PASS,
-        f"The recovery area {area.location} has {_gb(area.free_bytes)} of {_gb(area.limit_bytes)} free or reclaimable, "
-        f"and the database is in {area.log_mode} mode.",
-        subject=f"{_gb(area.free_bytes)} free",
-        evidence=evidence,
-    )
-
-
-def _wrong_area(area: RecoveryArea) -> tuple[str, str, NextStep] | None:
-    """Return a short text, a sentence and a remedy for an area that does not do; None for one that does."""
+    free = _gb(area.free_bytes)
     if area.log_mode != "ARCHIVELOG":
-        return (
+        yield at.fails(
+            NO_ROOM,
             area.log_mode or "log mode not known",
             f"The database is in {area.log_mode or 'an unknown'} mode, and a guaranteed restore point needs "
             "ARCHIVELOG.",
-            NextStep("Mount one instance, and set the mode.", ("ALTER DATABASE ARCHIVELOG;",), _IN_SQL, is_change=True),
+            _in_sql("Mount one instance, and set the mode.", "ALTER DATABASE ARCHIVELOG;"),
+            THEN_VERIFY,
         )
-    if not area.location or not area.limit_bytes:
-        return (
+    elif not area.location or not area.limit_bytes:
+        yield at.fails(
+            NO_ROOM,
             "no recovery area",
             "The database has no recovery area: db_recovery_file_dest or its size is not set.",
-            NextStep(
+            _in_sql(
                 "Set the size and the place.",
-                (
-                    "ALTER SYSTEM SET db_recovery_file_dest_size = 200G SCOPE=BOTH SID='*';",
-                    "ALTER SYSTEM SET db_recovery_file_dest = '+RECO' SCOPE=BOTH SID='*';",
-                ),
-                _IN_SQL,
-                is_change=True,
+                "ALTER SYSTEM SET db_recovery_file_dest_size = 200G SCOPE=BOTH SID='*';",
+                "ALTER SYSTEM SET db_recovery_file_dest = '+RECO' SCOPE=BOTH SID='*';",
             ),
+            THEN_VERIFY,
         )
-    if area.free_bytes < _ROOM * area.limit_bytes:
-        return (
-            f"{_gb(area.free_bytes)} free",
-            f"Only {_gb(area.free_bytes)} of {_gb(area.limit_bytes)} of the recovery area {area.location} are free or "
-            "reclaimable: the database stops when it is full.",
-            NextStep("Enlarge the area, or delete backups that are not needed.", (), _IN_SQL),
+    elif area.free_bytes < _ROOM * area.limit_bytes:
+        yield at.fails(
+            NO_ROOM,
+            f"{free} free",
+            f"Only {free} of {_gb(area.limit_bytes)} of the recovery area {area.location} are free or reclaimable: the "
+            "database stops when it is full.",
+            NextStep("Enlarge the area, or delete backups that are not needed.", where=_SQL_USER),
+            THEN_VERIFY,
         )
-    return None
+    else:
+        yield at.holds(
+            HAS_ROOM,
+            f"{free} free",
+            f"The recovery area {area.location} has {free} of {_gb(area.limit_bytes)} free or reclaimable, and the "
+            f"database is in {area.log_mode} mode.",
+        )
+
+
+def _in_sql(text: str, *statements: str) -> NextStep:
+    return NextStep(text, statements, _SQL_USER, is_change=True)
 
 
 def _gb(size: int) -> str:
@@ -166,86 +151,45 @@ def _gb(size: int) -> str:
     "restore-point",
     question="Does the guaranteed restore point exist?",
     needs=("changing", "database"),
+    topic="sql restore_points",
     kinds=(POINT_THERE, POINT_MISSING, POINT_NOT_KNOWN),
 )
-def restore_point(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
+def restore_point(at: GatePlace) -> Iterator[Finding]:
     """Reads V$RESTORE_POINT. Every later step verifies it again, until the restore point is dropped."""
-    name = planned_of(context).restore_point
-    found = _points(cluster)
-    evidence = [(cluster.local_node, "sql restore_points")]
-    if isinstance(found, Unknown):
-        yield _not_known(found, evidence)
+    name, points = planned_of(at).restore_point, at.changing.restore_points
+    if isinstance(points, Unknown):
+        yield at.not_known(POINT_NOT_KNOWN, "The restore points are not known", points)
         return
-    point = next((one for one in found if one.name.upper() == name), None)
-    if point is None or not point.is_guaranteed:
-        what = "is no guaranteed restore point" if point else "is not there"
-        yield POINT_MISSING.finding(
-            Status.FAIL,
-            f"The restore point {name} {what}.",
-            subject="not guaranteed" if point else "missing",
-            next=[
-                NextStep(
-                    "Create it, from the same data.",
-                    (
-                        *((f"DROP RESTORE POINT {name};",) if point else ()),
-                        f"CREATE RESTORE POINT {name} GUARANTEE FLASHBACK DATABASE;",
-                    ),
-                    _IN_SQL,
-                    is_change=True,
-                ),
-                THEN_VERIFY,
-            ],
-            evidence=evidence,
-        )
-        return
-    size = "" if point.storage_bytes is None else f" Its flashback logs have {_gb(point.storage_bytes)}."
-    yield POINT_THERE.finding(
-        Status.PASS, f"The guaranteed restore point {name} exists.{size}", subject=name, evidence=evidence
-    )
+    create = f"CREATE RESTORE POINT {name} GUARANTEE FLASHBACK DATABASE;"
+    point = next((one for one in points if one.name.upper() == name), None)
+    if point is None:
+        remedy = _in_sql("Create it, from the same data.", create)
+        yield at.fails(POINT_MISSING, "missing", f"The restore point {name} is not there.", remedy, THEN_VERIFY)
+    elif not point.is_guaranteed:
+        remedy = _in_sql("Create it, from the same data.", f"DROP RESTORE POINT {name};", create)
+        sentence = f"The restore point {name} is no guaranteed restore point."
+        yield at.fails(POINT_MISSING, "not guaranteed", sentence, remedy, THEN_VERIFY)
+    else:
+        size = "" if point.storage_bytes is None else f" Its flashback logs have {_gb(point.storage_bytes)}."
+        yield at.holds(POINT_THERE, name, f"The guaranteed restore point {name} exists.{size}")
 
 
 @gate(
     "restore-point-dropped",
     question="Is the restore point of the experiment dropped?",
     needs=("changing", "database"),
+    topic="sql restore_points",
     kinds=(POINT_DROPPED, POINT_LEFT, POINT_NOT_KNOWN),
 )
-def restore_point_dropped(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
+def restore_point_dropped(at: GatePlace) -> Iterator[Finding]:
     """Reads V$RESTORE_POINT, which must not have the restore point of the experiment any more."""
-    name = planned_of(context).restore_point
-    found = _points(cluster)
-    evidence = [(cluster.local_node, "sql restore_points")]
-    if isinstance(found, Unknown):
-        yield _not_known(found, evidence)
-    elif any(one.name.upper() == name for one in found):
-        yield POINT_LEFT.finding(
-            Status.FAIL,
-            f"The restore point {name} is still there.",
-            subject="still there",
-            next=[
-                NextStep("Drop it.", (f"DROP RESTORE POINT {name};",), _IN_SQL, is_change=True),
-                THEN_VERIFY,
-            ],
-            evidence=evidence,
-        )
+    name, points = planned_of(at).restore_point, at.changing.restore_points
+    if isinstance(points, Unknown):
+        yield at.not_known(POINT_NOT_KNOWN, "The restore points are not known", points)
+    elif any(one.name.upper() == name for one in points):
+        drop = _in_sql("Drop it.", f"DROP RESTORE POINT {name};")
+        yield at.fails(POINT_LEFT, "still there", f"The restore point {name} is still there.", drop, THEN_VERIFY)
     else:
-        others = [one.name for one in found if one.is_guaranteed]
+        others = [one.name for one in points if one.is_guaranteed]
         more = f" Other guaranteed restore points: {listed(others)}." if others else ""
-        yield POINT_DROPPED.finding(
-            Status.PASS, f"The restore point {name} is dropped.{more}", subject="dropped", evidence=evidence
-        )
-
-
-def _points(cluster: Cluster) -> tuple[RestorePoint, ...] | Unknown:
-    found = cluster.changing if isinstance(cluster.changing, Unknown) else cluster.changing.restore_points
-    return Unknown(found.reason) if isinstance(found, NotGathered) else found
-
-
-def _not_known(found: Unknown, evidence: list[tuple[str, str]]) -> Finding:
-    return POINT_NOT_KNOWN.finding(
-        Status.UNKNOWN,
-        f"The restore points are not known: {whole(found.reason)}",
-        subject="not known",
-        lacks=[found],
-        evidence=evidence,
-    )
+        yield at.holds(POINT_DROPPED, "dropped", f"The restore point {name} is dropped.{more}")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from checks.change.gates.gate import GateContext, gate, whole
+from checks.change.gates.gate import GatePlace, gate
 from checks.model.check import Kind
-from checks.model.facts import Cluster, Unknown
-from checks.model.finding import Finding, NextStep, Status
+from checks.model.facts import Unknown, part_of
+from checks.model.finding import Finding, NextStep
 from checks.model.wording import listed
 
 SAME = Kind("CH-NODES-001", "The cluster has the same nodes as before the change")
@@ -24,36 +24,30 @@ NOT_LISTED = Kind("CH-NODES-003", "Which nodes the cluster has is not known")
     "members-unchanged",
     question="Does the cluster have the same nodes as the plan?",
     needs=("clusterware",),
+    topic="olsnodes",
     kinds=(SAME, OTHER, NOT_LISTED),
 )
-def members_unchanged(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
+def members_unchanged(at: GatePlace) -> Iterator[Finding]:
     """Compares the nodes that `olsnodes` lists with the nodes of the plan.
 
     Only Clusterware shows an added node. So this gate is verified while Clusterware runs: until the step stack-down,
     and again after the restart.
     """
-    facts = cluster.clusterware
-    members = facts if isinstance(facts, Unknown) else facts.members
-    evidence = [(cluster.local_node, "olsnodes")]
+    members = part_of(at.cluster.clusterware, lambda facts: facts.members)
     if isinstance(members, Unknown):
-        sentence = f"Which nodes the cluster has is not known: {whole(members.reason)}"
-        yield NOT_LISTED.finding(Status.UNKNOWN, sentence, subject="not known", evidence=evidence)
+        yield at.not_known(NOT_LISTED, "Which nodes the cluster has is not known", members)
         return
     now = [member.name for member in members]
-    came, gone = _without(now, context.plan.nodes), _without(context.plan.nodes, now)
-    if not came and not gone:
-        yield SAME.finding(
-            Status.PASS, "The cluster has the nodes of the plan.", subject="the same nodes", evidence=evidence
-        )
+    differences = [f"{name} is in the cluster but not in the plan" for name in _without(now, at.plan.nodes)]
+    differences += [f"{name} is in the plan but not in the cluster" for name in _without(at.plan.nodes, now)]
+    if not differences:
+        yield at.holds(SAME, "the same nodes", "The cluster has the nodes of the plan.")
         return
-    differences = [f"{name} is in the cluster but not in the plan" for name in came]
-    differences += [f"{name} is in the plan but not in the cluster" for name in gone]
-    yield OTHER.finding(
-        Status.FAIL,
+    yield at.fails(
+        OTHER,
+        "other nodes",
         f"The cluster has other nodes than the plan: {listed(differences)}.",
-        subject="other nodes",
-        next=[NextStep("Roll back or abandon this change. Then plan a change for the present nodes of the cluster.")],
-        evidence=evidence,
+        NextStep("Roll back or abandon this change. Then plan a change for the present nodes of the cluster."),
     )
 
 

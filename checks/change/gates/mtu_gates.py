@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from checks.change.gates.gate import THEN_VERIFY, VERIFY, GateContext, as_root, gate, not_known, of_node
+from checks.change.gates.gate import THEN_VERIFY, GatePlace, node_gate
 from checks.change.plan.change_plan import Layer
 from checks.change.progress.wanted import MtuDemand, demand, differ, stops_first
 from checks.model.check import Kind
-from checks.model.facts import Cluster, Node
-from checks.model.finding import Finding, NextStep, Status
+from checks.model.facts import Node
+from checks.model.finding import Finding, NextStep
+from checks.model.own_command import VERIFY
 from checks.model.wording import listed
 
 _MOS = ("MOS 563566.1, causes 5 and 12", "MOS 283684.1")
@@ -26,53 +27,143 @@ UNTOUCHED = Kind("CH-MTU-005", "No MTU was changed while Clusterware or an insta
 CHANGED_EARLY = Kind("CH-MTU-006", "An MTU was changed early, without harm", sources=_MOS)
 CHANGED_LIVE = Kind("CH-MTU-007", "DANGER: an MTU was changed while Clusterware runs", VANISH, _MOS)
 MAYBE_LIVE = Kind("CH-MTU-008", "An MTU was changed, and it is not known whether Clusterware runs", VANISH, _MOS)
+DANGERS = frozenset({LIVE.code, CHANGED_LIVE.code})
+_UNREAD = (NOT_READ, "The MTU of {} is not known")
 
 
-@gate(
+@node_gate(
     "running-mtu",
     question="Does every layer have the planned MTU now?",
     needs=("nodes",),
     uses=("setups",),
+    topic="interfaces",
     kinds=(IS_SET, NOT_SET, LIVE, NOT_READ),
+    read=GatePlace.read,
+    unread=_UNREAD,
 )
-def running_mtu(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
+def running_mtu(at: GatePlace, node: Node) -> Finding:
     """Compares the MTU of each private interface, and of the interfaces below it (bond members, VLAN parents, bridge
     ports), with the plan. A difference is dangerous while Clusterware or an instance runs on any node, unless all ports
     of each private network have one MTU.
     """
-    running = running_nodes(context, cluster)
-    is_mixed = _are_mixed(context, cluster)
-    for node in context.plan.nodes:
-        read = cluster.node(node)
-        if read is None:
-            yield not_known(NOT_READ, node, f"The MTU of {node} is not known", _why_unread(cluster, node))
-            continue
-        wrong = [layer for layer in context.layers(node) if mtu_of(read, layer.interface) != layer.mtu_after]
-        if not wrong:
-            yield of_node(
-                IS_SET,
-                Status.PASS,
-                node,
-                _values(layer.mtu_after for layer in context.layers(node)),
-                f"{_each(context.layers(node))} of {node} {_has(context.layers(node))} MTU "
-                f"{_values(layer.mtu_after for layer in context.layers(node))}.",
-                topic="interfaces",
-            )
-        elif running and (is_mixed or any(mtu_of(read, layer.interface) is None for layer in wrong)):
-            yield _live(context, node, read, wrong, running)
-        else:
-            yield _not_set(context, cluster, node, read, wrong, running)
+    return _as_planned(at, node)
 
 
-def running_nodes(context: GateContext, cluster: Cluster) -> tuple[str, ...]:
+@node_gate(
+    "mtu-untouched",
+    question="Are all MTUs unchanged while Clusterware runs?",
+    needs=("nodes", "setups"),
+    topic="interfaces",
+    kinds=(UNTOUCHED, CHANGED_EARLY, CHANGED_LIVE, MAYBE_LIVE, IS_SET, NOT_SET, LIVE, NOT_READ),
+    read=GatePlace.read,
+    unread=_UNREAD,
+)
+def mtu_untouched(at: GatePlace, node: Node) -> Finding:
+    """Compares the MTU of each layer with its MTU when the plan was made, until Clusterware is stopped on every node;
+    once the change has come to the step set-mtu, with what the plan wants since then.
+
+    An MTU that changes on a running cluster is the most dangerous event of the procedure, so every step until then
+    verifies this gate. A raised parent or member below an unchanged private interface is only reported.
+    """
+    match demand(at.change):
+        case MtuDemand.BEFORE:
+            return _as_before(at, node)
+        case MtuDemand.EITHER:
+            return _either(at, node)
+        case MtuDemand.AFTER:
+            return _as_planned(at, node)
+
+
+def _as_planned(at: GatePlace, node: Node) -> Finding:
+    """Return the finding where the node must have the planned MTU."""
+    running, values = _running(at), _values(layer.mtu_after for layer in at.layers)
+    wrong = [layer for layer in at.layers if mtu_of(node, layer.interface) != layer.mtu_after]
+    if not wrong:
+        has = "has" if len(at.layers) == 1 else "have"
+        return at.holds(IS_SET, values, f"{_each(at.layers)} of {at.node} {has} MTU {values}.")
+    if running and (_are_mixed(at) or any(mtu_of(node, layer.interface) is None for layer in wrong)):
+        return _live(at, node, wrong)
+    wanted = _values(layer.mtu_after for layer in wrong)
+    setup = at.cluster.setup(at.node)
+    in_files = [setup.kept_mtu(layer.interface) if setup else None for layer in wrong]
+    if all(own and own.mtu == layer.mtu_after for own, layer in zip(in_files, wrong, strict=True)):
+        tail = f"{'its file sets' if len(wrong) == 1 else 'their files set'} {wanted}, which is not active yet."
+    else:
+        tail = f"the plan is MTU {wanted}."
+    if running:
+        tail += f" Clusterware runs on {listed(running)}: an MTU may be set only while it is down on every node."
+    return at.fails(
+        NOT_SET,
+        _seen(at, node, wrong),
+        f"{_now(node, wrong)}; {tail}",
+        *_stops(at, "first", "crsctl stop crs"),
+        at.as_root(f"Set the MTU on {at.node}.", *_set_commands(wrong, _mtus_after(wrong), node)),
+        THEN_VERIFY,
+    )
+
+
+def _either(at: GatePlace, node: Node) -> Finding:
+    """Return the finding while set-mtu is open for the first time: a node may have the one MTU or the other."""
+    wrong = [layer for layer in at.layers if mtu_of(node, layer.interface) != layer.mtu_after]
+    if wrong and _running(at) and _are_mixed(at):
+        return _live(at, node, wrong)
+    sentence = f"{_now(node, at.layers)}; the step set-mtu is still open."
+    return at.holds(UNTOUCHED, _seen(at, node, at.layers), sentence)
+
+
+def _as_before(at: GatePlace, node: Node) -> Finding:
+    """Return the finding before the step set-mtu."""
+    moved = [layer for layer in at.layers if mtu_of(node, layer.interface) != layer.mtu_before]
+    if not moved:
+        values = _values(layer.mtu_before for layer in at.layers)
+        return at.holds(UNTOUCHED, values, f"{at.node} has MTU {values}, as before.")
+    text, already = _seen(at, node, moved), f"{_now(node, moved)} already"
+    if running := _running(at):
+        if is_harmless(moved, {layer.interface: mtu_of(node, layer.interface) for layer in moved}):
+            sentence = f"{already}; the private interfaces above still have their old MTU."
+            return at.remarks(CHANGED_EARLY, text, sentence)
+        before = _values(layer.mtu_before for layer in moved)
+        mtus = {layer.interface: layer.mtu_before for layer in moved}
+        return at.fails(
+            CHANGED_LIVE,
+            f"DANGER: {text}",
+            f"DANGER: {_now(node, moved)} while Clusterware runs on {listed(running)}; the MTU was {before}. {VANISH}",
+            at.as_root(f"Set the MTU back to {before} at once.", *_set_commands(moved, mtus, node)),
+            NextStep("Do nothing else until every node has the same MTU again. Then verify again.", own=(VERIFY,)),
+        )
+    setups = {name: at.cluster.setup(name) for name in at.plan.nodes}
+    if silent := [name for name, setup in setups.items() if setup is None or setup.is_down is None]:
+        return at.undecided(
+            MAYBE_LIVE,
+            text,
+            f"{already}, and it is not known whether Clusterware runs on {listed(silent)}.",
+            NextStep(f"Find out whether Clusterware runs on {listed(silent)}. If it runs, stop it."),
+        )
+    return at.remarks(CHANGED_EARLY, text, f"{already}; Clusterware and the instances are down.")
+
+
+def _live(at: GatePlace, node: Node, wrong: list[Layer]) -> Finding:
+    """Return the finding for a wrong MTU while Clusterware runs: stop Clusterware, or set the planned MTU."""
+    values = _values(layer.mtu_after for layer in wrong)
+    back = at.as_root(f"Set the MTU to {values} at once.", *_set_commands(wrong, _mtus_after(wrong), node))
+    return at.fails(
+        LIVE,
+        f"DANGER: {_seen(at, node, wrong)}",
+        f"DANGER: {_now(node, wrong)} while Clusterware runs on {listed(_running(at))}. {VANISH}",
+        *(_stops(at, "at once", "crsctl stop crs -f") if stops_first(at.change) else [back]),
+    )
+
+
+def _running(at: GatePlace) -> tuple[str, ...]:
     """Return the nodes where a process of Clusterware or an instance is known to run."""
-    return tuple(n for n in context.plan.nodes if (setup := cluster.setup(n)) and setup.is_down is False)
+    setups = {name: at.cluster.setup(name) for name in at.plan.nodes}
+    return tuple(name for name, setup in setups.items() if setup and setup.is_down is False)
 
 
-def _are_mixed(context: GateContext, cluster: Cluster) -> bool:
+def _are_mixed(at: GatePlace) -> bool:
     """Whether ports of a private network have different MTUs now, as far as the nodes were read."""
-    seen = {node.name: {one.name: one.mtu for one in node.interfaces} for node in cluster.read_nodes()}
-    return differ(context.plan, seen)
+    seen = {node.name: {one.name: one.mtu for one in node.interfaces} for node in at.cluster.read_nodes()}
+    return differ(at.plan, seen)
 
 
 def mtu_of(node: Node, interface: str) -> int | None:
@@ -81,169 +172,9 @@ def mtu_of(node: Node, interface: str) -> int | None:
     return found.mtu if found else None
 
 
-def _not_set(
-    context: GateContext, cluster: Cluster, node: str, read: Node, wrong: list[Layer], running: tuple[str, ...]
-) -> Finding:
-    setup = cluster.setup(node)
-    kept = [setup.kept_mtu(layer.interface) if setup else None for layer in wrong]
-    ready = [own for own, layer in zip(kept, wrong, strict=True) if own and own.mtu == layer.mtu_after]
-    if len(ready) == len(wrong):
-        what = "its file sets" if len(ready) == 1 else "their files set"
-        tail = f"; {what} {_values(layer.mtu_after for layer in wrong)}, which is not active yet."
-    else:
-        tail = f"; the plan is MTU {_values(layer.mtu_after for layer in wrong)}."
-    if running:
-        tail += f" Clusterware runs on {listed(running)}: an MTU may be set only while it is down on every node."
-    return of_node(
-        NOT_SET,
-        Status.FAIL,
-        node,
-        _seen(context, node, read, wrong),
-        f"{_now(node, read, wrong)}{tail}",
-        then=[
-            *_stops(context, running, "first", "crsctl stop crs"),
-            as_root(
-                f"Set the MTU on {node}.", node, *set_commands(wrong, {w.interface: w.mtu_after for w in wrong}, read)
-            ),
-            THEN_VERIFY,
-        ],
-        topic="interfaces",
-    )
-
-
-def _live(context: GateContext, node: str, read: Node, wrong: list[Layer], running: tuple[str, ...]) -> Finding:
-    """Return the finding for a wrong MTU while Clusterware runs: stop Clusterware, or set the planned MTU."""
-    back = as_root(
-        f"Set the MTU to {_values(layer.mtu_after for layer in wrong)} at once.",
-        node,
-        *set_commands(wrong, {w.interface: w.mtu_after for w in wrong}, read),
-    )
-    stop = _stops(context, running, "at once", "crsctl stop crs -f")
-    return of_node(
-        LIVE,
-        Status.FAIL,
-        node,
-        f"DANGER: {_seen(context, node, read, wrong)}",
-        f"DANGER: {_now(node, read, wrong)} while Clusterware runs on {listed(running)}. {VANISH}",
-        then=list(stop) if stops_first(context.change) else [back],
-        topic="interfaces",
-    )
-
-
-def _stops(context: GateContext, running: Iterable[str], when: str, command: str) -> Iterator[NextStep]:
-    for node in running:
-        yield as_root(f"Stop Clusterware on {node} {when}.", node, context.tool(node, command))
-
-
-@gate(
-    "mtu-untouched",
-    question="Are all MTUs unchanged while Clusterware runs?",
-    needs=("nodes", "setups"),
-    kinds=(UNTOUCHED, CHANGED_EARLY, CHANGED_LIVE, MAYBE_LIVE, IS_SET, NOT_SET, LIVE, NOT_READ),
-)
-def mtu_untouched(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
-    """Compares the MTU of each layer with its MTU when the plan was made, until Clusterware is stopped on every node;
-    once the change has come to the step set-mtu, with what the plan wants since then.
-
-    An MTU that changes on a running cluster is the most dangerous event of the procedure, so every step until then
-    verifies this gate. A raised parent or member below an unchanged private interface is only reported.
-    """
-    match demand(context.change):
-        case MtuDemand.BEFORE:
-            yield from _untouched(context, cluster)
-        case MtuDemand.EITHER:
-            yield from _being_set(context, cluster)
-        case MtuDemand.AFTER:
-            yield from running_mtu.judge(context, cluster)
-
-
-def _being_set(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
-    """Yield the findings while set-mtu is open for the first time: a node may have the one MTU or the other."""
-    running = running_nodes(context, cluster)
-    is_mixed = _are_mixed(context, cluster)
-    for node in context.plan.nodes:
-        read = cluster.node(node)
-        if read is None:
-            yield not_known(NOT_READ, node, f"The MTU of {node} is not known", _why_unread(cluster, node))
-            continue
-        layers = context.layers(node)
-        wrong = [layer for layer in layers if mtu_of(read, layer.interface) != layer.mtu_after]
-        if wrong and running and is_mixed:
-            yield _live(context, node, read, wrong, running)
-        else:
-            values = _seen(context, node, read, layers)
-            yield of_node(
-                UNTOUCHED, Status.PASS, node, values, f"{_now(node, read, layers)}; the step set-mtu is still open.",
-                topic="interfaces",
-            )  # fmt: skip
-
-
-def _untouched(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
-    """Yield the findings before the step set-mtu."""
-    running = running_nodes(context, cluster)
-    silent = [n for n in context.plan.nodes if (setup := cluster.setup(n)) is None or setup.is_down is None]
-    for node in context.plan.nodes:
-        read = cluster.node(node)
-        if read is None:
-            yield not_known(NOT_READ, node, f"The MTU of {node} is not known", _why_unread(cluster, node))
-            continue
-        moved = [layer for layer in context.layers(node) if mtu_of(read, layer.interface) != layer.mtu_before]
-        if not moved:
-            values = _values(layer.mtu_before for layer in context.layers(node))
-            yield of_node(
-                UNTOUCHED, Status.PASS, node, values, f"{node} has MTU {values}, as before.", topic="interfaces"
-            )
-        elif running and not is_harmless(moved, {layer.interface: mtu_of(read, layer.interface) for layer in moved}):
-            yield _changed_live(context, node, read, moved, running)
-        elif running:
-            yield of_node(
-                CHANGED_EARLY,
-                Status.INFO,
-                node,
-                _seen(context, node, read, moved),
-                f"{_now(node, read, moved)} already; the private interfaces above still have their old MTU.",
-                topic="interfaces",
-            )
-        elif silent:
-            yield of_node(
-                MAYBE_LIVE,
-                Status.UNKNOWN,
-                node,
-                _seen(context, node, read, moved),
-                f"{_now(node, read, moved)} already, and it is not known whether Clusterware runs on {listed(silent)}.",
-                then=[NextStep(f"Find out whether Clusterware runs on {listed(silent)}. If it runs, stop it.")],
-                topic="interfaces",
-            )
-        else:
-            yield of_node(
-                CHANGED_EARLY,
-                Status.INFO,
-                node,
-                _seen(context, node, read, moved),
-                f"{_now(node, read, moved)} already; Clusterware and the instances are down.",
-                topic="interfaces",
-            )
-
-
-def _changed_live(context: GateContext, node: str, read: Node, moved: list[Layer], running: tuple[str, ...]) -> Finding:
-    before = _values(layer.mtu_before for layer in moved)
-    return of_node(
-        CHANGED_LIVE,
-        Status.FAIL,
-        node,
-        f"DANGER: {_seen(context, node, read, moved)}",
-        f"DANGER: {_now(node, read, moved)} while Clusterware runs on {listed(running)}; the MTU was {before}. "
-        f"{VANISH}",
-        then=[
-            as_root(
-                f"Set the MTU back to {before} at once.",
-                node,
-                *set_commands(moved, {layer.interface: layer.mtu_before for layer in moved}, read),
-            ),
-            NextStep("Do nothing else until every node has the same MTU again. Then verify again.", (VERIFY,)),
-        ],
-        topic="interfaces",
-    )
+def _stops(at: GatePlace, when: str, command: str) -> Iterator[NextStep]:
+    for other in map(at.on, _running(at)):
+        yield other.as_root(f"Stop Clusterware on {other.node} {when}.", other.tool(command))
 
 
 def is_harmless(moved: Iterable[Layer], now: Mapping[str, int | None]) -> bool:
@@ -251,48 +182,44 @@ def is_harmless(moved: Iterable[Layer], now: Mapping[str, int | None]) -> bool:
     return all(layer.role != "port" and (now[layer.interface] or 0) > layer.mtu_before for layer in moved)
 
 
-def set_commands(layers: Iterable[Layer], mtus: dict[str, int], now: Node | None = None) -> tuple[str, ...]:
+def _mtus_after(layers: Iterable[Layer]) -> dict[str, int]:
+    return {layer.interface: layer.mtu_after for layer in layers}
+
+
+def _set_commands(layers: Iterable[Layer], mtus: Mapping[str, int], now: Node) -> tuple[str, ...]:
     """Return the commands that set these MTUs: from the bottom up, or from the top down if an MTU gets smaller.
 
     The order matters because no layer can have a larger MTU than the layer below it.
     """
     chosen = list(layers)
-    lowers = now is not None and any((mtu_of(now, layer.interface) or 0) > mtus[layer.interface] for layer in chosen)
+    lowers = any((mtu_of(now, layer.interface) or 0) > mtus[layer.interface] for layer in chosen)
     ordered = sorted(chosen, key=lambda layer: -layer.level if lowers else layer.level)
     return tuple(f"ip link set dev {layer.interface} mtu {mtus[layer.interface]}" for layer in ordered)
 
 
-def _why_unread(cluster: Cluster, node: str) -> str:
-    return next((n.reason for n in cluster.unread_nodes() if n.name == node), f"{node} was not read.")
-
-
-def _now(node: str, read: Node, layers: Sequence[Layer]) -> str:
+def _now(node: Node, layers: Sequence[Layer]) -> str:
     """Return the interfaces with their MTU: `eth1 and eth2 of rac3 are at MTU 1500`."""
     by_mtu: dict[int | None, list[str]] = {}
     for layer in layers:
-        by_mtu.setdefault(mtu_of(read, layer.interface), []).append(layer.interface)
+        by_mtu.setdefault(mtu_of(node, layer.interface), []).append(layer.interface)
     return listed(
-        f"{listed(names)} of {node} {'is' if len(names) == 1 else 'are'} {f'at MTU {mtu}' if mtu else 'missing'}"
+        f"{listed(names)} of {node.name} {'is' if len(names) == 1 else 'are'} {f'at MTU {mtu}' if mtu else 'missing'}"
         for mtu, names in by_mtu.items()
     )
 
 
-def _seen(context: GateContext, node: str, read: Node, layers: Sequence[Layer]) -> str:
+def _seen(at: GatePlace, node: Node, layers: Sequence[Layer]) -> str:
     """Return the MTUs of some layers of a node for a list, with their names where the node has other layers too."""
-    mtus = [mtu_of(read, layer.interface) for layer in layers]
+    mtus = [mtu_of(node, layer.interface) for layer in layers]
     missing = [layer.interface for layer, mtu in zip(layers, mtus, strict=True) if mtu is None]
     if missing:
         return f"{missing[0]} missing"
     values = _values(mtu for mtu in mtus if mtu)
-    return values if len(layers) == len(context.layers(node)) else f"{_each(layers)} {values}"
+    return values if len(layers) == len(at.layers) else f"{_each(layers)} {values}"
 
 
 def _each(layers: Iterable[Layer]) -> str:
     return listed(layer.interface for layer in layers)
-
-
-def _has(layers: tuple[Layer, ...]) -> str:
-    return "has" if len(layers) == 1 else "have"
 
 
 def _values(mtus: Iterable[int]) -> str:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from checks.change.gates.gate import THEN_VERIFY, GateContext, as_root, gate, not_known, of_node
+from checks.change.gates.gate import THEN_VERIFY, GatePlace, node_gate
 from checks.change.plan.change_plan import PlannedNetwork
 from checks.change.plan.network_change import address_of
 from checks.change.progress.wanted import is_up_now
 from checks.model.check import Kind
-from checks.model.facts import Address, Cluster, Interface, Node
-from checks.model.finding import Finding, NextStep, Status
+from checks.model.facts import Address, Interface, Node
+from checks.model.finding import Finding, NextStep
 from checks.model.networks import in_subnet
 from checks.model.wording import counted, listed
 
@@ -43,71 +41,51 @@ NOT_ON_PLANNED = Kind(
     (_HAIP,),
 )
 _MOST_HAIP = 4
+_UNREAD = (NETWORKS_NOT_READ, "The private networks of {} are not known")
 
 
-def _node(context: GateContext, cluster: Cluster, node: str) -> Node | Finding:
-    read = cluster.node(node)
-    if read is not None:
-        return read
-    why = next((n.reason for n in cluster.unread_nodes() if n.name == node), f"{node} was not read.")
-    return not_known(NETWORKS_NOT_READ, node, f"The private networks of {node} are not known", why)
-
-
-@gate(
+@node_gate(
     "network-in-place",
     question="Is each private network up on every node, with the planned addresses?",
     needs=("nodes",),
+    topic="interfaces",
     kinds=(IN_PLACE, NOT_IN_PLACE, NETWORKS_NOT_READ),
+    read=GatePlace.read,
+    unread=_UNREAD,
 )
-def network_in_place(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
+def network_in_place(at: GatePlace, node: Node) -> Finding:
     """Compares the interface and the address of each node on each private network with the plan. The interface must be
     up with a link. Networks that the plan has taken down, or has not brought up yet, are left out.
 
     The gate reads what is now; it does not know which addresses the next boot gives.
     """
-    for node in context.plan.nodes:
-        read = _node(context, cluster, node)
-        if isinstance(read, Finding):
-            yield read
-            continue
-        wrong = [why for network in context.plan.networks if (why := _missing(context, network, read))]
-        if wrong:
-            yield of_node(
-                NOT_IN_PLACE,
-                Status.FAIL,
-                node,
-                f"{counted(len(wrong), 'network')} missing",
-                f"{node} is not on every private network as planned: {listed(wrong)}.",
-                then=[
-                    NextStep("Check the interfaces.", ("ip -brief address", "ip -brief link"), f"any user on {node}"),
-                    THEN_VERIFY,
-                ],
-                topic="interfaces",
-            )
-        else:
-            names = listed(network.name for network in context.plan.networks)
-            text = counted(len(context.plan.networks), "network")
-            yield of_node(
-                IN_PLACE, Status.PASS, node, f"{text} up", f"{node} is on {names}, as planned.", topic="interfaces"
-            )
+    networks = at.plan.networks
+    if wrong := [why for network in networks if (why := _missing(at, network, node))]:
+        return at.fails(
+            NOT_IN_PLACE,
+            f"{counted(len(wrong), 'network')} missing",
+            f"{at.node} is not on every private network as planned: {listed(wrong)}.",
+            at.look("Check the interfaces.", "ip -brief address", "ip -brief link"),
+            THEN_VERIFY,
+        )
+    names = listed(network.name for network in networks)
+    return at.holds(IN_PLACE, f"{counted(len(networks), 'network')} up", f"{at.node} is on {names}, as planned.")
 
 
-def _missing(context: GateContext, network: PlannedNetwork, read: Node) -> str:
+def _missing(at: GatePlace, network: PlannedNetwork, node: Node) -> str:
     """Return what is wrong with a node's port on a network; empty if it is as planned."""
-    wanted = address_of(network, read.name)
+    wanted = address_of(network, node.name)
     if not wanted:
         return ""
-    planned = [
-        one.interface for one in context.layers(read.name) if one.role == "port" and network.name in one.networks
-    ]
-    holders = [i for i in read.interfaces if any(a.ip == network.addresses[read.name] for a in i.addresses)]
+    planned = [one.interface for one in at.layers if one.role == "port" and network.name in one.networks]
+    holders = [i for i in node.interfaces if any(a.ip == network.addresses[node.name] for a in i.addresses)]
     if not holders:
-        others = [f"{a.ip} on {i.name}" for i, a in _there(read, network.subnet)]
+        others = [f"{a.ip} on {i.name}" for i in node.interfaces for a in _addresses_on(i, network)]
         return f"no interface has {wanted}{f', but {listed(others)}' if others else ''}"
     holder = holders[0]
     if holder.name not in planned:
         return f"{wanted} is on {holder.name}, not on {listed(planned)}"
-    has = next(a for a in holder.addresses if a.ip == network.addresses[read.name])
+    has = next(a for a in holder.addresses if a.ip == network.addresses[node.name])
     if f"{has.ip}/{has.prefix_length}" != wanted:
         return f"{holder.name} has {has.ip}/{has.prefix_length}, not {wanted}"
     if not holder.is_up:
@@ -116,118 +94,80 @@ def _missing(context: GateContext, network: PlannedNetwork, read: Node) -> str:
     return ""
 
 
-def _there(read: Node, subnet: str) -> Iterator[tuple[Interface, Address]]:
-    for interface in read.interfaces:
-        for address in interface.addresses:
-            if not address.is_link_local and in_subnet(address, subnet):
-                yield interface, address
+def _addresses_on(interface: Interface, network: PlannedNetwork) -> list[Address]:
+    """Return the addresses of an interface in the subnet of a network, without those of HAIP."""
+    return [a for a in interface.addresses if not a.is_link_local and in_subnet(a, network.subnet)]
 
 
-@gate(
+@node_gate(
     "network-gone",
     question="Is the network that the plan took down, down on every node?",
     needs=("nodes",),
+    topic="interfaces",
     kinds=(GONE, STILL_UP, NETWORKS_NOT_READ),
+    read=GatePlace.read,
+    unread=_UNREAD,
 )
-def network_gone(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
+def network_gone(at: GatePlace, node: Node) -> Finding:
     """Searches every node for an interface that is switched on and has an address in the subnet of a network that the
     plan has taken down. There must be none.
 
     The gate reads what is now; it does not know whether the next boot brings the interface up.
     """
-    plan = context.change.plan
-    down = [n for n in plan.networks if n.until and not is_up_now(context.change, n)]
+    down = [n for n in at.change.plan.networks if n.until and not is_up_now(at.change, n)]
     names = listed(network.name for network in down)
-    for node in plan.nodes:
-        read = _node(context, cluster, node)
-        if isinstance(read, Finding):
-            yield read
-            continue
-        found = [
-            interface
-            for network in down
-            for interface in read.interfaces
-            if interface.administratively_up
-            and any(not a.is_link_local and in_subnet(a, network.subnet) for a in interface.addresses)
-        ]
-        if found:
-            interfaces = listed(dict.fromkeys(interface.name for interface in found))
-            yield of_node(
-                STILL_UP,
-                Status.FAIL,
-                node,
-                f"{interfaces} up",
-                f"{interfaces} of {node} is up with an address on {names}, which the plan has taken down.",
-                then=[
-                    as_root(
-                        f"Take it down on {node}. If Clusterware was started with it, stop Clusterware there first.",
-                        node,
-                        *dict.fromkeys(f"ip link set dev {interface.name} down" for interface in found),
-                    )
-                    if all(len(_own_subnets(interface)) < 2 for interface in found)
-                    else NextStep(f"Remove the address on {names}.", ("ip -brief address",), f"root on {node}"),
-                    THEN_VERIFY,
-                ],
-                topic="interfaces",
-            )
-        else:
-            yield of_node(
-                GONE, Status.PASS, node, "down", f"{node} has no interface up on {names}.", topic="interfaces"
-            )
+    found = [i for i in node.interfaces if i.administratively_up and any(_addresses_on(i, n) for n in down)]
+    if not found:
+        return at.holds(GONE, "down", f"{at.node} has no interface up on {names}.")
+    interfaces = listed(interface.name for interface in found)
+    return at.fails(
+        STILL_UP,
+        f"{interfaces} up",
+        f"{interfaces} of {at.node} is up with an address on {names}, which the plan has taken down.",
+        at.as_root(
+            f"Take it down on {at.node}. If Clusterware was started with it, stop Clusterware there first.",
+            *(f"ip link set dev {interface.name} down" for interface in found),
+        )
+        if all(len(_own_subnets(interface)) < 2 for interface in found)
+        else NextStep(f"Remove the address on {names}.", ("ip -brief address",), f"root on {at.node}"),
+        THEN_VERIFY,
+    )
 
 
 def _own_subnets(interface: Interface) -> set[str]:
     return {str(address.network) for address in interface.addresses if not address.is_link_local}
 
 
-@gate(
+@node_gate(
     "haip-planned",
     question="Does HAIP use each planned private network of every node, and no other?",
     needs=("nodes",),
+    topic="interfaces",
     kinds=(ON_PLANNED, NOT_ON_PLANNED, NETWORKS_NOT_READ),
+    read=GatePlace.read,
+    unread=_UNREAD,
 )
-def haip_planned(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
+def haip_planned(at: GatePlace, node: Node) -> Finding:
     """Searches the private interfaces of every node for addresses in 169.254.0.0/16, which HAIP places when Clusterware
     starts. Each planned network must have one, up to four networks; a network that the plan took down may have none.
     """
-    plan = context.change.plan
-    for node in plan.nodes:
-        read = _node(context, cluster, node)
-        if isinstance(read, Finding):
-            yield read
-            continue
-        planned = {
-            layer.interface: name for layer in context.layers(node) if layer.role == "port" for name in layer.networks
-        }
-        private = {layer.interface for layer in plan.layers if layer.node == node and layer.role == "port"}
-        have = {i.name for i in read.interfaces if i.name in private and any(a.is_link_local for a in i.addresses)}
-        lacking = sorted(planned.keys() - have) if len(have) < min(len(planned), _MOST_HAIP) else []
-        extra = sorted(have - planned.keys())
-        if lacking or extra:
-            parts = [f"no HAIP address on {listed(f'{name} ({planned[name]})' for name in lacking)}"] if lacking else []
-            parts += [f"one on {listed(extra)}, which the plan does not use"] if extra else []
-            yield of_node(
-                NOT_ON_PLANNED,
-                Status.FAIL,
-                node,
-                f"{listed(lacking or extra)} {'without' if lacking else 'with'} HAIP",
-                f"{node} has {listed(parts)}.",
-                then=[
-                    NextStep("Check that HAIP is online.", (context.tool(node, "crsctl stat res -t -init"),), "root"),
-                    NextStep(
-                        "If the network was not up on the first node when Clusterware started there, stop Clusterware "
-                        "on all nodes and start it again: HAIP places its addresses then."
-                    ),
-                ],
-                topic="interfaces",
-            )
-        else:
-            on = listed(sorted(have))
-            yield of_node(
-                ON_PLANNED,
-                Status.PASS,
-                node,
-                f"HAIP on {on}",
-                f"HAIP has addresses on {on} of {node}.",
-                topic="interfaces",
-            )
+    planned = {layer.interface: name for layer in at.layers if layer.role == "port" for name in layer.networks}
+    private = {layer.interface for layer in at.change.plan.layers if layer.node == at.node and layer.role == "port"}
+    have = {i.name for i in node.interfaces if i.name in private and any(a.is_link_local for a in i.addresses)}
+    lacking = sorted(planned.keys() - have) if len(have) < min(len(planned), _MOST_HAIP) else []
+    extra = sorted(have - planned.keys())
+    if not lacking and not extra:
+        on = listed(sorted(have))
+        return at.holds(ON_PLANNED, f"HAIP on {on}", f"HAIP has addresses on {on} of {at.node}.")
+    parts = [f"no HAIP address on {listed(f'{name} ({planned[name]})' for name in lacking)}"] if lacking else []
+    parts += [f"one on {listed(extra)}, which the plan does not use"] if extra else []
+    return at.fails(
+        NOT_ON_PLANNED,
+        f"{listed(lacking or extra)} {'without' if lacking else 'with'} HAIP",
+        f"{at.node} has {listed(parts)}.",
+        NextStep("Check that HAIP is online.", (at.tool("crsctl stat res -t -init"),), "root"),
+        NextStep(
+            "If the network was not up on the first node when Clusterware started there, stop Clusterware on all nodes "
+            "and start it again: HAIP places its addresses then."
+        ),
+    )

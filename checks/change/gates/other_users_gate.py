@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from checks.change.gates.gate import GateContext, gate, of_node, whole
+from checks.change.gates.gate import GatePlace, node_gate
 from checks.change.plan.change_plan import PlannedUse
-from checks.change.plan.other_users import not_read, uses_of
+from checks.change.plan.other_users import uses_on
 from checks.model.check import Kind
-from checks.model.facts import Cluster
-from checks.model.finding import Finding, NextStep, Status
+from checks.model.finding import Finding, NextStep
 from checks.model.wording import listed
 
 AS_PLANNED = Kind("CH-USER-001", "Storage and copying use the changed interfaces as when the plan was made")
@@ -28,69 +25,50 @@ USES_NOT_KNOWN = Kind("CH-USER-004", "Other users of the changed interfaces are 
 _AFTER = "interconnect"
 
 
-@gate(
+@node_gate(
     "other-users",
     question="Do storage and copying use the changed interfaces as planned?",
     needs=("nodes", "setups"),
     kinds=(AS_PLANNED, CAME, GONE, USES_NOT_KNOWN),
+    read=lambda at: uses_on(at.cluster, at.node, at.plan.layers),
+    unread=(USES_NOT_KNOWN, "Other users of the changed interfaces of {} are not known"),
+    must_be_known=False,
 )
-def other_users(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
+def other_users(at: GatePlace, now: tuple[PlannedUse, ...]) -> Finding:
     """Compares NFS, SMB, iSCSI and other known services on the interfaces of the plan with those when it was made.
 
     Before the MTU is set there may be no others. After the restart, each mount and iSCSI target must be back;
     connections of dNFS and of copies come and go, and are not missed.
     """
-    plan = context.plan
-    unread = not_read(cluster, plan.nodes)
-    found = uses_of(cluster, plan.layers)
-    is_after = context.step.id == _AFTER
-    for node in plan.nodes:
-        now = [use for use in found if use.node == node]
-        before = [use for use in plan.uses if use.node == node]
-        if node in unread:
-            yield of_node(
-                USES_NOT_KNOWN,
-                Status.INFO,
-                node,
-                "not known",
-                f"Other users of the changed interfaces of {node} are not known: {whole(unread[node])}",
-                then=[_look(node)],
-            )
-        elif is_after and (gone := [use for use in before if use.stays and use not in now]):
-            yield of_node(
-                GONE,
-                Status.FAIL,
-                node,
-                f"{gone[0].service} missing",
-                f"{node} used {listed(map(_named, gone))} before the change, and does not now.",
-                then=[
-                    NextStep(
-                        "Mount the file systems, or log in to the targets.",
-                        tuple(map(_again, gone)),
-                        f"root on {node}",
-                        is_change=True,
-                    )
-                ],
-            )
-        elif not is_after and (came := [use for use in now if use not in before]):
-            yield of_node(
-                CAME,
-                Status.FAIL,
-                node,
-                f"{came[0].service} uses {came[0].interface}",
-                f"{listed(map(_named, came))} {'uses' if len(came) == 1 else 'use'} changed interfaces of {node}, and "
-                f"{'is' if len(came) == 1 else 'are'} not in the plan.",
-                then=[_look(node), NextStep("Stop it for the change, or ask its operators about the new MTU.")],
-            )
-        else:
-            text = f"{now[0].service} as planned" if now else "no other users"
-            sentence = (
-                f"{listed(map(_named, now))} {'uses' if len(now) == 1 else 'use'} changed interfaces of {node}, as "
-                "when the plan was made."
-                if now
-                else f"No storage and no copying was seen on the changed interfaces of {node}."
-            )
-            yield of_node(AS_PLANNED, Status.INFO if now and not is_after else Status.PASS, node, text, sentence)
+    before = [use for use in at.plan.uses if use.node == at.node]
+    is_after = at.context.step.id == _AFTER
+    if is_after and (gone := [use for use in before if use.stays and use not in now]):
+        return at.fails(
+            GONE,
+            f"{gone[0].service} missing",
+            f"{at.node} used {listed(map(_named, gone))} before the change, and does not now.",
+            at.as_root("Mount the file systems, or log in to the targets.", *map(_again, gone)),
+        )
+    if not is_after and (came := [use for use in now if use not in before]):
+        return at.fails(
+            CAME,
+            f"{came[0].service} uses {came[0].interface}",
+            f"{listed(map(_named, came))} {'uses' if len(came) == 1 else 'use'} changed interfaces of {at.node}, and "
+            f"{'is' if len(came) == 1 else 'are'} not in the plan.",
+            NextStep(
+                "Look at mounts and connections.",
+                ("findmnt -t nfs,nfs4,cifs", "ss -Htn state established"),
+                f"root on {at.node}",
+            ),
+            NextStep("Stop it for the change, or ask its operators about the new MTU."),
+        )
+    if not now:
+        sentence = f"No storage and no copying was seen on the changed interfaces of {at.node}."
+        return at.holds(AS_PLANNED, "no other users", sentence)
+    report = at.holds if is_after else at.remarks
+    use = "uses" if len(now) == 1 else "use"
+    sentence = f"{listed(map(_named, now))} {use} changed interfaces of {at.node}, as when the plan was made."
+    return report(AS_PLANNED, f"{now[0].service} as planned", sentence)
 
 
 def _named(use: PlannedUse) -> str:
@@ -99,9 +77,3 @@ def _named(use: PlannedUse) -> str:
 
 def _again(use: PlannedUse) -> str:
     return f"mount {use.mount}" if use.mount else "iscsiadm -m node -L all"
-
-
-def _look(node: str) -> NextStep:
-    return NextStep(
-        "Look at mounts and connections.", ("findmnt -t nfs,nfs4,cifs", "ss -Htn state established"), f"root on {node}"
-    )

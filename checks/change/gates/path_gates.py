@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from checks.change.gates.gate import VERIFY, GateContext, gate, not_known, of_node
+from checks.change.gates.gate import GatePlace, node_gate
 from checks.change.plan.change_plan import PlannedNetwork
 from checks.model.check import Kind
-from checks.model.facts import Cluster, PathProbe, PingSeries, Unknown
-from checks.model.finding import Finding, NextStep, Status
+from checks.model.facts import CounterChange, PathProbe, PingSeries, Unknown
+from checks.model.finding import Finding, NextStep
+from checks.model.own_command import VERIFY
 from checks.model.packet_sizes import packet_of
 from checks.model.wording import counted, listed
 
@@ -43,68 +42,53 @@ _HARM = {
 }
 
 
-@gate(
+@node_gate(
     "one-byte-more",
     question="Does the sender's own kernel refuse one byte more, on every path?",
     needs=("networks", "paths"),
+    topic="path",
     kinds=(REFUSED, NOT_REFUSED, NOT_TRIED),
+    read=lambda at: () if isinstance(at.cluster.paths, Unknown) else at.cluster.paths,
+    unread=(NOT_TRIED, "The paths of {} were not tested"),
 )
-def one_byte_more(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
+def one_byte_more(at: GatePlace, probes: tuple[PathProbe, ...]) -> Finding:
     """Sends a ping one byte larger than the planned MTU on every path of every private network, in both directions. The
     sending node must refuse it ("message too long").
 
     The refusal proves that the full-size packets of df-ping had the right size. A path without a test is not proved.
     """
-    probes = () if isinstance(cluster.paths, Unknown) else cluster.paths
-    for node in context.plan.nodes:
-        untried: list[str] = []
-        wrong: list[str] = []
-        for network in context.plan.networks:
-            for other in context.plan.nodes:
-                if other == node or node not in network.addresses or other not in network.addresses:
-                    continue
-                probe = _probe(probes, network, node, other)
-                over = _one_over(probe, network.mtu_after) if probe else None
-                if probe is None or over is None:
-                    untried.append(f"to {other} on {network.name}{_because(probe)}")
-                elif why := _not_refused(over, network.mtu_after):
-                    wrong.append(f"to {other} on {network.name}: {why}")
-        yield _of_node(context, node, wrong, untried)
-
-
-def _of_node(context: GateContext, node: str, wrong: list[str], untried: list[str]) -> Finding:
-    more = listed(str(size + 1) for size in sorted({network.mtu_after for network in context.plan.networks}))
+    untried: list[str] = []
+    wrong: list[str] = []
+    for network in at.plan.networks:
+        for other in at.plan.nodes:
+            if other == at.node or at.node not in network.addresses or other not in network.addresses:
+                continue
+            probe = _probe(probes, network, at.node, other)
+            over = _one_over(probe, network.mtu_after) if probe else None
+            if probe is None or over is None:
+                untried.append(f"to {other} on {network.name}{_because(probe)}")
+            elif why := _not_refused(over, network.mtu_after):
+                wrong.append(f"to {other} on {network.name}: {why}")
+    more = listed(str(size + 1) for size in sorted({network.mtu_after for network in at.plan.networks}))
     if wrong:
-        rest = f", and {counted(len(wrong) - 1, 'path')} more" if len(wrong) > 1 else ""
-        return of_node(
+        return at.fails(
             NOT_REFUSED,
-            Status.FAIL,
-            node,
             f"{more} not refused",
-            f"{node} must refuse {more} bytes but does not {wrong[0]}{rest}.",
-            then=[
-                NextStep(
-                    "Check the MTU of the interface and of the route.",
-                    ("ip link show", "ip route show"),
-                    f"any user on {node}",
-                )
-            ],
-            topic="path",
+            f"{at.node} must refuse {more} bytes but does not {_first(wrong)}.",
+            at.look("Check the MTU of the interface and of the route.", "ip link show", "ip route show"),
         )
     if untried:
-        rest = f", and {counted(len(untried) - 1, 'path')} more" if len(untried) > 1 else ""
-        return of_node(
+        return at.undecided(
             NOT_TRIED,
-            Status.UNKNOWN,
-            node,
             f"{counted(len(untried), 'path')} not tested",
-            f"racwire could not test one byte more from {node} {untried[0]}{rest}.",
-            then=[NextStep("Fix the problem that df-ping reports for this path, then verify again.", (VERIFY,))],
-            topic="path",
+            f"racwire could not test one byte more from {at.node} {_first(untried)}.",
+            NextStep("Fix the problem that df-ping reports for this path, then verify again.", own=(VERIFY,)),
         )
-    return of_node(
-        REFUSED, Status.PASS, node, f"{more} refused", f"{node} refuses {more} bytes on every path.", topic="path"
-    )
+    return at.holds(REFUSED, f"{more} refused", f"{at.node} refuses {more} bytes on every path.")
+
+
+def _first(paths: list[str]) -> str:
+    return f"{paths[0]}, and {counted(len(paths) - 1, 'path')} more" if paths[1:] else paths[0]
 
 
 def _probe(probes: tuple[PathProbe, ...], network: PlannedNetwork, node: str, other: str) -> PathProbe | None:
@@ -132,58 +116,44 @@ def _because(probe: PathProbe | None) -> str:
     return f" ({probe.verdict}{f': {probe.reason}' if probe.reason else ''})" if probe else ""
 
 
-@gate(
+def _counters(at: GatePlace) -> CounterChange | Unknown:
+    counters = at.cluster.counters
+    if isinstance(counters, Unknown):
+        return counters
+    return counters.of(at.node) or counters.unread.get(at.node, Unknown(f"{at.node} was not read."))
+
+
+@node_gate(
     "quiet-counters",
     question="Do the nodes drop no packets while full-size packets are sent?",
     needs=("counters",),
+    topic="counters over time",
     kinds=(QUIET, LOUD, NOT_COUNTED),
+    read=_counters,
+    unread=(NOT_COUNTED, "The packets that {} dropped are not known"),
 )
-def quiet_counters(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
+def quiet_counters(at: GatePlace, change: CounterChange) -> Finding:
     """Reads each kernel's counters of failed reassemblies, full receive buffers and drops before and after the
     full-size pings: none may increase.
 
     The counters cover the protocols of the whole node. The drop counters of a NIC (`ip -s -s link show`) are not read:
     df-ping detects a ping that a NIC drops.
     """
-    counters = cluster.counters
-    if isinstance(counters, Unknown):
-        return
-    for node in context.plan.nodes:
-        change = counters.of(node)
-        if change is None:
-            reason = counters.unread[node].reason if node in counters.unread else f"{node} was not read."
-            yield not_known(NOT_COUNTED, node, f"The packets that {node} dropped are not known", reason)
-            continue
-        counted_now = {
-            text: number
-            for name, text in _HARM.items()
-            if (number := change.counters.value(*name.split(".", 1)) or 0) > 0
-        }
-        if counted_now:
-            yield of_node(
-                LOUD,
-                Status.FAIL,
-                node,
-                f"{sum(counted_now.values()):,} lost",
-                f"In {change.seconds:.0f} s {node} counted "
-                f"{listed(f'{number:,} {text}' for text, number in counted_now.items())}.",
-                then=[
-                    NextStep(
-                        "Check the drop counters of the private interfaces.",
-                        ("ip -s -s link show", "nstat -az | grep -i reasm"),
-                        f"any user on {node}",
-                    ),
-                    NextStep("Verify again: if the loss repeats, it has a lasting cause.", (VERIFY,)),
-                ],
-                topic="counters over time",
-            )
-        else:
-            yield of_node(
-                QUIET,
-                Status.PASS,
-                node,
-                "nothing lost",
-                f"In {change.seconds:.0f} s {node} counted no failed reassembly, no full receive buffer, and no drop "
-                "of the CPU backlog.",
-                topic="counters over time",
-            )
+    increases = {text: change.counters.value(*name.split(".", 1)) or 0 for name, text in _HARM.items()}
+    lost = {text: number for text, number in increases.items() if number > 0}
+    if not lost:
+        return at.holds(
+            QUIET,
+            "nothing lost",
+            f"In {change.seconds:.0f} s {at.node} counted no failed reassembly, no full receive buffer, and no drop of "
+            "the CPU backlog.",
+        )
+    return at.fails(
+        LOUD,
+        f"{sum(lost.values()):,} lost",
+        f"In {change.seconds:.0f} s {at.node} counted {listed(f'{number:,} {text}' for text, number in lost.items())}.",
+        at.look(
+            "Check the drop counters of the private interfaces.", "ip -s -s link show", "nstat -az | grep -i reasm"
+        ),
+        NextStep("Verify again: if the loss repeats, it has a lasting cause.", own=(VERIFY,)),
+    )

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
-from checks.change.gates.gate import THEN_VERIFY, GateContext, gate, whole
+from checks.change.gates.gate import THEN_VERIFY, GatePlace, gate, whole
 from checks.change.plan.change_plan import Plan
 from checks.change.progress.change_events import RolledBack, Verified
 from checks.change.progress.change_text import minute
 from checks.change.steps.recording_commands import RECORD
 from checks.change.steps.recording_commands import compare as compare_line
 from checks.model.check import Kind
-from checks.model.facts import Cluster, NoRecording, NotGathered, SeenRecording, Unknown
-from checks.model.finding import Finding, NextStep, Status
+from checks.model.facts import NoRecording, SeenRecording, Unknown
+from checks.model.finding import Finding, NextStep
+from checks.model.own_command import OwnCommand
 from checks.model.wording import lasting, listed
 
 WHOLE = Kind("CH-RECORD-001", "A recording meets the requirements of the plan")
@@ -46,60 +47,56 @@ _STARTING_S = 3.0
 """The accepted time until a peer is found and sampled: more than 10 % of a short recording. Chosen by racwire."""
 _IDLE_BYTES_PER_S = 100_000
 """Below this sum over all nodes a recording is idle: 100 KB/s is about 12 blocks of 8 KB/s. Chosen by racwire."""
+OF_A_RECORDING = (WHOLE, NOT_THERE, LACKING, UNREADABLE, IDLE)
 
 
 @gate(
     "baseline-recording",
     question="Is there a recording from before the change?",
     needs=("changing",),
-    kinds=(WHOLE, NOT_THERE, LACKING, UNREADABLE, IDLE),
+    kinds=OF_A_RECORDING,
 )
-def baseline_recording(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
+def baseline_recording(at: GatePlace) -> Iterator[Finding]:
     """Checks the first recording of the plan: it has all nodes, is long enough, is at most a week older than the plan,
     and was made at the old MTU.
     """
-    if isinstance(cluster.changing, Unknown):
-        return
-    since = datetime.fromisoformat(context.change.opened.made_at) - _OLDEST_BASELINE
-    opened = context.change.opened
-    # A change may fix nodes with different MTUs: any old MTU is accepted.
-    mtus = {n.mtu_before for n in opened.networks} | {one.mtu_before for one in opened.layers if one.role == "port"}
-    yield from judged(context, cluster.changing.before, since, mtus, "the recording from before the change")
+    since = datetime.fromisoformat(at.change.opened.made_at) - _OLDEST_BASELINE
+    mtus = mtus_before(at.change.opened)
+    yield from of_recording(at, at.changing.before, since, mtus, "the recording from before the change")
+
+
+def mtus_before(opened: Plan) -> set[int]:
+    """Return the old MTUs that a recording may have: a change may fix nodes with different ones."""
+    return {n.mtu_before for n in opened.networks} | {one.mtu_before for one in opened.layers if one.role == "port"}
 
 
 @gate(
     "after-recording",
     question="Is there a recording from after the change?",
     needs=("changing",),
-    kinds=(WHOLE, NOT_THERE, LACKING, UNREADABLE, IDLE),
+    kinds=OF_A_RECORDING,
 )
-def after_recording(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
+def after_recording(at: GatePlace) -> Iterator[Finding]:
     """Checks the second recording of the plan: it has all nodes, is long enough, started after the paths were proved,
     and was made at the new MTU.
     """
-    if isinstance(cluster.changing, Unknown):
-        return
-    since = datetime.fromisoformat(_up_again_at(context))
-    mtus = {n.mtu_after for n in context.plan.networks}
-    yield from judged(context, cluster.changing.after, since, mtus, "the recording from after the change")
+    since = datetime.fromisoformat(_up_again_at(at))
+    mtus = {n.mtu_after for n in at.plan.networks}
+    yield from of_recording(at, at.changing.after, since, mtus, "the recording from after the change")
 
 
-def _up_again_at(context: GateContext) -> str:
+def _up_again_at(at: GatePlace) -> str:
     """Return the time of the last verification of prove-paths: later recordings have the new MTU."""
-    for line in reversed(context.change.lines):
+    for line in reversed(at.change.lines):
         if isinstance(line.event, RolledBack):
             break
         if isinstance(line.event, Verified) and line.event.step == "prove-paths":
             return line.at
-    return context.plan.made_at
+    return at.plan.made_at
 
 
-def judged(
-    context: GateContext,
-    found: SeenRecording | NoRecording | Unknown | NotGathered,
-    since: datetime,
-    mtus: set[int],
-    which: str,
+def of_recording(
+    at: GatePlace, found: SeenRecording | NoRecording | Unknown, since: datetime, mtus: set[int], which: str
 ) -> Iterator[Finding]:
     """Yield the findings of a recording that must have started after `since`, at one of these MTUs.
 
@@ -107,78 +104,52 @@ def judged(
     """
     which_upper = f"{which[:1].upper()}{which[1:]}"
     if isinstance(found, NoRecording):
-        yield NOT_THERE.finding(
-            Status.FAIL,
-            f"There is no recording {found.path} on this node yet.",
-            subject="not recorded",
-            next=[
-                NextStep("Record the usual load with the command of this step.", ("racwire change next",)),
-                THEN_VERIFY,
-            ],
-        )
+        sentence = f"There is no recording {found.path} on this node yet."
+        record = NextStep("Record the usual load with the command of this step.", own=(OwnCommand("next"),))
+        yield at.fails(NOT_THERE, "not recorded", sentence, record, THEN_VERIFY)
         return
-    again = [
-        NextStep("Record the usual load again, and replace the existing recording.", _record_again(context)),
-        THEN_VERIFY,
-    ]
+    again = NextStep("Record the usual load again, and replace the existing recording.", _record_again(at))
     if isinstance(found, Unknown):
-        yield UNREADABLE.finding(
-            Status.UNKNOWN,
-            f"{which_upper} cannot be read: {whole(found.reason)}",
-            subject="not readable",
-            next=again,
-        )
+        sentence = f"{which_upper} cannot be read: {at.because(found)}"
+        yield at.undecided(UNREADABLE, "not readable", sentence, again, THEN_VERIFY)
         return
-    lacking = list(_lacking(context.plan, found, since, mtus))
-    if lacking:
-        yield LACKING.finding(
-            Status.FAIL,
-            f"{which_upper} does not meet the plan: {listed(reason for _, reason in lacking)}.",
-            subject=lacking[0][0],
-            next=again,
-        )
+    if lacking := dict(_lacking(at.plan, found, since, mtus)):
+        sentence = f"{which_upper} does not meet the plan: {listed(lacking)}."
+        yield at.fails(LACKING, next(iter(lacking.values())), sentence, again, THEN_VERIFY)
         return
-    yield WHOLE.finding(
-        Status.PASS,
-        f"{found.path} holds {lasting(found.seconds)} of {listed(context.plan.nodes)}, started at "
-        f"{minute(found.begun_at)}.",
-        subject=lasting(found.seconds),
-    )
+    length = lasting(found.seconds)
+    sentence = f"{found.path} holds {length} of {listed(at.plan.nodes)}, started at {minute(found.begun_at)}."
+    yield at.holds(WHOLE, length, sentence)
     moved = sum(found.private_bytes_per_s.values())
     if moved < _IDLE_BYTES_PER_S:
-        yield IDLE.finding(
-            Status.INFO,
+        yield at.remarks(
+            IDLE,
+            "idle",
             f"The private networks were nearly idle during {which}: {moved / 1000:,.0f} KB/s on all nodes together.",
-            subject="idle",
-            next=[NextStep("Record under load. Use the same load before and after the change.")],
+            NextStep("Record under load. Use the same load before and after the change."),
         )
 
 
 def _lacking(plan: Plan, found: SeenRecording, since: datetime, mtus: set[int]) -> Iterator[tuple[str, str]]:
-    """Yield each unmet requirement: a short text for the list, and the end of a sentence."""
+    """Yield each unmet requirement: the end of a sentence, and a short text for the list."""
     if datetime.fromisoformat(found.begun_at) < since:
-        yield (
-            "too old",
-            f"it started at {minute(found.begun_at)}, and must start after {minute(since.isoformat())}",
-        )
+        yield f"it started at {minute(found.begun_at)}, and must start after {minute(since.isoformat())}", "too old"
     # Samples are a second or more apart: `--for` records the requested time less one sample.
     if found.seconds < 0.95 * plan.record_s - 1:
-        yield (
-            lasting(found.seconds),
-            f"it holds {lasting(found.seconds)}, and the plan requires {lasting(plan.record_s)}",
-        )
+        length = lasting(found.seconds)
+        yield f"it holds {length}, and the plan requires {lasting(plan.record_s)}", length
     if found.cluster and found.cluster != plan.cluster:
-        yield "another cluster", f"it is of the cluster {found.cluster}, and the plan is of {plan.cluster}"
+        yield f"it is of the cluster {found.cluster}, and the plan is of {plan.cluster}", "another cluster"
     for node in plan.nodes:
         share = found.sampled.get(node, 0.0)
         if share < _SAMPLED and (1 - share) * found.seconds > _STARTING_S:
-            yield f"{node} missing", f"{node} was sampled during {100 * share:.0f} % of the recording"
+            yield f"{node} was sampled during {100 * share:.0f} % of the recording", f"{node} missing"
     for node in plan.nodes:
         seen = sorted({mtu for values in found.mtus.get(node, {}).values() for mtu in values})
         if node in found.sampled and not seen:
-            yield "MTU missing", f"it does not contain the MTU of {node}"
+            yield f"it does not contain the MTU of {node}", "MTU missing"
         elif wrong := [mtu for mtu in seen if mtu not in mtus]:
-            yield f"{node} at {wrong[0]}", f"{node} had MTU {listed(map(str, wrong))} during the recording"
+            yield f"{node} had MTU {listed(map(str, wrong))} during the recording", f"{node} at {wrong[0]}"
 
 
 @gate(
@@ -187,61 +158,58 @@ def _lacking(plan: Plan, found: SeenRecording, since: datetime, mtus: set[int]) 
     needs=("changing",),
     kinds=(NO_HARM, HARM, CANNOT_COMPARE, COMPARED),
 )
-def comparison(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
+def comparison(at: GatePlace) -> Iterator[Finding]:
     """Compares the two recordings as `racwire compare` does.
 
     The gate fails if losses, lost blocks, failed reassemblies, errors or receive times got worse by more than noise.
     Other figures that got worse, such as CPU time, are only reported. The gate is UNKNOWN if the load or the
     environment was different, or if there are too few samples: then nothing is proved.
     """
-    found = cluster.changing if isinstance(cluster.changing, Unknown) else cluster.changing.compared
+    found = at.changing.compared
     if isinstance(found, Unknown | NoRecording):
-        why = whole(found.reason) if isinstance(found, Unknown) else f"{found.path} is not on this node."
-        yield CANNOT_COMPARE.finding(
-            Status.UNKNOWN, f"The recordings could not be compared: {why}", subject="not compared"
-        )
+        yield at.undecided(CANNOT_COMPARE, "not compared", f"The recordings could not be compared: {why_not(found)}")
         return
     compare = NextStep(
         "Read the whole comparison.",
-        (compare_line(context.change.opened.baseline_file, context.plan.after_file, context.plan.record_s),),
+        (compare_line(at.change.opened.baseline_file, at.plan.after_file, at.plan.record_s),),
     )
-    again = [
-        NextStep(
-            "Record again under the same load as in the first recording, and replace the second recording.",
-            _record_again(context),
-        ),
-        NextStep(
-            "If the gate still does not pass, judge the comparison yourself and override this gate with your reason: "
-            "the recording from before the change cannot be repeated.",
-            ("racwire change override --by NAME --reason TEXT",),
-        ),
-    ]
     if found.harm:
-        yield HARM.finding(
-            Status.FAIL,
+        yield at.fails(
+            HARM,
+            found.harm[0],
             f"Worse than before the change: {listed(found.harm)}.",
-            subject=found.harm[0],
-            next=[compare, NextStep("Find the cause, or roll back: `racwire change rollback` starts from this step.")],
+            compare,
+            NextStep("Find the cause, or roll back from this step.", own=(OwnCommand("rollback"),)),
         )
     elif found.open:
-        yield CANNOT_COMPARE.finding(
-            Status.UNKNOWN,
+        yield at.undecided(
+            CANNOT_COMPARE,
+            "not comparable",
             f"The recordings do not show the effect of the change: {' '.join(found.open)}",
-            subject="not comparable",
-            next=[compare, *again],
+            compare,
+            NextStep(
+                "Record again under the same load as in the first recording, and replace the second recording.",
+                _record_again(at),
+            ),
+            NextStep(
+                "If the gate still does not pass, judge the comparison yourself and override this gate with your "
+                "reason: the recording from before the change cannot be repeated.",
+                own=(OwnCommand("override", "--by NAME --reason TEXT"),),
+            ),
         )
     else:
-        yield NO_HARM.finding(
-            Status.PASS,
-            "Losses, errors and receive times did not get worse by more than noise after the change.",
-            subject="no harm",
-            next=[compare],
-        )
+        sentence = "Losses, errors and receive times did not get worse by more than noise after the change."
+        yield at.holds(NO_HARM, "no harm", sentence, compare)
     for sentence in (*(f"Worse: {text}." for text in found.worse), *found.summary):
-        yield COMPARED.finding(Status.INFO, sentence, subject="compared")
+        yield at.remarks(COMPARED, "compared", sentence)
 
 
-def _record_again(context: GateContext) -> tuple[str, ...]:
+def why_not(found: Unknown | NoRecording) -> str:
+    """Return why recordings could not be compared."""
+    return whole(found.reason) if isinstance(found, Unknown) else f"{found.path} is not on this node."
+
+
+def _record_again(at: GatePlace) -> tuple[str, ...]:
     """Return the lines of the step that record, with --force to replace an existing file."""
-    lines = [line for block in context.step.commands for line in block.lines if line.startswith(f"{RECORD} ")]
+    lines = [line for block in at.context.step.commands for line in block.lines if line.startswith(f"{RECORD} ")]
     return tuple(line.replace(RECORD, f"{RECORD} --force", 1) for line in lines)

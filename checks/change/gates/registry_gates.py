@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from checks.change.gates.configuration_gates import interconnect_lines
-from checks.change.gates.gate import VERIFY, GateContext, gate, whole
+from checks.change.gates.gate import THEN_VERIFY, GatePlace, gate
 from checks.change.plan.network_change import roles_text, shown
+from checks.change.plan.registered_networks import interconnect_lines, ocr_against_gpnp, registered_listeners
 from checks.change.progress.wanted import registrations
 from checks.model.check import Kind
-from checks.model.facts import AsmListener, Cluster, Managed, Unknown
-from checks.model.finding import Finding, NextStep, Status
+from checks.model.facts import Unknown
+from checks.model.finding import Finding, NextStep
+from checks.model.own_command import VERIFY, OwnCommand
 from checks.model.wording import counted, listed
 
 _NOTE = "MOS 283684.1"
+_GRID_OWNER = "the Grid owner"
 
 AS_PLANNED = Kind("CH-REG-001", "oifcfg has the networks that the plan wants at this step")
 NOT_AS_PLANNED = Kind(
@@ -45,76 +47,56 @@ APART = Kind(
     "oifcfg-planned",
     question="Does oifcfg have exactly the networks that the plan wants at this step?",
     needs=("clusterware",),
+    topic="oifcfg getif",
     kinds=(AS_PLANNED, NOT_AS_PLANNED, REGISTRY_NOT_KNOWN, APART),
 )
-def oifcfg_planned(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
+def oifcfg_planned(at: GatePlace) -> Iterator[Finding]:
     """Compares the output of `oifcfg getif` with the lines that the plan wants at this step: before, with the old and
     the new network, or after. The order does not matter. A message that the OCR and the GPnP profile differ (PRIF-30)
     does not pass.
     """
-    evidence = [(cluster.local_node, "oifcfg getif")]
-    lines = interconnect_lines(cluster.clusterware)
+    lines = interconnect_lines(at.cluster)
     if isinstance(lines, Unknown):
-        yield REGISTRY_NOT_KNOWN.finding(
-            Status.UNKNOWN,
-            f"The networks in oifcfg are not known: {whole(lines.reason)}",
-            subject="not known",
-            next=[
-                NextStep(
-                    "Verify on a node where Clusterware runs, as a user who may run oifcfg.",
-                    (VERIFY,),
-                    "the Grid owner or root",
-                )
-            ],
-            evidence=evidence,
-        )
+        text = "Verify on a node where Clusterware runs, as a user who may run oifcfg."
+        elsewhere = NextStep(text, own=(VERIFY,), where="the Grid owner or root")
+        yield at.not_known(REGISTRY_NOT_KNOWN, "The networks in oifcfg are not known", lines, elsewhere)
         return
-    wanted = {" ".join(line.split()) for line in registrations(context.change).interconnects}
+    wanted = {" ".join(line.split()) for line in registrations(at.change).interconnects}
     now = {" ".join(line.split()) for line in lines}
-    missing, other = sorted(wanted - now), sorted(now - wanted)
-    if missing or other:
-        differences = [
-            *(f"{shown([line])} is missing" for line in missing),
-            *(f"{shown([line])} must not be there" for line in other),
-        ]
-        yield NOT_AS_PLANNED.finding(
-            Status.FAIL,
-            f"oifcfg does not have the networks that the plan wants now: {listed(differences)}.",
-            subject=f"{counted(len(missing) + len(other), 'line')} wrong",
-            next=[
-                NextStep(
-                    "With Clusterware up on every node, register what is missing before you delete anything.",
-                    tuple(_corrections(missing, other)),
-                    "the Grid owner",
-                    is_change=True,
-                ),
-                NextStep("Then verify again.", (VERIFY,)),
-            ],
-            evidence=evidence,
+    if wanted != now:
+        missing, other = sorted(wanted - now), sorted(now - wanted)
+        differences = _differences([shown([line]) for line in missing], [shown([line]) for line in other])
+        yield at.fails(
+            NOT_AS_PLANNED,
+            f"{counted(len(missing) + len(other), 'line')} wrong",
+            f"oifcfg does not have the networks that the plan wants now: {differences}.",
+            NextStep(
+                "With Clusterware up on every node, register what is missing before you delete anything.",
+                tuple(_corrections(missing, other)),
+                _GRID_OWNER,
+                is_change=True,
+            ),
+            THEN_VERIFY,
         )
-        return
-    if apart := _apart(cluster):
-        yield APART.finding(
-            Status.FAIL,
-            f"oifcfg reports that the OCR and the GPnP profile differ: {apart}.",
-            subject="OCR and GPnP differ",
-            next=[
-                NextStep(
-                    "Store the planned lines again, with Clusterware up on every node.",
-                    tuple(_corrections([line for line in sorted(now) if "cluster_interconnect" in line], [])),
-                    "the Grid owner",
-                    is_change=True,
-                )
-            ],
-            evidence=evidence,
+    elif apart := ocr_against_gpnp(at.cluster):
+        yield at.fails(
+            APART,
+            "OCR and GPnP differ",
+            f"oifcfg reports that the OCR and the GPnP profile differ: {listed(apart)}.",
+            NextStep(
+                "Store the planned lines again, with Clusterware up on every node.",
+                tuple(_corrections([line for line in sorted(now) if "cluster_interconnect" in line], [])),
+                _GRID_OWNER,
+                is_change=True,
+            ),
         )
-        return
-    yield AS_PLANNED.finding(
-        Status.PASS,
-        f"oifcfg has the planned networks: {shown(sorted(now))}.",
-        subject=f"{counted(len(now), 'line')} as planned",
-        evidence=evidence,
-    )
+    else:
+        sentence = f"oifcfg has the planned networks: {shown(sorted(now))}."
+        yield at.holds(AS_PLANNED, f"{counted(len(now), 'line')} as planned", sentence)
+
+
+def _differences(missing: Iterable[str], other: Iterable[str]) -> str:
+    return listed([*(f"{name} is missing" for name in missing), *(f"{name} must not be there" for name in other)])
 
 
 def _corrections(missing: Iterable[str], other: Iterable[str]) -> Iterator[str]:
@@ -124,64 +106,36 @@ def _corrections(missing: Iterable[str], other: Iterable[str]) -> Iterator[str]:
         yield f"oifcfg delif -global {name}/{subnet}"
 
 
-def _apart(cluster: Cluster) -> str:
-    """Return the message that the OCR and the GPnP profile differ; empty if there is none."""
-    facts = cluster.clusterware
-    if isinstance(facts, Unknown) or isinstance(facts.configuration, Unknown):
-        return ""
-    messages = [f"{m.code} {m.text}" for m in facts.configuration.messages if m.code == "PRIF-30"]
-    messages += [f"{entry.name} {entry.subnet} is only in the OCR" for entry in facts.configuration.only_in_ocr]
-    return listed(messages)
-
-
 @gate(
     "asm-listeners",
     question="Does Flex ASM have the listeners that the plan wants at this step?",
     needs=("managed",),
     uses=("clusterware",),
+    topic="srvctl config listener -asmlistener",
     kinds=(LISTENERS_AS_PLANNED, LISTENERS_DIFFER, LISTENERS_NOT_KNOWN),
 )
-def asm_listeners(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
+def asm_listeners(at: GatePlace) -> Iterator[Finding]:
     """Compares `srvctl config listener -asmlistener` with the listeners and subnets that the plan wants at this step.
 
     It reads the configuration. Whether a listener runs, and what connects to it, is not read.
     """
-    wanted = registrations(context.change).asm_listeners
-    found = cluster.managed.asm_listeners if isinstance(cluster.managed, Managed) else cluster.managed
-    evidence = [(cluster.local_node, "srvctl config listener -asmlistener")]
+    wanted = registrations(at.change).asm_listeners
+    found = registered_listeners(at.cluster)
     if wanted is None or isinstance(found, Unknown):
-        why = found.reason if isinstance(found, Unknown) else "the plan has none"
-        yield LISTENERS_NOT_KNOWN.finding(
-            Status.UNKNOWN,
-            f"The listeners of Flex ASM are not known: {whole(why)}",
-            subject="not known",
-            next=[NextStep("Verify on a node where Clusterware runs.", (VERIFY,))],
-            evidence=evidence,
-        )
+        why = found if isinstance(found, Unknown) else Unknown("the plan has none")
+        elsewhere = NextStep("Verify on a node where Clusterware runs.", own=(VERIFY,))
+        yield at.not_known(LISTENERS_NOT_KNOWN, "The listeners of Flex ASM are not known", why, elsewhere)
         return
-    now = {*lines_of(found)}
-    missing, other = sorted({*wanted} - now), sorted(now - {*wanted})
-    if missing or other:
-        differences = [*(f"{line} is missing" for line in missing), *(f"{line} must not be there" for line in other)]
-        yield LISTENERS_DIFFER.finding(
-            Status.FAIL,
-            f"Flex ASM does not have the listeners that the plan wants now: {listed(differences)}.",
-            subject=f"{counted(len(missing) + len(other), 'listener')} wrong",
-            next=[NextStep("Run the commands of this step for Flex ASM.", ("racwire change next",)), _LOOK],
-            evidence=evidence,
+    now = {*found}
+    if now != {*wanted}:
+        missing, other = sorted({*wanted} - now), sorted(now - {*wanted})
+        yield at.fails(
+            LISTENERS_DIFFER,
+            f"{counted(len(missing) + len(other), 'listener')} wrong",
+            f"Flex ASM does not have the listeners that the plan wants now: {_differences(missing, other)}.",
+            NextStep("Run the commands of this step for Flex ASM.", own=(OwnCommand("next"),)),
+            NextStep("Show the listeners.", ("srvctl config listener -asmlistener",), _GRID_OWNER),
         )
     else:
-        yield LISTENERS_AS_PLANNED.finding(
-            Status.PASS,
-            f"Flex ASM has the planned listeners: {listed(sorted(now))}.",
-            subject=f"{counted(len(now), 'listener')} as planned",
-            evidence=evidence,
-        )
-
-
-_LOOK = NextStep("Show the listeners.", ("srvctl config listener -asmlistener",), "the Grid owner")
-
-
-def lines_of(listeners: Iterable[AsmListener]) -> tuple[str, ...]:
-    """Return listeners of Flex ASM in the format of a plan, sorted: `ASMNET1LSNR_ASM 192.168.10.0`."""
-    return tuple(sorted(f"{listener.name} {listener.subnet}" for listener in listeners))
+        sentence = f"Flex ASM has the planned listeners: {listed(sorted(now))}."
+        yield at.holds(LISTENERS_AS_PLANNED, f"{counted(len(now), 'listener')} as planned", sentence)

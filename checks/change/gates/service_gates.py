@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from checks.change.gates.gate import GateContext, gate, whole
+from checks.change.gates.gate import GatePlace, gate
 from checks.change.plan.change_plan import PlannedDatabase, PlannedPluggable
 from checks.change.steps.stack_commands import OPEN_PDBS
 from checks.model.check import Kind
-from checks.model.facts import Cluster, Database, Managed, OpenPluggable, Unknown
-from checks.model.finding import Finding, NextStep, Status
+from checks.model.facts import Cluster, Database, OpenPluggable, Unknown, part_of
+from checks.model.finding import Finding, NextStep
 from checks.model.wording import counted, listed
 
 SERVICES_RUN = Kind("CH-SERVICE-001", "The services of a database run as before the change")
@@ -46,33 +47,27 @@ PDBS_NOT_KNOWN = Kind("CH-SERVICE-007", "Which pluggable databases are open is n
     needs=("managed",),
     kinds=(SERVICES_RUN, SERVICE_MOVED, SERVICE_MISSING, SERVICES_NOT_KNOWN),
 )
-def services_up(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
+def services_up(at: GatePlace) -> Iterator[Finding]:
     """Runs `srvctl status database -d NAME -v`, and compares the services with those that ran when the plan was made.
 
     Each service must run on as many nodes as then; the nodes may differ, since Clusterware may place it elsewhere. A
     database without services in Clusterware is not compared.
     """
-    if not any(database.services for database in context.plan.databases):
-        yield SERVICES_RUN.finding(Status.SKIPPED, "The plan holds no services of a database.", subject="none planned")
-    for database in (one for one in context.plan.databases if one.services):
-        evidence = [(cluster.local_node, f"srvctl status database {database.name}")]
-        now = _running(cluster, database.name)
+    planned = [database for database in at.plan.databases if database.services]
+    if not planned:
+        yield at.not_planned(SERVICES_RUN, "The plan holds no services of a database.")
+    for database in planned:
+        here = replace(at, topic=f"srvctl status database {database.name}")
+        now = _running(at.cluster, database.name)
         if isinstance(now, Unknown):
-            yield SERVICES_NOT_KNOWN.finding(
-                Status.UNKNOWN,
-                f"Which services of {database.name} run is not known: {whole(now.reason)}",
-                subject=f"{database.name}: services not known",
-                next=[_look(database)],
-                lacks=[now],
-                evidence=evidence,
-            )
-            continue
-        yield from _compared(database, database.services or (), now, evidence)
+            what = f"Which services of {database.name} run is not known"
+            yield here.not_known(SERVICES_NOT_KNOWN, what, now, _look(database), short=f"{database.name}: services")
+        else:
+            yield from _compared(here, database, database.services or (), now)
 
 
 def _running(cluster: Cluster, name: str) -> tuple[tuple[str, str], ...] | Unknown:
-    managed = cluster.managed
-    databases = managed.databases if isinstance(managed, Managed) else managed
+    databases = part_of(cluster.managed, lambda managed: managed.databases)
     if isinstance(databases, Unknown):
         return databases
     found = next((database for database in databases if database.name == name), None)
@@ -82,51 +77,40 @@ def _running(cluster: Cluster, name: str) -> tuple[tuple[str, str], ...] | Unkno
 
 
 def _compared(
-    database: PlannedDatabase,
-    before: Sequence[tuple[str, str]],
-    now: Sequence[tuple[str, str]],
-    evidence: list[tuple[str, str]],
+    at: GatePlace, database: PlannedDatabase, before: Sequence[tuple[str, str]], now: Sequence[tuple[str, str]]
 ) -> Iterator[Finding]:
     names = tuple(dict.fromkeys(service for service, _ in before))
     nodes = {name: (_nodes(before, name), _nodes(now, name)) for name in names}
     missing = [name for name, (then, found) in nodes.items() if len(found) < len(then)]
     moved = [name for name, (then, found) in nodes.items() if name not in missing and not {*then} <= {*found}]
     if missing:
-        yield SERVICE_MISSING.finding(
-            Status.FAIL,
-            f"{database.name} does not offer every service as before: "
-            f"{listed(_difference(n, nodes[n]) for n in missing)}.",
-            subject=f"{database.name}: {missing[0]}{f' and {len(missing) - 1} more' if missing[1:] else ''} missing",
-            next=[
-                *(
-                    NextStep(
-                        f"Start the service {name}.",
-                        (f"srvctl start service -d {database.name} -s {name}",),
-                        f"the owner of {database.name}, on any node",
-                        is_change=True,
-                    )
-                    for name in missing
-                ),
-                _look(database),
-            ],
-            evidence=evidence,
+        differences = listed(_difference(name, nodes[name]) for name in missing)
+        yield at.fails(
+            SERVICE_MISSING,
+            f"{database.name}: {_first_of(missing)} missing",
+            f"{database.name} does not offer every service as before: {differences}.",
+            *(
+                NextStep(
+                    f"Start the service {name}.",
+                    (f"srvctl start service -d {database.name} -s {name}",),
+                    f"the owner of {database.name}, on any node",
+                    is_change=True,
+                )
+                for name in missing
+            ),
+            _look(database),
         )
     if moved:
-        yield SERVICE_MOVED.finding(
-            Status.INFO,
-            f"{database.name} offers services on other nodes than before: "
-            f"{listed(_difference(n, nodes[n]) for n in moved)}.",
-            subject=f"{database.name}: {moved[0]}{f' and {len(moved) - 1} more' if moved[1:] else ''} moved",
-            next=[_look(database)],
-            evidence=evidence,
-        )
+        differences = listed(_difference(name, nodes[name]) for name in moved)
+        sentence = f"{database.name} offers services on other nodes than before: {differences}."
+        yield at.remarks(SERVICE_MOVED, f"{database.name}: {_first_of(moved)} moved", sentence, _look(database))
     if not missing and not moved:
-        yield SERVICES_RUN.finding(
-            Status.PASS,
-            f"{database.name} offers {listed(names)} on the same nodes as before.",
-            subject=f"{database.name}: {counted(len(names), 'service')}",
-            evidence=evidence,
-        )
+        sentence = f"{database.name} offers {listed(names)} on the same nodes as before."
+        yield at.holds(SERVICES_RUN, f"{database.name}: {counted(len(names), 'service')}", sentence)
+
+
+def _first_of(names: Sequence[str]) -> str:
+    return f"{names[0]} and {len(names) - 1} more" if names[1:] else names[0]
 
 
 def _nodes(services: Sequence[tuple[str, str]], name: str) -> tuple[str, ...]:
@@ -152,67 +136,57 @@ def _look(database: PlannedDatabase) -> NextStep:
     "pdbs-open",
     question="Are the pluggable databases open as before the change?",
     needs=("changing", "database"),
+    topic="sql pluggables",
     kinds=(PDBS_OPEN, PDB_NOT_OPEN, PDBS_NOT_KNOWN),
 )
-def pdbs_open(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
+def pdbs_open(at: GatePlace) -> Iterator[Finding]:
     """Reads GV$PDBS of the connected database, and compares it with the PDBs that were open when the plan was made.
 
     Each PDB must be open in the same mode on as many instances as then; instances may be renumbered.
     """
-    evidence = [(cluster.local_node, "sql pluggables")]
-    planned = [database for database in context.plan.databases if database.pluggables]
+    planned = [database for database in at.plan.databases if database.pluggables]
     if not planned:
-        yield PDBS_OPEN.finding(
-            Status.SKIPPED, "The plan holds no open PDB.", subject="none planned", evidence=evidence
-        )
+        yield at.not_planned(PDBS_OPEN, "The plan holds no open PDB.")
     for database in planned:
-        now = _open(cluster, database.name)
+        look = NextStep("Look at the PDBs.", (f"{OPEN_PDBS};",), f"SYSDBA of {database.name}, in CDB$ROOT")
+        now = _open(at, database.name)
         if isinstance(now, Unknown):
-            yield PDBS_NOT_KNOWN.finding(
-                Status.UNKNOWN,
-                f"Which PDBs of {database.name} are open is not known: {whole(now.reason)}",
-                subject=f"{database.name}: PDBs not known",
-                next=[_look_at_pdbs(database)],
-                lacks=[now],
-                evidence=evidence,
-            )
-            continue
-        closed = [one for one in database.pluggables or () if not _is_open(one, database.pluggables or (), now)]
-        names = tuple(dict.fromkeys(one.name for one in database.pluggables or ()))
-        if not closed:
-            yield PDBS_OPEN.finding(
-                Status.PASS,
-                f"{counted(len(names), 'PDB')} of {database.name} {'is' if len(names) == 1 else 'are'} open as before: "
-                f"{listed(names)}.",
-                subject=f"{database.name}: {counted(len(names), 'PDB')}",
-                evidence=evidence,
-            )
-            continue
-        yield PDB_NOT_OPEN.finding(
-            Status.FAIL,
-            f"PDBs of {database.name} are not open as before: "
-            f"{listed(f'{one.name} was {one.mode} on {one.instance}' for one in closed)}.",
-            subject=f"{database.name}: {closed[0].name} {f'and {len(closed) - 1} more ' if closed[1:] else ''}not open",
-            next=[
-                NextStep(
-                    f"Open {'them' if closed[1:] else 'it'}. A PDB that is open in another mode is closed there first.",
-                    tuple(map(_open_command, closed)),
-                    f"SYSDBA of {database.name}, in CDB$ROOT",
-                    is_change=True,
-                ),
-                _look_at_pdbs(database),
-            ],
-            evidence=evidence,
-        )
+            what = f"Which PDBs of {database.name} are open is not known"
+            yield at.not_known(PDBS_NOT_KNOWN, what, now, look, short=f"{database.name}: PDBs")
+        else:
+            yield _opened(at, database, now, look)
 
 
-def _open(cluster: Cluster, name: str) -> tuple[OpenPluggable, ...] | Unknown:
-    database = cluster.database
+def _opened(at: GatePlace, database: PlannedDatabase, now: Sequence[OpenPluggable], look: NextStep) -> Finding:
+    before = database.pluggables or ()
+    closed = [one for one in before if not _is_open(one, before, now)]
+    if not closed:
+        names = tuple(dict.fromkeys(one.name for one in before))
+        number, are = counted(len(names), "PDB"), "is" if len(names) == 1 else "are"
+        sentence = f"{number} of {database.name} {are} open as before: {listed(names)}."
+        return at.holds(PDBS_OPEN, f"{database.name}: {number}", sentence)
+    was = listed(f"{one.name} was {one.mode} on {one.instance}" for one in closed)
+    return at.fails(
+        PDB_NOT_OPEN,
+        f"{database.name}: {_first_of([one.name for one in closed])} not open",
+        f"PDBs of {database.name} are not open as before: {was}.",
+        NextStep(
+            f"Open {'them' if closed[1:] else 'it'}. A PDB that is open in another mode is closed there first.",
+            tuple(map(_open_command, closed)),
+            look.where,
+            is_change=True,
+        ),
+        look,
+    )
+
+
+def _open(at: GatePlace, name: str) -> tuple[OpenPluggable, ...] | Unknown:
+    database = at.cluster.database
     if not isinstance(database, Database):
         return Unknown(database.reason, database.right if isinstance(database, Unknown) else None)
     if database.name.casefold() != name.casefold():
         return Unknown(f"the connected database is {database.name}.")
-    return cluster.changing if isinstance(cluster.changing, Unknown) else cluster.changing.pluggables
+    return at.changing.pluggables
 
 
 def _is_open(wanted: PlannedPluggable, before: Sequence[PlannedPluggable], now: Sequence[OpenPluggable]) -> bool:
@@ -234,7 +208,3 @@ def _open_command(pdb: PlannedPluggable) -> str:
 def _identifier(name: str) -> str:
     """Return a name as SQL has it: in quotes where it is no plain identifier (SQL Language Reference, object names)."""
     return name if _PLAIN.fullmatch(name) else f'"{name}"'
-
-
-def _look_at_pdbs(database: PlannedDatabase) -> NextStep:
-    return NextStep("Look at the PDBs.", (f"{OPEN_PDBS};",), f"SYSDBA of {database.name}, in CDB$ROOT")

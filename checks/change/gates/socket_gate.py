@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from checks.change.gates.gate import THEN_VERIFY, GateContext, gate, of_node, whole
+from checks.change.gates.gate import THEN_VERIFY, GatePlace, node_gate
+from checks.change.gates.settings_gates import NO_SETTINGS, nodes_with_values
 from checks.change.plan.socket_buffers import private_sockets
-from checks.change.progress.change_events import ObservedState, Opened
+from checks.change.progress.change_events import Opened
 from checks.model.check import Kind
-from checks.model.facts import Cluster, UdpSocket, Unknown
-from checks.model.finding import Finding, NextStep, Status
+from checks.model.facts import UdpSocket, Unknown
+from checks.model.finding import Finding, NextStep
 from checks.model.wording import counted
 
 LARGER = Kind("CH-SOCKET-001", "Sockets on the private networks have larger receive buffers than before the change")
@@ -23,72 +22,47 @@ NOT_LARGER = Kind(
 NOT_READ = Kind("CH-SOCKET-003", "The receive buffers of the sockets cannot be compared")
 
 
-@gate(
+@node_gate(
     "socket-buffers",
     question="Do the sockets of the interconnect have larger receive buffers?",
     needs=("changing",),
+    topic="udp sockets",
     kinds=(LARGER, NOT_LARGER, NOT_READ),
+    nodes=nodes_with_values,
+    none_planned=(LARGER, NO_SETTINGS),
+    read=lambda at: at.asked(at.changing.udp_sockets),
+    unread=(NOT_READ, "The receive buffers of {} are not compared"),
+    must_be_known=False,
 )
-def socket_buffers(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
+def socket_buffers(at: GatePlace, found: tuple[UdpSocket, ...]) -> Finding | Unknown:
     """Runs `ss -u -a -n -m` on the nodes, and compares the largest receive buffer (`rb`) of the UDP sockets on private
     addresses, HAIP included, with the largest one when the change was opened. At least one socket must have a larger
     one. `ss` does not show whose socket it is. What could not be read is not compared, and does not prevent the next
     step.
     """
-    changing = cluster.changing
-    if isinstance(changing, Unknown):
-        return
-    if not context.plan.values:
-        yield LARGER.finding(Status.SKIPPED, "The plan changes no kernel settings.", subject="none planned")
-    before = _at_the_opening(context).buffers
-    for node in dict.fromkeys(value.node for value in context.plan.values):
-        sockets = changing.udp_sockets.get(node) or changing.unasked.get(node)
-        if isinstance(sockets, Unknown) or node not in before:
-            why = sockets.reason if isinstance(sockets, Unknown) else "no such socket was read at the opening"
-            yield of_node(
-                NOT_READ,
-                Status.INFO,
-                node,
-                "not read",
-                f"The receive buffers of {node} are not compared: {whole(why)}",
-                topic="udp sockets",
-            )
-            continue
-        yield _compared(node, private_sockets(context.plan, node, sockets or ()), before[node])
-
-
-def _at_the_opening(context: GateContext) -> ObservedState:
-    first = context.change.lines[0].event
-    return first.look if isinstance(first, Opened) else ObservedState()
-
-
-def _compared(node: str, sockets: tuple[UdpSocket, ...], before: int) -> Finding:
-    larger = [socket for socket in sockets if socket.receive_buffer > before]
-    if larger:
-        most = max(socket.receive_buffer for socket in larger)
-        return of_node(
+    first = at.change.lines[0].event
+    before = first.look.buffers.get(at.node) if isinstance(first, Opened) else None
+    if before is None:
+        return Unknown("no such socket was read at the opening")
+    sockets = private_sockets(at.plan, at.node, found)
+    most = max((socket.receive_buffer for socket in sockets), default=0)
+    if most > before:
+        number = sum(socket.receive_buffer > before for socket in sockets)
+        return at.holds(
             LARGER,
-            Status.PASS,
-            node,
             f"{most:,} bytes",
-            f"{len(larger)} of {counted(len(sockets), 'UDP socket')} on the private networks of {node} have larger "
+            f"{number} of {counted(len(sockets), 'UDP socket')} on the private networks of {at.node} have larger "
             f"receive buffers than any had at the opening: up to {most:,} bytes, {before:,} before.",
-            topic="udp sockets",
         )
-    return of_node(
+    return at.fails(
         NOT_LARGER,
-        Status.FAIL,
-        node,
         "not larger",
-        f"None of {counted(len(sockets), 'UDP socket')} on the private networks of {node} has a larger receive buffer "
-        f"than {before:,} bytes, the largest at the opening.",
-        then=[
-            NextStep(
-                "Find the instance that was not restarted since the values were set: the column rb of skmem.",
-                ("ss -uanmp", "ps -eo lstart,args | grep ora_pmon_"),
-                f"root on {node}",
-            ),
-            THEN_VERIFY,
-        ],
-        topic="udp sockets",
+        f"None of {counted(len(sockets), 'UDP socket')} on the private networks of {at.node} has a larger receive "
+        f"buffer than {before:,} bytes, the largest at the opening.",
+        NextStep(
+            "Find the instance that was not restarted since the values were set: the column rb of skmem.",
+            ("ss -uanmp", "ps -eo lstart,args | grep ora_pmon_"),
+            f"root on {at.node}",
+        ),
+        THEN_VERIFY,
     )

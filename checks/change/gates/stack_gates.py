@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
-from checks.change.gates.gate import VERIFY, GateContext, as_root, gate, not_known, of_node, setups
+from checks.change.gates.gate import GatePlace, node_gate
 from checks.change.plan.change_plan import PlannedDatabase
 from checks.change.plan.running_instances import count_of
 from checks.model.check import Kind
-from checks.model.facts import Cluster, NodeSetup, Unknown
-from checks.model.finding import Finding, NextStep, Status
+from checks.model.facts import NodeSetup, Unknown, part_of
+from checks.model.finding import Finding, NextStep
+from checks.model.own_command import VERIFY
 from checks.model.wording import counted, listed
 
 _FLAT = (
@@ -51,39 +52,30 @@ INSTANCES_NOT_KNOWN = Kind("CH-STACK-014", "Which instances run on a node is not
 
 _SERVICES = ("CRS-4638", "CRS-4537", "CRS-4529", "CRS-4533")
 """Messages of `crsctl check crs` with all services online: High Availability Services, CRS, CSS, Event Manager."""
-_WAIT = NextStep("The start of Clusterware takes some minutes. Wait, then verify again.", (VERIFY,))
+_WAIT = NextStep("The start of Clusterware takes some minutes. Wait, then verify again.", own=(VERIFY,))
 _NAMED = 4
 
 
-@gate(
+@node_gate(
     "stack-down",
     question="Are Clusterware and all instances down?",
     needs=("setups",),
     kinds=(IS_DOWN, RUNS, DOWN_NOT_KNOWN),
+    read=GatePlace.setup,
+    unread=(DOWN_NOT_KNOWN, "What runs on {} is not known"),
 )
-def stack_down(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
+def stack_down(at: GatePlace, setup: NodeSetup) -> Finding | Unknown:
     """Searches every node for processes of Clusterware (`ohasd.bin`, `ocssd.bin`, `crsd.bin`, ...) and of instances
     (PMON). There must be none: an instance that was started by hand also uses the private network.
     """
-    for node, setup in setups(context, cluster):
-        if isinstance(setup, Unknown):
-            yield not_known(DOWN_NOT_KNOWN, node, f"What runs on {node} is not known", setup.reason)
-            continue
-        running = running_on(setup)
-        if running:
-            yield of_node(
-                RUNS,
-                Status.FAIL,
-                node,
-                _briefly(running),
-                f"{_named(running)} {'runs' if len(running) == 1 else 'run'} on {node}.",
-                then=_stop(context, node, setup),
-            )
-        elif setup.is_down is None:
-            why = next(f.reason for f in (setup.daemons, setup.instances) if isinstance(f, Unknown))
-            yield not_known(DOWN_NOT_KNOWN, node, f"What runs on {node} is not known", why)
-        else:
-            yield of_node(IS_DOWN, Status.PASS, node, "down", f"Clusterware and all instances are down on {node}.")
+    if running := running_on(setup):
+        run = "runs" if len(running) == 1 else "run"
+        text = f"{running[0]} {f'and {len(running) - 1} more ' if running[1:] else ''}{run}"
+        return at.fails(RUNS, text, f"{_named(running)} {run} on {at.node}.", *_stop(at, setup))
+    for unknown in (setup.daemons, setup.instances):
+        if isinstance(unknown, Unknown):
+            return unknown
+    return at.holds(IS_DOWN, "down", f"Clusterware and all instances are down on {at.node}.")
 
 
 def running_on(setup: NodeSetup) -> tuple[str, ...]:
@@ -96,192 +88,135 @@ def _named(names: tuple[str, ...]) -> str:
     return listed([*names[:_NAMED], *more])
 
 
-def _briefly(names: tuple[str, ...]) -> str:
-    if len(names) == 1:
-        return f"{names[0]} runs"
-    return f"{names[0]} and {len(names) - 1} more run"
-
-
-def _stop(context: GateContext, node: str, setup: NodeSetup) -> Iterator[NextStep]:
+def _stop(at: GatePlace, setup: NodeSetup) -> Iterator[NextStep]:
     instances = () if isinstance(setup.instances, Unknown) else setup.instances
-    for database in context.plan.databases:
+    for database in at.plan.databases:
         if not set(database.instances.values()).isdisjoint(instances):
-            yield NextStep(
-                f"Stop the database {database.name}.",
-                (f"srvctl stop database -d {database.name} -o immediate",),
-                "its owner, on any node",
-                is_change=True,
-            )
+            yield _by_owner(f"Stop the database {database.name}.", f"stop database -d {database.name} -o immediate")
     if setup.daemons:
-        yield as_root(f"Stop Clusterware on {node}.", node, context.tool(node, "crsctl stop crs"))
+        yield at.as_root(f"Stop Clusterware on {at.node}.", at.tool("crsctl stop crs"))
     elif instances:
-        yield NextStep(
-            f"Stop by hand: {listed(instances)}. Clusterware does not manage it, or is already down.",
-            where=f"its owner on {node}",
-        )
+        text = f"Stop by hand: {listed(instances)}. Clusterware does not manage it, or is already down."
+        yield NextStep(text, where=f"its owner on {at.node}")
 
 
-@gate(
+def _by_owner(text: str, command: str) -> NextStep:
+    return NextStep(text, (f"srvctl {command}",), "its owner, on any node", is_change=True)
+
+
+@node_gate(
     "stack-up",
     question="Is Clusterware fully up?",
     needs=("setups",),
     kinds=(IS_UP, NOT_UP, UP_NOT_KNOWN),
+    read=GatePlace.setup,
+    unread=(UP_NOT_KNOWN, "Whether Clusterware is up on {} is not known"),
 )
-def stack_up(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
+def stack_up(at: GatePlace, setup: NodeSetup) -> Finding:
     """Runs `crsctl check crs` on every node: all four services must be online."""
-    for node, setup in setups(context, cluster):
-        services = setup if isinstance(setup, Unknown) else setup.services
-        if not isinstance(services, Unknown):
-            missing = [line for line in services if not line.rstrip(". ").endswith("is online")]
-            codes = {line.partition(":")[0] for line in services}
-            if not missing and codes.issuperset(_SERVICES):
-                yield of_node(IS_UP, Status.PASS, node, "up", f"Clusterware is up on {node}: all services are online.")
-            else:
-                yield _not_up(context, node, missing, is_down=isinstance(setup, NodeSetup) and setup.daemons == ())
-        elif not isinstance(setup, Unknown) and not isinstance(setup.daemons, Unknown) and not setup.daemons:
-            yield _not_up(context, node, [], is_down=True)
-        else:
-            then = () if isinstance(setup, Unknown) else (_WAIT,)
-            what = f"Whether Clusterware is up on {node} is not known"
-            yield not_known(UP_NOT_KNOWN, node, what, services.reason, then=then)
-
-
-def _not_up(context: GateContext, node: str, missing: list[str], *, is_down: bool) -> Finding:
+    services = setup.services
+    if isinstance(services, Unknown) and setup.daemons != ():
+        return at.not_known(UP_NOT_KNOWN, f"Whether Clusterware is up on {at.node} is not known", services, _WAIT)
+    answers = () if isinstance(services, Unknown) else services
+    missing = [line for line in answers if not line.rstrip(". ").endswith("is online")]
+    if not missing and {line.partition(":")[0] for line in answers}.issuperset(_SERVICES):
+        return at.holds(IS_UP, "up", f"Clusterware is up on {at.node}: all services are online.")
     reported = [line.partition(": ")[2].rstrip(". ") or line for line in missing]
-    start = context.tool(node, "crsctl start crs")
-    return of_node(
+    start = at.as_root(f"Clusterware is down: start it on {at.node}.", at.tool("crsctl start crs"))
+    return at.fails(
         NOT_UP,
-        Status.FAIL,
-        node,
         "not up",
-        f"Clusterware is not fully up on {node}{f': {listed(reported)}' if reported else ''}.",
-        then=[
-            *([as_root(f"Clusterware is down: start it on {node}.", node, start)] if is_down else []),
-            _WAIT,
-            NextStep(
-                "If Clusterware is still not up, find the resource that it waits for.",
-                (context.tool(node, "crsctl stat res -t -init"),),
-                f"root on {node}",
-            ),
-        ],
+        f"Clusterware is not fully up on {at.node}{f': {listed(reported)}' if reported else ''}.",
+        *([start] if setup.daemons == () else []),
+        _WAIT,
+        NextStep(
+            "If Clusterware is still not up, find the resource that it waits for.",
+            (at.tool("crsctl stat res -t -init"),),
+            f"root on {at.node}",
+        ),
     )
 
 
-@gate(
+def _autostart(at: GatePlace) -> bool | Unknown:
+    return part_of(at.setup(), lambda setup: setup.autostart)
+
+
+_AUTOSTART_UNREAD = (AUTOSTART_NOT_KNOWN, "Whether the autostart of Clusterware is enabled on {} is not known")
+
+
+@node_gate(
     "autostart-off",
     question="Is the autostart of Clusterware disabled?",
     needs=("setups",),
     kinds=(OFF, STARTS, AUTOSTART_NOT_KNOWN),
+    read=_autostart,
+    unread=_AUTOSTART_UNREAD,
 )
-def autostart_off(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
+def autostart_off(at: GatePlace, is_enabled: bool) -> Finding:
     """Runs `crsctl config crs` on every node, or reads its configuration file if crsctl does not answer. The autostart
     must be disabled until every path is proved.
     """
-    for node, setup in setups(context, cluster):
-        found = setup if isinstance(setup, Unknown) else setup.autostart
-        if isinstance(found, Unknown):
-            yield not_known(
-                AUTOSTART_NOT_KNOWN,
-                node,
-                f"Whether the autostart of Clusterware is enabled on {node} is not known",
-                found.reason,
-            )
-        elif found:
-            yield of_node(
-                STARTS,
-                Status.FAIL,
-                node,
-                "starts at boot",
-                f"Clusterware would start when {node} boots: its autostart is enabled.",
-                then=[as_root(f"Disable the autostart on {node}.", node, context.tool(node, "crsctl disable crs"))],
-            )
-        else:
-            yield of_node(
-                OFF, Status.PASS, node, "no autostart", f"Clusterware stays down when {node} boots: autostart disabled."
-            )
+    if not is_enabled:
+        return at.holds(OFF, "no autostart", f"Clusterware stays down when {at.node} boots: autostart disabled.")
+    disable = at.as_root(f"Disable the autostart on {at.node}.", at.tool("crsctl disable crs"))
+    sentence = f"Clusterware would start when {at.node} boots: its autostart is enabled."
+    return at.fails(STARTS, "starts at boot", sentence, disable)
 
 
-@gate(
+@node_gate(
     "autostart-on",
     question="Is the autostart of Clusterware enabled again?",
     needs=("setups",),
     kinds=(ON, STAYS_OFF, AUTOSTART_NOT_KNOWN),
+    read=_autostart,
+    unread=_AUTOSTART_UNREAD,
 )
-def autostart_on(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
+def autostart_on(at: GatePlace, is_enabled: bool) -> Finding:
     """Runs `crsctl config crs` on the nodes: an autostart that was disabled for the change must be enabled again."""
-    for node, setup in setups(context, cluster):
-        found = setup if isinstance(setup, Unknown) else setup.autostart
-        if isinstance(found, Unknown):
-            yield not_known(
-                AUTOSTART_NOT_KNOWN,
-                node,
-                f"Whether the autostart of Clusterware is enabled on {node} is not known",
-                found.reason,
-            )
-        elif found:
-            yield of_node(
-                ON, Status.PASS, node, "autostart", f"Clusterware starts when {node} boots: autostart enabled."
-            )
-        else:
-            yield of_node(
-                STAYS_OFF,
-                Status.FAIL,
-                node,
-                "no autostart",
-                f"Clusterware would not start when {node} boots: its autostart is disabled.",
-                then=[as_root(f"Enable the autostart on {node}.", node, context.tool(node, "crsctl enable crs"))],
-            )
+    if is_enabled:
+        return at.holds(ON, "autostart", f"Clusterware starts when {at.node} boots: autostart enabled.")
+    enable = at.as_root(f"Enable the autostart on {at.node}.", at.tool("crsctl enable crs"))
+    sentence = f"Clusterware would not start when {at.node} boots: its autostart is disabled."
+    return at.fails(STAYS_OFF, "no autostart", sentence, enable)
 
 
-@gate(
+@node_gate(
     "instances-up",
     question="Do the instances run that ran before the change?",
     needs=("setups",),
     kinds=(INSTANCES_RUN, INSTANCE_MISSING, INSTANCES_NOT_KNOWN),
+    read=lambda at: part_of(at.setup(), lambda setup: setup.instances),
+    unread=(INSTANCES_NOT_KNOWN, "Which instances run on {} is not known"),
 )
-def instances_up(context: GateContext, cluster: Cluster) -> Iterator[Finding]:
+def instances_up(at: GatePlace, instances: tuple[str, ...]) -> Finding:
     """Checks that each database has as many running instances as when the plan was made.
 
     Their names and nodes may differ: Clusterware may place the instances of RAC One Node and of policy-managed
     databases on other nodes.
     """
-    read = dict(setups(context, cluster))
-    whole = {d.name for d in context.plan.databases if _instances_of(context, d, read.values()) >= len(d.instances)}
-    for node, setup in read.items():
-        found = setup if isinstance(setup, Unknown) else setup.instances
-        if isinstance(found, Unknown):
-            yield not_known(INSTANCES_NOT_KNOWN, node, f"Which instances run on {node} is not known", found.reason)
-            continue
-        planned = [database for database in context.plan.databases if node in database.instances]
-        missing = [one for one in planned if one.name not in whole and set(one.instances.values()).isdisjoint(found)]
-        if missing:
-            yield of_node(
-                INSTANCE_MISSING,
-                Status.FAIL,
-                node,
-                f"{missing[0].instances[node]} missing",
-                f"No instance of {listed(database.name for database in missing)} runs on {node}.",
-                then=[
-                    NextStep(
-                        f"Start the database {database.name}, or its instance on {node}.",
-                        (f"srvctl start database -d {database.name}",),
-                        "its owner, on any node",
-                        is_change=True,
-                    )
-                    for database in missing
-                ],
+    planned = [database for database in at.plan.databases if at.node in database.instances]
+    missing = [one for one in planned if _lacks_instances(at, one) and {*one.instances.values()}.isdisjoint(instances)]
+    if not missing:
+        text = counted(len(planned), "instance") if planned else "none planned"
+        return at.holds(INSTANCES_RUN, text, f"The instances of {at.node} run as before the change.")
+    return at.fails(
+        INSTANCE_MISSING,
+        f"{missing[0].instances[at.node]} missing",
+        f"No instance of {listed(database.name for database in missing)} runs on {at.node}.",
+        *(
+            _by_owner(
+                f"Start the database {database.name}, or its instance on {at.node}.",
+                f"start database -d {database.name}",
             )
-        else:
-            text = counted(len(planned), "instance") if planned else "none planned"
-            yield of_node(INSTANCES_RUN, Status.PASS, node, text, f"The instances of {node} run as before the change.")
+            for database in missing
+        ),
+    )
 
 
-def _instances_of(context: GateContext, database: PlannedDatabase, read: Iterable[NodeSetup | Unknown]) -> int:
-    """Return the number of running instances of the database, on the nodes that could be read."""
+def _lacks_instances(at: GatePlace, database: PlannedDatabase) -> bool:
+    """Whether fewer instances of the database run than when the plan was made, on the nodes that could be read."""
+    setups = (at.cluster.setup(node) for node in at.plan.nodes)
     running = [
-        name
-        for setup in read
-        if isinstance(setup, NodeSetup) and not isinstance(setup.instances, Unknown)
-        for name in setup.instances
+        name for setup in setups if setup and not isinstance(setup.instances, Unknown) for name in setup.instances
     ]
-    return count_of(database, context.plan.databases, running)
+    return count_of(database, at.plan.databases, running) < len(database.instances)

@@ -11,14 +11,15 @@ from checks.change.kinds.mtu import default_target
 from checks.change.kinds.mtu_obstacles import mtu_obstacles
 from checks.change.plan import codes
 from checks.change.plan.change_plan import ChangeKind, Plan, PlannedDatabase, PlannedExperiment
-from checks.change.plan.layers import layers_of, networks_of
-from checks.change.plan.obstacles import Obstacle
-from checks.change.plan.planning import PlanContext, accept, databases_of, draft_of, plan_of, planned_network
+from checks.change.plan.layers import layers_of
+from checks.change.plan.obstacles import Obstacle, obstacle
+from checks.change.plan.planning import PlanContext, accept, databases_of, draft_of, plan_of
 from checks.change.plan.preflight import in_order
 from checks.change.progress.state import ChangeError
 from checks.change.steps import experiment_steps
 from checks.change.steps.load_tools import LOADS
 from checks.model.facts import Cluster, Database, Unknown
+from checks.model.finding import NextStep
 from checks.model.wording import listed
 
 
@@ -53,10 +54,8 @@ class ExperimentRequest(NeedsTestDatabase):
         )
         database = next(one for one in databases_of(cluster) if _same(one.name, self.database))
         layers = layers_of(cluster, target)
-        networks = tuple(planned_network(network, layers, target) for network in networks_of(cluster))
-        draft = replace(
-            draft_of(context, ChangeKind.EXPERIMENT, layers, networks, outweighed), databases=(database,), uses=()
-        )
+        draft = draft_of(context, ChangeKind.EXPERIMENT, layers, outweighed)
+        draft = replace(draft, databases=(database,), uses=())
         planned = PlannedExperiment(
             load=self.load,
             users=self.users,
@@ -81,27 +80,27 @@ def _database_obstacles(cluster: Cluster, typed: str) -> Iterator[Obstacle]:
     known = [one.name for one in databases_of(cluster)]
     if not any(_same(name, typed) for name in known):
         found = f"the running databases are {listed(known)}" if known else "Clusterware lists no running database"
-        yield Obstacle(
-            code=codes.OTHER_DATABASE.code,
+        yield obstacle(
+            codes.OTHER_DATABASE,
+            f"No running database of this cluster has the unique name {typed.strip()!r}: {found}.",
+            NextStep("Type the DB_UNIQUE_NAME of the test database.", ("srvctl status database -thisversion",)),
             title="No running database has the typed name",
-            sentence=f"No running database of this cluster has the unique name {typed.strip()!r}: {found}.",
-            next=("Type the DB_UNIQUE_NAME of the test database: srvctl status database -thisversion",),
         )
         return
     connected = cluster.database
     if isinstance(connected, Database) and not _same(connected.name, typed):
-        yield Obstacle(
-            code=codes.OTHER_DATABASE.code,
+        yield obstacle(
+            codes.OTHER_DATABASE,
+            f"The connected database is {connected.name}, and the typed name is {typed.strip()!r}.",
+            "Connect to the test database: --connect, or [database] of the settings file.",
             title="The connected database has another name",
-            sentence=f"The connected database is {connected.name}, and the typed name is {typed.strip()!r}.",
-            next=("Connect to the test database: --connect, or [database] of the settings file.",),
         )
     if isinstance(connected, Database) and connected.role != "PRIMARY":
-        yield Obstacle(
-            code=codes.NOT_PRIMARY.code,
+        yield obstacle(
+            codes.NOT_PRIMARY,
+            f"{connected.name} has the role {connected.role}: no load that writes can run on it.",
+            "Choose a primary test database.",
             title="The database is no primary database",
-            sentence=f"{connected.name} has the role {connected.role}: no load that writes can run on it.",
-            next=("Choose a primary test database.",),
         )
 
 

@@ -5,34 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from checks.change.kinds.shared_settings import (
-    SettingsRequest,
-    planned_values,
-    settings_draft,
-    settings_obstacles,
-    settings_remarks,
-    with_joined,
-)
+from checks.change.kinds.shared_settings import SettingsRequest, settings_plan
 from checks.change.plan.change_plan import ChangeKind, Plan, Step
-from checks.change.plan.planning import PlanContext, accept, plan_of
-from checks.change.plan.preflight import common_obstacles, in_order
+from checks.change.plan.obstacles import plan_again
+from checks.change.plan.planning import PlanContext
 from checks.change.progress.state import ChangeError
 from checks.change.steps import restarts, setting_steps
 from checks.change.steps.draft import Draft
 from checks.model.facts import Cluster, Unknown
-from checks.model.finding import FAULTS
+from checks.model.finding import FAULTS, NextStep
 from checks.model.report import Report
 from checks.model.wording import listed
 from checks.rules.buffer_sizes import below_minimum, proposed
 from checks.rules.host_limits import BUFFER_MINIMUM
 from checks.rules.node_counts import sysctl
 
-_REASONS = ("IC-UDP-002", "IC-KERNEL-002")
 _OVERFLOWED = "IC-UDP-002"
 _MAX, _DEFAULT = "net.core.rmem_max", "net.core.rmem_default"
-_OTHERWISE = (
+_OTHERWISE = NextStep(
     "No datagram overflowed a buffer, and the buffers are at Oracle's minimum. For larger ones all the same, state the "
-    "sizes: racwire change new receive-buffers --set net.core.rmem_max=16777216"
+    "sizes.",
+    own=plan_again("receive-buffers --set net.core.rmem_max=16777216"),
 )
 _LARGEST = 2**31 - 1
 """The kernel holds these settings as a signed number of 32 bits."""
@@ -52,21 +45,19 @@ class ReceiveBuffersRequest(SettingsRequest):
     def plan(self, context: PlanContext) -> Plan:
         """Return the plan. Raises PlanError with the obstacles, ChangeError for a size that no node can have."""
         report = context.report
-        cluster = report.cluster
-        target = self._target(report)
-        wanted = {node.name: _of_node(cluster, node.name, target, self.sizes) for node in cluster.read_nodes()}
-        values = planned_values(cluster, wanted)
-        cured = with_joined(report, _REASONS)
-        found = (
-            *common_obstacles(report, lambda finding: finding in cured, lambda _: ""),
-            *settings_obstacles(cluster, wanted, values, _OTHERWISE),
+        cluster, target = report.cluster, self._target(report)
+        return settings_plan(
+            context,
+            ChangeKind.RECEIVE_BUFFERS,
+            {node.name: _of_node(cluster, node.name, target, self.sizes) for node in cluster.read_nodes()},
+            reasons=("IC-UDP-002", "IC-KERNEL-002"),
+            otherwise=_OTHERWISE,
+            goal=lambda draft: (
+                "receive buffers: " + ", ".join(dict.fromkeys(f"{v.key} {v.after}" for v in draft.values))
+            ),
+            steps=lambda draft: _steps(draft, report, self.restarts_later),
+            about=_unrestarted,
         )
-        outweighed = accept(context, in_order(found))
-        draft = settings_draft(context, ChangeKind.RECEIVE_BUFFERS, values, outweighed)
-        remarks = (*_unrestarted(draft), *settings_remarks(report, draft, cured))
-        goal = "receive buffers: " + ", ".join(dict.fromkeys(f"{v.key} {v.after}" for v in draft.values))
-        steps = _steps(draft, report, self.restarts_later)
-        return plan_of(context, draft, steps, outweighed, dict.fromkeys(remarks), goal=goal)
 
     def _target(self, report: Report) -> dict[str, int]:
         """Return the sizes for all nodes: the stated ones, else the proposed ones."""

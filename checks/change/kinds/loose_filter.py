@@ -5,25 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from checks.change.kinds.shared_settings import (
-    SettingsRequest,
-    planned_values,
-    settings_draft,
-    settings_obstacles,
-    settings_remarks,
-    with_joined,
-)
+from checks.change.kinds.shared_settings import SettingsRequest, settings_plan
 from checks.change.plan.change_plan import ChangeKind, Plan, Step
-from checks.change.plan.planning import PlanContext, accept, plan_of
-from checks.change.plan.preflight import common_obstacles, in_order
+from checks.change.plan.planning import PlanContext
 from checks.change.steps import setting_steps
 from checks.change.steps.draft import Draft
 from checks.model.facts import Cluster
+from checks.model.finding import NextStep
 from checks.model.report import Report
-from checks.rules.kept_sysctls import LOOSE, effective_rp_filter, private_interfaces, rp_filter_key
-
-_REASONS = ("IC-RPF-002", "IC-RPF-004")
-_GOAL = f"rp_filter {LOOSE} on the private interfaces"
+from checks.rules.sysctls_at_boot import LOOSE, effective_rp_filter, private_interfaces, rp_filter_key
 
 
 def wanted_filters(cluster: Cluster) -> dict[str, dict[str, str]]:
@@ -47,18 +37,15 @@ class RpFilterRequest(SettingsRequest):
 
     def plan(self, context: PlanContext) -> Plan:
         """Return the plan. Raises PlanError with the obstacles."""
-        report = context.report
-        wanted = wanted_filters(report.cluster)
-        values = planned_values(report.cluster, wanted)
-        cured = with_joined(report, _REASONS)
-        found = (
-            *common_obstacles(report, lambda finding: finding in cured, lambda _: ""),
-            *settings_obstacles(report.cluster, wanted, values, "See the values: racwire check rp-filter --full"),
+        return settings_plan(
+            context,
+            ChangeKind.RP_FILTER,
+            wanted_filters(context.report.cluster),
+            reasons=("IC-RPF-002", "IC-RPF-004"),
+            otherwise=NextStep("See the values.", ("racwire check rp-filter --full",)),
+            goal=lambda _: f"rp_filter {LOOSE} on the private interfaces",
+            steps=lambda draft: _steps(draft, context.report),
         )
-        outweighed = accept(context, in_order(found))
-        draft = settings_draft(context, ChangeKind.RP_FILTER, values, outweighed)
-        remarks = settings_remarks(report, draft, cured)
-        return plan_of(context, draft, _steps(draft, report), outweighed, dict.fromkeys(remarks), goal=_GOAL)
 
 
 def _steps(draft: Draft, report: Report) -> Iterator[Step]:

@@ -9,10 +9,10 @@ import msgspec
 
 from checks.change.kinds.mtu_obstacles import mtu_obstacles
 from checks.change.plan.change_plan import Plan, Step
-from checks.change.plan.layers import inheriting, kind_of, layers_of, networks_of
+from checks.change.plan.layers import inheriting, kind_of, layers_of
 from checks.change.plan.mtu_limits import JUMBO, offered, switch_ports
 from checks.change.plan.next_boot_limits import fragile_of
-from checks.change.plan.planning import PlanContext, accept, draft_of, plan_of, planned_network
+from checks.change.plan.planning import PlanContext, accept, draft_of, plan_of
 from checks.change.plan.remarks import remarks
 from checks.change.plan.stated_network import StatedNetwork, guests_of, maybe_guests
 from checks.change.plan.switch_order import order_of_hypervisors, order_of_switches
@@ -50,12 +50,11 @@ class MtuRequest:
         outweighed = accept(context, (*stated.problems(), *mtu_obstacles(report, target)))
         cluster = report.cluster
         layers = layers_of(cluster, target)
-        networks = tuple(planned_network(network, layers, target) for network in networks_of(cluster))
-        common = draft_of(context, kind_of(cluster, target), layers, networks, outweighed)
+        common = draft_of(context, kind_of(cluster, target), layers, outweighed)
         draft = _with_outside(common, report, stated)
         about = (
             *outside.remarks(draft),
-            *remarks(report, target, draft.networks, draft.layers, draft.databases, draft.switches),
+            *remarks(report, target, draft.networks, draft.layers, draft.databases),
         )
         plan = plan_of(context, draft, _steps(draft), outweighed, about)
         return msgspec.structs.replace(plan, switch_pair=stated.pair)

@@ -8,22 +8,21 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
-from checks.change.kinds.network_layers import layers_as_they_are
-from checks.change.kinds.new_network import FoundNetwork, configured_lines, private_lines
+from checks.change.kinds.new_network import FoundNetwork
 from checks.change.plan import codes, network_codes
-from checks.change.plan.layers import networks_of
-from checks.change.plan.obstacles import Obstacle
+from checks.change.plan.layers import layers_as_they_are, networks_of
+from checks.change.plan.obstacles import Obstacle, obstacle, plan_again
 from checks.change.plan.other_users import uses_of
 from checks.change.plan.preflight import common_obstacles, in_order, obstacle_of
-from checks.model.check import Kind
+from checks.change.plan.registered_networks import configured_lines, ocr_against_gpnp, private_lines
 from checks.model.facts import Cluster, Clusterware, Database, Port, PrivateNetwork, Unknown
-from checks.model.finding import Finding, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.networks import in_subnet, nics_of
 from checks.model.report import Report
 from checks.model.wording import counted, listed
 from checks.plugins.rp_filter import STRICT
 from checks.rules.engineered import is_engineered
-from checks.rules.kept_sysctls import effective_rp_filter
+from checks.rules.sysctls_at_boot import effective_rp_filter
 
 _FIRST_RELEASE = (11, 2)
 _MOST_HAIP = 4
@@ -40,11 +39,11 @@ def network_obstacles(
     """
     cluster = report.cluster
 
-    def cured(finding: Finding) -> bool:
+    def fixed(finding: Finding) -> bool:
         return old is not None and finding.network == old.name
 
     found = [
-        *_of_every_kind(report, cured),
+        *_of_every_kind(report, fixed),
         *_release(cluster),
         *_in_step(cluster),
         *_interfaces(cluster, new),
@@ -59,21 +58,13 @@ def network_obstacles(
     return in_order(found)
 
 
-def _obstacle(kind: Kind, sentence: str, *next_: str, title: str = "", acceptable: bool = False) -> Obstacle:
-    return Obstacle(code=kind.code, title=title or kind.title, sentence=sentence, next=next_, acceptable=acceptable)
-
-
-def _of_every_kind(report: Report, cured: Callable[[Finding], bool]) -> Iterator[Obstacle]:
-    for obstacle in common_obstacles(report, cured, lambda _: ""):
-        if obstacle.code == codes.NOT_UP.code:
-            yield msgspec.structs.replace(
-                obstacle,
-                sentence=f"{obstacle.sentence} oifcfg changes the networks only while Clusterware is up on every node.",
-                next=obstacle.next[:1],
-                acceptable=False,
-            )
+def _of_every_kind(report: Report, fixed: Callable[[Finding], bool]) -> Iterator[Obstacle]:
+    for found in common_obstacles(report, fixed):
+        if found.code == codes.NOT_UP.code:
+            sentence = f"{found.sentence} oifcfg changes the networks only while Clusterware is up on every node."
+            yield msgspec.structs.replace(found, sentence=sentence, next=found.next[:1], acceptable=False)
         else:
-            yield obstacle
+            yield found
 
 
 def _release(cluster: Cluster) -> Iterator[Obstacle]:
@@ -83,15 +74,15 @@ def _release(cluster: Cluster) -> Iterator[Obstacle]:
     version = facts.version if isinstance(facts.version, Unknown) else facts.version.version
     numbers = re.findall(r"\d+", version) if isinstance(version, str) else []
     if len(numbers) < 2:
-        yield _obstacle(
+        yield obstacle(
             network_codes.RELEASE_NOT_KNOWN,
             "The release of Clusterware is not known"
             + (f": {version.reason.rstrip('.')}." if isinstance(version, Unknown) else "."),
-            "Show it: crsctl query crs activeversion",
+            NextStep("Show it.", ("crsctl query crs activeversion",)),
             acceptable=True,
         )
     elif (int(numbers[0]), int(numbers[1])) < _FIRST_RELEASE:
-        yield _obstacle(
+        yield obstacle(
             network_codes.OLD_RELEASE,
             f"Clusterware {version} uses the private node names for its heartbeat, not the networks in oifcfg.",
             "Follow the part of MOS 283684.1 for releases before 11.2.",
@@ -99,20 +90,15 @@ def _release(cluster: Cluster) -> Iterator[Obstacle]:
 
 
 def _in_step(cluster: Cluster) -> Iterator[Obstacle]:
-    facts = cluster.clusterware
-    if isinstance(facts, Clusterware) and not isinstance(facts.configuration, Unknown):
-        configured = facts.configuration
-        differ = [f"{m.code}: {m.text.rstrip('.')}" for m in configured.messages if m.code == "PRIF-30"]
-        differ += [f"{entry.name} {entry.subnet} is only in the OCR" for entry in configured.only_in_ocr]
-        if differ:
-            yield _obstacle(
-                network_codes.NOT_IN_STEP,
-                f"oifcfg reports that the OCR and the GPnP profile differ ({listed(differ)}).",
-                "Store the right lines again: racwire check interfaces has the commands.",
-            )
+    if differ := ocr_against_gpnp(cluster):
+        yield obstacle(
+            network_codes.NOT_IN_STEP,
+            f"oifcfg reports that the OCR and the GPnP profile differ ({listed(differ)}).",
+            NextStep("Store the right lines again, with the commands of this check.", ("racwire check interfaces",)),
+        )
     for line in private_lines(cluster):
         if line.scope != "global":
-            yield _obstacle(
+            yield obstacle(
                 network_codes.NODE_SPECIFIC,
                 f"oifcfg has {line.name} {line.subnet} as {line.scope}.",
                 "Make the private networks global first: Oracle supports no others.",
@@ -127,10 +113,10 @@ def _interfaces(cluster: Cluster, new: FoundNetwork) -> Iterator[Obstacle]:
             interface, _ = by_node[node.name]
             if not interface.is_up:
                 how = "has no link" if interface.administratively_up else "is switched off"
-                yield _obstacle(
+                yield obstacle(
                     network_codes.NO_INTERFACE,
                     f"{interface.name} of {node.name} {how}.",
-                    "Check cable, switch port and interface: ip -brief link",
+                    NextStep("Check cable, switch port and interface.", ("ip -brief link",)),
                     title=f"{interface.name} of {node.name} is not up",
                 )
             continue
@@ -138,7 +124,7 @@ def _interfaces(cluster: Cluster, new: FoundNetwork) -> Iterator[Obstacle]:
         if other:
             what = f"has the subnet {new.subnet} on {other}, not on {new.interface}: Oracle supports a private network "
             what += "only on interfaces of one name"
-            remedy = f"Rename {other} of {node.name} to {new.interface}, now and for the next boot."
+            remedy: str | NextStep = f"Rename {other} of {node.name} to {new.interface}, now and for the next boot."
         elif node.interface(new.interface):
             what = f"has no address{on} on {new.interface}"
             remedy = (
@@ -146,27 +132,27 @@ def _interfaces(cluster: Cluster, new: FoundNetwork) -> Iterator[Obstacle]:
             )
         else:
             what = f"has no interface {new.interface}"
-            remedy = "Show its interfaces: ip -brief address"
-        yield _obstacle(
+            remedy = NextStep("Show its interfaces.", ("ip -brief address",))
+        yield obstacle(
             network_codes.NO_INTERFACE, f"{node.name} {what}.", remedy, title=f"{node.name} is not on the new network"
         )
     lengths = {address.prefix_length for _, _, address in new.places}
     if len(lengths) > 1:
         masks = listed(f"/{address.prefix_length} on {node.name}" for node, _, address in new.places)
-        yield _obstacle(
+        yield obstacle(
             network_codes.NETMASKS_DIFFER, f"The netmasks on {new.interface} differ: {masks}.", "Give all nodes one."
         )
     mtus = {interface.mtu for _, interface, _ in new.places}
     if len(mtus) > 1:
         each = listed(f"{interface.mtu} on {node.name}" for node, interface, _ in new.places)
-        yield _obstacle(
+        yield obstacle(
             network_codes.MTUS_DIFFER,
             f"The MTUs of {new.interface} differ: {each}.",
             "Set one MTU on all nodes, now and in their files: nothing uses this network yet.",
         )
     present = sorted({network.mtu for network in networks_of(cluster) if isinstance(network.mtu, int)})
     if len(mtus) == 1 and present and present != sorted(mtus):
-        yield _obstacle(
+        yield obstacle(
             network_codes.OTHER_MTU,
             f"{new.interface} has MTU {min(mtus)}; the private networks have {listed(map(str, present))}.",
             f"Set MTU {present[0]} on {new.interface} of every node and on its switch ports, before it is used.",
@@ -179,7 +165,7 @@ def _subnet(cluster: Cluster, new: FoundNetwork, old: PrivateNetwork | None) -> 
         return
     mine = ipaddress.ip_network(new.subnet)
     if mine.version == 4 and mine.overlaps(_LINK_LOCAL):
-        yield _obstacle(
+        yield obstacle(
             network_codes.OVERLAPS,
             f"{new.subnet} is in 169.254.0.0/16, from which HAIP takes its addresses.",
             "Choose a private subnet outside 169.254.0.0/16.",
@@ -195,10 +181,10 @@ def _subnet(cluster: Cluster, new: FoundNetwork, old: PrivateNetwork | None) -> 
             if old is not None and line.is_private
             else ""
         )
-        yield _obstacle(
+        yield obstacle(
             network_codes.REGISTERED,
             f"oifcfg has the subnet {bare} already: {line.name} with the role {roles}.{same}",
-            "Show the lines: oifcfg getif"
+            NextStep("Show the lines.", ("oifcfg getif",))
             if not same
             else "Use another subnet for the new network, or follow MOS 283684.1 by hand.",
         )
@@ -215,7 +201,7 @@ def _subnet(cluster: Cluster, new: FoundNetwork, old: PrivateNetwork | None) -> 
         and address.network.overlaps(mine)
     }
     if others:
-        yield _obstacle(
+        yield obstacle(
             network_codes.OVERLAPS,
             f"{new.subnet} overlaps {listed(f'{subnet} ({where})' for subnet, where in sorted(others.items()))}.",
             "Choose a subnet that no interface of any node has.",
@@ -230,7 +216,7 @@ def _shared_nic(cluster: Cluster, new: FoundNetwork, old: PrivateNetwork | None)
         for network in stays:
             port = network.port(node.name)
             if port and not mine.isdisjoint(nics_of(cluster, port)):
-                yield _obstacle(
+                yield obstacle(
                     network_codes.SAME_NIC,
                     f"{interface.name} of {node.name} and {port.interface}, which carries {network.name}, use the same "
                     "NIC.",
@@ -243,7 +229,7 @@ def _shared_nic(cluster: Cluster, new: FoundNetwork, old: PrivateNetwork | None)
 def _number(cluster: Cluster, old: PrivateNetwork | None) -> Iterator[Obstacle]:
     number = len(private_lines(cluster)) + (1 if old is None else 0)
     if number > _MOST_HAIP:
-        yield _obstacle(
+        yield obstacle(
             network_codes.TOO_MANY,
             f"There would be {number} private networks; HAIP has addresses on {_MOST_HAIP} of them.",
             acceptable=True,
@@ -261,14 +247,16 @@ def _parameter(cluster: Cluster, old: PrivateNetwork | None) -> Iterator[Obstacl
     names = listed(database.instance_name(number) for number in set_to)
     values = listed(dict.fromkeys(set_to.values()))
     uses = "ignores" if len(set_to) == 1 else "ignore"
-    yield _obstacle(
+    yield obstacle(
         network_codes.PARAMETER_SET,
         f"cluster_interconnects is set on {names} ({values}), which {uses} the networks in oifcfg."
         if old is None
         else f"cluster_interconnects is set on {names} ({values}): an instance does not start without its address.",
-        f"Reset it first, for each instance: ALTER SYSTEM RESET {_PARAMETER} SCOPE=SPFILE SID='INSTANCE'; the restart "
-        "of the plan makes it effective.",
-        "Then check: racwire check interconnect-in-use",
+        NextStep(
+            "Reset it first, for each instance; the restart of the plan makes it effective.",
+            (f"ALTER SYSTEM RESET {_PARAMETER} SCOPE=SPFILE SID='INSTANCE'",),
+        ),
+        NextStep("Then check.", ("racwire check interconnect-in-use",)),
         acceptable=True,
     )
 
@@ -291,11 +279,13 @@ def _carries_more(cluster: Cluster, new: FoundNetwork, old: PrivateNetwork | Non
     if any(line.is_public and line.subnet.partition("/")[0] == bare for line in configured_lines(cluster)):
         more.append(f"{old.name} is a public network in oifcfg")
     if more:
-        yield _obstacle(
+        yield obstacle(
             network_codes.ALSO_PUBLIC,
             f"{listed(more)}. The plan would take it down.",
-            "Add the new network, and take the role cluster_interconnect from the old line by hand: racwire change new "
-            "add-network --interface NIC",
+            NextStep(
+                "Add the new network, and take the role cluster_interconnect from the old line by hand.",
+                own=plan_again("add-network --interface NIC"),
+            ),
         )
 
 
@@ -305,7 +295,7 @@ def _storage(cluster: Cluster, old: PrivateNetwork | None) -> Iterator[Obstacle]
     layers = [layer for layer in layers_as_they_are(cluster) if old.name in layer.networks]
     uses = dict.fromkeys(f"{use.service} with {use.remote} on {use.interface}" for use in uses_of(cluster, layers))
     if uses:
-        yield _obstacle(
+        yield obstacle(
             network_codes.STORAGE_MOVES,
             f"{listed(uses)}: the plan takes this network down.",
             "Move it to another network first, or unmount and log out after the stop of Clusterware.",
@@ -315,7 +305,7 @@ def _storage(cluster: Cluster, old: PrivateNetwork | None) -> Iterator[Obstacle]
 
 def _tested(cluster: Cluster, tested: Report | None, new: FoundNetwork) -> Iterator[Obstacle]:
     if tested is None:
-        yield _obstacle(network_codes.NOT_PROVED, f"No packet was sent on {new.subnet}.", "Run the command again.")
+        yield obstacle(network_codes.NOT_PROVED, f"No packet was sent on {new.subnet}.", "Run the command again.")
         return
     for finding in tested.findings:
         if finding.network != new.subnet:
@@ -326,7 +316,7 @@ def _tested(cluster: Cluster, tested: Report | None, new: FoundNetwork) -> Itera
     paths = () if isinstance(tested.cluster.paths, Unknown) else tested.cluster.paths
     if len(new.places) > 1 and not any(path.network == new.subnet for path in paths):
         why = f": {tested.cluster.paths.reason.rstrip('.')}" if isinstance(tested.cluster.paths, Unknown) else ""
-        yield _obstacle(
+        yield obstacle(
             network_codes.NOT_PROVED, f"No packet was sent on {new.subnet}{why}.", "Fix the reason, and run it again."
         )
 
@@ -343,10 +333,10 @@ def _strict(cluster: Cluster, new: FoundNetwork, old: PrivateNetwork | None) -> 
                 f"{name} of {node.name}" for name in sorted(names) if effective_rp_filter(cluster, node.name, name) == 1
             ]
     if strict:
-        yield _obstacle(
+        yield obstacle(
             STRICT,
             f"rp_filter is strict (1) on {listed(strict)}: with several private interfaces it must be 0 or 2.",
-            "Set it to loose (2) first, without an outage: racwire change new rp-filter",
+            NextStep("Set it to loose (2) first, without an outage.", own=plan_again("rp-filter")),
             title=f"rp_filter is strict on {counted(len(strict), 'interface')}",
             acceptable=True,
         )

@@ -7,24 +7,23 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
-from checks.change.gates.registry_gates import lines_of
-from checks.change.kinds.network_layers import layers_as_they_are, networks_as_they_are
 from checks.change.kinds.network_obstacles import network_obstacles
 from checks.change.kinds.new_network import (
     FoundNetwork,
     NamedNetwork,
     find_network,
     old_network,
-    private_lines,
 )
-from checks.change.plan.change_plan import ChangeKind, Plan, Registrations, Step
-from checks.change.plan.layers import networks_of
+from checks.change.plan.change_plan import ChangeKind, NetworkPart, Plan, PlannedNetwork, Registrations, Step
+from checks.change.plan.layers import layers_as_they_are, networks_of
 from checks.change.plan.network_change import NetworkChange, network_change, roles_text, shown, with_network
-from checks.change.plan.planning import PlanContext, accept, draft_of, interconnect_lines, plan_of
+from checks.change.plan.planning import PlanContext, accept, draft_of, known_lines, plan_of
+from checks.change.plan.registered_networks import private_lines, registered_listeners
+from checks.change.plan.remarks import finding_remarks
 from checks.change.progress.state import ChangeError
 from checks.change.steps import network_steps as steps
 from checks.change.steps.draft import Draft
-from checks.model.facts import Cluster, Clusterware, Database, InterfaceConfiguration, Managed, PrivateNetwork, Unknown
+from checks.model.facts import Cluster, Clusterware, Database, InterfaceConfiguration, PrivateNetwork, Unknown
 from checks.model.finding import Status
 from checks.model.report import Report
 from checks.model.wording import listed
@@ -67,12 +66,13 @@ class NetworkRequest:
         extended = replace(context, report=msgspec.structs.replace(report, cluster=together))
         kind = ChangeKind.MOVE_NETWORK if old else ChangeKind.ADD_NETWORK
         layers = layers_as_they_are(together)
-        named = _name_of(together, old[0]) if old else ""
-        networks = networks_as_they_are(together, layers, new.subnet, named, _DOWN)
         roles = old[1].roles if old else _roles(report.cluster)
-        before = Registrations(interconnect_lines(together), _listeners(together))
+        listeners = registered_listeners(together)
+        before = Registrations(known_lines(together), None if isinstance(listeners, Unknown) else listeners or None)
         both = with_network(before, new.interface, new.subnet, roles)
-        draft = draft_of(extended, kind, layers, networks, outweighed)
+        draft = draft_of(extended, kind, layers, outweighed)
+        networks = tuple(_with_part(network, new.subnet, old[0].subnet if old else "") for network in draft.networks)
+        draft = replace(draft, networks=networks)
         change = network_change(networks, layers, before, both)
         about = tuple(_remarks(report, context.tested, new, change, roles, draft))
         plan = plan_of(extended, draft, _steps(draft, change), outweighed, about, goal=_goal(new, old))
@@ -95,22 +95,19 @@ def _with_tested(cluster: Cluster, tested: Report | None) -> Cluster:
     )
 
 
-def _name_of(cluster: Cluster, network: PrivateNetwork) -> str:
-    return next((one.name for one in networks_of(cluster) if one.subnet == network.subnet), network.name)
+def _with_part(network: PlannedNetwork, new: str, old: str) -> PlannedNetwork:
+    """Return a network with its part in the change; `new` and `old` are subnets."""
+    if network.subnet == new:
+        return msgspec.structs.replace(network, part=NetworkPart.NEW)
+    if network.subnet == old:
+        return msgspec.structs.replace(network, part=NetworkPart.OLD, until=_DOWN)
+    return network
 
 
 def _roles(cluster: Cluster) -> tuple[str, ...]:
     """Return the roles of the private network with the most: the new one serves ASM too where one of them does."""
     lines = private_lines(cluster)
     return max((line.roles for line in lines), key=len, default=(_ROLE,))
-
-
-def _listeners(cluster: Cluster) -> tuple[str, ...] | None:
-    """Return the listeners of Flex ASM; None where they are not known, or there is none."""
-    managed = cluster.managed
-    if not isinstance(managed, Managed) or isinstance(managed.asm_listeners, Unknown):
-        return None
-    return lines_of(managed.asm_listeners) or None
 
 
 def _steps(draft: Draft, change: NetworkChange) -> Iterator[Step]:
@@ -168,8 +165,7 @@ def _remarks(
         for finding in tested.findings:
             if finding.network == new.subnet and finding.status is Status.WARN:
                 yield f"On the new network, a warning: {finding.title} ({finding.code})"
-    warned = [f for f in report.findings if f.status is Status.WARN and f.code != "IC-GRID-005"]
-    yield from (f"At the start a warning: {finding.title} ({finding.code})" for finding in warned[:12])
+    yield from finding_remarks(report)
     yield f"Private networks after the change: {listed(_after(change, draft))}."
 
 

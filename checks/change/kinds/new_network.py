@@ -8,16 +8,15 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from checks.change.plan.layers import networks_of
+from checks.change.plan.registered_networks import private_lines
 from checks.change.progress.state import ChangeError
 from checks.model.facts import (
     Address,
     Cluster,
-    Clusterware,
     ConfiguredInterface,
     Interface,
     Node,
     PrivateNetwork,
-    Unknown,
 )
 from checks.model.networks import in_subnet, subnet_of
 from checks.model.wording import listed
@@ -124,16 +123,3 @@ def old_network(cluster: Cluster, named: NamedNetwork) -> tuple[PrivateNetwork, 
         if network.subnet.partition("/")[0] == line.subnet.partition("/")[0]:
             return network, line
     raise ChangeError(f"--from {named}: no node is on {line.subnet}, so racwire cannot plan a rollback to it.")
-
-
-def private_lines(cluster: Cluster) -> tuple[ConfiguredInterface, ...]:
-    """Return the lines of oifcfg with the role cluster_interconnect; none if they are not known."""
-    return tuple(line for line in configured_lines(cluster) if line.is_private)
-
-
-def configured_lines(cluster: Cluster) -> tuple[ConfiguredInterface, ...]:
-    """Return the lines of oifcfg; none if they are not known."""
-    facts = cluster.clusterware
-    if not isinstance(facts, Clusterware) or isinstance(facts.configuration, Unknown):
-        return ()
-    return facts.configuration.interfaces

@@ -6,10 +6,10 @@ from enum import StrEnum
 
 import msgspec
 
-from checks.model.command_effect import effect_of
-from checks.model.effect import Effect
+from checks.change.plan.command_block import Commands
+from checks.model.own_command import CHANGE, EXPERIMENT, Text
 
-SCHEMA = "racwire-change/1"
+SCHEMA = "racwire-change/2"
 
 
 class ChangeKind(StrEnum):
@@ -45,37 +45,6 @@ class Gate(msgspec.Struct, frozen=True, omit_defaults=True):
     the gate is verified once."""
 
 
-class Commands(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Commands for a person to copy. racwire never runs them."""
-
-    where: str
-    """The user and place: `As root on rac3:`, `On each switch port named above:`."""
-    lines: tuple[str, ...]
-    node: str = ""
-    """The node whose shell the commands are for; empty for a switch, or for any place."""
-    note: str = ""
-    """A note to read before pasting the commands."""
-    optional: bool = False
-    """Whether the change goes on without the commands; see `may_be_skipped`."""
-
-    @property
-    def effect(self) -> Effect:
-        """What the commands do to a running cluster. Those of a switch are judged with its kind (vendors.toml)."""
-        return effect_of(self.lines)
-
-    @property
-    def remarks(self) -> str:
-        """The note, after what must be down where the commands are typed: the steps before have stopped it."""
-        down = {Effect.NODE_OUT_FIRST: "this node", Effect.CLUSTER_DOWN_FIRST: "all nodes"}.get(self.effect, "")
-        said = f"Only while Clusterware is down on {down}." if down and self.node else ""
-        return f"{said} {self.note}".strip()
-
-    @property
-    def may_be_skipped(self) -> bool:
-        """Whether the commands are optional. Plans of racwire 0.1.0 have it in `where` only: `..., if you like:`."""
-        return self.optional or "if you" in self.where
-
-
 class Minutes(msgspec.Struct, frozen=True):
     """The expected minutes of a step: an estimate of racwire, not a measurement."""
 
@@ -101,11 +70,10 @@ class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     id: str
     """Stable, kebab-case: `agree`, `baseline`, `backups`, `console-access`, `switch`, `hypervisor`, `stack-down`,
     `set-mtu`, `survives-boot`, `prove-paths`, `first-node`, `other-nodes`, `databases`, `interconnect`, `compare`,
-    `sign-off`; of the networks also `network-ready`, `register`, `old-network-down`, `networks-back`, `deregister`.
-    Plans of 0.1.0 start the databases at `other-nodes`."""
+    `sign-off`; of the networks also `network-ready`, `register`, `old-network-down`, `networks-back`, `deregister`."""
     title: str
     """A short title for lists: `stack down`."""
-    what: str
+    what: Text
     """The instructions."""
     why: str
     """The reason for the step."""
@@ -119,10 +87,10 @@ class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The hosts for each of which the statement must be attested; empty if it is attested once."""
     attest_asks: str = ""
     """What the note of the attestation must name: `who confirmed it, and when`; empty if the note is free."""
-    if_rolled_back: str = ""
+    if_rolled_back: Text = ""
     """The effect of a rollback from this step: one or two sentences."""
     minutes: Minutes | None = None
-    """The expected minutes; None if there is no estimate, as in plans of racwire 0.1.0."""
+    """The expected minutes; None if there is no estimate."""
     no_return: str = ""
     """The action of this step after which going back costs more than before: the point of no return, or that there is
     none; empty in a rollback."""
@@ -151,7 +119,7 @@ class Layer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     mtu_after: int
     kind: str = ""
     """The kernel's name of the kind: `ethernet`, `bond`, `vlan`, `bridge`, `infiniband`, ..."""
-    keeper: str = ""
+    network_service: str = msgspec.field(default="", name="keeper")
     """The network service that configures it at boot: a `checks.model.facts.NetworkService`."""
     file: str = ""
     connection: str = ""
@@ -312,7 +280,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """The typed reason for the change, such as the number of its ticket: `CHG42`; empty if none was typed."""
     uses: tuple[PlannedUse, ...] = ()
     """Storage and copying on the changed interfaces when the plan was made."""
-    remarks: tuple[str, ...] = ()
+    remarks: tuple[Text, ...] = ()
     """Sentences about the target on this cluster: fragments of a block before and after, HAIP, limits."""
     accepted: tuple[Accepted, ...] = ()
     known: tuple[KnownWarning, ...] = ()
@@ -328,7 +296,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def noun(self) -> str:
         """The word for what is planned: `change` or `experiment`."""
-        return "change" if self.experiment is None else "experiment"
+        return CHANGE if self.experiment is None else EXPERIMENT
 
     @property
     def mtu_before(self) -> int:

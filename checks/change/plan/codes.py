@@ -92,7 +92,7 @@ ONE_SUBNET = Kind(
     "needs a subnet of its own for each private network.",
     ("MOS 1210883.1",),
 )
-KEEPER_NOT_KNOWN = Kind(
+NETWORK_SERVICE_NOT_KNOWN = Kind(
     "CH-START-016",
     "The network service that configures an interface at boot is not known",
     "Without a boot configuration the MTU is lost at the next boot: the node comes back with another MTU than the "

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from checks.change.plan.change_plan import Layer
-from checks.change.plan.layers import is_tagged
+from checks.change.plan.layers import interface_of, is_tagged
 from checks.change.plan.mtu_limits import (
     CLOUDS,
     DATAGRAM,
@@ -53,8 +53,7 @@ def _stacked(layers: Sequence[Layer]) -> Iterator[str]:
 def _drivers(cluster: Cluster, layers: Sequence[Layer]) -> Iterator[str]:
     most: dict[str, int] = {}
     for layer in layers:
-        node = cluster.node(layer.node)
-        interface = node.interface(layer.interface) if node else None
+        interface = interface_of(cluster, layer)
         if interface and isinstance(interface.max_mtu, int):
             most[f"{layer.interface} of {layer.node}"] = interface.max_mtu
     if not most:

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import msgspec
+
 from checks.change.plan.change_plan import ChangeKind, Layer
 from checks.model.facts import (
     Cluster,
@@ -59,6 +61,16 @@ def layers_of(cluster: Cluster, target: int) -> tuple[Layer, ...]:
     return tuple(layer for node in cluster.read_nodes() for layer in _of_node(cluster, node, target, kind))
 
 
+def layers_as_they_are(cluster: Cluster) -> tuple[Layer, ...]:
+    """Return the layers of a change that leaves every MTU as it is."""
+    return tuple(msgspec.structs.replace(layer, mtu_after=layer.mtu_before) for layer in layers_of(cluster, 0))
+
+
+def interface_of(cluster: Cluster, layer: Layer) -> Interface | None:
+    """Return the interface of a layer as it is now; None where its node could not be read, or has none."""
+    return cluster.interface(Port(layer.node, layer.interface, ""))
+
+
 def is_shared(node: Node, interface: Interface, ours: frozenset[str]) -> bool:
     """Whether the interface has an address, or carries an interface that is not private: then it is never lowered."""
     above = (i.name for i in node.interfaces if i.parent == interface.name or interface.name in i.members)
@@ -92,8 +104,7 @@ def inheriting(cluster: Cluster, layers: tuple[Layer, ...]) -> tuple[Layer, ...]
 
 def is_tagged(cluster: Cluster, layer: Layer) -> bool:
     """Whether packets of a private network leave the layer with a VLAN tag: it is a VLAN, or is below one."""
-    node = cluster.node(layer.node)
-    interface = node.interface(layer.interface) if node else None
+    node, interface = cluster.node(layer.node), interface_of(cluster, layer)
     ports = {p.interface for p in ports_of(cluster) if p.node == layer.node}
     return (
         node is not None
@@ -179,7 +190,7 @@ def _layer(node: Node, setup: NodeSetup | None, name: str, one: _Found, level: i
         mtu_before=one.interface.mtu,
         mtu_after=after,
         kind=one.interface.kind,
-        keeper=str(kept.keeper if kept else NetworkService.UNKNOWN),
+        network_service=str(kept.network_service if kept else NetworkService.UNKNOWN),
         file=kept.file if kept else "",
         connection=kept.connection if kept else "",
         kept_before=_kept_before(kept, one.interface.mtu),

@@ -6,9 +6,11 @@ from collections.abc import Iterator, Sequence
 
 from checks.change.plan import codes
 from checks.change.plan.change_plan import Layer
-from checks.change.plan.layers import PORT, is_tagged, networks_of
-from checks.change.plan.obstacles import Obstacle
-from checks.model.facts import Cluster, Interface, LldpNeighbour, Unknown
+from checks.change.plan.layers import PORT, interface_of, is_tagged, networks_of
+from checks.change.plan.obstacles import Obstacle, obstacle, plan_again
+from checks.model.facts import Cluster, LldpNeighbour, Unknown
+from checks.model.finding import NextStep
+from checks.model.shell_command import shell
 from checks.model.wording import listed
 
 JUMBO, STANDARD = 9000, 1500
@@ -32,12 +34,10 @@ def limits(cluster: Cluster, target: int, layers: Sequence[Layer]) -> Iterator[O
     if infiniband:
         yield from _infiniband(cluster, target, layers, infiniband)
     elif not LOWEST <= target <= HIGHEST:
-        yield Obstacle(
-            code=codes.NOT_OF_ETHERNET.code,
-            title="The target MTU is not valid for Ethernet",
-            sentence=f"The target MTU of {target} bytes is not valid for Ethernet: the range is {LOWEST} to {HIGHEST} "
-            "bytes.",
-            next=(f"Choose {JUMBO}, or the MTU that the switches carry: racwire change new --to {JUMBO}",),
+        yield obstacle(
+            codes.NOT_OF_ETHERNET,
+            f"The target MTU of {target} bytes is not valid for Ethernet: the range is {LOWEST} to {HIGHEST} bytes.",
+            NextStep(f"Choose {JUMBO}, or the MTU that the switches carry.", own=plan_again(f"--to {JUMBO}")),
         )
     yield from _nics(cluster, target, layers)
     yield from _clouds(cluster, target)
@@ -59,7 +59,7 @@ def offered(cluster: Cluster, layers: Sequence[Layer]) -> int | None:
 
 def infiniband_of(cluster: Cluster, layers: Sequence[Layer]) -> tuple[Layer, ...]:
     """The layers that are IP over InfiniBand."""
-    return tuple(layer for layer in layers if (i := _interface(cluster, layer)) and i.kind == "infiniband")
+    return tuple(layer for layer in layers if (i := interface_of(cluster, layer)) and i.kind == "infiniband")
 
 
 def switch_ports(cluster: Cluster, layers: Sequence[Layer]) -> tuple[tuple[str, LldpNeighbour], ...]:
@@ -91,26 +91,23 @@ def _infiniband(
     carried = {(layer.node, network) for layer in infiniband for network in layer.networks}
     ports = {(layer.node, network) for layer in layers if layer.role == PORT for network in layer.networks}
     if ports - carried:
-        yield Obstacle(
-            code=codes.BOTH_FABRICS.code,
+        yield obstacle(
+            codes.BOTH_FABRICS,
+            "The private networks are partly InfiniBand and partly Ethernet: no single MTU fits both.",
+            "Use the vendor's procedure: racwire plans one MTU for all private networks.",
             title="InfiniBand and Ethernet together",
-            sentence="The private networks are partly InfiniBand and partly Ethernet: no single MTU fits both.",
-            next=("Use the vendor's procedure: racwire plans one MTU for all private networks.",),
         )
         return
     modes = {_mode(cluster, layer) for layer in infiniband}
     if target in DATAGRAM or (modes == {"connected"} and LOWEST <= target <= LARGEST_CONNECTED):
         return
     names = listed(dict.fromkeys(layer.interface for layer in infiniband))
-    yield Obstacle(
-        code=codes.NOT_OF_INFINIBAND.code,
-        title="The target MTU is not valid for InfiniBand",
-        sentence=f"An MTU of {target} bytes is not valid for {names}: InfiniBand in {listed(sorted(modes))} mode.",
-        next=(
-            f"Choose {DATAGRAM[0]} or {DATAGRAM[1]} bytes in datagram mode, as the fabric allows, or up to "
-            f"{LARGEST_CONNECTED} bytes in connected mode.",
-            f"Show the mode: cat /sys/class/net/{infiniband[0].interface}/mode",
-        ),
+    yield obstacle(
+        codes.NOT_OF_INFINIBAND,
+        f"An MTU of {target} bytes is not valid for {names}: InfiniBand in {listed(sorted(modes))} mode.",
+        f"Choose {DATAGRAM[0]} or {DATAGRAM[1]} bytes in datagram mode, as the fabric allows, or up to "
+        f"{LARGEST_CONNECTED} bytes in connected mode.",
+        NextStep("Show the mode.", (shell("cat /sys/class/net/{nic}/mode", nic=infiniband[0].interface),)),
     )
 
 
@@ -121,18 +118,14 @@ def _mode(cluster: Cluster, layer: Layer) -> str:
 
 def _nics(cluster: Cluster, target: int, layers: Sequence[Layer]) -> Iterator[Obstacle]:
     for layer in layers:
-        interface = _interface(cluster, layer)
+        interface = interface_of(cluster, layer)
         most = interface.max_mtu if interface else None
         if isinstance(most, int) and layer.mtu_after > most:
-            yield Obstacle(
-                code=codes.NIC_LIMIT.code,
-                title="A NIC cannot carry the target",
-                sentence=f"{layer.interface} of {layer.node} carries at most {most} bytes; the target is {target} "
-                "bytes.",
-                next=(
-                    f"Choose at most {most} bytes: racwire change new --to {most}",
-                    f"Show the limit of the driver: ip -details link show {layer.interface}",
-                ),
+            yield obstacle(
+                codes.NIC_LIMIT,
+                f"{layer.interface} of {layer.node} carries at most {most} bytes; the target is {target} bytes.",
+                NextStep(f"Choose at most {most} bytes.", own=plan_again(f"--to {most}")),
+                NextStep("Show the limit of the driver.", (shell("ip -details link show {nic}", nic=layer.interface),)),
             )
 
 
@@ -140,12 +133,11 @@ def _clouds(cluster: Cluster, target: int) -> Iterator[Obstacle]:
     for platform in sorted({s.platform for s in cluster.read_setups()}):
         most = CLOUDS.get(platform)
         if most is not None and target > most:
-            yield Obstacle(
-                code=codes.CLOUD_LIMIT.code,
-                title="The cloud cannot carry the target",
-                sentence=f"The nodes run on {platform}, whose network carries at most {most} bytes; the target is "
+            yield obstacle(
+                codes.CLOUD_LIMIT,
+                f"The nodes run on {platform}, whose network carries at most {most} bytes; the target is "
                 f"{target} bytes.",
-                next=(f"Choose at most {most} bytes: racwire change new --to {most}",),
+                NextStep(f"Choose at most {most} bytes.", own=plan_again(f"--to {most}")),
             )
 
 
@@ -155,17 +147,14 @@ def _switches(cluster: Cluster, target: int, layers: Sequence[Layer]) -> Iterato
         layer = next(one for one in layers if (one.node, one.interface) == (node, neighbour.interface))
         needed = frame_bytes(layer.mtu_after, is_tagged(cluster, layer))
         if isinstance(size, int) and size < needed and not not_yet_jumbo(neighbour, target):
-            yield Obstacle(
-                code=codes.SWITCH_LIMIT.code,
-                title="A switch port announces a smaller frame",
-                sentence=f"The switch port of {neighbour.interface} on {node} ({port_name(neighbour)}) announces "
+            yield obstacle(
+                codes.SWITCH_LIMIT,
+                f"The switch port of {neighbour.interface} on {node} ({port_name(neighbour)}) announces "
                 f"frames of at most {size} bytes; an MTU of {layer.mtu_after} needs {needed} bytes.",
-                next=(
-                    f"Choose an MTU of at most {size - (needed - layer.mtu_after)} bytes, or ask the network team to "
-                    "raise the port first.",
-                    "If the announcement is wrong, accept this obstacle with that reason: the step prove-paths tests "
-                    "the port.",
-                ),
+                f"Choose an MTU of at most {size - (needed - layer.mtu_after)} bytes, or ask the network team "
+                "to raise the port first.",
+                "If the announcement is wrong, accept this obstacle with that reason: the step prove-paths "
+                "tests the port.",
                 acceptable=True,
             )
 
@@ -176,7 +165,7 @@ def port_name(neighbour: LldpNeighbour) -> str:
 
 
 def _nic_limits(cluster: Cluster, layers: Sequence[Layer]) -> list[int]:
-    found = (i.max_mtu for layer in layers if (i := _interface(cluster, layer)))
+    found = (i.max_mtu for layer in layers if (i := interface_of(cluster, layer)))
     return [most for most in found if isinstance(most, int)]
 
 
@@ -194,15 +183,10 @@ def _announced(cluster: Cluster, layers: Sequence[Layer]) -> list[int]:
     return most
 
 
-def _interface(cluster: Cluster, layer: Layer) -> Interface | None:
-    node = cluster.node(layer.node)
-    return node.interface(layer.interface) if node else None
-
-
-def ports_without_networks(cluster: Cluster) -> tuple[str, ...]:
-    """Return the nodes without a port on a private network, of those that were read: `rac3 on 192.168.11.0/24`."""
+def ports_without_networks(cluster: Cluster) -> tuple[tuple[str, str], ...]:
+    """Return the nodes without a port on a private network, of those that were read, each with the network."""
     return tuple(
-        f"{node.name} on {network.name}"
+        (node.name, network.name)
         for network in networks_of(cluster)
         for node in cluster.read_nodes()
         if network.port(node.name) is None

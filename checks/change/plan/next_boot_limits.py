@@ -7,9 +7,13 @@ from collections.abc import Iterator, Sequence
 from checks.change.plan import codes
 from checks.change.plan.change_plan import Layer
 from checks.change.plan.layers import by_dhcp
-from checks.change.plan.obstacles import Obstacle
+from checks.change.plan.obstacles import Obstacle, obstacle, plan_again
 from checks.model.facts import Cluster, FragileMtu, KeptMtu, NetworkService, Unknown
+from checks.model.finding import NextStep
+from checks.model.shell_command import shell
 from checks.model.wording import listed
+
+_SEARCH = "grep -rns -e {nic} /etc/sysconfig /etc/systemd/network /etc/NetworkManager /etc/netplan /etc/network"
 
 
 def keeping(cluster: Cluster, layers: Sequence[Layer]) -> Iterator[Obstacle]:
@@ -47,21 +51,18 @@ def _not_found(cluster: Cluster, node: str, layers: Sequence[Layer]) -> Iterator
     unknown = [
         one.interface
         for one in layers
-        if one.keeper == NetworkService.UNKNOWN and not one.file and one.role != "member"
+        if one.network_service == NetworkService.UNKNOWN and not one.file and one.role != "member"
     ]
     if unknown:
-        yield Obstacle(
-            code=codes.KEEPER_NOT_KNOWN.code,
-            title=f"The boot configuration of {unknown[0]} on {node} is not known",
-            sentence="No network service that racwire knows (NetworkManager, ifcfg, systemd-networkd, netplan, "
+        yield obstacle(
+            codes.NETWORK_SERVICE_NOT_KNOWN,
+            "No network service that racwire knows (NetworkManager, ifcfg, systemd-networkd, netplan, "
             f"wicked) configures {listed(unknown)} of {node} at boot. So racwire has no command to set the MTU at "
             "boot.",
-            next=(
-                f"Search for the configuration: grep -rns -e {unknown[0]} /etc/sysconfig /etc/systemd/network "
-                "/etc/NetworkManager /etc/netplan /etc/network",
-                "If you know the configuration, accept this obstacle and set the MTU there, too; the step "
-                "survives-boot proves it.",
-            ),
+            NextStep("Search for the configuration.", (shell(_SEARCH, nic=unknown[0]),)),
+            "If you know the configuration, accept this obstacle and set the MTU there, too; the step "
+            "survives-boot proves it.",
+            title=f"The boot configuration of {unknown[0]} on {node} is not known",
             acceptable=True,
         )
 
@@ -76,15 +77,13 @@ def _not_readable(cluster: Cluster, node: str, layers: Sequence[Layer]) -> Itera
         if kept and isinstance(kept.mtu, Unknown) and not by_dhcp(kept):
             reasons.append(f"{layer.interface}: {kept.mtu.reason}")
     if reasons:
-        yield Obstacle(
-            code=codes.FILES_NOT_READ.code,
+        yield obstacle(
+            codes.FILES_NOT_READ,
+            f"The MTU in the boot configuration of {node} could not be read: {reasons[0].rstrip('.')}.",
+            NextStep("Plan again as a user who may read the files, or as root.", own=plan_again()),
+            "Otherwise accept this obstacle: a rollback then writes the present MTU into the files, whether "
+            "they set it before or not.",
             title=f"The boot configuration of {node} could not be read",
-            sentence=f"The MTU in the boot configuration of {node} could not be read: {reasons[0].rstrip('.')}.",
-            next=(
-                "Run `racwire change new` as a user who may read the files, or as root.",
-                "Otherwise accept this obstacle: a rollback then writes the present MTU into the files, whether they "
-                "set it before or not.",
-            ),
             acceptable=True,
         )
 
@@ -93,16 +92,14 @@ def _by_dhcp(cluster: Cluster, node: str, layers: Sequence[Layer]) -> Iterator[O
     setup = cluster.setup(node)
     names = [layer.interface for layer in layers if setup and by_dhcp(setup.kept_mtu(layer.interface))]
     if names:
-        yield Obstacle(
-            code=codes.DHCP.code,
-            title=f"{listed(names)} of {node} by DHCP",
-            sentence=f"{listed(names)} of {node} {'gets' if len(names) == 1 else 'get'} the address by DHCP. The DHCP "
+        yield obstacle(
+            codes.DHCP,
+            f"{listed(names)} of {node} {'gets' if len(names) == 1 else 'get'} the address by DHCP. The DHCP "
             "server can send an MTU of its own (option 26), to one node and not to another.",
-            next=(
-                "Give the private interfaces fixed addresses, or make the DHCP server send the new MTU, too.",
-                "If the server sends no MTU, accept this obstacle: the node's own files will set the MTU, and the step "
-                "survives-boot proves it.",
-            ),
+            "Give the private interfaces fixed addresses, or make the DHCP server send the new MTU, too.",
+            "If the server sends no MTU, accept this obstacle: the node's own files will set the MTU, and the "
+            "step survives-boot proves it.",
+            title=f"{listed(names)} of {node} by DHCP",
             acceptable=True,
         )
 
@@ -117,22 +114,20 @@ def _shared(cluster: Cluster, node: str, layers: Sequence[Layer]) -> Iterator[Ob
     for kept in setup.kept:
         if kept.interface not in ours and (private := own.get(_set_in(kept))):
             where = kept.connection or kept.file
-            yield Obstacle(
-                code=codes.SHARED_FILE.code,
-                title=f"{where} also configures {kept.interface}",
-                sentence=f"{where} on {node} configures {private} and also {kept.interface}, which is not private: an "
+            yield obstacle(
+                codes.SHARED_FILE,
+                f"{where} on {node} configures {private} and also {kept.interface}, which is not private: an "
                 "MTU set there applies to both at the next boot.",
-                next=(
-                    f"Give {private} of {node} a file or connection of its own first.",
-                    f"Or accept this obstacle, and make sure at the step set-mtu that {kept.interface} keeps its MTU.",
-                ),
+                f"Give {private} of {node} a file or connection of its own first.",
+                f"Or accept this obstacle, and make sure at the step set-mtu that {kept.interface} keeps its MTU.",
+                title=f"{where} also configures {kept.interface}",
                 acceptable=True,
             )
 
 
 def _set_in(kept: KeptMtu) -> tuple[str, str]:
     """Return the file and connection that hold the MTU; empty for network services with a file for each interface."""
-    match kept.keeper:
+    match kept.network_service:
         case NetworkService.NETWORKD:
             return kept.file, ""
         case NetworkService.NETPLAN:
@@ -146,14 +141,12 @@ def _set_in(kept: KeptMtu) -> tuple[str, str]:
 def _overruled(cluster: Cluster, node: str, layers: Sequence[Layer]) -> Iterator[Obstacle]:
     other = [line for line, wanted in fragile_of(cluster, node, layers) if line.mtu is not None and line.mtu != wanted]
     if other:
-        yield Obstacle(
-            code=codes.SCRIPT.code,
-            title=f"A script on {node} sets another MTU",
-            sentence=f"{other[0].file} on {node} sets an MTU of {other[0].mtu} in addition to the network service. The "
+        yield obstacle(
+            codes.SCRIPT,
+            f"{other[0].file} on {node} sets an MTU of {other[0].mtu} in addition to the network service. The "
             f"next boot would undo the change there (`{other[0].line.strip()}`).",
-            next=(
-                f"Remove the line from {other[0].file} before the change, or ask its owner to do so.",
-                "Or accept this obstacle, and edit the line at the step set-mtu, which shows it again.",
-            ),
+            f"Remove the line from {other[0].file} before the change, or ask its owner to do so.",
+            "Or accept this obstacle, and edit the line at the step set-mtu, which shows it again.",
+            title=f"A script on {node} sets another MTU",
             acceptable=True,
         )

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
+from checks.model.check import Kind
+from checks.model.finding import NextStep
+from checks.model.own_command import CHANGE, OwnCommand
+
 
 class Obstacle(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One reason not to start the change now."""
@@ -14,10 +18,15 @@ class Obstacle(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A short text for a list."""
     sentence: str
     """The problem in a complete sentence."""
-    next: tuple[str, ...] = ()
-    """The remedies: a sentence or a command each."""
+    next: tuple[NextStep, ...] = ()
     acceptable: bool = False
     """Whether the operator may open the change in spite of this obstacle, with a typed reason."""
+
+
+def obstacle(kind: Kind, sentence: str, *steps: str | NextStep, title: str = "", acceptable: bool = False) -> Obstacle:
+    """Return the obstacle of a kind, with its remedies; a remedy without commands is its text."""
+    remedies = tuple(NextStep(step) if isinstance(step, str) else step for step in steps)
+    return Obstacle(code=kind.code, title=title or kind.title, sentence=sentence, next=remedies, acceptable=acceptable)
 
 
 class PlanError(Exception):
@@ -26,3 +35,8 @@ class PlanError(Exception):
     def __init__(self, obstacles: tuple[Obstacle, ...]) -> None:
         super().__init__(" ".join(o.sentence for o in obstacles))
         self.obstacles = obstacles
+
+
+def plan_again(arguments: str = "") -> tuple[OwnCommand, ...]:
+    """Return the command that plans a change with other options."""
+    return (OwnCommand("new", arguments, CHANGE),)

@@ -3,34 +3,36 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 
 from checks.change.plan.change_plan import Layer, PlannedUse
-from checks.model.facts import Address, Cluster, HostSetup, Interface, Node, PrivateUse, Unknown
+from checks.model.facts import Address, Cluster, Interface, Node, PrivateUse, Unknown
 
 
 def uses_of(cluster: Cluster, layers: Iterable[Layer]) -> tuple[PlannedUse, ...]:
     """Return the uses of the layers and of the interfaces on them, as far as the nodes could be read."""
-    changed: dict[str, set[str]] = {}
-    for layer in layers:
-        changed.setdefault(layer.node, set()).add(layer.interface)
-    found = (use for node in cluster.read_nodes() for use in _of_node(cluster, node, changed.get(node.name, set())))
-    return tuple(dict.fromkeys(found))
+    changed = tuple(layers)
+    found = (uses_on(cluster, node.name, changed) for node in cluster.read_nodes())
+    return tuple(use for uses in found if not isinstance(uses, Unknown) for use in uses)
 
 
-def not_read(cluster: Cluster, nodes: Iterable[str]) -> dict[str, str]:
-    """Return the nodes whose mounts or connections are not known, with the reasons."""
-    reasons = ((node, _others(cluster, node)) for node in nodes)
-    return {node: found.reason for node, found in reasons if isinstance(found, Unknown)}
+def uses_on(cluster: Cluster, node: str, layers: Iterable[Layer]) -> tuple[PlannedUse, ...] | Unknown:
+    """Return the uses of the layers of one node, or the reason why its mounts and connections are not known."""
+    read, setup = cluster.node(node), cluster.setup(node)
+    if read is None or setup is None:
+        return Unknown(f"{'the setup of ' if read else ''}{node} was not read")
+    others = setup.host if isinstance(setup.host, Unknown) else setup.host.others
+    if isinstance(others, Unknown):
+        return others
+    changed = {layer.interface for layer in layers if layer.node == node}
+    places = ((use, _interface_of(use, _above(read, changed))) for use in others)
+    return tuple(dict.fromkeys(PlannedUse(node, at, use.service, use.remote_ip, use.mount) for use, at in places if at))
 
 
-def _of_node(cluster: Cluster, node: Node, changed: Collection[str]) -> Iterator[PlannedUse]:
-    found = _others(cluster, node.name)
-    for use in () if isinstance(found, Unknown) else found:
-        for interface in _above(node, changed):
-            if any(_is_at(use, address) for address in interface.addresses):
-                yield PlannedUse(node.name, interface.name, use.service, use.remote_ip, use.mount)
-                break
+def _interface_of(use: PrivateUse, interfaces: Iterable[Interface]) -> str:
+    """Return the first of the interfaces with the address of a use; empty if there is none."""
+    found = (interface.name for interface in interfaces if any(_is_at(use, a) for a in interface.addresses))
+    return next(found, "")
 
 
 def _above(node: Node, changed: Collection[str]) -> list[Interface]:
@@ -45,9 +47,3 @@ def _is_at(use: PrivateUse, address: Address) -> bool:
         return not use.local_ip and ipaddress.ip_address(use.remote_ip) in address.network
     except ValueError:
         return False
-
-
-def _others(cluster: Cluster, node: str) -> tuple[PrivateUse, ...] | Unknown:
-    setup = cluster.setup(node)
-    host = setup.host if setup else Unknown(f"the setup of {node} was not read")
-    return host.others if isinstance(host, HostSetup) else host

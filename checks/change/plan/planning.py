@@ -22,17 +22,19 @@ from checks.change.plan.change_plan import (
     PlannedPluggable,
     Step,
 )
-from checks.change.plan.layers import haip_addresses
+from checks.change.plan.layers import haip_addresses, interface_of, networks_of
 from checks.change.plan.obstacles import Obstacle, PlanError
 from checks.change.plan.other_users import uses_of
+from checks.change.plan.registered_networks import interconnect_lines
 from checks.change.plan.socket_buffers import largest_buffers
 from checks.change.progress.change_events import ObservedState
 from checks.change.steps import expected_minutes
 from checks.change.steps.draft import Draft
 from checks.change.steps.recording_commands import options_of
 from checks.model.check import Check
-from checks.model.facts import Cluster, Clusterware, Database, Managed, PrivateNetwork, Unknown
+from checks.model.facts import Cluster, Clusterware, Database, PrivateNetwork, Unknown, part_of
 from checks.model.finding import Finding, Status
+from checks.model.own_command import Text
 from checks.model.report import Report
 from checks.model.settings import Settings
 from checks.model.wording import all_nodes, listed
@@ -43,54 +45,37 @@ def databases_of(cluster: Cluster) -> tuple[PlannedDatabase, ...]:
 
     If Clusterware does not list databases, the result is the connected database. `instances` maps nodes to instances.
     """
-    managed = cluster.managed
-    if isinstance(managed, Managed) and not isinstance(managed.databases, Unknown):
+    managed_ones = part_of(cluster.managed, lambda managed: managed.databases)
+    if not isinstance(managed_ones, Unknown):
+        running = [one for one in managed_ones if isinstance(one.instances, Unknown) or one.instances]
         return tuple(
-            PlannedDatabase(
-                name=d.name,
-                instances={}
-                if isinstance(d.instances, Unknown)
-                else {node: instance for instance, node in d.instances},
-                block_bytes=_block(cluster, d.name),
-                services=None if isinstance(d.instances, Unknown) else d.services,
-                pluggables=_pluggables(cluster, d.name),
-            )
-            for d in managed.databases
-            if isinstance(d.instances, Unknown) or d.instances
+            _planned_database(cluster, one.name, {}, None)
+            if isinstance(one.instances, Unknown)
+            else _planned_database(cluster, one.name, {node: name for name, node in one.instances}, one.services)
+            for one in running
         )
     if isinstance(cluster.database, Database):
-        name = cluster.database.name
         instances = {_node(cluster, i.host): i.name for i in cluster.database.instances}
-        return (
-            PlannedDatabase(
-                name=name,
-                instances=instances,
-                block_bytes=_block(cluster, name),
-                pluggables=_pluggables(cluster, name),
-            ),
-        )
+        return (_planned_database(cluster, cluster.database.name, instances, None),)
     return ()
+
+
+def _planned_database(
+    cluster: Cluster, name: str, instances: dict[str, str], services: tuple[tuple[str, str], ...] | None
+) -> PlannedDatabase:
+    """Return a database, with its block size and its open PDBs if it is the connected one."""
+    if not isinstance(cluster.database, Database) or cluster.database.name.casefold() != name.casefold():
+        return PlannedDatabase(name=name, instances=instances, services=services)
+    found = part_of(cluster.changing, lambda changing: changing.pluggables)
+    pdbs = None if isinstance(found, Unknown) else tuple(PlannedPluggable(p.name, p.instance, p.mode) for p in found)
+    return PlannedDatabase(
+        name=name, instances=instances, block_bytes=block_size(cluster), services=services, pluggables=pdbs
+    )
 
 
 def _node(cluster: Cluster, host: str) -> str:
     """Return the node of a host name, in the spelling of Clusterware."""
     return next((n.name for n in cluster.read_nodes() if n.name.casefold() == host.casefold()), host)
-
-
-def _block(cluster: Cluster, name: str) -> int | None:
-    database = cluster.database
-    if isinstance(database, Database) and database.name.casefold() == name.casefold():
-        return block_size(cluster)
-    return None
-
-
-def _pluggables(cluster: Cluster, name: str) -> tuple[PlannedPluggable, ...] | None:
-    """Return the open PDBs of a database; None if it is not the connected one, or they were not read."""
-    database = cluster.database
-    found = cluster.changing if isinstance(cluster.changing, Unknown) else cluster.changing.pluggables
-    if not isinstance(database, Database) or database.name.casefold() != name.casefold() or isinstance(found, Unknown):
-        return None
-    return tuple(PlannedPluggable(pdb.name, pdb.instance, pdb.mode) for pdb in found)
 
 
 PLAN_CHECK = "change-plan"
@@ -161,7 +146,6 @@ def draft_of(
     context: PlanContext,
     kind: ChangeKind,
     layers: tuple[Layer, ...],
-    networks: tuple[PlannedNetwork, ...],
     outweighed: Iterable[Accepted],
 ) -> Draft:
     """Return the draft of a plan with what every kind of change needs."""
@@ -177,7 +161,7 @@ def draft_of(
         nodes=nodes,
         first=cluster.local_node if cluster.local_node in nodes else nodes[0],
         made_by=context.made_by,
-        networks=networks,
+        networks=tuple(_planned(network, layers) for network in networks_of(cluster)),
         layers=layers,
         grid_homes=_grid_homes(cluster),
         databases=databases_of(cluster),
@@ -200,7 +184,7 @@ def plan_of(
     draft: Draft,
     steps: Iterable[Step],
     outweighed: tuple[Accepted, ...],
-    remarks: Iterable[str],
+    remarks: Iterable[Text],
     *,
     goal: str = "",
 ) -> Plan:
@@ -221,7 +205,7 @@ def plan_of(
         grid_homes=draft.grid_homes,
         values=draft.values,
         databases=draft.databases,
-        interconnects=interconnect_lines(cluster),
+        interconnects=known_lines(cluster),
         boot_ids={s.name: s.boot_id for s in cluster.read_setups() if isinstance(s.boot_id, str)},
         switches=draft.switches,
         guests=draft.guests,
@@ -237,14 +221,16 @@ def plan_of(
     )
 
 
-def planned_network(network: PrivateNetwork, layers: Sequence[Layer], target: int) -> PlannedNetwork:
-    """Return a private network of a plan that gives it the MTU `target`."""
-    mtus = [one.mtu_before for one in layers if one.role == "port" and network.name in one.networks]
+def _planned(network: PrivateNetwork, layers: Sequence[Layer]) -> PlannedNetwork:
+    """Return a private network with the MTU that its ports get."""
+    ports = [one for one in layers if one.role == "port" and network.name in one.networks]
+    before = network.mtu if isinstance(network.mtu, int) else min(port.mtu_before for port in ports)
+    is_changed = any(port.mtu_after != port.mtu_before for port in ports)
     return PlannedNetwork(
         name=network.name,
         subnet=network.subnet,
-        mtu_before=network.mtu if isinstance(network.mtu, int) else min(mtus),
-        mtu_after=target,
+        mtu_before=before,
+        mtu_after=min(port.mtu_after for port in ports) if is_changed else before,
         addresses={port.node: port.ip for port in network.ports},
     )
 
@@ -254,8 +240,7 @@ def look_of(cluster: Cluster, plan: Plan) -> ObservedState:
     setups = [setup for setup in cluster.read_setups() if setup.name in plan.nodes]
     mtus: dict[str, dict[str, int]] = {}
     for layer in plan.layers:
-        node = cluster.node(layer.node)
-        if node and (interface := node.interface(layer.interface)):
+        if interface := interface_of(cluster, layer):
             mtus.setdefault(layer.node, {})[layer.interface] = interface.mtu
     return ObservedState(
         boot_ids={s.name: s.boot_id for s in setups if isinstance(s.boot_id, str)},
@@ -264,7 +249,7 @@ def look_of(cluster: Cluster, plan: Plan) -> ObservedState:
         instances={s.name: tuple(s.instances) for s in setups if not isinstance(s.instances, Unknown)},
         values=_values_of(cluster, plan),
         buffers=largest_buffers(cluster, plan),
-        interconnects=interconnect_lines(cluster),
+        interconnects=known_lines(cluster),
     )
 
 
@@ -284,13 +269,10 @@ def next_id(existing: Iterable[str], today: date) -> str:
     return next(id for letters in _letters() if (id := f"{today.isoformat()}-{letters}") not in taken)  # noqa: A001
 
 
-def interconnect_lines(cluster: Cluster) -> tuple[str, ...]:
-    """Return the sorted lines of `oifcfg getif` (name, subnet, scope, roles); none if oifcfg was not run."""
-    facts = cluster.clusterware
-    if isinstance(facts, Unknown) or isinstance(facts.configuration, Unknown):
-        return ()
-    entries = facts.configuration.interfaces
-    return tuple(sorted(f"{e.name}  {e.subnet}  {e.scope}  {','.join(sorted(e.roles))}" for e in entries))
+def known_lines(cluster: Cluster) -> tuple[str, ...]:
+    """Return the sorted lines of `oifcfg getif`; none if oifcfg was not run."""
+    lines = interconnect_lines(cluster)
+    return () if isinstance(lines, Unknown) else lines
 
 
 def cluster_name(cluster: Cluster) -> str:
@@ -315,11 +297,11 @@ def _plan_facts(cluster: Cluster) -> Iterator[Finding]:
     missing += [n.name for n in cluster.read_nodes() if cluster.setup(n.name) is None]
     if missing:
         yield codes.PLAN_NOT_READ.finding(
-            Status.UNKNOWN, f"The setup of {listed(missing)} is not known.", subject="not read", nodes=missing
+            f"The setup of {listed(missing)} is not known.", status=Status.UNKNOWN, subject="not read", nodes=missing
         )
         return
     number = len(cluster.read_nodes())
-    yield codes.PLAN_READ.finding(Status.PASS, f"The setup of {all_nodes(number)} was read.", subject="read")
+    yield codes.PLAN_READ.finding(f"The setup of {all_nodes(number)} was read.", status=Status.PASS, subject="read")
 
 
 def _letters() -> Iterator[str]:

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Iterator
 
 from checks.change.plan import codes
 from checks.change.plan.mtu_limits import ports_without_networks
-from checks.change.plan.obstacles import Obstacle
-from checks.change.progress.written_steps import written
+from checks.change.plan.obstacles import Obstacle, obstacle
 from checks.model.check import Kind
 from checks.model.facts import Cluster, Clusterware, NotGathered, Unknown, UnreadNode
-from checks.model.finding import Finding, Status, step_for
+from checks.model.finding import Finding, NextStep, Status, step_for
 from checks.model.networks import subnet_of
+from checks.model.own_command import OwnCommand
 from checks.model.report import Report
 from checks.model.wording import listed
 from checks.rules.engineered import PLATFORM, engineered_names, engineered_ports, is_engineered
@@ -32,12 +32,11 @@ def engineered(cluster: Cluster) -> Iterator[Obstacle]:
         if nodes
         else f"only engineered systems use such interface names ({listed(engineered_names(nics) or nics)})"
     )
-    yield Obstacle(
-        code=codes.ENGINEERED.code,
-        title="An engineered system",
-        sentence=f"This is an engineered system: {seen}. Its interconnect carries RDS and the traffic of the storage "
+    yield obstacle(
+        codes.ENGINEERED,
+        f"This is an engineered system: {seen}. Its interconnect carries RDS and the traffic of the storage "
         "cells. Change it only by the vendor's procedure.",
-        next=("Follow the vendor's document for your system, or open a service request.",),
+        "Follow the vendor's document for your system, or open a service request.",
     )
 
 
@@ -47,11 +46,11 @@ _SERVICES_ONLINE = "is online"
 
 
 def common_obstacles(
-    report: Report, cured: Callable[[Finding], bool], hint: Callable[[Finding], str]
+    report: Report, fixed: Callable[[Finding], bool], hint: Callable[[Finding], str] = lambda _: ""
 ) -> list[Obstacle]:
     """Return the obstacles to every kind of change, accepted or not.
 
-    `cured` says whether the change fixes the fault of a finding, which then is no obstacle. `hint` returns a sentence
+    `fixed` says whether the change fixes the fault of a finding, which then is no obstacle. `hint` returns a sentence
     that follows the title of a finding; it may be empty.
     """
     cluster = report.cluster
@@ -63,7 +62,7 @@ def common_obstacles(
         *_networks(cluster),
         *_stacks_down(cluster),
         *_others_not_asked(cluster),
-        *_findings(report, cured, hint, bool(unread)),
+        *_findings(report, fixed, hint, bool(unread)),
     ]
 
 
@@ -78,11 +77,11 @@ def _others_not_asked(cluster: Cluster) -> Iterator[Obstacle]:
         where, why = listed(sorted(changing.unasked)), [one.reason for one in changing.unasked.values()]
     else:
         return
-    yield Obstacle(
-        code=codes.OTHERS_NOT_ASKED.code,
+    yield obstacle(
+        codes.OTHERS_NOT_ASKED,
+        f"Whether a change of this cluster is open on {where} is not known: {listed(dict.fromkeys(why))}",
+        NextStep("Look there for an open change, as the user who runs racwire.", own=(OwnCommand("list"),)),
         title=f"Journals on {where}: not known",
-        sentence=f"Whether a change of this cluster is open on {where} is not known: {listed(dict.fromkeys(why))}",
-        next=("Look there for an open change, as the user who runs racwire: racwire change list",),
         acceptable=True,
     )
 
@@ -107,36 +106,32 @@ def _unread(cluster: Cluster) -> Iterator[Obstacle]:
 
 
 def _unreadable(what: str, reason: str) -> Obstacle:
-    return Obstacle(
-        code=codes.UNREAD.code,
+    return obstacle(
+        codes.UNREAD,
+        f"{what} could not be read: {reason.rstrip('.')}. A change needs every node.",
+        NextStep("Fix the reason. If ssh to the node fails, read the message of ssh.", ("racwire check",)),
         title=f"{what}: not read",
-        sentence=f"{what} could not be read: {reason.rstrip('.')}. A change needs every node.",
-        next=("Fix the reason. If ssh to the node fails, read the message of ssh: racwire check",),
     )
 
 
 def _clusterware(cluster: Cluster) -> Iterator[Obstacle]:
     facts = cluster.clusterware
     if isinstance(facts, Unknown):
-        yield Obstacle(
-            code=codes.NO_CLUSTERWARE.code,
-            title="Clusterware cannot be queried",
-            sentence=f"Clusterware cannot be queried on {cluster.local_node}: {facts.reason.rstrip('.')}.",
-            next=_steps(facts, "Show what is missing on this node: racwire doctor"),
+        yield obstacle(
+            codes.NO_CLUSTERWARE,
+            f"Clusterware cannot be queried on {cluster.local_node}: {facts.reason.rstrip('.')}.",
+            _step(facts, NextStep("Show what is missing on this node.", ("racwire doctor",))),
         )
         return
     if isinstance(facts.version, Unknown) or not isinstance(state := facts.version.upgrade_state, str):
         return  # releases before 12.1 do not print it; a missing answer of crsctl is a finding of its own
     if state != "NORMAL":
-        yield Obstacle(
-            code=codes.MID_UPGRADE.code,
-            title="The cluster is mid-upgrade",
-            sentence=f"The cluster is in the state {state}: nodes run different software. The interconnect must not be "
+        yield obstacle(
+            codes.MID_UPGRADE,
+            f"The cluster is in the state {state}: nodes run different software. The interconnect must not be "
             "changed until the upgrade or patch is finished.",
-            next=(
-                "Finish the upgrade or the patch first.",
-                f"Show the state: {facts.grid_home.path}/bin/crsctl query crs activeversion -f",
-            ),
+            "Finish the upgrade or the patch first.",
+            NextStep("Show the state.", (f"{facts.grid_home.path}/bin/crsctl query crs activeversion -f",)),
         )
 
 
@@ -149,8 +144,7 @@ def _networks(cluster: Cluster) -> Iterator[Obstacle]:
     for network in cluster.networks:
         if isinstance(network.mtu, Unknown):
             yield _no_network(codes.NO_MTU, f"The MTU of {network.name} is not known", network.mtu)
-    for place in ports_without_networks(cluster):
-        node, _, name = place.partition(" on ")
+    for node, name in ports_without_networks(cluster):
         yield _no_network(
             codes.NO_PORT, f"{node} has no interface on {name}", Unknown("racwire cannot change the MTU there")
         )
@@ -159,26 +153,28 @@ def _networks(cluster: Cluster) -> Iterator[Obstacle]:
     subnets = [subnet_of(network.subnet) for network in plain]
     twice = sorted({str(subnet) for subnet in subnets if subnet is not None and subnets.count(subnet) > 1})
     if twice:
-        yield Obstacle(
-            code=codes.ONE_SUBNET.code,
-            title="Two private networks share a subnet",
-            sentence=f"Two private networks share the subnet {listed(twice)}. Pings leave through one of the two only, "
+        yield obstacle(
+            codes.ONE_SUBNET,
+            f"Two private networks share the subnet {listed(twice)}. Pings leave through one of the two only, "
             "so the paths of the other cannot be proved.",
-            next=("Give each private network a subnet of its own first.",),
+            "Give each private network a subnet of its own first.",
         )
 
 
-def _steps(unknown: Unknown, otherwise: str) -> tuple[str, ...]:
+def _step(unknown: Unknown, otherwise: NextStep) -> NextStep:
     """Return the step that obtains the missing right; `otherwise` where no right is missing."""
-    return tuple(written((step_for(unknown.right),))) if unknown.right else (otherwise,)
+    return step_for(unknown.right) if unknown.right else otherwise
 
 
 def _no_network(kind: Kind, what: str, unknown: Unknown) -> Obstacle:
-    return Obstacle(
-        code=kind.code,
+    return obstacle(
+        kind,
+        f"{what}: {unknown.reason.rstrip('.')}.",
+        _step(
+            unknown,
+            NextStep("Compare the configured and the existing interfaces.", ("racwire check interfaces",)),
+        ),
         title=what,
-        sentence=f"{what}: {unknown.reason.rstrip('.')}.",
-        next=_steps(unknown, "Compare the configured and the existing interfaces: racwire check interfaces"),
     )
 
 
@@ -186,14 +182,11 @@ def _stacks_down(cluster: Cluster) -> Iterator[Obstacle]:
     down = [node.name for node in cluster.read_nodes() if _is_down(cluster, node.name)]
     if down:
         verb = "is" if len(down) == 1 else "are"
-        yield Obstacle(
-            code=codes.NOT_UP.code,
-            title="Clusterware is not up on every node",
-            sentence=f"Clusterware {verb} not fully up on {listed(down)}.",
-            next=(
-                "Find the resource that is not online: crsctl stat res -t -init",
-                "If a different MTU prevents the node from joining, accept this obstacle with that reason.",
-            ),
+        yield obstacle(
+            codes.NOT_UP,
+            f"Clusterware {verb} not fully up on {listed(down)}.",
+            NextStep("Find the resource that is not online.", ("crsctl stat res -t -init",)),
+            "If a different MTU prevents the node from joining, accept this obstacle with that reason.",
             acceptable=True,
         )
 
@@ -207,11 +200,11 @@ def _is_down(cluster: Cluster, node: str) -> bool:
 
 
 def _findings(
-    report: Report, cured: Callable[[Finding], bool], hint: Callable[[Finding], str], some_unread: bool
+    report: Report, fixed: Callable[[Finding], bool], hint: Callable[[Finding], str], some_unread: bool
 ) -> Iterator[Obstacle]:
     named = {f.reason for f in (report.cluster.clusterware, report.cluster.networks) if isinstance(f, Unknown)}
     for finding in report.findings:
-        if finding.status is Status.FAIL and not cured(finding):
+        if finding.status is Status.FAIL and not fixed(finding):
             yield obstacle_of(finding, hint(finding))
         elif finding.status is Status.UNKNOWN and finding.check in _MUST_BE_KNOWN and not some_unread:
             if not isinstance(report.cluster.clusterware, Clusterware) and finding.check == "clusterware":
@@ -227,6 +220,6 @@ def obstacle_of(finding: Finding, hint: str) -> Obstacle:
         code=finding.code,
         title=finding.subject or finding.title,
         sentence=" ".join(part for part in (finding.title, hint) if part),
-        next=(*written(finding.next), f"More: racwire explain {finding.code}"),
+        next=(*finding.next, NextStep("More about it.", (f"racwire explain {finding.code}",))),
         acceptable=True,
     )

@@ -8,9 +8,10 @@ from typing import Literal
 
 from checks.change.plan import codes
 from checks.change.plan.mtu_limits import CLOUDS
-from checks.change.plan.obstacles import Obstacle
+from checks.change.plan.obstacles import Obstacle, obstacle
 from checks.change.plan.vendors import PRACTICE, Kinds
 from checks.model.facts import Cluster, HostSetup, NodeSetup
+from checks.model.finding import NextStep
 from checks.model.wording import listed
 from checks.rules.engineered import PLATFORM
 
@@ -53,30 +54,31 @@ class StatedNetwork:
             ("hypervisor", stated.hypervisors, (*self.kinds.hypervisors, NONE)),
         ):
             if wrong := [key for key in words if key not in known]:
-                yield Obstacle(
-                    code=codes.KIND_OF_SWITCH.code,
-                    title=f"A kind of {what} is not known",
-                    sentence=f"racwire does not know the kind of {what} {listed(wrong)}.",
-                    next=(
-                        f"Choose from {listed(known)}.",
-                        f"List the kinds: racwire explain switches. Without --{what}, the plan has questions for "
+                yield obstacle(
+                    codes.KIND_OF_SWITCH,
+                    f"racwire does not know the kind of {what} {listed(wrong)}.",
+                    f"Choose from {listed(known)}.",
+                    NextStep(
+                        f"List the kinds. Without --{what}, the plan has questions for "
                         f"{'the network team' if what == 'switch' else 'the operators of the hypervisor'}.",
-                        "Add a kind of your own: the setting switch_kinds of [change] names its file.",
+                        ("racwire explain switches",),
                     ),
+                    "Add a kind of your own: the setting switch_kinds of [change] names its file.",
+                    title=f"A kind of {what} is not known",
                 )
         if NONE in stated.hypervisors and (stated.hosts or len(stated.hypervisors) > 1):
-            yield Obstacle(
-                code=codes.KIND_OF_SWITCH.code,
+            yield obstacle(
+                codes.KIND_OF_SWITCH,
+                f"The hypervisor {NONE} has no host and no other kind.",
+                "State either none, or the kinds and their hosts.",
                 title="A hypervisor and none",
-                sentence=f"The hypervisor {NONE} has no host and no other kind.",
-                next=("State either none, or the kinds and their hosts.",),
             )
         if not all(host.strip() for host in stated.hosts):
-            yield Obstacle(
-                code=codes.KIND_OF_SWITCH.code,
+            yield obstacle(
+                codes.KIND_OF_SWITCH,
+                "A stated host has no name.",
+                "State the names of the hosts.",
                 title="A host without a name",
-                sentence="A stated host has no name.",
-                next=("State the names of the hosts.",),
             )
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from checks.change.plan.change_plan import Layer
+from checks.change.plan.layers import interface_of
 from checks.change.plan.stated_network import StatedNetwork
 from checks.change.plan.vendors import Hypervisor, SwitchKind
 from checks.model.facts import Bond, Cluster, HostSetup, LldpNeighbour
@@ -99,8 +100,7 @@ def _ends(
 ) -> Iterator[tuple[str, str]]:
     """Yield each bond whose members the switches must aggregate: `bond0 of rac1`, and the number of its switches."""
     for layer in layers:
-        node = cluster.node(layer.node)
-        interface = node.interface(layer.interface) if node else None
+        interface = interface_of(cluster, layer)
         if layer.kind not in _BONDS or interface is None or len(interface.members) < 2:
             continue
         bond = _bond(cluster, layer)

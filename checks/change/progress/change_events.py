@@ -8,7 +8,7 @@ import msgspec
 
 from checks.change.plan.change_plan import Plan
 from checks.model.facts import BeforeAfter, PredictedFigure
-from checks.model.finding import Status
+from checks.model.finding import NextStep, Status
 
 
 class GateResult(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
@@ -22,8 +22,9 @@ class GateResult(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """The node; empty for a result about the cluster or a path."""
     sentence: str = ""
     """The result in a complete sentence."""
-    next: tuple[str, ...] = ()
-    """The remedies: a sentence or a command each."""
+    next: tuple[NextStep, ...] = ()
+    is_danger: bool = False
+    """Whether blocks are being lost: nodes have different MTUs while Clusterware runs."""
 
     @property
     def holds(self) -> bool:
@@ -40,8 +41,7 @@ class ObservedState(msgspec.Struct, frozen=True, omit_defaults=True):
     running: dict[str, bool] = msgspec.field(default_factory=dict)
     """Whether Clusterware or an instance runs, by node; a node is left out if this is not known."""
     instances: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
-    """The running instances of databases, by node; a node is left out if they are not known. Journals of 0.1.0 do
-    not have them."""
+    """The running instances of databases, by node; a node is left out if they are not known."""
     carried: tuple[str, ...] = ()
     """The nodes whose `running` and `instances` are those of an earlier verification, since they could not be read."""
     values: dict[str, dict[str, str]] = msgspec.field(default_factory=dict)
@@ -95,7 +95,7 @@ class Overridden(Event, frozen=True, tag="overridden"):
     not_held: tuple[GateResult, ...] = ()
     """The results that did not pass in the last verification, which the override is for."""
     verified_at: str = ""
-    """The time of that verification; empty in journals of racwire 0.1.0, which hold neither."""
+    """The time of that verification."""
 
 
 class Noted(Event, frozen=True, tag="noted"):
@@ -151,11 +151,18 @@ class RolledBack(Event, frozen=True, tag="rolled back"):
     reason: str
 
 
+class ChangeOutcome(StrEnum):
+    """How a change ended."""
+
+    SIGNED_OFF = "signed off"
+    ROLLED_BACK = "rolled back"
+    ABANDONED = "abandoned"
+
+
 class Closed(Event, frozen=True, tag="closed"):
     """The change was closed."""
 
-    outcome: str
-    """`signed off`, `rolled back`, `abandoned`."""
+    outcome: ChangeOutcome
     by: str
     reason: str = ""
 
@@ -177,7 +184,7 @@ class JournalLine(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     """SHA-256 of the line before, in hex; empty for the first line. It reveals a line that was changed by hand."""
     event: AnyEvent
     boot: str = ""
-    """The boot id of the node; empty in journals of racwire 0.1.0, or if the kernel does not report it."""
+    """The boot id of the node; empty if the kernel does not report it."""
     up_s: int = 0
     """The seconds since that boot, which no change of the clock affects."""
     cut: int = 0

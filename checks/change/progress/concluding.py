@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from checks.change.gates import GATES, GateContext, watched
 from checks.change.gates.built_in_checks import stood_before, weighed
+from checks.change.gates.mtu_gates import DANGERS
 from checks.change.plan.change_plan import Gate, Step
 from checks.change.plan.planning import look_of
 from checks.change.progress.change_events import (
@@ -20,7 +21,6 @@ from checks.change.progress.change_events import (
 from checks.change.progress.standing_alarms import standing_alarms
 from checks.change.progress.state import Change
 from checks.change.progress.surprises import surprises
-from checks.change.progress.written_steps import written
 from checks.model.facts import (
     Activity,
     BeforeAfter,
@@ -31,7 +31,7 @@ from checks.model.facts import (
     RecordingsCompared,
     Unknown,
 )
-from checks.model.finding import Finding, Status
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.report import Report
 from checks.model.wording import counted, listed
 from checks.rules.cache_fusion import BLOCKS_LOST, CR_RECEIVED, CURRENT_RECEIVED
@@ -142,7 +142,7 @@ def _verified(context: GateContext, gate: Gate, findings: tuple[Finding, ...]) -
             text="not verified",
             sentence=f"The gate {gate.check} was not verified: this version of racwire does not know it, or could not "
             "run it.",
-            next=("Use the version of racwire that opened the change, or a newer one.",),
+            next=(NextStep("Use the version of racwire that opened the change, or a newer one."),),
         ),
     )
 
@@ -164,7 +164,8 @@ def _of_finding(context: GateContext | None, finding: Finding) -> Iterator[GateR
             text=_without(finding.subject or finding.title, node) + (", as before the change" if before else ""),
             node=node,
             sentence=finding.title + (" The same warning existed before the change." if before else ""),
-            next=() if status in (Status.PASS, Status.INFO) else tuple(written(finding.next)),
+            next=() if status in (Status.PASS, Status.INFO) else finding.next,
+            is_danger=finding.code in DANGERS,
         )
 
 

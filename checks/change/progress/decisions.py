@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from checks.change.plan.change_plan import Plan, Step
-from checks.change.progress.change_events import Attested, Closed, Noted, Overridden, RolledBack
+from checks.change.progress.change_events import Attested, ChangeOutcome, Closed, Noted, Overridden, RolledBack
 from checks.change.progress.state import Change, ChangeError, StepStatus
 from checks.change.progress.wanted import REGISTER, STOPPED
+from checks.model.own_command import VERIFY, OwnCommand
 from checks.model.wording import listed
 
 FIRST_ACTIONS = (STOPPED, REGISTER, "set-first", "restore-point")
@@ -24,9 +25,9 @@ def attest(change: Change, step_id: str, by: str, note: str = "", host: str = ""
     """
     step = _current(change, step_id)
     if not step.attest:
-        raise ChangeError(f"Step {step.id} has nothing to attest: `racwire change verify` verifies its gate.")
+        raise ChangeError(f"Step {step.id} has nothing to attest: ", VERIFY, " verifies its gate.")
     if step is change.plan.steps[-1] and step.gates and not change.is_proved(step):
-        raise ChangeError(f"Step {step.id} can be attested only after its gate has passed: `racwire change verify`.")
+        raise ChangeError(f"Step {step.id} can be attested only after its gate has passed: ", VERIFY, ".")
     _host(change, step, host)
     name = _name(by, "attests")
     if step.attest_asks and not note.strip():
@@ -46,9 +47,7 @@ def override(change: Change, step_id: str, by: str, reason: str) -> Overridden:
     mark = change.mark(step)
     if mark.verified is None:
         since = "since a step was reopened" if change.was_verified(step) else "yet"
-        raise ChangeError(
-            f"The gate of {step.id} was not verified {since}. Run `racwire change verify` before you override it."
-        )
+        raise ChangeError(f"The gate of {step.id} was not verified {since}. Run ", VERIFY, " before you override it.")
     if mark.passed:
         raise ChangeError(f"The gate of {step.id} has passed; there is nothing to override.")
     if len(reason.strip()) < _FEW_CHARACTERS:
@@ -79,7 +78,7 @@ def roll_back(change: Change, plan: Plan, by: str, reason: str) -> RolledBack:
     """
     _open(change)
     if change.is_way_back:
-        raise ChangeError("The rollback has started already. `racwire change next` shows its next step.")
+        raise ChangeError("The rollback has started already. ", OwnCommand("next"), " shows its next step.")
     if len(reason.strip()) < _FEW_CHARACTERS:
         raise ChangeError(
             f"A rollback needs a reason of at least {_FEW_CHARACTERS} characters: the next operator reads it."
@@ -92,7 +91,7 @@ def close(change: Change, by: str) -> Closed:
     _open(change)
     if (step := change.current) is not None:
         raise ChangeError(f"Step {change.plan.position(step.id) + 1}, {step.title}, is not done yet.")
-    return Closed("rolled back" if change.is_way_back else "signed off", by)
+    return Closed(ChangeOutcome.ROLLED_BACK if change.is_way_back else ChangeOutcome.SIGNED_OFF, by)
 
 
 def abandon(change: Change, by: str, reason: str) -> Closed:
@@ -107,14 +106,15 @@ def abandon(change: Change, by: str, reason: str) -> Closed:
         change.standing(step).is_behind or change.was_verified(step) for step in change.plan.steps[begins:]
     ):
         raise ChangeError(
-            "A node may have been stopped or changed already. Roll back with `racwire change rollback`: it verifies "
-            "that the old state is restored."
+            "A node may have been stopped or changed already. Roll back with ",
+            OwnCommand("rollback"),
+            ": it verifies that the old state is restored.",
         )
     if len(reason.strip()) < _FEW_CHARACTERS:
         raise ChangeError(
             f"To abandon the {change.opened.noun}, type a reason of at least {_FEW_CHARACTERS} characters."
         )
-    return Closed("abandoned", _name(by, "decides"), reason.strip())
+    return Closed(ChangeOutcome.ABANDONED, _name(by, "decides"), reason.strip())
 
 
 def _current(change: Change, step_id: str) -> Step:

@@ -6,12 +6,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
+from typing import Literal
 
 import msgspec
 
 from checks.change.plan.change_plan import ChangeKind, Gate, Plan, Step
 from checks.change.progress.change_events import (
     Attested,
+    ChangeOutcome,
     Closed,
     GateResult,
     JournalLine,
@@ -24,10 +26,22 @@ from checks.change.progress.change_events import (
     Surprised,
     Verified,
 )
+from checks.model.own_command import OwnCommand, written
 
 
 class ChangeError(Exception):
-    """A request that does not fit the state of the change: one sentence with the remedy."""
+    """A request that does not fit the state of the change: one sentence with the remedy, in parts."""
+
+    def __init__(self, *text: str | OwnCommand) -> None:
+        super().__init__(written(text))
+        self.text = text
+
+
+class StepNeed(StrEnum):
+    """What a step waits for."""
+
+    GATE = "its gate"
+    ATTESTATION = "an attestation"
 
 
 class StepStatus(StrEnum):
@@ -82,6 +96,11 @@ class StepRecord:
         """Return the hosts that a step with this record is still to be attested for."""
         return tuple(host for host in step.attest_for if host not in self.attested_for)
 
+    def waits_for(self, step: Step) -> tuple[StepNeed, ...]:
+        """Return what a step with this record waits for."""
+        gate = () if self.proves(step) else (StepNeed.GATE,)
+        return gate if self.attests(step) else (*gate, StepNeed.ATTESTATION)
+
     def next_host(self, step: Step) -> str:
         """Return the first host that the step is still to be attested for; empty if there is none."""
         return next(iter(self.unattested(step)), "")
@@ -104,8 +123,8 @@ class Change:
     """The furthest position among the plan's steps that was ever current; a reopened step does not lower it."""
     behind: tuple[tuple[Plan, dict[str, StepRecord]], ...] = ()
     """The plans before the rollback, with the records of their steps."""
-    outcome: str = ""
-    """`signed off`, `rolled back`, `abandoned`; empty while the change is open."""
+    outcome: ChangeOutcome | Literal[""] = ""
+    """Empty while the change is open."""
 
     @property
     def is_open(self) -> bool:

@@ -102,10 +102,12 @@ def _booted(
     cuts = {MtuDemand.BEFORE: bool(wrong), MtuDemand.EITHER: is_mixed, MtuDemand.AFTER: bool(wrong) and is_mixed}
     danger = bool(running) and cuts[now_is]
     if danger:
-        sentence += f", while Clusterware runs on {listed(running)}. {VANISH} {_cure(context, wrong, running)}"
-    if is_asked and not wrong and not danger:
+        cure = _cure(context, wrong, running)
+        sentence += f", while Clusterware runs on {listed(running)}. {VANISH} {cure}"
+        return Surprised(Surprise.REBOOTED, node, sentence, dangerous=True)
+    if is_asked and not wrong:
         return Booted(node, f"{sentence}.")
-    return Surprised(Surprise.REBOOTED, node, f"{sentence.removesuffix('.')}.", danger)
+    return Surprised(Surprise.REBOOTED, node, f"{sentence}.")
 
 
 def _cure(context: GateContext, layers: list[Layer], running: list[str]) -> str:

@@ -26,6 +26,7 @@ from checks.change.plan.change_plan import SCHEMA, Plan
 from checks.change.progress.change_events import AnyEvent, JournalLine, JournalSeal, ObservedState, Opened
 from checks.change.progress.journal_names import SUFFIX, file_name
 from checks.change.progress.state import Change, ChangeError, advance, fold
+from checks.change.record.plans_of_0_2_0 import decoded
 from checks.model.journal import now
 
 _LOCK = ".racwire-change.lock"
@@ -263,7 +264,7 @@ def _whole_lines(data: bytes) -> Iterator[bytes]:
 
 def _decode(path: Path, raw: bytes, number: int, last: str) -> JournalLine:
     try:
-        line = msgspec.json.decode(raw, type=JournalLine)
+        line = decoded(raw)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         before = f" To use the lines before it, copy them into a new file with `head -n {number - 1}`."
         raise ChangeJournalError(

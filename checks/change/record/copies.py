@@ -8,8 +8,9 @@ from pathlib import Path
 import msgspec
 
 from checks.change.plan.change_plan import Plan
-from checks.change.progress.change_events import Closed, JournalLine
+from checks.change.progress.change_events import Closed
 from checks.change.progress.journal_names import SUFFIX, hash_path, name_of, parse_stored
+from checks.change.record.plans_of_0_2_0 import decoded
 from checks.model.facts import JournalCopy, StoredHash, Unknown
 from checks.model.journal import Journal
 from checks.sources.change_files import CHANGE_JOURNALS, JOURNAL_ENDS
@@ -77,7 +78,7 @@ def parse_copy(node: str, path: str, text: str) -> JournalCopy:
     begins, _, rest = text.partition("\n")
     for raw in reversed(rest.splitlines()):
         try:
-            line = msgspec.json.decode(raw, type=JournalLine)
+            line = decoded(raw)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             continue
         outcome = line.event.outcome if isinstance(line.event, Closed) else ""

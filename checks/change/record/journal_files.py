@@ -7,6 +7,7 @@ from pathlib import Path
 from checks.change.progress.journal_names import SUFFIX, noun_of
 from checks.change.progress.state import ChangeError
 from checks.change.record.change_journal import ChangeJournal, ChangeJournalError, FoundJournal, find
+from checks.model.own_command import OwnCommand
 from checks.model.settings import Settings
 from checks.model.wording import counted
 from checks.run.directories import change_directory
@@ -58,8 +59,11 @@ def current(settings: Settings, cluster: str | None = None, path: Path | None = 
         raise ChangeJournalError(broken[0].problem)
     of = f" of {cluster}" if cluster else ""
     noun = noun_of(directory)
-    over = f" ({counted(len(found), f'closed {noun}')}: `racwire {noun} list`)" if found else ""
+    over = (f" ({counted(len(found), f'closed {noun}')}: ", OwnCommand("list", program=noun), ")") if found else ()
     raise ChangeError(
-        f"No {noun}{of} is open in {directory}{over}. `racwire {noun} new` opens one. To continue one from "
-        f"another node, copy its *{SUFFIX} file here."
+        f"No {noun}{of} is open in {directory}",
+        *over,
+        ". ",
+        OwnCommand("new", program=noun),
+        f" opens one. To continue one from another node, copy its *{SUFFIX} file here.",
     )

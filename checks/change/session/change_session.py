@@ -20,6 +20,7 @@ from checks.change.session.open_here import node_here
 from checks.change.session.verifying import Concluded, Verification
 from checks.change.session.worker_threads import run_to_completion
 from checks.model.journal import now
+from checks.model.own_command import VERIFY
 from checks.model.settings import Settings
 from checks.run.engine import racwire_version
 from checks.run.events import Event
@@ -106,19 +107,21 @@ class ChangeSession:
             current = self.change.current
             if not self.change.is_open or self.change.plan != verification.change.plan or current is None:
                 raise ChangeError(
-                    f"The {self.change.opened.noun} continued during the verification. Run `racwire change verify` "
-                    "again."
+                    f"The {self.change.opened.noun} continued during the verification. Run ", VERIFY, " again."
                 )
             if current.id != verification.step.id:
                 raise ChangeError(
-                    f"Another process finished step {verification.step.id} during the verification. Run `racwire "
-                    "change verify` again."
+                    f"Another process finished step {verification.step.id} during the verification. Run ",
+                    VERIFY,
+                    " again.",
                 )
             if any(isinstance(line.event, Verified) for line in self.change.lines[len(verification.change.lines) :]):
                 # The other process may have read the nodes later: this result must not replace what it saw.
                 raise ChangeError(
                     "Another process verified the same step during this verification, so this result may be out of "
-                    "date and was not saved. Run `racwire change verify` again."
+                    "date and was not saved. Run ",
+                    VERIFY,
+                    " again.",
                 )
             events = conclude(self.change, current, concluded.report)
         raise self._too_busy()

@@ -32,11 +32,11 @@ from checks.change.progress.state import ChangeError
 from checks.change.record.change_journal import ChangeJournal, ChangeJournalError, find, login
 from checks.change.record.copies import other_copies
 from checks.change.record.journal_files import directory_of
-from checks.change.session.change_evidence import open_pluggables
 from checks.change.session.change_session import ChangeSession
-from checks.change.session.experiment_evidence import not_restored, restore_facts
+from checks.change.session.experiment_facts import not_restored, restore_facts
+from checks.change.session.gate_facts import open_pluggables
 from checks.change.session.open_here import open_here
-from checks.change.session.settings_evidence import KEPT, SOCKETS, SettingsEvidence, read_settings
+from checks.change.session.settings_facts import KEPT, SOCKETS, FoundSettings, read_settings
 from checks.change.session.worker_threads import run_to_completion
 from checks.model.check import Check
 from checks.model.facts import Changing, Cluster, JournalCopy, Unknown
@@ -206,7 +206,7 @@ def _copies_gatherer(directory: Path, evidence: Collection[str] = (), *, has_poi
         name = cluster_name(cluster)
         copies: dict[str, tuple[JournalCopy, ...]] = {}
         unasked: dict[str, Unknown] = {}
-        settings = SettingsEvidence()
+        settings = FoundSettings()
 
         async def ask(node: str) -> None:
             try:
@@ -243,6 +243,10 @@ def _evidence_gatherer(directory: Path, request: ChangeRequest) -> Gatherer:
 
 def _look_for_copies() -> Check:
     def judge(cluster: Cluster) -> tuple[Finding, ...]:
-        return (ASKED.finding(Status.PASS, "The other nodes were queried for journals of changes.", subject="queried"),)
+        return (
+            ASKED.finding(
+                "The other nodes were queried for journals of changes.", status=Status.PASS, subject="queried"
+            ),
+        )
 
     return Check("change-journals", "Is a change open on another node?", (), (ASKED,), judge, ("changing",))

@@ -20,7 +20,7 @@ from checks.change.progress.change_events import AnyEvent
 from checks.change.progress.concluding import conclude, results_of
 from checks.change.progress.state import Change
 from checks.change.progress.wanted import plan_now
-from checks.change.session.change_evidence import evidence_gatherer
+from checks.change.session.gate_facts import gate_facts_gatherer
 from checks.change.session.open_here import continued
 from checks.model.check import Check
 from checks.model.facts import Cluster, HaipPaths, Unknown
@@ -80,7 +80,7 @@ class Verification:
             settings_for(settings, plan_now(change), node, with_database=not groups.isdisjoint(_OF_DATABASE)),
             gatherers=(
                 *(_named(gatherer, node, groups) for gatherer in GATHERERS),
-                evidence_gatherer(change.plan, gates.keys(), directory or Path()),
+                gate_facts_gatherer(change.plan, gates.keys(), directory or Path()),
             ),
             password=password,
             udp_outweighs_pings=False,
@@ -144,7 +144,7 @@ async def _haip_paths(session: Session, cluster: Cluster) -> HaipPaths:
 
 def _look(cluster: Cluster) -> tuple[Finding, ...]:
     """Reads every node at each verification: its boot, its MTUs, and its running Oracle processes."""
-    return (LOOKED.finding(Status.PASS, "The nodes were read.", subject="read"),)
+    return (LOOKED.finding("The nodes were read.", status=Status.PASS, subject="read"),)
 
 
 _LOOK = Check("look", "What is the state of the nodes?", (), (LOOKED,), _look, ("nodes", "setups", "changing"))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from checks.change.plan.change_plan import ChangeKind, Commands, Gate, Step
+from checks.change.plan.change_plan import ChangeKind, Gate, Step
+from checks.change.plan.command_block import Commands, Who
 from checks.change.steps import other_systems, recording_commands
 from checks.change.steps.before import cluvfy
 from checks.change.steps.draft import Draft
+from checks.model.own_command import VERIFY
 
 _OF_THE_CLUSTER = (
     "clusterware",
@@ -31,21 +33,28 @@ def interconnect(draft: Draft) -> Step:
     return Step(
         id="interconnect",
         title="interconnect",
-        what="Allow the applications to connect. Then run `racwire change verify`: it checks the interconnect under "
-        "load. It checks HAIP, the networks in oifcfg, the networks that the instances use, the pings between "
-        "instances, lost blocks, and failed reassemblies."
-        + ("" if draft.has_database else " No database is queried (--connect), so this step cannot see lost blocks."),
+        what=(
+            "Allow the applications to connect. Then run ",
+            VERIFY,
+            ": it checks the interconnect under load. It checks HAIP, the networks in oifcfg, the networks that the "
+            "instances use, the pings between instances, lost blocks, and failed reassemblies."
+            + (
+                ""
+                if draft.has_database
+                else " No database is queried (--connect), so this step cannot see lost blocks."
+            ),
+        ),
         why="HAIP and the instances choose their interconnect when they start. oifcfg names interfaces and subnets, "
         "not MTUs, so its output must be the same as before.",
         commands=(
             Commands(
-                "On each node, as the database owner: show the interconnect addresses in the alert log (optional):"
-                if draft.has_database
-                else "On each node, as the owner of the database: show the interconnect addresses in the alert log",
+                Who.DATABASE_OWNER,
                 (f"grep -h -A4 '{_ALERT_LOG}' \"$ORACLE_BASE\"/diag/rdbms/*/*/trace/alert_*.log | tail -n 20",),
                 note="The lines below that message list the addresses in use: HAIP (169.254.x.x) or addresses of the "
                 "private networks, never public addresses."
                 + (" The gate interconnect-in-use reads them from the instances." if draft.has_database else ""),
+                place="each node",
+                purpose="to see the interconnect addresses in the alert log",
                 optional=draft.has_database,
             ),
             other_systems.asm("after"),
@@ -62,6 +71,15 @@ def interconnect(draft: Draft) -> Step:
 
 def compare(draft: Draft) -> Step:
     """Return the step that records the same load again and compares the two recordings."""
+    compared = Commands(
+        Who.RACWIRE_USER,
+        (recording_commands.compare(draft.baseline_file, draft.after_file, draft.record_s),),
+        draft.first,
+        "The gate compares the two recordings too, and lists what is worse.",
+        draft.login,
+        purpose="to see the whole comparison",
+        optional=True,
+    )
     return Step(
         id="compare",
         title="compare",
@@ -69,23 +87,10 @@ def compare(draft: Draft) -> Step:
         f"{draft.after}. Then compare the two recordings.",
         why="The comparison shows whether the change worked: fewer packets and fragments for the same blocks, no loss, "
         "receive times no worse. The comparison reports it when the two loads differ.",
-        commands=(
-            *recording_commands.awr_at_start(draft.databases, draft.has_pack),
-            Commands(
-                f"As {draft.made_by.partition('@')[0] or 'the user of racwire'} on {draft.first}, while the same load "
-                "runs:",
-                (recording_commands.record(draft.after_file, f"mtu{draft.after}", draft.record_s, draft.options),),
-                draft.first,
-                recording_commands.ADD_FORCE,
-            ),
-            Commands(
-                f"On {draft.first}, to see the whole comparison (optional):",
-                (recording_commands.compare(draft.baseline_file, draft.after_file, draft.record_s),),
-                draft.first,
-                "The gate compares the two recordings too, and lists what is worse.",
-                optional=True,
-            ),
-            *recording_commands.awr_at_end(draft.databases, draft.has_pack),
+        commands=tuple(
+            recording_commands.recording(
+                draft, draft.databases, draft.after_file, f"mtu{draft.after}", "while the same load runs", compared
+            )
         ),
         expected="The comparison finds nothing worse in losses, reassembly, errors and receive times.",
         gates=(Gate("after-recording"), Gate("comparison")),

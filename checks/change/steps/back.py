@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from checks.change.plan.change_plan import Gate, Step
 from checks.change.steps import after, outage, people, starting
 from checks.change.steps.draft import Draft
+from checks.model.own_command import VERIFY
+
+_ONLY_IF = "Run this only if the gate names this node. While Clusterware runs on any node, do only what the gate says."
 
 
 def untouched(draft: Draft) -> tuple[Step, ...]:
@@ -12,8 +17,11 @@ def untouched(draft: Draft) -> tuple[Step, ...]:
     step = Step(
         id="untouched",
         title="untouched",
-        what="So far, no step of the plan stops or changes anything. Run `racwire change verify` to confirm that "
-        "nothing was stopped or changed. No command needs to be typed on the nodes.",
+        what=(
+            "So far, no step of the plan stops or changes anything. Run ",
+            VERIFY,
+            " to confirm that nothing was stopped or changed. No command needs to be typed on the nodes.",
+        ),
         why="Another person may have started without the plan.",
         expected=f"Every layer has MTU {draft.after}, as before, now and for the next boot. Clusterware is up and "
         "starts at boot.",
@@ -30,20 +38,14 @@ def stopped_only(draft: Draft) -> tuple[Step, ...]:
     step = Step(
         id="untouched",
         title="MTU untouched",
-        what="So far, no step of the plan changes an MTU. Run `racwire change verify` to confirm that no MTU was "
-        "changed. No command needs to be typed on the nodes.",
+        what=(
+            "So far, no step of the plan changes an MTU. Run ",
+            VERIFY,
+            " to confirm that no MTU was changed. No command needs to be typed on the nodes.",
+        ),
         why="If an MTU was changed all the same, it must be set back on every node, with Clusterware down on every "
         "node, before anything is started.",
-        commands=tuple(
-            type(block)(
-                block.where,
-                block.lines,
-                block.node,
-                "Run this only if the gate names this node. While Clusterware runs on any node, do only what the gate "
-                "says.",
-            )
-            for block in outage.set_mtu(draft).commands
-        ),
+        commands=tuple(msgspec.structs.replace(block, note=_ONLY_IF) for block in outage.set_mtu(draft).commands),
         expected=f"Every layer has MTU {draft.after}, as before, now and for the next boot.",
         gates=(Gate("running-mtu", until="end"), Gate("kept-mtu", until="end")),
     )

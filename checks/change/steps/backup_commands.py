@@ -6,8 +6,8 @@ import re
 import shlex
 from collections.abc import Iterable, Sequence
 
-from checks.change.plan.change_plan import Commands, PlannedDatabase
-from checks.change.steps.stack_commands import root
+from checks.change.plan.change_plan import PlannedDatabase
+from checks.change.plan.command_block import Commands, Who, as_sysdba
 
 BACKUP_FILES = ("network.tar.gz", "ip-address.txt", "ip-route.txt")
 """The files that each node's backup directory always holds; it also holds the GPnP profile if the node has one."""
@@ -47,18 +47,20 @@ def save_asm_metadata(node: str, plan_id: str, owner: str) -> Commands:
     files"). Source of md_backup: Automatic Storage Management Administrator's Guide, ASMCMD.
     """
     return Commands(
-        f"As the Grid owner{f' ({owner})' if owner else ''} on {node}, where the cluster uses ASM (optional):",
+        Who.GRID_OWNER,
         ("crsctl query css votedisk", shlex.join(("asmcmd", "md_backup", asm_metadata_file(plan_id)))),
         node,
         "Both need the environment of ASM (oraenv: +ASM1 or the like). The file has the disk groups, templates and "
         "directories of ASM, and no data.",
+        owner,
+        purpose="where the cluster uses ASM",
         optional=True,
     )
 
 
 def save_registry(node: str, home: str) -> Commands:
     """Return the command that saves the cluster's registry (OCR), once for the cluster."""
-    return Commands(root(node), (shlex.join((f"{home}/bin/ocrconfig", "-manualbackup")),), node)
+    return Commands(Who.ROOT, (shlex.join((f"{home}/bin/ocrconfig", "-manualbackup")),), node)
 
 
 def save_node(node: str, home: str, plan_id: str, places: Sequence[str]) -> Commands:
@@ -71,7 +73,7 @@ def save_node(node: str, home: str, plan_id: str, places: Sequence[str]) -> Comm
     ours = f"test -O {directory} &&"
     profile = shlex.quote(f"{home}/gpnp/{node}/profiles/peer/profile.xml")
     return Commands(
-        root(node),
+        Who.ROOT,
         (
             shlex.join((f"{home}/bin/ocrconfig", "-local", "-manualbackup")),
             f"test -O {directory} || mkdir -m 755 {directory}",
@@ -95,27 +97,18 @@ def create(databases: Iterable[PlannedDatabase], plan_id: str) -> tuple[Commands
 
     Source: Database Backup and Recovery User's Guide, Flashback Database.
     """
-    return tuple(
-        Commands(
-            f"As SYSDBA of {database.name}, in SQL*Plus (optional):",
-            (f"CREATE RESTORE POINT {name_of(plan_id)} GUARANTEE FLASHBACK DATABASE;",),
-            note="The restore point protects the data, not the network. It needs ARCHIVELOG mode and space in the "
-            "recovery area: the database stops when the recovery area is full. Drop the restore point afterwards: the "
-            "last step has the command.",
-            optional=True,
-        )
-        for database in databases
+    note = (
+        "The restore point protects the data, not the network. It needs ARCHIVELOG mode and space in the recovery "
+        "area: the database stops when the recovery area is full. Drop the restore point afterwards: the last step has "
+        "the command."
     )
+    line = f"CREATE RESTORE POINT {name_of(plan_id)} GUARANTEE FLASHBACK DATABASE;"
+    return tuple(as_sysdba(database.name, (line,), note=note) for database in databases)
 
 
 def drop(databases: Iterable[PlannedDatabase], plan_id: str) -> tuple[Commands, ...]:
     """Return the commands that drop the restore points when no rollback to them is needed any more."""
-    return tuple(
-        Commands(
-            f"As SYSDBA of {database.name}, in SQL*Plus, if you created a restore point in the step backups:",
-            (f"DROP RESTORE POINT {name_of(plan_id)};",),
-            note="The restore point keeps flashback logs until it is dropped, and the recovery area fills up.",
-            optional=True,
-        )
-        for database in databases
-    )
+    when = "if you created a restore point in the step backups"
+    note = "The restore point keeps flashback logs until it is dropped, and the recovery area fills up."
+    line = f"DROP RESTORE POINT {name_of(plan_id)};"
+    return tuple(as_sysdba(database.name, (line,), when, note) for database in databases)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
-from checks.change.plan.change_plan import Commands, Gate, Layer, Step
+from checks.change.plan.change_plan import Gate, Layer, Step
+from checks.change.plan.command_block import Commands, Who
 from checks.change.steps import backup_commands, recording_commands
 from checks.change.steps.draft import Draft
 
@@ -26,15 +27,14 @@ def baseline(draft: Draft) -> Step:
         why="Without a recording from before the change, there is no way to show afterwards what the change improved "
         "or broke.",
         commands=(
-            *recording_commands.awr_at_start(draft.databases, draft.has_pack),
-            Commands(
-                f"As {_login(draft)}, while the usual load runs:",
-                (recording_commands.record(draft.baseline_file, f"mtu{draft.before}", draft.record_s, draft.options),),
-                draft.first,
-                "With --probe, racwire also records how long packets take on each private path. "
-                f"{recording_commands.ADD_FORCE}",
+            *recording_commands.recording(
+                draft,
+                draft.databases,
+                draft.baseline_file,
+                f"mtu{draft.before}",
+                "while the usual load runs",
+                note="With --probe, racwire also records how long packets take on each private path.",
             ),
-            *recording_commands.awr_at_end(draft.databases, draft.has_pack),
             cluvfy(draft, "before"),
         ),
         expected="The recording holds every node for the whole time.",
@@ -48,10 +48,11 @@ def cluvfy(draft: Draft, when: str) -> Commands:
     tool = shlex.quote(f"{draft.home(draft.first)}/bin/cluvfy")
     file = f"{backup_commands.backup_directory(draft.id)}-cluvfy-{when}.txt"
     return Commands(
-        f"As the Grid owner{f' ({draft.grid_owner})' if draft.grid_owner else ''} on {draft.first} (optional):",
+        Who.GRID_OWNER,
         (f"if [ -x {tool} ]; then {tool} comp nodecon -n all -verbose > {file}; fi",),
         draft.first,
         "cluvfy takes some minutes. Its output is for your files: racwire does not read it.",
+        draft.grid_owner,
         optional=True,
     )
 
@@ -84,11 +85,6 @@ def backups(draft: Draft) -> Step:
     )
 
 
-def _login(draft: Draft) -> str:
-    user, at, _ = draft.made_by.partition("@")
-    return f"{user} on {draft.first}" if at else f"the user of racwire on {draft.first}"
-
-
 def _places(draft: Draft, node: str) -> tuple[str, ...]:
     """The directories of the files of a node's network services, and the scripts that set an MTU, too."""
     found = [_directory(layer) for layer in draft.layers_of(node)]
@@ -102,4 +98,6 @@ def _directory(layer: Layer) -> str:
     parts: Sequence[str] = layer.file.split("/")[:-1]
     if parts and parts[-1].endswith(".d"):
         parts = parts[:-1]
-    return "/".join(parts) or ("/etc/NetworkManager/system-connections" if "NetworkManager" in layer.keeper else "")
+    return "/".join(parts) or (
+        "/etc/NetworkManager/system-connections" if "NetworkManager" in layer.network_service else ""
+    )

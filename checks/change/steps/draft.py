@@ -102,6 +102,11 @@ class Draft:
         """The nodes where Clusterware is to start at boot again."""
         return tuple(node for node in self.nodes if node not in self.not_starting)
 
+    @property
+    def login(self) -> str:
+        """The login that made the plan; empty if it is not known."""
+        return self.made_by.partition("@")[0]
+
     def layers_of(self, node: str) -> tuple[Layer, ...]:
         """A node's layers, from the bottom to the top."""
         return tuple(layer for layer in self.layers if layer.node == node)

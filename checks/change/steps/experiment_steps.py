@@ -8,10 +8,13 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Sequence
 
-from checks.change.plan.change_plan import Commands, Gate, Minutes, PlannedDatabase, PlannedExperiment, Step
+from checks.change.plan.change_plan import Gate, Minutes, PlannedDatabase, PlannedExperiment, Step
+from checks.change.plan.command_block import REPORT, Commands, Who, as_sysdba
 from checks.change.steps import load_tools, recording_commands
 from checks.change.steps.draft import Draft
 from checks.change.steps.stack_commands import start_database, stop_database
+from checks.model.own_command import CHANGE as CHANGE_MTU
+from checks.model.own_command import OwnCommand
 
 AGREE, SPACE, LOAD, RESTORE_POINT = "agree", "space", "load", "restore-point"
 RUN_A, RUN_AGAIN, RUN_B = "run-a", "run-a-again", "run-b"
@@ -19,7 +22,9 @@ CHANGE, RESULT, DROP = "set-mtu", "result", "drop-point"
 _KEEP = "None: the database can be flashed back to the restore point."
 _BACK = "The database is flashed back to the restore point, and the restore point is dropped."
 _WITH_CHANGE = (
-    f"{_BACK} The MTU stays as it is: change it back with `racwire change new`, or roll the change itself back."
+    f"{_BACK} The MTU stays as it is: change it back with ",
+    OwnCommand("new", program=CHANGE_MTU),
+    ", or roll the change itself back.",
 )
 _LOSES = "Everything that is written after the restore point is lost."
 
@@ -195,19 +200,19 @@ def _run(draft: Draft, planned: PlannedExperiment, id: str, run: str, file: str,
         commands=(
             *_restart(draft, database),
             Commands(
-                tool.where,
+                Who.OPERATOR,
                 tuple(line.format(**words) for line in tool.start),
                 note=tool.note.format(**words),
+                place=tool.place,
             ),
-            *recording_commands.awr_at_start((database,), draft.has_pack),
-            Commands(
-                f"As {draft.made_by.partition('@')[0] or 'the user of racwire'} on {draft.first}, when all users are "
-                "logged in:",
-                (recording_commands.record(file, name.replace(" ", "-"), draft.record_s, draft.options),),
-                draft.first,
-                f"With --probe, racwire also records how long packets take. {recording_commands.ADD_FORCE}",
+            *recording_commands.recording(
+                draft,
+                (database,),
+                file,
+                name.replace(" ", "-"),
+                "when all users are logged in",
+                note="With --probe, racwire also records how long packets take.",
             ),
-            *recording_commands.awr_at_end((database,), draft.has_pack),
         ),
         expected=f"The recording has every node for the whole time, at MTU {mtu}, under load.",
         gates=(*_all_up(database), Gate(_RECORDED[id])),
@@ -263,7 +268,7 @@ def _change(draft: Draft) -> Step:
         "experiment.",
         why="The change is the only difference between the runs A and B. Its gates prove the MTU on every layer, now "
         "and after a boot, and on every path.",
-        commands=(Commands("Where racwire runs:", (f"racwire change new --to {draft.after}",), draft.first),),
+        commands=(Commands(Who.RACWIRE_USER, own=(OwnCommand("new", f"--to {draft.after}", CHANGE_MTU),)),),
         expected=f"The change is signed off, and every private network has MTU {draft.after}.",
         gates=(Gate("mtu-changed"), Gate("running-mtu", until="end"), Gate("stack-up"), Gate("instances-up")),
         if_rolled_back=_WITH_CHANGE,
@@ -279,9 +284,10 @@ def _result(draft: Draft, planned: PlannedExperiment) -> Step:
     also = (
         (
             Commands(
-                "Where racwire and the results of the load tool are (optional):",
+                Who.RACWIRE_USER,
                 (f"{line} --also {shlex.join(results)}",),
                 note=f"Adds the results of {tool.name} to the comparison.",
+                purpose="with the results of the load tool",
                 optional=True,
             ),
         )
@@ -297,10 +303,11 @@ def _result(draft: Draft, planned: PlannedExperiment) -> Step:
         "next to what run B measured.",
         commands=(
             Commands(
-                f"On {draft.first} (optional):",
+                Who.RACWIRE_USER,
                 (line,),
                 draft.first,
                 "Read the rows of packets, CPU and softirq for the gain, and those of loss and receive time for harm.",
+                draft.login,
                 optional=True,
             ),
             *also,
@@ -352,7 +359,7 @@ def sign_off(planned: PlannedExperiment) -> Step:
         title="sign off",
         what="Verify once more. Then read the report, file it, and sign off.",
         why="The report has the runs, the comparison, who stated which users and think time, and every override.",
-        commands=(Commands("Where racwire runs:", ("racwire experiment report",)),),
+        commands=(REPORT,),
         expected=f"Every instance of {planned.database} is up, and the restore point is gone.",
         gates=(Gate("instances-up"), Gate("stack-up")),
         attest="The report was read and filed. The load is stopped.",
@@ -389,9 +396,4 @@ def _sql(
     optional: bool = False,
     container: str = "not in a PDB",
 ) -> Commands:
-    return Commands(
-        f"As SYSDBA of {planned.database}, in SQL*Plus on {node}, {container}{' (optional)' if optional else ''}:",
-        lines,
-        note=note,
-        optional=optional,
-    )
+    return as_sysdba(planned.database, lines, container, note, place=node, optional=optional)

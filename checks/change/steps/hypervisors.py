@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from checks.change.plan.change_plan import Commands, Step
+from checks.change.plan.change_plan import Step
+from checks.change.plan.command_block import Commands, Who
 from checks.change.plan.vendors import HOST_QUESTIONS
 from checks.change.steps.draft import CONFIRMED, Draft, briefly
+from checks.model.own_command import CHANGE, OwnCommand
 
 _RUNNING = "Clusterware still runs on the guests: change one host after the other."
 _STOPPED = "So Clusterware is already down at this step."
@@ -49,7 +51,13 @@ def _commands(draft: Draft) -> Iterator[Commands]:
                 f"To look at it first: {'; '.join(kind.filled(kind.look or kind.verify))}.",
                 f"To verify it afterwards: {'; '.join(kind.filled(kind.verify))}",
             )
-            yield Commands(f"{kind.place} ({kind.name}):", kind.commands, note=" ".join(filter(None, notes)))
+            yield Commands(
+                Who.OPERATOR,
+                kind.commands,
+                note=" ".join(filter(None, notes)),
+                name=kind.name,
+                place=kind.place,
+            )
 
 
 def _questions(draft: Draft) -> Commands:
@@ -59,11 +67,10 @@ def _questions(draft: Draft) -> Commands:
     ]
     unknown = [node for node, kind in draft.guests.items() if not kind]
     note = (
-        f"The kind of hypervisor of {briefly(unknown)} is not known; `racwire change new --hypervisor KIND` names it, "
-        "and `racwire explain switches` lists the kinds. If no virtual switch carries the private networks, such as "
-        "with NICs that are passed through: --hypervisor none."
-        if unknown
-        else ""
+        f"The kind of hypervisor of {briefly(unknown)} is not known; ",
+        OwnCommand("new", "--hypervisor KIND", CHANGE),
+        " names it, and `racwire explain switches` lists the kinds. If no virtual switch carries the private networks, "
+        "such as with NICs that are passed through: --hypervisor none.",
     )
     lines = tuple(f"# {line}" for line in (*HOST_QUESTIONS, *guests))
-    return Commands("To ask the operators of the hypervisor:", lines, note=note)
+    return Commands(Who.ASKED, lines, note=note if unknown else "", name="the operators of the hypervisor")

@@ -31,7 +31,7 @@ class LoadTool:
 
     name: str
     """For a sentence: `Swingbench`."""
-    where: str
+    place: str
     """Where its commands are typed."""
     start: tuple[str, ...]
     """The lines that run the load, with `{users}`, `{minutes}`, `{hours}`, `{think}`, `{run}`."""
@@ -44,7 +44,7 @@ class LoadTool:
 
 SWINGBENCH = LoadTool(
     name="Swingbench",
-    where="On the load generator, in the directory bin of Swingbench:",
+    place="On the load generator, in the directory bin of Swingbench",
     start=(
         "./charbench -c ../configs/SOE_Server_Side_V2.xml -cs //SCAN/SERVICE -u soe -uc {users} -min {think} "
         "-max {think} -rt {hours} -r {run}.xml -a",
@@ -57,7 +57,7 @@ SWINGBENCH = LoadTool(
 )
 HAMMERDB = LoadTool(
     name="HammerDB",
-    where="On the load generator, in hammerdbcli:",
+    place="On the load generator, in hammerdbcli",
     start=(
         "dbset db ora",
         "diset connection instance SCAN/SERVICE",
@@ -79,7 +79,7 @@ HAMMERDB = LoadTool(
 )
 OWN = LoadTool(
     name="your own load",
-    where="Where your load is started:",
+    place="Where your load is started",
     start=("# start the load: {users} users, think time {think}, for {minutes} minutes ({run})",),
     note="Start the same load for each run: the same program, the same input, the same order, on all instances.",
     schema="OWNER",

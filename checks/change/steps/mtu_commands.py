@@ -140,13 +140,13 @@ def _kept(wanted: tuple[tuple[Layer, int | None], ...]) -> Kept:
     by_bond: list[str] = []
     unknown: list[str] = []
     for layer, mtu in wanted:
-        known = _LINES.get(layer.keeper) or (networkd if layer.file.endswith(".link") else None)
+        known = _LINES.get(layer.network_service) or (networkd if layer.file.endswith(".link") else None)
         if known:
             lines += known(layer, mtu)
-            last += [_AT_THE_END[layer.keeper]] if layer.keeper in _AT_THE_END else []
+            last += [_AT_THE_END[layer.network_service]] if layer.network_service in _AT_THE_END else []
         else:
             (by_bond if layer.role == "member" else unknown).append(layer.interface)
-    notes = [_NOTES[layer.keeper] for layer, _ in wanted if layer.keeper in _NOTES]
+    notes = [_NOTES[layer.network_service] for layer, _ in wanted if layer.network_service in _NOTES]
     if by_bond:
         verb = "has" if len(by_bond) == 1 else "have"
         notes.append(f"{listed(by_bond)} {verb} no file that sets an MTU and will take the MTU of the bond at boot")

@@ -6,10 +6,10 @@ import shlex
 from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 
-from checks.change.plan.change_plan import Commands, Layer
+from checks.change.plan.change_plan import Layer
+from checks.change.plan.command_block import Commands, Who
 from checks.change.plan.network_change import roles_text
 from checks.change.steps.draft import Draft
-from checks.change.steps.stack_commands import root
 from checks.model.facts import NetworkService
 
 _BY_CONNECTION = (NetworkService.NETWORK_MANAGER, NetworkService.IFCFG_NETWORK_MANAGER)
@@ -20,8 +20,7 @@ _IFCFG = "/etc/sysconfig/network-scripts"
 
 
 def _as_owner(draft: Draft, what: str, lines: Iterable[str], note: str = "", *, optional: bool = False) -> Commands:
-    owner = f" ({draft.grid_owner})" if draft.grid_owner else ""
-    return Commands(f"As the Grid owner{owner} on {draft.first}, {what}:", tuple(lines), draft.first, note, optional)
+    return Commands(Who.GRID_OWNER, tuple(lines), draft.first, note, draft.grid_owner, purpose=what, optional=optional)
 
 
 def set_interconnects(draft: Draft, lines: Iterable[str]) -> Commands:
@@ -104,9 +103,9 @@ def down(layer: Layer, *, for_good: bool) -> tuple[str, ...]:
     """Return the lines that take an interface down; `for_good` includes the next boot where racwire knows how."""
     name = shlex.quote(layer.interface)
     kept = _at_boot(layer, up=False) if for_good else ()
-    if layer.keeper in _BY_CONNECTION and layer.connection:
+    if layer.network_service in _BY_CONNECTION and layer.connection:
         return (*kept, shlex.join(("nmcli", "connection", "down", layer.connection)))
-    if layer.keeper == NetworkService.IFCFG:
+    if layer.network_service == NetworkService.IFCFG:
         return (*kept, f"ifdown {name}")
     return (*kept, f"ip link set dev {name} down")
 
@@ -115,11 +114,11 @@ def up(layer: Layer, *, for_good: bool) -> tuple[str, ...]:
     """Return the lines that undo `down`."""
     name = shlex.quote(layer.interface)
     kept = _at_boot(layer, up=True) if for_good else ()
-    if layer.keeper in _BY_CONNECTION and layer.connection:
+    if layer.network_service in _BY_CONNECTION and layer.connection:
         return (*kept, shlex.join(("nmcli", "connection", "up", layer.connection)))
-    if layer.keeper == NetworkService.IFCFG:
+    if layer.network_service == NetworkService.IFCFG:
         return (*kept, f"ifup {name}")
-    again = (f"networkctl reconfigure {name}",) if layer.keeper == NetworkService.NETWORKD else ()
+    again = (f"networkctl reconfigure {name}",) if layer.network_service == NetworkService.NETWORKD else ()
     return (*kept, f"ip link set dev {name} up", *again)
 
 
@@ -130,17 +129,17 @@ def is_kept(layer: Layer) -> bool:
 
 def _at_boot(layer: Layer, *, up: bool) -> tuple[str, ...]:
     """Return the lines that make the network service bring an interface up at boot, or leave it down."""
-    if layer.keeper in _BY_CONNECTION and layer.connection:
+    if layer.network_service in _BY_CONNECTION and layer.connection:
         return (
             shlex.join(
                 ("nmcli", "connection", "modify", layer.connection, "connection.autoconnect", "yes" if up else "no")
             ),
         )
-    if layer.keeper == NetworkService.IFCFG:
+    if layer.network_service == NetworkService.IFCFG:
         ifcfg = layer.file or f"{_IFCFG}/ifcfg-{layer.interface}"
         value = "yes" if up else "no"
         return (shlex.join(("sed", "-i", "-e", f"$aONBOOT={value}", "-e", "/^[[:space:]]*ONBOOT=/d", ifcfg)),)
-    if layer.keeper == NetworkService.NETWORKD:
+    if layer.network_service == NetworkService.NETWORKD:
         file = PurePosixPath(layer.file or f"{_NETWORKD}/10-{layer.interface}.network")
         directory = f"{_NETWORKD}/{file.parent.name if file.parent.name.endswith('.d') else f'{file.name}.d'}"
         if up:
@@ -157,7 +156,7 @@ def of_address(layer: Layer, address: str, *, up: bool) -> Commands:
     """Return the commands that add an address to an interface with another private network, or remove it."""
     verb, file = ("add", "Add it to") if up else ("delete", "Remove it from")
     return Commands(
-        root(layer.node),
+        Who.ROOT,
         (shlex.join(("ip", "address", verb, address, "dev", layer.interface)),),
         layer.node,
         f"{file} {layer.file or 'the files of the network service'} too, by hand: racwire has no command that changes "

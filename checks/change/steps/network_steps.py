@@ -8,12 +8,13 @@ from dataclasses import replace
 import msgspec
 
 from checks.change.plan.block_packets import full_size
-from checks.change.plan.change_plan import ChangeKind, Commands, Gate, Layer, Registrations, Step
+from checks.change.plan.change_plan import ChangeKind, Gate, Layer, Registrations, Step
+from checks.change.plan.command_block import Commands, Who
 from checks.change.plan.network_change import NetworkChange, address_of, shown
 from checks.change.steps import after, before, network_commands, other_systems, outage, people, starting
 from checks.change.steps.backup_commands import BACKUP_FILES, PROFILE, backup_directory
 from checks.change.steps.draft import Draft, briefly
-from checks.change.steps.stack_commands import root
+from checks.model.own_command import VERIFY
 
 _NOTE = "MOS 283684.1"
 _AGAIN = "Clusterware is stopped on all nodes and started on the old networks: another full outage."
@@ -69,18 +70,22 @@ def network_ready(draft: Draft, change: NetworkChange) -> Step:
     return Step(
         id="network-ready",
         title="network ready",
-        what=f"Make sure that {change.new.name} is up on {names}, with the address and the MTU of the plan, now and "
-        "after a boot. Then `racwire change verify` sends full-size packets on every private network, both ways.",
+        what=(
+            f"Make sure that {change.new.name} is up on {names}, with the address and the MTU of the plan, now and "
+            "after a boot. Then ",
+            VERIFY,
+            " sends full-size packets on every private network, both ways.",
+        ),
         why="A registered network that a node lacks costs that node its membership when it restarts: a wrong cable, "
         f"VLAN, switch port or address must be found before oifcfg has the network ({_NOTE}).",
         commands=(
             *(
                 Commands(
-                    f"As any user on {node}:",
+                    Who.ANY_USER,
                     (f"ip -brief address show dev {layer.interface}", f"ip -details link show dev {layer.interface}"),
                     node,
                     f"The plan has {address_of(change.new, node)} and MTU {layer.mtu_after}, kept by "
-                    f"{layer.keeper or 'a network service that racwire does not know'}"
+                    f"{layer.network_service or 'a network service that racwire does not know'}"
                     f"{f' in {layer.file}' if layer.file else ''}.",
                 )
                 for node, layer in change.new_ports.items()
@@ -108,9 +113,10 @@ def _by_hand(draft: Draft, change: NetworkChange) -> Iterator[Commands]:
     if source and targets:
         size = full_size(change.new.mtu_after, source)
         yield Commands(
-            f"On {draft.first}, to test by hand (optional):",
+            Who.ANY_USER,
             tuple(f"ping -M do -s {size} -c 3 -I {source} {target}" for target in targets),
             draft.first,
+            purpose="to test by hand",
             optional=True,
         )
 
@@ -178,7 +184,7 @@ def _downs(draft: Draft, change: NetworkChange) -> Iterator[Commands]:
         if change.shares_nic(node):
             yield network_commands.of_address(layer, address_of(change.old, node), up=False)
         else:
-            yield Commands(root(node), network_commands.down(layer, for_good=True), node, _by_hand_at_boot(layer))
+            yield Commands(Who.ROOT, network_commands.down(layer, for_good=True), node, _by_hand_at_boot(layer))
 
 
 def _by_hand_at_boot(layer: Layer) -> str:
@@ -244,7 +250,7 @@ def interconnect(draft: Draft, registered: Registrations | None) -> Step:
 
 
 def _in_use(draft: Draft) -> Iterator[Commands]:
-    yield from (block for block in after.interconnect(draft).commands if not block.may_be_skipped)
+    yield from (block for block in after.interconnect(draft).commands if not block.optional)
     yield other_systems.asm("after", draft.kind)
 
 

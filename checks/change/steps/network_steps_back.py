@@ -8,22 +8,15 @@ from enum import Enum
 
 import msgspec
 
-from checks.change.plan.change_plan import (
-    Commands,
-    Gate,
-    NetworkPart,
-    Plan,
-    PlannedNetwork,
-    Registrations,
-    Step,
-)
+from checks.change.plan.change_plan import Gate, NetworkPart, Plan, PlannedNetwork, Registrations, Step
+from checks.change.plan.command_block import Commands, Who
 from checks.change.plan.network_change import NetworkChange, address_of, network_change, shown
 from checks.change.progress.state import Change
 from checks.change.progress.wanted import REGISTER, STOPPED
 from checks.change.steps import network_commands, network_steps, starting
 from checks.change.steps.draft import Draft
 from checks.change.steps.network_steps import registry_gates
-from checks.change.steps.stack_commands import root
+from checks.model.own_command import VERIFY
 
 _DOWN, _BACK, _DEREGISTER = "old-network-down", "networks-back", "deregister"
 
@@ -134,8 +127,11 @@ def _untouched(draft: Draft, change: NetworkChange) -> Step:
     return Step(
         id="untouched",
         title="untouched",
-        what="So far, no step of the plan registers, stops or changes anything. Run `racwire change verify` to confirm "
-        "it. No command needs to be typed on the nodes.",
+        what=(
+            "So far, no step of the plan registers, stops or changes anything. Run ",
+            VERIFY,
+            " to confirm it. No command needs to be typed on the nodes.",
+        ),
         why="Another person may have started without the plan.",
         expected="oifcfg prints the lines from before the change. Clusterware is up and starts at boot.",
         gates=(
@@ -193,13 +189,13 @@ def _backs(draft: Draft, change: NetworkChange) -> Iterator[Commands]:
             *(network_commands.down(new, for_good=False) if new else ()),
             *(network_commands.up(old, for_good=True) if old else ()),
         )
-        yield Commands(root(node), lines, node)
+        yield Commands(Who.ROOT, lines, node)
 
 
 def _deregister_new(draft: Draft, change: NetworkChange, *, restarted: bool) -> Step:
     """Return the step that deletes the new line, and leaves the new interface as it was before the change."""
     ups = [
-        Commands(root(node), network_commands.up(layer, for_good=False), node)
+        Commands(Who.ROOT, network_commands.up(layer, for_good=False), node)
         for node, layer in change.new_ports.items()
         if restarted and not change.shares_nic(node)
     ]

@@ -6,8 +6,10 @@ import re
 import shlex
 from collections.abc import Iterator
 
-from checks.change.plan.change_plan import OF_NETWORKS, ChangeKind, Commands
+from checks.change.plan.change_plan import OF_NETWORKS, ChangeKind
+from checks.change.plan.command_block import Commands, Who, as_sysdba
 from checks.change.steps.draft import Draft
+from checks.model.shell_command import Language
 from checks.model.wording import listed
 
 ANSWERED = (
@@ -39,36 +41,43 @@ def questions(draft: Draft) -> Iterator[Commands]:
     """
     blackout = f"racwire_{re.sub('[^0-9A-Za-z]', '_', draft.id)}"
     yield Commands(
-        "As the owner of the Enterprise Manager agent, on each node where one runs:",
+        Who.AGENT_OWNER,
         ("emctl status blackout",),
         note="Without a blackout the outage raises alerts. Before the stop: emctl start blackout "
         f"{blackout} -nodeLevel; at the end: emctl stop blackout {blackout}. Targets of several nodes, such as the "
         "cluster database, need a blackout in the console or by emcli.",
+        place="each node where one runs",
         optional=True,
     )
     for database in draft.databases:
         yield Commands(
-            f"As the owner of database {database.name} on any node, if it has a Data Guard broker:",
+            Who.DATABASE_OWNER,
             ("dgmgrl / 'show configuration'", "dgmgrl / 'show fast_start failover'"),
             note="Where fast-start failover is enabled, ask its operators whether the observer may start a failover "
             "during the outage. To prevent it: DISABLE FAST_START FAILOVER; afterwards ENABLE FAST_START FAILOVER, and "
             "look at the observer with SHOW OBSERVER (12.2 and later).",
+            name=database.name,
+            place="any node",
+            purpose="if it has a Data Guard broker",
             optional=True,
         )
     yield Commands(
-        f"As the Grid owner on {draft.first}, for GoldenGate and other applications under Clusterware (XAG):",
+        Who.GRID_OWNER,
         (shlex.join((f"{draft.home(draft.first)}/bin/crsctl", "stat", "res", "-t", "-w", "NAME co xag")),),
         note="Its operators stop and start it: agctl stop goldengate NAME, agctl start goldengate NAME. GoldenGate "
         "outside Clusterware does not show here: INFO ALL in GGSCI or the Admin Client.",
+        name=draft.grid_owner,
+        place=draft.first,
+        purpose="for GoldenGate and other applications under Clusterware (XAG)",
         optional=True,
     )
     for database in draft.databases:
-        yield Commands(
-            f"As SYSDBA of {database.name}, in SQL*Plus, for its last good backup:",
+        yield as_sysdba(
+            database.name,
             (_RMAN,),
-            note="The view lists what the control file holds. Backups of other tools or by storage snapshots do not "
-            "show here.",
-            optional=True,
+            "for its last good backup",
+            "The view lists what the control file holds. Backups of other tools or by storage snapshots do not show "
+            "here.",
         )
     yield asm("before", draft.kind)
 
@@ -91,9 +100,12 @@ _OF_NETWORKS = "where they change, reset the parameter in the ASM instances firs
 def asm(when: str, kind: ChangeKind | None = None) -> Commands:
     """Return the statements that show the interconnect of the ASM instances, to compare before and after."""
     return Commands(
-        f"As SYSASM (sqlplus / as sysasm) on any node where ASM runs, {when} the change:",
+        Who.SYSASM,
         _ASM,
         note="racwire does not connect to ASM. If cluster_interconnects is set there, ASM uses these addresses and no "
         f"HAIP; {_OF_NETWORKS if kind in OF_NETWORKS else _OF_MTU}",
+        place="any node where ASM runs",
+        purpose=f"{when} the change",
+        language=Language.SQL,
         optional=True,
     )

@@ -8,11 +8,12 @@ from collections.abc import Iterator
 import msgspec
 
 from checks.change.plan.block_packets import full_size
-from checks.change.plan.change_plan import ChangeKind, Commands, Gate, Step
+from checks.change.plan.change_plan import ChangeKind, Gate, Step
+from checks.change.plan.command_block import Commands, Who
 from checks.change.steps import stack_commands
 from checks.change.steps.draft import SAFE_ORDER, Draft, briefly
 from checks.change.steps.mtu_commands import Kept, kept_lines, restored_lines, run_time_lines
-from checks.change.steps.stack_commands import root
+from checks.model.own_command import VERIFY, OwnCommand, Text, joined
 
 DOWN = (
     Gate("stack-down", until="first-node"),
@@ -27,7 +28,9 @@ _NO_NAMES = (
 _ENDS_SESSION = "The reboot ends your session on this node; the change continues from its journal."
 _ENDS_RACWIRE = (
     "Boot this node last: racwire runs on it and ends with the reboot. When the node is up again, log in and continue "
-    "with `racwire change`. You can also continue on another node that has the journal."
+    "with ",
+    OwnCommand(),
+    ". You can also continue on another node that has the journal.",
 )
 _MAYBE_STOPPED = "PRCC-1016 (was already stopped) is no failure: it may not have been started again yet."
 _KEPT_UNKNOWN = (
@@ -77,8 +80,8 @@ def _stops(draft: Draft) -> Iterator[Commands]:
         if not database.instances or not draft.down.issuperset(database.instances):
             stop = stack_commands.stop_database(database, where, draft.home(where))
             # The last verification saw whether anything runs on a node, not which databases.
-            note = f"{stop.note} {_MAYBE_STOPPED}".strip() if draft.kind is ChangeKind.ROLLBACK else stop.note
-            yield msgspec.structs.replace(stop, note=note)
+            maybe = _MAYBE_STOPPED if draft.kind is ChangeKind.ROLLBACK else ""
+            yield msgspec.structs.replace(stop, note=joined(stop.note, maybe))
     for node in up:
         yield stack_commands.stop(node, draft.home(node), draft.databases)
 
@@ -117,7 +120,7 @@ def set_mtu(draft: Draft) -> Step:
 
 def survives_boot(draft: Draft) -> Step:
     """Return the step that reboots one node of each kind, to verify that the files set the MTU at boot."""
-    chosen = one_node_per_keeper(draft)
+    chosen = one_node_per_network_service(draft)
     return Step(
         id="survives-boot",
         title="survives a boot",
@@ -126,11 +129,10 @@ def survives_boot(draft: Draft) -> Step:
         "is down, a boot costs minutes; later, a wrong MTU after a boot costs an eviction.",
         commands=tuple(
             Commands(
-                root(node),
+                Who.ROOT,
                 ("reboot",),
                 node,
-                "Reboot only with Clusterware down on every node. "
-                + (_ENDS_RACWIRE if node == draft.first else _ENDS_SESSION),
+                joined("Reboot only with Clusterware down on every node.", _ends(node, draft)),
             )
             for node in chosen
         ),
@@ -140,14 +142,21 @@ def survives_boot(draft: Draft) -> Step:
     )
 
 
+def _ends(node: str, draft: Draft) -> Text:
+    return _ENDS_RACWIRE if node == draft.first else _ENDS_SESSION
+
+
 def prove_paths(draft: Draft) -> Step:
     """Return the step that sends full-size packets between all nodes, in both directions, on every private network."""
     return Step(
         id="prove-paths",
         title="prove the paths",
-        what=f"Run `racwire change verify`: it sends packets of the full {draft.after} bytes in both directions "
-        "between all nodes, on every private network. If there are bonds, verify again with each bond member down in "
-        "turn.",
+        what=(
+            "Run ",
+            VERIFY,
+            f": it sends packets of the full {draft.after} bytes in both directions between all nodes, on every "
+            "private network. If there are bonds, verify again with each bond member down in turn.",
+        ),
         why="A forgotten switch port drops large packets in one direction, for one node, without an error. Small "
         "packets and heartbeats still pass. Such a port must be found before Clusterware starts (MOS 563566.1, cause "
         "5; MOS 341788.1).",
@@ -161,48 +170,53 @@ def prove_paths(draft: Draft) -> Step:
     )
 
 
-def one_node_per_keeper(draft: Draft) -> tuple[str, ...]:
+def one_node_per_network_service(draft: Draft) -> tuple[str, ...]:
     """Return one node for each combination of network services that set the MTU at boot.
 
     The local node is chosen only if no other node has its combination, and comes last: booting it ends racwire.
     """
     ways: dict[frozenset[str], str] = {}
     for node in (*draft.others, draft.first):
-        ways.setdefault(frozenset(layer.keeper for layer in draft.layers_of(node)), node)
+        ways.setdefault(frozenset(layer.network_service for layer in draft.layers_of(node)), node)
     return tuple(ways.values())
 
 
 def _node_blocks(draft: Draft, node: str) -> Iterator[Commands]:
     layers = draft.layers_of(node)
     kept: Kept = restored_lines(layers) if draft.kind is ChangeKind.ROLLBACK else kept_lines(layers)
-    yield Commands(root(node), (*run_time_lines(layers), *kept.lines), node, f"{kept.note}." if kept.note else "")
+    yield Commands(Who.ROOT, (*run_time_lines(layers), *kept.lines), node, f"{kept.note}." if kept.note else "")
     if kept.unknown:
         names = [argument for name in kept.unknown for argument in ("-e", name)]
         line = shlex.join(("grep", "-rns", *names, *_KEPT_UNKNOWN))
         yield Commands(
-            f"By hand, as root on {node}, for the next boot:",
+            Who.ROOT,
             (line,),
             node,
             f"racwire found no network service that configures {', '.join(kept.unknown)} at boot. Find the file or "
             f"script that does, and set MTU {draft.after} there.",
+            purpose="for the next boot",
+            by_hand=True,
         )
     for above in draft.inheriting:
         if above.node == node:
             yield Commands(
-                f"As root on {node}, so that {above.interface} stays at MTU {above.mtu_after}:",
+                Who.ROOT,
                 kept_lines([above]).lines or (shlex.join(("ip", "-details", "link", "show", above.interface)),),
                 node,
                 f"{above.interface} is not private, but its parent is raised. Its file sets no MTU, so it would take "
                 "the larger MTU at the next boot.",
+                purpose=f"so that {above.interface} stays at MTU {above.mtu_after}",
             )
     for one in draft.fragile:
         if one.node == node:
             yield Commands(
-                f"By hand, as root on {node}, for a script or rule that also sets an MTU:",
+                Who.ROOT,
                 (shlex.join(("grep", "-n", "-i", "mtu", one.line.file)),),
                 node,
                 f"The line `{one.line.line.strip()}` sets an MTU in addition to the network service. Remove the line, "
                 f"or change its MTU to {one.wanted}.",
+                purpose="for a script or rule that also sets an MTU",
+                by_hand=True,
             )
 
 
@@ -222,10 +236,11 @@ def _by_hand(draft: Draft) -> Iterator[Commands]:
             lines.append(shlex.join(("ping", "-M", "do", "-s", str(size), "-c", "3", "-I", source, target)))
     if lines:
         yield Commands(
-            f"On {draft.first}, to test by hand (optional):",
+            Who.ANY_USER,
             tuple(lines),
             draft.first,
             "-M do forbids fragmentation. Without it a ping of any size passes and proves nothing.",
+            purpose="to test by hand",
             optional=True,
         )
 
@@ -237,9 +252,14 @@ def _bonds(draft: Draft) -> Iterator[Commands]:
         if members and bonds:
             first = members[0].interface
             yield Commands(
-                f"As root on {node}, for its bonds:",
+                Who.ROOT,
                 tuple(shlex.join(("cat", f"/proc/net/bonding/{bond.interface}")) for bond in bonds),
                 node,
-                f"Take each member down in turn (`ip link set dev {first} down`, `racwire change verify`, `ip link set "
-                f"dev {first} up`): a bond may use only one member at a time, and each member has its own switch port.",
+                (
+                    f"Take each member down in turn (`ip link set dev {first} down`, ",
+                    VERIFY,
+                    f", `ip link set dev {first} up`): a bond may use only one member at a time, and each member has "
+                    "its own switch port.",
+                ),
+                purpose="for its bonds",
             )

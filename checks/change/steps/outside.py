@@ -8,6 +8,7 @@ from checks.change.plan.change_plan import ChangeKind, Step
 from checks.change.steps.draft import Draft, briefly
 from checks.change.steps.hypervisors import hypervisor
 from checks.change.steps.switches import switch
+from checks.model.own_command import CHANGE, OwnCommand, Text, joined
 
 
 def steps(draft: Draft, *, after_stop: bool) -> Iterator[Step]:
@@ -20,26 +21,27 @@ def steps(draft: Draft, *, after_stop: bool) -> Iterator[Step]:
         yield hypervisor(draft)
 
 
-def remarks(draft: Draft) -> Iterator[str]:
+def remarks(draft: Draft) -> Iterator[Text]:
     """Yield a remark for each step after the stop of Clusterware, for nodes that may be guests, and for each kind that
     carries less than the plan."""
     if draft.kind is not ChangeKind.RAISE:
         return
     if (order := draft.switch_order).after_stop:
         ask = (
-            " If no pair compares them, abandon this change and plan again: `racwire change new --switch-pair no` puts "
-            "the switches before the outage."
-            if order.asks
-            else ""
+            "If no pair compares them, abandon this change and plan again: ",
+            OwnCommand("new", "--switch-pair no", CHANGE),
+            " puts the switches before the outage.",
         )
-        yield f"The switches are changed while Clusterware is down. {order.why}{ask}"
+        yield joined("The switches are changed while Clusterware is down.", order.why, ask if order.asks else "")
     if draft.guests and draft.hypervisor_order.after_stop:
         yield f"The hypervisor is changed while Clusterware is down. {draft.hypervisor_order.why}"
     if draft.maybe_guests:
         is_guest = "is a guest" if len(draft.maybe_guests) == 1 else "are guests"
         yield (
             f"It is not known whether {briefly(draft.maybe_guests)} {is_guest} of a hypervisor: neither CPU nor DMI "
-            "was read. If so, abandon this change and plan again: `racwire change new --hypervisor KIND`."
+            "was read. If so, abandon this change and plan again: ",
+            OwnCommand("new", "--hypervisor KIND", CHANGE),
+            ".",
         )
     known = {**draft.kinds.switches, **draft.kinds.hypervisors}
     for kind in (known[key] for key in dict.fromkeys((*draft.switches, *draft.guests.values())) if key in known):

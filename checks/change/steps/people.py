@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from checks.change.plan.change_plan import ChangeKind, Commands, Gate, Step
+from checks.change.plan.change_plan import ChangeKind, Gate, Step
+from checks.change.plan.command_block import REPORT, VERIFY_AND_READ, Commands, Who
 from checks.change.steps import backup_commands, other_systems
 from checks.change.steps.draft import SAFE_ORDER, Draft, briefly
 from checks.change.steps.stack_commands import noted
+from checks.model.own_command import joined
 from checks.model.wording import listed
 
 _AS_BEFORE = "The cluster is as it was before the change. The report was read and filed."
@@ -45,9 +47,11 @@ def console_access(draft: Draft) -> Step:
         "unreachable: then only the console gives access.",
         commands=(
             Commands(
-                f"As any user on each of {briefly(draft.nodes)}, to list the addresses of open ssh logins (optional):",
+                Who.ANY_USER,
                 ("ss -Htn state established '( sport = :22 )'",),
                 note="The gate reads them too.",
+                place=f"each of {briefly(draft.nodes)}",
+                purpose="to list the addresses of open ssh logins",
                 optional=True,
             ),
         ),
@@ -65,12 +69,11 @@ def sign_off(draft: Draft) -> Step:
     return Step(
         id="sign-off",
         title="sign off",
-        what="Run `racwire change verify` once more. Then read the report (`racwire change report`), file it, and sign "
-        "off." + ("" if back else " Watch the databases during the next full load all the same."),
+        what=joined(VERIFY_AND_READ, "" if back else "Watch the databases during the next full load all the same."),
         why="Another person may have undone a part of the change since the last verification. The report shows the "
         "next operator each action and its author, the results of the gates, and the overridden gates.",
         commands=(
-            Commands("Where racwire runs:", ("racwire change report",)),
+            REPORT,
             *backup_commands.drop(draft.databases, draft.id),
         ),
         expected=f"Every layer still has MTU {draft.after}, {'as before the change' if back else 'as planned'}, now "

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
-from checks.change.plan.change_plan import Commands, PlannedDatabase
+from checks.change.plan.change_plan import PlannedDatabase
+from checks.change.plan.command_block import Commands, Who, as_sysdba
+from checks.change.steps.draft import Draft
 from checks.model.settings import Settings
 from checks.model.wording import counted
 
 _MINUTE, _HOUR = 60, 3600
 RECORD = "racwire record"
 """The first words of each command line that records."""
-ADD_FORCE = "To replace a recording that does not pass, add --force."
+_ADD_FORCE = "To replace a recording that does not pass, add --force."
 """The note of the lines that record."""
 
 
@@ -84,29 +86,26 @@ _REPORT = "@?/rdbms/admin/awrgrpt.sql"
 """The AWR report of all instances (Database Performance Tuning Guide, Generating AWR Reports)."""
 
 
-def awr_at_start(databases: Iterable[PlannedDatabase], has_pack: bool) -> tuple[Commands, ...]:
-    """Return the commands for an AWR snapshot of each database at the start; none without the licence."""
-    return tuple(
-        Commands(
-            f"As SYSDBA of {database.name}, in SQL*Plus, when the recording starts (optional, for an AWR report):",
-            (_SNAPSHOT,),
-            optional=True,
-        )
-        for database in databases
-        if has_pack
-    )
+def recording(
+    draft: Draft,
+    databases: Iterable[PlannedDatabase],
+    file: str,
+    label: str,
+    when: str,
+    *others: Commands,
+    note: str = "",
+) -> Iterator[Commands]:
+    """Yield the commands that record into a file, then the others; with a licence, around them AWR snapshots.
 
-
-def awr_at_end(databases: Iterable[PlannedDatabase], has_pack: bool) -> tuple[Commands, ...]:
-    """Return the commands for an AWR snapshot at the end, and for the AWR report; none without the licence."""
-    return tuple(
-        Commands(
-            f"As SYSDBA of {database.name}, in SQL*Plus, when the recording has ended (optional, for an AWR report):",
-            (_SNAPSHOT, _REPORT),
-            note="awrgrpt.sql asks for the two snapshots. Keep the report with the recording: racwire does not read "
-            "it.",
-            optional=True,
-        )
-        for database in databases
-        if has_pack
-    )
+    `when` is the moment to start; `note` comes before the note on a file that exists.
+    """
+    licensed = [database.name for database in databases if draft.has_pack]
+    for name in licensed:
+        yield as_sysdba(name, (_SNAPSHOT,), "when the recording starts, for an AWR report")
+    line = record(file, label, draft.record_s, draft.options)
+    note = f"{note} {_ADD_FORCE}".strip()
+    yield Commands(Who.RACWIRE_USER, (line,), draft.first, note, draft.login, purpose=when)
+    yield from others
+    note = "awrgrpt.sql asks for the two snapshots. Keep the report with the recording: racwire does not read it."
+    for name in licensed:
+        yield as_sysdba(name, (_SNAPSHOT, _REPORT), "when the recording has ended, for an AWR report", note)

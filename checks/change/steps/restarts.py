@@ -5,8 +5,10 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Sequence
 
-from checks.change.plan.change_plan import Commands, Gate, Minutes, PlannedDatabase, Step
+from checks.change.plan.change_plan import Gate, Minutes, PlannedDatabase, Step
+from checks.change.plan.command_block import Commands, Who
 from checks.change.steps.draft import Draft, briefly
+from checks.model.own_command import VERIFY
 from checks.model.wording import listed
 
 RESTART = "restart-"
@@ -42,8 +44,12 @@ def restarts(draft: Draft, nodes: Sequence[str], *, reads_sockets: bool) -> Iter
         yield Step(
             id=f"{RESTART}{node}",
             title=f"restart {node}",
-            what=f"Run `racwire change verify` first: it must find the instances of the other nodes up. Then restart "
-            f"{listed(instances)} on {node}, while the other instances keep running.",
+            what=(
+                "Run ",
+                VERIFY,
+                " first: it must find the instances of the other nodes up. Then restart "
+                f"{listed(instances)} on {node}, while the other instances keep running.",
+            ),
             why=f"{_USED_AFTER} One node at a time keeps the databases available.",
             commands=tuple(_restart(draft, database, node) for database in databases),
             expected=f"{listed(instances)} {'runs' if one else 'run'} again on {node}, with "
@@ -77,10 +83,11 @@ def _restart(draft: Draft, database: PlannedDatabase, node: str) -> Commands:
     # The owner's PATH has the srvctl of the database's own home: srvctl of another release refuses (PRCD-1229).
     path = f"PATH=$PATH:{shlex.quote(f'{home}/bin')}"
     return Commands(
-        f"As the owner of database {database.name} on {node}:",
+        Who.DATABASE_OWNER,
         (f"{path}; {stop}", f"{path}; srvctl start instance -d {name} -i {instance}"),
         node,
         _note(database, node, bool(others)),
+        database.name,
     )
 
 

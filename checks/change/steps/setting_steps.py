@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from checks.change.plan.change_plan import ChangeKind, Commands, Gate, Minutes, PlannedValue, Step
+from checks.change.plan.change_plan import ChangeKind, Gate, Minutes, PlannedValue, Step
+from checks.change.plan.command_block import REPORT, VERIFY_AND_READ
 from checks.change.steps import settings_commands
 from checks.change.steps.draft import Draft, briefly
 from checks.change.steps.restarts import without_other_instances
+from checks.model.own_command import VERIFY
 from checks.model.wording import listed
 
 SET_FIRST, SET_OTHERS = "set-first", "set-others"
@@ -142,10 +144,9 @@ def sign_off(draft: Draft, proofs: Iterable[str]) -> Step:
     return Step(
         id="sign-off",
         title="sign off",
-        what="Run `racwire change verify` once more. Then read the report (`racwire change report`), file it, and sign "
-        "off.",
+        what=VERIFY_AND_READ,
         why="Another person may have undone a part of the change since the last verification.",
-        commands=(Commands("Where racwire runs:", ("racwire change report",)),),
+        commands=(REPORT,),
         expected=f"{values} Clusterware is up on every node. The report is filed with the change.",
         gates=(*_once(draft), *map(Gate, proofs), Gate("stack-up")),
         attest="The report was read and filed." + (" The cluster is as it was before the change." if back else ""),
@@ -161,8 +162,11 @@ def untouched(draft: Draft) -> Step:
     return Step(
         id="untouched",
         title="untouched",
-        what="So far, no step of the plan changes anything. Run `racwire change verify` to confirm that nothing was "
-        "changed. No command needs to be typed on the nodes.",
+        what=(
+            "So far, no step of the plan changes anything. Run ",
+            VERIFY,
+            " to confirm that nothing was changed. No command needs to be typed on the nodes.",
+        ),
         why="Another person may have started without the plan.",
         expected="Every value is as before, now and for the next boot.",
         gates=(*_set(draft, changed_nodes(draft)), Gate("stack-up")),

@@ -5,10 +5,10 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Sequence
 
-from checks.change.plan.change_plan import Commands, PlannedValue
+from checks.change.plan.change_plan import PlannedValue
+from checks.change.plan.command_block import Commands, Who
 from checks.change.steps.backup_commands import backup_directory
-from checks.change.steps.stack_commands import root
-from checks.rules.kept_sysctls import spelled
+from checks.rules.sysctls_at_boot import spelled
 
 SAVED_FILES = ("sysctl.tar.gz", "sysctl.txt")
 """The files that each node's backup directory holds after the step backups."""
@@ -34,7 +34,7 @@ def save_files(node: str, plan_id: str) -> Commands:
     archive, listing = backup_paths(plan_id)
     places = f"$(cd / && ls -d {' '.join(_PLACES)} 2>/dev/null)"
     return Commands(
-        root(node),
+        Who.ROOT,
         (
             f"test -O {directory} || mkdir -m 755 {directory}",
             f"{ours} (umask 077; tar -C / -czf {archive} {places})",
@@ -51,7 +51,7 @@ def set_values(node: str, values: Sequence[PlannedValue], plan_id: str) -> Comma
     lines = (f"# Change {plan_id} of racwire", *(f"{spelled(value.key)} = {value.after}" for value in values))
     corrected = [value for value in values if value.conf_before and value.conf_before != value.after]
     return Commands(
-        root(node),
+        Who.ROOT,
         (
             *_now(values),
             written.format(shlex.join(lines)),
@@ -71,7 +71,7 @@ _CORRECTED = (
 def set_back(node: str, values: Sequence[PlannedValue], plan_id: str) -> Commands:
     """Return the commands of a rollback: the old values now, and the files as before. `after` has the old value."""
     restored = [(value.key, value.conf_before) for value in values if value.conf_before]
-    return Commands(root(node), (*_now(values), f"rm -f {own_file(plan_id)}", *_in_conf(restored)), node)
+    return Commands(Who.ROOT, (*_now(values), f"rm -f {own_file(plan_id)}", *_in_conf(restored)), node)
 
 
 def _now(values: Iterable[PlannedValue]) -> list[str]:

@@ -6,7 +6,8 @@ import re
 import shlex
 from collections.abc import Iterable, Sequence
 
-from checks.change.plan.change_plan import Commands, PlannedDatabase
+from checks.change.plan.change_plan import PlannedDatabase
+from checks.change.plan.command_block import Commands, Who
 from checks.model.wording import listed
 
 OPEN_PDBS = "SELECT inst_id, name, open_mode, restricted FROM gv$pdbs"
@@ -78,12 +79,12 @@ def _compare(database: PlannedDatabase) -> str:
 
 def disable(node: str, home: str) -> Commands:
     """Return the command after which Clusterware does not start when the node boots."""
-    return Commands(root(node), (_crsctl(home, "disable", "crs"),), node)
+    return Commands(Who.ROOT, (_crsctl(home, "disable", "crs"),), node)
 
 
 def enable(node: str, home: str) -> Commands:
     """Return the command after which Clusterware starts when the node boots."""
-    return Commands(root(node), (_crsctl(home, "enable", "crs"),), node)
+    return Commands(Who.ROOT, (_crsctl(home, "enable", "crs"),), node)
 
 
 _STOPPED_FIRST = "Stop the databases first: these instances run on this node."
@@ -112,7 +113,7 @@ def stop(node: str, home: str, databases: Sequence[PlannedDatabase] = ()) -> Com
             "stop it first."
         )
     return Commands(
-        root(node),
+        Who.ROOT,
         (line,),
         node,
         "If the stop hangs, find the resource: crsctl stat res -t -init. An ACFS file system in use also blocks the "
@@ -142,18 +143,13 @@ def _form(name: str) -> str:
 
 def start(node: str, home: str) -> Commands:
     """Return the commands that start the whole stack of one node and show its state."""
-    return Commands(root(node), (_crsctl(home, "start", "crs"), _crsctl(home, "check", "crs")), node)
-
-
-def root(node: str) -> str:
-    """Return the heading of commands for a root shell on a node."""
-    return f"As root on {node}:"
+    return Commands(Who.ROOT, (_crsctl(home, "start", "crs"), _crsctl(home, "check", "crs")), node)
 
 
 def _by_owner(database: PlannedDatabase, node: str, home: str, arguments: tuple[str, ...], note: str) -> Commands:
     # The owner's PATH has the srvctl of the database's own home: srvctl of another release refuses (PRCD-1229).
     line = f"PATH=$PATH:{shlex.quote(f'{home}/bin')} {shlex.join(('srvctl', *arguments))}"
-    return Commands(f"As the owner of database {database.name} on {node}:", (line,), node, note)
+    return Commands(Who.DATABASE_OWNER, (line,), node, note, database.name)
 
 
 def _crsctl(home: str, *arguments: str) -> str:

@@ -6,9 +6,11 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from checks.change.plan.change_plan import ChangeKind, Commands, Gate, Step
+from checks.change.plan.change_plan import ChangeKind, Gate, Step
+from checks.change.plan.command_block import Commands
 from checks.change.steps import stack_commands
 from checks.change.steps.draft import Draft, briefly
+from checks.model.own_command import VERIFY
 from checks.model.wording import listed
 
 _PATHS = (Gate("df-ping"), Gate("one-byte-more"))
@@ -20,9 +22,12 @@ def first_node(draft: Draft) -> Step:
     return Step(
         id="first-node",
         title="first node",
-        what=f"Start Clusterware on {draft.first} only. Wait until Clusterware is fully up: the start continues for "
-        "some minutes after the prompt returns. Leave the autostart of Clusterware disabled. Then `racwire change "
-        "verify` sends full-size packets on every path again, before another node starts.",
+        what=(
+            f"Start Clusterware on {draft.first} only. Wait until Clusterware is fully up: the start continues for "
+            "some minutes after the prompt returns. Leave the autostart of Clusterware disabled. Then ",
+            VERIFY,
+            " sends full-size packets on every path again, before another node starts.",
+        ),
         why="One node without peers shows whether Clusterware, HAIP and ASM start on the interfaces with their MTU of "
         "this moment. Other nodes cannot disturb this test.",
         commands=(stack_commands.start(draft.first, draft.home(draft.first)),),
@@ -50,9 +55,12 @@ def other_nodes(draft: Draft) -> Step:
     return Step(
         id="other-nodes",
         title="other nodes",
-        what=f"{start}Start no database yet; Clusterware itself starts those with AUTO_START=always, and those that "
-        "srvctl did not stop. When every node is up, run `racwire change verify`: it sends full-size packets on every "
-        f"path again{haip}.",
+        what=(
+            f"{start}Start no database yet; Clusterware itself starts those with AUTO_START=always, and those that "
+            "srvctl did not stop. When every node is up, run ",
+            VERIFY,
+            f": it sends full-size packets on every path again{haip}.",
+        ),
         why="A node that cannot exchange full-size packets with the running nodes hangs in ora.cssd STARTING and does "
         "not join (MOS 563566.1). Starting one node at a time shows which node hangs. A switch port that was lowered "
         "in the meantime must be found before a database sends blocks through it.",

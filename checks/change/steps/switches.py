@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from checks.change.plan.change_plan import Commands, Gate, Step
+from checks.change.plan.change_plan import Gate, Step
+from checks.change.plan.command_block import Commands, Who
 from checks.change.plan.mtu_limits import frame_bytes, not_yet_jumbo, port_name
 from checks.change.plan.vendors import PORT, QUESTIONS, SwitchKind, commands_of, showing
 from checks.change.steps.draft import CONFIRMED, Draft
+from checks.model.shell_command import Language
 
 _RUNNING = (
     "Clusterware still runs over these switches: change one switch of a pair after the other, so that every node keeps "
@@ -59,7 +61,13 @@ def _fabric(draft: Draft) -> Step:
         "partitions.conf).",
         why="In datagram mode an IPoIB interface cannot have a larger MTU than its partition allows, whatever the node "
         "sets. Connected mode needs no change on the switches.",
-        commands=(Commands("On the node that runs the subnet manager:", ("grep -n mtu /etc/opensm/partitions.conf",)),),
+        commands=(
+            Commands(
+                Who.OPERATOR,
+                ("grep -n mtu /etc/opensm/partitions.conf",),
+                place="On the node that runs the subnet manager",
+            ),
+        ),
         expected="The partition of the private networks carries the larger packets.",
         attest="The operators of the fabric have confirmed the partition's MTU.",
         attest_asks=CONFIRMED,
@@ -81,9 +89,12 @@ def _switch_commands(draft: Draft) -> Iterator[Commands]:
 def _of_pair(kind: SwitchKind) -> Iterator[Commands]:
     if kind.pair_look:
         yield Commands(
-            f"On both switches of a pair ({kind.pair or 'MLAG'}), before the change ({kind.name}):",
+            Who.OPERATOR,
             kind.filled(kind.pair_look),
             note="They show whether the two switches compare MTUs, and whether they agree now.",
+            name=kind.name,
+            place=f"On both switches of a pair ({kind.pair or 'MLAG'}), before the change",
+            language=Language.SWITCH,
             optional=True,
         )
 
@@ -94,7 +105,6 @@ def _of_kind(draft: Draft, key: str, kind: SwitchKind) -> Iterator[Commands]:
         if draft.kinds.of_neighbour(neighbour) in (key, ""):
             by_switch.setdefault(neighbour.switch, []).append(neighbour.port or PORT)
     for name, ports in (by_switch or {"": []}).items():
-        place = f"On {name}" if name else kind.place
         notes = (
             kind.scope,
             kind.counting,
@@ -103,7 +113,14 @@ def _of_kind(draft: Draft, key: str, kind: SwitchKind) -> Iterator[Commands]:
             f"To look at it first: {'; '.join(showing(kind, ports, before=True))}.",
             f"To verify it afterwards: {'; '.join(showing(kind, ports))}",
         )
-        yield Commands(f"{place} ({kind.name}):", commands_of(kind, ports), note=" ".join(filter(None, notes)))
+        yield Commands(
+            Who.OPERATOR,
+            commands_of(kind, ports),
+            note=" ".join(filter(None, notes)),
+            name=kind.name,
+            place=f"On {name}" if name else kind.place,
+            language=Language.SWITCH,
+        )
 
 
 def _questions(draft: Draft) -> Commands:
@@ -121,4 +138,4 @@ def _questions(draft: Draft) -> Commands:
     )
     # Lines are shell comments: people copy them into a message, and they do nothing when pasted into a shell.
     lines = tuple(f"# {line}" for line in (*QUESTIONS, *ports))
-    return Commands("To ask the network team:", lines, note=kinds)
+    return Commands(Who.ASKED, lines, note=kinds, name="the network team")

@@ -7,7 +7,7 @@ from checks.diagnosis.fitting_places import without_counts
 from checks.diagnosis.touches import SHARE_ALL, SHARE_FULL, SHARE_IN, of_bond, touch
 from checks.model.facts import Cluster, HostSetup, Unknown
 from checks.model.hypothesis import How
-from checks.model.networks import layers_below
+from checks.model.networks import layers_of
 
 _COUNTERS = ("ip -s -s link show ETH", "ethtool -S ETH")
 _NETWORK_TEAM = "the network team"
@@ -22,7 +22,7 @@ def _has_no_bond(cluster: Cluster) -> str:
         node, top = cluster.node(port.node), cluster.interface(port)
         if node is None or top is None:
             return ""
-        layers = (top, *(lower for _, lower, _ in layers_below(node, top)))
+        layers = layers_of(node, top)
         if any(interface.kind in ("bond", "team") or interface.members for interface in layers):
             return ""
     return "No private network of the nodes is on a bond."

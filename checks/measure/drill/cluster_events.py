@@ -9,9 +9,10 @@ from checks.model.drill_result import DrillEvent
 from checks.model.facts import LogKind, LogLine, NodeLogs
 from checks.model.wording import counted
 from checks.rules.cache_fusion import BLOCKS_LOST, received
+from checks.rules.drill_causes import TimelineKind
 from checks.rules.log_events import log_lines, moment_of
-from checks.rules.silence_causes import TimelineKind
 from checks.traffic.samples import Gap, InstanceSample
+from checks.traffic.source_id import DATABASE, SourceId
 
 _CSS = {
     **dict.fromkeys(("CRS-1612", "CRS-1611", "CRS-1610", "CRS-1625"), TimelineKind.CSS_NOTICED),
@@ -63,9 +64,9 @@ class BlockWatch:
 
     def see(self, event: object) -> Iterator[DrillEvent]:
         """Yield the events that a sample shows. A sample says what happened within its time, of a second or more."""
-        if isinstance(event, Gap) and event.source in ("database", *(f"instance {name}" for name in self._waits)):
+        if isinstance(event, Gap):
             for name in self._waits:
-                if event.source in ("database", f"instance {name}"):
+                if event.source in (DATABASE, SourceId.instance(name)):
                     self._waits[name] = True
         if not isinstance(event, InstanceSample):
             return

@@ -8,7 +8,6 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
-from checks.measure.bench import Bench
 from checks.measure.drill.course import Call, Course
 from checks.measure.drill.drill_subject import REBOOT, DrillSubject, demand_known, left_without
 from checks.measure.drill.drill_timeline import DrillTimeline
@@ -19,20 +18,19 @@ from checks.measure.load_plan import PlannedLoad
 from checks.measure.load_refusals import only_paths
 from checks.measure.measure_error import MeasureError
 from checks.measure.preparing import Prepared, WantedPaths, prepare
+from checks.measure.testbed import Testbed
 from checks.model.drill_result import DrillOf, PathSilence
 from checks.model.facts import Cluster, Unknown
 from checks.model.measurement import MeasuredPath
 from checks.model.packet_sizes import IP_HEADER, UDP_HEADER, WIRE_BYTES
-from checks.model.settings import Settings
-from checks.model.wording import counted, lasting
-from checks.rules.silence_causes import TimelineKind
+from checks.model.settings import Settings, SshSettings
+from checks.model.wording import continued, counted, lasting
+from checks.rules.drill_causes import TimelineKind
 from checks.sources.database.secret import Secret
 
 PROBE_BYTES = 56
 INTERVALS_S = (0.01, 0.001)
 """The intervals of the probes: 10 ms, and 1 ms on request."""
-WHOLE_S = 900.0
-"""The longest drill: a server that reboots takes minutes."""
 _MARGIN_S = 12.0
 """Seconds of the whole that are left for the alert logs."""
 _LOGS_S = 8.0
@@ -67,12 +65,12 @@ class Drill:
         self._found: dict[str, Any] = {}
         self._wall_s = 0.0
         self._far_ends_gone: dict[int, int] = {}
-        self._facts: tuple[Cluster, Settings] | None = None
+        self._facts: tuple[Cluster, SshSettings] | None = None
         self._timeline = DrillTimeline()
 
-    def know(self, cluster: Cluster, settings: Settings) -> None:
+    def know(self, cluster: Cluster, ssh: SshSettings) -> None:
         """Take the misscount and the nodes from the facts of the cluster."""
-        self._facts = (cluster, settings)
+        self._facts = (cluster, ssh)
         if self.subject.node and len(cluster.read_nodes()) == 2:
             self._timeline.notes.append(
                 f"Without {self.subject.node} one node is left: its instance has no other to exchange blocks with."
@@ -93,7 +91,7 @@ class Drill:
         probes = limits.whole_s * per_s
         return PlannedLoad(
             title=f"a probe every {self._interval_s * 1000:g} ms on {counted(len(paths), 'path')}; people do the rest: "
-            f"{self.subject.to_do[0].lower()}{self.subject.to_do[1:]}",
+            f"{continued(self.subject.to_do)}",
             seconds=limits.whole_s,
             packets=round(2 * probes),
             wire_bytes=round(2 * probes * _WIRE_BYTES),
@@ -115,24 +113,24 @@ class Drill:
             + ", where CPUs stay busy, at Ctrl-C and at the key s.",
         )
 
-    async def run(self, bench: Bench) -> None:
+    async def run(self, testbed: Testbed) -> None:
         """Probe until it is over. Raises HaltedError; `result` then has what was found."""
         assert self._facts is not None, "`know` comes first"
-        self._paths = bench.paths
+        self._paths = testbed.paths
         self._wall_s = time.time() - time.monotonic()
-        async with NodeWatch.watching(*self._facts, bench.paths, self._wall_s) as watch:
+        async with NodeWatch.watching(*self._facts, testbed.paths, self._wall_s) as watch:
             await watch.ready(_READY_S)
-            bench.demand_running()
+            testbed.demand_running()
             try:
-                await self._probe(bench, watch)
+                await self._probe(testbed, watch)
             finally:
                 ended = time.monotonic() + self._wall_s
                 self._timeline.take(watch, await watch.logs(_LOGS_S), self._wall_s + self._began_s, ended)
-        bench.demand_running()
+        testbed.demand_running()
 
-    async def _probe(self, bench: Bench, watch: NodeWatch) -> None:
+    async def _probe(self, testbed: Testbed, watch: NodeWatch) -> None:
         self._began_s = time.monotonic()
-        course = Course(self.subject, bench.paths, self._misscount_s, self._seconds, time.monotonic_ns())
+        course = Course(self.subject, testbed.paths, self._misscount_s, self._seconds, time.monotonic_ns())
 
         has_happened = False
 
@@ -140,14 +138,14 @@ class Drill:
             nonlocal has_happened
             for word in course.news(said["now_ns"], said["silent_ns"], said["over"]):
                 self._say(word)
-            bench.progress(course.status, 0, 0)
+            testbed.progress(course.status, 0, 0)
             if not has_happened and any(event.kind in _HAPPENED for event in watch.events):
                 has_happened = True
                 course.happened(said["now_ns"])
             if course.is_over(said["now_ns"]):
                 if course.sign:
-                    bench.halt(course.sign, is_harm=True)
-                bench.end_order()
+                    testbed.halt(course.sign, is_harm=True)
+                testbed.end_order()
 
         def harm(sign: str) -> None:
             if not course.sign:
@@ -155,26 +153,26 @@ class Drill:
                     self._say(word)
 
         def far_end_gone(far: FarEnd, sentence: str) -> None:
-            own = [number for number in range(len(bench.paths)) if bench.far_end(number) is far]
+            own = [number for number in range(len(testbed.paths)) if testbed.far_end(number) is far]
             if own:  # another one only held the lock there
                 self._timeline.notes.append(f"{sentence} From then on, UDP to it says nothing.")
             for number in own:
                 self._far_ends_gone[number] = time.monotonic_ns()
 
         def seen(event: object) -> None:
-            bench.link_use.see(event)
+            testbed.link_use.see(event)
             self._timeline.see(event)
 
-        bench.on_harm, bench.on_far_end, bench.on_event = harm, far_end_gone, seen
-        seconds = bench.limits.whole_s - _MARGIN_S
+        testbed.on_harm, testbed.on_far_end, testbed.on_event = harm, far_end_gone, seen
+        seconds = testbed.limits.whole_s - _MARGIN_S
         order = {
             "order": "drill",
             "interval_s": self._interval_s,
             "seconds": seconds,
             "wire_bytes": 2 * _WIRE_BYTES,
             "paths": [
-                bench.address(number) | ({"device": ""} if path.is_haip else {})
-                for number, path in enumerate(bench.paths)
+                testbed.address(number) | ({"device": ""} if path.is_haip else {})
+                for number, path in enumerate(testbed.paths)
             ],
         }
 
@@ -188,13 +186,13 @@ class Drill:
 
         following = asyncio.create_task(follow_css()) if self.subject.node else None
         try:
-            self._found = await bench.listen(order, seconds, news)
+            self._found = await testbed.listen(order, seconds, news)
         finally:
             if following is not None:
                 following.cancel()
                 await asyncio.gather(following, return_exceptions=True)
         if (late := self._found["lateness_p99_us"]) is not None:
-            bench.lateness_us.append(late)  # it stands for those of all probes
+            testbed.lateness_us.append(late)  # it stands for those of all probes
 
     def result(self) -> DrillOf:
         """Return the silences and the timeline."""
@@ -232,7 +230,7 @@ async def prepare_drill(
     """Read the cluster and plan the drill. Raises MeasureError where it is not possible."""
     prepared = await prepare(drill, wanted, limits, settings, password)
     demand_known(drill.subject, prepared.cluster)
-    drill.know(prepared.cluster, settings)
+    drill.know(prepared.cluster, settings.ssh)
     refusals = (*prepared.refusals, *only_paths(left_without(drill.subject, prepared.cluster)))
     return replace(prepared, refusals=refusals)
 

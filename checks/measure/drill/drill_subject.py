@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from checks.measure.measure_error import MeasureError
 from checks.model.facts import Cluster, Node, Unknown
-from checks.model.networks import layers_below, nics_of, private_layers, private_nics_of
+from checks.model.networks import layers_of, nics_of, private_layers, private_nics_of
 from checks.model.wording import listed
 
 PLANNED, REBOOT, HALT = "planned", "reboot", "halt"
@@ -119,7 +119,7 @@ def _has_path(cluster: Cluster, node: Node, pulled: set[str]) -> bool:
 def _layers(node: Node, interface: str) -> set[str]:
     """The layers of an interface, itself included."""
     top = node.interface(interface)
-    return {interface} | ({lower.name for _, lower, _ in layers_below(node, top)} if top is not None else set())
+    return {interface} | ({layer.name for layer in layers_of(node, top)} if top is not None else set())
 
 
 def _private(cluster: Cluster) -> dict[str, tuple[str, ...]]:

@@ -12,8 +12,8 @@ from checks.measure.drill.node_watch import NodeWatch
 from checks.model.drill_result import DrillEvent, DrillOf, InterfaceTimers, PathSilence
 from checks.model.facts import NodeLogs, Unknown
 from checks.model.measurement import MeasuredPath
+from checks.rules.drill_causes import TimelineKind, cause_of
 from checks.rules.drill_verdicts import decisive, was_silent
-from checks.rules.silence_causes import TimelineKind, cause_of
 
 
 class DrillTimeline:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from checks.model.drill_result import DrillEvent, InterfaceTimers
 from checks.model.facts import Cluster, Unknown
 from checks.model.networks import private_layers
-from checks.rules.silence_causes import TimelineKind
+from checks.rules.drill_causes import TimelineKind
 from checks.sources.nodes.ip_text import parse_neighbours
 from checks.sources.nodes.proc import parse_values
 from checks.sources.nodes.sections import sections

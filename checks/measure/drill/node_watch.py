@@ -21,14 +21,14 @@ from checks.model.drill_result import DrillEvent, InterfaceTimers
 from checks.model.facts import Cluster, NodeLogs, Unknown
 from checks.model.journal import Journal
 from checks.model.measurement import MeasuredPath
-from checks.model.settings import Settings
+from checks.model.settings import SshSettings
 from checks.model.wording import continued
-from checks.rules.silence_causes import TimelineKind
+from checks.rules.drill_causes import TimelineKind
 from checks.sources.drill_state import DRILL_LOGS, DRILL_STATE, DRILL_TIMERS, EVERY_S
 from checks.sources.nodes.alert_log_text import parse_logs
 from checks.sources.nodes.sections import sections
-from checks.sources.nodes.session import Session
 from checks.sources.nodes.shell import ShellError
+from checks.sources.nodes.shells import Shells
 
 _AGAIN_S = 2.0
 """Seconds until a lost node is tried again."""
@@ -37,7 +37,7 @@ _AGAIN_S = 2.0
 class NodeWatch:
     """The timeline of all nodes. Open it with `watching`."""
 
-    def __init__(self, cluster: Cluster, paths: Sequence[MeasuredPath], settings: Settings, wall_s: float) -> None:
+    def __init__(self, cluster: Cluster, paths: Sequence[MeasuredPath], ssh: SshSettings, wall_s: float) -> None:
         """`wall_s`: what to add to `time.monotonic` for the seconds since 1970 that the timeline has."""
         self.events: list[DrillEvent] = []
         self.timers: list[InterfaceTimers] = []
@@ -46,8 +46,8 @@ class NodeWatch:
         self.unread: dict[str, str] = {}
         """Why something of a node could not be read, by node."""
         self._wall_s = wall_s
-        self._session = Session(settings, Journal(keep=20))
-        self._session.local_node = cluster.local_node
+        self._shells = Shells(ssh, Journal(keep=20))
+        self._shells.local_node = cluster.local_node
         self._carried = carried_links(cluster)
         addresses = {ip for path in paths for ip in (path.source, path.target)} | _private_addresses(cluster)
         self._watched = [
@@ -72,17 +72,17 @@ class NodeWatch:
     @classmethod
     @asynccontextmanager
     async def watching(
-        cls, cluster: Cluster, settings: Settings, paths: Sequence[MeasuredPath], wall_s: float
+        cls, cluster: Cluster, ssh: SshSettings, paths: Sequence[MeasuredPath], wall_s: float
     ) -> AsyncIterator[Self]:
         """Watch until the end of the `async with`."""
-        watch = cls(cluster, paths, settings, wall_s)
+        watch = cls(cluster, paths, ssh, wall_s)
         tasks = [asyncio.create_task(watch._follow(one)) for one in watch._watched]
         try:
             yield watch
         finally:
             for task in tasks:
                 task.cancel()
-            await asyncio.gather(*tasks, watch._session.close(), return_exceptions=True)
+            await asyncio.gather(*tasks, watch._shells.close(), return_exceptions=True)
 
     async def logs(self, limit_s: float) -> dict[str, NodeLogs]:
         """Return the alert logs of the nodes that answer in time."""
@@ -91,7 +91,7 @@ class NodeWatch:
         async def read(node: str) -> None:
             try:
                 async with asyncio.timeout(limit_s):
-                    shell = await self._session.shell(node)
+                    shell = await self._shells.shell(node)
                     parts = sections((await shell.run(DRILL_LOGS)).text)
             except (ShellError, TimeoutError) as error:
                 self.unread[node] = f"Its alert logs could not be read: {continued(str(error) or 'no answer in time.')}"
@@ -107,9 +107,9 @@ class NodeWatch:
 
     async def is_reconfigured(self, since: float) -> bool:
         """Return whether CSS has reconfigured the cluster since then, by the alert log of this node."""
-        node = self._session.local_node
+        node = self._shells.local_node
         try:
-            parts = sections((await (await self._session.shell(node)).run(DRILL_LOGS)).text)
+            parts = sections((await (await self._shells.shell(node)).run(DRILL_LOGS)).text)
         except ShellError:
             return False
         logs = parse_logs(parts.get("alert logs"))
@@ -124,7 +124,7 @@ class NodeWatch:
         read_s, is_lost = 0.0, False
         while True:
             try:
-                shell = await self._session.shell(node)
+                shell = await self._shells.shell(node)
                 if node not in self.clocks_s:
                     await self._read_timers(node)
                 while True:
@@ -146,12 +146,12 @@ class NodeWatch:
                     self._note(node, TimelineKind.NODE_UNSEEN, f"no longer answers over ssh ({continued(str(error))})")
                 state = None
                 self._first[node].set()
-            await self._session.forget(node)
+            await self._shells.forget(node)
             await asyncio.sleep(_AGAIN_S)
 
     async def _read_timers(self, node: str) -> None:
         """Read the timers and the clock of a node. Raises ShellError."""
-        shell = await self._session.shell(node)
+        shell = await self._shells.shell(node)
         asked_s = time.monotonic()
         answer = await shell.run(DRILL_TIMERS)
         middle_s = (asked_s + time.monotonic()) / 2 + self._wall_s

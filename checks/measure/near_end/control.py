@@ -184,10 +184,6 @@ class Budget:
         if self.bytes_left < 0:
             raise StoppedError("the bytes of this run are used up")
 
-    def may_go_at(self) -> float:
-        """Return the moment (`time.monotonic`) from which the next message may go."""
-        return self._free_s
-
     def room_s(self, packets: int, wire_bytes: int) -> float:
         """Return the seconds until a burst may go, 0 for now. No second then has more than the limits, bursts included.
 

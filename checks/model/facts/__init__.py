@@ -6,7 +6,7 @@ bytes of the IP packet, as in `ip link`. A value that could not be read is `Unkn
 zero; None means "read, and there is none".
 """
 
-from checks.model.facts.base import Fact, MissingRight, NotAsked, NotGathered, Unknown, Unread
+from checks.model.facts.base import Fact, MissingRight, NotAsked, NotGathered, Unknown, Unread, part_of
 from checks.model.facts.change_facts import (
     BeforeAfter,
     Changing,
@@ -252,5 +252,6 @@ __all__ = [
     "VotingFile",
     "WaitBucket",
     "WaitEvent",
+    "part_of",
     "release",
 ]

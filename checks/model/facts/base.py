@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Callable
+from typing import Protocol, TypeVar
 
 import msgspec
+
+Whole = TypeVar("Whole")
+Part = TypeVar("Part")
 
 
 class Fact(msgspec.Struct, frozen=True, tag_field="fact", tag=True, omit_defaults=True):
@@ -57,3 +61,8 @@ class NotAsked(Fact, frozen=True):
     """The reason in one sentence: `No database connection is set; prod1 and prod2 run here.`"""
     commands: tuple[str, ...] = ()
     """Commands that include the facts."""
+
+
+def part_of(fact: Whole | Unknown, part: Callable[[Whole], Part | Unknown]) -> Part | Unknown:
+    """Return a part of a fact, or the reason why the fact or its part is unknown."""
+    return fact if isinstance(fact, Unknown) else part(fact)

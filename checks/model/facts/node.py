@@ -86,12 +86,12 @@ class Route(Fact, frozen=True):
     """The kernel prefers the lowest metric of several routes to the same destination."""
 
     @property
-    def words(self) -> str:
+    def words(self) -> tuple[str, ...]:
         """The route for `ip route`, without its MTU. With its metric: without one, `ip` means another route."""
-        via = f" via {self.gateway}" if self.gateway else ""
-        source = f" src {self.source}" if self.source else ""
-        metric = f" metric {self.metric}" if self.metric else ""
-        return f"{self.destination}{via} dev {self.interface}{source}{metric}"
+        via = ("via", self.gateway) if self.gateway else ()
+        source = ("src", self.source) if self.source else ()
+        metric = ("metric", str(self.metric)) if self.metric else ()
+        return (self.destination, *via, "dev", self.interface, *source, *metric)
 
 
 class Neighbour(Fact, frozen=True):
@@ -234,7 +234,7 @@ class KeptMtu(Fact, frozen=True):
     """The boot configuration of one interface on one node."""
 
     interface: str
-    keeper: NetworkService
+    network_service: NetworkService = msgspec.field(name="keeper")
     file: str = ""
     """The configuration file; empty where only the network service itself was queried."""
     connection: str = ""
@@ -302,7 +302,7 @@ class NodeSetup(Fact, frozen=True):
     """Whether Clusterware starts at boot (`crsctl config crs`, else the file ohasdstr)."""
     services: tuple[str, ...] | Unknown = Unknown("not read")
     """The lines of `crsctl check crs` on this node: `CRS-4638: Oracle High Availability Services is online`, ..."""
-    keepers: tuple[NetworkService, ...] = ()
+    network_services: tuple[NetworkService, ...] = msgspec.field(default=(), name="keepers")
     """The active network services of the node."""
     kept: tuple[KeptMtu, ...] | Unknown = Unknown("not read")
     """The boot configuration of every interface that has a file or connection."""

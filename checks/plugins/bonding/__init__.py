@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from checks.model.check import Kind, check
+from checks.model.check import InfoKind, Kind, PassKind, UnknownKind, WarnKind, check
 from checks.model.effect import Effect
 from checks.model.facts import Bond, Cluster, Unknown, Unread
-from checks.model.finding import Finding, NextStep, Status
-from checks.model.networks import layers_below
+from checks.model.finding import Finding, NextStep
+from checks.model.networks import layers_of
+from checks.model.shell_command import shell
 from checks.model.wording import counted, listed
 from checks.plugins.bonding.arp_targets import FAILED, OUT_OF_REACH, UNANSWERED, arp_findings
 from checks.plugins.bonding.bond_faults import (
@@ -30,36 +31,36 @@ from checks.plugins.shared.host_facts import (
 )
 from checks.rules.observed.states import read_at
 
-SOUND = Kind("IC-BOND-001", "The bonds of the private networks have all members up, in one aggregation")
-ROUND_ROBIN = Kind(
+SOUND = PassKind("IC-BOND-001", "The bonds of the private networks have all members up, in one aggregation")
+ROUND_ROBIN = WarnKind(
     "IC-BOND-004",
     "A bond spreads the packets of one connection over its members",
     "Packets and fragments of one block arrive out of order (mode balance-rr). The kernel drops fragments that are too "
     "far out of order, and blocks are lost.",
     (CAUSE_11, f"{DRIVER}, balance-rr", "Linux net/ipv4/ip_fragment.c"),
 )
-ALONE = Kind("IC-BOND-006", "A bond has a single member", "The failure of this NIC or its cable ends the bond.")
-UNWATCHED = Kind(
+ALONE = WarnKind("IC-BOND-006", "A bond has a single member", "The failure of this NIC or its cable ends the bond.")
+UNWATCHED = WarnKind(
     "IC-BOND-007",
     "A bond does not watch the links of its members",
     "miimon is 0 and ARP monitoring is off: after the failure of a cable the bond continues to use the dead member.",
     (f"{DRIVER}, miimon",),
 )
-NOT_KNOWN = Kind("IC-BOND-008", "The state of a bond is not known")
-DIFFERENT = Kind(
+NOT_KNOWN = UnknownKind("IC-BOND-008", "The state of a bond is not known")
+DIFFERENT = InfoKind(
     "IC-BOND-009",
     "The nodes set up the bonds of one private network differently",
     "Each node works with its own mode. Compare first where two nodes behave differently after the failure of a link.",
     (DRIVER,),
 )
-ACTIVE_DIFFERS = Kind(
+ACTIVE_DIFFERS = InfoKind(
     "IC-BOND-010",
     "The nodes use different members of the bonds of one private network",
     "Where the members of each node lead to two switches, the packets between these nodes cross the link between the "
     "switches.",
     (DRIVER,),
 )
-ONE_HASH = Kind(
+ONE_HASH = InfoKind(
     "IC-BOND-011",
     "A bond sends the packets for one node through one member",
     "The hash policy layer2 uses the MAC addresses: two nodes have the speed of one member between each other.",
@@ -122,7 +123,6 @@ def bonding(cluster: Cluster) -> Iterator[Finding]:
     ]
     if sound:
         yield SOUND.finding(
-            Status.PASS,
             f"{named((p.name for p in sound), 'bond')} {'has' if len(sound) == 1 else 'have'} all members up.",
             subject=f"{counted(len(sound), 'bond')}, all members up",
             seen=some([line for place in sound for line in place.lines]),
@@ -145,7 +145,7 @@ def _places(cluster: Cluster) -> tuple[list[BondPlace], dict[str, Unread]]:
             if node is None or top is None or port.node not in known:
                 continue
             bonds = {bond.name: bond for bond in known[port.node]}
-            for interface in (top, *(lower for _, lower, _ in layers_below(node, top))):
+            for interface in layers_of(node, top):
                 if bond := bonds.get(interface.name):
                     found.setdefault((port.node, bond.name), BondPlace(node, network.name, bond))
                 elif interface.kind == "bond":
@@ -159,12 +159,12 @@ _BY_CONFIGURATION: dict[Kind, Callable[[Bond], bool]] = {
     UNWATCHED: lambda bond: not bond.is_watched,
 }
 """Faults of the configuration, which is usually the same on several nodes."""
-_CLAUSES = {
+_CLAUSES: dict[Kind, tuple[str, str]] = {
     ROUND_ROBIN: ("has the mode balance-rr, which delivers packets out of order", "balance-rr"),
     ALONE: ("has a single member", "single member"),
     UNWATCHED: ("does not watch the links of its members: its MII polling interval is 0", "links not watched"),
 }
-_EXPECTED = {
+_EXPECTED: dict[Kind, str] = {
     ROUND_ROBIN: "active-backup, or 802.3ad with an aggregation on the switch",
     ALONE: "Two members on two switches",
     UNWATCHED: "An MII polling interval of 100 ms",
@@ -176,7 +176,6 @@ def _configured(kind: Kind, same: Sequence[BondPlace]) -> Finding:
     clause, subject = _CLAUSES[kind]
     where = f"root on {named(nodes, 'node')}"
     return kind.finding(
-        Status.WARN,
         f"{bond} of {named(nodes, 'node')} {clause}.",
         subject=f"{briefly(nodes, 'node')} {bond}: {subject}",
         data={"bond": bond, "nodes": len(nodes)},
@@ -185,7 +184,7 @@ def _configured(kind: Kind, same: Sequence[BondPlace]) -> Finding:
         next=[
             NextStep(
                 "Display the bond and its counters.",
-                (f"cat /proc/net/bonding/{bond}", "nstat -az IpReasmFails IpReasmTimeout"),
+                (shell("cat /proc/net/bonding/{bond}", bond=bond), "nstat -az IpReasmFails IpReasmTimeout"),
                 where,
             ),
             NextStep(
@@ -233,7 +232,6 @@ def _setup(bond: Bond) -> str:
 def _information(kind: Kind, places: Sequence[BondPlace], title: str) -> Finding:
     nodes = list(dict.fromkeys(place.node for place in places))
     return kind.finding(
-        Status.INFO,
         title,
         subject=f"{briefly(nodes, 'node')} {places[0].bond.name}",
         data={"bond": places[0].bond.name, "nodes": len(nodes)},

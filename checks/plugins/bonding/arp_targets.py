@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from checks.model.check import Kind
+from checks.model.check import Kind, WarnKind
 from checks.model.effect import Effect
 from checks.model.facts import Cluster
 from checks.model.finding import Finding, NextStep, Status
+from checks.model.shell_command import shell
 from checks.model.wording import counted, listed
 from checks.plugins.bonding.bond_places import CAUSE_11, DRIVER, BondPlace, driver_file, evidence_of, observed_at
 from checks.plugins.shared.grouping import alike, briefly, named, some
-from checks.rules.bond_states import failed_together, on_bond, out_of_reach, unanswered_status
+from checks.rules.bond_states import failed_together, members_status, on_bond, out_of_reach
 
 _ARP = f"{DRIVER}, ARP monitor operation"
 UNANSWERED = Kind(
@@ -22,14 +23,14 @@ UNANSWERED = Kind(
     "Cables and transceivers are not the reason.",
     (CAUSE_11, _ARP),
 )
-OUT_OF_REACH = Kind(
+OUT_OF_REACH = WarnKind(
     "IC-BOND-015",
     "The target of a bond's ARP monitoring is outside of its subnets",
     "The bond asks by ARP for the target itself, and a host on another subnet does not answer ARP. Then the members "
     "depend on other packets that arrive.",
     (CAUSE_11, _ARP),
 )
-FAILED = Kind(
+FAILED = WarnKind(
     "IC-BOND-016",
     "The members of a bond with ARP monitoring failed often, and together",
     "A cable or a port fails alone. Members that fail together had no answer from the ARP target in these moments, and "
@@ -46,7 +47,7 @@ def arp_findings(cluster: Cluster, places: Sequence[BondPlace]) -> Iterator[Find
             others = [p for p in places if p.bond.arp_targets == same[0].bond.arp_targets and not p.unanswered]
             yield from (
                 _unanswered(cluster, some_of, others)
-                for some_of in alike(same, lambda p: (unanswered_status(p.bond), *(m.name for m in p.unanswered)))
+                for some_of in alike(same, lambda p: (members_status(p.bond), *(m.name for m in p.unanswered)))
             )
         elif often := [place for place in same if failed_together(place.bond)]:
             yield _failed(often)
@@ -67,7 +68,7 @@ def _targets(place: BondPlace) -> str:
 
 def _unanswered(cluster: Cluster, same: Sequence[BondPlace], others: Sequence[BondPlace]) -> Finding:
     first = same[0]
-    members, status = listed(m.name for m in first.unanswered), unanswered_status(first.bond)
+    members, status = listed(m.name for m in first.unanswered), members_status(first.bond)
     place = f"{first.bond.name} of {named((p.node for p in same), 'node')}"
     verb, link = ("is", "its link is") if len(first.unanswered) == 1 else ("are", "their links are")
     targets = first.bond.arp_targets
@@ -80,8 +81,8 @@ def _unanswered(cluster: Cluster, same: Sequence[BondPlace], others: Sequence[Bo
         why = f"{_targets(first)} {does} not answer there"
     answered = f" The same target answers {listed(p.node for p in others)}." if others and targets else ""
     return UNANSWERED.finding(
-        status,
         f"{members} of {place} {verb} down though {link} up: {why}.{answered}",
+        status=status,
         subject=f"{briefly((p.node for p in same), 'node')} {first.bond.name}: {listed(targets) or 'no target'} silent",
         data={"bond": first.bond.name, "nodes": len(same), "targets": ", ".join(targets)},
         seen=some([*_target_lines(cluster, same), *(line for p in same for line in p.lines)], 10),
@@ -130,7 +131,11 @@ def _steps(same: Sequence[BondPlace], others: Sequence[BondPlace], *, is_all: bo
             "Read which targets the bond asks, and whether they answer ARP.",
             (
                 driver_file(first),
-                *(f"arping -c 3 -I {first.bond.name} {target}" for target in targets if "." in target),
+                *(
+                    shell("arping -c 3 -I {bond} {target}", bond=first.bond.name, target=target)
+                    for target in targets
+                    if "." in target
+                ),
             ),
             where,
         ),
@@ -151,7 +156,6 @@ def _out_of_reach(same: Sequence[BondPlace]) -> Finding:
     own = {a.ip for i in on_bond(first.on, first.bond.name) for a in i.addresses}
     which = "an address of its own" if own.issuperset(targets) else "outside of its subnets"
     return OUT_OF_REACH.finding(
-        Status.WARN,
         f"ARP monitoring of {first.bond.name} of {named(nodes, 'node')} asks {listed(targets)}, {which}.",
         subject=f"{briefly(nodes, 'node')} {first.bond.name}: {listed(targets)} out of reach",
         data={"bond": first.bond.name, "nodes": len(nodes), "targets": ", ".join(targets)},
@@ -178,7 +182,6 @@ def _failed(same: Sequence[BondPlace]) -> Finding:
     nodes = [p.node for p in same]
     least = min(m.link_failures or 0 for p in same for m in p.bond.members)
     return FAILED.finding(
-        Status.WARN,
         f"The members of {first.bond.name} of {named(nodes, 'node')} failed together, {counted(least, 'time')} and "
         f"more: {_targets(first)} did not answer then.",
         subject=f"{briefly(nodes, 'node')} {first.bond.name}: {least:,} failures together",

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from checks.model.check import Kind
+from checks.model.check import FailKind, Kind, WarnKind
 from checks.model.facts import BondMember
-from checks.model.finding import Finding, NextStep, Status
+from checks.model.finding import Finding, NextStep
+from checks.model.shell_command import for_each
 from checks.model.wording import listed
 from checks.plugins.bonding.bond_places import CAUSE_11, DRIVER, BondPlace, driver_file, finding_of, speed_text
 from checks.plugins.shared.grouping import briefly
-from checks.rules.bond_states import LACP_STATUS, NO_PARTNER, LacpState, lacp_state
+from checks.rules.bond_states import NO_PARTNER, LacpState, lacp_state, members_status
 
 MEMBER_DOWN = Kind(
     "IC-BOND-002",
@@ -19,7 +20,7 @@ MEMBER_DOWN = Kind(
     "that goes up and down loses the packets of each moment.",
     (CAUSE_11, DRIVER),
 )
-AGGREGATORS = Kind(
+AGGREGATORS = FailKind(
     "IC-BOND-003",
     "The members of a bond are in different aggregations",
     "The bond uses the members of one aggregation. The switch did not put the ports into one aggregation: LACP is off "
@@ -27,21 +28,21 @@ AGGREGATORS = Kind(
     "lost.",
     (CAUSE_11, f"{DRIVER}, 802.3ad"),
 )
-SPEEDS = Kind(
+SPEEDS = WarnKind(
     "IC-BOND-005",
     "The members of a bond have different speeds",
     "The slower member delays or drops what the faster one would carry, and with 802.3ad the switch leaves it out of "
     "the aggregation.",
     (CAUSE_11, f"{DRIVER}, 802.3ad"),
 )
-NO_AGGREGATION = Kind(
+NO_AGGREGATION = FailKind(
     "IC-BOND-013",
     "A bond of 802.3ad has no aggregation in use",
     "With 802.3ad the members of the aggregation in use carry the packets. Without one, the private network of the "
     "node is gone, though the links of its members are up.",
     (CAUSE_11, f"{DRIVER}, 802.3ad", "Linux drivers/net/bonding/bond_procfs.c"),
 )
-UNSETTLED = Kind(
+UNSETTLED = WarnKind(
     "IC-BOND-014",
     "LACP does not settle between a bond and the switch",
     "A switch that does not answer LACP, or answers it on some ports, may send packets to a member that the bond "
@@ -63,20 +64,19 @@ def faults_of_bond(place: BondPlace) -> Iterator[Finding]:
     if is_split:
         yield _aggregators(place, up)
     found = lacp_state(bond)
-    if found in LACP_STATUS and not (is_split and found is not LacpState.NOTHING):
+    if found is not LacpState.SETTLED and not (is_split and found is not LacpState.NOTHING):
         yield _lacp(place, found, up)
     speeds = {m.speed_mbps for m in up if m.speed_mbps}
     if len(speeds) > 1:
         yield finding_of(
             SPEEDS,
             place,
-            Status.WARN,
             f"The members of {place.name} have different speeds: {listed(_at_speed(m) for m in up)}.",
             "speeds differ",
             (
                 NextStep(
                     "Display what each member negotiated.",
-                    tuple(f"ethtool {m.name}" for m in up),
+                    for_each("ethtool {nic}", nic=(m.name for m in up)),
                     f"root on {place.node}",
                 ),
             ),
@@ -89,18 +89,18 @@ def _down(place: BondPlace, down: Sequence[BondMember], up: Sequence[BondMember]
     return finding_of(
         MEMBER_DOWN,
         place,
-        Status.WARN if up else Status.FAIL,
         f"{listed(m.name for m in down)} of {place.name} {verb} down{rest}.",
         f"{briefly((m.name for m in down), 'member')} down",
         (
             NextStep(
                 "Check the cable, the transceiver and the switch port of the member.",
-                (*(f"ethtool {m.name}" for m in down), driver_file(place)),
+                (*for_each("ethtool {nic}", nic=(m.name for m in down)), driver_file(place)),
                 f"root on {place.node}",
             ),
         ),
         expected="All members up",
         amount=len(down),
+        status=members_status(place.bond),
     )
 
 
@@ -110,7 +110,6 @@ def _aggregators(place: BondPlace, up: Sequence[BondMember]) -> Finding:
     return finding_of(
         AGGREGATORS,
         place,
-        Status.FAIL,
         f"The members of {place.name} are in different aggregations: {ids}.{silent}",
         "aggregations differ",
         (
@@ -153,7 +152,6 @@ def _lacp(place: BondPlace, found: LacpState, up: Sequence[BondMember]) -> Findi
     return finding_of(
         UNSETTLED if unsettled else NO_AGGREGATION,
         place,
-        LACP_STATUS[found],
         title,
         "LACP not settled" if unsettled else "no aggregation",
         (

@@ -9,6 +9,7 @@ from checks.model.check import Kind
 from checks.model.facts import Bond, BondMember, Node
 from checks.model.finding import Finding, NextStep, Status
 from checks.model.observation import Observation
+from checks.model.shell_command import shell
 from checks.model.wording import counted
 from checks.plugins.shared.host_facts import HOST_TOPIC
 from checks.rules.bond_states import unanswered
@@ -50,18 +51,18 @@ class BondPlace:
 def finding_of(
     kind: Kind,
     place: BondPlace,
-    status: Status,
     title: str,
     subject: str,
     steps: Sequence[NextStep],
     *,
     expected: str = "",
     amount: int = 1,
+    status: Status | None = None,
 ) -> Finding:
     """Return a finding about one bond; `amount` is the number of its members that are concerned."""
     return kind.finding(
-        status,
         title,
+        status=status,
         subject=f"{place.node} {place.bond.name}: {subject}",
         data={"bond": place.bond.name, "members": len(place.bond.members)},
         seen=place.lines,
@@ -87,7 +88,7 @@ def evidence_of(places: Sequence[BondPlace]) -> list[tuple[str, str]]:
 
 def driver_file(place: BondPlace) -> str:
     """Return the command that prints what the driver reports."""
-    return f"cat /proc/net/bonding/{place.bond.name}"
+    return shell("cat /proc/net/bonding/{bond}", bond=place.bond.name)
 
 
 def speed_text(member: BondMember) -> str:

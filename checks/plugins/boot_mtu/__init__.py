@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from checks.model.check import Kind, check
+from checks.model.check import InfoKind, Kind, PassKind, UnknownKind, WarnKind, check
 from checks.model.facts import Cluster, NetworkService, NodeSetup, Unknown, UnreadNode
 from checks.model.finding import Finding, NextStep, Status, check_again
 from checks.model.observation import Observation
+from checks.model.shell_command import shell
 from checks.model.wording import listed
 from checks.plugins.boot_mtu.at_next_boot import AtBoot, AtNextBoot, interfaces_at_boot, verdict
 from checks.plugins.boot_mtu.next_addresses import NEXT_ADDRESS_KINDS, next_address_findings
@@ -36,30 +36,32 @@ _ONE_BOOT_BREAKS = (
     "drops theirs. Blocks are lost, and the node fails to join the cluster or is evicted."
 )
 
-KEPT = Kind("IC-BOOT-001", "Every private interface keeps its present MTU through the next boot")
-OTHER = Kind(
+KEPT = PassKind("IC-BOOT-001", "Every private interface keeps its present MTU through the next boot")
+OTHER = WarnKind(
     "IC-BOOT-002",
     "A private interface will have a different MTU after the next boot",
     _ONE_BOOT_BREAKS,
     ("MOS 563566.1, causes 5 and 12", _MAN),
 )
-BY_SCRIPT = Kind(
+BY_SCRIPT = WarnKind(
     "IC-BOOT-003",
     "The MTU of a private interface depends on a script",
     "A script runs once at boot, before or after the interface exists, and does not run when the interface is "
     "reactivated. The interface then falls back to the MTU that its network service has configured.",
     ("nm-dispatcher(8)", "rc-local.service(8)", "udev(7)"),
 )
-NOT_KNOWN = Kind("IC-BOOT-004", "The MTUs that a node will have after its next boot are not known", _ONE_BOOT_BREAKS)
-NO_KEEPER = Kind("IC-BOOT-005", "No network service that racwire knows configures a private interface")
-AUTOSTART_OFF = Kind(
+NOT_KNOWN = UnknownKind(
+    "IC-BOOT-004", "The MTUs that a node will have after its next boot are not known", _ONE_BOOT_BREAKS
+)
+NO_KEEPER = InfoKind("IC-BOOT-005", "No network service that racwire knows configures a private interface")
+AUTOSTART_OFF = InfoKind(
     "IC-BOOT-006",
     "Clusterware does not start at the next boot of a node",
     "After a boot the node stays out of the cluster until Clusterware is started by hand. During a planned change "
     "that is intended.",
     ("Clusterware Administration Guide, crsctl config crs",),
 )
-AUTOSTART_NOT_KNOWN = Kind(
+AUTOSTART_NOT_KNOWN = UnknownKind(
     "IC-BOOT-007",
     "Whether Clusterware starts at the next boot of a node is not known",
     AUTOSTART_OFF.why,
@@ -104,18 +106,11 @@ def boot_mtu(cluster: Cluster) -> Iterator[Finding]:
     yield from _autostart_not_known(cluster.setups)
     if not interfaces and not any(isinstance(setup, UnreadNode) for setup in cluster.setups):
         yield NOT_KNOWN.finding(
-            Status.UNKNOWN,
             "No node that could be read has a port on a private network, so there is no MTU to check.",
             subject="no ports",
             next=[NextStep("Read the findings of the check interfaces on the private networks first.")],
             evidence=[(node.name, "interfaces") for node in cluster.read_nodes()],
         )
-
-
-def _kind_of_fault(at: AtBoot) -> Hashable:
-    """Return the key of a fault: interfaces with the same key have one fault and one remedy."""
-    service = at.kept.keeper if at.kept else None
-    return verdict(at), at.network.name, at.interface.name, at.interface.mtu, _after(at), service
 
 
 def _after(at: AtBoot) -> int | str | None:
@@ -134,7 +129,6 @@ def _other(group: Sequence[AtBoot]) -> Finding:
     else:
         because = f"no file sets MTU {runs}"
     return OTHER.finding(
-        Status.WARN,
         f"{_where(group)} {verb} at MTU {runs} and will have MTU {after} after {its} next boot: {because}.",
         subject=f"{_brief(group)}: {runs} -> {after}",
         data={
@@ -169,7 +163,6 @@ def _by_script(group: Sequence[AtBoot]) -> Finding:
             otherwise = "no known network service sets it"
         title = f"MTU {runs} of {_where(group)} comes only from {scripts}: {otherwise}."
     return BY_SCRIPT.finding(
-        Status.WARN,
         title,
         subject=f"{_brief(group)}: {scripts}",
         data={
@@ -206,7 +199,6 @@ def _kept(interfaces: Sequence[AtBoot]) -> Iterator[Finding]:
         nodes = list(dict.fromkeys(at.node for at in group))
         verb = "keeps" if len(nodes) == 1 else "keep"
         yield KEPT.finding(
-            Status.PASS,
             f"{named(nodes, 'node')} {verb} MTU {mtus} on {network.name} through the next boot.",
             subject=f"{short_name(network)} {mtus}",
             seen=some([_line(at) for at in group], 12),
@@ -219,7 +211,6 @@ def _kept(interfaces: Sequence[AtBoot]) -> Iterator[Finding]:
 def _not_kept(group: Sequence[AtBoot]) -> Iterator[Finding]:
     if group:
         yield NO_KEEPER.finding(
-            Status.INFO,
             f"No known network service configures {_where(group)}, so the MTU after the next boot is not known.",
             subject=_brief(group),
             data={"interfaces": len(group)},
@@ -236,8 +227,8 @@ def _not_known(interfaces: Sequence[AtBoot]) -> Iterator[Finding]:
     unknown = [at for at in interfaces if verdict(at) is AtNextBoot.UNKNOWN]
     for group in alike(unknown, lambda at: (_after(at), at.node in told)):
         yield NOT_KNOWN.finding(
-            Status.INFO if group[0].node in told else Status.UNKNOWN,
             f"The MTU of {_where(group)} after the next boot is not known.",
+            status=Status.INFO if group[0].node in told else Status.UNKNOWN,
             subject=_brief(group),
             data={"interfaces": len(group)},
             seen=(*some([_line(at) for at in group]), f"{_after(group[0])}"),
@@ -253,7 +244,6 @@ def _unread(setups: Iterable[NodeSetup | UnreadNode]) -> Iterator[Finding]:
     for unread in setups:
         if isinstance(unread, UnreadNode):
             yield NOT_KNOWN.finding(
-                Status.UNKNOWN,
                 f"The MTUs of {unread.name} after its next boot are not known, since racwire could not read the node.",
                 subject=f"{unread.name} not read",
                 seen=(unread.reason,),
@@ -269,7 +259,6 @@ def _autostart(setups: Iterable[NodeSetup | UnreadNode]) -> Iterator[Finding]:
     if off:
         names = [setup.name for setup in off]
         yield AUTOSTART_OFF.finding(
-            Status.INFO,
             f"Clusterware will not start automatically after the next boot of {listed(names)}.",
             subject=f"{briefly(names, 'node')}: autostart off",
             data={"autostart": False},
@@ -294,7 +283,6 @@ def _autostart_not_known(setups: Iterable[NodeSetup | UnreadNode]) -> Iterator[F
             by_reason.setdefault(setup.autostart.reason, []).append(setup.name)
     for reason, names in by_reason.items():
         yield AUTOSTART_NOT_KNOWN.finding(
-            Status.UNKNOWN,
             f"Whether Clusterware starts at the next boot of {listed(names)} is not known.",
             subject=f"{briefly(names, 'node')}: autostart not known",
             seen=(reason,),
@@ -323,7 +311,7 @@ def _line(at: AtBoot) -> str:
     if at.kept is None:
         kept = "no known network service configures it" if at.mtu is None else "no file of its own"
     else:
-        place = at.kept.file or at.kept.connection or str(at.kept.keeper)
+        place = at.kept.file or at.kept.connection or str(at.kept.network_service)
         configured = at.kept.mtu
         kept = f"{place} sets MTU {configured}" if isinstance(configured, int) else f"{place} sets no MTU"
         if isinstance(configured, Unknown):
@@ -341,24 +329,29 @@ def _inspect(group: Sequence[AtBoot]) -> NextStep:
 
 
 def _inspect_command(at: AtBoot) -> str:
-    if at.kept and at.kept.keeper in _BY_NMCLI and at.kept.connection:
-        return f"nmcli -f {_property(at)} connection show {shlex.quote(at.kept.connection)}"
+    if at.kept and at.kept.network_service in _BY_NMCLI and at.kept.connection:
+        return shell(
+            "nmcli -f {property} connection show {connection}", property=_property(at), connection=at.kept.connection
+        )
     if at.kept and at.kept.file:
-        return f"cat {shlex.quote(at.kept.file)}"
-    if at.kept and (directory := _DIRECTORIES.get(at.kept.keeper)):
-        return f"grep -r -i mtu {directory}"
-    return f"ip -details link show {shlex.quote(at.interface.name)}"
+        return shell("cat {file}", file=at.kept.file)
+    if at.kept and (directory := _DIRECTORIES.get(at.kept.network_service)):
+        return shell("grep -r -i mtu {directory}", directory=directory)
+    return shell("ip -details link show {nic}", nic=at.interface.name)
 
 
 def _persist(group: Sequence[AtBoot]) -> NextStep:
     """Return the remedy that changes the boot configuration only: the running interface stays as it is."""
     mtu = group[0].interface.mtu
-    service = group[0].kept.keeper if group[0].kept else NetworkService.UNKNOWN
+    service = group[0].kept.network_service if group[0].kept else NetworkService.UNKNOWN
     commands: list[str] = []
     if service in _BY_NMCLI:
         where = "into the connection of NetworkManager"
         names = {at.kept.connection: _property(at) for at in group if at.kept and at.kept.connection}
-        commands = [f"nmcli connection modify {shlex.quote(name)} {key} {mtu}" for name, key in names.items()]
+        commands = [
+            shell("nmcli connection modify {connection} {key} {mtu}", connection=name, key=key, mtu=mtu)
+            for name, key in names.items()
+        ]
     else:
         files = dict.fromkeys(at.kept.file for at in group if at.kept and at.kept.file)
         line = _LINES.get(service, "").format(mtu=mtu)

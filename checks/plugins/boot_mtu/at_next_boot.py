@@ -17,7 +17,7 @@ from checks.model.facts import (
     PrivateNetwork,
     Unknown,
 )
-from checks.model.networks import layers_below
+from checks.model.networks import layers_of
 
 KERNEL_DEFAULT_MTU = 1500
 """The MTU of Ethernet where no file sets another (ETH_DATA_LEN of linux/if_ether.h)."""
@@ -84,7 +84,7 @@ def interfaces_at_boot(cluster: Cluster) -> Iterator[AtBoot]:
             top = node.interface(port.interface) if node else None
             if node is None or setup is None or top is None:
                 continue
-            for interface in (top, *(lower for _, lower, _ in layers_below(node, top))):
+            for interface in layers_of(node, top):
                 if (node.name, interface.name) not in seen:
                     seen.add((node.name, interface.name))
                     address = next((a for a in top.addresses if a.ip == port.ip), None) if interface is top else None
@@ -125,7 +125,7 @@ def _mtu(node: Node, setup: NodeSetup, interface: Interface, above: frozenset[st
     parents = other(interface.parent)
     if isinstance(own, int):
         return min(own, parents) if isinstance(parents, int) else own
-    if own is not None or kept is None or (kept.keeper is NetworkService.UNKNOWN and own is None):
+    if own is not None or kept is None or (kept.network_service is NetworkService.UNKNOWN and own is None):
         return own
     if interface.parent:
         return parents

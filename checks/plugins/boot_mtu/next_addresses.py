@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ipaddress
-import shlex
 from collections.abc import Iterator, Sequence
 from enum import Enum
 
-from checks.model.check import Kind
+from checks.model.check import InfoKind, Kind, PassKind, WarnKind
 from checks.model.facts import NetworkService, Unknown
-from checks.model.finding import Finding, NextStep, Status
+from checks.model.finding import Finding, NextStep
+from checks.model.shell_command import shell
 from checks.model.wording import listed
 from checks.plugins.boot_mtu.at_next_boot import AtBoot
 from checks.plugins.shared.grouping import alike, briefly, named, some
@@ -19,21 +19,21 @@ _MAN = "nm-settings(5), ifcfg(5), systemd.network(5), wicked(8)"
 _WITHOUT = (
     "Without its private network a node does not join the cluster after a boot; with a second one, HAIP uses that."
 )
-NO_START = Kind("IC-BOOT-008", "A private interface will not come up by itself at the next boot", _WITHOUT, (_MAN,))
-OTHER_ADDRESS = Kind(
+NO_START = WarnKind("IC-BOOT-008", "A private interface will not come up by itself at the next boot", _WITHOUT, (_MAN,))
+OTHER_ADDRESS = WarnKind(
     "IC-BOOT-009",
     "A private interface will not have its present address after the next boot",
     f"{_WITHOUT} Addresses of HAIP are not meant: Clusterware sets them.",
     (_MAN,),
 )
-BY_DHCP = Kind(
+BY_DHCP = InfoKind(
     "IC-BOOT-010",
     "A private interface takes its address from DHCP at the next boot",
     "Whether DHCP assigns the present address again does not show on the node.",
     (_MAN,),
 )
-IN_PLACE = Kind("IC-BOOT-011", "The private interfaces come up at the next boot, with their present addresses")
-NOT_EXAMINED = Kind("IC-BOOT-012", "Whether a private interface comes up at the next boot was not examined")
+IN_PLACE = PassKind("IC-BOOT-011", "The private interfaces come up at the next boot, with their present addresses")
+NOT_EXAMINED = InfoKind("IC-BOOT-012", "Whether a private interface comes up at the next boot was not examined")
 NEXT_ADDRESS_KINDS = (NO_START, OTHER_ADDRESS, BY_DHCP, IN_PLACE, NOT_EXAMINED)
 
 _NM = (NetworkService.NETWORK_MANAGER, NetworkService.IFCFG_NETWORK_MANAGER)
@@ -62,7 +62,7 @@ def next_address_findings(interfaces: Sequence[AtBoot]) -> Iterator[Finding]:
     Interfaces whose file was not read, and files of versions that did not read this, are in no finding.
     """
     off = [at for at in interfaces if _start(at) is _Start.NO]
-    for same in alike(off, lambda at: (at.network.name, at.interface.name, at.kept and at.kept.keeper)):
+    for same in alike(off, lambda at: (at.network.name, at.interface.name, at.kept and at.kept.network_service)):
         yield _no_start(same)
     for at in interfaces:
         if _has(at) is False and at.kept and not at.kept.is_by_dhcp:
@@ -85,7 +85,7 @@ def _start(at: AtBoot) -> _Start:
     if starts or (not at.address and not at.interface.master and at.interface.kind == "ethernet"):
         return _Start.YES
     if at.interface.master:
-        return _Start.BY_BOND if at.kept and at.kept.keeper in _NM else _Start.YES
+        return _Start.BY_BOND if at.kept and at.kept.network_service in _NM else _Start.YES
     return _Start.NO
 
 
@@ -114,10 +114,9 @@ def _parsed(text: str) -> ipaddress.IPv4Interface | ipaddress.IPv6Interface | No
 
 def _no_start(same: Sequence[AtBoot]) -> Finding:
     kept = same[0].kept
-    switch = _SWITCHES.get(kept.keeper, "") if kept else ""
+    switch = _SWITCHES.get(kept.network_service, "") if kept else ""
     has = "its file has" if len(same) == 1 else "their files have"
     return NO_START.finding(
-        Status.WARN,
         f"{named((at.name for at in same), 'interface')} will not come up at the next boot: {has} {switch}.",
         subject=f"{briefly((at.node for at in same), 'node')} {same[0].interface.name}: stays down",
         data={"interfaces": len(same)},
@@ -135,7 +134,6 @@ def _no_start(same: Sequence[AtBoot]) -> Finding:
 def _other_address(at: AtBoot, addresses: Sequence[str]) -> Finding:
     will = listed(addresses) if addresses else "no address"
     return OTHER_ADDRESS.finding(
-        Status.WARN,
         f"{at.name} runs with {at.address} and will have {will} after its next boot.",
         subject=f"{at.node} {at.interface.name}: {at.address} -> {will}",
         data={"interface": at.interface.name, "address": at.address, "addresses_at_boot": ", ".join(addresses)},
@@ -147,7 +145,7 @@ def _other_address(at: AtBoot, addresses: Sequence[str]) -> Finding:
                 f"Ask which address is meant. If it is {at.address}, write it into the boot configuration; the "
                 "interface can stay up. If it is the other, follow Oracle's procedure for a new private address "
                 "(MOS 283684.1).",
-                _commands([at], f"ipv{6 if ':' in at.address else 4}.addresses {at.address}"),
+                _commands([at], (f"ipv{6 if ':' in at.address else 4}.addresses", at.address)),
                 f"root on {at.node}",
                 is_change=True,
             ),
@@ -164,22 +162,27 @@ def _start_remedy(same: Sequence[AtBoot]) -> NextStep:
     return NextStep(
         "Ask whether it is meant to stay down. If not, let the network service bring it up at boot; the interface can "
         "stay up.",
-        _commands(same, "connection.autoconnect yes"),
+        _commands(same, ("connection.autoconnect", "yes")),
         f"root on {named((at.node for at in same), 'node')}",
         is_change=True,
     )
 
 
-def _commands(same: Sequence[AtBoot], setting: str) -> tuple[str, ...]:
-    kept = [at.kept for at in same if at.kept and at.kept.keeper in _NM and at.kept.connection]
-    return tuple(dict.fromkeys(f"nmcli connection modify {shlex.quote(of.connection)} {setting}" for of in kept))
+def _commands(same: Sequence[AtBoot], setting: tuple[str, ...]) -> tuple[str, ...]:
+    kept = [at.kept for at in same if at.kept and at.kept.network_service in _NM and at.kept.connection]
+    return tuple(
+        dict.fromkeys(
+            shell("nmcli connection modify {connection} {setting}", connection=of.connection, setting=setting)
+            for of in kept
+        )
+    )
 
 
 def _look(same: Sequence[AtBoot]) -> NextStep:
     commands = [
-        f"cat {shlex.quote(at.kept.file)}"
+        shell("cat {file}", file=at.kept.file)
         if at.kept.file
-        else f"nmcli -f connection,ipv4,ipv6 connection show {shlex.quote(at.kept.connection)}"
+        else shell("nmcli -f connection,ipv4,ipv6 connection show {connection}", connection=at.kept.connection)
         for at in same
         if at.kept and (at.kept.file or at.kept.connection)
     ]
@@ -190,7 +193,6 @@ def _look(same: Sequence[AtBoot]) -> NextStep:
 def _left(kind: Kind, found: Sequence[AtBoot], title: str, brief: str) -> Iterator[Finding]:
     for same in alike(found, lambda at: at.network.name):
         yield kind.finding(
-            Status.INFO,
             title.format(named((at.name for at in same), "interface")),
             subject=f"{briefly((at.name for at in same), 'interface')}: {brief}",
             data={"interfaces": len(same)},
@@ -204,7 +206,6 @@ def _left(kind: Kind, found: Sequence[AtBoot], title: str, brief: str) -> Iterat
 def _in_place(same: Sequence[AtBoot]) -> Finding:
     nodes, network = list(dict.fromkeys(at.node for at in same)), same[0].network
     return IN_PLACE.finding(
-        Status.PASS,
         f"The interfaces of {named(nodes, 'node')} on {network.name} come up at the next boot with their present "
         "addresses.",
         subject=f"{network.name} at boot",

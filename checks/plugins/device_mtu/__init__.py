@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from checks.model.check import Kind, check
+from checks.model.check import FailKind, Kind, PassKind, SkippedKind, UnknownKind, WarnKind, check
 from checks.model.effect import Effect
 from checks.model.facts import Cluster, DeviceHistory, History, Interface, Unknown
 from checks.model.finding import Finding, NextStep, Status, check_again
@@ -25,13 +25,14 @@ from checks.plugins.device_mtu.device_names import (
     nic_of,
 )
 from checks.plugins.shared.grouping import alike, briefly, some
+from checks.rules.nic_faults import mtu_change_status
 from checks.rules.observed.states import read_on, state
 
 _VIEW = "Database Reference, DBA_HIST_IC_DEVICE_STATS"
 _CAUSE_5 = "MOS 563566.1, causes 5 and 12"
 
-ALIKE = Kind("IC-DEV-001", "AWR shows the same MTU and no fault on all NICs of the interconnect")
-DIFFER = Kind(
+ALIKE = PassKind("IC-DEV-001", "AWR shows the same MTU and no fault on all NICs of the interconnect")
+DIFFER = FailKind(
     "IC-DEV-002",
     "AWR shows NICs of one interconnect with different MTUs",
     "The node with the larger MTU sends packets that the others drop silently: blocks are lost, and the node may be "
@@ -44,14 +45,14 @@ CHANGED = Kind(
     "A change on only some nodes breaks the interconnect. Losses often start at the time of such a change.",
     (_VIEW,),
 )
-OUTDATED = Kind(
+OUTDATED = WarnKind(
     "IC-DEV-005",
     "The MTU of a NIC differs from the last one in AWR",
     "The MTU changed after the last snapshot, or a restart applied a file with a different MTU.",
     (_VIEW,),
 )
-NOT_KNOWN = Kind("IC-DEV-006", "The data of AWR about the NICs of the interconnect is not known")
-NO_DEVICES = Kind("IC-DEV-007", "This history has no data about NICs")
+NOT_KNOWN = UnknownKind("IC-DEV-006", "The data of AWR about the NICs of the interconnect is not known")
+NO_DEVICES = SkippedKind("IC-DEV-007", "This history has no data about NICs")
 
 
 @check(
@@ -90,7 +91,6 @@ def device_mtu(cluster: Cluster) -> Iterator[Finding]:
     if absent or not devices:
         names = listed(instance_name(cluster, n) for n in absent) or "any instance"
         yield NOT_KNOWN.finding(
-            Status.UNKNOWN,
             f"AWR has no NIC of {names} in this range.",
             subject=f"{names}: no NIC",
             seen=(f"AWR, {moment(history.begin)} to {moment(history.end)}",),
@@ -102,14 +102,12 @@ def device_mtu(cluster: Cluster) -> Iterator[Finding]:
 def _without_devices(cluster: Cluster, history: History, why: Unknown) -> Finding:
     if history.source == "Statspack":
         return NO_DEVICES.finding(
-            Status.SKIPPED,
             "Statspack records no MTU, drops or errors of NICs; AWR does.",
             subject="Statspack has none",
             seen=(why.reason,),
             evidence=device_evidence(cluster),
         )
     return NOT_KNOWN.finding(
-        Status.UNKNOWN,
         "The data of AWR about the NICs of the interconnect could not be read.",
         subject="not known",
         seen=(why.reason,),
@@ -133,7 +131,6 @@ def _differ(cluster: Cluster, devices: Sequence[DeviceHistory]) -> Iterator[Find
         odd = [d for d in group if d.mtu != usual] if 2 * most > len(group) else list(group)
         mtus = listed(f"{mtu} on {devices_named(cluster, own)}" for mtu, own in by_mtu.items())
         yield DIFFER.finding(
-            Status.FAIL,
             f"AWR shows different MTUs on the NICs of {network}: {mtus}.",
             subject=f"{network}: {' and '.join(str(mtu) for mtu in by_mtu)}",
             data={"nics": len(group), "smallest_mtu_bytes": min(by_mtu), "largest_mtu_bytes": max(by_mtu)},
@@ -163,8 +160,8 @@ def _changed(cluster: Cluster, devices: Sequence[DeviceHistory]) -> Iterator[Fin
         network = compared_within(cluster, same[0])
         everywhere = len(same) == sum(compared_within(cluster, d) == network for d in devices)
         yield CHANGED.finding(
-            Status.INFO if everywhere else Status.WARN,
             f"The MTU of {devices_named(cluster, same)} changed in the range of AWR: {', then '.join(steps)}.",
+            status=mtu_change_status(everywhere),
             subject=f"{briefly((device_name(cluster, d) for d in same), 'NIC')}: {' -> '.join(steps)}",
             data={"nics": len(same), "mtu_bytes": same[0].mtu, "earlier_mtu_bytes": same[0].earlier_mtus[0]},
             seen=(
@@ -188,7 +185,6 @@ def _outdated(cluster: Cluster, devices: Sequence[DeviceHistory]) -> Iterator[Fi
         owners = [(nic.name, node_of(cluster, d.instance)) for d, nic in same]
         verb = "has" if len(same) == 1 else "have"
         yield OUTDATED.finding(
-            Status.WARN,
             f"{devices_named(cluster, [d for d, _ in same])} {verb} MTU {now} now; AWR had {before} at "
             f"{moment(max(d.last_seen for d, _ in same))}.",
             subject=f"{briefly((f'{node} {nic}' for nic, node in owners), 'NIC')}: {before} -> {now}",
@@ -225,7 +221,6 @@ def _alike(cluster: Cluster, history: History, devices: Sequence[DeviceHistory])
     mtus = listed(sorted({str(d.mtu) for d in devices}))
     instances = len({d.instance for d in devices})
     return ALIKE.finding(
-        Status.PASS,
         f"AWR shows MTU {mtus} on {counted(len(devices), 'NIC')} of {counted(instances, 'instance')}, without faults.",
         subject=f"{counted(len(devices), 'NIC')}, {mtus}",
         seen=(

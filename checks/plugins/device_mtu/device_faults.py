@@ -8,6 +8,7 @@ from checks.model.check import Kind
 from checks.model.facts import Cluster, DeviceHistory
 from checks.model.finding import Finding, NextStep, Status
 from checks.model.known_instances import node_of, nodes_of
+from checks.model.shell_command import for_each
 from checks.model.wording import counted, listed
 from checks.plugins.device_mtu.device_names import (
     device_evidence,
@@ -56,8 +57,8 @@ def _finding(cluster: Cluster, same: Sequence[NicFaults]) -> Finding:
     what = "errors or drops" if status is Status.WARN else "a few drops"
     what = listed(_texts(same[0])) if len(same) == 1 else what
     return FAULTS.finding(
-        status,
         f"{devices_named(cluster, devices)} counted {what} in the range of AWR.",
+        status=status,
         subject=f"{briefly(names, 'NIC')}: {_texts(same[0])[0] if len(same) == 1 else what}",
         data={
             "nics": len(devices),
@@ -70,7 +71,7 @@ def _finding(cluster: Cluster, same: Sequence[NicFaults]) -> Finding:
         next=[
             NextStep(
                 "Find out whether the counters still grow, and which ones.",
-                tuple(command for nic in nics for command in (f"ip -s -s link show {nic}", f"ethtool -S {nic}")),
+                for_each("ip -s -s link show {nic}", "ethtool -S {nic}", nic=nics),
                 f"root on {named(nodes, 'node') or 'its node'}",
             ),
             NextStep("Ask the network team to check the cable, the optics and the switch port."),

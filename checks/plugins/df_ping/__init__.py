@@ -9,7 +9,8 @@ import msgspec
 from checks.model.check import check
 from checks.model.effect import Effect
 from checks.model.facts import Cluster, PathProbe, PrivateNetwork, Unknown, Verdict
-from checks.model.finding import Finding, NextStep, Status, check_again
+from checks.model.finding import Finding, NextStep, check_again
+from checks.model.shell_command import shell
 from checks.model.wording import listed
 from checks.plugins.df_ping.path_answers import all_pass, others_pass, routed_finding
 from checks.plugins.df_ping.path_holes import hole_between
@@ -27,7 +28,7 @@ from checks.plugins.df_ping.path_places import (
     path_data,
     where,
 )
-from checks.plugins.df_ping.path_silence import filtered, ignored, loss, lost_once_finding, not_probed, unreachable
+from checks.plugins.df_ping.unanswered_paths import filtered, ignored, loss, lost_once_finding, not_probed, unreachable
 from checks.plugins.shared.engineered_notes import beside_pings, by_the_vendor
 from checks.plugins.shared.path_text import (
     evidence_of,
@@ -70,7 +71,6 @@ def df_ping(cluster: Cluster) -> Iterator[Finding]:
     yield from _unread(cluster)
     if not concluded and not cluster.unread_nodes():
         yield ALONE.finding(
-            Status.SKIPPED,
             "No two nodes have a port on the same private network, so there is no path to probe.",
             subject="no paths",
             evidence=[(node.name, "interfaces") for node in cluster.read_nodes()],
@@ -81,7 +81,6 @@ def _unread(cluster: Cluster) -> Iterator[Finding]:
     """Yield a finding for each node that could not be read: its private addresses, and so its paths, are not known."""
     for node in cluster.unread_nodes():
         yield NOT_PROBED.finding(
-            Status.UNKNOWN,
             f"No path to or from {node.name} was probed, since racwire could not read {node.name}.",
             subject=f"{node.name}: all paths",
             seen=(node.reason,),
@@ -152,7 +151,6 @@ def _receiver(cluster: Cluster, network: PrivateNetwork, node: str, mtu: int, pa
     interface = port.interface if (port := network.port(node)) else network.interface
     senders = listed(p.from_node for p in paths)
     return RECEIVER.finding(
-        Status.FAIL,
         f"{node} drops full-size packets from {senders} on {network.name}: its {interface} has MTU {mtu}.",
         subject=f"{node} {interface} {mtu}",
         data={
@@ -164,7 +162,9 @@ def _receiver(cluster: Cluster, network: PrivateNetwork, node: str, mtu: int, pa
         seen=(*result_lines(paths), f"{node}: {interface} has MTU {mtu}"),
         expected=(f"MTU {paths[0].expected_mtu} on {interface} of {node}, as on the other nodes",),
         next=[
-            NextStep("Display the interface.", (f"ip -details link show {interface}",), f"any user on {node}"),
+            NextStep(
+                "Display the interface.", (shell("ip -details link show {nic}", nic=interface),), f"any user on {node}"
+            ),
             NextStep(
                 "Set the MTU of the other nodes with the safe-change procedure, with Clusterware down on all nodes. "
                 "A change of one node while Clusterware runs evicts nodes.",
@@ -186,7 +186,6 @@ def _too_big(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) 
     router = f"the router {listed(routers)}" if routers else "a router"
     centre = at_fault(cluster, network, pairs_of(paths))
     yield TOO_BIG.finding(
-        Status.FAIL,
         f"On {network.name} {router} refuses full-size packets "
         f"{where(cluster, network, pairs_of(paths))}"
         f"{f': it carries at most {listed(str(m) for m in mtus)} bytes' if mtus else ''}.",
@@ -197,7 +196,7 @@ def _too_big(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) 
         next=[
             NextStep(
                 "Display the route of the packets.",
-                (f"ip route get {paths[0].destination_ip} from {paths[0].source_ip}",),
+                (shell("ip route get {to} from {source}", to=paths[0].destination_ip, source=paths[0].source_ip),),
                 f"any user on {paths[0].from_node}",
             ),
             NextStep("Ask the network team why there is a router between nodes of a private network."),
@@ -219,7 +218,6 @@ def _local(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) ->
         nic = node.interface(interface) if (node := cluster.node(name)) else None
         by_route = nic is not None and nic.mtu >= own[0].expected_mtu
         yield LOCAL.finding(
-            Status.FAIL,
             f"{name} cannot send full-size packets on {network.name}: "
             f"{'a route of the node' if by_route else f'its {interface}'} has {has}.",
             subject=f"{name} {'route' if by_route else interface} {mtu or ''}".rstrip(),
@@ -230,8 +228,8 @@ def _local(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) ->
                 NextStep(
                     "Display the interface and the route.",
                     (
-                        f"ip link show {interface}",
-                        f"ip route get {own[0].destination_ip} from {own[0].source_ip}",
+                        shell("ip link show {nic}", nic=interface),
+                        shell("ip route get {to} from {source}", to=own[0].destination_ip, source=own[0].source_ip),
                     ),
                     f"any user on {name}",
                 ),

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from checks.model.facts import Cluster, PathProbe, PrivateNetwork, Verdict
-from checks.model.finding import Finding, NextStep, Scalar, Status
+from checks.model.finding import Finding, NextStep, Scalar
 from checks.model.observation import Fate, Observation
+from checks.model.shell_command import shell
 from checks.model.wording import all_nodes, counted
 from checks.plugins.df_ping.path_kinds import PASS, ROUTED
 from checks.plugins.df_ping.path_places import at_fault, on_all_nodes, pairs_of, path_data, where_either_way
@@ -43,7 +44,6 @@ def _pass(cluster: Cluster, network: PrivateNetwork, paths: Sequence[PathProbe],
     slowest = max((s.rtt_ms_median for p in paths for s in p.series if s.rtt_ms_median is not None), default=None)
     data: dict[str, Scalar | None] = {"paths": len(paths), "packets": packets, "slowest_median_rtt_ms": slowest}
     return PASS.finding(
-        Status.PASS,
         title,
         subject=subject,
         data=data,
@@ -70,7 +70,6 @@ def routed_finding(cluster: Cluster, network: PrivateNetwork, paths: Sequence[Pa
         for p in paths
     ]
     return ROUTED.finding(
-        Status.FAIL,
         f"There is a router on {network.name} {where_either_way(cluster, network, pairs_of(paths))}.",
         subject=f"{short_name(network, centre)}: routed",
         data={**path_data(paths), "routers": max(p.hops or 0 for p in paths)},
@@ -79,7 +78,7 @@ def routed_finding(cluster: Cluster, network: PrivateNetwork, paths: Sequence[Pa
         next=[
             NextStep(
                 "Display the routers on the path.",
-                (f"traceroute -n {paths[0].destination_ip}",),
+                (shell("traceroute -n {to}", to=paths[0].destination_ip),),
                 f"any user on {paths[0].from_node}",
             )
         ],

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from checks.model.effect import Effect
 from checks.model.facts import Cluster, Leg, PathProbe, PrivateNetwork
-from checks.model.finding import Finding, NextStep, Status
+from checks.model.finding import Finding, NextStep
 from checks.model.networks import layers_below
 from checks.model.wording import listed
 from checks.plugins.df_ping.path_kinds import BLACK_HOLE, BLOCKS, TUNNELLED
@@ -64,7 +64,6 @@ def hole_between(cluster: Cluster, network: PrivateNetwork, paths: list[PathProb
     packets = f"Packets of {mtu} bytes" if in_tunnel or mtu <= STANDARD_MTU else "Jumbo frames"
     hole = _culprit_text(network) if in_tunnel else "black hole"
     return (TUNNELLED if in_tunnel else BLACK_HOLE).finding(
-        Status.FAIL,
         f"{packets} vanish on {network.name} {place}.{(_short_text if in_tunnel else limit_text)(paths)}",
         subject=f"{short_name(network, centre)}: {side_names(groups) or hole}",
         data=path_data(paths),
@@ -121,7 +120,7 @@ def _smaller_below(cluster: Cluster, network: PrivateNetwork, paths: list[PathPr
         f"{lower.name}, {relation} on {node.name}, has MTU {lower.mtu}"
         for port in network.ports
         if port.node in ends and (node := cluster.node(port.node)) and (top := node.interface(port.interface))
-        for relation, lower, _ in layers_below(node, top)
+        for relation, lower in layers_below(node, top)
         if lower.mtu < paths[0].expected_mtu
     ]
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from checks.model.facts import Cluster, LldpNeighbour, PathProbe, Port, PrivateNetwork, Unknown, Verdict
 from checks.model.finding import NextStep, Scalar
 from checks.model.networks import nics_of
+from checks.model.shell_command import Placeholder, switch
 from checks.model.wording import NodePair, between, few, hub, sides
 from checks.plugins.shared.path_text import MOST_LINES, first_lines
 
@@ -106,8 +107,7 @@ def silent_nodes(cluster: Cluster, network: PrivateNetwork, paths: Sequence[Path
     return sorted(ends - answering or ends)
 
 
-_PLACEHOLDER = "PORT"
-_SHOW = ("show interface PORT counters errors", "show interface PORT | include MTU")
+_SHOW = ("show interface {port} counters errors", "show interface {port} | include MTU")
 
 
 def end_lines(cluster: Cluster, network: PrivateNetwork, nodes: Sequence[str]) -> tuple[str, ...]:
@@ -123,15 +123,15 @@ def ask_network_team(cluster: Cluster, network: PrivateNetwork, nodes: Sequence[
         neighbours = _neighbours(cluster, port)
         known += neighbours
         if not neighbours and (mac := _dotted(_mac(cluster, port))):
-            finding.append(f"show mac address-table address {mac}")
+            finding.append(switch("show mac address-table address {mac}", mac=mac))
     names = list(dict.fromkeys(neighbour.port for neighbour in known))[:MOST_LINES]
-    unnamed = [_PLACEHOLDER] if finding or not names else []
+    unnamed = [Placeholder.PORT] if finding or not names else []
     if unnamed:
         found = ", which the MAC address finds" if finding else ""
-        text = f"{text} {_PLACEHOLDER} stands for the port{found}; the commands are those of Cisco NX-OS."
+        text = f"{text} {Placeholder.PORT} stands for the port{found}; the commands are those of Cisco NX-OS."
     else:
         text = f"{text} The commands are those of Cisco NX-OS."
-    shows = [show.replace(_PLACEHOLDER, name) for name in (*names, *unnamed) for show in _SHOW]
+    shows = [switch(show, port=name) for name in (*names, *unnamed) for show in _SHOW]
     switches = few(neighbour.switch for neighbour in known if neighbour.switch)
     where = f"the network team, on {switches if switches and not unnamed else 'the switch'}"
     return NextStep(text, (*finding[:MOST_LINES], *shows), where)

@@ -37,7 +37,7 @@ def effective_route(cluster: Cluster) -> Iterator[Finding]:
     if isinstance(cluster.networks, Unknown):
         return
     if isinstance(cluster.effective_routes, NotGathered):
-        yield WHOLE.finding(Status.SKIPPED, "These facts have no routes in use.", subject="not in the file")
+        yield WHOLE.finding("These facts have no routes in use.", status=Status.SKIPPED, subject="not in the file")
         return
     ways = ways_in_use(cluster)
     bad: list[WayInUse] = []
@@ -56,8 +56,8 @@ def effective_route(cluster: Cluster) -> Iterator[Finding]:
         yield _not_known(nodes, ways.unknown[nodes[0]])
     if not (fine or bad or ways.unknown or ways.left_out):
         yield WHOLE.finding(
-            Status.SKIPPED,
             "No two nodes that were read have addresses on one private network, with a route to judge here.",
+            status=Status.SKIPPED,
             subject="no pairs",
         )
 
@@ -76,7 +76,6 @@ def _passes(
         *([f"{len(left_out)} more are not judged here"] if left_out else []),
     ]
     return WHOLE.finding(
-        Status.PASS,
         f"The kernels of {named(nodes, 'node')} use the right NIC for {len(fine)}{of} "
         f"{'pair' if len(fine) == 1 and not others else 'pairs'} of private addresses.",
         subject=f"{briefly(nodes, 'node')}: {len(fine)}{of} pairs",
@@ -97,7 +96,6 @@ def _left_out(left: Sequence[LeftOut]) -> Finding:
     if not first.check:
         return _not_known(nodes, Unknown(first.reason), f"for {pairs} of addresses on {first.network} ")
     return LEFT_OUT.finding(
-        Status.SKIPPED,
         f"{pairs} of addresses on {first.network} {verb} judged by {first.check}: {first.reason}.",
         subject=f"{briefly(nodes, 'node')}: {pairs} left to {first.check}",
         evidence=[(node, _TOPIC) for node in nodes],
@@ -108,7 +106,6 @@ def _left_out(left: Sequence[LeftOut]) -> Finding:
 
 def _not_known(nodes: Sequence[str], fact: Unread, which: str = "") -> Finding:
     return NOT_KNOWN.finding(
-        Status.UNKNOWN,
         f"The routes in use {which}on {named(nodes, 'node')} are not known.",
         subject=f"{briefly(nodes, 'node')}: not known",
         seen=(fact.reason,),

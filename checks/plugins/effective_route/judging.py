@@ -9,8 +9,9 @@ from itertools import pairwise
 
 from checks.model.check import Kind
 from checks.model.facts import Cluster, Unknown, Verdict
-from checks.model.finding import PROBLEMS, Finding, NextStep, Status
+from checks.model.finding import PROBLEMS, Finding, NextStep
 from checks.model.observation import Observation
+from checks.model.shell_command import shell
 from checks.model.wording import counted, few
 from checks.plugins.effective_route.route_kinds import (
     GATEWAY,
@@ -24,6 +25,7 @@ from checks.plugins.effective_route.route_kinds import (
 )
 from checks.plugins.effective_route.ways_in_use import WayInUse
 from checks.plugins.shared.grouping import some
+from checks.rules.network_setup import gateway_status, learned_mtu_status
 from checks.rules.observed.states import state, to_peer
 from checks.rules.table_routes import route_to
 
@@ -37,7 +39,6 @@ class Judge:
     """One fault of a route in use: where it applies, and its words."""
 
     kind: Kind
-    status: Status
     applies: Callable[[WayInUse], bool]
     clause: Callable[[WayInUse], str]
     """What follows `rac1 ... for 192.168.10.2`."""
@@ -70,21 +71,18 @@ def _other_source(way: WayInUse) -> bool:
 JUDGES = (
     Judge(
         REFUSED,
-        Status.FAIL,
         lambda w: bool(w.route.refusal),
         lambda w: f"refuses packets{_by(w)}: {w.route.refusal}",
         "A route over the private NIC",
     ),
     Judge(
         OTHER_NIC,
-        Status.FAIL,
         lambda w: bool(w.route.interface) and not w.is_right and not w.is_haip,
         lambda w: f"sends packets through {w.route.interface}, not through {w.nic.name}{_by(w)}",
         "The private NIC, as in the main table",
     ),
     Judge(
         HAIP_ELSEWHERE,
-        Status.FAIL,
         lambda w: bool(w.route.interface) and not w.is_right and w.is_haip,
         lambda w: (
             f"sends packets of the HAIP address {w.route.source_ip} of {w.nic.name} through {w.route.interface}{_by(w)}"
@@ -93,14 +91,12 @@ JUDGES = (
     ),
     Judge(
         GATEWAY,
-        Status.FAIL,
         lambda w: w.route.gateway not in ("", w.route.destination_ip) and w.is_right,
         lambda w: f"sends packets to the gateway {w.route.gateway}{_by(w)}",
         _NO_GATEWAY,
     ),
     Judge(
         GATEWAY,
-        Status.WARN,
         # The default gateway is this peer, or it told the kernel by a redirect, which expires, to send directly.
         lambda w: w.route.gateway == w.route.destination_ip and w.is_right,
         lambda w: f"takes the peer itself for a gateway{_by(w)}",
@@ -108,28 +104,24 @@ JUDGES = (
     ),
     Judge(
         LEARNED,
-        Status.WARN,
         _learned,
         lambda w: f"has learned the path MTU {w.route.mtu}, and its NIC {w.nic.name} has MTU {w.nic.mtu}",
         "No learned path MTU on one layer 2 network",
     ),
     Judge(
         SMALLER,
-        Status.WARN,
         _smaller,
         lambda w: f"uses a route with MTU {w.route.mtu}, and its NIC {w.nic.name} has MTU {w.nic.mtu}",
         "The MTU of the NIC",
     ),
     Judge(
         SOURCE,
-        Status.WARN,
         _other_source,
         lambda w: f"sends from {w.route.unbound_source}, which is not an address of {w.nic.name}",
         "An address of the private NIC",
     ),
     Judge(
         SEGMENT,
-        Status.INFO,
         _segment,
         lambda w: f"announces TCP segments of {w.route.advmss} bytes at most",
         "The MTU of the NIC without headers",
@@ -144,14 +136,16 @@ def _by(way: WayInUse) -> str:
 def found(cluster: Cluster, judge: Judge, same: Sequence[WayInUse]) -> Finding:
     """Return the finding for the ways of one node on one network that have the same fault."""
     first, name = same[0], same[0].node.name
-    status = judge.status
-    if judge.kind is LEARNED and all(_path_has_fault(cluster, way) for way in same):
-        status = Status.INFO
+    status = judge.kind.status
+    if judge.kind is LEARNED:
+        status = learned_mtu_status(explained=all(_path_has_fault(cluster, way) for way in same))
+    elif judge.kind is GATEWAY:
+        status = gateway_status(first.route)
     ips = [way.route.destination_ip for way in same]
     rules = dict.fromkeys(f"{name}: rule {way.rule}" for way in same if way.rule)
     return judge.kind.finding(
-        status,
         f"The kernel of {name} {judge.clause(first)}, for {few(ips, 3)}.",
+        status=status,
         subject=f"{name} {first.nic.name}: {counted(len(ips), 'route')}",
         data={"interface": first.nic.name, "routes": len(ips)},
         seen=(*some([way.line for way in same]), *rules, *_silent_gateways(same)),
@@ -175,32 +169,37 @@ def _silent_gateways(same: Sequence[WayInUse]) -> list[str]:
 def _steps(judge: Judge, same: Sequence[WayInUse]) -> list[NextStep]:
     first, name = same[0], same[0].node.name
     route, table = first.route, first.route.table or _after("lookup", first.rule)
-    get = f"ip route get {route.destination_ip} from {route.source_ip}"
+    get = shell("ip route get {to} from {source}", to=route.destination_ip, source=route.source_ip)
     show = NextStep(
         "Display the route in use, the rules, and the tables.",
-        (get, "ip rule show", f"ip route show table {table or 'all'}"),
+        (get, "ip rule show", shell("ip route show table {table}", table=table or "all")),
         f"any user on {name}",
     )
     if judge.kind is REFUSED and first.rule and not table:
         text = "Find the service that made the rule, and remove the rule there and here."
-        command = f"ip rule del {first.rule.partition(': ')[2]}"
+        command = shell("ip rule del {rule}", rule=tuple(first.rule.partition(": ")[2].split()))
         return [show, NextStep(text, (command,), f"root on {name}", is_change=True)]
     if judge.kind not in (GATEWAY, OTHER_NIC, HAIP_ELSEWHERE):
         return [show]
     subnet = first.network.subnet if not first.is_haip else _subnet_of(first)
-    own = f"{subnet} dev {first.nic.name} src {route.source_ip}"
+    own = (subnet, "dev", first.nic.name, "src", route.source_ip)
     if first.rule:
         text = (
             f"Find the service that made the rule (a script of the cloud, NetworkManager's routing rules, rule-"
             f"{first.nic.name}). Remove the rule there, or add the route of the private network to table {table}, "
             "there and now."
         )
-        return [show, NextStep(text, (f"ip route add {own} table {table}",), f"root on {name}", is_change=True)]
+        command = shell("ip route add {route} table {table}", route=own, table=table)
+        return [show, NextStep(text, (command,), f"root on {name}", is_change=True)]
     wrong = route_to(first.node, route.destination_ip)
     if wrong is None or (wrong.interface, wrong.gateway) == (first.nic.name, ""):
         return [show]
     is_same = ipaddress.ip_network(wrong.destination) == ipaddress.ip_network(subnet)
-    command = f"ip route replace {own} proto kernel scope link" if is_same else f"ip route del {wrong.words}"
+    command = (
+        shell("ip route replace {route} proto kernel scope link", route=own)
+        if is_same
+        else shell("ip route del {route}", route=wrong.words)
+    )
     text = f"{'Set' if is_same else 'Remove'} the route here, and in the service that set it."
     return [show, NextStep(text, (command,), f"root on {name}", is_change=True)]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from checks.model.check import check
 from checks.model.facts import Activity, Cluster
-from checks.model.finding import Finding, NextStep, Status
+from checks.model.finding import Finding, NextStep
 from checks.model.known_instances import Unseen, active, database_of, instance_name, nodes_of, unseen
 from checks.model.wording import counted, listed, span
 from checks.plugins.gc_blocks_lost.loss_counts import loss_lines, loss_table, loss_title
@@ -99,7 +99,6 @@ def gc_blocks_lost(cluster: Cluster) -> Iterator[Finding]:
     yield from unknown_instance_findings(cluster, NOT_KNOWN, "The number of blocks that {} lost", missing, ("sysstat",))
     if not judged and not missing:
         yield NOT_KNOWN.finding(
-            Status.UNKNOWN,
             "No instance reported how many blocks it lost.",
             subject="no instance",
             evidence=statement_topics(cluster, "sysstat"),
@@ -119,7 +118,6 @@ def _losing(cluster: Cluster, activity: Activity, judged: Sequence[InstanceLoss]
         told = ()
     if database is not None and database.in_pluggable:
         yield ONE_CONTAINER.finding(
-            Status.UNKNOWN,
             f"Only the statistics of the pluggable database {database.container} are visible: the blocks that other "
             "containers lost are not known.",
             subject=f"{database.container} only",
@@ -159,7 +157,6 @@ def _none_lost(cluster: Cluster, activity: Activity, judged: Sequence[InstanceLo
     passed = blocks_exchanged(cluster, activity, judged)
     if len(idle) == len(judged) or not certain:
         return LITTLE.finding(
-            Status.INFO,
             f"{names} received {counted(received, 'block')} in {time} and lost none: too few blocks for a verdict."
             if certain
             else f"{names} lost none of the {counted(received, 'block')} in {time} that this container shows.",
@@ -173,7 +170,6 @@ def _none_lost(cluster: Cluster, activity: Activity, judged: Sequence[InstanceLo
             observed=(*read_on(LITTLE.code, nodes), *passed),
         )
     return NONE_LOST.finding(
-        Status.PASS,
         f"{names} received {counted(received, 'block')} in {time} and lost none.",
         subject=f"{counted(received, 'block')}, none lost",
         data={"received_blocks": received, "lost_blocks": 0, "seconds": activity.seconds},
@@ -206,7 +202,7 @@ def _next(cluster: Cluster, group: LossGroup) -> Iterator[NextStep]:
             cluster,
             group.nodes,
             "Check the errors, drops and ring buffers of the private NICs.",
-            ("ip -s -s link show ETH", "ethtool -S ETH", "ethtool -g ETH"),
+            ("ip -s -s link show {nic}", "ethtool -S {nic}", "ethtool -g {nic}"),
             where,
         )
     if not signs:
@@ -228,8 +224,8 @@ def _lost(
     told: Sequence[InstanceLoss],
 ) -> Finding:
     return LOST.finding(
-        group.status,
         loss_title(cluster, group.losses),
+        status=group.status,
         subject=group.subject(cluster),
         data=group.data(cluster),
         seen=(*_seen(cluster, activity, group, fine), *_bug_note(cluster, group)),
@@ -254,9 +250,9 @@ def _false_count(
     names = [instance_name(cluster, loss.instance) for loss in group.losses]
     number, seconds = sum(loss.lost for loss in group.losses), max(loss.seconds for loss in group.losses)
     return FALSE_COUNT.finding(
-        group.status,
         f"{named(names, 'instance')} {'counts' if len(names) == 1 else 'count'} {counted(number, 'lost block')} in "
         f"{span(seconds)}, most likely falsely: no other sign shows a loss, and this release is known to overcount.",
+        status=group.status,
         subject=f"{group.subject(cluster)}, likely false",
         data=group.data(cluster),
         seen=(

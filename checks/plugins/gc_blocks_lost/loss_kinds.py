@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from checks.model.check import Kind
+from checks.model.check import FailKind, InfoKind, Kind, PassKind, UnknownKind, WarnKind
 
 MOS_LOST = "MOS 563566.1"
 MOS_FALSE = "MOS 2096299.1, bug 20922010"
 
-NONE_LOST = Kind("IC-LOST-001", "No block is lost on the interconnect")
+NONE_LOST = PassKind("IC-LOST-001", "No block is lost on the interconnect")
 LOST = Kind(
     "IC-LOST-002",
     "An instance loses blocks that other instances send to it",
@@ -15,17 +15,17 @@ LOST = Kind(
     "the network or of a node's packet processing.",
     (MOS_LOST,),
 )
-LITTLE = Kind(
+LITTLE = InfoKind(
     "IC-LOST-003",
     "Too few blocks crossed the interconnect for a verdict",
     "A fault that loses one block in a thousand does not show among a few dozen blocks.",
 )
-NOT_KNOWN = Kind(
+NOT_KNOWN = UnknownKind(
     "IC-LOST-004",
     "The number of blocks that an instance lost is not known",
     "The instance may lose blocks unnoticed. The verdict covers the other instances only.",
 )
-ONE_CONTAINER = Kind(
+ONE_CONTAINER = UnknownKind(
     "IC-LOST-005",
     "Only the blocks of one pluggable database are visible",
     "Inside a pluggable database the statistics exclude the work of the instance for the other containers.",
@@ -37,13 +37,13 @@ FALSE_COUNT = Kind(
     "and 12.2.0.1. The version that the instance reports does not show which patches are installed.",
     (MOS_FALSE,),
 )
-CLAIM_LOST = Kind(
+CLAIM_LOST = WarnKind(
     "IC-LOST-007",
     "An instance loses block claims",
     "A lost claim delays the requested block, as a lost block does.",
     (MOS_LOST,),
 )
-CORRUPT = Kind(
+CORRUPT = FailKind(
     "IC-LOST-008",
     "Blocks arrive corrupt",
     "The checksum of the blocks is wrong on arrival: a device on the path, or a NIC that computes checksums, corrupts "

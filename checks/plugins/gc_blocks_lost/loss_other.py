@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from checks.model.check import Kind
 from checks.model.facts import Cluster
-from checks.model.finding import Finding, NextStep, Status
+from checks.model.finding import Finding, NextStep
 from checks.model.known_instances import database_of, instance_name, nodes_of
 from checks.model.wording import counted, moment, span
 from checks.plugins.gc_blocks_lost.loss_groups import MAY_BE_FALSE, see_patch
@@ -36,9 +36,7 @@ def claims_and_corrupt(cluster: Cluster, judged: Sequence[InstanceLoss]) -> Iter
         title = f"{named(_names(cluster, losing), 'instance')} lost {number} of blocks in {_time(losing)}."
         claims = {loss.instance: loss.claims_lost for loss in losing}
         short, statistic = f"{number} lost", "gc claim blocks lost"
-        yield _statistic_finding(
-            cluster, CLAIM_LOST, Status.WARN, title, short, statistic, claims, _seconds(losing), remedy
-        )
+        yield _statistic_finding(cluster, CLAIM_LOST, title, short, statistic, claims, _seconds(losing), remedy)
     if spoilt := [loss for loss in judged if loss.corrupt]:
         corrupt = {loss.instance: loss.corrupt for loss in spoilt}
         nodes = nodes_of(cluster, corrupt)
@@ -46,22 +44,19 @@ def claims_and_corrupt(cluster: Cluster, judged: Sequence[InstanceLoss]) -> Iter
             cluster,
             nodes,
             "Check the CRC errors and the checksum offloading of the private NICs.",
-            ("ethtool -S ETH", "ethtool -k ETH"),
+            ("ethtool -S {nic}", "ethtool -k {nic}"),
             f"root on {named(nodes, 'node') or 'its node'}",
         )
         number = counted(sum(corrupt.values()), "block")
         title = f"{number} arrived corrupt at {named(_names(cluster, spoilt), 'instance')} in {_time(spoilt)}."
         short = f"{sum(corrupt.values()):,} corrupt"
         statistic = "gc blocks corrupt"
-        yield _statistic_finding(
-            cluster, CORRUPT, Status.FAIL, title, short, statistic, corrupt, _seconds(spoilt), remedy
-        )
+        yield _statistic_finding(cluster, CORRUPT, title, short, statistic, corrupt, _seconds(spoilt), remedy)
 
 
 def _statistic_finding(
     cluster: Cluster,
     kind: Kind,
-    status: Status,
     title: str,
     short: str,
     statistic: str,
@@ -72,7 +67,6 @@ def _statistic_finding(
     """Return the finding for a statistic that must be 0, with its value for each instance."""
     worst = sorted(numbers, key=lambda n: (-numbers[n], n))
     return kind.finding(
-        status,
         title,
         subject=f"{briefly((instance_name(cluster, n) for n in numbers), 'instance')}: {short}",
         data={
@@ -114,8 +108,8 @@ def lost_before(cluster: Cluster, judged: Sequence[InstanceLoss]) -> Iterator[Fi
         interval = span(max(now_fine[n].seconds for n in numbers))
         nodes = nodes_of(cluster, numbers)
         yield LOST_BEFORE.finding(
-            statuses[numbers[0]],
             f"{named(names, 'instance')} lost {counted(number, 'block')} {when}, and none in the last {interval}.",
+            status=statuses[numbers[0]],
             subject=f"{briefly(names, 'instance')}: {number:,} in the past",
             data={
                 "instances": ", ".join(names),

@@ -159,7 +159,7 @@ def _counter_signs(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[L
                 cluster,
                 [c.node for c in spoilt],
                 "Check the errors and the offloading of the private NICs.",
-                ("ethtool -S ETH", "ethtool -k ETH"),
+                ("ethtool -S {nic}", "ethtool -k {nic}"),
                 f"root on {nodes}",
             ),
         )

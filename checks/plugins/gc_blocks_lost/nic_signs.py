@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from checks.model.facts import Cluster, CounterChanges
 from checks.model.finding import NextStep, Status
+from checks.model.shell_command import for_each
 from checks.model.wording import counted, span
 from checks.plugins.gc_blocks_lost.loss_signs import PACKETS_LOST, LossSign, LossSigns
 from checks.plugins.shared.counter_text import TOPIC
@@ -92,11 +93,7 @@ def _receiver_signs(faults: Sequence[FaultyNic], receivers: Collection[str]) -> 
                 f"At {places} a packet {fate} (MOS 563566.1, cause {number}).",
                 NextStep(
                     "Check whether the counters of the NIC still grow; the check nic-counters has the details.",
-                    tuple(
-                        f"{command} {name}"
-                        for name in dict.fromkeys(f.nic.name for f in found)
-                        for command in ("ip -s -s link show", "ethtool -S")
-                    ),
+                    for_each("ip -s -s link show {nic}", "ethtool -S {nic}", nic=(f.nic.name for f in found)),
                     f"any user on {named((f.nic.node for f in found), 'node')}",
                 ),
                 in_network=fault is NicFault.CORRUPT,

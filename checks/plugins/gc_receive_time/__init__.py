@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from checks.model.check import check
 from checks.model.facts import Activity, Cluster
-from checks.model.finding import Finding, NextStep, Status, Table, check_again
+from checks.model.finding import Finding, NextStep, Table, check_again
 from checks.model.known_instances import Unseen, active, instance_name, nodes_of, unseen
 from checks.model.wording import counted, span
 from checks.plugins.gc_receive_time.receive_times import time_lines, times_table
@@ -81,7 +81,6 @@ def _findings(cluster: Cluster, activity: Activity) -> Iterator[Finding]:
         yield from _waits_not_known(cluster, activity)
     if not judged and not missing:
         yield NOT_KNOWN.finding(
-            Status.UNKNOWN,
             "No instance reported how long its blocks take to arrive.",
             subject="no instance",
             evidence=statement_topics(cluster, *STATEMENTS),
@@ -94,7 +93,6 @@ def _fast(cluster: Cluster, fine: Sequence[ReceiveTimes], table: Table) -> Findi
     slowest = max(averages, default=0.0)
     some_lost = any(e.waits > 0 and e.name.endswith("block lost") for times in fine for e in times.own.events)
     return FAST.finding(
-        Status.PASS,
         f"Blocks arrive at {named(_names(cluster, fine), 'instance')} in {milliseconds(slowest)} or less on average.",
         subject=f"{milliseconds(slowest)} at most",
         data={"instances": ", ".join(_names(cluster, fine)), "slowest_average_ms": slowest},
@@ -114,7 +112,6 @@ def _little(cluster: Cluster, few: Sequence[ReceiveTimes], table: Table) -> Find
     names = _names(cluster, few)
     blocks = sum(t.blocks or 0 for t in few)
     return LITTLE.finding(
-        Status.INFO,
         f"{named(names, 'instance')} received {counted(blocks, 'block')} in "
         f"{span(max(t.own.seconds for t in few))}: too few blocks to judge the receive time.",
         subject=f"{briefly(names, 'instance')}: {counted(blocks, 'block')}",
@@ -133,7 +130,6 @@ def _waits_not_known(cluster: Cluster, activity: Activity) -> Iterator[Finding]:
     reasons = list(dict.fromkeys(u.reason for u in unread))
     if reasons:
         yield NOT_KNOWN.finding(
-            Status.UNKNOWN,
             f"The slowest blocks and the waits of the sessions are not known in full: {first_sentence(reasons[0])}",
             subject="waits: not known",
             seen=some(reasons),

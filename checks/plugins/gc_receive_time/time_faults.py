@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from checks.model.facts import Activity, Cluster, InstanceActivity, WaitEvent, release
-from checks.model.finding import Finding, NextStep, Status
+from checks.model.finding import Finding, NextStep
 from checks.model.known_instances import database_of, instance_name, nodes_of
 from checks.model.wording import counted, listed, span
 from checks.plugins.gc_receive_time.receive_times import tail_lines, time_lines, top_lines, traffic_lines
@@ -43,8 +43,8 @@ def _slow(cluster: Cluster, same: Sequence[TimeVerdict]) -> Finding:
         for v in worst
     ]
     return SLOW.finding(
-        min((v.status for v in same), key=lambda status: status.gravity),
         f"Blocks take long to arrive at {named(names, 'instance')}: {what}, on average of {_time(same)}.",
+        status=min((v.status for v in same), key=lambda status: status.gravity),
         subject=f"{briefly(names, 'instance')}: {milliseconds(worst[0].worst_ms)}",
         data={
             "instances": ", ".join(names),
@@ -88,7 +88,6 @@ def _doubtful(cluster: Cluster, same: Sequence[TimeVerdict]) -> Finding:
     names = _names(cluster, same)
     averages = [milliseconds(k.average_ms or 0.0) for v in same for k in v.doubtful]
     return DOUBTFUL.finding(
-        Status.UNKNOWN,
         f"The statistics of {named(names, 'instance')} show an implausible receive time of "
         f"{listed(averages[:MOST_LINES], 'or')} for a block.",
         subject=f"{briefly(names, 'instance')}: times doubtful",
@@ -112,7 +111,6 @@ def _tail(cluster: Cluster, same: Sequence[TimeVerdict]) -> Finding:
     worst = sorted(same, key=lambda v: -v.late)
     good = "the average is good" if len(same) == 1 else "their averages are good"
     return TAIL.finding(
-        Status.WARN,
         f"{percent(100 * late / total)} of the waits for blocks on {named(names, 'instance')} took longer than "
         f"{milliseconds(same[0].late_us / 1000)}, although {good}.",
         subject=f"{briefly(names, 'instance')}: {percent(100 * late / total)} late",
@@ -195,9 +193,9 @@ def _events_finding(cluster: Cluster, same: Sequence[UnusualWaits]) -> Finding:
     spend = "spends {} of its" if len(names) == 1 else "spend {} of their"
     share = min(100.0, 100 * cost / total) if total else 0.0
     return EVENTS.finding(
-        same[0].status,
         f"{named(names, 'instance')} {spend.format(percent(share))} cluster wait time{excluded} on "
         f"{listed(dict.fromkeys(name for name, _ in events))}.",
+        status=same[0].status,
         subject=f"{briefly(names, 'instance')}: {events[0][0]}",
         data={
             "instances": ", ".join(names),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from checks.model.check import Kind
+from checks.model.check import InfoKind, Kind, PassKind, UnknownKind, WarnKind
 
 _EM = "Enterprise Manager metric help, global cache block request time: warning 1 cs, critical 2 cs"
 
-FAST = Kind("IC-TIME-001", "Blocks arrive fast enough")
+FAST = PassKind("IC-TIME-001", "Blocks arrive fast enough")
 SLOW = Kind(
     "IC-TIME-002",
     "Blocks take long to arrive",
@@ -14,20 +14,20 @@ SLOW = Kind(
     "no slower.",
     (_EM, "Statspack sprepins.sql, RAC statistics"),
 )
-TAIL = Kind(
+TAIL = WarnKind(
     "IC-TIME-003",
     "Some blocks take very long to arrive while the average is good",
     "An average hides slow blocks. Causes are packets that are lost and sent again, an instance that gets no CPU now "
     "and then, or a switch that queues packets.",
     ("V$EVENT_HISTOGRAM_MICRO",),
 )
-DOUBTFUL = Kind(
+DOUBTFUL = UnknownKind(
     "IC-TIME-004",
     "The receive times in the statistics are implausible",
     "The statistics count in hundredths of a second. If the waits of the same time contradict an average, the average "
     "has another unit, or a counter decreased.",
 )
-NOT_KNOWN = Kind(
+NOT_KNOWN = UnknownKind(
     "IC-TIME-005",
     "The receive time of blocks at an instance is not known",
     "The sessions of the instance may wait long for blocks unnoticed. The verdict covers the other instances only.",
@@ -38,4 +38,4 @@ EVENTS = Kind(
     "The wait events show whether the network, the CPUs of the sender or the load itself costs the time.",
     ("Database Reference, wait events of the class Cluster", "MOS 563566.1, cause 19"),
 )
-LITTLE = Kind("IC-TIME-007", "Too few blocks arrived to judge the receive time")
+LITTLE = InfoKind("IC-TIME-007", "Too few blocks arrived to judge the receive time")

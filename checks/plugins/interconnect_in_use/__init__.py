@@ -27,6 +27,7 @@ from checks.plugins.interconnect_in_use.use_kinds import (
 from checks.plugins.shared.grouping import MOST_LINES, alike, briefly, named, some
 from checks.plugins.shared.instance_text import statement_topics, unknown_instance_findings
 from checks.rules.engineered import is_engineered, is_infiniband
+from checks.rules.network_setup import haip_status
 from checks.rules.observed.interconnects import unused_networks, used_on, used_places
 from checks.rules.places_in_use import PARAMETER, UsedPlace, known_networks, places
 
@@ -84,7 +85,6 @@ def interconnect_in_use(cluster: Cluster) -> Iterator[Finding]:
 
 def _nothing_known(cluster: Cluster, why: Unknown) -> Finding:
     return NOT_KNOWN.finding(
-        Status.UNKNOWN,
         "The interconnects that the instances use could not be read.",
         subject="not known",
         seen=(why.reason,),
@@ -131,7 +131,6 @@ def _public(cluster: Cluster, used: Used, public: Used, set_to: Mapping[int, str
     names, first = [instance_name(cluster, n) for n in used], next(iter(used))
     exchange = "exchanges" if len(used) == 1 else "exchange"
     return PUBLIC.finding(
-        Status.FAIL,
         f"{named(names, 'instance')} {exchange} blocks over the public network: {_interfaces(public, used)}.",
         subject=f"{briefly(names, 'instance')} {public[first][0].used.name}: public",
         data={"instances": ", ".join(names), "interfaces": _interfaces(public, used)},
@@ -153,7 +152,6 @@ def _elsewhere(cluster: Cluster, used: Used, elsewhere: Used, set_to: Mapping[in
     names, first = [instance_name(cluster, n) for n in used], next(iter(used))
     verb = "is" if len(used) == 1 and len(elsewhere[first]) == 1 else "are"
     return ELSEWHERE.finding(
-        Status.FAIL,
         f"{named(names, 'instance')} {_use(used)} {_interfaces(elsewhere, used)}, which {verb} on none of the private "
         "networks.",
         subject=f"{briefly(names, 'instance')} {elsewhere[first][0].used.name}: not private",
@@ -178,12 +176,11 @@ def _by_parameter(cluster: Cluster, used: Used, set_to: Mapping[int, str]) -> Fi
     names, first = [instance_name(cluster, n) for n in used], next(iter(used))
     engineered = _is_engineered(cluster, used[first])
     haip = _haip_online(cluster)
-    status = Status.INFO if engineered else Status.FAIL if haip else Status.WARN
     bypass = ", as on engineered systems" if engineered else ", and bypasses HAIP" if haip else ""
     value = f" to {set_to[first]}" if len({set_to[n] for n in used}) == 1 else ""
     return BY_PARAMETER.finding(
-        status,
         f"cluster_interconnects is set on {named(names, 'instance')}{value}{bypass}.",
+        status=Status.INFO if engineered else haip_status(haip),
         subject=f"{briefly(names, 'instance')}: {PARAMETER} set",
         data={"instances": ", ".join(names), "value": set_to[first], "haip_is_online": haip},
         seen=(
@@ -238,7 +235,6 @@ def _fewer(cluster: Cluster, used: Used) -> Finding:
     on = _on(next(iter(used.values())))
     unused = [n for n in networks if n.name not in on]
     return FEWER.finding(
-        Status.WARN,
         f"{named(names, 'instance')} {_use(used)} only {listed(on)}; oifcfg also names "
         f"{listed(n.name for n in unused)}."
         if unused[0].named_by == "oifcfg"
@@ -278,7 +274,6 @@ def _haip_by_some(cluster: Cluster, database: Database, used: Used) -> Iterator[
     without = [n for n, found in free.items() if not any(p.is_haip for p in found)]
     if with_haip and without:
         yield HAIP_BY_SOME.finding(
-            Status.WARN,
             f"{_names(cluster, with_haip)} {_use(with_haip)} HAIP addresses, and "
             f"{_names(cluster, without)} {_use(without)} none.",
             subject="HAIP by some",
@@ -310,7 +305,6 @@ def _apart(cluster: Cluster, used: Used) -> Iterator[Finding]:
         others = f" (and {counted(len(pairs) - 1, 'more pair')})" if len(pairs) > 1 else ""
         both = [n for pair in pairs for n in pair]
         yield APART.finding(
-            Status.FAIL,
             f"{instance_name(cluster, a)} and {instance_name(cluster, b)} use no private network in common{others}.",
             subject=f"{instance_name(cluster, a)}, {instance_name(cluster, b)}: apart",
             data={"pairs": len(pairs), "first_pair": f"{instance_name(cluster, a)}, {instance_name(cluster, b)}"},
@@ -331,7 +325,6 @@ def _as_configured(cluster: Cluster, used: Used) -> Finding:
     title = f"{names} {_use(used)} {listed(on)}{', through HAIP' if haip else ''}."
     interfaces = listed(sorted({p.used.name for f in used.values() for p in f}))
     return AS_CONFIGURED.finding(
-        Status.PASS,
         title if on else f"{names} {_use(used)} {interfaces}; no interface is public.",
         subject=f"{counted(len(used), 'instance')}, {'HAIP' if haip else listed(on) or 'not public'}",
         seen=(

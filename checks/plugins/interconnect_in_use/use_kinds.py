@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from checks.model.check import Kind
+from checks.model.check import FailKind, Kind, PassKind, UnknownKind, WarnKind
 from checks.model.finding import NextStep
+from checks.model.shell_command import sql
 
 _REFERENCE = "Database Reference, CLUSTER_INTERCONNECTS"
 _HAIP = "MOS 1210883.1"
 
-AS_CONFIGURED = Kind("IC-USE-001", "The instances use the private networks that are configured")
-PUBLIC = Kind(
+AS_CONFIGURED = PassKind("IC-USE-001", "The instances use the private networks that are configured")
+PUBLIC = FailKind(
     "IC-USE-002",
     "An instance exchanges blocks over a public network",
     "Blocks share the network with the clients: they are slow, are lost when it is busy, and can be intercepted.",
     ("MOS 563566.1, cause 6", _REFERENCE),
 )
-ELSEWHERE = Kind(
+ELSEWHERE = FailKind(
     "IC-USE-003",
     "An instance uses an address that is on none of the private networks",
     "No other check examines this network: its MTU, its paths, or whether it is dedicated. Blocks may leave by an "
@@ -31,27 +32,27 @@ BY_PARAMETER = Kind(
     "fails when the first of the named interfaces fails.",
     (_REFERENCE, _HAIP),
 )
-HAIP_BY_SOME = Kind(
+HAIP_BY_SOME = WarnKind(
     "IC-USE-005",
     "Some instances use HAIP addresses and others do not",
     "An instance without HAIP does not move to another network when its network fails. An address of 169.254.0.0/16 "
     "cannot be reached from an address outside that range.",
     (_HAIP,),
 )
-FEWER = Kind(
+FEWER = WarnKind(
     "IC-USE-006",
     "An instance uses fewer private networks than are configured",
     "A private network failed, was added after Clusterware started, or is not configured for the instance. The other "
     "networks carry all traffic.",
     (_HAIP,),
 )
-APART = Kind(
+APART = FailKind(
     "IC-USE-007",
     "Two instances have no private network in common",
     "Their blocks take an unintended path, through a router or over the public network, or do not arrive.",
     ("MOS 563566.1, causes 6 and 7",),
 )
-NOT_KNOWN = Kind("IC-USE-008", "The interconnect that an instance uses is not known")
+NOT_KNOWN = UnknownKind("IC-USE-008", "The interconnect that an instance uses is not known")
 
 
 def inspect() -> NextStep:
@@ -76,7 +77,9 @@ def unset(instances: Sequence[str], on_infiniband: bool = False) -> NextStep:
         f"{caution}Reset the parameter for each instance, also in ASM where it is set there. In a maintenance window "
         "stop all instances of the database, and of ASM where ASM changed, then start them: instances with the old and "
         "the new setting cannot reach each other.",
-        tuple(f"ALTER SYSTEM RESET cluster_interconnects SCOPE=SPFILE SID='{name}';" for name in instances),
+        tuple(
+            sql("ALTER SYSTEM RESET cluster_interconnects SCOPE=SPFILE SID='{sid}';", sid=name) for name in instances
+        ),
         "a DBA",
         is_change=True,
     )

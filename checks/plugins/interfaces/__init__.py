@@ -6,10 +6,11 @@ from collections import defaultdict
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
-from checks.model.check import Kind, check
+from checks.model.check import FailKind, Kind, PassKind, check
 from checks.model.effect import Effect
 from checks.model.facts import Cluster, Node, PrivateNetwork, Unknown
-from checks.model.finding import Finding, NextStep, Status
+from checks.model.finding import Finding, NextStep
+from checks.model.shell_command import shell
 from checks.model.wording import listed
 from checks.plugins.interfaces.link_local import (
     HAIP_TAKEN,
@@ -41,19 +42,20 @@ from checks.plugins.interfaces.port_addresses import (
 )
 from checks.plugins.interfaces.unread_nodes import NODE_DOWN, NODE_NOT_READ, unread_node_findings
 from checks.rules.engineered import is_engineered
+from checks.rules.network_setup import names_status, same_subnet_status
 from checks.rules.observed.states import read_on, state
 from checks.rules.swapped_ports import swapped_ports
 
 _RULES = "Grid Infrastructure Installation Guide, private IP interface requirements"
 
-IN_PLACE = Kind("IC-IFACE-001", "A private network is configured and up on every node")
-NO_SUCH_SUBNET = Kind(
+IN_PLACE = PassKind("IC-IFACE-001", "A private network is configured and up on every node")
+NO_SUCH_SUBNET = FailKind(
     "IC-IFACE-002",
     "oifcfg names a private network that no node is on",
     "Clusterware searches for this subnet at its start and does not find it; a node that restarts cannot join.",
     ("Clusterware Administration Guide, oifcfg", "PRIF-30"),
 )
-NO_PORT = Kind(
+NO_PORT = FailKind(
     "IC-IFACE-003",
     "A node has no interface on a private network",
     "The node cannot use this network. If it is the only private network, the node is not in the cluster.",
@@ -73,7 +75,7 @@ SAME_SUBNET = Kind(
     "other is not used, and Clusterware restarts or evicts the node.",
     (_RULES, "MOS 1210883.1"),
 )
-NONE_CONFIGURED = Kind(
+NONE_CONFIGURED = FailKind(
     "IC-IFACE-009", "No private network is configured", "Without a cluster_interconnect the cluster cannot form."
 )
 
@@ -124,7 +126,6 @@ def interfaces(cluster: Cluster) -> Iterator[Finding]:
     yield from unread_node_findings(cluster)
     if not cluster.networks:
         yield NONE_CONFIGURED.finding(
-            Status.FAIL,
             "oifcfg names no private network.",
             subject="none configured",
             data={"private_networks": 0},
@@ -167,7 +168,6 @@ def _in_place(cluster: Cluster, network: PrivateNetwork) -> Finding:
     names = sorted({p.interface for p in network.ports})
     name = listed(names)
     return IN_PLACE.finding(
-        Status.PASS,
         f"{name} {'is' if len(names) == 1 else 'are'} on {network.subnet} and up on "
         f"{listed(p.node for p in network.ports)}.",
         subject=f"{name} {network.subnet}",
@@ -189,7 +189,6 @@ def _no_such_subnet(cluster: Cluster, network: PrivateNetwork) -> Finding:
     named = f"{network.interface} {network.subnet}" if network.named_by == "oifcfg" else network.subnet
     by = "oifcfg names" if network.named_by == "oifcfg" else "The settings name"
     return NO_SUCH_SUBNET.finding(
-        Status.FAIL,
         f"{by} the private network {network.subnet}, and no node that could be read has an address in it.",
         subject=f"{network.subnet} on no node",
         data={"subnet": network.subnet, "interface": network.interface},
@@ -205,7 +204,13 @@ def _no_such_subnet(cluster: Cluster, network: PrivateNetwork) -> Finding:
                 "If the addresses are right and the stored subnet is wrong, save profile.xml, add the right subnet "
                 "with the same roles while Clusterware is up on all nodes, and restart Clusterware on all nodes. "
                 "Delete the old line after that (MOS 283684.1).",
-                (f"oifcfg setif -global {network.interface}/RIGHT_SUBNET:{roles_of(cluster, network.subnet)}",),
+                (
+                    shell(
+                        "oifcfg setif -global {nic}/RIGHT_SUBNET:{roles}",
+                        nic=network.interface,
+                        roles=roles_of(cluster, network.subnet),
+                    ),
+                ),
                 "the Grid owner",
                 is_change=True,
             ),
@@ -223,7 +228,6 @@ def _no_such_subnet(cluster: Cluster, network: PrivateNetwork) -> Finding:
 def _no_port(cluster: Cluster, network: PrivateNetwork, node: Node) -> Finding:
     has = tuple(f"{i.name} {a.ip}/{a.prefix_length}" for i in node.interfaces for a in i.addresses if ":" not in a.ip)
     return NO_PORT.finding(
-        Status.FAIL,
         f"{node.name} has no address on the private network {network.subnet}.",
         subject=f"{node.name} not on {network.subnet}",
         data={"subnet": network.subnet},
@@ -250,8 +254,8 @@ def _names(cluster: Cluster, network: PrivateNetwork) -> Iterator[Finding]:
         return
     names = listed(f"{name} on {listed(nodes)}" for name, nodes in odd.items())
     yield NAMES_DIFFER.finding(
-        Status.WARN if network.is_pattern else Status.FAIL,
         f"The private network {network.subnet} is on {names}, while oifcfg names {network.interface}.",
+        status=names_status(network),
         subject=f"{network.subnet}: {names}",
         data={"subnet": network.subnet, "configured_interface": network.interface, "interfaces": ", ".join(odd)},
         seen=tuple(f"{p.node}: {p.interface} {p.ip}" for p in network.ports),
@@ -291,8 +295,8 @@ def _shared_subnets(cluster: Cluster) -> Iterator[Finding]:
         engineered = all(is_engineered(cluster, name) for name in names)
         suffix = ", as on engineered systems" if engineered else ""
         yield SAME_SUBNET.finding(
-            Status.INFO if engineered else Status.FAIL,
             f"The private networks on {listed(names)} share one subnet, {subnet}{suffix}.",
+            status=same_subnet_status(engineered),
             subject=f"{listed(names)} in {subnet}",
             data={"subnet": subnet, "interfaces": ", ".join(names)},
             seen=tuple(f"{p.node}: {p.interface} {p.ip}" for n in networks for p in n.ports),
@@ -302,7 +306,9 @@ def _shared_subnets(cluster: Cluster) -> Iterator[Finding]:
             if engineered
             else [
                 NextStep(
-                    "Display which interface the kernel uses.", (f"ip route show {subnet}",), "any user on each node"
+                    "Display which interface the kernel uses.",
+                    (shell("ip route show {subnet}", subnet=subnet),),
+                    "any user on each node",
                 ),
                 NextStep(
                     "Plan new addresses for one of the networks, in a maintenance window (MOS 283684.1).",

@@ -13,16 +13,18 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
-from checks.model.check import Kind
+from checks.model.check import FailKind, Kind, WarnKind
 from checks.model.effect import Effect
 from checks.model.facts import Address, Cluster, Clusterware, Interface, Node, Route, Unknown
-from checks.model.finding import Finding, NextStep, Status
+from checks.model.finding import Finding, NextStep
+from checks.model.shell_command import shell
 from checks.model.wording import listed
+from checks.rules.network_setup import haip_status
 from checks.rules.observed.states import network_at, state
 
 _RANGE = ipaddress.IPv4Network("169.254.0.0/16")
 
-HAIP_TAKEN = Kind(
+HAIP_TAKEN = FailKind(
     "IC-IFACE-016",
     "A node does not send the packets for a HAIP address through a private network",
     "The packets do not use the private networks. They are lost, so that instances time out, are evicted or cannot "
@@ -30,7 +32,7 @@ HAIP_TAKEN = Kind(
     "own addresses do not show this.",
     ("MOS 1161144.1", "MOS 1210883.1"),
 )
-RANGE_SHARED = Kind(
+RANGE_SHARED = WarnKind(
     "IC-IFACE-017",
     "An address that is no HAIP address is in the range of HAIP",
     "Clusterware picks HAIP addresses from the same range when it starts, and removes the routes of other interfaces "
@@ -92,9 +94,9 @@ def networks_in_range(cluster: Cluster) -> Iterator[Finding]:
             continue
         others = sorted({p.node for n in networks for p in n.ports} - {p.node for p in network.ports})
         yield NETWORK_IN_RANGE.finding(
-            Status.FAIL if _has_target_online(cluster) else Status.WARN,
             f"The private network {network.subnet} of {network.interface} is in 169.254.0.0/16, from which Clusterware "
             "takes HAIP addresses.",
+            status=haip_status(_has_target_online(cluster)),
             subject=f"{network.subnet} in the range of HAIP",
             data={"subnet": network.subnet, "interface": network.interface},
             seen=(
@@ -189,7 +191,6 @@ def _haip_taken(cluster: Cluster, node: Node, interface: str, lost: list[tuple[_
         else f"{node.name} sends packets for {what} through {interface}, which is on no private network."
     )
     return HAIP_TAKEN.finding(
-        Status.FAIL,
         title,
         subject=f"{node.name} {interface} takes HAIP",
         data={"interface": interface, "haip_addresses": ", ".join(one.address.ip for one, _ in lost)},
@@ -201,7 +202,7 @@ def _haip_taken(cluster: Cluster, node: Node, interface: str, lost: list[tuple[_
         next=[
             NextStep(
                 "Display the interface that the node uses.",
-                (f"ip route get {haip.address.ip}", f"ip address show {interface}"),
+                (shell("ip route get {to}", to=haip.address.ip), shell("ip address show {nic}", nic=interface)),
                 f"any user on {node.name}",
             ),
             _free_the_range(node, interface),
@@ -221,7 +222,6 @@ def _range_shared(cluster: Cluster, node: Node, interface: Interface) -> Iterato
         if not address.is_link_local or (has_haip and _may_be_haip(address)):
             continue
         yield RANGE_SHARED.finding(
-            Status.WARN,
             f"{interface.name} of {node.name} has the address {address.ip}/{address.prefix_length}, in the range from "
             "which Clusterware picks HAIP addresses.",
             subject=f"{node.name} {interface.name} {address.ip}",
@@ -231,7 +231,7 @@ def _range_shared(cluster: Cluster, node: Node, interface: Interface) -> Iterato
             next=[
                 NextStep(
                     "Find out which program set the address.",
-                    (f"ip address show {interface.name}", "ip route show root 169.254.0.0/16"),
+                    (shell("ip address show {nic}", nic=interface.name), "ip route show root 169.254.0.0/16"),
                     f"any user on {node.name}",
                 ),
                 _free_the_range(node, interface.name),

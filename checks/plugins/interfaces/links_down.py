@@ -5,6 +5,7 @@ from __future__ import annotations
 from checks.model.check import Kind
 from checks.model.facts import Cluster, Interface, Port, PrivateNetwork
 from checks.model.finding import Finding, NextStep
+from checks.model.shell_command import for_each, shell
 from checks.model.wording import listed
 from checks.plugins.interfaces.oifcfg_lines import is_haip_unused
 from checks.rules.link_states import link_status
@@ -39,8 +40,8 @@ def not_up(cluster: Cluster, network: PrivateNetwork, port: Port, interface: Int
     no_cable = interface.administratively_up
     what = "has no link" if no_cable else "is switched off"
     return NOT_UP.finding(
-        link_status(interface.is_up),
         f"{port.interface} of {port.node} {what}: {port.node} is cut off from {network.name}.",
+        status=link_status(interface.is_up),
         subject=f"{port.node} {port.interface} down",
         data={
             "interface": port.interface,
@@ -53,7 +54,7 @@ def not_up(cluster: Cluster, network: PrivateNetwork, port: Port, interface: Int
         next=[
             NextStep(
                 "Check the link.",
-                (f"ip link show {port.interface}", f"ethtool {port.interface}"),
+                for_each("ip link show {nic}", "ethtool {nic}", nic=(port.interface,)),
                 f"root on {port.node}",
             ),
             NextStep(
@@ -80,8 +81,8 @@ def _bond_down(network: PrivateNetwork, port: Port, interface: Interface, linked
     """Return the finding for a bond that is down, with the members whose links are up."""
     links = f"the link{'s' if len(linked) > 1 else ''} of {listed(linked)} {'are' if len(linked) > 1 else 'is'} up"
     return BOND_DOWN.finding(
-        link_status(interface.is_up),
         f"{port.interface} of {port.node} is down though {links}: {port.node} is cut off from {network.name}.",
+        status=link_status(interface.is_up),
         subject=f"{port.node} {port.interface} down",
         data={"interface": port.interface, "operational_state": interface.operational_state},
         seen=(f"{port.node}: {port.interface} is {interface.operational_state}", f"{port.node}: {links}"),
@@ -89,7 +90,7 @@ def _bond_down(network: PrivateNetwork, port: Port, interface: Interface, linked
         next=[
             NextStep(
                 "Read why the bonding driver uses no member.",
-                (f"cat /proc/net/bonding/{port.interface}", "racwire check bonding"),
+                (shell("cat /proc/net/bonding/{nic}", nic=port.interface), "racwire check bonding"),
                 f"root on {port.node}",
             )
         ],

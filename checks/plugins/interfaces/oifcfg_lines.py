@@ -4,38 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from checks.model.check import Kind
+from checks.model.check import FailKind, InfoKind, UnknownKind, WarnKind
 from checks.model.facts import Cluster, Clusterware, ConfiguredInterface, InterfaceConfiguration, Unknown
-from checks.model.finding import Finding, NextStep, Status
+from checks.model.finding import Finding, NextStep
+from checks.model.shell_command import shell
 from checks.model.wording import listed
 from checks.rules.observed.states import state
 
-ALSO_PUBLIC = Kind(
+ALSO_PUBLIC = FailKind(
     "IC-IFACE-007",
     "A private network is also public",
     "Client traffic, backups and the interconnect share one network: blocks are lost whenever it is busy.",
     ("MOS 563566.1, cause 6", "Grid Infrastructure Installation Guide, private IP interface requirements"),
 )
-NODE_SPECIFIC = Kind(
+NODE_SPECIFIC = WarnKind(
     "IC-IFACE-008",
     "A private network is configured for some nodes only",
     "Oracle supports only global private networks: the same name and subnet on every node.",
     ("Clusterware Administration Guide, private networks and network interfaces",),
 )
-OCR_AND_GPNP_DIFFER = Kind(
+OCR_AND_GPNP_DIFFER = WarnKind(
     "IC-IFACE-011",
     "The OCR and the GPnP profile do not name the same networks",
     "A node starts with the networks of its GPnP profile and then reads those of the OCR; a restart may fail.",
     ("PRIF-30", "PRIF-29"),
 )
-HAIP_OFF = Kind(
+HAIP_OFF = FailKind(
     "IC-IFACE-012",
     "HAIP has the target ONLINE and is not online",
     "A database or ASM instance that starts now finds no HAIP address, or uses only one of the private networks.",
     ("MOS 1210883.1",),
 )
-HAIP_ABSENT = Kind("IC-IFACE-013", "This Grid Infrastructure does not use HAIP")
-NOT_UNDERSTOOD = Kind(
+HAIP_ABSENT = InfoKind("IC-IFACE-013", "This Grid Infrastructure does not use HAIP")
+NOT_UNDERSTOOD = UnknownKind(
     "IC-IFACE-014", "oifcfg printed a line that racwire does not know", "A network may be missing from this report."
 )
 
@@ -53,7 +54,6 @@ def configuration_findings(cluster: Cluster) -> Iterator[Finding]:
         line = f"oifcfg getif: {entry.name}  {entry.subnet}  {entry.scope}  {','.join(entry.roles)}"
         if clash:
             yield ALSO_PUBLIC.finding(
-                Status.FAIL,
                 f"The private network {entry.name} {entry.subnet} is also configured as public.",
                 subject=f"{entry.subnet} is public",
                 data={"interface": entry.name, "subnet": entry.subnet},
@@ -76,7 +76,6 @@ def configuration_findings(cluster: Cluster) -> Iterator[Finding]:
             )
         if entry.scope == "node-specific":
             yield NODE_SPECIFIC.finding(
-                Status.WARN,
                 f"The private network {entry.name} {entry.subnet} is configured for some nodes only.",
                 subject=f"{entry.subnet} node-specific",
                 data={"interface": entry.name, "subnet": entry.subnet},
@@ -89,7 +88,6 @@ def configuration_findings(cluster: Cluster) -> Iterator[Finding]:
     differ = [m for m in configured.messages if m.code in ("PRIF-30", "PRIF-29")]
     if differ or configured.only_in_ocr:
         yield OCR_AND_GPNP_DIFFER.finding(
-            Status.WARN,
             "oifcfg warns that the OCR, the GPnP profile and the nodes may not have the same networks.",
             subject=listed([m.code for m in differ] or ["Only in OCR"]),
             data={"messages": ", ".join(m.code for m in differ), "only_in_ocr": len(configured.only_in_ocr)},
@@ -110,7 +108,6 @@ def configuration_findings(cluster: Cluster) -> Iterator[Finding]:
         )
     if configured.not_understood:
         yield NOT_UNDERSTOOD.finding(
-            Status.UNKNOWN,
             "oifcfg getif printed lines that racwire cannot parse; a network may be missing from this report.",
             subject="unknown lines",
             seen=configured.not_understood,
@@ -137,7 +134,12 @@ def _roles(line: ConfiguredInterface) -> str:
 def _as_stored(configured: InterfaceConfiguration) -> tuple[str, ...]:
     """Return the commands that store the private lines again, with their roles."""
     lines = [line for line in (*configured.interfaces, *configured.only_in_ocr) if line.is_private]
-    return tuple(dict.fromkeys(f"oifcfg setif -global {line.name}/{line.subnet}:{_roles(line)}" for line in lines))
+    return tuple(
+        dict.fromkeys(
+            shell("oifcfg setif -global {nic}/{subnet}:{roles}", nic=line.name, subnet=line.subnet, roles=_roles(line))
+            for line in lines
+        )
+    )
 
 
 def _network_name(cluster: Cluster, subnet: str) -> str:
@@ -162,7 +164,6 @@ def haip_findings(cluster: Cluster) -> Iterator[Finding]:
     haip, evidence = facts.haip, [(cluster.local_node, "crsctl stat res haip")]
     if is_haip_unused(cluster):
         yield HAIP_ABSENT.finding(
-            Status.INFO,
             "HAIP is not in use on this cluster; instances use the private networks' own addresses.",
             subject="HAIP not in use",
             data={"target": haip.target, "state": haip.state},
@@ -171,7 +172,6 @@ def haip_findings(cluster: Cluster) -> Iterator[Finding]:
         )
     elif not haip.state.startswith("ONLINE"):
         yield HAIP_OFF.finding(
-            Status.FAIL,
             f"HAIP has the target ONLINE on {cluster.local_node} and is {haip.state}.",
             subject=f"{cluster.local_node}: HAIP {haip.state.lower()}",
             data={"target": haip.target, "state": haip.state},

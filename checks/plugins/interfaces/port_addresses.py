@@ -6,11 +6,12 @@ import ipaddress
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from checks.model.check import Kind
+from checks.model.check import FailKind, WarnKind
 from checks.model.effect import Effect
 from checks.model.facts import Cluster, Interface, Node, Port, PrivateNetwork, Unknown, Verdict
-from checks.model.finding import Finding, NextStep, Status
+from checks.model.finding import Finding, NextStep
 from checks.model.observation import Observation
+from checks.model.shell_command import for_each, shell
 from checks.model.wording import listed
 from checks.rules.engineered import is_engineered
 from checks.rules.neighbour_entries import Whose, neighbour_entries
@@ -19,21 +20,21 @@ from checks.rules.swapped_ports import SwappedPorts, swapped_ports
 
 _RULES = "Grid Infrastructure Installation Guide, private IP interface requirements"
 
-NETMASK = Kind(
+NETMASK = FailKind(
     "IC-IFACE-015",
     "A node has a different netmask on a private network than the other nodes",
     "The node treats some of the other nodes as hosts behind a router, or hosts behind a router as neighbours. "
     "Clusterware, which stores the subnet, does not find the interface after a restart.",
     (_RULES,),
 )
-SWAPPED = Kind(
+SWAPPED = FailKind(
     "IC-IFACE-031",
     "The addresses of two private interfaces of a node are exchanged",
     "oifcfg names one interface for each private network. On this node each of the two has the address of the other "
     "network: packets leave on the wrong one, and Clusterware does not find its networks after a restart.",
     ("Clusterware Administration Guide, private networks and network interfaces",),
 )
-SECOND_INTERFACE = Kind(
+SECOND_INTERFACE = WarnKind(
     "IC-IFACE-032",
     "Another interface of a node has an address in the subnet of a private network",
     "The kernel sends the packets for the subnet out of one of the two interfaces, and answers ARP requests for the "
@@ -43,7 +44,7 @@ SECOND_INTERFACE = Kind(
     (_RULES, "MOS 1481481.1", "Linux kernel documentation, ip-sysctl, arp_ignore and arp_filter"),
 )
 
-OF_ANOTHER = Kind(
+OF_ANOTHER = WarnKind(
     "IC-IFACE-034",
     "A NIC of one private network has an address of another one",
     "The kernel has two routes to the subnet and uses one of them, and answers ARP requests for both addresses on both "
@@ -65,7 +66,6 @@ def netmask_findings(cluster: Cluster, network: PrivateNetwork) -> Iterator[Find
     for port, prefix in prefixes.items():
         if prefix != usual[0][0]:
             yield NETMASK.finding(
-                Status.FAIL,
                 f"{port.interface} of {port.node} has the netmask /{prefix} on {network.name}; the others have "
                 f"/{usual[0][0]}.",
                 subject=f"{port.node} {port.interface} /{prefix}",
@@ -74,7 +74,9 @@ def netmask_findings(cluster: Cluster, network: PrivateNetwork) -> Iterator[Find
                 expected=(f"/{usual[0][0]} on every node",),
                 next=[
                     NextStep(
-                        "Display the address.", (f"ip address show {port.interface}",), f"any user on {port.node}"
+                        "Display the address.",
+                        (shell("ip address show {nic}", nic=port.interface),),
+                        f"any user on {port.node}",
                     ),
                     NextStep(
                         "Correct the netmask in the boot configuration of the node.",
@@ -137,7 +139,6 @@ def _swapped(cluster: Cluster, swap: SwappedPorts) -> Finding:
             effect=Effect.NODE_OUT_FIRST,
         )
     return SWAPPED.finding(
-        Status.FAIL,
         f"{second.interface} and {first.interface} of {node} have each other's address: {second.interface} has "
         f"{second.ip}, {first.interface} has {first.ip}.",
         subject=f"{node} {one.interface}, {other.interface} exchanged",
@@ -152,7 +153,7 @@ def _swapped(cluster: Cluster, swap: SwappedPorts) -> Finding:
             NextStep("Display the addresses.", ("ip -brief address", "oifcfg getif"), f"any user on {node}"),
             NextStep(
                 "Find out which switch port each of the two NICs is plugged into, and compare with another node.",
-                (f"ethtool -P {one.interface}", f"ethtool -P {other.interface}"),
+                for_each("ethtool -P {nic}", nic=(one.interface, other.interface)),
                 f"root on {node}",
             ),
             change,
@@ -235,7 +236,6 @@ def _is_shared(one: PrivateNetwork, other: PrivateNetwork, node: str) -> bool:
 def _on_one_nic(network: PrivateNetwork, node: Node, own: Interface, others: list[str]) -> Finding:
     networks = [network.name, *others]
     return OF_ANOTHER.finding(
-        Status.WARN,
         f"{own.name} of {node.name} has the addresses of {listed(networks)}, which are on a NIC each on other nodes.",
         subject=f"{node.name} {own.name}: {len(networks)} networks",
         data={"interface": own.name, "networks": ", ".join(networks)},
@@ -250,7 +250,6 @@ def _on_one_nic(network: PrivateNetwork, node: Node, own: Interface, others: lis
 
 def _of_another(network: PrivateNetwork, node: Node, own: Interface, nic: Interface, texts: list[str]) -> Finding:
     return OF_ANOTHER.finding(
-        Status.WARN,
         f"{nic.name} of {node.name} also has {listed(texts)}, of the private network {network.name}, which is on "
         f"{own.name}.",
         subject=f"{node.name} {nic.name}: {listed(texts)}",
@@ -270,7 +269,7 @@ def _move_address(node: str, nic: str, subnet: str) -> list[NextStep]:
     return [
         NextStep(
             "Display the addresses of the NIC, and the route to the subnet that the kernel uses.",
-            (f"ip -details address show {nic}", f"ip route show {subnet}"),
+            (shell("ip -details address show {nic}", nic=nic), shell("ip route show {subnet}", subnet=subnet)),
             f"any user on {node}",
         ),
         NextStep(
@@ -287,7 +286,6 @@ def _second_interface(
 ) -> Finding:
     names = list(dict.fromkeys(interface.name for interface, _ in found))
     return SECOND_INTERFACE.finding(
-        Status.WARN,
         f"{listed(names)} of {node.name} {'has' if len(names) == 1 else 'have'} {listed(text for _, text in found)}, "
         f"in the subnet of {own.name} on the private network {network.name}.",
         subject=f"{node.name} {listed(names)} next to {own.name}",
@@ -297,7 +295,10 @@ def _second_interface(
         next=[
             NextStep(
                 "Display the interfaces, and which one the kernel uses.",
-                (*(f"ip -details address show {name}" for name in names), f"ip route show {network.subnet}"),
+                (
+                    *for_each("ip -details address show {nic}", nic=names),
+                    shell("ip route show {subnet}", subnet=network.subnet),
+                ),
                 f"any user on {node.name}",
             ),
             NextStep(

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from checks.model.check import Kind
+from checks.model.check import FailKind, UnknownKind
 from checks.model.facts import Cluster, Unknown, UnreadNode
-from checks.model.finding import Finding, NextStep, Status
-from checks.model.wording import continued, few
+from checks.model.finding import Finding, NextStep
+from checks.model.shell_command import shell
+from checks.model.wording import continued, few, first_and_rest
 
-NODE_NOT_READ = Kind(
+NODE_NOT_READ = UnknownKind(
     "IC-IFACE-010",
     "A node could not be read",
     "The node's side of every private network is unknown. racwire cannot detect a fault there.",
 )
-NODE_DOWN = Kind(
+NODE_DOWN = FailKind(
     "IC-IFACE-033",
     "A node is down",
     "Its instances are down, and the others do its work. What racwire does not know about the node follows from this.",
@@ -29,7 +30,6 @@ def unread_node_findings(cluster: Cluster) -> Iterator[Finding]:
         yield _down(cluster, node) if node.is_silent and node.name in inactive else _not_read(node)
     if not cluster.nodes:
         yield NODE_NOT_READ.finding(
-            Status.UNKNOWN,
             "No node could be read.",
             subject="no node read",
             expected=("The interfaces of every node",),
@@ -45,7 +45,6 @@ def _inactive(cluster: Cluster) -> set[str]:
 def _down(cluster: Cluster, node: UnreadNode) -> Finding:
     others = few(other.name for other in cluster.read_nodes())
     return NODE_DOWN.finding(
-        Status.FAIL,
         f"{node.name} is down: Clusterware shows it inactive, and no host answers ssh at its address.",
         subject=f"{node.name} is down",
         seen=(f"olsnodes: {node.name} Inactive", node.reason),
@@ -70,12 +69,13 @@ def _down(cluster: Cluster, node: UnreadNode) -> Finding:
 
 def _not_read(node: UnreadNode) -> Finding:
     return NODE_NOT_READ.finding(
-        Status.UNKNOWN,
-        f"{node.name} could not be read: {continued(node.reason.partition(': ')[0].rstrip('.'))}.",
+        f"{node.name} could not be read: {continued(first_and_rest(node.reason, ': ')[0])}.",
         subject=f"{node.name} not read",
         seen=(node.reason,),
         expected=("The interfaces of the node, read over ssh without a password",),
-        next=[NextStep("Try the same connection by hand.", (f"ssh -o BatchMode=yes {node.name} true",))],
+        next=[
+            NextStep("Try the same connection by hand.", (shell("ssh -o BatchMode=yes {node} true", node=node.name),))
+        ],
         evidence=[(node.name, "ssh")],
         nodes=[node.name],
         lacks=[node],

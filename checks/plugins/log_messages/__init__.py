@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from checks.model.check import check
+from checks.model.check import Kind, check
 from checks.model.facts import AlertLog, Cluster, LogKind, MissingRight, NodeLogs, NodeSetup, Unknown
-from checks.model.finding import Finding, NextStep, Status
+from checks.model.finding import Finding, NextStep
 from checks.model.wording import counted, lasting, listed
 from checks.plugins.log_messages import log_kinds as kinds
-from checks.plugins.log_messages.log_titles import STATUS, TEXTS, WARNS_WHEN_RECENT
+from checks.plugins.log_messages.log_titles import TEXTS
 from checks.plugins.shared.grouping import alike, briefly, named, some
-from checks.rules.log_events import LogEpisode, LogEvent, episodes, runs, transports
+from checks.rules.log_events import LogEpisode, LogEvent, episodes, recent_status, runs, transports
 from checks.rules.observed.heartbeats import episodes_observed
 from checks.rules.observed.states import read_on, state
 
@@ -52,7 +52,7 @@ def log_lines_check(cluster: Cluster) -> Iterator[Finding]:
         yield _quiet(setups, read)
     elif not found and not unread:
         yield kinds.NOT_FOUND.finding(
-            Status.SKIPPED, "No alert log was read.", subject="no logs", evidence=[(s.name, _TOPIC) for s in setups]
+            "No alert log was read.", subject="no logs", evidence=[(s.name, _TOPIC) for s in setups]
         )
 
 
@@ -73,22 +73,19 @@ def _reported(cluster: Cluster, same: Sequence[LogEpisode], before: Sequence[Log
     nodes = list(dict.fromkeys(node for e in same for node in e.nodes))
     places = list(dict.fromkeys([last.about, *nodes])) if last.event is LogEvent.NODE_EVICTED else nodes
     texts = TEXTS[last.event]
-    what, status = texts.sentence(same), STATUS[last.event]
+    what = texts.sentence(same)
     if last.event is LogEvent.NODE_EVICTED:
-        kind = kinds.STILL_OUT if last.is_out else kinds.EVICTED
-        status = Status.FAIL if last.is_out else status
+        kind: Kind = kinds.STILL_OUT if last.is_out else kinds.EVICTED
         what += " and is not an active member of the cluster now" if last.is_out else ""
     elif last.event is LogEvent.HEARTBEAT:
         kind = kinds.HEARTBEAT_NOW if last.is_recent else kinds.HEARTBEAT_PAST
     else:
         kind = kinds.OF_EVENT[last.event]
-    if last.is_recent and last.event in WARNS_WHEN_RECENT:
-        status = Status.WARN
     times = sum(e.times for e in same)
     often = "" if times == 1 else f", {times} times in the last 24 h"
     return kind.finding(
-        status,
         f"{what}{often}, {'at' if times == 1 else 'the last time at'} {_clock(last)} ({_ago(last)}).",
+        status=kind.status or recent_status(last),
         subject=f"{texts.subject}: {briefly([e.about or e.writer for e in same], 'place')}",
         data={
             "event": last.event.value,
@@ -123,7 +120,6 @@ def _is_read(log: AlertLog) -> bool:
 def _quiet(setups: Sequence[NodeSetup], read: Sequence[str]) -> Finding:
     logs = [log for s in setups if isinstance(s.logs, NodeLogs) for log in s.logs.logs if _is_read(log)]
     return kinds.QUIET.finding(
-        Status.PASS,
         f"In {counted(len(logs), 'alert log')} of {named(read, 'node')}, racwire found none of the messages on its "
         "list in the last 24 h.",
         subject=f"{counted(len(logs), 'log')} searched",
@@ -147,14 +143,12 @@ def _transports(setups: Sequence[NodeSetup]) -> Iterator[Finding]:
         evidence = [(node, _TOPIC) for node in nodes]
         if len(different) == 1:
             yield kinds.IPC_SAME.finding(
-                Status.PASS,
                 f"{instances} chose the same transport at their start: {different.pop()}.",
                 subject=same[0][0], seen=seen, evidence=evidence,
                 observed=read_on(kinds.IPC_SAME.code, nodes),
             )  # fmt: skip
             continue
         yield kinds.IPC_DIFFERS.finding(
-            Status.WARN,
             f"{instances} chose different transports at their start: {listed(sorted(different))}.",
             subject=f"{same[0][0]}: {len(different)} transports",
             data={"transports": len(different)},
@@ -182,7 +176,7 @@ def _unread(setups: Sequence[NodeSetup]) -> Iterator[Finding]:
             continue
         if isinstance(logs, Unknown):
             yield kinds.NOT_FOUND.finding(
-                Status.SKIPPED, f"The alert logs of {setup.name} were not read: {logs.reason}.",
+                f"The alert logs of {setup.name} were not read: {logs.reason}.",
                 subject=f"{setup.name}: not read", evidence=evidence, nodes=[setup.name],
             )  # fmt: skip
             continue
@@ -194,14 +188,13 @@ def _unread(setups: Sequence[NodeSetup]) -> Iterator[Finding]:
         if refused or logs.cut:
             why = "; ".join(dict.fromkeys((*(u.reason for u in refused[:2]), *([logs.cut] if logs.cut else []))))
             yield kinds.NOT_READ.finding(
-                Status.UNKNOWN, f"Alert logs of {setup.name} could not be read: {why}.",
+                f"Alert logs of {setup.name} could not be read: {why}.",
                 subject=f"{setup.name}: not read", seen=some([u.reason for u in refused]),
                 next=[_by_hand(setup.name)], evidence=evidence, nodes=[setup.name], lacks=refused,
             )  # fmt: skip
         elif missing:
             places = listed(logs.looked_in) or "no ORACLE_BASE that olr.loc, oratab and orabasetab name"
             yield kinds.NOT_FOUND.finding(
-                Status.SKIPPED,
                 f"racwire found no alert log of {listed(missing)} on {setup.name}; it searched {places}.",
                 subject=f"{setup.name}: not found", evidence=evidence, nodes=[setup.name], next=[_by_hand(setup.name)],
             )  # fmt: skip

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from checks.model.finding import NextStep, Status
+from checks.model.finding import NextStep
+from checks.model.shell_command import shell
 from checks.model.wording import listed
 from checks.plugins.shared.grouping import named
 from checks.rules.log_events import LogEpisode, LogEvent
@@ -40,7 +41,7 @@ def _about(same: _Same, otherwise: str) -> str:
 def _read(same: _Same, pattern: str) -> NextStep:
     return NextStep(
         "Read the lines before and after, on all nodes, with the system log of that minute.",
-        (f"grep -n -E '{pattern}' ALERT_LOG | tail -n 20", "journalctl --since '1 hour ago' -k"),
+        (shell("grep -n -E {pattern} ALERT_LOG | tail -n 20", pattern=pattern), "journalctl --since '1 hour ago' -k"),
         f"the Grid owner on {_nodes(same)}",
     )
 
@@ -167,9 +168,3 @@ TEXTS = {
         "reconfigured", lambda same: f"The instances with {_writers(same)} reconfigured", lambda same: []
     ),
 }
-STATUS = dict.fromkeys(LogEvent, Status.WARN) | {
-    LogEvent.FOREIGN_ROUTE: Status.INFO,
-    LogEvent.RECONFIGURED: Status.INFO,
-    LogEvent.GIPC: Status.INFO,
-}
-WARNS_WHEN_RECENT = (LogEvent.GIPC, LogEvent.FOREIGN_ROUTE)

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from checks.model.check import Kind, check
+from checks.model.check import InfoKind, Kind, PassKind, check
 from checks.model.facts import Cluster, Unknown
 from checks.model.finding import Finding, NextStep, Status
 from checks.model.observation import Observation
+from checks.model.shell_command import for_each, shell
 from checks.model.wording import hub, listed
-from checks.plugins.neighbours.arp_silence import KINDS, arp_findings
 from checks.plugins.neighbours.two_owners import ON_OTHER, SAME_MAC, TWO_OWNERS, owner_findings, same_mac_findings
+from checks.plugins.neighbours.unanswered_arp import KINDS, arp_findings
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.rules.arp_places import places
-from checks.rules.neighbour_entries import NeighbourEntry, Whose, neighbour_entries
+from checks.rules.neighbour_entries import NeighbourEntry, Whose, entries_status, neighbour_entries
 from checks.rules.observed.states import read_at, read_on, state, to_peer
 from checks.rules.swapped_ports import swapped_ports
 
 _RFC = "RFC 5227"
-RIGHT = Kind("IC-NEIGH-001", "Each node sends the packets for a peer to the peer's own NIC")
+RIGHT = PassKind("IC-NEIGH-001", "Each node sends the packets for a peer to the peer's own NIC")
 OTHER_NIC = Kind(
     "IC-NEIGH-002",
     "A private NIC of a node answers on the network of another one",
@@ -39,7 +40,7 @@ BY_HAND = Kind(
     "The node sends the packets for the address to a NIC that the peer does not have, and the entry never expires.",
     ("ip-neighbour(8), nud permanent",),
 )
-EARLIER = Kind(
+EARLIER = InfoKind(
     "IC-NEIGH-012",
     "A node has a neighbour entry of an earlier MAC address",
     "No host answers with this MAC address now, or the entry was not confirmed lately. Such an entry does not show who "
@@ -60,7 +61,7 @@ UNCLEAR = Kind(
     "show whether cables are exchanged or the networks are joined; they need root.",
     ("Linux kernel documentation, ip-sysctl, arp_ignore",),
 )
-NONE = Kind("IC-NEIGH-007", "No two nodes have the same private address, and no node has an entry to compare")
+NONE = PassKind("IC-NEIGH-007", "No two nodes have the same private address, and no node has an entry to compare")
 
 
 @check(
@@ -119,7 +120,6 @@ def _sort_of(entry: NeighbourEntry) -> tuple[object, ...]:
 def _right(cluster: Cluster, entries: Sequence[NeighbourEntry]) -> Finding:
     if not entries:
         return NONE.finding(
-            Status.PASS,
             "No two nodes have the same private address; no node has a neighbour entry for a peer to compare.",
             subject="no entries",
             evidence=[(node.name, "neighbours") for node in cluster.read_nodes()],
@@ -129,7 +129,6 @@ def _right(cluster: Cluster, entries: Sequence[NeighbourEntry]) -> Finding:
     verb = "has" if len(nodes) == 1 else "have"
     where = "its neighbour entry" if len(entries) == 1 else f"all {len(entries)} neighbour entries"
     return RIGHT.finding(
-        Status.PASS,
         f"{named(nodes, 'node')} {verb} the MAC address of the peer's own NIC in {where}.",
         subject=f"{len(entries)} right",
         seen=some([e.line for e in entries]),
@@ -147,10 +146,17 @@ def _wrong(same: Sequence[NeighbourEntry]) -> Finding:
         kind, who = BY_HAND, "an entry that was set by hand"
         title = f"{named(nodes, 'node')} {verb} packets for {first.ip} of {first.peer} to {listed(macs)}: {who}."
         steps = (
-            NextStep("Display the entry.", (f"ip neigh show to {first.ip} dev {first.interface}",), "any user"),
+            NextStep(
+                "Display the entry.",
+                (shell("ip neigh show to {ip} dev {nic}", ip=first.ip, nic=first.interface),),
+                "any user",
+            ),
             NextStep(
                 "Find what sets it (a boot script, a file of ethers), remove it there, and delete the entry.",
-                ("grep -rs 'ip neigh\\|arp -s' /etc", f"ip neigh del {first.ip} dev {first.interface}"),
+                (
+                    "grep -rs 'ip neigh\\|arp -s' /etc",
+                    shell("ip neigh del {ip} dev {nic}", ip=first.ip, nic=first.interface),
+                ),
                 f"root on {listed(nodes)}",
                 is_change=True,
             ),
@@ -164,14 +170,17 @@ def _wrong(same: Sequence[NeighbourEntry]) -> Finding:
         steps = (
             NextStep(
                 "Find out who answers for the address; two MAC addresses in the answers are two hosts.",
-                (f"ip neigh show to {first.ip}", f"arping -c 3 -I {first.interface} {first.ip}"),
+                (
+                    shell("ip neigh show to {ip}", ip=first.ip),
+                    shell("arping -c 3 -I {nic} {ip}", nic=first.interface, ip=first.ip),
+                ),
                 f"root on {listed(nodes)}",
             ),
             ask,
         )
     return kind.finding(
-        Status.FAIL if any(e.is_in_use for e in same) else Status.WARN,
         title,
+        status=entries_status(same),
         subject=f"{first.ip}: {listed(macs)}",
         data={"address": first.ip, "mac": first.mac, "expected_mac": first.peer_mac},
         seen=some([e.line for e in same]),
@@ -190,7 +199,6 @@ def _earlier(same: Sequence[NeighbourEntry]) -> Finding:
     first, nodes = same[0], list(dict.fromkeys(e.node for e in same))
     why = "no host answers with it now" if first.answered_now is False else "it was not confirmed lately"
     return EARLIER.finding(
-        Status.INFO,
         f"{named(nodes, 'node')} {'has' if len(nodes) == 1 else 'have'} an entry of an earlier MAC address for "
         f"{first.ip} of {first.peer}, {first.mac}: {why}.",
         subject=f"{first.ip}: earlier {first.mac}",
@@ -206,9 +214,9 @@ def _earlier(same: Sequence[NeighbourEntry]) -> Finding:
 def _fit_domains(entries: Sequence[NeighbourEntry]) -> Finding:
     nodes = list(dict.fromkeys(e.node for e in entries))
     return OTHER_NIC.finding(
-        Status.INFO,
         f"{named(nodes, 'node')} {'has' if len(nodes) == 1 else 'have'} the MAC addresses of other NICs of the peers "
         "in neighbour entries, which fits what the ARP probes show.",
+        status=Status.INFO,
         subject="fit the probes",
         data={"address": entries[0].ip, "mac": entries[0].mac, "expected_mac": entries[0].peer_mac},
         seen=some([e.line for e in entries]),
@@ -226,8 +234,8 @@ def _observed(kind: Kind, entry: NeighbourEntry) -> Observation:
 
 def _fits(entries: Sequence[NeighbourEntry], swapped: Sequence[str]) -> Finding:
     return OTHER_NIC.finding(
-        Status.INFO,
         f"The neighbour entries for the NICs of {listed(swapped)} fit its exchanged addresses.",
+        status=Status.INFO,
         subject=f"{listed(swapped)}: exchanged",
         data={"address": entries[0].ip, "mac": entries[0].mac, "expected_mac": entries[0].peer_mac},
         seen=some([e.line for e in entries]),
@@ -263,8 +271,8 @@ def _crossed(wrong: Sequence[NeighbourEntry], entries: Sequence[NeighbourEntry])
         )
     nics = sorted({nic for e in wrong for nic in (e.peer_nic, e.other_nic)})
     return kind.finding(
-        Status.FAIL if any(e.is_in_use for e in wrong) else Status.WARN,
         title,
+        status=entries_status(wrong),
         subject=f"{culprit or briefly(sorted(nodes), 'node')}: crossed",
         data={"address": first.ip, "mac": first.mac, "expected_mac": first.peer_mac},
         seen=some([e.line for e in wrong]),
@@ -272,7 +280,7 @@ def _crossed(wrong: Sequence[NeighbourEntry], entries: Sequence[NeighbourEntry])
         next=[
             NextStep(
                 "Compare the neighbour entries with the NICs.",
-                ("ip neigh show", *(f"ip link show {nic}" for nic in nics)),
+                ("ip neigh show", *for_each("ip link show {nic}", nic=nics)),
                 f"any user on {listed(sorted(nodes))}",
             ),
             NextStep(

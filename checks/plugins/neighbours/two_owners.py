@@ -4,30 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from checks.model.check import Kind
+from checks.model.check import FailKind, Kind
 from checks.model.effect import Effect
 from checks.model.facts import Cluster, Interface, PrivateNetwork
-from checks.model.finding import Finding, NextStep, Status
+from checks.model.finding import Finding, NextStep
 from checks.model.observation import Fate, Observation
+from checks.model.shell_command import for_each, shell
 from checks.model.traffic import Address, Traffic, among
 from checks.model.wording import listed
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.rules.local_owners import owner_commands
 
-TWO_OWNERS = Kind(
+TWO_OWNERS = FailKind(
     "IC-NEIGH-004",
     "Two nodes have the same private address",
     "Each peer reaches one of the two nodes, and which one changes with every ARP answer.",
     ("RFC 5227",),
 )
-ON_OTHER = Kind(
+ON_OTHER = FailKind(
     "IC-NEIGH-016",
     "Another interface of a node has the private address of a peer",
     "The node keeps its own packets for the address, and its kernel answers ARP requests for it on each NIC "
     "(arp_ignore 0): peers can send to the wrong node.",
     ("RFC 5227", "Linux kernel documentation, ip-sysctl, arp_ignore"),
 )
-SAME_MAC = Kind(
+SAME_MAC = FailKind(
     "IC-NEIGH-005",
     "Two nodes have the same MAC address on a private network",
     "The switch sends the packets for both nodes to the port that sent last: packets of each are lost in turn.",
@@ -69,7 +70,6 @@ def owner_findings(cluster: Cluster, network: PrivateNetwork) -> Iterator[Findin
             # On a private NIC it is that of a HAIP.
             is_haip = ip not in private
             yield TWO_OWNERS.finding(
-                Status.FAIL,
                 f"{named(nodes, 'node')} have the same {'HAIP' if is_haip else 'private'} address {ip}.",
                 subject=f"{ip}: {briefly(nodes, 'node')}",
                 data={"address": ip},
@@ -98,7 +98,6 @@ def _on_other(network: PrivateNetwork, owner: str, others: Sequence[tuple[str, I
     nodes = list(dict.fromkeys(node for node, _ in others))
     who = listed(f"{nic.name} of {node}" for node, nic in others)
     return ON_OTHER.finding(
-        Status.FAIL,
         f"{who} {'has' if len(others) == 1 else 'have'} {ip}, the private address of {owner} on {network.name}.",
         subject=f"{ip}: {who}",
         data={"address": ip, "interface": others[0][1].name},
@@ -150,7 +149,10 @@ def _remove_address(ip: str, nodes: Sequence[str]) -> list[NextStep]:
         NextStep(
             "Find out which instance uses the address: Clusterware set it on the node of that instance, another "
             "service on the other node.",
-            ("SELECT INST_ID, NAME, IP_ADDRESS FROM GV$CLUSTER_INTERCONNECTS;", f"ip -brief address | grep -F {ip}"),
+            (
+                "SELECT INST_ID, NAME, IP_ADDRESS FROM GV$CLUSTER_INTERCONNECTS;",
+                shell("ip -brief address | grep -F {ip}", ip=ip),
+            ),
             "any instance, and each node",
         ),
         NextStep(
@@ -169,7 +171,6 @@ def same_mac_findings(cluster: Cluster, network: PrivateNetwork) -> Iterator[Fin
         nodes = list(dict.fromkeys(node for node, *_ in same))
         if len(nodes) > 1:
             yield SAME_MAC.finding(
-                Status.FAIL,
                 f"{named(nodes, 'node')} have the same MAC address {same[0][2]} on {network.name}.",
                 subject=f"{same[0][2]}: {briefly(nodes, 'node')}",
                 data={"mac": same[0][2]},
@@ -178,7 +179,7 @@ def same_mac_findings(cluster: Cluster, network: PrivateNetwork) -> Iterator[Fin
                 next=[
                     NextStep(
                         "Compare the MAC address in use with that of the hardware; cloned virtual machines share one.",
-                        tuple(dict.fromkeys(f"ethtool -P {nic}" for _, nic, _ in same)),
+                        for_each("ethtool -P {nic}", nic=(nic for _, nic, _ in same)),
                         f"root on {listed(nodes)}",
                     )
                 ],

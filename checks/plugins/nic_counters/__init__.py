@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from checks.model.check import Kind, check
+from checks.model.check import Kind, PassKind, UnknownKind, check
 from checks.model.facts import Cluster, CounterChange, CounterChanges, Unknown
 from checks.model.finding import Finding, Status
+from checks.model.shell_command import Placeholder
 from checks.model.wording import counted, listed, span
 from checks.plugins.nic_counters.changed_nics import (
     LINK_CHANGED,
@@ -16,7 +17,7 @@ from checks.plugins.nic_counters.changed_nics import (
     changed_findings,
 )
 from checks.plugins.nic_counters.next_steps import places, queue_steps, steps
-from checks.plugins.shared.counter_text import TOPIC, not_counted_finding, share, unknown_nodes_finding
+from checks.plugins.shared.counter_text import TOPIC, not_counted_finding, share, unknown_nodes_findings
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.rules.driver_counts import is_known, meaning_of
 from checks.rules.nic_counts import (
@@ -25,17 +26,17 @@ from checks.rules.nic_counts import (
     PrivateNic,
     discarding,
     faults_of,
+    harm_status,
     loss_ends,
     pauses,
     percent_of,
     private_nics_counted,
 )
-from checks.rules.node_counts import without_counts
 from checks.rules.observed.counted_packets import nic_faults_counted, send_discards
 from checks.rules.observed.states import read_at
 
 _STATISTICS = "Linux, Documentation/networking/statistics.rst"
-QUIET = Kind("IC-NIC-001", "The private NICs counted no error and no drop in the interval")
+QUIET = PassKind("IC-NIC-001", "The private NICs counted no error and no drop in the interval")
 CORRUPT = Kind(
     "IC-NIC-002",
     "A private NIC received corrupt frames, or lost the carrier while sending",
@@ -114,7 +115,7 @@ BOND = Kind(
     "links are up where the targets of its ARP monitoring are silent, or the switch stops LACP.",
     ("MOS 563566.1, causes 11 and 22", "Linux, Documentation/networking/bonding.rst"),
 )
-NOT_KNOWN = Kind("IC-NIC-008", "The counters of private NICs are not known")
+NOT_KNOWN = UnknownKind("IC-NIC-008", "The counters of private NICs are not known")
 
 _KINDS = {
     NicFault.CORRUPT: CORRUPT,
@@ -186,7 +187,6 @@ def nic_counters(cluster: Cluster) -> Iterator[Finding]:
         few = sum(n.few_dropped for n in quiet)
         drops = f"dropped {counted(few, 'packet')}, as few as is usual," if few else "no drop"
         yield QUIET.finding(
-            Status.PASS,
             f"{named((n.place for n in quiet), 'private NIC')} counted no error and {drops} in {_time(quiet)}.",
             subject=f"{counted(len(quiet), 'NIC')} quiet",
             seen=some([_traffic(nic) for nic in quiet]),
@@ -207,11 +207,7 @@ def _not_known(cluster: Cluster, changes: CounterChanges, judged: set[str]) -> I
     if left:
         reasons = {change.node: _reason(change) for change in left}
         yield not_counted_finding(NOT_KNOWN, "Whether the private NICs of {} count errors", reasons, "node")
-    if unknown := without_counts(cluster):
-        title = "Whether the private NICs of {} count errors"
-        yield unknown_nodes_finding(cluster, NOT_KNOWN, title, unknown, "nic-counters")
-    elif not changes.nodes:
-        yield NOT_KNOWN.finding(Status.UNKNOWN, "The counters of no node could be read twice.", subject="no node")
+    yield from unknown_nodes_findings(cluster, NOT_KNOWN, "Whether the private NICs of {} count errors", "nic-counters")
 
 
 def _reason(change: CounterChange) -> Unknown:
@@ -230,8 +226,8 @@ def _finding(cluster: Cluster, same: Sequence[FaultyNic]) -> Finding:
     network = same[0].nic.network
     at = f"{places(same)}{f' on {network}' if network else ''}"
     return _KINDS[fault].finding(
-        status,
         _title(same, at, number, span(seconds)),
+        status=status,
         subject=f"{briefly((f.nic.place for f in same), 'NIC')}: {_brief(fault, number)}",
         data={"nics": len(same), "number": number, "seconds": seconds},
         seen=some([_line(f) for f in sorted(same, key=lambda f: (-f.number, f.nic.node, f.nic.name))]),
@@ -367,16 +363,16 @@ def _discarding(cluster: Cluster, discards: Mapping[str, int], seconds: float, s
     networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
     network = networks[0].name if len(networks) == 1 else ""
     return SEND_QUEUE.finding(
-        Status.FAIL if senders.intersection(nodes) else Status.WARN,
         f"The kernel of {named(nodes, 'node')} discarded {counted(number, 'packet')} when sending in {span(seconds)}: "
         "they never left the node.",
+        status=harm_status(nodes, senders),
         subject=f"{briefly(nodes, 'node')}: {number:,} not sent",
         data={"number": number, "seconds": seconds},
         seen=some(
             [f"{node}: Udp SndbufErrors and Ip OutDiscards grew, by up to {n:,}" for node, n in discards.items()]
         ),
         expected=("0",),
-        next=queue_steps(("ETH",), f"root on {named(nodes, 'node')}"),
+        next=queue_steps((Placeholder.ETH,), f"root on {named(nodes, 'node')}"),
         evidence=_evidence(nodes),
         network=network,
         nodes=nodes,

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from checks.model.check import Kind
+from checks.model.check import Kind, WarnKind
 from checks.model.facts import Cluster
-from checks.model.finding import Finding, NextStep, Status
+from checks.model.finding import Finding, NextStep
 from checks.plugins.shared.counter_text import TOPIC
 from checks.plugins.shared.grouping import alike, briefly, named, some
-from checks.rules.changed_meanwhile import ChangedValue, ReadAgain, changed_values
+from checks.rules.changed_meanwhile import ChangedValue, ReadAgain, changed_values, haip_moved_status
 from checks.rules.observed.states import state
 
 _MEANWHILE = (
     "The checks judged the value that was read first. What they found may be about a moment of a change, and does not "
     "show the state now."
 )
-MTU_CHANGED = Kind("IC-RUN-001", "The MTU of a private interface changed during this run", _MEANWHILE)
-LINK_CHANGED = Kind("IC-RUN-002", "A private interface lost or got its link during this run", _MEANWHILE)
-VALUE_CHANGED = Kind(
+MTU_CHANGED = WarnKind("IC-RUN-001", "The MTU of a private interface changed during this run", _MEANWHILE)
+LINK_CHANGED = WarnKind("IC-RUN-002", "A private interface lost or got its link during this run", _MEANWHILE)
+VALUE_CHANGED = WarnKind(
     "IC-RUN-004", "The MAC address, an address or a route of a private interface changed during this run", _MEANWHILE
 )
 MOVED = Kind(
@@ -44,7 +44,6 @@ def _changed(changed: Sequence[ChangedValue]) -> Finding:
     has = "has" if len(changed) == 1 else "have"
     kind = _KINDS.get(first.what, VALUE_CHANGED)
     return kind.finding(
-        Status.WARN,
         f"{where} {had} {first.before} at the start of this run, and {has} {first.after} at its end.",
         subject=f"{briefly((c.nic for c in changed), 'interface')}: {first.before} -> {first.after}",
         data={"interfaces": len(changed)},
@@ -61,9 +60,9 @@ def _changed(changed: Sequence[ChangedValue]) -> Finding:
 
 def _haip_moved(changed: ChangedValue) -> Finding:
     return MOVED.finding(
-        Status.INFO if changed.is_moved else Status.WARN,
         f"HAIP {changed.before} of {changed.node} was on {changed.nic} at the start of this run, and is on "
         f"{changed.after} at its end.",
+        status=haip_moved_status(changed),
         subject=f"{changed.before}: {changed.nic} -> {changed.after}",
         data={"address": changed.before, "interface": changed.nic},
         seen=(f"{changed.node}: {changed.text}",),

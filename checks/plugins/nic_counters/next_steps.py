@@ -6,9 +6,15 @@ from collections.abc import Sequence
 
 from checks.model.effect import Effect
 from checks.model.finding import NextStep
+from checks.model.shell_command import for_each, shell
 from checks.plugins.shared.filter_commands import capture
 from checks.plugins.shared.grouping import named
 from checks.rules.nic_counts import FaultyNic, NicFault
+
+_PCIE = "cat " + " ".join(
+    f"/sys/class/net/{{nic}}/device/{name}"
+    for name in ("current_link_speed", "max_link_speed", "current_link_width", "max_link_width")
+)
 
 
 def steps(same: Sequence[FaultyNic], nodes: Sequence[str]) -> list[NextStep]:
@@ -24,19 +30,21 @@ def steps(same: Sequence[FaultyNic], nodes: Sequence[str]) -> list[NextStep]:
             look = NextStep(
                 "Check that the counters still grow, what was negotiated, and the light levels of an optical "
                 "transceiver.",
-                _each(names, "ip -s -s link show ETH", "ethtool ETH", "ethtool -S ETH", "ethtool -m ETH"),
+                for_each(
+                    "ip -s -s link show {nic}", "ethtool {nic}", "ethtool -S {nic}", "ethtool -m {nic}", nic=names
+                ),
                 where,
             )
             return [look, port]
         case NicFault.OVERRUN:
             look = NextStep(
                 "Compare the receive ring with its maximum, and find the CPUs that serve the NIC.",
-                _each(names, "ethtool -g ETH", "ethtool -S ETH", "grep ETH /proc/interrupts"),
+                for_each("ethtool -g {nic}", "ethtool -S {nic}", "grep {nic} /proc/interrupts", nic=names),
                 where,
             )
             change = NextStep(
                 "Enlarge the receive ring to the maximum that `ethtool -g` shows, also in the NIC's configuration.",
-                _each(names[:1], "ethtool -G ETH rx MAXIMUM"),
+                for_each("ethtool -G {nic} rx MAXIMUM", nic=names[:1]),
                 where,
                 is_change=True,
             )
@@ -45,7 +53,7 @@ def steps(same: Sequence[FaultyNic], nodes: Sequence[str]) -> list[NextStep]:
             look = NextStep(
                 "Compare the buffer of the port with its pause frames, and the width and speed of the PCIe slot with "
                 "those that the NIC can use. Larger rings do not help: the packets did not reach a ring.",
-                _each(names, "ethtool -S ETH", "ethtool -a ETH", f"cat {_PCIE}"),
+                for_each("ethtool -S {nic}", "ethtool -a {nic}", _PCIE, nic=names),
                 where,
             )
             ask = NextStep(
@@ -56,7 +64,11 @@ def steps(same: Sequence[FaultyNic], nodes: Sequence[str]) -> list[NextStep]:
             look = NextStep(
                 "Find out what is dropped: drops for want of memory and full rings of virtual NICs are in the counters "
                 "of the driver; packets of other VLANs and protocols show in a capture.",
-                _each(names, "ethtool -S ETH", capture("ETH", "not ip and not arp")),
+                tuple(
+                    line
+                    for nic in names
+                    for line in (shell("ethtool -S {nic}", nic=nic), capture(nic, "not", "ip", "and", "not", "arp"))
+                ),
                 where,
             )
             return [look]
@@ -73,7 +85,7 @@ def steps(same: Sequence[FaultyNic], nodes: Sequence[str]) -> list[NextStep]:
             look = NextStep(
                 "Find out which limit it is, from the names of the counters, and compare the load with the limits of "
                 "the type of the virtual machine.",
-                _each(names, "ethtool -S ETH | grep allowance_exceeded"),
+                for_each("ethtool -S {nic} | grep allowance_exceeded", nic=names),
                 where,
             )
             change = NextStep(
@@ -86,7 +98,7 @@ def steps(same: Sequence[FaultyNic], nodes: Sequence[str]) -> list[NextStep]:
             look = NextStep(
                 "Compare flow control with the setting of the switch port, and whether the counters grow while blocks "
                 "are lost.",
-                _each(names, "ethtool -a ETH", "ethtool -S ETH"),
+                for_each("ethtool -a {nic}", "ethtool -S {nic}", nic=names),
                 where,
             )
             ask = NextStep(
@@ -96,7 +108,7 @@ def steps(same: Sequence[FaultyNic], nodes: Sequence[str]) -> list[NextStep]:
         case NicFault.BOND:
             look = NextStep(
                 "Read what the bonding driver reported, and its monitoring of ARP or its partner of LACP.",
-                ("dmesg -T | grep -iE 'bond|link status'", *_each(names, "cat /proc/net/bonding/ETH")),
+                ("dmesg -T | grep -iE 'bond|link status'", *for_each("cat /proc/net/bonding/{nic}", nic=names)),
                 where,
             )
             ask = NextStep(
@@ -107,16 +119,10 @@ def steps(same: Sequence[FaultyNic], nodes: Sequence[str]) -> list[NextStep]:
         case NicFault.LINK:
             look = NextStep(
                 "Read when the link changed, and what was negotiated.",
-                ("dmesg -T | grep -iE 'link (is )?(up|down)'", *_each(names, "ethtool ETH")),
+                ("dmesg -T | grep -iE 'link (is )?(up|down)'", *for_each("ethtool {nic}", nic=names)),
                 where,
             )
             return [look, port]
-
-
-_PCIE = " ".join(
-    f"/sys/class/net/ETH/device/{name}"
-    for name in ("current_link_speed", "max_link_speed", "current_link_width", "max_link_width")
-)
 
 
 def queue_steps(names: Sequence[str], where: str) -> list[NextStep]:
@@ -124,21 +130,17 @@ def queue_steps(names: Sequence[str], where: str) -> list[NextStep]:
     return [
         NextStep(
             "Read the queue discipline, its limits and its drops, and the length of the queue.",
-            _each(names, "tc -s qdisc show dev ETH", "ip -s link show ETH"),
+            for_each("tc -s qdisc show dev {nic}", "ip -s link show {nic}", nic=names),
             where,
         ),
         NextStep(
             "Find out who set a rate limit or a short queue, and remove it: the default discipline suits an "
             "interconnect.",
-            _each(names[:1], "tc qdisc del dev ETH root"),
+            for_each("tc qdisc del dev {nic} root", nic=names[:1]),
             where,
             is_change=True,
         ),
     ]
-
-
-def _each(names: Sequence[str], *commands: str) -> tuple[str, ...]:
-    return tuple(command.replace("ETH", name) for name in names for command in commands)
 
 
 def places(same: Sequence[FaultyNic]) -> str:

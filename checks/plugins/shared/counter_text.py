@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from checks.model.check import Kind
-from checks.model.facts import Cluster, Unread
+from checks.model.facts import Cluster, Unknown, Unread
 from checks.model.finding import Finding, Status, check_again
 from checks.plugins.shared.grouping import briefly, named, some
 from checks.plugins.shared.instance_text import first_sentence, percent
-from checks.rules.node_counts import NodeCounts
+from checks.rules.node_counts import NodeCounts, without_counts
 
 TOPIC = "counters over time"
 
@@ -22,21 +22,27 @@ def highest_rate(
     return (max(rates), f"{noun} a second") if rates else None
 
 
-def unknown_nodes_finding(
-    cluster: Cluster, kind: Kind, title_subject: str, unknown: Mapping[str, Unread], check: str
-) -> Finding:
-    """Return one UNKNOWN finding for all nodes whose counters are not known, with their reasons.
+def unknown_nodes_findings(
+    cluster: Cluster, kind: Kind, title_subject: str, check: str, unknown: Mapping[str, Unread] | None = None
+) -> Iterator[Finding]:
+    """Yield one UNKNOWN finding for all nodes whose counters are not known, with their reasons; and one where no node
+    has counters.
 
-    `title_subject` has a place for the nodes: `Whether {} can reassemble fragments`.
+    `title_subject` has a place for the nodes: `Whether {} can reassemble fragments`. `unknown`: those without counters
+    and others; None for those without.
     """
+    unknown = without_counts(cluster) if unknown is None else unknown
+    if not unknown:
+        if not isinstance(cluster.counters, Unknown) and not cluster.counters.nodes:
+            yield kind.finding("The counters of no node could be read twice.", subject="no node")
+        return
     nodes = sorted(unknown)
     reasons = list(dict.fromkeys(fact.reason for fact in unknown.values()))
     because = f": {first_sentence(reasons[0])}" if len(reasons) == 1 else "."
     unread = {n.name for n in cluster.unread_nodes()}
     if unread.issuperset(nodes):
         because = f", since racwire could not read the {'node' if len(nodes) == 1 else 'nodes'}."
-    return kind.finding(
-        Status.UNKNOWN,
+    yield kind.finding(
         f"{title_subject.format(named(nodes, 'node'))} is not known{because}",
         subject=f"{briefly(nodes, 'node')}: not known",
         seen=some(reasons if len(reasons) == 1 else [f"{node}: {unknown[node].reason}" for node in nodes]),
@@ -54,8 +60,8 @@ def not_counted_finding(kind: Kind, title_subject: str, reasons: Mapping[str, Un
     each = list(dict.fromkeys(reasons[name].reason for name in names))
     because = f": {first_sentence(each[0])}" if len(each) == 1 else "."
     return kind.finding(
-        Status.SKIPPED,
         f"{title_subject.format(named(names, subject))} was not examined{because}",
+        status=Status.SKIPPED,
         subject=f"{briefly(names, subject)}: not counted",
         seen=some(each if len(each) == 1 else [f"{name}: {reasons[name].reason}" for name in names]),
     )

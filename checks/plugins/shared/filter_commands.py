@@ -1,5 +1,7 @@
 """The commands that show the packet filters and the packets of a node, and load, start and disturb nothing."""
 
+from checks.model.shell_command import shell
+
 RULES = ("nft list ruleset", "grep -q . /proc/net/ip_tables_names && iptables -S")
 """The rules of nftables, and those of iptables where the kernel has such tables. `iptables -S` alone loads the module
 of an unused table, and each packet passes it from then on."""
@@ -14,10 +16,10 @@ calls it, and its usual zone rejects blocks: so systemctl comes first."""
 
 def of_zone(zone: str) -> str:
     """Return the command that shows what a zone of firewalld accepts."""
-    return f"systemctl -q is-active firewalld && firewall-cmd --zone={zone} --list-all"
+    return shell("systemctl -q is-active firewalld && firewall-cmd --zone={zone} --list-all", zone=zone)
 
 
-def capture(nic: str, expression: str, most: int = 50) -> str:
+def capture(nic: str, *expression: str) -> str:
     """Return a capture of some headers, which ends by itself: without -p the NIC would take all packets of the
     network."""
-    return f"timeout 30 tcpdump -p -c {most} -s 96 -nei {nic} {expression}"
+    return shell("timeout 30 tcpdump -p -c 50 -s 96 -nei {nic} {expression}", nic=nic, expression=expression)

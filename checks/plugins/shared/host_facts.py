@@ -45,7 +45,6 @@ def not_known_findings(kind: Kind, title_subject: str, unknown: Mapping[str, Unr
         is_unread = isinstance(fact, UnreadNode)
         because = ", since racwire could not read the node" if is_unread and len(same) == 1 else ""
         yield kind.finding(
-            Status.UNKNOWN,
             f"{title_subject.format(named(same, 'node'))} not known{because}.",
             subject=f"{briefly(same, 'node')}: not known",
             seen=(fact.reason,),
@@ -59,7 +58,7 @@ def not_known_findings(kind: Kind, title_subject: str, unknown: Mapping[str, Unr
 def skipped(kind: Kind, title: str, short: str, cluster: Cluster | None = None) -> Finding:
     """Return the finding of a check that has nothing to judge: the reason as its title, and short as its subject."""
     evidence = [(node, HOST_TOPIC) for node in hosts_of(cluster)] if cluster else []
-    return kind.finding(Status.SKIPPED, title, subject=short, evidence=evidence)
+    return kind.finding(title, status=Status.SKIPPED, subject=short, evidence=evidence)
 
 
 def skipped_without_hosts(kind: Kind) -> Finding:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from checks.model.check import Kind
+from checks.model.check import WarnKind
 from checks.model.facts import Cluster
-from checks.model.finding import Finding, NextStep, Status
+from checks.model.finding import Finding, NextStep
 from checks.model.known_instances import database_of, nodes_of
+from checks.model.shell_command import shell
 from checks.model.wording import listed
 from checks.plugins.shared.grouping import named
 from checks.plugins.shared.instance_text import statement_topics
 
-HANGS = Kind(
+HANGS = WarnKind(
     "IC-PING-008",
     "An instance does not answer",
     "An instance that hangs holds its blocks and locks: sessions of the other instances wait for it, until they time "
@@ -31,7 +32,6 @@ def hung_instance_findings(cluster: Cluster) -> Iterator[Finding]:
     one_of = listed(names, "or")
     nodes = nodes_of(cluster, [one.number for one in late])
     yield HANGS.finding(
-        Status.WARN,
         f"{one_of} does not answer: GV$ queries end at their time limit, and "
         f"{database.instance_name(database.connected_instance)} answers alone.",
         subject=f"{one_of} does not answer",
@@ -42,7 +42,7 @@ def hung_instance_findings(cluster: Cluster) -> Iterator[Finding]:
             NextStep(
                 "Query v$instance as SYSDBA in each of these instances, on its own node. The one whose query does not "
                 "end hangs; where each answers at once, free parallel query processes are lacking.",
-                (f"srvctl status database -d {database.name} -v",),
+                (shell("srvctl status database -d {database} -v", database=database.name),),
                 f"the owner of the database's home on {named(nodes, 'node') or 'each node'}",
             ),
             NextStep(

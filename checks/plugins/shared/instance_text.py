@@ -9,8 +9,10 @@ import msgspec
 
 from checks.model.check import Kind
 from checks.model.facts import Cluster, Database
-from checks.model.finding import Finding, NextStep, Status
+from checks.model.finding import Finding, NextStep
 from checks.model.known_instances import Unseen, database_of, instance_name, nodes_of
+from checks.model.shell_command import shell
+from checks.model.wording import continued, first_and_rest
 from checks.plugins.shared.grouping import alike, briefly, named, some
 
 
@@ -41,7 +43,7 @@ def connect_to_root(database: Database) -> NextStep:
         "Connect to the service of the container database as a common user; `lsnrctl status` lists the services.",
         (
             "racwire grants --user C##RACWIRE   # the script for that user, to run in CDB$ROOT",
-            f"racwire check --connect {target}{service} --user C##RACWIRE",
+            shell("racwire check --connect {service} --user C##RACWIRE", service=f"{target}{service}"),
         ),
         "any user on this node; a DBA runs the script",
     )
@@ -81,7 +83,6 @@ def unknown_instance_findings(
         names = named(own, "instance")
         reason = nameless(group[0]).replace("{}", names if len(own) == 1 else "each of them")
         yield kind.finding(
-            Status.UNKNOWN,
             f"{title_subject.format(names)} is not known: {first_sentence(reason)}",
             subject=f"{briefly(own, 'instance')}: not known",
             seen=some(list(dict.fromkeys(one.reason for one in group))),
@@ -98,13 +99,12 @@ def _check_that_they_answer(cluster: Cluster) -> NextStep:
     name = database.name if database else "DB_UNIQUE_NAME"
     return NextStep(
         "Check that every instance is up, read the alert log of an instance that does not answer, then check again.",
-        (f"srvctl status database -d {name} -v", "racwire check"),
+        (shell("srvctl status database -d {database} -v", database=name), "racwire check"),
         "the owner of the database's home, on any node",
     )
 
 
 def first_sentence(text: str) -> str:
     """Return the first sentence of a reason for use after a colon, with its full stop, without text in brackets."""
-    first = re.sub(r" \([^()]*\)", "", text)
-    first = first.strip().partition(". ")[0].partition("; ")[0].rstrip(".")
-    return f"{first[:1].lower()}{first[1:]}." if first[1:2].islower() else f"{first}."
+    first, _ = first_and_rest(re.sub(r" \([^()]*\)", "", text).strip())
+    return f"{continued(first.partition('; ')[0].rstrip('.'))}."

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from checks.model.facts import Cluster, Leg, PathProbe, PingSeries, PrivateNetwork, Unknown, Verdict
 from checks.model.finding import Table
 from checks.model.packet_sizes import SMALL_PAYLOAD, packet_of, payload_for
+from checks.model.shell_command import shell
 from checks.model.wording import NodePair, counted, listed
 
 MOST_LINES = 4
@@ -27,7 +28,7 @@ _MEANINGS = {
 
 def safe_change(mtu: int) -> str:
     """Return the command that plans the change of the private networks to an MTU."""
-    return f"racwire change new --to {mtu}"
+    return shell("racwire change new --to {mtu}", mtu=mtu)
 
 
 def short_name(network: PrivateNetwork, node: str = "") -> str:
@@ -135,9 +136,11 @@ def ping_commands(paths: Sequence[PathProbe]) -> tuple[str, ...]:
     """Return the ping commands that reproduce the result: full size, and the largest size that passes."""
     path = paths[0]
     passes = path.path_mtu if isinstance(path.path_mtu, int) else 1500
-    start = f"ping -c 3 -M do -I {path.source_ip}"
     sizes = (full_payload(path), payload_for(passes, _version(path)))
-    return tuple(f"{start} -s {size} {path.destination_ip}" for size in dict.fromkeys(sizes))
+    return tuple(
+        shell("ping -c 3 -M do -I {source} -s {size} {to}", source=path.source_ip, size=size, to=path.destination_ip)
+        for size in dict.fromkeys(sizes)
+    )
 
 
 def evidence_of(paths: Sequence[PathProbe]) -> list[tuple[str, str]]:

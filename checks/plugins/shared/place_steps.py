@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from checks.model.facts import Cluster, PrivateNetwork
 from checks.model.finding import NextStep
+from checks.model.shell_command import for_each
 from checks.model.wording import listed
 from checks.plugins.shared.filter_commands import RULES, capture
 from checks.rules.below_nics import Below, below, bridge_of, product_of
@@ -29,7 +30,11 @@ _CONTAINER_POLICY = "the rules of its bridge (nft, ebtables, bridge netfilter), 
 
 
 def capture_steps(
-    network: PrivateNetwork, one: str, other: str, packets: str = "arp or icmp", during: str = "they ping each other"
+    network: PrivateNetwork,
+    one: str,
+    other: str,
+    packets: Sequence[str] = ("arp", "or", "icmp"),
+    during: str = "they ping each other",
 ) -> tuple[NextStep, ...]:
     """Return the capture of some packets at both ends of a path; none where an end has no port."""
     here, there = network.port(one), network.port(other)
@@ -40,7 +45,7 @@ def capture_steps(
         NextStep(
             f"Capture at {one} and {other} while {during}. What leaves one node and does not reach the other vanishes "
             "between them; what arrives and gets no answer vanishes on the node.",
-            tuple(capture(nic, packets) for nic in nics),
+            tuple(capture(nic, *packets) for nic in nics),
             f"root on {one} and {other}",
         ),
     )
@@ -51,7 +56,7 @@ def node_step(cluster: Cluster, network: PrivateNetwork, nodes: Sequence[str], m
     bridges = [f"{name} on {node}" for node in nodes if (name := bridge_of(cluster, network, node))]
     own = f", those of the bridge {listed(bridges)} too" if bridges else ""
     nics = dict.fromkeys(port.interface for node in nodes if (port := network.port(node)))
-    links = tuple(f"ip -details link show {nic}" for nic in nics)
+    links = for_each("ip -details link show {nic}", nic=nics)
     return NextStep(
         f"Look at the link and the packet filters of {listed(nodes)}{own}.",
         (*links, *more, *RULES),

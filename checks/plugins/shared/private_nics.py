@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from checks.model.facts import Cluster, Unknown
 from checks.model.finding import NextStep
 from checks.model.networks import nics_of
+from checks.model.shell_command import Placeholder, for_each
 
 _MOST = 4
 """The most NICs that a remedy names; more would make its list of commands too long to read."""
-_PLACEHOLDER = "ETH"
 
 
 def private_nics(cluster: Cluster, nodes: Sequence[str] = ()) -> tuple[str, ...]:
@@ -27,9 +27,9 @@ def private_nics(cluster: Cluster, nodes: Sequence[str] = ()) -> tuple[str, ...]
 def on_nics(
     cluster: Cluster, nodes: Sequence[str], text: str, commands: Iterable[str], where: str, *, is_change: bool = False
 ) -> NextStep:
-    """Return a remedy that repeats each command for each private NIC in place of `ETH`; a change has the first only."""
+    """Return a remedy that repeats each command for each private NIC as its `{nic}`; a change has the first only."""
     names = private_nics(cluster, nodes)[: 1 if is_change else None]
     if not 0 < len(names) <= _MOST:
-        text, names = f"{text} {_PLACEHOLDER} stands for each private NIC.", (_PLACEHOLDER,)
-    each = dict.fromkeys(command.replace(_PLACEHOLDER, name) for command in commands for name in names)
-    return NextStep(text, tuple(each), where, is_change)
+        text, names = f"{text} {Placeholder.ETH} stands for each private NIC.", (Placeholder.ETH,)
+    each = tuple(line for command in commands for line in for_each(command, nic=names))
+    return NextStep(text, each, where, is_change)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from checks.model.facts import Cluster, NetworkService, Node, Route
 from checks.model.finding import NextStep
+from checks.model.shell_command import shell
 
 _PLACES = {
     NetworkService.NETWORK_MANAGER: "ipv4.routes of NetworkManager's connection {connection}",
@@ -24,12 +25,12 @@ def without_mtu(cluster: Cluster, node: Node, route: Route) -> NextStep:
     """
     setup = cluster.setup(node.name)
     kept = setup.kept_mtu(route.interface) if setup else None
-    place = _PLACES.get(kept.keeper, "") if kept else ""
+    place = _PLACES.get(kept.network_service, "") if kept else ""
     names = {"connection": kept.connection, "file": kept.file} if kept else {}
     where = place.format(interface=route.interface, **names) if place else "the file that sets it"
     return NextStep(
         f"Change the route to one without an MTU, and remove the MTU from {where}.",
-        (f"ip route change {route.words}",),
+        (shell("ip route change {route}", route=route.words),),
         f"root on {node.name}",
         is_change=True,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from checks.model.check import Kind, check
+from checks.model.check import InfoKind, Kind, PassKind, WarnKind, check
 from checks.model.facts import (
     Cluster,
     CounterChange,
@@ -15,8 +15,9 @@ from checks.model.facts import (
     Unread,
 )
 from checks.model.finding import Finding, NextStep, Status
+from checks.model.shell_command import shell
 from checks.model.wording import counted
-from checks.plugins.shared.counter_text import share, unknown_nodes_finding
+from checks.plugins.shared.counter_text import share, unknown_nodes_findings
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.storage_mtu.oracle_storage import ASM, NOT_KNOWN, asm_networks, dnfs_elsewhere, dnfs_lines
 from checks.rules.node_counts import without_counts
@@ -29,8 +30,8 @@ _SMALL = (
     "Small packets cost the node, the switch and the storage server more work for the same data: at MTU 1500 some six "
     "times as many packets as at 9000."
 )
-LARGE = Kind("IC-STORE-001", "The packets of connections to storage are as large as the interfaces permit")
-SERVER = Kind(
+LARGE = PassKind("IC-STORE-001", "The packets of connections to storage are as large as the interfaces permit")
+SERVER = WarnKind(
     "IC-STORE-002",
     "The storage server accepts smaller packets than the node's interface permits",
     f"{_SMALL} Each end offers its largest segment when a connection is opened; the path MTU of the connection is not "
@@ -38,14 +39,14 @@ SERVER = Kind(
     "the offer. A switch with a smaller MTU does not show here: it drops large packets.",
     (_LINUX, "RFC 9293, 3.7.1: maximum segment size"),
 )
-PATH = Kind(
+PATH = WarnKind(
     "IC-STORE-003",
     "The path to storage carries smaller packets than the node's interface permits",
     f"{_SMALL} The kernel lowered the path MTU of the connection, which it does where a router on the path reports a "
     "smaller one (ICMP).",
     (_LINUX, "RFC 1191"),
 )
-OWN = Kind(
+OWN = WarnKind(
     "IC-STORE-004",
     "The node itself keeps its packets to storage smaller than its interface permits",
     f"{_SMALL} A route of the node has a smaller MTU, or the connection was opened while the interface had a smaller "
@@ -60,8 +61,8 @@ AGAIN = Kind(
     "large write.",
     (_LINUX, "RFC 2923: black holes"),
 )
-OTHERS = Kind("IC-STORE-006", "A node has a smaller MTU to a storage server than another node uses")
-OVER_UDP = Kind(
+OTHERS = InfoKind("IC-STORE-006", "A node has a smaller MTU to a storage server than another node uses")
+OVER_UDP = WarnKind(
     "IC-STORE-007",
     "NFS runs over UDP",
     "Each read or write of more than one packet arrives as fragments. They use the same reassembly memory of the node "
@@ -129,9 +130,8 @@ def storage_mtu(cluster: Cluster) -> Iterator[Finding]:
         yield _large(fine, mounts, dnfs_lines(cluster))
     yield from dnfs_elsewhere(cluster)
     if unknown:
-        yield unknown_nodes_finding(
-            cluster, NOT_KNOWN, "The packet size of connections to storage on {}", unknown, "storage-mtu"
-        )
+        title = "The packet size of connections to storage on {}"
+        yield from unknown_nodes_findings(cluster, NOT_KNOWN, title, "storage-mtu", unknown)
     elif not flows and not any(mount.mount.protocol == "udp" for mount in mounts):
         yield _skipped(read)
 
@@ -176,7 +176,6 @@ def _limited(same: Sequence[StorageFlow]) -> Finding:
     first, nodes = same[0], list(dict.fromkeys(flow.node for flow in same))
     smallest = min(flow.smaller_bytes for flow in same)
     return _KINDS[first.limit or PacketLimit.SERVER].finding(
-        Status.WARN,
         f"Packets {'from' if first.limit is PacketLimit.OFFER else 'to'} the storage server {_server(first)} have at "
         f"most {smallest:,} bytes on {named(nodes, 'node')}, where the MTU of {_interfaces(same)} is {_mtus(same)}.",
         subject=f"{first.connection.remote_ip} {briefly(nodes, 'node')}: {smallest:,} bytes",
@@ -196,22 +195,26 @@ def _limited(same: Sequence[StorageFlow]) -> Finding:
 
 def _steps(flow: StorageFlow, nodes: Sequence[str]) -> list[NextStep]:
     server, where = flow.connection.remote_ip, f"any user on {named(nodes, 'node')}"
-    display = NextStep("Display the sizes of the connections.", (f"ss -tin dst {server}",), where)
+    display = NextStep("Display the sizes of the connections.", (shell("ss -tin dst {server}", server=server),), where)
     again = "Then open the connections again (umount and mount, log out and in): open ones keep their sizes."
     match flow.limit:
         case PacketLimit.PATH:
-            route = f"ip route get {server}"
+            route = shell("ip route get {server}", server=server)
             return [
                 NextStep(
                     "Display the path MTU that the kernel keeps, and find the router.",
-                    (route, f"tracepath -n {server}"),
+                    (route, shell("tracepath -n {server}", server=server)),
                     where,
                 ),
                 NextStep("Ask the network team for the MTU of the links between the node and the storage server."),
             ]
         case PacketLimit.ROUTE:
             return [
-                NextStep("Display the route with its MTU.", (f"ip route get {server}", "ip route show"), where),
+                NextStep(
+                    "Display the route with its MTU.",
+                    (shell("ip route get {server}", server=server), "ip route show"),
+                    where,
+                ),
                 NextStep(f"Ask who set the MTU of the route, and plan its removal from the file of the route. {again}"),
             ]
         case PacketLimit.OFFER:
@@ -237,8 +240,8 @@ def _sent_again(same: Sequence[StorageFlow]) -> Finding:
         title = f"{named(nodes, 'node')} sent {segments:,} segments again to the storage server {_server(first)}{much}."
     size = max(flow.mtu for flow in same) - (48 if ":" in first.connection.remote_ip else 28)
     return AGAIN.finding(
-        first.retransmit_status,
         title,
+        status=first.retransmit_status,
         subject=f"{first.connection.remote_ip} {briefly(nodes, 'node')}: {'stalled' if stalled else 'sent again'}",
         data={"retransmits": segments, "stalled": stalled},
         seen=some([_line(flow) for flow in same]),
@@ -247,7 +250,9 @@ def _sent_again(same: Sequence[StorageFlow]) -> Finding:
             NextStep(
                 "Send large and small packets that no router may fragment: where the small ones are answered and the "
                 "large ones are not, a port on the way has a smaller MTU.",
-                tuple(f"ping -c 3 -M do -s {s} {first.connection.remote_ip}" for s in (size, 56)),
+                tuple(
+                    shell("ping -c 3 -M do -s {size} {to}", size=s, to=first.connection.remote_ip) for s in (size, 56)
+                ),
                 f"any user on {named(nodes, 'node')}",
             ),
             NextStep(
@@ -263,7 +268,6 @@ def _sent_again(same: Sequence[StorageFlow]) -> Finding:
 def _smaller(pairs: Sequence[tuple[StorageFlow, StorageFlow]]) -> Finding:
     (first, other), nodes = pairs[0], list(dict.fromkeys(flow.node for flow, _ in pairs))
     return OTHERS.finding(
-        Status.INFO,
         f"The MTU of {_interfaces([flow for flow, _ in pairs])} of {named(nodes, 'node')} is {first.mtu:,}, and "
         f"{other.node} exchanges packets of {other.smaller_bytes:,} bytes with the same storage server "
         f"{_server(first)}.",
@@ -279,7 +283,6 @@ def _mounts_over_udp(mounts: Sequence[_Mount]) -> Iterator[Finding]:
     for same in alike((m for m in mounts if m.mount.protocol == "udp"), lambda m: m.mount.server_ip):
         nodes = list(dict.fromkeys(one.node for one in same))
         yield OVER_UDP.finding(
-            Status.WARN,
             f"{named(nodes, 'node')} {'uses' if len(nodes) == 1 else 'use'} NFS over UDP at "
             f"{named((one.mount.mount for one in same), 'mount')}.",
             subject=f"{briefly(nodes, 'node')}: NFS over UDP",
@@ -301,7 +304,6 @@ def _large(fine: Sequence[StorageFlow], mounts: Sequence[_Mount], dnfs: Sequence
     nodes = list(dict.fromkeys(flow.node for flow in fine))
     connections = sum(flow.connection.connections for flow in fine)
     return LARGE.finding(
-        Status.PASS,
         f"Packets to storage are as large as the MTU of the interface permits, on {counted(connections, 'connection')} "
         f"of {named(nodes, 'node')}{_silence(fine)}.",
         subject=f"{counted(connections, 'connection')} to storage",
@@ -323,14 +325,14 @@ def _silence(flows: Sequence[StorageFlow]) -> str:
 def _skipped(read: Sequence[str]) -> Finding:
     if not read:
         return LARGE.finding(
-            Status.SKIPPED,
             "These facts have no connections to storage: that version of racwire did not read them.",
+            status=Status.SKIPPED,
             subject="not in the file",
         )
     return LARGE.finding(
-        Status.SKIPPED,
         f"{named(read, 'node')} {'has' if len(read) == 1 else 'have'} no open connection to storage at the ports of "
         "NFS, iSCSI and NVMe over TCP.",
+        status=Status.SKIPPED,
         subject="no connections to storage",
         evidence=_evidence(read),
     )

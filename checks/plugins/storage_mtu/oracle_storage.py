@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from checks.model.check import Kind
+from checks.model.check import InfoKind, UnknownKind
 from checks.model.facts import Cluster, Clusterware, ConfiguredInterface, Database, DnfsServer, Unknown
-from checks.model.finding import Finding, NextStep, Status
+from checks.model.finding import Finding, NextStep
 from checks.model.networks import in_subnet
+from checks.model.shell_command import shell
 from checks.model.wording import few, listed
 from checks.plugins.shared.grouping import alike, briefly, named, some
 
-NOT_KNOWN = Kind("IC-STORE-008", "The packet sizes of connections to storage are not known")
-ASM = Kind(
+NOT_KNOWN = UnknownKind("IC-STORE-008", "The packet sizes of connections to storage are not known")
+ASM = InfoKind(
     "IC-STORE-009",
     "oifcfg names a network for ASM",
     "Flex ASM uses it: instances, and ACFS through its proxy instances, talk to an ASM instance, which can be on "
@@ -37,7 +38,6 @@ def asm_networks(cluster: Cluster) -> Iterator[Finding]:
         places = [f"{line.subnet} on {line.name}" for line in same]
         what, also = ("private network", " too") if same[0].is_private else ("network", "")
         yield ASM.finding(
-            Status.INFO,
             f"oifcfg names the {what}{'' if len(same) == 1 else 's'} {few(places, 4)} for ASM{also}{sizes}.",
             subject=f"ASM on {briefly((line.name for line in same), what)}",
             data={
@@ -77,9 +77,8 @@ def dnfs_elsewhere(cluster: Cluster) -> Iterator[Finding]:
     servers = [] if isinstance(found, Unknown) else [pair for pair in found if pair[1].port not in (None, _NFS_PORT)]
     for same in alike(servers, lambda pair: (pair[1].name, pair[1].port)):
         instances, server = named((name for name, _ in same), "instance"), same[0][1]
-        display = (f"ss -tin dport = :{server.port}",)
+        display = (shell("ss -tin dport = :{port}", port=str(server.port)),)
         yield NOT_KNOWN.finding(
-            Status.UNKNOWN,
             f"The packet sizes of Direct NFS from {instances} to {server.name} are not known: it uses port "
             f"{server.port}, and racwire reads the connections to port {_NFS_PORT}.",
             subject=f"{server.name}: port {server.port}",

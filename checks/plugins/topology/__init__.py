@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from checks.model.check import Kind, check
+from checks.model.check import PassKind, UnknownKind, check
 from checks.model.facts import Cluster, NodeSetup, Unknown, Unread
 from checks.model.facts.host_setup import NOT_READ
 from checks.model.finding import FAULTS, Finding, Status, check_again
@@ -24,8 +24,8 @@ from checks.plugins.topology.nic_places import (
 from checks.plugins.topology.switch_neighbours import CHAIN, DIRECT, ONE_SWITCH, plugs_of, switch_findings
 from checks.rules.observed.states import read_on
 
-SOUND = Kind("IC-TOPO-001", "The private networks connect the nodes and no other host that was seen")
-NOT_KNOWN = Kind("IC-TOPO-010", "A part of the topology of the private networks is not known")
+SOUND = PassKind("IC-TOPO-001", "The private networks connect the nodes and no other host that was seen")
+NOT_KNOWN = UnknownKind("IC-TOPO-010", "A part of the topology of the private networks is not known")
 
 
 @check(
@@ -62,7 +62,6 @@ def topology(cluster: Cluster) -> Iterator[Finding]:
     if looked and not any(finding.status in FAULTS for finding in found):
         nodes = [node.name for node in cluster.read_nodes()]
         yield SOUND.finding(
-            Status.PASS,
             f"racwire found no other host and no unsuitable connection on {_networks(cluster)} of "
             f"{named(nodes, 'node')}.",
             subject=f"{briefly(nodes, 'node')}: no other host",
@@ -72,9 +71,9 @@ def topology(cluster: Cluster) -> Iterator[Finding]:
         )
     elif not found and not unknown:
         yield SOUND.finding(
-            Status.SKIPPED,
             "No node that was read has a neighbour, a NIC with a known speed, or a switch that announces itself, on a "
             "private network.",
+            status=Status.SKIPPED,
             subject="no neighbours, no speeds",
         )
 
@@ -113,7 +112,6 @@ def _not_known(cluster: Cluster) -> Iterator[Finding]:
     for same in alike(sorted(unread), lambda node: (unread[node][0], unread[node][1].reason)):
         what, fact = unread[same[0]]
         yield NOT_KNOWN.finding(
-            Status.UNKNOWN,
             f"The {what} on the private networks of {named(same, 'node')} are not known.",
             subject=f"{briefly(same, 'node')}: {what} not known",
             seen=(fact.reason,),
@@ -125,9 +123,9 @@ def _not_known(cluster: Cluster) -> Iterator[Finding]:
     without = [setup.name for setup in cluster.read_setups() if _has_no_lldpd(setup)]
     if without:
         yield NOT_KNOWN.finding(
-            Status.SKIPPED,
             f"{named(without, 'node')} {'has' if len(without) == 1 else 'have'} no lldpd that runs, so the "
             "switches and cables there are not judged.",
+            status=Status.SKIPPED,
             subject=f"{briefly(without, 'node')}: no lldpd",
             evidence=[(node, "lldp") for node in without],
         )

@@ -6,25 +6,26 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from checks.model.check import Kind
+from checks.model.check import InfoKind, Kind, WarnKind
 from checks.model.facts import Cluster, Neighbour, Node, PrivateNetwork, Unknown
-from checks.model.finding import Finding, NextStep, Status
-from checks.model.networks import layers_below
+from checks.model.finding import Finding, NextStep
+from checks.model.networks import layers_of
 from checks.model.observation import Observation
+from checks.model.shell_command import shell
 from checks.model.wording import counted, few, listed
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.rules.engineered import is_engineered
 from checks.rules.neighbour_entries import IN_USE
 from checks.rules.observed.states import state
 
-FOREIGN = Kind(
+FOREIGN = WarnKind(
     "IC-TOPO-002",
     "A host that is no node of the cluster is on a private network",
     "The private networks are for the nodes alone. Another host can fill the queues of the switch, take an address of "
     "a node, or send what the instances receive.",
     ("Grid Infrastructure Installation Guide, private networks", "MOS 563566.1, cause 6"),
 )
-KNOWN = Kind("IC-TOPO-003", "A neighbour on a private network is no node, and no fault is seen in that")
+KNOWN = InfoKind("IC-TOPO-003", "A neighbour on a private network is no node, and no fault is seen in that")
 
 _ANSWERED = (*IN_USE, "stale")
 """States of an entry whose address a host has answered for."""
@@ -119,7 +120,7 @@ def _switch(cluster: Cluster, node: Node, entry: Neighbour, mac: str) -> str:
     setup, top = cluster.setup(node.name), node.interface(entry.interface)
     if setup is None or isinstance(setup.lldp, Unknown) or top is None:
         return ""
-    below = {top.name, *(lower.name for _, lower, _ in layers_below(node, top))}
+    below = {layer.name for layer in layers_of(node, top)}
     return next(
         (
             n.switch or n.chassis
@@ -136,7 +137,6 @@ def _foreign(cluster: Cluster, same: Sequence[_Stranger]) -> Finding:
     places = few(dict.fromkeys(f"{one.entry.ip} ({one.mac})" for one in same), 3)
     what = "A host that is no node of the cluster is" if len(hosts) == 1 else "Hosts that are no nodes are"
     return FOREIGN.finding(
-        Status.WARN,
         f"{what} on the private network {network.name}: {places}.",
         subject=f"{network.interface}: {counted(len(hosts), 'foreign host')}",
         data={"hosts": len(hosts), "address": same[0].entry.ip, "mac": same[0].mac},
@@ -145,7 +145,10 @@ def _foreign(cluster: Cluster, same: Sequence[_Stranger]) -> Finding:
         next=[
             NextStep(
                 "Find out which host it is: its names in DNS, and the services that answer.",
-                (f"getent hosts {same[0].entry.ip}", f"ip neigh show dev {same[0].entry.interface}"),
+                (
+                    shell("getent hosts {ip}", ip=same[0].entry.ip),
+                    shell("ip neigh show dev {nic}", nic=same[0].entry.interface),
+                ),
                 f"any user on {named(nodes, 'node')}",
             ),
             NextStep(f"Ask the network team for the switch ports that learned {few(hosts, 3)}, and for their VLAN."),
@@ -162,7 +165,6 @@ def _known(same: Sequence[_Stranger]) -> Finding:
     network, nodes = same[0].network, list(dict.fromkeys(one.node for one in same))
     places = list(dict.fromkeys(one.entry.ip for one in same))
     return KNOWN.finding(
-        Status.INFO,
         f"{named(nodes, 'node')} {'has' if len(nodes) == 1 else 'have'} {counted(len(places), 'neighbour')} on "
         f"{network.name} that no node has: {few(places, 3)}.",
         subject=f"{network.interface} {briefly(nodes, 'node')}: {counted(len(places), 'other neighbour')}",

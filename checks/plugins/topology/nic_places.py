@@ -5,30 +5,31 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from checks.model.check import Kind
+from checks.model.check import InfoKind, WarnKind
 from checks.model.effect import Effect
 from checks.model.facts import Cluster, Clusterware, HostSetup, Node, PrivateNetwork, Unknown
-from checks.model.finding import Finding, NextStep, Status
-from checks.model.networks import in_subnet, layers_below, nics_of, private_nics_of
+from checks.model.finding import Finding, NextStep
+from checks.model.networks import in_subnet, layers_of, nics_of, private_nics_of
+from checks.model.shell_command import for_each, shell
 from checks.model.wording import listed
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.shared.host_facts import HOST_TOPIC, hosts_of
 from checks.rules.observed.states import state, states
 
 _GUIDE = "Grid Infrastructure Installation Guide, private networks"
-SLOWER = Kind(
+SLOWER = WarnKind(
     "IC-TOPO-004",
     "The private networks of a node are slower than its public network",
     "Clients can ask for more than the instances can move between each other: the interconnect is full first.",
     ("TruCluster Server, cluster interconnects", _GUIDE),
 )
-ONE_NIC = Kind(
+ONE_NIC = InfoKind(
     "IC-TOPO-005",
     "The whole interconnect of a node depends on one NIC or one card",
     "When it fails, the node loses its interconnect and leaves the cluster.",
     (_GUIDE,),
 )
-TAGS = Kind(
+TAGS = WarnKind(
     "IC-TOPO-006",
     "The nodes are in different VLANs on one private network",
     "A switch keeps different VLANs apart, unless it was configured to translate them: the nodes do not reach each "
@@ -44,7 +45,6 @@ def slower_than_public(cluster: Cluster) -> Iterator[Finding]:
     for same in alike(slow, lambda one: one[1:]):
         nodes, private, public = [node.name for node, *_ in same], same[0][1], same[0][2]
         yield SLOWER.finding(
-            Status.WARN,
             f"The private networks of {named(nodes, 'node')} have {private:,} Mbit/s together, and the public network "
             f"has {public:,}.",
             subject=f"{briefly(nodes, 'node')}: slower than public",
@@ -54,7 +54,7 @@ def slower_than_public(cluster: Cluster) -> Iterator[Finding]:
             next=[
                 NextStep(
                     "Display what each NIC negotiated.",
-                    tuple(f"ethtool {nic}" for nic in private_nics_of(cluster, nodes[0])[:4]),
+                    for_each("ethtool {nic}", nic=private_nics_of(cluster, nodes[0])[:4]),
                     f"root on {named(nodes, 'node')}",
                 ),
                 NextStep(
@@ -94,7 +94,7 @@ def _rate(cluster: Cluster, node: Node, name: str) -> int | None:
     top = node.interface(name)
     if top is None or not top.is_up:
         return None
-    below = [top, *(lower for _, lower, _ in layers_below(node, top))]
+    below = layers_of(node, top)
     names = {i.name for i in below}
     lowest = [i for i in below if not names.intersection((*i.members, i.parent))]
     speeds = [i.speed_mbps for i in lowest if i.is_up]
@@ -124,7 +124,6 @@ def single_nics(cluster: Cluster) -> Iterator[Finding]:
         nodes, (card, nics) = [node for node, _ in same], same[0][1]
         what = f"{listed(nics)}, {'the one NIC' if len(nics) == 1 else 'which are ports of one card'}"
         yield ONE_NIC.finding(
-            Status.INFO,
             f"The interconnect of {named(nodes, 'node')} depends on {what}.",
             subject=f"{briefly(nodes, 'node')}: {'one NIC' if len(nics) == 1 else 'one card'}",
             data={"interfaces": len(nics)},
@@ -162,7 +161,6 @@ def other_tags(cluster: Cluster) -> Iterator[Finding]:
         usual = Counter(tags.values()).most_common(1)[0][0]
         odd = [node for node, tag in tags.items() if tag != usual]
         yield TAGS.finding(
-            Status.WARN,
             f"{named(odd, 'node')} {'is' if len(odd) == 1 else 'are'} in VLAN {tags[odd[0]]} on {network.name}, and "
             f"{named((n for n in tags if n not in odd), 'node')} in VLAN {usual}.",
             subject=f"{network.interface} {briefly(odd, 'node')}: VLAN differs",
@@ -172,7 +170,7 @@ def other_tags(cluster: Cluster) -> Iterator[Finding]:
             next=[
                 NextStep(
                     "Display the VLAN of the interface.",
-                    (f"ip -d link show {network.interface}",),
+                    (shell("ip -d link show {nic}", nic=network.interface),),
                     f"any user on {named(odd, 'node')}",
                 ),
                 NextStep(
@@ -193,7 +191,7 @@ def _tag(cluster: Cluster, network: PrivateNetwork, node: str) -> int | None:
     top = cluster.interface(port) if port else None
     if port is None or top is None or read is None:
         return None
-    below = (top, *(lower for _, lower, _ in layers_below(read, top)))
+    below = layers_of(read, top)
     if vlans := [i for i in below if i.kind == "vlan"]:
         return vlans[0].vlan
     setup = cluster.setup(node)

@@ -6,30 +6,30 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from checks.model.check import Kind
+from checks.model.check import InfoKind, WarnKind
 from checks.model.effect import Effect
 from checks.model.facts import Cluster, LldpNeighbour, PrivateNetwork, Unknown
-from checks.model.finding import Finding, NextStep, Status
+from checks.model.finding import Finding, NextStep
 from checks.model.networks import nics_of
 from checks.model.wording import listed
 from checks.plugins.shared.grouping import briefly, named, some
 from checks.rules.observed.states import state, states
 
 _GUIDE = "Grid Infrastructure Installation Guide, private networks"
-DIRECT = Kind(
+DIRECT = WarnKind(
     "IC-TOPO-007",
     "A cable connects two nodes directly",
     "Oracle does not support a crossover cable as interconnect: when one node goes down, the other one loses its link "
     "too, and Clusterware cannot tell which side failed.",
     ("MOS 220970.1, RAC frequently asked questions", _GUIDE),
 )
-ONE_SWITCH = Kind(
+ONE_SWITCH = InfoKind(
     "IC-TOPO-008",
     "The private NICs of the nodes are plugged into one switch",
     "When it fails or restarts, each node loses its whole interconnect, and Clusterware evicts nodes.",
     (_GUIDE,),
 )
-CHAIN = Kind(
+CHAIN = WarnKind(
     "IC-TOPO-009",
     "More than two switches are between two nodes",
     "Each switch adds a queue in which blocks wait, a link that the nodes share, and a place where the MTU can be "
@@ -98,7 +98,6 @@ def _direct(direct: Sequence[tuple[_Plug, str]]) -> Finding:
     nodes = sorted({name for plug, peer in direct for name in (plug.node, peer)})
     nics = dict.fromkeys(f"{plug.nic} of {plug.node}" for plug, _ in direct)
     return DIRECT.finding(
-        Status.WARN,
         f"LLDP shows a node and no switch at the other end of the cable of {named(nics, 'NIC')}: "
         f"{listed(f'{plug.nic} of {plug.node} ends at {peer}' for plug, peer in direct[:2])}.",
         subject=f"{briefly(nodes, 'node')}: direct cable",
@@ -134,7 +133,6 @@ def _one_switch(cluster: Cluster, plugs: Sequence[_Plug]) -> Iterator[Finding]:
     name = plugs[0].seen[0].switch or plugs[0].seen[0].chassis
     nodes = list(dict.fromkeys(plug.node for plug in plugs))
     yield ONE_SWITCH.finding(
-        Status.INFO,
         f"{named(sorted(nics), 'NIC')} of {named(nodes, 'node')} are plugged into one switch, {name}.",
         subject=f"{name}: one switch",
         data={"switch": name, "interfaces": len(plugs)},
@@ -163,7 +161,6 @@ def _chain(network: PrivateNetwork, plugs: Sequence[_Plug]) -> Iterator[Finding]
     nodes = list(dict.fromkeys(plug.node for pair in far for plug in pair))
     a, b = far[0]
     yield CHAIN.finding(
-        Status.WARN,
         f"At least three switches are between {a.node} and {b.node} on {network.name}"
         f"{'' if len(far) == 1 else f', and between {len(far) - 1} more pairs'}.",
         subject=f"{network.interface} {a.node} - {b.node}: three switches",

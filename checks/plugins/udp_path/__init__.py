@@ -10,6 +10,7 @@ import msgspec
 from checks.model.check import Kind, check
 from checks.model.facts import Cluster, Flows, HaipPaths, NotGathered, PathProbe, PrivateNetwork, Unknown, Verdict
 from checks.model.finding import Finding, NextStep, Status
+from checks.model.shell_command import for_each, shell
 from checks.model.wording import counted, hub, listed
 from checks.plugins.shared.place_steps import below_steps, node_step
 from checks.plugins.udp_path.flow_kinds import (
@@ -89,8 +90,8 @@ def udp_path(cluster: Cluster) -> Iterator[Finding]:
         reason = cluster.flows.reason
         is_off = isinstance(cluster.flows, NotGathered)
         yield NOT_SENT.finding(
-            Status.SKIPPED if is_off else Status.UNKNOWN,
             "This run sent no UDP datagrams." if is_off else f"UDP datagrams could not be sent: {reason}",
+            status=Status.SKIPPED if is_off else Status.UNKNOWN,
             subject="no datagrams",
             evidence=[(node.name, "interfaces") for node in cluster.read_nodes()],
             lacks=[] if is_off else [cluster.flows],
@@ -107,7 +108,6 @@ def udp_path(cluster: Cluster) -> Iterator[Finding]:
         yield _other_on_some(cluster, flows, [j for j in some if j.probe.to_node == node])
     if not every:
         yield NOT_SENT.finding(
-            Status.SKIPPED,
             "No two nodes that were read have a port on the same private network.",
             subject="no paths",
             evidence=[(node.name, "interfaces") for node in cluster.read_nodes()],
@@ -153,14 +153,14 @@ def _network(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Itera
         yield _icmp_only(cluster, network, partly, SOME_PINGS)
     if silent:
         yield flow_finding(
-            BOTH_SILENT, Status.FAIL, (cluster, network, silent),
+            BOTH_SILENT, (cluster, network, silent),
             "Neither UDP datagrams nor pings get an answer on {} {}, although the nodes are up.", "silent",
             more=[_counted_at(cluster, node) for node in dict.fromkeys(j.probe.to_node for j in silent)],
             expected=ALL_ANSWERED, next=filter_steps(cluster, network, silent),
         )  # fmt: skip
     if as_pings:
         title = "UDP datagrams are lost on {} {}, as pings are: df-ping has the finding."
-        yield flow_finding(NOT_SENT, Status.SKIPPED, (cluster, network, as_pings), title, "as the pings")
+        yield flow_finding(NOT_SENT, (cluster, network, as_pings), title, "as the pings")
 
 
 def _pings(cluster: Cluster, network: PrivateNetwork) -> dict[Pair, PathProbe]:
@@ -189,7 +189,7 @@ def _large_lost(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Fi
     place = (cluster, network, judged)
     as_large = ", and so do pings of that size" if _and_pings(*place) else ""
     return flow_finding(
-        LARGE_LOST, Status.FAIL, place,
+        LARGE_LOST, place,
         f"UDP packets of {packet_bytes(judged):,} bytes vanish on {{}} {{}} from each of {judged[0].of} source ports; "
         f"small datagrams pass{as_large}.",
         "large UDP vanishes", expected=ALL_ANSWERED, next=filter_steps(cluster, network, judged),
@@ -200,7 +200,7 @@ def _none(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Finding:
     arrived = [_counted_at(cluster, node) for node in dict.fromkeys(j.probe.to_node for j in judged)]
     place = (cluster, network, judged)
     return flow_finding(
-        NONE, Status.FAIL, place, f"No UDP datagram arrives on {{}} {{}}{_and_pings(*place)}.",
+        NONE, place, f"No UDP datagram arrives on {{}} {{}}{_and_pings(*place)}.",
         "no UDP arrives", more=arrived, expected=ALL_ANSWERED, next=filter_steps(cluster, network, judged),
     )  # fmt: skip
 
@@ -220,17 +220,19 @@ def _refused(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Findi
         title = f"A packet filter of {listed(own)} refuses to send UDP datagrams on {{}} {{}}."
         counts = []  # of the datagrams that the filter let pass
     return flow_finding(
-        REFUSED, harm(cluster), (cluster, network, judged), title,
-        "filter refuses UDP", more=says or counts, expected="Port unreachable, from the kernel of the target",
+        REFUSED, (cluster, network, judged), title, "filter refuses UDP", status=harm(cluster),
+        more=says or counts, expected="Port unreachable, from the kernel of the target",
         next=filter_steps(cluster, network, judged),
     )  # fmt: skip
 
 
 def _no_route(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Finding:
     nodes = sorted({j.probe.from_node for j in judged})
-    routes = dict.fromkeys(f"ip route get {j.probe.destination_ip} from {j.probe.source_ip}" for j in judged)
+    routes = dict.fromkeys(
+        shell("ip route get {to} from {source}", to=j.probe.destination_ip, source=j.probe.source_ip) for j in judged
+    )
     finding = flow_finding(
-        NO_ROUTE, Status.FAIL, (cluster, network, judged),
+        NO_ROUTE, (cluster, network, judged),
         f"The routes of {listed(nodes)} refuse packets for private addresses on {{}} {{}}.",
         "routes refuse packets", expected="A route over the NIC of the network",
         next=(
@@ -248,9 +250,9 @@ def _no_route(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Find
 def _other_host(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Finding:
     nodes = list(dict.fromkeys(j.probe.to_node for j in judged))
     return flow_finding(
-        OTHER_HOST, harm(cluster), (cluster, network, judged),
+        OTHER_HOST, (cluster, network, judged),
         "UDP datagrams are answered on {} {}, but not by the kernel of the target, which did not count them.",
-        "answered by another", more=[_counted_at(cluster, node) for node in nodes],
+        "answered by another", status=harm(cluster), more=[_counted_at(cluster, node) for node in nodes],
         expected="Port unreachable, from the kernel of the target",
         next=(_search_owner(judged), *filter_steps(cluster, network, judged)),
     )  # fmt: skip
@@ -259,7 +261,7 @@ def _other_host(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Fi
 def _search_owner(judged: Judged) -> NextStep:
     return NextStep(
         "Search the hosts on the network for a second owner of the address, the NICs of the sender first.",
-        tuple(dict.fromkeys(f"ip -brief address | grep -F {j.probe.destination_ip}" for j in judged)),
+        for_each("ip -brief address | grep -F {to}", to=(j.probe.destination_ip for j in judged)),
         "any user on each node",
     )
 
@@ -269,9 +271,9 @@ def _other_on_some(cluster: Cluster, flows: Flows, judged: Judged) -> Finding:
     node, networks = judged[0].probe.to_node, {j.probe.network for j in judged}
     uncounted, answers = uncounted_at(flows, node), sum(j.probe.datagrams for j in judged)
     return OTHER_HOST.finding(
-        harm(cluster),
         f"The kernel of {node} did not count {uncounted} of {answers} UDP datagrams to it that were answered: another "
         "host answers on a path to it.",
+        status=harm(cluster),
         subject=f"{node}: another answers in part",
         seen=(*path_lines(judged), _counted_at(cluster, node)),
         expected=("Port unreachable, from the kernel of the target",),
@@ -287,7 +289,7 @@ def _small_lost(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Fi
     """Return the finding for paths on which no small datagram arrives."""
     sizes = f"{small_bytes(judged)} bytes vanish on {{}} {{}}; those of {packet_bytes(judged):,} bytes"
     return flow_finding(
-        SMALL_LOST, Status.FAIL, (cluster, network, judged), f"UDP packets of {sizes} pass.",
+        SMALL_LOST, (cluster, network, judged), f"UDP packets of {sizes} pass.",
         "small UDP vanishes", more=small_lines(judged), expected=_ALL_COUNTED,
         next=filter_steps(cluster, network, judged),
     )  # fmt: skip
@@ -297,10 +299,10 @@ def _small_in_part(cluster: Cluster, network: PrivateNetwork, judged: Judged) ->
     """Return the finding for paths that lose a part of the small datagrams."""
     sent, arrived = small_counts(judged)
     return flow_finding(
-        SMALL_IN_PART, harm(cluster), (cluster, network, judged),
+        SMALL_IN_PART, (cluster, network, judged),
         f"{sent - arrived} of {sent} UDP packets of {small_bytes(judged)} bytes are lost on {{}} {{}}; those of "
         f"{packet_bytes(judged):,} bytes pass.",
-        "small UDP lost in part", more=small_lines(judged), expected=_ALL_COUNTED,
+        "small UDP lost in part", status=harm(cluster), more=small_lines(judged), expected=_ALL_COUNTED,
         next=limit_steps(network, judged),
     )  # fmt: skip
 
@@ -311,7 +313,7 @@ def _in_part(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Findi
     arrived = [_counted_at(cluster, node) for node in dict.fromkeys(j.probe.to_node for j in judged)]
     arrived += [by_port(j.probe) for j in judged if j.probe.turns]
     return flow_finding(
-        IN_PART, Status.WARN, place,
+        IN_PART, place,
         f"{silent} of {of} full-size UDP datagrams are lost on {{}} {{}}{_and_pings(*place)}.",
         "UDP lost in part", more=arrived, expected=ALL_ANSWERED,
         next=limit_steps(network, judged),
@@ -320,21 +322,21 @@ def _in_part(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Findi
 
 def _undecided(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Finding:
     return flow_finding(
-        UNDECIDED, Status.INFO, (cluster, network, judged),
+        UNDECIDED, (cluster, network, judged),
         "Whether all UDP datagrams arrive on {} {} is not decided: some got no answer.", "not decided",
         next=(NextStep("Run this check again, alone.", ("racwire check udp-path",)),),
     )  # fmt: skip
 
 
 def _not_sent(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Finding:
-    return flow_finding(NOT_SENT, Status.SKIPPED, (cluster, network, judged), "No UDP was sent on {} {}.", "not sent")
+    return flow_finding(NOT_SENT, (cluster, network, judged), "No UDP was sent on {} {}.", "not sent")
 
 
 def _passes(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Finding:
     fewest = min(j.of for j in judged)
     missed = [f"one of {n} links: {missed_member_percent(fewest, n):.2g} %" for n in (2, 4)]
     return flow_finding(
-        PASSES, Status.PASS, (cluster, network, judged),
+        PASSES, (cluster, network, judged),
         f"UDP packets of {packet_bytes(judged):,} bytes from {counted(fewest, 'source port')} of each path arrive on "
         "{} {}.",
         f"{fewest} source ports",
@@ -351,7 +353,7 @@ def _icmp_only(cluster: Cluster, network: PrivateNetwork, judged: Judged, kind: 
     centre = hub(pairs, [p.node for p in network.ports])
     near = [centre] if centre else sorted({node for pair in pairs for node in pair})
     return flow_finding(
-        kind, Status.WARN, (cluster, network, judged),
+        kind, (cluster, network, judged),
         f"UDP packets of {packet_bytes(judged):,} bytes from {counted(fewest, 'source port')} pass on {{}} {{}}, where "
         f"{'pings' if kind is ICMP_ONLY else 'some pings'} are lost.",
         "UDP passes, pings do not",

@@ -137,11 +137,11 @@ Place = tuple[Cluster, PrivateNetwork, Judged]
 
 def flow_finding(
     kind: Kind,
-    status: Status,
     place: Place,
     title: str,
     subject: str,
     *,
+    status: Status | None = None,
     more: Sequence[str] = (),
     expected: str = "",
     next: Sequence[NextStep] = (),  # noqa: A002 - the word on the screen
@@ -152,9 +152,10 @@ def flow_finding(
     centre = hub(pairs, [p.node for p in network.ports])
     ports = [p for j in judged for p in j.probe.ports]
     own = (*more, *path_lines(judged)) if kind in (SMALL_LOST, SMALL_IN_PART) else (*path_lines(judged), *more)
+    is_fault = (status or kind.status) in FAULTS
     return kind.finding(
-        status,
         title.format(network.name, flows_where(cluster, network, judged)),
+        status=status,
         subject=f"{short_name(network, centre)}: {subject}",
         data={
             "paths": len(judged),
@@ -171,8 +172,8 @@ def flow_finding(
         ],
         observed=(*datagrams(cluster, judged), *_pings_beside(cluster, network, kind, pairs)),
         network=network.name,
-        nodes=([centre] if centre else sorted({n for pair in pairs for n in pair})) if status in FAULTS else (),
-        extent=(len(judged), "paths") if status in FAULTS else None,
+        nodes=([centre] if centre else sorted({n for pair in pairs for n in pair})) if is_fault else (),
+        extent=(len(judged), "paths") if is_fault else None,
     )
 
 
@@ -206,7 +207,7 @@ def filter_steps(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> t
         return (on_nodes,)
     ask = NextStep(f"Ask the network team for filters (ACLs) and policers on the ports and the VLAN of {network.name}.")
     peer = next((node for pair in sorted(pairs) for node in sorted(pair) if node not in nodes[:1]), "")
-    packets = f"icmp or udp port {judged[0].probe.destination_port}"
+    packets = ("icmp", "or", "udp", "port", str(judged[0].probe.destination_port))
     during = "`racwire check udp-path` runs"
     return (
         on_nodes,

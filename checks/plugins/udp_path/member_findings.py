@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from checks.model.facts import Cluster, FlowProbe, PrivateNetwork
-from checks.model.finding import Finding, NextStep, Status
+from checks.model.finding import Finding, NextStep
+from checks.model.shell_command import shell
 from checks.model.wording import counted
 from checks.plugins.udp_path.flow_kinds import (
     DEAD_MEMBER,
@@ -43,12 +44,19 @@ def _reproduce(judged: Judged, size: int) -> NextStep:
     probe = judged[0].probe
     fine = [p.source_port for p in whole(probe) if is_fine(p)]
     commands = tuple(
-        f"iperf3 -u -c {probe.destination_ip} -B {probe.source_ip} --cport {port} -l {size} -k 10"
+        shell(
+            "iperf3 -u -c {to} -B {source} --cport {port} -l {size} -k 10",
+            to=probe.destination_ip,
+            source=probe.source_ip,
+            port=port,
+            size=size,
+        )
         for port in (judged[0].ports[0].source_port, *fine[:1])
     )
+    server = shell("iperf3 -s -1 -B {to}", to=probe.destination_ip)
     return NextStep(
-        f"Reproduce by hand with ten datagrams, each time with `iperf3 -s -1 -B {probe.destination_ip}` on "
-        f"{probe.to_node}: the first source port loses, the second does not.",
+        f"Reproduce by hand with ten datagrams, each time with `{server}` on {probe.to_node}: the "
+        "first source port loses, the second does not.",
         commands,
         f"any user on {probe.from_node}",
     )
@@ -71,7 +79,7 @@ def short_member(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> F
     """Return the finding for source ports that lose every full-size datagram, while others lose none."""
     size = packet_bytes(judged)
     return flow_finding(
-        SHORT_MEMBER, Status.FAIL, (cluster, network, judged),
+        SHORT_MEMBER, (cluster, network, judged),
         f"UDP packets of {size:,} bytes vanish from {_share(judged)} on {{}} {{}}; other source ports lose none, and "
         "small datagrams pass from all.",
         f"{_share(judged)} lose jumbo frames" if size > 1500 else f"{_share(judged)} lose full-size packets",
@@ -91,7 +99,7 @@ def _share(judged: Judged) -> str:
 def dead_member(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Finding:
     """Return the finding for source ports that lose every datagram, while others lose none."""
     return flow_finding(
-        DEAD_MEMBER, Status.FAIL, (cluster, network, judged),
+        DEAD_MEMBER, (cluster, network, judged),
         f"UDP datagrams of every size vanish from {_share(judged)} on {{}} {{}}; other source ports lose none.",
         f"{_share(judged)} pass no datagram", more=_members(judged, "all datagrams"), expected=ALL_ANSWERED,
         next=(*_ask_for_members(network, "one of them passes no packets"), _reproduce(judged, 1000)),
@@ -109,10 +117,10 @@ def lossy_member(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> F
     )
     others = "none" if not rest else f"{rest} of {of_rest}"
     return flow_finding(
-        LOSSY_MEMBER, harm(cluster), (cluster, network, judged),
+        LOSSY_MEMBER, (cluster, network, judged),
         f"{counted(len(bad), 'source port')} of {len(counts)} lose {lost} of {of} UDP packets on {{}} {{}}, the others "
         f"{others}.",
-        f"{len(bad)} of {len(counts)} source ports lose packets",
+        f"{len(bad)} of {len(counts)} source ports lose packets", status=harm(cluster),
         more=tuple(by_port(j.probe) for j in judged), expected="No losses, or a like share of them at each source port",
         next=_ask_for_members(network, "one of them loses a part of its packets"),
     )  # fmt: skip

@@ -82,7 +82,7 @@ def _nodes(cluster: Cluster) -> Sheet:
     for node in cluster.nodes:
         if isinstance(node, Node):
             setup = cluster.setup(node.name)
-            services = ", ".join(setup.keepers) if setup else ""
+            services = ", ".join(setup.network_services) if setup else ""
             here = f"{node.read_by} (racwire ran here)" if node.name == cluster.local_node else node.read_by
             rows.append((node.name, node.kernel_release, here, services))
             notes += [f"Not read: {part.reason}" for part in (*node.all_unread, *(setup.all_unread if setup else ()))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from checks.model.facts import Cluster, Interface
-from checks.model.measurement import MeasuredPath, Measurement
+from checks.model.measurement import MeasuredPath, Measurement, command_of
 from checks.report.age import time_text
 
 
@@ -16,8 +16,8 @@ def not_shown(measurement: Measurement, cluster: Cluster) -> str:
     """
     if not (change := change_since(measurement, cluster)):
         return ""
-    command = "racwire drill" if measurement.kind == "drill" else f"racwire measure {measurement.kind}"
     when = time_text(measurement.started_at)
+    command = command_of(measurement.kind)
     return f"{measurement.kind}, {when}, is older than a change: {change}. `{command}` makes a new one."
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import psutil
 
 from checks.model.facts import GridHome, MissingRight, StaleHome, Unknown
+from checks.model.shell_command import shell
 from checks.model.wording import listed
 from checks.sources.clusterware.home_files import (
     parse_asm_homes,
@@ -282,9 +283,13 @@ def right_to_the_tools(owner: str) -> MissingRight:
         return MissingRight("run the tools of the Grid home as root or as its owner")
     return MissingRight(
         f"run the tools of the Grid home as {owner} or root",
-        (f"sudo -u {owner} racwire check",),
+        (_as_owner(owner),),
         script=SUDOERS_SCRIPT,
     )
+
+
+def _as_owner(owner: str) -> str:
+    return shell("sudo -u {owner} racwire check", owner=owner)
 
 
 def how_to_run_as_owner(owner: str, *, by_sudo: bool = True) -> str:
@@ -293,7 +298,7 @@ def how_to_run_as_owner(owner: str, *, by_sudo: bool = True) -> str:
         return f"log in as {owner} or root to run racwire"
     if owner in ("", "root"):
         return "run racwire as root or as the owner of the Grid home"
-    return f"run `sudo -u {owner} racwire check`, or racwire as root"
+    return f"run `{_as_owner(owner)}`, or racwire as root"
 
 
 def _is_file(path: Path) -> bool:

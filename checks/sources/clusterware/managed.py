@@ -14,6 +14,7 @@ from functools import partial
 
 from checks.model.facts import AsmListener, GridHome, Managed, ManagedDatabase, OcrBackup, Unknown, VotingFile
 from checks.model.journal import Journal
+from checks.model.shell_command import shell
 from checks.sources.clusterware.grid_tools import GridTools
 from checks.sources.clusterware.oracle_text import no_known_shape, printed_lines, quoted, read_message, read_messages
 from checks.sources.grid_commands import (
@@ -64,11 +65,12 @@ def parse_database_status(name: str, text: str) -> ManagedDatabase | Unknown:
             services += [(service, found[2] or "") for service in _named_services(found)]
     if running or stopped:
         return ManagedDatabase(name, tuple(running), tuple(stopped), tuple(services))
+    command = shell("srvctl status database -d {database}", database=name)
     messages = read_messages(text)
     if messages:
         first = f"{messages[0].code}: {messages[0].text}"
-        return Unknown(f"`srvctl status database -d {name}` printed {quoted(first)}.")
-    return no_known_shape(f"srvctl status database -d {name}", text)
+        return Unknown(f"`{command}` printed {quoted(first)}.")
+    return no_known_shape(command, text)
 
 
 def _named_services(found: re.Match[str]) -> list[str]:
@@ -215,7 +217,7 @@ def parse_database_configuration(name: str, text: str) -> DatabaseConfiguration 
         if colon:
             values.setdefault(label.strip().casefold(), value.strip())
     unique_name, domain = values.get("database unique name", ""), values.get("domain", "")
-    command = f"srvctl config database -d {name}"
+    command = shell("srvctl config database -d {database}", database=name)
     messages = read_messages(text)
     if messages and not unique_name:
         first = f"{messages[0].code}: {messages[0].text}"

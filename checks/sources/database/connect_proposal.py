@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from checks.model.facts import NotAsked, Unknown
 from checks.model.journal import Journal
 from checks.model.settings import ClusterSettings
+from checks.model.shell_command import shell
 from checks.model.wording import listed
 from checks.sources.clusterware.grid_home import find_grid_home
 from checks.sources.clusterware.listeners import ClientAddress, ListenerStatus, read_listeners, read_scan
@@ -24,8 +25,14 @@ from checks.sources.database.local_instances import LocalInstance, listed_instan
 from checks.sources.database.service_choice import ServiceChoice, choose_service, served_services, services_of
 
 _NONE_HERE = "No database connection is set, and racwire found no instance on this node (ora_pmon_* processes, oratab)."
-_ANYWHERE = "racwire check --connect SCAN:1521/SERVICE --user RACWIRE"
 _SCAN = "SCAN:1521"
+
+
+def _at(address: str, service: str) -> str:
+    return shell("racwire check --connect {target} --user RACWIRE", target=f"{address}/{service}")
+
+
+_ANYWHERE = _at(_SCAN, "SERVICE")
 _PATIENCE_S = 10.0
 """Seconds for each query of srvctl and lsnrctl: a proposal is not worth a long wait on a node in trouble."""
 _LIST_SERVICES = (
@@ -143,19 +150,18 @@ def _commands(
     is_short = any(not choice.services for choice in choices.values())
     return (
         "racwire grants   # the script for a user that can only read; in a container database --user C##RACWIRE",
-        *(f"racwire check --connect {facts.address}/{service} --user RACWIRE" for service in services),
-        *((*_LIST_SERVICES, _ANYWHERE.replace(_SCAN, facts.address)) if is_short else ()),
+        *(_at(facts.address, service) for service in services),
+        *((*_LIST_SERVICES, _at(facts.address, "SERVICE")) if is_short else ()),
         *(_as_owner(instance, facts.databases.by_sid.get(instance.sid)) for instance in found),
     )
 
 
 def _as_owner(instance: LocalInstance, database: DatabaseConfiguration | None) -> str:
     home = instance.home or (database.home if database else "") or "ORACLE_HOME_OF_THE_INSTANCE"
-    variables = f"ORACLE_HOME={home} ORACLE_SID={instance.sid} LD_LIBRARY_PATH={home}/lib"
-    command = "racwire check --os-auth --sysdba"
-    if not instance.owner or instance.owner == _current_user():
-        return f"{variables} {command}"
-    return f"sudo -u {instance.owner} env {variables} {command}"
+    variables = shell("ORACLE_HOME={home} ORACLE_SID={sid} LD_LIBRARY_PATH={home}/lib", home=home, sid=instance.sid)
+    is_other = instance.owner and instance.owner != _current_user()
+    become = shell("sudo -u {owner} env ", owner=instance.owner) if is_other else ""
+    return become + variables + " racwire check --os-auth --sysdba"
 
 
 def _current_user() -> str:

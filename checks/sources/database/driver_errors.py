@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 
 from checks.model.facts import MissingRight
 from checks.model.settings import DatabaseSettings
+from checks.model.shell_command import shell, sql
 from checks.model.wording import listed
 from checks.sources.clusterware.grid_home import user_name
 from checks.sources.database.client_libraries import find_libraries, local_instance, tns_directory
@@ -82,7 +83,7 @@ def login_warning(warning: object) -> str:
 
 def grants_for(statement: Statement, user: str) -> tuple[str, ...]:
     """The exact GRANT commands that a user needs to run a statement."""
-    return tuple(f"GRANT SELECT ON {name} TO {grantee(user)};" for name in statement.grants)
+    return tuple(sql("GRANT SELECT ON {view} TO {user};", view=name, user=grantee(user)) for name in statement.grants)
 
 
 def right_to_run(statement: Statement, user: str) -> MissingRight:
@@ -94,9 +95,9 @@ def right_to_run(statement: Statement, user: str) -> MissingRight:
 def _missing(privilege: str, grants: tuple[str, ...], user: str, *, group: str = "") -> MissingRight:
     """The missing privilege; `group` is the group of objects in the script of `racwire grants`."""
     name = grantee(user)
-    script = ["racwire grants", *([] if name == DEFAULT_USER else [f"--user {name}"])]
-    script += {"AWR": ["--awr"], "Statspack": ["--statspack"], "clients": ["--ic-clients"]}.get(group, [])
-    return MissingRight(f"{privilege} for {name}", grants, "a DBA, AS SYSDBA", " ".join(script))
+    script = "racwire grants" if name == DEFAULT_USER else shell("racwire grants --user {user}", user=name)
+    script += {"AWR": " --awr", "Statspack": " --statspack", "clients": " --ic-clients"}.get(group, "")
+    return MissingRight(f"{privilege} for {name}", grants, "a DBA, AS SYSDBA", script)
 
 
 def grantee(user: str) -> str:
@@ -119,7 +120,7 @@ def _of_login(code: str, number: int | None, message: str, safe: str, settings: 
     right = None
     if found.kind is ErrorKind.MISSING_GRANT:
         user = settings.user
-        right = _missing("CREATE SESSION", (f"GRANT CREATE SESSION TO {grantee(user)};",), user)
+        right = _missing("CREATE SESSION", (sql("GRANT CREATE SESSION TO {user};", user=grantee(user)),), user)
     return DatabaseError(_filled(found.text, settings, safe), found.kind, code=number, right=right)
 
 

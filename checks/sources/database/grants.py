@@ -15,6 +15,14 @@ _CREATE_IC_CLIENTS = (
     f"CREATE VIEW {IC_CLIENTS_VIEW} AS",
     "  SELECT inst_id, name, bytes_sent, bytes_rcv AS bytes_received FROM sys.x$ksxpclient;",
 )
+CONTAINER_DATA = (
+    "ALTER USER {user} SET CONTAINER_DATA = ALL FOR SYS.GV_$PDBS CONTAINER = CURRENT;",
+    "ALTER USER {user} SET CONTAINER_DATA = ALL FOR SYS.V_$PDBS CONTAINER = CURRENT;",
+)
+"""The statements by which a common user sees all PDBs: without them GV$PDBS has rows of its own container.
+
+Source: SQL Language Reference, ALTER USER, container_data_clause.
+"""
 
 
 def grants_script(
@@ -44,15 +52,6 @@ def needed_grants(
             named.add(name)
             found[group].append(name)
     return {group: sorted(names) for group, names in found.items() if names}
-
-
-def container_data(user: str) -> Iterator[str]:
-    """Yield the statements by which a common user sees all PDBs: without them GV$PDBS has rows of its own container.
-
-    Source: SQL Language Reference, ALTER USER, container_data_clause.
-    """
-    for view in ("SYS.GV_$PDBS", "SYS.V_$PDBS"):
-        yield f"ALTER USER {user} SET CONTAINER_DATA = ALL FOR {view} CONTAINER = CURRENT;"
 
 
 def group_of(statement: Statement) -> str:
@@ -94,7 +93,7 @@ def _lines(user: str, known: tuple[Statement, ...], *, awr: bool, statspack: boo
             yield from _CREATE_IC_CLIENTS
         yield from (f"GRANT SELECT ON {name} TO {user};" for name in names)
         if group == "live" and user.startswith("C##"):
-            yield from container_data(user)
+            yield from (statement.format(user=user) for statement in CONTAINER_DATA)
     yield from ("", "-- To remove the user and its grants:", f"-- DROP USER {user};")
     if ic_clients:
         yield f"-- DROP VIEW {IC_CLIENTS_VIEW};"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from checks.model.facts import Database, MissingRight, OpenPluggable, Unknown
+from checks.model.shell_command import sql
 from checks.sources.database.connections import Connections
 from checks.sources.database.errors import DatabaseError
-from checks.sources.database.grants import container_data
+from checks.sources.database.grants import CONTAINER_DATA
 from checks.sources.database.instance_views import InstanceViews
 from checks.sources.database.statements import statement
 
@@ -35,7 +36,7 @@ async def read_pluggables(databases: Connections, database: Database) -> tuple[O
             f"{user} sees no {_SEED} in {', '.join(query.reads)}, so other PDBs may be missing there too",
             MissingRight(
                 f"CONTAINER_DATA of all containers on {query.reads[0]} for {user}",
-                tuple(container_data(user)),
+                tuple(sql(line, user=user) for line in CONTAINER_DATA),
                 "a DBA, AS SYSDBA, in CDB$ROOT",
             ),
         )

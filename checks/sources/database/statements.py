@@ -14,13 +14,14 @@ The text names every GV$ view as `gv$name alias`, so that `here()` can replace i
 `history_NAME.sql` is the template of two statements, `awr_NAME` and `statspack_NAME`, which differ in their views and
 in the columns that mark snapshots. A header line `-- awr key: value` and a line of text that starts with `awr|` belong
 to `awr_NAME` only. In the text, `$key` is replaced by the value of a header line or of `_SOURCES`, and `$names` by the
-names that the header lists under that key, as one literal a line.
+names that the header lists under that key, as one literal a line. A template that is only a header has the text of the
+template that its key `text` names.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -47,6 +48,7 @@ _SOURCES = {
 """The value of each key in the statements of a template. AWR takes one snapshot of all instances, and its numbers grow
 with time; with Statspack, each instance takes its own snapshots."""
 _HERE = " (this instance)"
+_TOPIC = "sql "
 _ONE_INSTANCE = "(SELECT me.instance_number AS inst_id, v.* FROM v${0} v CROSS JOIN v$instance me) {1}"
 
 
@@ -66,7 +68,7 @@ class Statement:
     @property
     def topic(self) -> str:
         """Its topic in the journal and in findings: the same for all instances (GV$) and for one."""
-        return f"sql {self.name.removesuffix(_HERE)}"
+        return f"{_TOPIC}{self.name.removesuffix(_HERE)}"
 
     @property
     def is_global(self) -> bool:
@@ -92,12 +94,14 @@ def parse_statement(name: str, source: str) -> Statement:
     return _statement(name, *_split(name, source))
 
 
-def parse_template(name: str, source: str) -> Iterator[Statement]:
-    """Yield the statements of a template.
+def parse_template(name: str, source: str, others: Mapping[str, str]) -> Iterator[Statement]:
+    """Yield the statements of a template, which may have the text of one of the others.
 
     Raises ValueError where a header lacks a key, KeyError where the text names an unknown key.
     """
     header, text = _split(name, source)
+    if same := header.pop("text", None):
+        _, text = _split(same, others[same])
     for of, values in _SOURCES.items():
         own = {key.removeprefix(f"{of} "): value for key, value in header.items() if key.startswith(f"{of} ")}
         own |= {key: value for key, value in header.items() if " " not in key}
@@ -154,12 +158,16 @@ def _statement(name: str, header: dict[str, str], text: str) -> Statement:
 def statements() -> dict[str, Statement]:
     """Every statement by name."""
     found: list[Statement] = []
-    for file in files("checks.sources.database").joinpath("queries").iterdir():
-        name, _, suffix = file.name.rpartition(".")
-        if suffix == "sql":
-            text = file.read_text(encoding="utf-8")
-            found += parse_template(name, text) if name.startswith(_TEMPLATE) else [parse_statement(name, text)]
+    folder = files("checks.sources.database").joinpath("queries").iterdir()
+    sources = {f.name[:-4]: f.read_text(encoding="utf-8") for f in folder if f.name.endswith(".sql")}
+    for name, text in sources.items():
+        found += parse_template(name, text, sources) if name.startswith(_TEMPLATE) else [parse_statement(name, text)]
     return {statement.name: statement for statement in sorted(found, key=lambda statement: statement.name)}
+
+
+def is_of_database(topic: str) -> bool:
+    """Return whether a topic of the journal is that of a statement, or of the login."""
+    return topic.startswith(_TOPIC)
 
 
 def statement(name: str) -> Statement:

@@ -7,12 +7,12 @@ appendix on OCRCONFIG, documents the answers of ocrconfig.
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 
 from checks.model.facts import ArchiveSeen, FileSeen, MissingRight, OcrBackup, Unknown
 from checks.model.journal import Journal
+from checks.model.shell_command import shell
 from checks.sources.change_files import (
     ARCHIVE_STATUS,
     CHANGE_ARCHIVE,
@@ -102,7 +102,7 @@ def parse_archive(node: str, path: str, text: str) -> ArchiveSeen | Unknown | No
     if lines == [UNREADABLE_ARCHIVE]:
         return Unknown(
             f"this user may not read {path} on {node}",
-            MissingRight("read the archive", (f"tar --force-local -tzf {shlex.quote(path)}",), f"root on {node}"),
+            MissingRight("read the archive", (shell("tar --force-local -tzf {file}", file=path),), f"root on {node}"),
         )
     marker, _, status = lines[-1].partition(" ")
     if marker != ARCHIVE_STATUS or not status.isdecimal():

@@ -76,7 +76,7 @@ def _blocks(text: str) -> Iterator[list[str]]:
 def _interface(block: Sequence[str]) -> Interface | None:
     header = _INTERFACE.fullmatch(block[0].rstrip())
     words = header["words"].split() if header else []
-    mtu = number(_after("mtu", words))
+    mtu = number(word_after("mtu", words))
     if header is None or mtu is None:
         return None
     name, link = header["name"], header["link"] or ""
@@ -88,14 +88,14 @@ def _interface(block: Sequence[str]) -> Interface | None:
         mtu=mtu,
         kind=kind_of(own_kind, hardware[0].removeprefix("link/")),
         administratively_up="UP" in header["flags"].split(","),
-        operational_state=_after("state", words).lower() or "unknown",
+        operational_state=word_after("state", words).lower() or "unknown",
         mac_address=hardware[1] if len(hardware) > 1 and ":" in hardware[1] else "",
-        master=_after("master", words),
+        master=word_after("master", words),
         parent="" if own_kind in PEERED_KINDS or _lies_elsewhere(link, hardware) else link,
         addresses=tuple(address for line in lines if (address := _address(line, name)) is not None),
-        min_mtu=mtu_limit("least", name, number(_after("minmtu", hardware))),
-        max_mtu=mtu_limit("largest", name, number(_after("maxmtu", hardware))),
-        vlan=next((number(_after("id", line)) for line in lines if line[0] == "vlan"), None),
+        min_mtu=mtu_limit("least", name, number(word_after("minmtu", hardware))),
+        max_mtu=mtu_limit("largest", name, number(word_after("maxmtu", hardware))),
+        vlan=next((number(word_after("id", line)) for line in lines if line[0] == "vlan"), None),
         noarp="NOARP" in header["flags"].split(","),
     )
 
@@ -118,9 +118,9 @@ def _address(words: Sequence[str], interface: str) -> Address | None:
     if len(words) < 2 or words[0] not in ("inet", "inet6"):
         return None
     # For the far end of a point-to-point link, ip prints `inet 10.0.0.1 peer 10.0.0.2/32`.
-    with_prefix = _after("peer", words) or words[1]
+    with_prefix = word_after("peer", words) or words[1]
     prefix_length = number(with_prefix.partition("/")[2])
-    ip = _ip(words[1].partition("/")[0])
+    ip = ip_of(words[1].partition("/")[0])
     if ip is None:
         return None
     if prefix_length is None:
@@ -139,17 +139,17 @@ def _routes(block: Sequence[str]) -> Iterator[Route]:
     if destination is None:
         return
     hops = [line.split() for line in block[1:] if line.split()[0] == "nexthop"]
-    locked = _after("mtu", words) == "lock"
-    mtu = number(_after("lock" if locked else "mtu", words))
-    metric = number(_after("metric", words)) or 0
+    locked = word_after("mtu", words) == "lock"
+    mtu = number(word_after("lock" if locked else "mtu", words))
+    metric = number(word_after("metric", words)) or 0
     for hop in hops or [words]:
-        gateway = _after("via", hop)
+        gateway = word_after("via", hop)
         if gateway in ("inet", "inet6"):
-            gateway = _after(gateway, hop)
-        interface = _after("dev", hop)
+            gateway = word_after(gateway, hop)
+        interface = word_after("dev", hop)
         if interface:
             is_locked = locked and mtu is not None
-            yield Route(destination, interface, gateway, mtu, is_locked, _after("src", words), metric)
+            yield Route(destination, interface, gateway, mtu, is_locked, word_after("src", words), metric)
 
 
 def _destination(word: str) -> str | None:
@@ -162,23 +162,24 @@ def _destination(word: str) -> str | None:
 
 
 def _neighbour(words: Sequence[str]) -> Neighbour | None:
-    ip = _ip(words[0]) if words else None
-    interface = _after("dev", words)
+    ip = ip_of(words[0]) if words else None
+    interface = word_after("dev", words)
     if ip is None or not interface or "proxy" in words:
         return None
     state = next((word.lower() for word in words if word in _NEIGHBOUR_STATES), "")
     # `used 35/31/35probes 1`: seconds since it was used, confirmed and updated.
-    ages = re.match(r"\d{1,9}/(\d{1,9})/\d{1,9}", _after("used", words), re.ASCII)
-    return Neighbour(str(ip), interface, _after("lladdr", words), state, int(ages[1]) if ages else None)
+    ages = re.match(r"\d{1,9}/(\d{1,9})/\d{1,9}", word_after("used", words), re.ASCII)
+    return Neighbour(str(ip), interface, word_after("lladdr", words), state, int(ages[1]) if ages else None)
 
 
-def _ip(word: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+def ip_of(word: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    """The address that a word is; None where it is none."""
     try:
         return ipaddress.ip_address(word)
     except ValueError:
         return None
 
 
-def _after(key: str, words: Sequence[str]) -> str:
+def word_after(key: str, words: Sequence[str]) -> str:
     """The word that follows `key`, or nothing."""
     return next((value for word, value in pairwise(words) if word == key), "")

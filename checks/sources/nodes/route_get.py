@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import ipaddress
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 from msgspec.structs import replace
 
@@ -14,6 +12,7 @@ from checks.model.facts import Cluster, NodeRoutes, RouteInUse, Unknown
 from checks.model.journal import Journal
 from checks.rules.private_ways import private_ways
 from checks.sources.kernel_files import ROUTE_MARK, ROUTES_IN_USE, RULES_MARK, UNBOUND_MARK
+from checks.sources.nodes.ip_text import ip_of, word_after
 from checks.sources.nodes.proc import number
 from checks.sources.nodes.shell import Shell
 
@@ -114,43 +113,31 @@ def _route(text: str) -> RouteInUse | None:
     words = text.split()
     if words and words[0] in _NO_WAY:
         return replace(empty, refusal=words[0])
-    interface = _after("dev", words)
+    interface = word_after("dev", words)
     if (
         not interface
-        or _ip(words[1] if words[0] in ("local", "broadcast", "multicast", "unicast") else words[0]) is None
+        or ip_of(words[1] if words[0] in ("local", "broadcast", "multicast", "unicast") else words[0]) is None
     ):
         return None
-    locked = _after("mtu", words) == "lock"
-    expires = number(_after("expires", words).removesuffix("sec"))
-    mtu = _positive(_after("lock" if locked else "mtu", words))
+    locked = word_after("mtu", words) == "lock"
+    expires = number(word_after("expires", words).removesuffix("sec"))
+    mtu = _positive(word_after("lock" if locked else "mtu", words))
     # Old kernels also print entries that have expired, and do not use their MTU.
     is_over = expires is not None and expires <= 0
-    gateway = _after("via", words)
+    gateway = word_after("via", words)
     return replace(
         empty,
         interface=interface,
-        gateway=_after(gateway, words) if gateway in ("inet", "inet6") else gateway,
+        gateway=word_after(gateway, words) if gateway in ("inet", "inet6") else gateway,
         mtu=None if is_over else mtu,
         mtu_locked=locked,
-        advmss=_positive(_after("advmss", words)),
+        advmss=_positive(word_after("advmss", words)),
         expires_s=None if is_over else expires,
-        unbound_source=_after("src", words),
-        table=_after("table", words),
+        unbound_source=word_after("src", words),
+        table=word_after("table", words),
     )
 
 
 def _positive(word: str) -> int | None:
     value = number(word)
     return value if value is not None and 0 < value < 2**31 else None
-
-
-def _ip(word: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    try:
-        return ipaddress.ip_address(word)
-    except ValueError:
-        return None
-
-
-def _after(key: str, words: Sequence[str]) -> str:
-    """The word that follows `key`, or nothing."""
-    return next((value for word, value in pairwise(words) if word == key), "")

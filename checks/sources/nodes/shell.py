@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from checks.model.facts import MissingRight
 from checks.model.settings import SshSettings
+from checks.model.shell_command import shell
 from checks.model.system_limits import limit_reached
 from checks.sources.entries import Program
 from checks.sources.nodes import framing
@@ -202,7 +203,7 @@ class Shell:
                 await self.close()
                 raise ShellError(
                     f"{self.node} did not answer within {limit_s:g} s, and racwire closed the connection: the node may "
-                    f"hang. Try `ssh {self.node} date`.",
+                    f"hang. Try `{shell('ssh {node} date', node=self.node)}`.",
                     self._output(),
                 ) from None
             except TooMuchOutput:

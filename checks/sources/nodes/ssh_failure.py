@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from checks.model.facts import MissingRight
 from checks.model.settings import SshSettings
+from checks.model.shell_command import shell
 from checks.sources.clusterware.oracle_text import printed_lines, quoted
 from checks.sources.nodes.considerate_ssh import GUEST_SESSIONS
 from checks.sources.nodes.ssh import AUTHENTICATED, LOGIN_ENDED, ssh_limit_s, without_narration
@@ -38,6 +39,11 @@ class FailedLogin:
         if refused:
             return f"user {refused[1]}"
         return f"user {self.settings.user}" if self.settings.user else "this user"
+
+    @property
+    def ssh(self) -> str:
+        """The command that logs in by hand."""
+        return shell("ssh {node}", node=self.node)
 
     @property
     def last_line(self) -> str:
@@ -85,25 +91,27 @@ def _changed_key(login: FailedLogin) -> str:
     kind = f"{old[1]} key" if old and old[1] else "key"
     expected = f"the {kind} in line {old[3]} of {old[2]}" if old else "the key in known_hosts"
     new = _FINGERPRINT.search(login.messages)
-    place = f" -f {old[2]}" if old and not old[2].endswith("/.ssh/known_hosts") else ""
-    host = f"'{name}'" if name.startswith("[") else name
+    forget = shell("ssh-keygen -R {host}", host=name)
+    if old and not old[2].endswith("/.ssh/known_hosts"):
+        forget = shell("ssh-keygen -R {host} -f {file}", host=name, file=old[2])
     return (
         f"The host key of {node} has changed: {node} has {new[1] if new else 'another key'}, not {expected}. Unless "
         f"{node} was installed again, another host answers. Compare with {_console(login)}; only if both agree, run "
-        f"`ssh-keygen -R {host}{place}` and `ssh {node} date`."
+        f"`{forget}` and `{login.ssh} date`."
     )
 
 
 def _unknown_key(login: FailedLogin) -> str:
     node = login.node
     if _STRICT in login.messages:
+        scan = shell("ssh-keyscan {node}", node=node)
         return (
             f"The host key of {node} is not in known_hosts, and ssh here accepts no new key (StrictHostKeyChecking "
-            f"yes): read it with `ssh-keyscan {node}`, compare it with {_console(login)}, and only then add it to "
+            f"yes): read it with `{scan}`, compare it with {_console(login)}, and only then add it to "
             "~/.ssh/known_hosts."
         )
     return (
-        f"The host key of {node} is not in known_hosts: run `ssh {node} date` once, compare the fingerprint with "
+        f"The host key of {node} is not in known_hosts: run `{login.ssh} date` once, compare the fingerprint with "
         f"{_console(login)}, and accept the key."
     )
 
@@ -140,19 +148,19 @@ def _no_equivalence(login: FailedLogin) -> str:
     if login.settings.use_master:
         return (
             f"racwire found no open connection of yours to {node} that it can share, and {node} refused one of its own "
-            f"for {user}: open one with `ssh {node}` (ControlMaster and ControlPath in the configuration of ssh), "
+            f"for {user}: open one with `{login.ssh}` (ControlMaster and ControlPath in the configuration of ssh), "
             "leave it open, and run racwire again."
         )
     if _SECOND_FACTOR.search(login.messages):
         return (
             f"{node} wants more than a key for the login of {user} (a password or a second factor). Open a connection "
-            f"that can be shared with `ssh {node}` (ControlMaster and ControlPath in the configuration of ssh), set "
+            f"that can be shared with `{login.ssh}` (ControlMaster and ControlPath in the configuration of ssh), set "
             "`use_master = true` in the section [ssh] of the settings, and run racwire again."
         )
     return (
         f"User equivalence to {node} is missing for {user}: {node} accepts no key of this user (a key with a "
         "passphrase must be in ssh-agent), or refuses the user (AllowUsers, a locked account). Run racwire as a user "
-        f"who has it, or find the cause with `ssh -v {node} date`."
+        f"who has it, or find the cause with `{shell('ssh -v {node} date', node=node)}`."
     )
 
 
@@ -182,7 +190,7 @@ _MEANINGS: tuple[tuple[str, str | Callable[[FailedLogin], str]], ...] = (
     (
         r"^(WARNING: )?Your password has expired|^You are required to change your password|^Password change required",
         "The password of {user} on {node} has expired: {node} runs no command before the password is changed. Log in "
-        "with `ssh {node}` at a terminal and change it, or ask the administrator there for `chage -l` of that user.",
+        "with `{ssh}` at a terminal and change it, or ask the administrator there for `chage -l` of that user.",
     ),
     (
         r"^Your account has expired|^Account \S+ has expired",
@@ -197,7 +205,7 @@ _MEANINGS: tuple[tuple[str, str | Callable[[FailedLogin], str]], ...] = (
     (
         r"^Permissions \d+ for .+ are too open|^Bad owner or permissions|^Load key .*bad permissions",
         "ssh to {node} refused a file because other users can change or read the file ({line}): correct its owner and "
-        "its permissions, and try `ssh {node} date`.",
+        "its permissions, and try `{ssh} date`.",
     ),
     (
         r"Too many authentication failures",
@@ -246,7 +254,7 @@ _MEANINGS: tuple[tuple[str, str | Callable[[FailedLogin], str]], ...] = (
     (r"^Unable to negotiate with|: no matching .* found", _nothing_in_common),
     (
         r"Bad configuration option|terminating, \d+ bad configuration",
-        "ssh does not accept its configuration ({line}): correct that line, and try `ssh {node} date`.",
+        "ssh does not accept its configuration ({line}): correct that line, and try `{ssh} date`.",
     ),
     (
         r"^stdio forwarding failed",
@@ -279,12 +287,12 @@ def ssh_failure(login: FailedLogin) -> str:
         return (
             f"The login of {login.user} on {login.node} ended with status {login.exit_status} before racwire's shell "
             f"started: a login profile (~/.bashrc, ~/.cshrc) or a forced command ends it.{login.quote} Try "
-            f"`ssh {login.node} date`."
+            f"`{login.ssh} date`."
         )
     reported = f" ({login.last_line.rstrip('.')})" if login.last_line else ""
     return (
         f"ssh to {login.node} ended with status {login.exit_status}{reported} before the shell started: try "
-        f"`ssh {login.node} date`."
+        f"`{login.ssh} date`."
     )
 
 
@@ -306,7 +314,7 @@ def missing_right(login: FailedLogin) -> MissingRight | None:
         return None
     return MissingRight(
         f"log in to {login.node} by ssh without a password, as {login.user} (user equivalence)",
-        (f"ssh-copy-id {login.node}",),
+        (shell("ssh-copy-id {node}", node=login.node),),
     )
 
 
@@ -329,19 +337,19 @@ def ssh_silence(login: FailedLogin) -> str:
     if LOGIN_ENDED in login.printed:
         return (
             f"The shell on {node} started and did not answer within {start_s}: {node} hangs or is overloaded. Try "
-            f"`ssh {node} date`."
+            f"`{login.ssh} date`."
         )
     if AUTHENTICATED.search(login.messages):
         return (
             f"The shell on {node} did not start within {start_s} after {node} accepted {login.user}: the login profile "
             "(~/.bashrc, ~/.cshrc) waits for input or runs another shell, or the login hangs (home directory, "
-            f"directory service).{login.quote} Try `ssh {node} date`. A profile may ask and run shells only at a "
+            f"directory service).{login.quote} Try `{login.ssh} date`. A profile may ask and run shells only at a "
             "terminal (`if [ -t 0 ]`)."
         )
     return (
         f"The shell on {node} did not answer within {login_limit_s(login.settings):g} s, and ssh reported no error: "
         f"the login on {node} hangs (DNS lookup of sshd, directory service, home directory), or the name service on "
-        f"this node hangs. Try `time ssh {node} date`; if it succeeds later, set `login_timeout_s` in the section "
+        f"this node hangs. Try `time {login.ssh} date`; if it succeeds later, set `login_timeout_s` in the section "
         "[ssh] of the settings."
     )
 
@@ -358,5 +366,10 @@ def _filled(meaning: str | Callable[[FailedLogin], str], login: FailedLogin, lin
     if callable(meaning):
         return meaning(login)
     return meaning.format(
-        node=login.node, user=login.user, quote=login.quote, ssh_limit_s=ssh_limit_s(login.settings), line=line
+        node=login.node,
+        ssh=login.ssh,
+        user=login.user,
+        quote=login.quote,
+        ssh_limit_s=ssh_limit_s(login.settings),
+        line=line,
     )

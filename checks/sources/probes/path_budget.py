@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import dataclass
 
 from checks.model.packet_sizes import payload_for
 from checks.model.settings import ProbeSettings
+from checks.model.shell_command import shell
 from checks.sources.probes.path import Path
 from checks.sources.probes.pinger import Request
 from checks.sources.probes.verdict import LEAST_FOR_BLACK_HOLE
@@ -33,9 +33,14 @@ class PathPlan:
 
     def as_commands(self, path: Path) -> str:
         """The action on the path, and the commands with which a person can repeat it."""
-        ends = f"-I {shlex.quote(path.source.ip)} {shlex.quote(path.destination.ip)}"
         by_hand = "; ".join(
-            f"ping -n -M do -s {request.payload} -c {request.count} -i 0.2 -W 1 {ends}"
+            shell(
+                "ping -n -M do -s {size} -c {count} -i 0.2 -W 1 -I {source} {to}",
+                size=request.payload,
+                count=request.count,
+                source=path.source.ip,
+                to=path.destination.ip,
+            )
             for request in (self.small, self.full, self.over)
         )
         return f"DF pings of three sizes; by hand: {by_hand}"

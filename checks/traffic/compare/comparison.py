@@ -128,15 +128,39 @@ class Pair(msgspec.Struct, frozen=True, kw_only=True):
     """Reasons not to trust the comparison, one sentence each."""
 
 
+class Shift(msgspec.Struct, frozen=True):
+    """A value or a setting that differs although it must be equal."""
+
+    what: str
+    """Both values: `CPU went from 3 % to 9 %`."""
+    is_load: bool
+    """Whether the load was another one; else the change cannot be the cause of this difference."""
+
+    @property
+    def meaning(self) -> str:
+        """What follows from it."""
+        return "the load was not the same." if self.is_load else "the change cannot be the cause."
+
+    @property
+    def sentence(self) -> str:
+        """Both values, and what follows."""
+        return f"{self.what}: {self.meaning}"
+
+
 class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     """The whole result."""
 
     schema: str = SCHEMA
     pairs: tuple[Pair, ...]
-    shifted: tuple[str, ...]
-    """Values and settings that differ although they must be equal, one sentence each; then no other verdict exists."""
+    shifts: tuple[Shift, ...]
+    """Values and settings that differ although they must be equal; then no other verdict exists."""
     summary: tuple[str, ...]
     """The result in sentences."""
+
+    @property
+    def shifted(self) -> tuple[str, ...]:
+        """The shifts, one sentence each, as in JSON."""
+        return tuple(shift.sentence for shift in self.shifts)
 
     @property
     def metrics(self) -> tuple[Compared, ...]:
@@ -180,4 +204,5 @@ def folded(metrics: Sequence[Compared]) -> list[Compared]:
 
 def to_json(comparison: Comparison) -> bytes:
     """Return the comparison as indented JSON in UTF-8, with a final newline."""
-    return to_json_text(comparison, indented=True) + b"\n"
+    fields = ("schema", "pairs", "shifted", "summary")
+    return to_json_text({name: getattr(comparison, name) for name in fields}, indented=True) + b"\n"

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from checks.model.wording import counted, listed
-from checks.traffic.compare.comparison import Compared, Comparison, ComparisonVerdict, EnvironmentDifference, Side
+from checks.traffic.compare.comparison import (
+    Compared,
+    Comparison,
+    ComparisonVerdict,
+    EnvironmentDifference,
+    Shift,
+    Side,
+)
 from checks.traffic.compare.metrics import LOAD, PACKETS_PER_BLOCK
 
 _NAMED = 5
@@ -41,16 +48,15 @@ def with_unit(value: float, unit: str) -> str:
     return f"{number(value)} {unit}".rstrip()
 
 
-def control_moved(metric: Compared) -> str:
-    """Return a sentence about a control that differs: both values, and the conclusion."""
+def control_moved(metric: Compared) -> Shift:
+    """Return the shift of a control that differs."""
     moved = f"from {with_unit(metric.before.centre, metric.unit)} to {with_unit(metric.after.centre, metric.unit)}"
-    what = "the load was not the same" if metric.group == LOAD else "the change cannot be the cause"
-    return f"{metric.name} went {moved} ({change_of(metric)}): {what}."
+    return Shift(f"{metric.name} went {moved} ({change_of(metric)})", is_load=metric.group == LOAD)
 
 
-def fact_moved(difference: EnvironmentDifference) -> str:
-    """Return a sentence about a setting of the load generator that differs."""
-    return f"{difference.name}: {difference.before} before, {difference.after} after: the load was not the same."
+def fact_moved(difference: EnvironmentDifference) -> Shift:
+    """Return the shift of a setting of the load generator that differs."""
+    return Shift(f"{difference.name}: {difference.before} before, {difference.after} after", is_load=True)
 
 
 def summary_of(comparison: Comparison) -> Iterator[str]:
@@ -171,8 +177,7 @@ def _packets(comparison: Comparison) -> Iterator[str]:
 
 
 def _shift_advice(comparison: Comparison) -> str:
-    load = any("load was not the same" in sentence for sentence in comparison.shifted)
-    if load:
+    if any(shift.is_load for shift in comparison.shifts):
         return (
             "Run the same load at a fixed rate before and after, and record again. Where users wait for answers, "
             "faster answers cause more load: then compare the results of the load generator (--also)."

@@ -36,6 +36,7 @@ from checks.traffic.compare.comparison import (
     EnvironmentDifference,
     Pair,
     RunFacts,
+    Shift,
     Side,
     folded,
 )
@@ -74,7 +75,7 @@ def compare(runs: Sequence[Runs]) -> Comparison:
     """Compare all pairs together, since they are from the same two times."""
     drafts = _with_adjusted([_drafts(each) for each in runs])
     differences = [environment_differences(pair.before, pair.after) for pair in runs]
-    shifted = [*_moved_facts(differences), *_moved_controls(drafts)]
+    shifts = [*_moved_facts(differences), *_moved_controls(drafts)]
     pairs = tuple(
         Pair(
             before=_facts(each.before),
@@ -82,7 +83,7 @@ def compare(runs: Sequence[Runs]) -> Comparison:
             same=_facts(each.same) if each.same else None,
             stretch_s=each.stretch_s,
             differences=differing,
-            metrics=tuple(replace(m, verdict=_verdict(m, bool(shifted))) for m in metrics),
+            metrics=tuple(replace(m, verdict=_verdict(m, bool(shifts))) for m in metrics),
             warnings=(
                 *pair_warnings(each.before, each.after, each.same),
                 *noise_warnings(folded(metrics)),
@@ -91,7 +92,7 @@ def compare(runs: Sequence[Runs]) -> Comparison:
         )
         for each, metrics, differing in zip(runs, drafts, differences, strict=True)
     )
-    comparison = Comparison(pairs=pairs, shifted=tuple(shifted), summary=())
+    comparison = Comparison(pairs=pairs, shifts=tuple(shifts), summary=())
     return replace(comparison, summary=tuple(summary_of(comparison)))
 
 
@@ -223,12 +224,12 @@ def _verdict(metric: Compared, shifted: bool) -> ComparisonVerdict:
     )
 
 
-def _moved_controls(drafts: Sequence[Sequence[Compared]]) -> Iterator[str]:
+def _moved_controls(drafts: Sequence[Sequence[Compared]]) -> Iterator[Shift]:
     for metric in (m for drafted in drafts for m in drafted if m.is_control and _differs(m)):
         yield control_moved(metric)
 
 
-def _moved_facts(differences: Sequence[tuple[EnvironmentDifference, ...]]) -> Iterator[str]:
+def _moved_facts(differences: Sequence[tuple[EnvironmentDifference, ...]]) -> Iterator[Shift]:
     for difference in (d for differing in differences for d in differing if d.is_load):
         yield fact_moved(difference)
 

@@ -20,6 +20,7 @@ from checks.traffic.samples import (
     Sample,
     overlap_s,
 )
+from checks.traffic.source_id import SourceId
 
 COVERED = 0.7
 """The share of a stretch that must have been sampled for the stretch to have a value."""
@@ -96,7 +97,7 @@ class Readings:
     """The interfaces of each node at the end of the recording."""
     changes: dict[str, None] = field(default_factory=dict)
     """The changes during the recording, one sentence each, in order."""
-    gaps: dict[str, list[str]] = field(default_factory=dict)
+    gaps: dict[SourceId, list[str]] = field(default_factory=dict)
     """The reasons of the gaps, by source."""
     lengths: dict[str, dict[float, float]] = field(default_factory=dict)
     """By `node` and `instance` the total time of the samples, by sample length to the half second."""

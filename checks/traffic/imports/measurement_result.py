@@ -24,7 +24,7 @@ from checks.model.measurement import (
     SizeRound,
     StorageRound,
 )
-from checks.run.kept_measurements import MeasurementFileError, measurement_in
+from checks.run.stored_measurements import MeasurementFileError, measurement_in
 from checks.traffic.compare.run import Better, ComparedRun, ImportProblem, Measured
 from checks.traffic.imports.result_text import plain
 

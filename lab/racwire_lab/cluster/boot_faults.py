@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from racwire_lab.cluster import network_services
-from racwire_lab.cluster.fault_kind import ActiveFault, Fault
+from racwire_lab.cluster.fault_kind import ActiveFault, of_nic
 from racwire_lab.cluster.topology import PortId, Shape, index_of
 from racwire_lab.programs.node_system.keyfile import changed
 
@@ -16,18 +16,14 @@ _ADDED = 60
 """What is added to the number of the node for the address of the next boot."""
 
 
-def _nic(name: str, summary: str, effect: str) -> Fault:
-    return Fault(name, summary, effect, "nic")
-
-
 BOOT_FAULTS = (
-    _nic(
+    of_nic(
         "no-autoconnect",
         "One private NIC is not set up at the next boot of its node.",
         "Sets autoconnect=false in the node's keyfile, ONBOOT=no in its ifcfg file, or Unmanaged=yes in its .network "
         "file. What runs does not change. After a reboot the NIC is down, and `lab mend` changes the file only.",
     ),
-    _nic(
+    of_nic(
         "boot-address",
         "The configuration of one private NIC has another address than runs.",
         f"Writes an address that ends in {_ADDED} and the number of the node (.62 for rac2) into the file of the "

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from racwire_lab.cluster.fault_kind import ActiveFault, Fault
+from racwire_lab.cluster.fault_kind import ActiveFault, of_node
 from racwire_lab.cluster.processes import LabJob, Process, into, own_python
 from racwire_lab.cluster.ssh_configuration import node_home
 
@@ -28,22 +28,18 @@ _PYTHON = ("python", "python2", "python2.[0-9]*", "python3", "python3.[0-9]*", "
 _NO_FAR_END = "no-far-end"
 
 
-def _node(name: str, summary: str, effect: str) -> Fault:
-    return Fault(name, summary, effect, "node", default_network=None)
-
-
 FAR_END_FAULTS = (
-    _node(
+    of_node(
         "no-perl",
         "One node has no Perl.",
         "Removes perl/bin/perl from the node's Grid home, and lets no one run /usr/bin/perl there. Python remains.",
     ),
-    _node(
+    of_node(
         "perl-banner",
         "The Perl of the Grid home of one node prints a banner first.",
         "Replaces perl/bin/perl of the node's Grid home by a script that prints a line and then starts the real Perl.",
     ),
-    _node(
+    of_node(
         _NO_FAR_END,
         "One node has neither Perl nor Python.",
         "As no-perl, and no one can run a system Python on the node either. Programs of the practice cluster itself "

@@ -72,3 +72,13 @@ class ActiveFault:
         where = [self.node or "", f"eth{self.network}" if self.network else ""]
         place = " ".join(part for part in where if part)
         return f"{self.fault} ({place})" if place else self.fault
+
+
+def of_nic(name: str, summary: str, effect: str) -> Fault:
+    """Return a fault of a private NIC."""
+    return Fault(name, summary, effect, "nic")
+
+
+def of_node(name: str, summary: str, effect: str) -> Fault:
+    """Return a fault of a node."""
+    return Fault(name, summary, effect, "node", default_network=None)

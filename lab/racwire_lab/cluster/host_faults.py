@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from racwire_lab.cluster.fault_kind import ActiveFault, Fault
+from racwire_lab.cluster.fault_kind import ActiveFault, Fault, of_nic, of_node
 from racwire_lab.cluster.networks import Network
 from racwire_lab.cluster.nic_faults import NIC_FAULTS
 from racwire_lab.cluster.nics import Nic
@@ -33,52 +33,44 @@ _UNSHAPED_MBPS, _SLOW_MBPS = 10_000, 1000
 _UNSHAPED = (str(_UNSHAPED_MBPS), "full")
 
 
-def _nic(name: str, summary: str, effect: str) -> Fault:
-    return Fault(name, summary, effect, "nic")
-
-
-def _node(name: str, summary: str, effect: str) -> Fault:
-    return Fault(name, summary, effect, "node", default_network=None)
-
-
 HOST_FAULTS = (
     *NIC_FAULTS,
     *ROUTING_FAULTS,
-    _nic(
+    of_nic(
         "haip-route-mtu",
         "The route of one node for the HAIP addresses of a private network has MTU 1400.",
         f"Replaces the kernel's route for the addresses of HAIP by one with `mtu {HAIP_ROUTE_MTU}`: the node cuts "
         "blocks into fragments, although its NIC has another MTU.",
     ),
-    _nic(
+    of_nic(
         "route-over-private",
         "The default route of one node leads over a private network.",
         "Adds a default route with a gateway in the private subnet, as a gateway in the file of the private interface "
         "does.",
     ),
-    _node(
+    of_node(
         "forwarding",
         "One node forwards packets between its networks.",
         "Sets net.ipv4.ip_forward to 1.",
     ),
-    _node(
+    of_node(
         "strict-rp-filter",
         "rp_filter is strict on all interfaces of one node.",
         "Sets net.ipv4.conf.all.rp_filter to 1: the kernel drops packets that arrive on another interface than the "
         "answer would leave by. With all networks up it drops none.",
     ),
-    _node(
+    of_node(
         "foreign-169-254",
         "The USB interface of a management controller has an address in the range of HAIP.",
         f"Adds the interface usb0 with the address {_USB_ADDRESS} to the node.",
     ),
-    _nic(
+    of_nic(
         "stranger-traffic",
         "Another host copies files over a private network.",
         f"A connection to port {NFS_PORT} (NFS) of the node carries 3 MB/s from the next node over the private "
         "network.",
     ),
-    _nic(
+    of_nic(
         "speed-differs",
         "One private NIC negotiated a lower speed than its peers.",
         "The node's /sys shows 1000 Mbit/s for the NIC, where the others show 10000; with --rate, a tenth of a lower "
@@ -93,18 +85,18 @@ HOST_FAULTS = (
         default_node=None,
         default_network=None,
     ),
-    _nic(
+    of_nic(
         "policy-mtu",
         "A policy rule of one node leads to a route with MTU 1400 for one private network.",
         "Adds a rule for packets from the NIC's address to the private subnet, and a table whose route there has MTU "
         "1400. The main table does not show it.",
     ),
-    _nic(
+    of_nic(
         "duplex-half",
         "One private NIC negotiated half duplex.",
         "The node's /sys shows half duplex for the NIC. The kernel's own links have no duplex, so no packet is lost.",
     ),
-    _nic(
+    of_nic(
         "small-rings",
         "The receive ring of one private NIC is smaller than it can be.",
         f"`ethtool -g` on the node shows {_RING} of {_RING_MOST} entries for the NIC, and {_RING_MOST} for all others. "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from racwire_lab.cluster.fault_kind import ActiveFault, Fault
+from racwire_lab.cluster.fault_kind import ActiveFault, Fault, of_nic, of_node
 from racwire_lab.cluster.networks import Network
 from racwire_lab.cluster.switch_side import SWITCH_SIDE_FAULTS
 from racwire_lab.cluster.topology import STANDARD_MTU, PortId, Shape, index_of, number_before
@@ -85,45 +85,37 @@ def _beside(shape: Shape, network: Network) -> Network:
     return private[(private.index(network) + 1) % len(private)]
 
 
-def _nic(name: str, summary: str, effect: str) -> Fault:
-    return Fault(name, summary, effect, "nic")
-
-
-def _node(name: str, summary: str, effect: str) -> Fault:
-    return Fault(name, summary, effect, "node", default_network=None)
-
-
 def _network(name: str, summary: str, effect: str) -> Fault:
     return Fault(name, summary, effect, "network", default_node=None)
 
 
 LAYER2_FAULTS = (
     *SWITCH_SIDE_FAULTS,
-    _nic(
+    of_nic(
         "duplicate-address",
         "One private NIC of one node has the address of the node before it.",
         "Gives the NIC the address of the same network that belongs to the node before it (rac1 for rac2): both nodes "
         "answer ARP requests for the address.",
     ),
-    _nic(
+    of_nic(
         "duplicate-mac",
         "One private NIC of one node has the MAC address of the node before it.",
         "Gives the NIC the MAC address of the same network that belongs to the node before it (rac1 for rac2), as a "
         "cloned virtual machine does: the switch sends the packets for both to the port that sent last.",
     ),
-    _node(
+    of_node(
         "crossed-cables",
         "The cables of the two private NICs of one node are exchanged.",
         "Plugs the cable of eth1 into the switch of the second private network, and that of eth2 into the switch of "
         "the first.",
     ),
-    _nic(
+    of_nic(
         "wrong-neighbour",
         "One node has a permanent neighbour entry with a wrong MAC address.",
         "Adds an entry that never expires for the node before it (192.168.11.1 on rac2), with a MAC address that no "
         "NIC has: the node sends the packets for this address to no host.",
     ),
-    _node(
+    of_node(
         "swapped-addresses",
         "The addresses of the two private NICs of one node are exchanged.",
         "Gives eth1 the address of the second private network and eth2 that of the first; cables and HAIPs stay.",

@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-from racwire_lab.cluster.fault_kind import ActiveFault, Fault
+from racwire_lab.cluster.fault_kind import ActiveFault, of_nic
 from racwire_lab.cluster.topology import PortId, Shape, index_of
 
 _OTHER = 80
 """What is added to the number of the node for its address on the other network."""
 
 
-def _nic(name: str, summary: str, effect: str) -> Fault:
-    return Fault(name, summary, effect, "nic")
-
-
 NIC_FAULTS = (
-    _nic(
+    of_nic(
         "arp-off",
         "One private NIC does no ARP.",
         "Sets the flag NOARP (`ip link set ... arp off`): the node neither asks nor answers, and sends every frame of "
         "this NIC to its own MAC address. Its link is up.",
     ),
-    _nic(
+    of_nic(
         "arp-ignore",
         "The kernel of one node answers no ARP request on one private NIC.",
         "Sets net.ipv4.conf.ethN.arp_ignore to 8: the node asks, and answers for none of its addresses. A peer reaches "
         "it only while an own request of the node is fresh.",
     ),
-    _nic(
+    of_nic(
         "other-network-address",
         "One private NIC also has an address of the other private network.",
         f"Adds a second address, in the subnet of the other private network, that ends in {_OTHER} and the number of "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from racwire_lab.cluster.fault_kind import ActiveFault, Fault
+from racwire_lab.cluster.fault_kind import ActiveFault, of_nic
 from racwire_lab.cluster.networks import Network
 from racwire_lab.cluster.nics import Nic
 from racwire_lab.cluster.topology import PortId, Shape, number_before
@@ -16,32 +16,28 @@ _TABLE, _RIGHT_TABLE = 99, 109
 """What is added to the number of the network for the table of a rule, and for that of a rule that is right."""
 
 
-def _nic(name: str, summary: str, effect: str) -> Fault:
-    return Fault(name, summary, effect, "nic")
-
-
 ROUTING_FAULTS = (
-    _nic(
+    of_nic(
         "policy-gateway",
         "A policy rule of one node sends its private packets to a gateway that no host is.",
         "Adds a rule for packets from the NIC's address, and a table with a default route only, as a script of a cloud "
         f"for a second NIC does: the node asks by ARP for .{_GATEWAY} instead of its peers. Packets from its HAIP "
         "pass.",
     ),
-    _nic(
+    of_nic(
         "policy-right",
         "A policy rule of one node leads to a table that also has the route of the private subnet.",
         "Adds a rule for packets from the NIC's address, and a table with the route of the subnet and a default route, "
         "as a cloud's script for a second NIC should. No packet is lost.",
     ),
-    _nic(
+    of_nic(
         "haip-wrong-route",
         "The route of one node for the HAIP addresses of one private network leads over its other private NIC.",
         "Replaces the kernel's route for the addresses of HAIP by one over the other private NIC, with the HAIP there "
         "as the source: what the node sends to these HAIPs goes over the other network. Peers accept it unless "
         "their rp_filter is strict; a ping that is bound to the NIC gets no answer.",
     ),
-    _nic(
+    of_nic(
         "local-bridge",
         "A bridge on one node has the private address of another node.",
         "Adds a bridge without ports, as one of a container network, with the address of the node before it (rac1 for "

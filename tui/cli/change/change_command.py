@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 from checks.model.exit_codes import ExitCode
 from tui.cli.change.new_options import add_plan_options
 from tui.cli.errors import UsageError
+from tui.cli.option import UNSET, declare
 from tui.cli.options import (
     DIRECTORY,
-    UNSET,
     add_check_options,
     add_console_options,
     add_lab_option,
@@ -24,7 +24,6 @@ from tui.cli.options import (
     add_quiet_option,
     add_settings_option,
 )
-from tui.cli.options import add_options as declare
 from tui.cli.report_formats import OF_A_CHANGE
 from tui.cli.streams import exit_past_hung_threads, print_message
 
@@ -309,13 +308,14 @@ def _add_reason(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, settings: Settings) -> int:
     """Run a command of `racwire change` and return its exit code. Raises UsageError where it is not possible."""
+    from checks.model.own_command import OwnCommand
     from tui.cli.change.hints import Hints
     from tui.console.start import no_console, run_console
 
     settings = selected(args, settings)
     if args.change_command is None:
         if not no_console(os.environ, sys.__stdin__, sys.__stderr__):
-            return run_console(settings, first="change", again=Hints.of(args).command().strip("`"))
+            return run_console(settings, first="change", again=Hints.of(args).line(OwnCommand()))
         args.change_command = "status"
     from tui.cli.change import kinds, new
 
@@ -355,9 +355,9 @@ def run_command(args: argparse.Namespace, settings: Settings, own: Mapping[str, 
     try:
         return exit_past_hung_threads({**own, **_commands()}[args.change_command](ChangeContext(args, settings)))
     except ChangeError as error:
-        raise UsageError(Hints.of(args).in_text(str(error))) from None
+        raise UsageError(Hints.of(args).text(error.text)) from None
     except ChangeJournalError as error:
-        print_message(Hints.of(args).in_text(str(error)))
+        print_message(str(error))
         return ExitCode.COULD_NOT_TELL
     except EndedEarlyError:
         print_message("interrupted; nothing was written.")

@@ -8,13 +8,20 @@ from typing import Any
 import msgspec
 
 from checks.change.plan.change_plan import Step
-from checks.change.progress.change_events import Booted, JournalLine, JournalSeal, Reopened, Surprised, Verified
+from checks.change.progress.change_events import (
+    Booted,
+    JournalLine,
+    JournalSeal,
+    Reopened,
+    Surprised,
+    Verified,
+)
 from checks.change.progress.change_text import headline
+from checks.change.progress.own_commands import OwnCommands
 from checks.change.progress.standing_alarms import standing_alarms
 from checks.change.progress.state import Change
 from checks.change.record.change_journal import FoundJournal
 from checks.model.sanitize import json_escaped
-from tui.cli.change.change_text import waits_for
 from tui.text.step_lines import commands_for
 
 
@@ -41,14 +48,14 @@ def status_document(change: Change, path: str, seal: JournalSeal | None = None) 
                 "id": step.id,
                 "title": step.title,
                 "standing": change.standing(step).value,
-                "waits_for": list(waits_for(change, step)),
+                "waits_for": list(change.mark(step).waits_for(step)),
                 "verified_at": _verified_at(change, step),
                 "passed": change.mark(step).passed,
                 "unattested": list(change.mark(step).unattested(step)),
             }
             for number, step in enumerate(change.plan.steps, 1)
         ],
-        "gate": [] if current is None else list(change.mark(current).results),
+        "gate": [] if current is None else list(map(_own(change).document, change.mark(current).results)),
         "gate_verified_at": _verified_at(change, current),
         "surprises": [line.event for line in change.surprises],
         "alarms": standing_alarms(change),
@@ -58,6 +65,7 @@ def status_document(change: Change, path: str, seal: JournalSeal | None = None) 
 
 def steps_document(change: Change, steps: Sequence[Step], path: str, node: str = "") -> dict[str, Any]:
     """Steps with all their texts and commands: `racwire-change-steps/1`."""
+    own = _own(change)
     return {
         "schema": "racwire-change-steps/1",
         **_names(change, path),
@@ -67,17 +75,19 @@ def steps_document(change: Change, steps: Sequence[Step], path: str, node: str =
                 "id": step.id,
                 "title": step.title,
                 "standing": change.standing(step).value,
-                "waits_for": list(waits_for(change, step)),
-                "what": step.what,
+                "waits_for": list(change.mark(step).waits_for(step)),
+                "what": own.text(step.what),
                 "why": step.why,
                 "commands": [
                     {
-                        "where": block.where,
+                        "where": block.heading,
+                        "who": block.who,
+                        "by_hand": block.by_hand,
                         "node": block.node,
-                        "lines": block.lines,
-                        "note": block.note,
+                        "lines": [*block.lines, *map(own.line, block.own)],
+                        "note": own.text(block.note),
                         "effect": block.effect,
-                        "optional": block.may_be_skipped,
+                        "optional": block.optional,
                     }
                     for block in commands_for(step, node)
                 ],
@@ -88,7 +98,7 @@ def steps_document(change: Change, steps: Sequence[Step], path: str, node: str =
                 "attest_for": list(step.attest_for),
                 "minutes": step.minutes,
                 "point_of_no_return": step.no_return,
-                "if_rolled_back": step.if_rolled_back,
+                "if_rolled_back": own.text(step.if_rolled_back),
             }
             for step in steps
         ],
@@ -103,7 +113,7 @@ def verified_document(change: Change, verified: Verified, after: Iterable[Journa
         **_names(change, path),
         "step": verified.step,
         "passed": verified.passed,
-        "results": verified.results,
+        "results": list(map(_own(change).document, verified.results)),
         "figures": verified.figures,
         "surprises": [line.event for line in lines if isinstance(line.event, Surprised)],
         "booted": [line.event for line in lines if isinstance(line.event, Booted)],
@@ -122,6 +132,10 @@ def list_document(found: Iterable[FoundJournal]) -> dict[str, Any]:
             for each in found
         ],
     }
+
+
+def _own(change: Change) -> OwnCommands:
+    return OwnCommands(program=change.opened.noun)
 
 
 def _names(change: Change, path: str) -> dict[str, Any]:

@@ -6,8 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from checks.change.plan.change_plan import Plan, Step
 from checks.change.plan.obstacles import Obstacle
+from checks.change.plan.remarks import operator_remarks
 from checks.change.progress.change_events import Booted, JournalLine, Reopened, Surprised
 from checks.change.progress.change_text import STEP_SIGNS, headline, minute
+from checks.change.progress.own_commands import OwnCommands
 from checks.change.progress.standing_alarms import standing_alarms
 from checks.change.progress.state import Change, StepStatus
 from checks.change.record.change_journal import FoundJournal
@@ -20,7 +22,7 @@ _ROLES = {StepStatus.OVERRIDDEN: "change", StepStatus.CURRENT: "title", StepStat
 _MOST_SURPRISES = 5
 
 
-def status_lines(change: Change, width: int, *, path: str) -> Iterator[Line]:
+def status_lines(change: Change, width: int, own: OwnCommands, *, path: str) -> Iterator[Line]:
     """The status of a change: its steps, the gate of the current step, unexpected changes."""
     yield from _head_lines(change, path)
     if not change.is_open:
@@ -41,7 +43,7 @@ def status_lines(change: Change, width: int, *, path: str) -> Iterator[Line]:
         verified = change.mark(current).verified
         if verified is not None and results:
             yield []
-            yield from gate_lines(results, verified, width)
+            yield from gate_lines(results, verified, width, own)
     yield from _surprise_lines(change, width)
 
 
@@ -64,41 +66,42 @@ def header(change: Change) -> str:
     return "  ".join(sanitize_line(part) for part in parts)
 
 
-def plan_lines(change: Change, width: int, *, node: str = "") -> Iterator[Line]:
+def plan_lines(change: Change, width: int, own: OwnCommands, *, node: str = "") -> Iterator[Line]:
     """The current plan: its remarks and all its steps."""
     yield [(header(change), "title")]
-    for remark in change.plan.remarks:
-        yield from hanging([("- ", "")], remark, width)
+    for remark in operator_remarks(change.plan):
+        yield from hanging([("- ", "")], own.text(remark), width)
     for step in change.plan.steps:
         yield []
-        yield from step_lines(change, step, width, node=node)
+        yield from step_lines(change, step, width, own, node=node)
 
 
-def opened_lines(change: Change, width: int, *, path: str) -> Iterator[Line]:
+def opened_lines(change: Change, width: int, own: OwnCommands, *, path: str) -> Iterator[Line]:
     """A new change: its remarks and the titles of its steps."""
     yield from _head_lines(change, path)
     yield []
-    for remark in change.plan.remarks:
-        yield from hanging([("- ", "")], remark, width)
-    if change.plan.remarks:
+    remarks = tuple(operator_remarks(change.plan))
+    for remark in remarks:
+        yield from hanging([("- ", "")], own.text(remark), width)
+    if remarks:
         yield []
     steps = ", ".join(f"{number} {step.title}" for number, step in enumerate(change.plan.steps, 1))
     yield from paragraph("Steps", f"{steps}.", width)
 
 
-def rollback_lines(plan: Plan, width: int) -> Iterator[Line]:
+def rollback_lines(plan: Plan, width: int, own: OwnCommands) -> Iterator[Line]:
     """The plan of a rollback: each step and what it does."""
     yield [(f"Rollback from the current step, {headline(plan)}: {counted(len(plan.steps), 'step')}", "title")]
     for number, step in enumerate(plan.steps, 1):
-        yield from hanging([(f" {number:>2} ", "")], f"{step.title}: {step.what}", width)
+        yield from hanging([(f" {number:>2} ", "")], f"{step.title}: {own.text(step.what)}", width)
 
 
-def obstacle_lines(obstacles: Sequence[Obstacle], width: int) -> Iterator[Line]:
+def obstacle_lines(obstacles: Sequence[Obstacle], width: int, own: OwnCommands) -> Iterator[Line]:
     """The obstacles of a change, each with its next steps."""
     for obstacle in obstacles:
         yield [(f"{sanitize_line(obstacle.code)}  {sanitize_line(obstacle.title)}", "title")]
         yield from hanging([("  ", "")], obstacle.sentence, width)
-        yield from step_by_step(obstacle.next, 2, width, numbered=True)
+        yield from step_by_step(obstacle.next, 2, width, own, numbered=True)
         yield []
 
 
@@ -141,15 +144,9 @@ def _how(change: Change, step: Step, standing: StepStatus) -> str:
     if standing is StepStatus.CURRENT:
         hosts = mark.unattested(step)
         parts.append(
-            f"waits for {' and '.join(waits_for(change, step))}{f' for each of {listed(hosts)}' if hosts else ''}"
+            f"waits for {' and '.join(mark.waits_for(step))}{f' for each of {listed(hosts)}' if hosts else ''}"
         )
     return ", ".join(parts)
-
-
-def waits_for(change: Change, step: Step) -> tuple[str, ...]:
-    """The actions that a step waits for: `its gate`, `an attestation`."""
-    mark = change.mark(step)
-    return (*(() if mark.proves(step) else ("its gate",)), *(() if mark.attests(step) else ("an attestation",)))
 
 
 def _surprise_lines(change: Change, width: int) -> Iterator[Line]:

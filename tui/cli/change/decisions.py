@@ -71,13 +71,13 @@ def roll_back(context: ChangeContext) -> int:
         raise UsageError("rollback: to start it, name the person who decides and the reason: --by NAME --reason TEXT.")
     if not by:
         plan = session.way_back()
-        code = context.print(lambda width: rollback_lines(context.hints.in_struct(plan), width))
+        code = context.print(lambda width: rollback_lines(plan, width, context.hints))
         start = context.hints.command("rollback --by NAME --reason TEXT")
         print_message(f"nothing was written. To start the rollback: {start}.")
         return code
     session.roll_back(by, reason)
     plan = session.change.plan
-    code = context.print(lambda width: rollback_lines(context.hints.in_struct(plan), width))
+    code = context.print(lambda width: rollback_lines(plan, width, context.hints))
     print_message(context.hints.next_action(session.change))
     return code
 

@@ -68,8 +68,7 @@ def open_plan(context: ChangeContext, request: ChangeRequest) -> int:
     except PlanError as error:
         return report_obstacles(context, error.obstacles)
     plan = session.change.plan
-    change = context.hints.in_change(session.change)
-    code = context.print(lambda width: opened_lines(change, width, path=str(session.path)))
+    code = context.print(lambda width: opened_lines(session.change, width, context.hints, path=str(session.path)))
     print_message(f"{headline(plan)}: the plan has {counted(len(plan.steps), 'step')}. Nothing was changed.")
     return finish(context, session.change, code)
 
@@ -144,7 +143,7 @@ def _stated(args: argparse.Namespace, settings: Settings) -> StatedNetwork:
         tuple(dict.fromkeys(host.strip() for host in args.host)),
     )
     if problem := next(stated.problems(), None):
-        raise UsageError(f"--switch, --hypervisor, --host: {problem.sentence} {problem.next[0]}")
+        raise UsageError(f"--switch, --hypervisor, --host: {problem.sentence} {problem.next[0].text}")
     return stated
 
 
@@ -157,8 +156,7 @@ def accepted(args: argparse.Namespace) -> tuple[Accepted, ...]:
 
 def report_obstacles(context: ChangeContext, obstacles: tuple[Obstacle, ...]) -> int:
     """Print the obstacles, and how to accept them. Return the exit code."""
-    lines = tuple(map(context.hints.in_struct, obstacles))
-    context.print(lambda width: obstacle_lines(lines, width))
+    context.print(lambda width: obstacle_lines(obstacles, width, context.hints))
     verb = "prevents" if len(obstacles) == 1 else "prevent"
     print_message(f"no {context.hints.program} was opened: {counted(len(obstacles), 'obstacle')} {verb} it.")
     if all(obstacle.acceptable for obstacle in obstacles):

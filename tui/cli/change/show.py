@@ -16,7 +16,6 @@ from tui.cli.change.change_context import ChangeContext
 from tui.cli.change.change_json import as_json, escaped, list_document, status_document, steps_document
 from tui.cli.change.change_report_text import report_lines
 from tui.cli.change.change_text import list_lines, plan_lines, status_lines
-from tui.cli.change.hints import is_for_root
 from tui.cli.document import Handout, chosen_output
 from tui.cli.errors import UsageError
 from tui.cli.report_formats import OF_A_CHANGE, Format, chosen_format, refuse_terminal
@@ -31,7 +30,7 @@ def status(context: ChangeContext) -> int:
     journal = context.displayed()
     change, path = journal.change, str(journal.path)
     code = context.print(
-        lambda width: status_lines(context.hints.in_change(change), width, path=path),
+        lambda width: status_lines(change, width, context.hints, path=path),
         lambda: as_json(status_document(change, path, journal.seal)),
     )
     for remark in journal_remarks(change.lines[-1:], journal.seal):
@@ -59,7 +58,7 @@ def next_(context: ChangeContext) -> int:
         return as_json(steps_document(change, steps, path, node))
 
     if context.args.all:
-        code = context.print(lambda width: plan_lines(context.hints.in_change(change), width, node=node), json)
+        code = context.print(lambda width: plan_lines(change, width, context.hints, node=node), json)
         print_message(context.hints.next_action(change))
         return code
     if current is None or not change.is_open:
@@ -82,10 +81,9 @@ def finish(context: ChangeContext, change: Change, code: int) -> int:
 
 def _current(context: ChangeContext, change: Change, node: str = "", json: Callable[[], bytes] = bytes) -> int:
     """Print the current step, of which there must be one. Return the exit code."""
-    displayed = context.hints.in_change(change)
-    step = displayed.current
+    step = change.current
     assert step is not None
-    code = context.print(lambda width: step_lines(displayed, step, width, node=node), json)
+    code = context.print(lambda width: step_lines(change, step, width, context.hints, node=node), json)
     if step.commands:
         print_message("racwire does not run these commands.")
     if one_line := context.hints.one_line_a_node(step):
@@ -106,11 +104,11 @@ def _only_commands(context: ChangeContext, change: Change, node: str) -> int:
     step = change.current
     blocks = step.commands if step is not None and change.is_open else ()
     for block in blocks:
-        if block.node == node and is_for_root(block):
-            text = f"# {sanitize_line(block.where)}\n" + "".join(f"{line}\n" for line in block.lines)
+        if block.node == node and block.is_piped:
+            text = f"# {sanitize_line(block.heading)}\n" + "".join(f"{line}\n" for line in block.lines)
             _write(text)
         elif block.node in ("", node):
-            print_message(f"not printed: {block.where.rstrip(':')} ({context.hints.command('next')} shows it).")
+            print_message(f"not printed: {block.heading.rstrip(':')} ({context.hints.command('next')} shows it).")
     if not any(block.node == node for block in blocks):
         print_message(f"this step has no commands for {node}.")
     return ExitCode.PASS

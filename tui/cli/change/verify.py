@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from checks.change.gates import gate_checks
 from checks.change.progress.change_events import Verified
 from checks.change.progress.change_text import gate_word
+from checks.change.progress.own_commands import OwnCommands
 from checks.change.progress.state import Change, ChangeError
 from checks.model.check import Check
 from checks.model.exit_codes import ExitCode
+from checks.model.own_command import OwnCommand
 from checks.run.check_discovery import discover
 from tui.cli.change.change_context import ChangeContext
 from tui.cli.change.change_json import as_json, verified_document
@@ -32,16 +34,14 @@ def verify(context: ChangeContext) -> int:
     before = session.change
     step = before.current
     if step is not None and before.is_open and not step.gates:
-        raise ChangeError(
-            f"Step {step.id} has no gate to check; attest it: {context.hints.command('attest --by NAME')}."
-        )
+        raise ChangeError(f"Step {step.id} has no gate to check; attest it: ", OwnCommand("attest", "--by NAME"), ".")
     verify_gates(session, quiet=context.args.quiet)
     new_lines = session.change.lines[len(before.lines) :]
     last = [line for line in new_lines if isinstance(line.event, Verified)][-1]
     verified = last.event
     assert isinstance(verified, Verified)
     code = context.print(
-        lambda width: _lines(context.hints.in_change(session.change), len(before.lines), last.number, width),
+        lambda width: _lines(context.hints, session.change, len(before.lines), last.number, width),
         lambda: as_json(verified_document(session.change, verified, new_lines, str(session.path))),
         code=_CODES[gate_word(verified.results, verified.passed)],
     )
@@ -54,7 +54,7 @@ def gates_now(change: Change) -> tuple[Check, ...]:
     return () if step is None else tuple(gate_checks(change, step, discover).values())
 
 
-def _lines(change: Change, before: int, number: int, width: int) -> Iterator[Line]:
+def _lines(own: OwnCommands, change: Change, before: int, number: int, width: int) -> Iterator[Line]:
     """The events after the first `before` lines of the journal, then the results of the gate in line `number`."""
     new_lines = change.lines[before:]
     line = next(line for line in new_lines if line.number == number)
@@ -63,4 +63,4 @@ def _lines(change: Change, before: int, number: int, width: int) -> Iterator[Lin
     step = change.plan.step(verified.step)
     yield [(f"Step {change.plan.position(step.id) + 1} of {len(change.plan.steps)}: {sanitize_line(step.title)}", "")]
     yield from event_lines(new_lines, width)
-    yield from gate_lines(verified.results, line, width)
+    yield from gate_lines(verified.results, line, width, own)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import argparse
-import shlex
 from functools import partial
 from typing import TYPE_CHECKING
 
 from tui.cli.durations import seconds_of
 from tui.cli.errors import UsageError
 from tui.cli.measure.measure_command import carry_out
+from tui.cli.measure.measure_options import PACKETS, add_consent_options
+from tui.cli.option import Option, declare
 from tui.cli.options import (
     TRANSITIONS,
     add_check_options,
-    add_output_options,
+    add_document_options,
     add_quiet_option,
     refuse_check_options,
 )
@@ -21,7 +22,6 @@ from tui.cli.options import (
 if TYPE_CHECKING:
     from checks.measure.drill.course import Call
     from checks.measure.drill.drill_subject import DrillSubject
-    from checks.measure.load_limits import LoadLimits
     from checks.model.settings import Settings
 
 _ABOUT = """\
@@ -102,27 +102,21 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
+_PROBES = (
+    Option("--every", "interval (default {default})", choices=tuple(_INTERVALS), default="10ms", attribute="pace"),
+    Option("--for", "length, and longer while a path is silent", "TIME", reads=seconds_of, attribute="for_time"),
+    Option("--to", "probe this peer only (repeatable)", "PEER", is_repeatable=True),
+    Option("--far-end", "what answers UDP (default: the best)", choices=("kernel", "perl", "python")),
+    PACKETS,
+    Option("--whole", "length after which it ends in any case (default and most {default})", "TIME", "15m", seconds_of),
+)
+
+
 def _add_shared(parser: argparse.ArgumentParser) -> None:
-    consent = parser.add_argument_group("consent")
-    consent.add_argument("--go", metavar="CLUSTER", help="probe: CLUSTER is the name of this cluster, typed by you")
-    consent.add_argument(
-        "--although-loaded",
-        default="",
-        metavar="REASON",
-        help="probe although the cluster is loaded; kept in the result",
-    )
-    probes = parser.add_argument_group("probes")
-    probes.add_argument(
-        "--every", dest="pace", choices=tuple(_INTERVALS), default="10ms", help="interval (default 10ms)"
-    )
-    probes.add_argument("--for", dest="for_time", metavar="TIME", help="length, and longer while a path is silent")
-    probes.add_argument("--to", action="append", default=[], metavar="PEER", help="probe this peer only (repeatable)")
-    probes.add_argument("--far-end", choices=("kernel", "perl", "python"), help="what answers UDP (default: the best)")
-    probes.add_argument("--packets", type=float, metavar="N", help="packets/s of this node (default 2000, most 20000)")
-    probes.add_argument("--whole", metavar="TIME", help="length after which it ends in any case (default and most 15m)")
+    add_consent_options(parser, "probe")
+    declare(parser.add_argument_group("probes"), _PROBES)
     output = parser.add_argument_group("output")
-    output.add_argument("--format", choices=("text", "json"), default="text", help="format (default text)")
-    add_output_options(output)
+    add_document_options(output)
     add_quiet_option(output)
     add_check_options(parser)
 
@@ -130,6 +124,7 @@ def _add_shared(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, settings: Settings) -> int:
     """Print the plan, or hold the drill and print the result, and return the exit code. Raises UsageError."""
     from checks.measure.drill.drill import Drill, prepare_drill
+    from checks.measure.load_limits import limits_of
     from checks.measure.measure_error import MeasureError
     from checks.measure.preparing import WantedPaths
     from tui.cli.status_line import StatusLine
@@ -143,11 +138,11 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
         (line.announce if word.is_loud else line.print)(word.text)
 
     try:
-        limits = _limits(args)
+        limits = limits_of(packets_per_s=args.packets, whole_s=args.whole)
         drill = Drill(
             _subject(args),
             interval_s=_INTERVALS[args.pace],
-            seconds=None if args.for_time is None else seconds_of(args.for_time, "--for"),
+            seconds=args.for_time,
             say=say,
         )
     except MeasureError as error:
@@ -166,17 +161,9 @@ def _subject(args: argparse.Namespace) -> DrillSubject:
     return link_subject(args.link)
 
 
-def _limits(args: argparse.Namespace) -> LoadLimits:
-    """Return the limits. Raises MeasureError and UsageError."""
-    from checks.measure.drill.drill import WHOLE_S
-    from checks.measure.load_limits import limits_of
-
-    return limits_of(
-        packets_per_s=args.packets, whole_s=WHOLE_S if args.whole is None else seconds_of(args.whole, "--whole")
-    )
-
-
 def _again(args: argparse.Namespace) -> str:
+    from checks.model.shell_command import shell
+
     if args.drill_command == "node":
-        return shlex.join(["racwire", "drill", "node", args.node, "--as", args.transition])
-    return shlex.join(["racwire", "drill", "link", *args.link])
+        return shell("racwire drill node {node} --as {how}", node=args.node, how=args.transition)
+    return shell("racwire drill {words}", words=("link", *args.link))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import shlex
 from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, TextIO
@@ -11,9 +10,15 @@ from typing import TYPE_CHECKING, TextIO
 from checks.model.exit_codes import ExitCode
 from tui.cli.document import Document, chosen_output
 from tui.cli.errors import UsageError
-from tui.cli.measure.kept_results import SHOWN, add_kept_results, deliver_measurement, run_kept_results
 from tui.cli.measure.measure_options import KINDS, add_load_options, limits_from, wanted_from
-from tui.cli.options import add_check_options, add_output_options, add_quiet_option, refuse_check_options
+from tui.cli.measure.stored_results import SHOWN, add_stored_results, deliver_measurement, run_stored_results
+from tui.cli.option import declare
+from tui.cli.options import (
+    add_check_options,
+    add_document_options,
+    add_quiet_option,
+    refuse_check_options,
+)
 from tui.cli.streams import exit_past_hung_threads, print_message
 
 if TYPE_CHECKING:
@@ -65,13 +70,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         add_load_options(one)
-        kind.add_options(one.add_argument_group("measurement"))
+        declare(one.add_argument_group("measurement"), kind.options)
         output = one.add_argument_group("output")
-        output.add_argument("--format", choices=("text", "json"), default="text", help="format (default text)")
-        add_output_options(output)
+        add_document_options(output)
         add_quiet_option(output)
         add_check_options(one)
-    add_kept_results(kinds)
+    add_stored_results(kinds)
 
 
 def run(args: argparse.Namespace, settings: Settings) -> int:
@@ -79,9 +83,10 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     from checks.measure.measure_error import MeasureError
     from checks.measure.preparing import prepare
     from checks.measure.storage import Storage, prepare_storage
+    from checks.model.shell_command import shell
 
     if args.measure_command in SHOWN:
-        return run_kept_results(args)
+        return run_stored_results(args)
     refuse_check_options(args)
     if args.measure_command is None:
         raise UsageError(f"name what to measure: {', '.join(KINDS)}; see `racwire measure --help`.")
@@ -90,10 +95,10 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
         experiment, limits = kind.experiment(args), limits_from(args)
     except MeasureError as error:
         raise UsageError(str(error)) from None
-    command = f"racwire measure {args.measure_command}"
+    command = shell("racwire measure {kind}", kind=args.measure_command)
     if isinstance(experiment, Storage):
         preparation: Preparation = partial(prepare_storage, experiment, limits, settings)
-        command += f" {shlex.quote(args.directory)}"
+        command = shell("racwire measure storage {directory}", directory=args.storage_directory)
     else:
         preparation = partial(prepare, experiment, wanted_from(args, kind.is_one_path), limits, settings)
     return carry_out(args, experiment, preparation, settings, command)
@@ -183,6 +188,7 @@ async def _work(
 
 
 def _print_plan(prepared: Prepared, args: argparse.Namespace, command: str) -> int:
+    from checks.model.shell_command import shell
     from tui.text.line import hanging
 
     plan = prepared.plan
@@ -192,8 +198,8 @@ def _print_plan(prepared: Prepared, args: argparse.Namespace, command: str) -> i
             yield from hanging([], sentence, width)
         for refusal in prepared.refusals:
             yield from hanging([], f"Refused now: {refusal.sentence} ({refusal.code})", width, "fail")
-        name = shlex.quote(plan.cluster or "CLUSTER")
-        yield from hanging([], f"Nothing was sent. To send it: {command} --go {name}", width)
+        send = f"{command}{shell(' --go {cluster}', cluster=plan.cluster or 'CLUSTER')}"
+        yield from hanging([], f"Nothing was sent. To send it: {send}", width)
 
     def text(stream: TextIO) -> str:
         from tui.cli.output import columns_of, render
@@ -219,11 +225,11 @@ def _print_plan(prepared: Prepared, args: argparse.Namespace, command: str) -> i
 
 def keep_and_say(measurement: Measurement, *, is_quiet: bool = False) -> None:
     """Keep a result, and say on stderr where it is, or why it was not kept. `is_quiet`: say only the latter."""
-    from checks.run.kept_measurements import keep_result
+    from checks.run.stored_measurements import store_result
     from tui.cli.interrupts import write_interruptibly
 
     try:
-        kept = write_interruptibly(lambda: keep_result(measurement), _DISK_S)
+        kept = write_interruptibly(lambda: store_result(measurement), _DISK_S)
     except TimeoutError:
         print_message(f"The result was not kept: the disk did not answer for {_DISK_S:.0f} s.")
         return

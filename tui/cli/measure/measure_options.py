@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tui.cli.durations import seconds_of
 from tui.cli.errors import UsageError
+from tui.cli.option import Option, declare
 
 if TYPE_CHECKING:
     from checks.measure.load_limits import LoadLimits
@@ -20,119 +21,152 @@ class MeasureKind(NamedTuple):
 
     help: str
     examples: str
-    add_options: Callable[[argparse._ActionsContainer], None]
+    options: tuple[Option, ...]
     experiment: Callable[[argparse.Namespace], Experiment]
     """Returns the experiment. Raises UsageError and MeasureError for wrong options."""
     is_one_path: bool = False
     """Whether it measures one path unless --on or --to names others."""
 
 
-def _add_sizes(options: argparse._ActionsContainer) -> None:
-    options.add_argument(
-        "--sizes", metavar="LIST", help="bytes of the messages, such as 64,8k,65507 (default: 11 sizes up to 65507)"
-    )
-    options.add_argument("--no-trains", action="store_true", help="leave out trains of 2, 8 and 16 blocks")
-    options.add_argument("--rounds", type=int, default=8, metavar="N", help="rounds of each size (default 8)")
-    options.add_argument(
-        "--round", default="1s", metavar="TIME", help="length of a round of one size (default 1s: half at a rate)"
-    )
-    add_seed(options)
+def _whole(text: str, option: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise UsageError(f"{option}: {text!r} is no whole number.") from None
 
 
-def _sizes(args: argparse.Namespace) -> Experiment:
+def _number(text: str, option: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise UsageError(f"{option}: {text!r} is no number.") from None
+
+
+_UNITS = {"k": 1 << 10, "m": 1 << 20}
+
+
+def _size(text: str, option: str) -> int:
+    """Return the bytes in `8192`, `8k` or `4m`."""
+    unit = _UNITS.get(text[-1:].lower(), 1)
+    number = text if unit == 1 else text[:-1]
+    if not (number.isascii() and number.isdigit() and len(number) <= 10):
+        raise UsageError(f"{option}: {text!r} is no size; use bytes, such as 8192, 8k or 4m.")
+    return int(number) * unit
+
+
+def _sizes(text: str, option: str) -> tuple[int, ...]:
+    return tuple(_size(one, option) for one in text.split(","))
+
+
+def _names(text: str, option: str) -> tuple[str, ...]:
+    return tuple(text.split(","))
+
+
+def _small_numbers(text: str, option: str) -> tuple[int, ...]:
+    if not all(one.isascii() and one.isdigit() and len(one) <= 3 for one in text.split(",")):
+        raise UsageError(f"{option}: {text!r} is no list of numbers; use one such as 1,4.")
+    return tuple(map(int, text.split(",")))
+
+
+def _shares(text: str, option: str) -> tuple[float, ...]:
+    """Return percentages of the link as shares."""
+    found = []
+    for one in text.split(","):
+        try:
+            percent = float(one)
+        except ValueError:
+            percent = math.nan
+        if not 0 < percent <= 100:
+            raise UsageError(f"{option}: {one!r} is no percentage of the link; use numbers such as 1,2,5,10.")
+        found.append(percent / 100)
+    return tuple(found)
+
+
+_SEED = Option("--seed", "seed of the random order (default: a new one)", "N", reads=_whole)
+
+
+def _seed_of(args: argparse.Namespace) -> int:
+    """Return the chosen seed, or a new one."""
+    import secrets  # late: the console loads this module before its first screen
+
+    return secrets.randbelow(1_000_000) if args.seed is None else int(args.seed)
+
+
+# --- each kind --------------------------------------------------------------------------------------------------------
+
+
+_OF_SIZES = (
+    Option(
+        "--sizes", "bytes of the messages, such as 64,8k,65507 (default: 11 sizes up to 65507)", "LIST", reads=_sizes
+    ),
+    Option("--no-trains", "leave out trains of 2, 8 and 16 blocks"),
+    Option("--rounds", "rounds of each size (default {default})", "N", "8", _whole),
+    Option("--round", "length of a round of one size (default {default}: half at a rate)", "TIME", "1s", seconds_of),
+    _SEED,
+)
+
+
+def _sizes_experiment(args: argparse.Namespace) -> Experiment:
     from checks.measure.sizes import TRAINS, USUAL_SIZES, Sizes
 
-    sizes = USUAL_SIZES if args.sizes is None else tuple(map(size_in_bytes, args.sizes.split(",")))
     trains = () if args.no_trains else TRAINS
-    return Sizes(sizes, trains, rounds=args.rounds, round_s=seconds_of(args.round, "--round"), seed=seed_of(args))
+    return Sizes(args.sizes or USUAL_SIZES, trains, rounds=args.rounds, round_s=args.round, seed=_seed_of(args))
 
 
-def _add_mix(options: argparse._ActionsContainer) -> None:
-    options.add_argument(
-        "--classes", metavar="LIST", help="classes of flows (default message,block,small,medium,large)"
-    )
-    options.add_argument("--flows", metavar="LIST", help="flows of a class at the same time, such as 1,4 (default 1)")
-    options.add_argument("--rounds", type=int, metavar="N", help="rounds of each class (default 6)")
-    options.add_argument(
-        "--towards-here", action="store_true", help="flows from all peers to this node, which meet at its switch port"
-    )
-    options.add_argument(
-        "--beside", action="store_true", help="on a cluster in use: small flows only, at most 50 a second"
-    )
-    options.add_argument("--for", dest="for_time", metavar="TIME", help="length of --beside (default 60s)")
-    add_seed(options)
+_ALONE = (
+    Option("--classes", "classes of flows (default {default})", "LIST", "message,block,small,medium,large", _names),
+    Option(
+        "--flows", "flows of a class at the same time, such as 1,4 (default {default})", "LIST", "1", _small_numbers
+    ),
+    Option("--rounds", "rounds of each class (default {default})", "N", "6", _whole),
+    Option("--towards-here", "flows from all peers to this node, which meet at its switch port"),
+)
+"""The options of `mix` without --beside."""
+_BESIDE = Option("--beside", "on a cluster in use: small flows only, at most 50 a second")
+_BESIDE_TIME = Option(
+    "--for", "length of --beside (default {default})", "TIME", "60s", seconds_of, attribute="for_time"
+)
 
 
 def _mix(args: argparse.Namespace) -> Experiment:
-    from checks.measure.mix import FLOW_BYTES, Mix
+    from checks.measure.mix import Mix
     from checks.measure.mix_beside import MixBeside
 
     if args.beside:
-        for option, value in (
-            ("--classes", args.classes),
-            ("--flows", args.flows),
-            ("--rounds", args.rounds),
-            ("--towards-here", args.towards_here),
-        ):
-            if value:
-                raise UsageError(f"{option} does not go with --beside, which sends small flows one at a time.")
-        return MixBeside(
-            seconds=60.0 if args.for_time is None else seconds_of(args.for_time, "--for"), seed=seed_of(args)
-        )
-    if args.for_time is not None:
+        for option in _ALONE:
+            if option.is_used(args):
+                raise UsageError(f"{option.name} does not go with --beside, which sends small flows one at a time.")
+        return MixBeside(seconds=args.for_time, seed=_seed_of(args))
+    if _BESIDE_TIME.is_used(args):
         raise UsageError("--for needs --beside; without it, the flows and rounds say how long it takes.")
-    numbers = "1" if args.flows is None else args.flows
-    if not all(one.isascii() and one.isdigit() and len(one) <= 3 for one in numbers.split(",")):
-        raise UsageError(f"--flows: {numbers!r} is no list of numbers; use one such as 1,4.")
-    return Mix(
-        tuple(FLOW_BYTES) if args.classes is None else tuple(args.classes.split(",")),
-        tuple(map(int, numbers.split(","))),
-        rounds=6 if args.rounds is None else args.rounds,
-        is_towards_here=args.towards_here,
-        seed=seed_of(args),
-    )
+    return Mix(args.classes, args.flows, rounds=args.rounds, is_towards_here=args.towards_here, seed=_seed_of(args))
 
 
-def _add_rate(options: argparse._ActionsContainer) -> None:
-    options.add_argument(
-        "--steps", metavar="LIST", help="percent of the slowest link (default 1,2,5,10, and --share where it is more)"
-    )
-    options.add_argument("--step", default="1s", metavar="TIME", help="length of a step (default 1s, most 30s)")
-    options.add_argument("--rounds", type=int, default=1, metavar="N", help="rounds of all steps (default 1)")
-    options.add_argument(
-        "--public", action="store_true", help="one private path next to the public network, at most 100 Mbit/s on each"
-    )
+_OF_RATE = (
+    Option(
+        "--steps", "percent of the slowest link (default 1,2,5,10, and --share where it is more)", "LIST", reads=_shares
+    ),
+    Option("--step", "length of a step (default {default}, most 30s)", "TIME", "1s", seconds_of),
+    Option("--rounds", "rounds of all steps (default {default})", "N", "1", _whole),
+    Option("--public", "one private path next to the public network, at most 100 Mbit/s on each"),
+)
 
 
 def _rate(args: argparse.Namespace) -> Experiment:
     from checks.measure.rate import USUAL_STEPS, Rate
 
-    share = 0.10 if args.share is None else args.share / 100
-    usual = tuple(step for step in USUAL_STEPS if step < share)
-    steps = (*usual, share) if args.steps is None else tuple(map(_percent, args.steps.split(",")))
+    share = USUAL_STEPS[-1] if args.share is None else args.share / 100
+    usual = (*(step for step in USUAL_STEPS if step < share), share)
     return Rate(
-        steps,
-        step_s=seconds_of(args.step, "--step"),
+        args.steps or usual,
+        step_s=args.step,
         rounds=args.rounds,
         is_public=args.public,
         are_paths_named=bool(args.on or args.to),
     )
 
 
-def _percent(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not 0 < value <= 100:
-        raise UsageError(f"--steps: {text!r} is no percentage of the link; use numbers such as 1,2,5,10.")
-    return value / 100
-
-
-def _add_hashes(options: argparse._ActionsContainer) -> None:
-    options.add_argument(
-        "--ports", type=int, default=64, metavar="N", help="source ports of a path, from 16 to 256 (default 64)"
-    )
+_OF_HASHES = (Option("--ports", "source ports of a path, from 16 to 256 (default {default})", "N", "64", _whole),)
 
 
 def _hashes(args: argparse.Namespace) -> Experiment:
@@ -141,31 +175,23 @@ def _hashes(args: argparse.Namespace) -> Experiment:
     return Hashes(args.ports)
 
 
-def _add_storage(options: argparse._ActionsContainer) -> None:
-    options.add_argument("directory", metavar="DIR", help="a directory of a mounted storage network, without datafiles")
-    options.add_argument("--bytes", metavar="SIZE", help="size of the file, from 4m to 1024m (default 256m, or less)")
-    options.add_argument("--request", metavar="SIZE", help="size of a request, from 4k to 4m (default 1m)")
-    options.add_argument("--rounds", type=int, default=5, metavar="N", help="rounds, at most 20 (default 5)")
+_OF_STORAGE = (
+    Option(
+        "directory", "a directory of a mounted storage network, without datafiles", "DIR", attribute="storage_directory"
+    ),
+    Option("--bytes", "size of the file, from 4m to 1024m (default 256m, or less)", "SIZE", reads=_size),
+    Option("--request", "size of a request, from 4k to 4m (default {default})", "SIZE", "1m", _size),
+    Option("--rounds", "rounds, at most 20 (default {default})", "N", "5", _whole),
+)
 
 
 def _storage(args: argparse.Namespace) -> Experiment:
-    from checks.measure.storage import USUAL_REQUEST, Storage
+    from checks.measure.storage import Storage
 
-    for option, value in (
-        ("--on", args.on),
-        ("--to", args.to),
-        ("--far-end", args.far_end),
-        ("--packets", args.packets),
-        ("--in-flight", args.in_flight),
-    ):
-        if value:
-            raise UsageError(f"{option} does not go with storage, which has a directory in place of a path.")
-    return Storage(
-        args.directory,
-        file_bytes=None if args.bytes is None else size_in_bytes(args.bytes, "--bytes"),
-        request_bytes=USUAL_REQUEST if args.request is None else size_in_bytes(args.request, "--request"),
-        rounds=args.rounds,
-    )
+    for option in (*_PATHS, PACKETS, _IN_FLIGHT):
+        if option.is_used(args):
+            raise UsageError(f"{option.name} does not go with storage, which has a directory in place of a path.")
+    return Storage(args.storage_directory, file_bytes=args.bytes, request_bytes=args.request, rounds=args.rounds)
 
 
 KINDS = {
@@ -175,8 +201,8 @@ KINDS = {
   racwire measure sizes                      print the plan; nothing is sent
   racwire measure sizes --go practice        measure the first path
   racwire measure sizes --go practice --format json -o before.json""",
-        _add_sizes,
-        _sizes,
+        _OF_SIZES,
+        _sizes_experiment,
         is_one_path=True,
     ),
     "mix": MeasureKind(
@@ -186,7 +212,7 @@ KINDS = {
   racwire measure mix --go practice          measure the first path
   racwire measure mix --beside --for 5m --go practice
                                              small flows on a cluster in use""",
-        _add_mix,
+        (*_ALONE, _BESIDE, _BESIDE_TIME, _SEED),
         _mix,
         is_one_path=True,
     ),
@@ -197,7 +223,7 @@ KINDS = {
   racwire measure rate --go practice         measure the first private network
   racwire measure rate --public --go practice
                                              private and public side by side""",
-        _add_rate,
+        _OF_RATE,
         _rate,
     ),
     "hashes": MeasureKind(
@@ -205,7 +231,7 @@ KINDS = {
         """\
   racwire measure hashes                     print the plan; nothing is sent
   racwire measure hashes --go practice       measure all paths from this node""",
-        _add_hashes,
+        _OF_HASHES,
         _hashes,
     ),
     "storage": MeasureKind(
@@ -214,7 +240,7 @@ KINDS = {
   racwire measure storage /mnt/backup        print the plan; nothing is written
   racwire measure storage /mnt/backup --go practice
   racwire measure storage /mnt/backup --bytes 64m --request 8k --go practice""",
-        _add_storage,
+        _OF_STORAGE,
         _storage,
     ),
 }
@@ -225,69 +251,51 @@ def usual_measurement(kind: str, network: str = "", peer: str = "") -> tuple[Exp
     without other options."""
     parser = argparse.ArgumentParser()
     add_load_options(parser)
-    KINDS[kind].add_options(parser)
+    declare(parser, KINDS[kind].options)
     args = parser.parse_args(["--on", network, "--to", peer] if peer else [])
     args.measure_command = kind
     return KINDS[kind].experiment(args), wanted_from(args, KINDS[kind].is_one_path), limits_from(args)
 
 
-def add_seed(options: argparse._ActionsContainer) -> None:
-    """Add the option for the seed of a random order."""
-    options.add_argument("--seed", type=int, metavar="N", help="seed of the random order (default: a new one)")
-
-
-def seed_of(args: argparse.Namespace) -> int:
-    """Return the chosen seed, or a new one."""
-    import secrets  # late: the console loads this module before its first screen
-
-    return secrets.randbelow(1_000_000) if args.seed is None else int(args.seed)
-
-
-def size_in_bytes(text: str, option: str = "--sizes") -> int:
-    """Return the bytes in `8192`, `8k` or `4m`. Raises UsageError."""
-    unit = _UNITS.get(text[-1:].lower(), 1)
-    number = text if unit == 1 else text[:-1]
-    if not (number.isascii() and number.isdigit() and len(number) <= 10):
-        raise UsageError(f"{option}: {text!r} is no size; use bytes, such as 8192, 8k or 4m.")
-    return int(number) * unit
-
-
-_UNITS = {"k": 1 << 10, "m": 1 << 20}
-
-
 # --- all kinds --------------------------------------------------------------------------------------------------------
+
+
+_PATHS = (
+    Option("--on", "private network (repeatable)", "SUBNET", is_repeatable=True),
+    Option("--to", "peer (repeatable)", "NODE", is_repeatable=True),
+    Option("--far-end", "what answers there (default: the best)", choices=("kernel", "perl", "python")),
+)
+PACKETS = Option("--packets", "packets/s of this node (default {default}, most 20000)", "N", "2000", _number)
+_SHARE = Option("--share", "percent of the link (default 10)", "PERCENT", reads=_number)
+_IN_FLIGHT = Option("--in-flight", "unanswered messages on a path (default {default}, most 8)", "N", "1", _whole)
+_WHOLE = Option("--whole", "length of the whole measurement (default {default}, most 15m)", "TIME", "120s", seconds_of)
+
+
+def add_consent_options(parser: argparse.ArgumentParser, verb: str) -> None:
+    """Add the options of the consent to send or to probe."""
+    consent = (
+        Option("--go", f"{verb}: CLUSTER is the name of this cluster, typed by you", "CLUSTER"),
+        Option("--although-loaded", f"{verb} although the cluster is loaded; kept in the result", "REASON", ""),
+    )
+    declare(parser.add_argument_group("consent"), consent)
 
 
 def add_load_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of the consent, the paths and the limits."""
-    consent = parser.add_argument_group("consent")
-    consent.add_argument("--go", metavar="CLUSTER", help="send: CLUSTER is the name of this cluster, typed by you")
-    consent.add_argument(
-        "--although-loaded",
-        default="",
-        metavar="REASON",
-        help="send although the cluster is loaded; kept in the result",
-    )
-    paths = parser.add_argument_group("paths")
-    paths.add_argument("--on", action="append", default=[], metavar="SUBNET", help="private network (repeatable)")
-    paths.add_argument("--to", action="append", default=[], metavar="NODE", help="peer (repeatable)")
-    paths.add_argument("--far-end", choices=("kernel", "perl", "python"), help="what answers there (default: the best)")
-    limits = parser.add_argument_group("limits")
-    limits.add_argument("--packets", type=float, metavar="N", help="packets/s of this node (default 2000, most 20000)")
-    limits.add_argument("--share", type=float, metavar="PERCENT", help="percent of the link (default 10)")
-    limits.add_argument("--in-flight", type=int, metavar="N", help="unanswered messages on a path (default 1, most 8)")
-    limits.add_argument("--whole", metavar="TIME", help="length of the whole measurement (default 120s, most 15m)")
+    add_consent_options(parser, "send")
+    declare(parser.add_argument_group("paths"), _PATHS)
+    declare(parser.add_argument_group("limits"), (PACKETS, _SHARE, _IN_FLIGHT, _WHOLE))
 
 
 def limits_from(args: argparse.Namespace) -> LoadLimits:
-    """Return the limits that the options choose. Raises MeasureError and UsageError."""
+    """Return the limits that the options choose. Raises MeasureError."""
     from checks.measure.load_limits import beside, limits_of, of_storage
 
     limits = limits_of(
         packets_per_s=args.packets,
         link_share=None if args.share is None else args.share / 100,
         in_flight=args.in_flight,
-        whole_s=None if args.whole is None else seconds_of(args.whole, "--whole"),
+        whole_s=args.whole,
     )
     if args.measure_command == "storage":
         return of_storage(limits)

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from checks.change.progress.change_events import GateResult, Surprised, Verified
 from checks.change.progress.standing_alarms import standing_alarms
 from checks.change.progress.state import Change
-from tui.screens.change.command_keys import next_steps_with_keys
 from tui.text.gate_lines import step_by_step
 from tui.text.line import Line, hanging
+from tui.text.own_keys import KEYS
 
 _MOST = 5
 
@@ -35,15 +35,15 @@ def _alarm(alarm: Surprised, change: Change, width: int) -> Iterator[Line]:
     start, role = ("DANGER ", "fail") if alarm.dangerous else ("!", "warn")
     if not alarm.dangerous and _has_passed(change):
         start, role = "·", "accent"  # such as a boot that a step requires: worth knowing, and nothing is wrong
-    yield from hanging([(f" {start} ", role)], alarm.sentence.removeprefix("DANGER: "), width, role)
+    yield from hanging([(f" {start} ", role)], alarm.sentence, width, role)
     if alarm.dangerous and (same := _same_in_gate(alarm, change)):
-        yield from step_by_step(next_steps_with_keys(same.next), 9, width)
+        yield from step_by_step(same.next, 9, width, KEYS)
 
 
 def _same_in_gate(alarm: Surprised, change: Change) -> GateResult | None:
-    """Return the result of the last checked gate with the same sentence: it has the next steps."""
+    """Return the danger of the same node in the last checked gate: it has the next steps."""
     last = _last_check(change)
-    return next((r for r in last.results if r.sentence == alarm.sentence), None) if last else None
+    return next((r for r in last.results if r.is_danger and r.node == alarm.node), None) if last else None
 
 
 def _has_passed(change: Change) -> bool:

@@ -8,6 +8,7 @@ from checks.change.plan.obstacles import PlanError
 from checks.change.progress import decisions
 from checks.change.progress.state import Change, ChangeError
 from checks.model.journal import now
+from checks.model.own_command import VERIFY
 from tui.console.change_state import Decide, Decision, MakePlan, WantedPlan
 from tui.console.messages import ChangeWanted
 from tui.screens.ask import Answer, Question, ask
@@ -17,6 +18,7 @@ from tui.screens.change.overview import mtus_of
 from tui.screens.change.view import ChangeView
 from tui.screens.reader import ReaderScreen
 from tui.text.line import sanitize_line
+from tui.text.own_keys import KEYS
 
 _SOME_REASON = "a long enough reason"
 _USUAL = 9000
@@ -41,7 +43,10 @@ class Deciding(ChangeView):
             return False
         try:
             decide()
-        except (ChangeError, PlanError) as error:
+        except ChangeError as error:
+            self.notice(KEYS.text(error.text))
+            return False
+        except PlanError as error:
             self.notice(str(error))
             return False
         return True
@@ -153,6 +158,4 @@ def _signed_off(change: Change) -> None:
     elif not change.mark(step).attests(step):
         decisions.attest(change, step.id, "name", "note")
     else:
-        raise ChangeError(
-            f"Check the gate first (`racwire change verify`): step {step.id} is done once its gate has passed."
-        )
+        raise ChangeError("Check the gate first (", VERIFY, f"): step {step.id} is done once its gate has passed.")

@@ -13,11 +13,11 @@ from checks.model.finding import Status
 from checks.model.report import Report
 from tui.console.change_state import Doing, Work
 from tui.screens.change.alarms import all_alarm_lines
-from tui.screens.change.command_keys import next_steps_with_keys
 from tui.text.evidence_lines import evidence_lines
 from tui.text.finding_lines import role_of
 from tui.text.gate_lines import sign_of, step_by_step
 from tui.text.line import Line, Span, hanging, sanitize_line, width_of
+from tui.text.own_keys import KEYS
 
 INDENT = 3
 LABEL = 9
@@ -70,7 +70,7 @@ def waiting_for(mark: StepRecord) -> str:
 def waiting_lines(results: Sequence[GateResult], width: int) -> Iterator[Line]:
     """Yield the results that the next step waits for, with what to do; dangerous ones first; of many, the first
     ones."""
-    waiting = sorted((r for r in results if not r.holds), key=lambda r: not r.sentence.startswith("DANGER"))
+    waiting = sorted((r for r in results if not r.holds), key=lambda r: not r.is_danger)
     for result in waiting[:_MOST_WAITING]:
         yield from waiting_line(result, width)
     if len(waiting) > _MOST_WAITING:
@@ -82,7 +82,7 @@ def waiting_line(result: GateResult, width: int) -> Iterator[Line]:
     where = f"waiting for {sanitize_line(result.node)}: " if result.node else "waiting: "
     sentence = result.sentence or f"{result.check} {result.text}"
     yield from hanging([(" " * _WITHIN + where, role_of(result.status))], sentence, width)
-    yield from step_by_step(next_steps_with_keys(result.next), _WITHIN + 2, width)
+    yield from step_by_step(result.next, _WITHIN + 2, width, KEYS)
 
 
 def detail_lines(change: Change, step: Step, width: int) -> Iterator[Line]:
@@ -102,7 +102,7 @@ def detail_lines(change: Change, step: Step, width: int) -> Iterator[Line]:
             start: list[Span] = [(" ", ""), sign_of(result), (f" {result.status}", "faint")]
             where = f"  {sanitize_line(result.node)}" if result.node else ""
             yield from hanging([*start, (f"{where}  ", "title")], result.sentence or result.text, width)
-            yield from step_by_step(next_steps_with_keys(result.next), 5, width)
+            yield from step_by_step(result.next, 5, width, KEYS)
     figures = mark.verified.event.figures if isinstance(mark.verified.event, Verified) else {}
     if figures:
         yield []

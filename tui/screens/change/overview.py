@@ -11,7 +11,9 @@ from checks.model.facts import Cluster, Unknown
 from checks.model.wording import counted
 from tui.console.change_state import ChangeState, Doing, Refused
 from tui.screens.change.step_page import StepPage
+from tui.text.gate_lines import step_by_step
 from tui.text.line import Line, Span, fitted, hanging, sanitize_line, width_of
+from tui.text.own_keys import KEYS
 
 _ABOUT = (
     "racwire leads through a planned change of the MTU of the private networks, step by step: what to do and why, the "
@@ -69,8 +71,7 @@ def refused_page(refused: Refused, chosen: int, width: int) -> StepPage:
         code: Span = (f"{sanitize_line(obstacle.code)}  ", "accent" if number == chosen else "title")
         lines += [[], [(f" {sign} ", role), code, (sanitize_line(obstacle.title), "title")]]
         lines += hanging([("   ", "")], obstacle.sentence, width)
-        for text in obstacle.next:
-            lines += hanging([("   - ", "faint")], text, width)
+        lines += step_by_step(obstacle.next, 3, width, KEYS)
         if reason:
             lines += hanging([("   Accepted: ", "warn")], reason, width)
         elif obstacle.acceptable:

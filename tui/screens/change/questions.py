@@ -15,6 +15,7 @@ from tui.console.change_state import WantedPlan
 from tui.screens.ask import Field, Question
 from tui.screens.change.gate_page import detail_lines
 from tui.text.line import Line, hanging, sanitize_line
+from tui.text.own_keys import KEYS
 
 _FEW_CHARACTERS = 10
 """Fewest characters of a reason, as in `checks.change.progress.decisions`."""
@@ -101,7 +102,7 @@ def ask_sign_off(change: Change) -> Question:
     step = change.plan.steps[-1]
 
     def page(width: int) -> Iterator[Line]:
-        yield from hanging([], step.what, width)
+        yield from hanging([], KEYS.text(step.what), width)
         if step.attest:
             yield []
             yield from hanging([("  ", "")], step.to_attest, width, "title")
@@ -150,7 +151,7 @@ def ask_rollback(change: Change, rollback: Plan) -> Question:
         for number, step in enumerate(rollback.steps, 1):
             yield []
             yield [(f" {number:>2} {sanitize_line(step.title)}", "title")]
-            yield from hanging([("    ", "")], step.what, width)
+            yield from hanging([("    ", "")], KEYS.text(step.what), width)
         yield []
         text = "The rollback ends the change: it cannot be continued. A new change can be planned afterwards."
         yield from hanging([], text, width)

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from checks.change.plan.change_plan import Commands, Plan, Step
+from checks.change.plan.change_plan import Plan, Step
+from checks.change.plan.command_block import Commands
+from checks.change.plan.remarks import operator_remarks
 from checks.change.progress.change_events import Attested, JournalLine, Noted, Overridden
 from checks.change.progress.change_text import minute, minutes_text
 from checks.change.progress.state import Change, StepRecord, StepStatus
 from checks.model.wording import listed
 from tui.console.change_state import Work
-from tui.screens.change.command_keys import text_with_keys
 from tui.screens.change.gate_page import INDENT, LABEL, gate_lines, waiting_for
 from tui.text.line import Line, Span, hanging, sanitize_line
+from tui.text.own_keys import KEYS
 from tui.text.step_lines import STEP_ROLES, block_lines, sign_of_step, why_again
 
 _COPIES = "c copies"
@@ -38,7 +40,7 @@ def step_page(change: Change, step: Step, chosen: int, work: Work, width: int) -
         first = len(lines) + 1
         is_chosen = number == chosen
         role, right = ("accent", _COPIES) if is_chosen else ("title", " " * len(_COPIES))
-        lines += [[], *block_lines(block, INDENT, width, role=role, right=right)]
+        lines += [[], *block_lines(block, INDENT, width, KEYS, role=role, right=right)]
         blocks.append((first, len(lines) - 1))
     if step.commands:
         lines += _paragraph("", "racwire runs none of these commands; you run them.", width, "faint")
@@ -52,7 +54,7 @@ def step_page(change: Change, step: Step, chosen: int, work: Work, width: int) -
         lines += _of_plan(change.plan, width)
     lines += _part("Takes", minutes_text(step.minutes), width, "faint")
     lines += _part("No return", step.no_return if change.is_open else "", width, "faint")
-    lines += _part("Rollback", step.if_rolled_back if change.is_open else "", width, "faint")
+    lines += _part("Rollback", KEYS.text(step.if_rolled_back) if change.is_open else "", width, "faint")
     return StepPage(lines, tuple(blocks), gate)
 
 
@@ -77,7 +79,7 @@ def next_action(change: Change) -> str:
 
 def block_text(plan_id: str, block: Commands) -> str:
     """Return a block for the clipboard: who runs it and where, as a comment, then the commands."""
-    return "\n".join([f"# {sanitize_line(plan_id)}: {sanitize_line(block.where)}", *block.lines])
+    return "\n".join([f"# {sanitize_line(plan_id)}: {sanitize_line(block.heading)}", *_lines(block)])
 
 
 def all_blocks_text(plan_id: str, step: Step) -> str:
@@ -87,12 +89,16 @@ def all_blocks_text(plan_id: str, step: Step) -> str:
     them by mistake."""
     lines = [f"# {sanitize_line(plan_id)}: {sanitize_line(step.title)}"]
     for block in step.commands:
-        lines += ["#", f"# {sanitize_line(block.where)}", *(f"#   {line}" for line in _single_lines(block))]
+        lines += ["#", f"# {sanitize_line(block.heading)}", *(f"#   {line}" for line in _single_lines(block))]
     return "\n".join(lines)
 
 
+def _lines(block: Commands) -> tuple[str, ...]:
+    return (*block.lines, *map(KEYS.line, block.own))
+
+
 def _single_lines(block: Commands) -> Iterator[str]:
-    for line in block.lines:
+    for line in _lines(block):
         yield from line.splitlines()
 
 
@@ -104,7 +110,7 @@ def _heading(change: Change, step: Step, width: int) -> Iterator[Line]:
     if standing is not StepStatus.CURRENT:
         line += [(f"   {_status_text(standing)}", STEP_ROLES[standing])]
     yield line
-    yield from _paragraph("", text_with_keys(step.what), width)
+    yield from _paragraph("", KEYS.text(step.what), width)
     if why := why_again(change, step):
         yield from _paragraph("Again", f"this step must be done again: {why}", width, "warn")
     yield from _part("Why", step.why, width, "faint")
@@ -121,8 +127,8 @@ def _status_text(standing: StepStatus) -> str:
 
 def _of_plan(plan: Plan, width: int) -> Iterator[Line]:
     """Yield the remarks and the accepted obstacles of the plan, to be read before the first step."""
-    for number, remark in enumerate(plan.remarks):
-        yield from _paragraph(" " if number else "Remarks", remark, width)
+    for number, remark in enumerate(operator_remarks(plan)):
+        yield from _paragraph(" " if number else "Remarks", KEYS.text(remark), width)
     for finding in plan.accepted:
         text = f"{finding.code} {finding.title}: {finding.reason}"
         yield from _paragraph("Accepted", text, width, "warn")

@@ -17,7 +17,6 @@ from tui.console.messages import ChangeWanted
 from tui.screens.base import ConsoleScreen
 from tui.screens.change import keys as keys
 from tui.screens.change.alarms import alarm_lines
-from tui.screens.change.command_keys import text_with_keys
 from tui.screens.change.head import ahead_line, behind_line, head_line, steps_lines
 from tui.screens.change.overview import overview_page, refused_page, replay_page
 from tui.screens.change.step_page import StepPage, next_action, step_page
@@ -203,7 +202,6 @@ class ChangeView(ConsoleScreen):
 
     def notice(self, text: str) -> None:
         """Display a notice until the next key: in the rule, or above the step where it is too long for that."""
-        text = text_with_keys(text)
         fits = cell_len(text) + _NOTICE_MARGIN <= self.size.width
         super().notice(text if fits else "")
         if self._long_notice != (long_notice := "" if fits else text):

@@ -11,7 +11,7 @@ from textual.message import Message
 
 from checks.model.finding import PROBLEMS
 from checks.model.report import WaiverStanding
-from checks.model.wording import counted, few
+from checks.model.wording import counted, few, first_and_rest
 from checks.report.causes import ReportEntry
 from checks.report.shortened import shortened
 from tui.console.finding_rows import FindingRow, RowMark, nearest_row
@@ -243,7 +243,7 @@ def _reason(row: FindingRow) -> str:
     """Return the reason of several findings in few words: their common subject, else what was seen."""
     finding = row.finding
     if row.group_of_finding.is_not_gathered and finding.lacks:
-        return finding.lacks[0].reason.partition(". ")[0].rstrip(".")
+        return first_and_rest(finding.lacks[0].reason)[0]
     subjects = {one.subject for one in (finding, *row.likewise)}
     if len(subjects) == 1 and finding.subject:
         return finding.subject

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import islice
-from typing import ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 
 from checks.model.finding import Key
-from tui.console.actions import CHECKS, bindings
+from tui.console.actions import CHECKS
 from tui.console.app_state import AppState, News
 from tui.console.finding_rows import FindingRow
 from tui.console.messages import CopyWanted
@@ -32,7 +30,6 @@ class ChecksScreen(RunKeysScreen):
     NAME = "checks"
     FILTERED = "finding"
     ACTIONS = CHECKS
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings(CHECKS)]
 
     def __init__(self, state: AppState) -> None:
         super().__init__(state)
@@ -118,11 +115,6 @@ class ChecksScreen(RunKeysScreen):
         if self._problems_only:
             return "There is no problem; Esc shows all findings again."
         return "The checks are running." if self.board.running else "There are no findings."
-
-    @on(Lines.Scrolled, "#finding")
-    def show_lines_below(self) -> None:
-        """Update the count of lines below."""
-        self.draw_lower_rule()
 
     def on_resize(self, event: events.Resize) -> None:
         """Join the rules to the line between the panes after a resize."""

@@ -11,6 +11,7 @@ import msgspec
 from checks.model.facts import Activity, BlockTransfer, InstancePing
 from checks.model.wording import span
 from checks.traffic.samples import Event, Gap, InstanceSample, PairsSample
+from checks.traffic.source_id import DATABASE, PAIRS, SourceKind
 from checks.traffic.timeline import Timeline
 from tui.widgets.units import clock
 
@@ -46,17 +47,18 @@ def live_of(
 ) -> LiveFigures:
     """Return the newest samples of a timeline."""
     sources = timeline.sources()
-    newest = {s: events[-1] for s in sources if s.startswith("instance ") and (events := timeline.window(s, -inf, inf))}
+    instances = [source for source in sources if source.kind is SourceKind.INSTANCE]
+    newest = {s: events[-1] for s in instances if (events := timeline.window(s, -inf, inf))}
     samples = {e.instance: e for e in newest.values() if isinstance(e, InstanceSample)}
-    gaps = {s.removeprefix("instance "): e.reason for s, e in newest.items() if isinstance(e, Gap)}
+    gaps = {s.name: e.reason for s, e in newest.items() if isinstance(e, Gap)}
     last = max((e.at for e in newest.values()), default=-inf)
-    whole = timeline.window("database", -inf, inf)[-1:] if "database" in sources else []
+    whole = timeline.window(DATABASE, -inf, inf)[-1:] if DATABASE in sources else []
     trouble = feed_trouble or next((e.reason for e in whole if isinstance(e, Gap) and e.at >= last), "")
     for name, sample in list(samples.items()):
         if last - sample.at > max(_LATE * sample.seconds, 10.0):
             gaps[name] = f"No sample since {clock(sample.at, zone, has_zone=False)}."
             del samples[name]
-    of_pairs = timeline.window("pairs", -inf, inf) if "pairs" in sources else []
+    of_pairs = timeline.window(PAIRS, -inf, inf) if PAIRS in sources else []
     silent = of_pairs[-1] if of_pairs and isinstance(of_pairs[-1], Gap) else None
     return LiveFigures(
         {} if trouble else samples,

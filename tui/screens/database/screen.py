@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
 
-from textual import events, on
+from textual import events
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.timer import Timer
 
 from checks.model.finding import Status
-from tui.console.actions import EXPORT, SCROLLING, Action, bindings
+from tui.console.actions import EXPORT, SCROLLING, Action
 from tui.console.app_state import AppState, News
 from tui.console.run_state import report_with
 from tui.screens.database.instance_lines import SORTED_BY
@@ -35,7 +33,7 @@ DATABASE = (
     *SORT,
     filter_action("rows of all tables", label="filter"),
     CLEAR,
-    Action("r", "rerun", "r", "Run all checks again.", "rerun"),
+    Action("r", "app.rerun", "r", "Run all checks again.", "rerun"),
     EXPORT,
 )
 
@@ -51,7 +49,6 @@ class DatabaseScreen(TableScreen):
     SORTED_BY = SORTED_BY
     ORDER_OF = "instances"
     ACTIONS = DATABASE
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings(DATABASE)]
 
     def __init__(self, state: AppState) -> None:
         super().__init__(state)
@@ -114,7 +111,7 @@ class DatabaseScreen(TableScreen):
     def _newest(self) -> object:
         """Return the newest samples of this screen, without those of nodes."""
         timeline = self.state.timeline
-        sources = [s for s in timeline.sources() if s in ("database", "pairs") or s.startswith("instance ")]
+        sources = [s for s in timeline.sources() if s.is_of_database]
         feed = self.state.feed
         return feed.trouble, feed.pace_text, [timeline.newest(source) for source in sources]
 
@@ -166,11 +163,6 @@ class DatabaseScreen(TableScreen):
         """Return the progress of the run, and how many lines lie below."""
         return state_of(self.state.run), lines_below(self._page.below)
 
-    @on(Lines.Scrolled, "#database-page")
-    def show_lines_below(self) -> None:
-        """Update the count of lines below."""
-        self.draw_lower_rule()
-
     def on_resize(self, event: events.Resize) -> None:
         """Update the count of lines below after the widget has laid out its text."""
         self.call_after_refresh(self.draw_lower_rule)
@@ -195,7 +187,3 @@ class DatabaseScreen(TableScreen):
         others = [at for at in self._starts if (at > page.above if by > 0 else at < page.above)]
         if others:
             page.scroll_by((others[0] if by > 0 else others[-1]) - page.above)
-
-    def action_rerun(self) -> None:
-        """Request another run."""
-        self.post_message(self.RunWanted())

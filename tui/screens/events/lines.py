@@ -9,6 +9,7 @@ from datetime import datetime, tzinfo
 from checks.events.cluster_event import ClusterEvent, checks_for
 from checks.events.event_text import outcome, peak, sentence, what, where
 from checks.model.wording import counted, lasting, listed
+from checks.traffic.source_id import SourceId, SourceKind
 from tui.text.finding_lines import role_of
 from tui.text.line import Line, cell_len, fitted, hanging, sanitize_line, wrapped
 from tui.widgets.units import clock
@@ -101,7 +102,7 @@ def event_lines(event: ClusterEvent, width: int, now: float, *, is_examined: boo
 
 
 def nothing_lines(
-    sampled: Sequence[str], never_seen: Mapping[str, str], width: int, *, held_by: str, state: str
+    sampled: Sequence[SourceId], never_seen: Mapping[SourceId, str], width: int, *, held_by: str, state: str
 ) -> Iterator[Line]:
     """Yield why there is no event: what is watched, and what is not. `state` is a sentence where nothing is known
     yet."""
@@ -109,13 +110,13 @@ def nothing_lines(
         yield from ([(part, "faint")] for part in wrapped(state, width))
         return
     since = "in the time of the recording" if held_by else "since racwire started to sample"
-    of_nodes = sum(source.startswith("node ") for source in sampled)
-    of_instances = sum(source.startswith("instance ") for source in sampled)
+    of_nodes = sum(source.kind is SourceKind.NODE for source in sampled)
+    of_instances = sum(source.kind is SourceKind.INSTANCE for source in sampled)
     nodes = f"{counted(of_nodes, 'node')} (drops, reassembly, receive buffers, links, MTU, clock)"
     instances = f"{counted(of_instances, 'instance')} (lost blocks)"
     both = f"{nodes} and {instances}" if of_instances else f"{nodes}, and no instance: lost blocks are not known"
     yield from ([(part, "pass")] for part in wrapped(f"No event {since}.", width))
     yield from ([(part, "faint")] for part in wrapped(f"Sampled: {both}.", width))
     for source, reason in never_seen.items():
-        text = f"Not sampled: {source.partition(' ')[2] or source}. {reason}"
+        text = f"Not sampled: {source.short}. {reason}"
         yield from ([(part, "unknown")] for part in wrapped(sanitize_line(text), width))

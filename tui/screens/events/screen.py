@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import BindingType
 
 from checks.events.cluster_event import ClusterEvent
 from checks.events.event_text import sentence
-from tui.console.actions import Action, bindings
+from tui.console.actions import Action
 from tui.console.app_state import AppState, News
 from tui.console.export_state import WriteEvents
 from tui.console.messages import CopyWanted, EventWanted, ExportWanted
@@ -34,7 +32,7 @@ _KEYS = (
     Action("pagedown,space", "page(1)", "PgDn Space", "Go one screen down."),
     Action("pageup,b", "page(-1)", "PgUp b", "Go one screen up."),
     Action("enter", "open", "Enter", "Show the moment of the event on the Traffic screen.", "in Traffic"),
-    Action("r", "rerun", "r", "Run all checks: they look for the cause.", "look for the cause"),
+    Action("r", "app.rerun", "r", "Run all checks: they look for the cause.", "look for the cause"),
     Action("d", "forget", "d", "Dismiss: remove the event from the list.", "dismiss"),
     Action("D", "forget_over", "D", "Dismiss all events that are over."),
     Action("c", "copy", "c", "Copy all events as lines of text to the clipboard and to a file.", "copy"),
@@ -50,7 +48,6 @@ class EventsScreen(ConsoleScreen):
 
     NAME = "events"
     ACTIONS = _KEYS
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings(_KEYS)]
 
     def __init__(self, state: AppState) -> None:
         super().__init__(state)
@@ -199,10 +196,6 @@ class EventsScreen(ConsoleScreen):
         """Show the moment of the event on the Traffic screen."""
         if self._event is not None:
             self.post_message(EventWanted(self._event))
-
-    def action_rerun(self) -> None:
-        """Run all checks."""
-        self.post_message(self.RunWanted())
 
     def action_forget(self) -> None:
         """Remove the selected event from the list."""

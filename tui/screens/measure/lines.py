@@ -10,7 +10,7 @@ from checks.model.measurement import MeasuredPath, Measurement, Result
 from checks.model.wording import lasting, listed
 from checks.report.measurement_headline import headline, remark
 from checks.report.quantities import bits
-from checks.run.kept_measurements import age_of
+from checks.run.stored_measurements import age_of
 from tui.console.app_state import FeedState
 from tui.console.measure_state import MeasureEntry, MeasureState, Sending, SendingPhase
 from tui.text.line import Line, cell_len, fitted, hanging, sanitize_line

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import partial
@@ -15,9 +14,10 @@ from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 
 from checks.model.measurement import Measurement
+from checks.model.shell_command import shell
 from checks.report.measured.fit import not_shown
 from tui.cli.options import ENTERED
-from tui.console.actions import Action, bindings, in_footer
+from tui.console.actions import Action, bindings
 from tui.console.app_state import AppState, News
 from tui.console.measure_state import (
     ENTRIES,
@@ -41,7 +41,7 @@ from tui.screens.measure.plan_keys import PlanKeysScreen
 from tui.screens.reader import ReaderScreen
 from tui.text.line import Line, cell_len, hanging, sanitize_line, side_by_side
 from tui.text.measurement_lines import measurement_lines
-from tui.widgets.bars import keys_line, lines_below
+from tui.widgets.bars import lines_below
 from tui.widgets.choice_list import ChoiceList
 from tui.widgets.help_text import Legend
 from tui.widgets.lines import Lines
@@ -116,12 +116,10 @@ class MeasureScreen(PlanKeysScreen):
         self.ACTIONS = keys.PAST  # type: ignore[misc]
 
     def _offer(self) -> None:
-        now: tuple[Action, ...] = keys.IDLE if self._entry.is_sent_here else keys.ELSEWHERE
         if self._measures.sending is not None:
-            now = keys.SENDING
-        if now is not self.ACTIONS and not self.state.feed.replayed:
-            self.ACTIONS = now  # type: ignore[misc]
-            self.query_one("#keys", Lines).show(lambda width: [keys_line(in_footer(self.ACTIONS), width)])
+            self.offer(keys.SENDING)
+        elif not self.state.feed.replayed:
+            self.offer(keys.IDLE if self._entry.is_sent_here else keys.ELSEWHERE)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Return whether the action works now: of the keys of this screen, only those of the moment."""
@@ -191,11 +189,15 @@ class MeasureScreen(PlanKeysScreen):
         return [*hanging([], text, width, "warn"), []] if text else []
 
     def _commands(self) -> tuple[str, ...]:
-        cluster = shlex.quote(self._measures.cluster_name or "CLUSTER")
-        path = self._measures.chosen.get(self._entry.kind, PathChoice()).options
+        cluster = self._measures.cluster_name or "CLUSTER"
+        path = self._measures.chosen.get(self._entry.kind, PathChoice())
         # Before the command: one of its own options can have the same name.
         entered = f"{options} " if (options := os.environ.get(ENTERED)) else ""
-        return tuple(f"racwire {entered}{text.format(cluster=cluster, path=path)}" for text in self._entry.commands)
+        scripts = (path.peer and self._entry.on_path) or self._entry.commands
+        return tuple(
+            f"racwire {entered}" + shell(script, cluster=cluster, network=path.network, peer=path.peer)
+            for script in scripts
+        )
 
     def _line(self, width: int) -> list[Line]:
         if (sending := self._measures.sending) is not None:
@@ -218,11 +220,6 @@ class MeasureScreen(PlanKeysScreen):
         if not progress and self._measures.ended is not None:
             progress = sanitize_line(self._measures.ended.kept)
         return progress, lines_below(below)
-
-    @on(Lines.Scrolled, "#measure-page")
-    def show_lines_below(self) -> None:
-        """Update the count of lines below."""
-        self.draw_lower_rule()
 
     def on_resize(self, event: events.Resize) -> None:
         """Lay out the page for the new size, and join the rule to the line between the panes."""

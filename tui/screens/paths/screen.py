@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
-from typing import ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
-from textual.binding import BindingType
 
 from checks.model.facts import Cluster, PathProbe
 from checks.model.report import Report
 from checks.rules.path_matrix import MEANINGS, OWN, Cell, PathMatrix, path_matrices, problems
-from tui.console.actions import EXPORT, Action, bindings
+from tui.console.actions import EXPORT, Action
 from tui.console.app_state import AppState, News
 from tui.console.run_state import report_with
 from tui.screens.filtered import CLEAR, FilteredScreen, filter_action
@@ -44,7 +42,7 @@ PATHS = (
     Action("n", "network", "n", "Select the next private network.", "next network"),
     filter_action("paths", label="filter"),
     CLEAR,
-    Action("r", "rerun", "r", "Run all checks again.", "rerun"),
+    Action("r", "app.rerun", "r", "Run all checks again.", "rerun"),
     EXPORT,
 )
 
@@ -62,7 +60,6 @@ class PathsScreen(FilteredScreen):
     NAME = "paths"
     FILTERED = "path"
     ACTIONS = PATHS
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings(PATHS)]
 
     def __init__(self, state: AppState) -> None:
         super().__init__(state)
@@ -176,11 +173,6 @@ class PathsScreen(FilteredScreen):
         below = self.query_one("#path-matrix", Lines).below
         return state_of(self.state.run), f"{below} more below" if below else ""
 
-    @on(Lines.Scrolled, "#path-matrix")
-    def show_lines_below(self) -> None:
-        """Update the count of lines below."""
-        self.draw_lower_rule()
-
     @on(Lines.Clicked, "#path-matrix")
     def choose_clicked(self, message: Lines.Clicked) -> None:
         """Select the clicked path; open it if it is selected already."""
@@ -269,7 +261,3 @@ class PathsScreen(FilteredScreen):
         nodes = f"{sanitize_line(cell.from_node)} and {sanitize_line(cell.to_node)}"
         title = f"Path  {sanitize_line(grid.network.name)}  {nodes}"
         self.app.push_screen(ReaderScreen(title, lambda width: list(reader_lines(report, grid, cell, width))))
-
-    def action_rerun(self) -> None:
-        """Request another run."""
-        self.post_message(self.RunWanted())

@@ -12,12 +12,13 @@ from checks.model.finding import Finding
 from checks.model.wording import counted
 from checks.report.summary import facts, headline, problems, sentences
 from checks.traffic.samples import Gap
+from checks.traffic.source_id import SourceId, SourceKind
 from checks.traffic.timeline import Track
 from tui.cli.durations import size_of
 from tui.console.app_state import FeedState
 from tui.console.export_state import ExportState, NotWritten, ReportState, Written
-from tui.console.takeaway import short
 from tui.text.finding_lines import role_of
+from tui.text.home_path import short
 from tui.text.line import Line, fitted, hanging, sanitize_line
 from tui.widgets.units import clock
 
@@ -84,20 +85,20 @@ def samples_text(track: Track | None, feed: FeedState, zone: tzinfo | None = Non
         if feed.replayed:
             return "There are none in this recording."
         return "None yet: sampling starts when you open Traffic (3)."
-    of = [text for noun in ("node", "instance") if (text := _sampled(track, noun))]
+    of = [text for kind in (SourceKind.NODE, SourceKind.INSTANCE) if (text := _sampled(track, kind))]
     until = f" to {clock(span[1], zone, has_zone=False)}" if feed.replayed else ""
     return f"Of {' and '.join(of) or 'no node'}, from {clock(span[0], zone, has_zone=False)}{until or ' on'}."
 
 
-def _sampled(track: Track, noun: str) -> str:
+def _sampled(track: Track, kind: SourceKind) -> str:
     """Return `3 nodes`; `1 of 3 instances` where the others have no sample; empty where none is known."""
-    sources = [source for source in track.sources() if source.startswith(f"{noun} ")]
+    sources = [source for source in track.sources() if source.kind is kind]
     sampled = sum(_has_samples(track, source) for source in sources)
-    whole = counted(len(sources), noun)
+    whole = counted(len(sources), kind.value)
     return f"{sampled} of {whole}" if sampled < len(sources) else whole if sources else ""
 
 
-def _has_samples(track: Track, source: str) -> bool:
+def _has_samples(track: Track, source: SourceId) -> bool:
     newest = track.newest(source)
     if isinstance(newest, Gap):
         return any(not isinstance(event, Gap) for event in track.window(source, -inf, inf))

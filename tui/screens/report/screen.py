@@ -10,11 +10,10 @@ from typing import ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
-from textual.binding import BindingType
 
 from checks.report.age import time_text
 from tui.cli.report_formats import FORMATS
-from tui.console.actions import Action, bindings, in_footer
+from tui.console.actions import Action
 from tui.console.app_state import AppState, News
 from tui.console.export_state import (
     SAVED,
@@ -27,11 +26,11 @@ from tui.console.export_state import (
     stem_of,
 )
 from tui.console.messages import ExportWanted
-from tui.console.takeaway import short
 from tui.screens.base import ConsoleScreen
 from tui.screens.report.lines import Room, done_lines, form_line, names_text, samples_text, says_lines
+from tui.text.home_path import short
 from tui.text.line import Line, sanitize_line
-from tui.widgets.bars import keys_line, lines_below, rule_line
+from tui.widgets.bars import lines_below, rule_line
 from tui.widgets.choice_list import ChoiceList
 from tui.widgets.lines import Lines
 from tui.widgets.run_text import state_of
@@ -83,7 +82,6 @@ class ReportScreen(ConsoleScreen):
 
     NAME = "report"
     ACTIONS: ClassVar[tuple[Action, ...]] = REPORT
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings(REPORT)]
 
     def __init__(self, state: AppState) -> None:
         super().__init__(state)
@@ -138,10 +136,7 @@ class ReportScreen(ConsoleScreen):
 
     def _offer(self) -> None:
         """Offer pseudonyms only for a report that has none yet."""
-        now = tuple(a for a in self.ACTIONS if a.name != "redact" or not self._has_pseudonyms)
-        if now != self.ACTIONS:
-            self.ACTIONS = now  # type: ignore[misc]
-            self.query_one("#keys", Lines).show(lambda width: [keys_line(in_footer(self.ACTIONS), width)])
+        self.offer(tuple(a for a in self.ACTIONS if a.name != "redact" or not self._has_pseudonyms))
 
     @property
     def _has_pseudonyms(self) -> bool:
@@ -202,11 +197,6 @@ class ReportScreen(ConsoleScreen):
         below = self.query_one("#report-says", Lines).below
         progress = sanitize_line(self._exports.progress) or (state_of(self.state.run) if self.state.run.running else "")
         return progress, lines_below(below)
-
-    @on(Lines.Scrolled, "#report-says")
-    def show_lines_below(self) -> None:
-        """Update the count of lines below."""
-        self.draw_lower_rule()
 
     def on_resize(self, event: events.Resize) -> None:
         """Divide the height again for the new width."""

@@ -89,7 +89,7 @@ def glance_lines(window: RateWindow, places: KnownNodes, nodes: Sequence[str], l
     every = list(places.nodes)
     shown = dict(zip(every, fitted_names([sanitize_line(node) for node in every], name), strict=True))
     # One scale for all graphs, so that they can be compared.
-    top = look.scales.top("", "glance", *(one.graphed.values(_as_it_is)[-count:] for one in seen.values()))
+    top = look.scales.top(None, "glance", *(one.graphed.values(_as_it_is)[-count:] for one in seen.values()))
     for node, its in seen.items():
         line: Line = list(_node(shown.get(node, node), its, name))
         graph = its.graphed.tall(_as_it_is, drawn, look.tall, top, look.style) if drawn else [""] * look.tall

@@ -10,11 +10,10 @@ from dataclasses import dataclass
 
 from checks.model.packet_sizes import SMALL_PAYLOAD
 from checks.traffic.samples import Gap, LatencySample, Link
+from checks.traffic.source_id import SourceKind
 from tui.screens.traffic.metrics import Group, RowMetric
 from tui.screens.traffic.rate_history import RateWindow, Series, series
 from tui.widgets import units as units
-
-LATENCY = "latency"
 
 
 @dataclass(frozen=True)
@@ -57,7 +56,7 @@ def latency_series(window: RateWindow, links: Iterable[Link]) -> Iterator[tuple[
         trouble = "" if now else _why_not(window, network) or paths[0].trouble
         yield (
             f"ping {names.get(network, network)}",
-            Series(slots, _point(now) if now else None, trouble, (LATENCY, network), window.memo),
+            Series(slots, _point(now) if now else None, trouble, (SourceKind.LATENCY, network), window.memo),
         )
 
 
@@ -86,8 +85,12 @@ def _worst_ms(samples: Iterable[LatencySample], read: Callable[[LatencySample], 
 
 def _why_not(window: RateWindow, network: str) -> str:
     """Return why no ping was sent on a network, if the recording has the reason."""
-    about = {LATENCY, f"{LATENCY} {network}"}
     for source, events in window.events.items():
-        if events and isinstance(events[-1], Gap) and (source in about or source.startswith(f"{LATENCY} {network} ")):
+        if (
+            events
+            and isinstance(events[-1], Gap)
+            and source.kind is SourceKind.LATENCY
+            and source.network in ("", network)
+        ):
             return events[-1].reason
     return ""

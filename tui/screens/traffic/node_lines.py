@@ -8,15 +8,11 @@ from typing import Any
 
 from checks.model.facts import Cluster, Database, Unknown
 from checks.traffic.samples import Gap, InstanceSample, Link, NodeSample
+from checks.traffic.source_id import ALL_PINGS, DATABASE, PAIRS, SourceId, SourceKind
 from checks.traffic.timeline import Track
-from tui.screens.traffic.latency_lines import LATENCY, PINGS, latency_series
-from tui.screens.traffic.metrics import INSTANCE as INSTANCE_GROUP
-from tui.screens.traffic.metrics import INTERFACE, KERNEL, Group, RowMetric
+from tui.screens.traffic.latency_lines import PINGS, latency_series
+from tui.screens.traffic.metrics import INSTANCE, INTERFACE, KERNEL, Group, RowMetric
 from tui.screens.traffic.rate_history import (
-    DATABASE,
-    INSTANCE,
-    NODE,
-    PAIRS,
     InterfacePoint,
     RateWindow,
     Series,
@@ -36,7 +32,7 @@ LOOPBACK = "lo"
 class InterfaceBlock:
     """The block of one interface."""
 
-    source: str
+    source: SourceId
     title: str
     series: Series[InterfacePoint]
     link: Link | None
@@ -77,7 +73,7 @@ class InterfaceBlock:
 class GroupBlock:
     """The block of a group of figures."""
 
-    source: str
+    source: SourceId
     title: str
     series: Series[Any]
     group: Group[Any]
@@ -119,7 +115,7 @@ class KnownNodes:
         self.found: Sequence[str] | None = None
         """The nodes that match the filter; None where nothing is filtered."""
         self._hosts: dict[str, str] = {}
-        self._pings: tuple[str, ...] = ()
+        self._pings: tuple[SourceId, ...] = ()
         """The sources of the pings of a recording, which the first node sent."""
 
     @property
@@ -134,14 +130,14 @@ class KnownNodes:
 
     def _text_of(self, window: RateWindow | None, node: str) -> str:
         words = [node, *self.instances_on(node)]
-        if window is not None and NODE + node in window.events:
+        if window is not None and SourceId.node(node) in window.events:
             samples = node_series(window, node)
             words += [samples.trouble, *(name for name, _ in _interfaces(window, node, samples, True))]
         return " ".join(words)
 
     def learn(self, track: Track, cluster: Cluster | None) -> None:
         """Add the nodes and instances of a track and of the facts."""
-        names = [source.removeprefix(NODE) for source in track.sources() if source.startswith(NODE)]
+        names = [source.name for source in track.sources() if source.kind is SourceKind.NODE]
         if cluster is not None:
             names = [cluster.local_node, *_cluster_nodes(cluster), *names]
             if isinstance(cluster.database, Database):
@@ -150,10 +146,10 @@ class KnownNodes:
                 for unqueried in cluster.database.unasked:
                     self._hosts.setdefault(unqueried.name, "")
         self.nodes = tuple(dict.fromkeys(name for name in names if name))
-        self._pings = tuple(source for source in track.sources() if source.partition(" ")[0] == LATENCY)
+        self._pings = tuple(source for source in track.sources() if source.kind is SourceKind.LATENCY)
         for source in track.sources():
-            if source.startswith(INSTANCE):
-                self._hosts.setdefault(source.removeprefix(INSTANCE), "")
+            if source.kind is SourceKind.INSTANCE:
+                self._hosts.setdefault(source.name, "")
 
     def see(self, window: RateWindow) -> None:
         """Add the nodes of the instances at the time of their samples."""
@@ -171,32 +167,32 @@ class KnownNodes:
             if _short(host) == _short(node) or (first and _short(host) not in known)
         ]
 
-    def sources(self, nodes: Iterable[str]) -> list[str]:
+    def sources(self, nodes: Iterable[str]) -> list[SourceId]:
         """Return the sources to read for these nodes."""
         wanted = list(nodes)
-        instances = [INSTANCE + name for node in wanted for name in self.instances_on(node)]
+        instances = [SourceId.instance(name) for node in wanted for name in self.instances_on(node)]
         pings = self._pings if set(wanted).intersection(self.nodes[:1]) else ()
-        return [*(NODE + node for node in wanted), *instances, DATABASE, PAIRS, *pings]
+        return [*(SourceId.node(node) for node in wanted), *instances, DATABASE, PAIRS, *pings]
 
 
 def blocks_of(window: RateWindow, node: str, places: KnownNodes, *, others: bool) -> list[Block]:
     """Return the blocks of a node, from top to bottom; with `others` also the interfaces without a private network."""
     samples = node_series(window, node)
     found: list[Block] = [
-        InterfaceBlock(NODE + node, name, interface_series(samples, name, link), link)
+        InterfaceBlock(SourceId.node(node), name, interface_series(samples, name, link), link)
         for name, link in _interfaces(window, node, samples, others)
     ]
     # The screen displays once for the whole node why nothing is known.
     kernel = replace(kernel_series(samples), trouble="")
-    found += [GroupBlock(NODE + node, title, kernel, group) for title, group in KERNEL.items()]
+    found += [GroupBlock(SourceId.node(node), title, kernel, group) for title, group in KERNEL.items()]
     instances = places.instances_on(node)
-    found += [GroupBlock(INSTANCE + name, name, instance_series(window, name), INSTANCE_GROUP) for name in instances]
+    found += [GroupBlock(SourceId.instance(name), name, instance_series(window, name), INSTANCE) for name in instances]
     database = window.events.get(DATABASE)
     if not instances and database and isinstance(database[-1], Gap):
-        found.append(GroupBlock(DATABASE, DATABASE, instance_series(window, ""), INSTANCE_GROUP))
+        found.append(GroupBlock(DATABASE, DATABASE.short, instance_series(window, ""), INSTANCE))
     if node in places.nodes[:1]:
         pinged = latency_series(window, private_links(window, node))
-        found += [GroupBlock(LATENCY, title, pings, PINGS) for title, pings in pinged]
+        found += [GroupBlock(ALL_PINGS, title, pings, PINGS) for title, pings in pinged]
     return found
 
 
@@ -204,7 +200,7 @@ def private_blocks(window: RateWindow, node: str) -> list[InterfaceBlock]:
     """Return the private interfaces of a node; none where it is not known which they are."""
     samples = node_series(window, node)
     return [
-        InterfaceBlock(NODE + node, link.name, interface_series(samples, link.name, link), link)
+        InterfaceBlock(SourceId.node(node), link.name, interface_series(samples, link.name, link), link)
         for link in private_links(window, node)
     ]
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from checks.traffic.source_id import SourceId
 from tui.screens.traffic.all_nodes_lines import (
     glance_heading,
     glance_lines,
@@ -227,7 +228,7 @@ class NodePage:
             line.append((" " * (1 + columns.graph), ""))
         else:
             look = replace(self.look, tall=1)
-            top = look.scales.top(node, "lost", values_shown(series, metric, columns, look))
+            top = look.scales.top(SourceId.node(node), "lost", values_shown(series, metric, columns, look))
             [drawn] = graph_lines(series, metric, replace(columns, scale=0), 1, top, look)
             line += drawn
         rest = _joined(after, self.look.width - width_of(line) - 2)
@@ -269,6 +270,6 @@ def _joined(spans: Sequence[Span], room: int) -> list[Span]:
 
 def other_nodes(window: RateWindow, places: KnownNodes, node: str) -> dict[str, list[InterfaceBlock]]:
     """Return the private interfaces of each node but this one; empty where not all nodes are read."""
-    if any(f"node {other}" not in window.events for other in places.nodes):
+    if any(SourceId.node(other) not in window.events for other in places.nodes):
         return {}
     return {other: private_blocks(window, other) for other in places.shown if other != node}

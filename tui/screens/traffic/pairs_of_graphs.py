@@ -10,6 +10,7 @@ from itertools import zip_longest
 from typing import Any
 
 from checks.traffic.rates import Direction
+from checks.traffic.source_id import SourceId
 from tui.screens.traffic.metrics import BITS_IN, BITS_OUT, Group, RowMetric
 from tui.screens.traffic.rate_history import InterfacePoint, Series
 from tui.screens.traffic.rows import (
@@ -61,7 +62,12 @@ class Halves:
 
 
 def interface_halves(
-    source: str, labels: Sequence[Span], name: str, series: Series[InterfacePoint], halves: Halves, look: DrawingStyle
+    source: SourceId,
+    labels: Sequence[Span],
+    name: str,
+    series: Series[InterfacePoint],
+    halves: Halves,
+    look: DrawingStyle,
 ) -> Iterator[Line]:
     """Yield the lines of one interface: in at the left, out at the right."""
     rates = series.newest.rates if series.newest else None
@@ -82,7 +88,7 @@ def interface_halves(
 
 
 def group_halves(
-    source: str, title: str, group: Group[Any], series: Series[Any], halves: Halves, look: DrawingStyle
+    source: SourceId, title: str, group: Group[Any], series: Series[Any], halves: Halves, look: DrawingStyle
 ) -> Iterator[Line]:
     """Yield a group of figures: what goes wrong next to its graph, the amount of work at its right."""
     [(first, _), _] = halves.graphs

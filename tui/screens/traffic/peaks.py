@@ -6,12 +6,13 @@ from collections.abc import Iterator, Sequence
 
 from checks.traffic.rates import bits_per_second, instance_rates, kernel_rates
 from checks.traffic.samples import Event, InstanceSample, NodeSample
+from checks.traffic.source_id import SourceId
 from checks.traffic.timeline import Track
 from tui.screens.traffic.metrics import INSTANCE, KERNEL
 from tui.widgets.graph import nice_top
 
-Key = tuple[str, str]
-"""A source, and a figure of the source: `eth1 in`, `IP`, `lost`."""
+Key = tuple[SourceId | None, str]
+"""A source, None for all of them, and a figure: `eth1 in`, `IP`, `lost`."""
 
 
 class Peaks:
@@ -21,9 +22,9 @@ class Peaks:
         self.since: float | None = None
         """The end of the first sample that counts for the peaks; None while there is none."""
         self._highest: dict[Key, float] = {}
-        self._seen: dict[str, float] = {}
+        self._seen: dict[SourceId, float] = {}
 
-    def of(self, source: str, what: str) -> float | None:
+    def of(self, source: SourceId, what: str) -> float | None:
         """Return the highest value; None while there is none."""
         return self._highest.get((source, what))
 
@@ -71,7 +72,7 @@ class Scales:
     def __init__(self) -> None:
         self._tops: dict[Key, float] = {}
 
-    def top(self, source: str, what: str, *values: Sequence[float | None]) -> float:
+    def top(self, source: SourceId | None, what: str, *values: Sequence[float | None]) -> float:
         """Return the top of the scale for values that share one graph scale."""
         before = self._tops.get((source, what))
         self._tops[source, what] = top = nice_top([value for some in values for value in some], before)

@@ -27,6 +27,7 @@ from checks.traffic.samples import (
     Sample,
     overlap_s,
 )
+from checks.traffic.source_id import DATABASE, SourceId, SourceKind
 from checks.traffic.timeline import Track
 from tui.widgets.graph import Style, column, graph, tall_graph
 
@@ -37,8 +38,6 @@ source at least once a minute."""
 LOOK_AHEAD_S = 90.0
 """Seconds to search ahead of an earlier moment for a sample that covers that moment too: a sample covers a minute or a
 little more."""
-
-NODE, INSTANCE, DATABASE, PAIRS = "node ", "instance ", "database", "pairs"
 
 P = TypeVar("P")
 Q = TypeVar("Q")
@@ -87,9 +86,9 @@ class GraphSpan:
     instances_interval_s: float = 0.0
     """The same for instances, where they are sampled less often."""
 
-    def interval_of(self, source: str) -> float:
+    def interval_of(self, source: SourceId) -> float:
         """Return the seconds between two samples of that source."""
-        return max(self.interval_s, self.instances_interval_s if source.startswith("instance ") else 0.0)
+        return max(self.interval_s, self.instances_interval_s if source.kind is SourceKind.INSTANCE else 0.0)
 
     @property
     def begin(self) -> float:
@@ -103,10 +102,10 @@ class RateWindow:
     """The events of a track in a span of time."""
 
     stretch: GraphSpan
-    events: Mapping[str, Sequence[Event]] = field(default_factory=dict)
+    events: Mapping[SourceId, Sequence[Event]] = field(default_factory=dict)
     links: Mapping[str, Links] = field(default_factory=dict)
     """The interfaces by node, at the end of the span."""
-    next: Mapping[str, Event] = field(default_factory=dict)
+    next: Mapping[SourceId, Event] = field(default_factory=dict)
     """By source the first event after the span: it may be a sample that started within the span."""
     memo: Memo = field(default_factory=Memo)
     _once: dict[Hashable, Any] = field(default_factory=dict, compare=False)
@@ -119,20 +118,20 @@ class RateWindow:
         return made
 
 
-def read(track: Track, stretch: GraphSpan, sources: Iterable[str], memo: Memo) -> RateWindow:
+def read(track: Track, stretch: GraphSpan, sources: Iterable[SourceId], memo: Memo) -> RateWindow:
     """Return the events of those sources. Reads a file where the track is a recording.
 
     Raises RecordingError where the file cannot be read."""
     memo.turn()
-    events: dict[str, Sequence[Event]] = {}
-    following: dict[str, Event] = {}
+    events: dict[SourceId, Sequence[Event]] = {}
+    following: dict[SourceId, Event] = {}
     for source in sources:
         found = track.window(source, stretch.begin, stretch.end + LOOK_AHEAD_S)
         until = bisect_right(found, stretch.end, key=_end_of)
         events[source] = found[:until]
         if until < len(found):
             following[source] = found[until]
-    nodes = [source.removeprefix(NODE) for source in events if source.startswith(NODE)]
+    nodes = [source.name for source in events if source.kind is SourceKind.NODE]
     links = {node: known for node in nodes if (known := track.links(node, stretch.end))}
     return RateWindow(stretch, events, links, following, memo)
 
@@ -213,21 +212,22 @@ class InterfacePoint:
 
 def node_series(window: RateWindow, node: str) -> Series[NodeSample]:
     """Return the samples of a node."""
-    source = NODE + node
+    source = SourceId.node(node)
     events = window.events.get(source, ())
     return window.once(source, lambda: series(window, source, events, NodeSample, window.next.get(source)))
 
 
 def instance_series(window: RateWindow, instance: str) -> Series[InstanceRates]:
     """Return the rates of an instance. A gap of the whole database is a gap of the instance too."""
-    return window.once(INSTANCE + instance, lambda: _instance_series(window, instance))
+    source = SourceId.instance(instance)
+    return window.once(source, lambda: _instance_series(window, source))
 
 
-def _instance_series(window: RateWindow, instance: str) -> Series[InstanceRates]:
-    sources = (INSTANCE + instance, DATABASE)
+def _instance_series(window: RateWindow, instance: SourceId) -> Series[InstanceRates]:
+    sources = (instance, DATABASE)
     events = sorted((event for source in sources for event in window.events.get(source, ())), key=_end_of)
     following = min((window.next[source] for source in sources if source in window.next), key=_end_of, default=None)
-    samples = series(window, INSTANCE + instance, events, InstanceSample, following)
+    samples = series(window, instance, events, InstanceSample, following)
     return samples.of("rates", instance_rates)
 
 
@@ -249,7 +249,7 @@ def interface_series(samples: Series[NodeSample], name: str, link: Link | None) 
 
 
 def series(
-    window: RateWindow, source: str, events: Sequence[Event], kind: type[P], following: Event | None = None
+    window: RateWindow, source: SourceId, events: Sequence[Event], kind: type[P], following: Event | None = None
 ) -> Series[P]:
     """Return the samples of a kind among the events of one source; `following` is its next event, after the span.
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from checks.traffic.rates import Direction, InterfaceRates
 from checks.traffic.samples import Link
+from checks.traffic.source_id import SourceId
 from tui.screens.traffic.metrics import BITS_IN, BITS_OUT, Group, RowMetric
 from tui.screens.traffic.peaks import Peaks, Scales
 from tui.screens.traffic.rate_history import InterfacePoint, Series
@@ -97,7 +98,12 @@ def interface_labels(name: str, link: Link | None, node: str = "") -> list[Span]
 
 
 def interface_lines(
-    source: str, labels: Sequence[Span], name: str, series: Series[InterfacePoint], columns: Columns, look: DrawingStyle
+    source: SourceId,
+    labels: Sequence[Span],
+    name: str,
+    series: Series[InterfacePoint],
+    columns: Columns,
+    look: DrawingStyle,
 ) -> Iterator[Line]:
     """Yield the lines of one interface: in and out."""
     rates = series.newest.rates if series.newest else None
@@ -144,7 +150,7 @@ def graph_role(metric: RowMetric[Any], values: Sequence[float | None]) -> str:
 
 
 def group_lines(
-    source: str, title: str, group: Group[Any], series: Series[Any], columns: Columns, look: DrawingStyle
+    source: SourceId, title: str, group: Group[Any], series: Series[Any], columns: Columns, look: DrawingStyle
 ) -> Iterator[Line]:
     """Yield a group of figures: the amount of work, and next to the graph what goes wrong; or why nothing is known.
 
@@ -212,7 +218,7 @@ def flowed(metrics: Sequence[RowMetric[Any]], series: Series[Any], width: int) -
     yield line
 
 
-def peak_of(look: DrawingStyle, source: str, what: str, values: Sequence[float | None]) -> float | None:
+def peak_of(look: DrawingStyle, source: SourceId, what: str, values: Sequence[float | None]) -> float | None:
     """Return the peak of a figure; the highest value in the graph where the display does not follow new samples."""
     if look.peaks is not None:
         return look.peaks.of(source, what)

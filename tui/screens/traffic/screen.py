@@ -5,17 +5,15 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
-from typing import ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
-from textual.binding import BindingType
 
 from checks.events.cluster_event import ClusterEvent, EventKind
 from checks.model.wording import counted
 from checks.traffic.recording import RecordingError
 from checks.traffic.timeline import Track
-from tui.console.actions import Action, bindings
+from tui.console.actions import Action
 from tui.console.app_state import AppState, News
 from tui.console.event_follower import KEPT_AFTER_S
 from tui.console.messages import PresetChosen, RecordWanted
@@ -61,7 +59,6 @@ class TrafficScreen(TimeKeysScreen, TableScreen):
     SORTED_BY = SORTED_BY
     ORDER_OF = "nodes"
     ACTIONS = TRAFFIC
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings(TRAFFIC)]
 
     def __init__(self, state: AppState, track: Track | None = None) -> None:
         super().__init__(state, track)

@@ -8,13 +8,14 @@ from collections.abc import Iterator, Sequence
 from checks.model.wording import span
 from checks.rules.lost_blocks import lost_of_sent
 from checks.traffic.samples import Gap, InstanceSample
+from checks.traffic.source_id import PAIRS, SourceId
 from tui.screens.database.figures import Value, count
 from tui.screens.database.live_source import PAIRS_S, pairs_of
 from tui.screens.database.statuses import sampled_pairs
 from tui.screens.database.table import Cells, pairs_lines
 from tui.screens.traffic.all_nodes_lines import nodes_in_order, trouble_figures
 from tui.screens.traffic.node_lines import KnownNodes
-from tui.screens.traffic.rate_history import NODE, PAIRS, RateWindow, node_series
+from tui.screens.traffic.rate_history import RateWindow, node_series
 from tui.screens.traffic.time_axis import TimeAxis
 from tui.text.line import Line, fitted, hanging, sanitize_line, width_of, wrapped
 from tui.text.node_names import fitted_names
@@ -64,7 +65,7 @@ def _lost(window: RateWindow) -> Iterator[Line]:
 
 def _nodes(window: RateWindow, places: KnownNodes) -> Iterator[Line]:
     """Yield the nodes that lost most in the time of the graphs, with what they lose now."""
-    if any(NODE + node not in window.events for node in places.nodes):
+    if any(SourceId.node(node) not in window.events for node in places.nodes):
         return
     yield [(" Nodes, those that lost most first", "title")]
     name = min(max(len(sanitize_line(node)) for node in places.nodes), _MOST_NAME)

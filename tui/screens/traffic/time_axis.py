@@ -129,7 +129,7 @@ def gap_marks(window: RateWindow) -> list[Mark]:
 
 def mark_of(gap: Gap) -> Mark:
     """Return the mark of a source that stopped answering."""
-    return Mark(gap.at, GAP_LETTER, f"{gap.source.partition(' ')[2] or gap.source}: {gap.reason}")
+    return Mark(gap.at, GAP_LETTER, f"{gap.source.short}: {gap.reason}")
 
 
 def _begins(events: Sequence[Event]) -> Iterator[Gap]:

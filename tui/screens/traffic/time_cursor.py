@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from checks.model.facts import Cluster
 from checks.report.age import zone_of
 from checks.traffic.recording import Header, Recording
+from checks.traffic.source_id import SourceId
 from checks.traffic.timeline import Timeline, Track
 from tui.console.app_state import AppState
 from tui.screens.traffic.node_lines import KnownNodes
@@ -85,7 +86,7 @@ class TrackCursor:
         return TrackView(span, window)
 
 
-def _sources(places: KnownNodes, nodes: Sequence[str]) -> Iterable[str]:
+def _sources(places: KnownNodes, nodes: Sequence[str]) -> Iterable[SourceId]:
     return places.sources([node for node in nodes if node in places.nodes] or places.nodes)
 
 

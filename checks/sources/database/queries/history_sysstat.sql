@@ -6,11 +6,13 @@
 -- awr licence: Diagnostics Pack
 -- awr values: dba_hist_sysstat
 -- awr name: v.stat_name
+-- awr column: v.stat_name AS name
 -- statspack reads: STATS$SNAPSHOT, STATS$SYSSTAT
 -- statspack grants: PERFSTAT.STATS$SNAPSHOT, PERFSTAT.STATS$SYSSTAT
 -- statspack licence: none
 -- statspack values: perfstat.stats$sysstat
 -- statspack name: v.name
+-- statspack column: v.name
 -- names: gc blocks lost, gc claim blocks lost, gc blocks corrupt, gc cr blocks received, gc cr block receive time,
 --     gc current blocks received, gc current block receive time, gc cr blocks served, gc cr block build time,
 --     gc cr block flush time, gc cr block send time, gc current blocks served, gc current block pin time,
@@ -24,8 +26,7 @@ WITH kept AS (
            v.snap_id,
            s.startup_time,
            $end_time AS end_time,
-awr|           v.stat_name AS name,
-statspack|           v.name,
+           $column,
            v.value
       FROM $snapshots s
       JOIN $values v

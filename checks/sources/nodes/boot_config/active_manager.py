@@ -140,7 +140,7 @@ def _by_netplan(path: str, kept: Mapping[str, KeptMtu], devices: Sequence[Device
         f"netplan configures it in {path}, which racwire does not read, because RAC is not certified on Ubuntu: "
         f"check the MTU in {path} by hand"
     )
-    generated = {name: of.kind for name, of in kept.items() if of.keeper is NetworkService.NETPLAN}
+    generated = {name: of.kind for name, of in kept.items() if of.network_service is NetworkService.NETPLAN}
     open_to_it = {
         device.name: device.kind for device in devices if device.kind != "loopback" and device.name not in kept
     }

@@ -35,7 +35,7 @@ def parse_ifcfg(file: ConfigFile) -> tuple[Profile, bool] | None:
         interface=interface,
         hardware_address=address,
         mtu=mtu or by_dhcp,
-        keeper=NetworkService.IFCFG_NETWORK_MANAGER,
+        network_service=NetworkService.IFCFG_NETWORK_MANAGER,
         file=file.path,
         uuid=values.get("UUID", ""),
         autoconnect=not is_no(values.get("ONBOOT", "yes")),
@@ -56,7 +56,7 @@ def connections(files: Sequence[ConfigFile], *, unmanaged: bool) -> Iterator[Pro
 def ifcfg_mtus(profiles: Sequence[Profile], devices: Sequence[Device]) -> dict[str, KeptMtu]:
     """The MTUs that the network service configures: `ifup` sets MTU= on the interface."""
     kept = profile_mtus(profiles, devices)
-    return {name: replace(of, keeper=NetworkService.IFCFG) for name, of in kept.items()}
+    return {name: replace(of, network_service=NetworkService.IFCFG) for name, of in kept.items()}
 
 
 _INDEXED = re.compile(r"IPADDR([0-9]*)")

@@ -70,7 +70,7 @@ def parse_keyfile(file: ConfigFile) -> Profile:
         interface=last(settings, "connection", "interface-name"),
         hardware_address=next((a for section in link if (a := last(settings, section, "mac-address"))), ""),
         mtu=mtu or (BY_DHCP if last(settings, "ipv4", "method") == "auto" else None),
-        keeper=NetworkService.NETPLAN if file.name.startswith(_NETPLAN) else NetworkService.NETWORK_MANAGER,
+        network_service=NetworkService.NETPLAN if file.name.startswith(_NETPLAN) else NetworkService.NETWORK_MANAGER,
         file=file.path,
         uuid=last(settings, "connection", "uuid"),
         autoconnect=last(settings, "connection", "autoconnect").lower() not in ("false", "no", "0"),
@@ -177,8 +177,12 @@ def _persistent(details: Iterable[Profile], lines: dict[str, Listed]) -> Iterato
             yield profile
         elif is_kept(line.file):
             is_ifcfg = "/ifcfg-" in line.file
-            keeper = NetworkService.IFCFG_NETWORK_MANAGER if is_ifcfg else NetworkService.NETWORK_MANAGER
-            yield replace(profile, file=line.file, keeper=NetworkService.NETPLAN if _NETPLAN in line.file else keeper)
+            network_service = NetworkService.IFCFG_NETWORK_MANAGER if is_ifcfg else NetworkService.NETWORK_MANAGER
+            yield replace(
+                profile,
+                file=line.file,
+                network_service=NetworkService.NETPLAN if _NETPLAN in line.file else network_service,
+            )
 
 
 def _as_listed(profile: Profile, listed: Iterable[Listed]) -> Profile:

@@ -81,7 +81,11 @@ def networkd_mtus(files: Sequence[ConfigFile], devices: Sequence[Device]) -> dic
         if device.name in made and (entry is None or entry.mtu is None) and (mtu := made[device.name].mtu("NetDev")):
             path = made[device.name].path
             made_by = KeptMtu(device.name, _service_of(path), path, mtu=mtu, kind=device.kind)
-            entry = msgspec.structs.replace(entry, file=path, mtu=mtu, keeper=made_by.keeper) if entry else made_by
+            entry = (
+                msgspec.structs.replace(entry, file=path, mtu=mtu, network_service=made_by.network_service)
+                if entry
+                else made_by
+            )
         if entry is not None:
             kept[device.name] = entry
     return kept
@@ -131,7 +135,7 @@ def _first(tried: Iterable[Unit], device: Device, kept: Callable[[Unit, Device],
                 entry = kept(unit, device)
                 reason = f"{unit.path} matches by {condition}, which racwire does not evaluate"
                 mtu = Unknown(reason)
-                return entry and KeptMtu(device.name, entry.keeper, entry.file, mtu=mtu, kind=entry.kind)
+                return entry and KeptMtu(device.name, entry.network_service, entry.file, mtu=mtu, kind=entry.kind)
     return None
 
 

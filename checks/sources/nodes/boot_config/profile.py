@@ -34,7 +34,7 @@ class Profile:
     """Empty where the connection names no interface."""
     hardware_address: str = ""
     mtu: int | Unknown | None = None
-    keeper: NetworkService = NetworkService.NETWORK_MANAGER
+    network_service: NetworkService = NetworkService.NETWORK_MANAGER
     file: str = ""
     uuid: str = ""
     autoconnect: bool = True
@@ -60,7 +60,7 @@ class Profile:
     def kept(self, interface: str) -> KeptMtu:
         """The configured MTU for an interface."""
         return KeptMtu(
-            interface, self.keeper, self.file, self.name, self.mtu, self.kind,
+            interface, self.network_service, self.file, self.name, self.mtu, self.kind,
             addresses=self.addresses, is_by_dhcp=self.is_by_dhcp, starts=self.autoconnect,
         )  # fmt: skip
 

@@ -11,8 +11,8 @@ from checks.model.drill_result import DrillEvent, DrillOf, InterfaceTimers, Path
 from checks.model.facts import Unknown
 from checks.model.finding import Status
 from checks.model.measurement import MeasuredPath
+from checks.rules.drill_causes import CauseStanding, SilenceCause, TimelineKind, Timer, cause_of
 from checks.rules.drill_verdicts import decisive, drill_status, silence_status
-from checks.rules.silence_causes import CauseStanding, SilenceCause, TimelineKind, Timer, cause_of
 
 PATH = MeasuredPath(
     "192.168.11.0/24", "rac1", "192.168.11.1", "rac2", "192.168.11.2", "eth2", 9000, target_interface="eth2"

@@ -1,7 +1,7 @@
 """The results of `racwire measure` and `racwire drill` as files: those that each run keeps, and any other by its path.
 
 A kept result is `measurements/CLUSTER/KIND-TIME.json` in the state directory, whole or not there at all. The newest
-`MOST_KEPT` of each kind and cluster stay; `keep_result` deletes older ones. The file of another person or of another
+`MOST_KEPT` of each kind and cluster stay; `store_result` deletes older ones. The file of another person or of another
 version is not trusted: it is a result that this racwire can read, or one sentence why not.
 """
 
@@ -19,7 +19,8 @@ import msgspec
 
 from checks.model.facts import RecentLoad
 from checks.model.measurement import FORMAT, Measurement
-from checks.model.sanitize import sanitize
+from checks.model.sanitize import has_a_number_without_end, sanitize
+from checks.model.shell_command import shell
 from checks.model.sound_measurement import is_sound
 from checks.run.directories import state_directory
 from checks.whole_files import OutputError, OutputFile, write_whole
@@ -35,8 +36,6 @@ _RECENT = timedelta(minutes=5)
 """The time after its end in which a measurement is a fact about a run; the rules judge by ipfrag_time, mostly 30 s."""
 _ENDING = ".json"
 _UNSAFE = re.compile(r"[^A-Za-z0-9_-]")
-_NUMBER_WITHOUT_END = re.compile(rb"[:,\[]\s*-?[0-9]{21}")
-"""A number with more digits than 64 bits have: arithmetic with it has no limit."""
 _NAME = re.compile(r"[a-z]+-[0-9]{8}-[0-9]{6}(-[0-9]{1,2})?\.json")
 """The name of a kept result; another file in the directory is a person's own and stays."""
 _MOST_ALIKE = 100
@@ -48,7 +47,7 @@ class MeasurementFileError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Keeping:
+class StoredResult:
     """What became of a result."""
 
     path: Path | None
@@ -58,7 +57,7 @@ class Keeping:
 
 
 @dataclass(frozen=True, slots=True)
-class KeptMeasurement:
+class StoredMeasurement:
     """A file of the directory of results."""
 
     path: Path
@@ -105,7 +104,7 @@ def measurement_in(data: bytes, name: object) -> Measurement:
                 f"{name} is the result of a measurement of the kind {sanitize(kind)[:40]!r}, which this racwire does "
                 "not know."
             )
-        if _NUMBER_WITHOUT_END.search(data):
+        if has_a_number_without_end(data):
             raise MeasurementFileError(f"{name} could not be read: a number in it is larger than anything measured.")
         found = msgspec.json.decode(data, type=Measurement)
     except msgspec.ValidationError as error:
@@ -156,7 +155,7 @@ def keep(measurement: Measurement) -> Path:
     return path
 
 
-def keep_result(measurement: Measurement) -> Keeping:
+def store_result(measurement: Measurement) -> StoredResult:
     """Keep a result, delete the oldest of its kind over `MOST_KEPT`, and say where it is or why it was not kept.
 
     Blocking. It raises nothing, since the caller still has the result.
@@ -164,9 +163,9 @@ def keep_result(measurement: Measurement) -> Keeping:
     try:
         path = keep(measurement)
     except OutputError as error:
-        return Keeping(None, f"The result was not kept: {error}")
+        return StoredResult(None, f"The result was not kept: {error}")
     _prune(path.parent, measurement.kind)
-    return Keeping(path, f"The result is in {path}.")
+    return StoredResult(path, f"The result is in {path}.")
 
 
 def _prune(directory: Path, kind: str) -> None:
@@ -193,11 +192,13 @@ def result_path(name: str) -> Path:
     if own:
         return max(own, key=_by_name)
     if name in KINDS:
-        raise MeasurementFileError(f"No result of the kind {name} is kept: `racwire measure {name}` shows its plan.")
+        raise MeasurementFileError(
+            f"No result of the kind {name} is kept: `{shell('racwire measure {name}', name=name)}` shows its plan."
+        )
     raise MeasurementFileError(f"{name} is neither a file nor a kept result: `racwire measure list` names those.")
 
 
-def kept_measurements(cluster: str | None = None) -> tuple[KeptMeasurement, ...]:
+def stored_measurements(cluster: str | None = None) -> tuple[StoredMeasurement, ...]:
     """Return the kept results of a cluster, or of all, the newest first, with the files that cannot be read.
 
     Blocking. Raises MeasurementFileError where the directory cannot be read.
@@ -330,11 +331,11 @@ def _files(cluster: str | None) -> list[Path]:
         raise MeasurementFileError(f"{error.filename} could not be read: {error.strerror}.") from None
 
 
-def _read(path: Path) -> KeptMeasurement:
+def _read(path: Path) -> StoredMeasurement:
     try:
-        return KeptMeasurement(path, read_measurement(path))
+        return StoredMeasurement(path, read_measurement(path))
     except MeasurementFileError as error:
-        return KeptMeasurement(path, None, str(error))
+        return StoredMeasurement(path, None, str(error))
 
 
 def _by_name(path: Path) -> tuple[str, int]:
@@ -350,7 +351,7 @@ def _by_time(path: Path) -> tuple[str, str, int]:
     return time, kind, again
 
 
-def _started(one: KeptMeasurement) -> tuple[float, str]:
+def _started(one: StoredMeasurement) -> tuple[float, str]:
     return (0.0 if one.measurement is None else _moment(one.measurement).timestamp(), one.path.name)
 
 

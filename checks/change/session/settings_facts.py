@@ -17,7 +17,7 @@ KEPT, SOCKETS, SAVED = "kept-settings", "socket-buffers", "settings-saved"
 
 
 @dataclass
-class SettingsEvidence:
+class FoundSettings:
     """What was read, by node."""
 
     files: dict[str, SysctlFiles | Unknown] = field(default_factory=dict)
@@ -31,7 +31,7 @@ def wants_settings(checks: Collection[str]) -> bool:
 
 
 async def read_settings(
-    session: Session, shell: Shell, checks: Collection[str], plan_id: str, found: SettingsEvidence
+    session: Session, shell: Shell, checks: Collection[str], plan_id: str, found: FoundSettings
 ) -> None:
     """Read what these gates need of one node. Raises ShellError where the node does not answer in time."""
     limit_s, node = session.settings.ssh.read_timeout_s, shell.node

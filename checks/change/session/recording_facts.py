@@ -12,7 +12,7 @@ from checks.model.facts import BeforeAfter, Clusterware, NoRecording, Recordings
 from checks.model.wording import listed
 from checks.predict.measured_load import load_of
 from checks.predict.receipt import receipt
-from checks.traffic.compare.comparison import Compared, Comparison, ComparisonVerdict
+from checks.traffic.compare.comparison import Compared, Comparison, ComparisonVerdict, Shift
 from checks.traffic.compare.comparison_text import change_of, with_unit
 from checks.traffic.compare.comparison_verdict import Runs, compare
 from checks.traffic.compare.differences import environment_differences
@@ -162,7 +162,7 @@ def _both(metric: Compared) -> BeforeAfter:
 def _open(comparison: Comparison) -> Sequence[str]:
     """Return the reasons why the comparison proves nothing; none if it does."""
     if comparison.shifted:
-        return tuple(reason_once(comparison.shifted))
+        return tuple(reason_once(comparison.shifts))
     if not comparison.is_telling:
         return ("The recordings have too few samples: record for longer.",)
     rare = [m.name for m in comparison.too_rare if m.change > 0]
@@ -171,12 +171,9 @@ def _open(comparison: Comparison) -> Sequence[str]:
     return (f"Too rare for a comparison, but more frequent than before: {', '.join(rare)}. Record for longer.",)
 
 
-def reason_once(sentences: Iterable[str]) -> Iterable[str]:
-    """Yield the sentences, joined if they have the same end after the colon: "metric: meaning"."""
+def reason_once(shifts: Iterable[Shift]) -> Iterable[str]:
+    """Yield a sentence for all shifts that mean the same."""
     moved: dict[str, list[str]] = {}
-    for sentence in sentences:
-        what, _, meaning = sentence.rpartition(": ")
-        moved.setdefault(meaning, []).append(what)
-    for meaning, whats in moved.items():
-        subjects = listed(what for what in whats if what)
-        yield f"{subjects}: {meaning}" if subjects else meaning
+    for shift in shifts:
+        moved.setdefault(shift.meaning, []).append(shift.what)
+    return (f"{listed(whats)}: {meaning}" for meaning, whats in moved.items())

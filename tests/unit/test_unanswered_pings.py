@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from checks.model.facts import Address, Leg, Neighbour, UnreadNode, Verdict
-from checks.rules.silence import heard_lines, hears_alone, ladder, ladder_line
+from checks.rules.unanswered_pings import heard_lines, hears_alone, ladder, ladder_line
 from tests.fixtures.clusters import cluster, node, path, with_interface
 
 MAC = "52:54:00:00:00:02"

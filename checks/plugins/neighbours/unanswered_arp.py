@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from checks.model.check import Kind
+from checks.model.check import FailKind, PassKind, SkippedKind, WarnKind
 from checks.model.facts import Cluster, Neighbour, Unknown
-from checks.model.finding import Finding, NextStep, Status
+from checks.model.finding import Finding, NextStep
+from checks.model.shell_command import shell
 from checks.model.traffic import Traffic, among
 from checks.model.wording import listed
 from checks.plugins.shared.grouping import alike, briefly, named, some
@@ -16,23 +17,23 @@ from checks.rules.arp_places import macs_of
 from checks.rules.observed.states import kind_of_address, network_at, read_at, state
 
 _KERNEL = "Linux kernel documentation, ip-sysctl, arp_ignore and arp_filter"
-ANSWERS = Kind("IC-NEIGH-008", "The private NICs answer ARP for their addresses", "", (_KERNEL,))
-NO_ARP = Kind(
+ANSWERS = PassKind("IC-NEIGH-008", "The private NICs answer ARP for their addresses", "", (_KERNEL,))
+NO_ARP = FailKind(
     "IC-NEIGH-009",
     "A private NIC does no ARP",
     "The flag NOARP is set on the interface: its kernel neither answers ARP requests nor sends any. Peers reach the "
     "node as long as they keep old entries, then no packet passes in either direction.",
     ("netdevice(7), IFF_NOARP", "ip-link(8), arp"),
 )
-IGNORED = Kind(
+IGNORED = FailKind(
     "IC-NEIGH-010",
     "A kernel setting keeps a node from answering ARP for a private address",
     "Peers get no answer to their ARP requests for the address. They reach the node as long as they keep an entry that "
     "the node's own requests made.",
     (_KERNEL,),
 )
-NOT_READ = Kind("IC-NEIGH-011", "Whether a private NIC answers ARP is not known")
-ONE_SIDED = Kind(
+NOT_READ = SkippedKind("IC-NEIGH-011", "Whether a private NIC answers ARP is not known")
+ONE_SIDED = WarnKind(
     "IC-NEIGH-013",
     "One end of a path gets no ARP answer, while the other end does",
     "Broadcasts or the answers to them are lost in one direction: a filter of ARP on the node, or a switch that does "
@@ -58,7 +59,6 @@ def _rest(reading: ArpReading) -> Iterator[Finding]:
     if fine := [place for place in reading.judged if place not in silent]:
         nodes = list(dict.fromkeys(node for node, _ in fine))
         yield ANSWERS.finding(
-            Status.PASS,
             f"The kernel of {named(nodes, 'node')} answers ARP for the addresses of {len(fine)} private NICs.",
             subject=f"{len(fine)} NICs answer",
             evidence=[(node, topic) for node in nodes for topic in ("interfaces", "sysctls")],
@@ -67,7 +67,6 @@ def _rest(reading: ArpReading) -> Iterator[Finding]:
     if reading.judged and reading.unread:
         nics = listed(f"{nic} of {node}" for node, nic in reading.unread)
         yield NOT_READ.finding(
-            Status.SKIPPED,
             f"Whether {nics} {'answers' if len(reading.unread) == 1 else 'answer'} ARP is not known: the flag or the "
             "settings were not read.",
             subject=f"{len(reading.unread)} not read",
@@ -81,7 +80,6 @@ def _no_arp(one: ArpSilence) -> Finding:
         Traffic(networks=(one.network,), senders=(one.node,)),
     )
     return NO_ARP.finding(
-        Status.FAIL,
         f"{one.interface} of {one.node} does no ARP: it does not answer for {one.ip} on {one.network}.",
         subject=f"{one.node} {one.interface} NOARP",
         data={"interface": one.interface, "address": one.ip},
@@ -90,10 +88,15 @@ def _no_arp(one: ArpSilence) -> Finding:
         next=[
             NextStep(
                 "Display the flags, and find what set this one: a script, or ARP=no in the boot configuration.",
-                (f"ip link show {one.interface}", "grep -rsi 'arp *off\\|ARP=no' /etc"),
+                (shell("ip link show {nic}", nic=one.interface), "grep -rsi 'arp *off\\|ARP=no' /etc"),
                 f"root on {one.node}",
             ),
-            NextStep("Switch ARP on.", (f"ip link set {one.interface} arp on",), f"root on {one.node}", is_change=True),
+            NextStep(
+                "Switch ARP on.",
+                (shell("ip link set {nic} arp on", nic=one.interface),),
+                f"root on {one.node}",
+                is_change=True,
+            ),
         ],
         evidence=[(one.node, "interfaces")],
         network=one.network,
@@ -113,7 +116,6 @@ def _ignored(same: Sequence[ArpSilence]) -> Finding:
     }[first.setting]
     key = f"net.ipv4.conf.{first.interface}.{first.setting}"
     return IGNORED.finding(
-        Status.FAIL,
         f"{first.node} does not answer {listed(peers)} for {listed(ips)} on {first.interface}: {first.setting} is "
         f"{first.value}{why}.",
         subject=f"{first.node} {first.interface} {first.setting} {first.value}",
@@ -126,14 +128,14 @@ def _ignored(same: Sequence[ArpSilence]) -> Finding:
             NextStep(
                 "Display the settings (the larger of `all` and the interface's own applies), and what sets them.",
                 (
-                    f"sysctl net.ipv4.conf.all.{first.setting} {key}",
-                    f"grep -rs {first.setting} /etc/sysctl.conf /etc/sysctl.d",
+                    shell("sysctl net.ipv4.conf.all.{setting} {key}", setting=first.setting, key=key),
+                    shell("grep -rs {setting} /etc/sysctl.conf /etc/sysctl.d", setting=first.setting),
                 ),
                 f"root on {first.node}",
             ),
             NextStep(
                 "Correct the setting for the interface or for `all`, and in the file that sets it.",
-                (f"sysctl -w {key}=0",),
+                (shell("sysctl -w {key}=0", key=key),),
                 f"root on {first.node}",
                 is_change=True,
             ),
@@ -189,7 +191,6 @@ def _one_sided(cluster: Cluster, known: set[str]) -> Iterator[Finding]:
             port, askers = same[0][1], [asker.node for asker, _ in same]
             verb = "gets" if len(askers) == 1 else "get"
             yield ONE_SIDED.finding(
-                Status.WARN,
                 f"{named(askers, 'node')} {verb} no ARP answer for {port.ip} of {port.node} on {network.name}, while "
                 f"{port.node} gets one from there.",
                 subject=f"{port.ip}: no answer to {briefly(askers, 'node')}",
@@ -205,7 +206,10 @@ def _one_sided(cluster: Cluster, known: set[str]) -> Iterator[Finding]:
                 next=[
                     NextStep(
                         "Watch whether the requests arrive; where they do, read the filters of ARP on the node.",
-                        (f"timeout 60 tcpdump -p -nei {port.interface} -c 20 -s 96 arp", "nft list ruleset"),
+                        (
+                            shell("timeout 60 tcpdump -p -nei {nic} -c 20 -s 96 arp", nic=port.interface),
+                            "nft list ruleset",
+                        ),
                         f"root on {port.node}",
                     ),
                     NextStep(

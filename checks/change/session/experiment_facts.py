@@ -10,7 +10,7 @@ from checks.change.progress.change_events import Closed
 from checks.change.progress.change_text import headline
 from checks.change.progress.state import Change
 from checks.change.record.change_journal import ChangeJournalError, find
-from checks.change.session.recording_evidence import see_recording, unlike_environments
+from checks.change.session.recording_facts import see_recording, unlike_environments
 from checks.model.facts import (
     Database,
     JournalSeen,

@@ -11,7 +11,7 @@ import pytest
 
 from checks.change.gates.backup_gates import backup_paths
 from checks.change.record.change_journal import ChangeJournal
-from checks.change.session.change_evidence import evidence_gatherer
+from checks.change.session.gate_facts import gate_facts_gatherer
 from checks.model.facts import Changing, Cluster, NoRecording, Unknown
 from checks.model.journal import Journal
 from checks.model.settings import Settings
@@ -56,7 +56,7 @@ def gathered(tmp_path: Path, *checks: str) -> tuple[Changing, Nodes]:
         )
         built: Cluster = cluster(3)
         try:
-            return await evidence_gatherer(of, checks, tmp_path).gather(nodes, built), nodes  # type: ignore[arg-type]
+            return await gate_facts_gatherer(of, checks, tmp_path).gather(nodes, built), nodes  # type: ignore[arg-type]
         finally:
             await nodes.close()
 
@@ -99,6 +99,6 @@ def test_names_are_resolved_and_unknown_names_left_out(tmp_path: Path, monkeypat
             raise OSError("Name or service not known")
         return [(2, 1, 6, "", (f"10.20.0.{name[-1]}", 0)), (2, 2, 17, "", (f"10.20.0.{name[-1]}", 0))]
 
-    monkeypatch.setattr("checks.change.session.change_evidence.socket", SimpleNamespace(getaddrinfo=resolve))
+    monkeypatch.setattr("checks.change.session.gate_facts.socket", SimpleNamespace(getaddrinfo=resolve))
     found, _ = gathered(tmp_path, "ssh-apart")
     assert found.addresses == {"rac1": ("10.20.0.1",), "rac2": ("10.20.0.2",)}

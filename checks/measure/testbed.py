@@ -1,4 +1,4 @@
-"""The bench of a running experiment: paths, far ends, the sender, and what stops it."""
+"""The testbed of a running experiment: paths, far ends, the sender, and what stops it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _STOP_S = 0.3
 """Seconds after a stop until an order that has not returned is given up."""
 
 
-class Bench:
+class Testbed:
     """What an experiment uses. Every method raises HaltedError after a sign of harm, and after a stop."""
 
     def __init__(

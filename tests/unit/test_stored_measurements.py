@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from checks.model.measurement import Measurement
 from checks.report.measurement_headline import headline
-from checks.run import kept_measurements as kept
+from checks.run import stored_measurements as kept
 from tests.unit import measurement_support as made
 from tui.cli.main import main
 from tui.cli.measure.measure_command import keep_and_say
@@ -29,7 +29,7 @@ def at(hour: int, one: Measurement | None = None) -> Measurement:
 
 def test_every_kind_is_kept_and_read_again() -> None:
     for one in made.EVERY:
-        path = kept.keep_result(one).path
+        path = kept.store_result(one).path
         assert path is not None
         assert kept.read_measurement(path) == one
         assert path.stat().st_mode & 0o077 == 0
@@ -44,8 +44,8 @@ def test_the_newest_results_of_a_kind_stay_and_files_of_people_too(
     own = state / "practice" / "sizes-before-the-change.json"
     own.write_bytes(kept.to_json(at(1)))
     for hour in (3, 4, 5):
-        kept.keep_result(at(hour))
-    kept.keep_result(at(1, made.mix()))
+        kept.store_result(at(hour))
+    kept.store_result(at(1, made.mix()))
     assert sorted(path.name for path in (state / "practice").iterdir()) == [
         "mix-20261124-010000.json",
         "sizes-20261124-040000.json",
@@ -72,7 +72,7 @@ def test_the_list_has_each_result_and_says_which_cannot_be_read(
     assert main(["measure", "list"]) == 0
     assert f"Noresultiskeptin{state}." in "".join(capsys.readouterr().out.split())  # a long path is wrapped
     for one in (at(3), at(4, replace(made.rate(), stopped="The operator stopped it."))):
-        kept.keep_result(one)
+        kept.store_result(one)
     (state / "practice/mix-20261124-050000.json").write_text('{"fact": "Measurement", "format": 1')
     assert main(["measure", "list"]) == 0
     listed = capsys.readouterr().out
@@ -89,8 +89,8 @@ def test_the_list_has_each_result_and_says_which_cannot_be_read(
 def test_a_result_is_shown_by_its_kind_its_name_and_its_file(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    kept.keep_result(at(3))
-    kept.keep_result(at(4, made.sizes(mtu=9000)))
+    kept.store_result(at(3))
+    kept.store_result(at(4, made.sizes(mtu=9000)))
     (tmp_path / "own.json").write_bytes(kept.to_json(at(2, made.mix())))
     for named, expected in (("sizes", "MTU 9000"), ("sizes-20261124-030000", "MTU 1500"), ("own.json", "mix on")):
         assert main(["measure", "show", str(tmp_path / named) if "." in named else named]) == 0
@@ -100,8 +100,8 @@ def test_a_result_is_shown_by_its_kind_its_name_and_its_file(
 
 
 def test_a_result_is_drawn_and_handed_on_without_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    kept.keep_result(at(3))
-    kept.keep_result(at(3, made.rate()))
+    kept.store_result(at(3))
+    kept.store_result(at(3, made.rate()))
     drawn, shared = tmp_path / "sizes.svg", tmp_path / "shared.json"
     assert main(["measure", "show", "sizes", "--svg", str(drawn)]) == 0
     assert drawn.read_text().startswith("<?xml")

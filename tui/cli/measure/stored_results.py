@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, TextIO
 from checks.model.exit_codes import ExitCode
 from tui.cli.document import Document, chosen_output, output_file
 from tui.cli.errors import UsageError
-from tui.cli.options import add_check_options, add_output_options
+from tui.cli.options import add_check_options, add_document_options
 from tui.cli.streams import exit_past_hung_threads, print_message
 
 if TYPE_CHECKING:
     from checks.model.measurement import Measurement
-    from checks.run.kept_measurements import KeptMeasurement
+    from checks.run.stored_measurements import StoredMeasurement
     from checks.whole_files import OutputFile
     from tui.text.line import Line
 
@@ -44,7 +44,7 @@ exit codes: 0 shown; 3 the picture could not be written; 64 usage, or RESULT
 cannot be read."""
 
 
-def add_kept_results(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add_stored_results(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the two commands."""
     for name, what, examples in (
         ("list", "list the results that are kept", _LIST_EXAMPLES),
@@ -63,18 +63,17 @@ def add_kept_results(kinds: argparse._SubParsersAction[argparse.ArgumentParser])
         if name == "show":
             output.add_argument("--svg", metavar="FILE", help="also draw it, as an SVG file")
             output.add_argument("--redact", action="store_true", help="replace names and addresses by pseudonyms")
-        output.add_argument("--format", choices=("text", "json"), default="text", help="format (default text)")
-        add_output_options(output)
+        add_document_options(output)
         add_check_options(one)
 
 
-def run_kept_results(args: argparse.Namespace) -> int:
+def run_stored_results(args: argparse.Namespace) -> int:
     """List the kept results or show one, and return the exit code. Raises UsageError."""
-    from checks.run.kept_measurements import (
+    from checks.run.stored_measurements import (
         MeasurementFileError,
-        kept_measurements,
         read_measurement,
         result_path,
+        stored_measurements,
     )
 
     output = chosen_output(args)
@@ -83,7 +82,7 @@ def run_kept_results(args: argparse.Namespace) -> int:
             found = read_measurement(result_path(args.result))
             code = _show(found, args, output)
         else:
-            code = _deliver_list(kept_measurements(), args, output)
+            code = _deliver_list(stored_measurements(), args, output)
     except MeasurementFileError as error:
         raise UsageError(str(error)) from None
     return exit_past_hung_threads(code)
@@ -123,7 +122,7 @@ def deliver_measurement(
     measurement: Measurement, args: argparse.Namespace, output: OutputFile | None, code: ExitCode
 ) -> int:
     """Print a result, or write it to the file, and return the exit code."""
-    from checks.run.kept_measurements import to_json
+    from checks.run.stored_measurements import to_json
     from tui.cli.output import columns_of, render
     from tui.text.measurement_lines import measurement_lines
 
@@ -133,7 +132,7 @@ def deliver_measurement(
     return Document("measurement", args.format, json=lambda: to_json(measurement), text=text).deliver(output, code)
 
 
-def _deliver_list(kept: Sequence[KeptMeasurement], args: argparse.Namespace, output: OutputFile | None) -> int:
+def _deliver_list(kept: Sequence[StoredMeasurement], args: argparse.Namespace, output: OutputFile | None) -> int:
     now = datetime.now(UTC)
 
     def text(stream: TextIO) -> str:
@@ -144,7 +143,7 @@ def _deliver_list(kept: Sequence[KeptMeasurement], args: argparse.Namespace, out
     return Document("list", args.format, json=lambda: _json(kept, now), text=text).deliver(output, ExitCode.PASS)
 
 
-def _json(kept: Sequence[KeptMeasurement], now: datetime) -> bytes:
+def _json(kept: Sequence[StoredMeasurement], now: datetime) -> bytes:
     import msgspec
 
     from checks.report.measurement_headline import headline, remark
@@ -169,7 +168,7 @@ def _json(kept: Sequence[KeptMeasurement], now: datetime) -> bytes:
     return msgspec.json.format(msgspec.json.encode(rows), indent=2) + b"\n"
 
 
-def _lines(kept: Sequence[KeptMeasurement], now: datetime, width: int) -> Iterator[Line]:
+def _lines(kept: Sequence[StoredMeasurement], now: datetime, width: int) -> Iterator[Line]:
     from checks.report.measurement_headline import headline, remark
     from checks.run.directories import state_directory
     from tui.text.line import fitted, hanging

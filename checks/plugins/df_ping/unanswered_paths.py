@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from checks.model.facts import Cluster, PathProbe, PrivateNetwork, Verdict
-from checks.model.finding import Finding, NextStep, Status, check_again
+from checks.model.finding import Finding, NextStep, check_again
 from checks.model.observation import Fate, Observation
+from checks.model.shell_command import for_each, shell
 from checks.model.wording import counted, listed
 from checks.plugins.df_ping.path_kinds import FILTERED, IGNORED, LOSS, LOST_ONCE, NOT_PROBED, SPLIT, UNREACHABLE
 from checks.plugins.df_ping.path_places import (
@@ -29,13 +30,12 @@ from checks.rules.neighbour_entries import Whose, neighbour_entries
 from checks.rules.node_counts import sysctl
 from checks.rules.observed.pings import pings
 from checks.rules.path_status import loss_status, packet_loss
-from checks.rules.silence import heard_lines, ladder_line
+from checks.rules.unanswered_pings import heard_lines, ladder_line
 
 
 def lost_once_finding(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> Finding:
     """Return the finding for packets that were lost while all paths were probed at once, and not one path at a time."""
     return LOST_ONCE.finding(
-        Status.INFO,
         f"Packets were lost once on {network.name} {where_either_way(cluster, network, pairs_of(paths))}, "
         "and not again.",
         subject=f"{short_name(network)}: lost once",
@@ -58,9 +58,9 @@ def loss(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> I
     centre = at_fault(cluster, network, pairs_of(paths))
     going_on = [p for p in paths if p.verdict is Verdict.LOSS]
     yield LOSS.finding(
-        loss_status(percent, cluster.thresholds),
         f"{percent:.1f} % of the {found.sizes} are lost on {network.name} "
         f"{where_either_way(cluster, network, pairs_of(paths))}.",
+        status=loss_status(percent, cluster.thresholds),
         subject=f"{short_name(network)}: {percent:.1f} % lost",
         data={**path_data(paths), "lost_packets": found.lost, "sent_packets": found.sent, "lost_percent": percent},
         seen=(
@@ -76,10 +76,10 @@ def loss(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> I
         next=[
             NextStep(
                 "Look for errors and drops on the NICs, and for drops in their send queues.",
-                tuple(
-                    command
-                    for i in sorted({p.interface for p in network.ports})
-                    for command in (f"ip -s -s link show {i}", f"tc -s qdisc show dev {i}")
+                for_each(
+                    "ip -s -s link show {nic}",
+                    "tc -s qdisc show dev {nic}",
+                    nic=sorted({p.interface for p in network.ports}),
                 ),
                 "root on each node",
             ),
@@ -105,7 +105,6 @@ def unreachable(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe
         return
     ends = [centre] if centre else sorted({n for pair in pairs for n in pair})
     yield UNREACHABLE.finding(
-        Status.FAIL,
         f"No packet passes on {network.name} {_where_silent(cluster, network, pairs)}.",
         subject=f"{short_name(network, centre)}: unreachable",
         data=path_data(paths),
@@ -145,7 +144,6 @@ def _divided(
     first = [side[0] for side in groups]
     nodes = [node for side in groups for node in side]
     return SPLIT.finding(
-        Status.FAIL,
         f"No packet passes on {network.name} {where(cluster, network, pairs_of(paths))}; each group reaches its own "
         "nodes.",
         subject=f"{short_name(network)}: {side_names(groups)}",
@@ -162,7 +160,7 @@ def _divided(
             ),
             NextStep(
                 "Repeat one ping across the link while they look.",
-                (f"ping -c 3 -I {paths[0].source_ip} {paths[0].destination_ip}",),
+                (shell("ping -c 3 -I {source} {to}", source=paths[0].source_ip, to=paths[0].destination_ip),),
                 f"any user on {paths[0].from_node}",
             ),
         ],
@@ -207,7 +205,6 @@ def filtered(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) 
     wrong = first_lines(_not_the_peers(cluster, network, paths), "entry like these")
     one = suspects[0] if len(suspects) == 1 else ""
     yield FILTERED.finding(
-        Status.UNKNOWN,
         f"Pings get no answer on {network.name} {where(cluster, network, pairs_of(paths))}, although the nodes are up: "
         "whether full-size packets pass is not known.",
         subject=f"{short_name(network, one)}: no answer to pings",
@@ -248,17 +245,19 @@ def ignored(cluster: Cluster, paths: Sequence[PathProbe]) -> Iterator[Finding]:
     nodes = [node for node in sorted(silent) if sysctl(cluster, node, _ECHO_IGNORED) == 1]
     if nodes:
         yield IGNORED.finding(
-            Status.WARN,
             f"{named(nodes, 'node')} {'is' if len(nodes) == 1 else 'are'} set to answer no pings "
             "(net.ipv4.icmp_echo_ignore_all is 1).",
             subject=f"{briefly(nodes, 'node')}: ignores pings",
             seen=_ignoring(cluster, nodes),
             expected=(f"{_ECHO_IGNORED} = 0",),
             next=[
-                NextStep("Find the file that sets it.", (f"grep -rs {_ECHO_IGNORED} /etc/sysctl.conf /etc/sysctl.d",)),
+                NextStep(
+                    "Find the file that sets it.",
+                    (shell("grep -rs {key} /etc/sysctl.conf /etc/sysctl.d", key=_ECHO_IGNORED),),
+                ),
                 NextStep(
                     "Let the node answer pings, and test the paths again.",
-                    (f"sysctl -w {_ECHO_IGNORED}=0", "racwire check df-ping"),
+                    (shell("sysctl -w {key}=0", key=_ECHO_IGNORED), "racwire check df-ping"),
                     f"root on {named(nodes, 'node')}",
                     is_change=True,
                 ),
@@ -272,7 +271,6 @@ def ignored(cluster: Cluster, paths: Sequence[PathProbe]) -> Iterator[Finding]:
 def not_probed(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> Iterator[Finding]:
     """Yield the finding for paths that could not be judged, with the reasons."""
     yield NOT_PROBED.finding(
-        Status.UNKNOWN,
         f"{counted(len(paths), 'path')} on {network.name} could not be judged: "
         f"{where(cluster, network, pairs_of(paths))}.",
         subject=f"{short_name(network)}: {counted(len(paths), 'path')} unknown",

@@ -15,7 +15,7 @@ from typing import TypeVar
 from checks.change.gates.backup_gates import archive_path, backup_paths
 from checks.change.plan.change_plan import Plan
 from checks.change.record.copies import other_copies, stored_hashes
-from checks.change.session.experiment_evidence import (
+from checks.change.session.experiment_facts import (
     OF_DATABASE,
     again_recording,
     changes_seen,
@@ -23,8 +23,8 @@ from checks.change.session.experiment_evidence import (
     not_restored,
     restore_facts,
 )
-from checks.change.session.recording_evidence import compare_recordings, see_recording
-from checks.change.session.settings_evidence import SettingsEvidence, read_settings, wants_settings
+from checks.change.session.recording_facts import compare_recordings, see_recording
+from checks.change.session.settings_facts import FoundSettings, read_settings, wants_settings
 from checks.change.steps.backup_commands import asm_metadata_file
 from checks.change.steps.recording_commands import stretch_s
 from checks.model.facts import (
@@ -73,7 +73,7 @@ class _OfNodes:
     unasked: dict[str, Unknown] = field(default_factory=dict)
     copies: dict[str, tuple[JournalCopy, ...]] = field(default_factory=dict)
     hashes: dict[str, tuple[StoredHash, ...]] = field(default_factory=dict)
-    settings: SettingsEvidence = field(default_factory=SettingsEvidence)
+    settings: FoundSettings = field(default_factory=FoundSettings)
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class _Backups:
     ocr: OcrBackup | None
 
 
-def evidence_gatherer(plan: Plan, checks: Collection[str], directory: Path) -> Gatherer:
+def gate_facts_gatherer(plan: Plan, checks: Collection[str], directory: Path) -> Gatherer:
     """Return the gatherer for these checks. `directory` holds this change's journal, on this node and on the peers."""
 
     wants_pdbs = "pdbs-open" in checks

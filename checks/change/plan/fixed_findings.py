@@ -16,7 +16,7 @@ _SMALL_PATH = frozenset({"IC-PATH-003", "IC-PATH-004", "IC-PATH-033"})
 _ROUTE = "IC-MTU-005"
 
 
-def is_cured(finding: Finding, cluster: Cluster, target: int) -> bool:
+def is_fixed(finding: Finding, cluster: Cluster, target: int) -> bool:
     """Whether an MTU of `target` bytes on every private network fixes the fault."""
     if finding.code in _NODES_DISAGREE:
         return True

@@ -1,0 +1,90 @@
+"""What the console displays in place of the live cluster: a recording or a saved state."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from checks.report.age import short_state_texts
+from checks.traffic.samples import Event, Gap, Links
+from checks.traffic.source_id import SourceId
+from checks.traffic.timeline import Track
+
+if TYPE_CHECKING:
+    from checks.saved import Saved
+    from checks.traffic.recording import Recording
+
+
+class Past(msgspec.Struct, frozen=True):
+    """A recording or a saved state that the console displays. racwire then reads, sends, queries and samples
+    nothing."""
+
+    label: str
+    """The name of the recording or saved state in the header."""
+    recording: Recording | None
+    """The samples; None where none were saved."""
+    is_saved: bool
+    """Whether this is a saved state with the full report of a run, and not only samples."""
+    longer: str = ""
+    """A longer label for a wide header; empty where there is none."""
+    shorter: str = ""
+    """A shorter label for a narrow header; empty where there is none."""
+
+    @property
+    def track(self) -> Track:
+        """The samples."""
+        return NoSamples() if self.recording is None else self.recording
+
+    def last_of_the_database(self) -> tuple[Event, ...]:
+        """Return the events of the database of the last minute. Reads a file. Raises RecordingError where it cannot be
+        read."""
+        from tui.screens.database.live_source import PAIRS_S  # late: the first screen of the console does not need it
+
+        track = self.track
+        span = track.span()
+        if span is None:
+            return ()
+        sources = (s for s in track.sources() if s.is_of_database)
+        return tuple(event for source in sources for event in track.window(source, span[1] - PAIRS_S, span[1]))
+
+
+def of_recording(recording: Recording) -> Past:
+    """Return what the console displays for a recording."""
+    header = recording.header
+    return Past(f"recording {header.label or header.started_at[:10]}", recording, is_saved=False)
+
+
+def of_saved(saved: Saved, now: datetime) -> Past:
+    """Return what the console displays for a saved state; `now`, a time with a zone, is for its age."""
+    longer, label, shorter = short_state_texts(saved.report, now)
+    return Past(label, saved.recording, is_saved=True, longer=longer, shorter=shorter)
+
+
+class NoSamples:
+    """A `Track` without samples."""
+
+    def sources(self) -> tuple[SourceId, ...]:
+        """Return no sources."""
+        return ()
+
+    def window(self, source: SourceId, begin: float, end: float) -> list[Event]:
+        """Return no events."""
+        return []
+
+    def newest(self, source: SourceId) -> Event | None:
+        """Return None: there is no event."""
+        return None
+
+    def links(self, node: str, at: float) -> Links | None:
+        """Return None: there are no interfaces."""
+        return None
+
+    def span(self) -> tuple[float, float] | None:
+        """Return None: there is no time span."""
+        return None
+
+    def gap_begins(self) -> list[Gap]:
+        """Return no gap."""
+        return []
