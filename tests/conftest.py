@@ -6,6 +6,7 @@ import gc
 import os
 import signal
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -14,10 +15,12 @@ from hypothesis import is_hypothesis_test, settings
 
 from tui.cli import streams
 
-# No test checks a duration, since the machine may be busy. A third of the usual number of examples finds the same
+# No test checks a duration, since the machine may be busy. A sixth of the usual number of examples finds the same
 # faults in a few runs.
-settings.register_profile("racwire", deadline=None, max_examples=30)
+settings.register_profile("racwire", deadline=None, max_examples=15)
 settings.load_profile("racwire")
+
+LEFT_OUT = pytest.StashKey[int]()
 
 
 def pytest_configure() -> None:
@@ -69,6 +72,23 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     return Scheduling(config, log)
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Tell a process of xdist whether it runs only tests of practice clusters."""
+    from tests.support.scheduling import runs_only_lab
+
+    node.workerinput["only_lab"] = runs_only_lab(node.gateway.id, node.config)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave the other tests out of the processes that run only tests of practice clusters."""
+    if not getattr(config, "workerinput", {}).get("only_lab") or collection_path.parent != Path(__file__).parent:
+        return None
+    from tests.support.scheduling import LAB
+
+    return collection_path.name not in LAB or None
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out the cases and walks on the practice cluster that are not in the sample, unless `--all-cases` is set."""
     for item in items:
@@ -80,7 +100,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if not config.getoption("--all-cases"):
         left_out = [item for item in items if item.get_closest_marker("beyond_sample")]
         config.hook.pytest_deselected(items=left_out)
+        if hasattr(config, "workeroutput"):  # the reports of xdist do not have them
+            config.workeroutput["left_out"] = len(left_out)
         items[:] = [item for item in items if not item.get_closest_marker("beyond_sample")]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Note how many tests a process of xdist left out."""
+    left_out = getattr(node, "workeroutput", {}).get("left_out", 0)
+    node.config.stash[LEFT_OUT] = max(left_out, node.config.stash.get(LEFT_OUT, 0))
 
 
 def _recorded(terminalreporter: pytest.TerminalReporter) -> list[object]:
@@ -103,7 +132,10 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Print the table of the case book, where cases ran: what was right first, partly, missed, and what was false."""
+    """Print how many tests the sample left out, and the table of the case book, where cases ran: what was right first,
+    partly, missed, and what was false."""
+    if left_out := config.stash.get(LEFT_OUT, 0):
+        terminalreporter.write_line(f"{left_out} cases and walks are beyond the sample and were not run: make cases")
     if recorded := _recorded(terminalreporter):
         # Only here: the other tests do not need what knows the reports.
         from tests.cases.outcomes import Outcome, table

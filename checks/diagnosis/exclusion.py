@@ -41,7 +41,7 @@ class _On:
 def not_found(cause: Cause, seen: Seen, entries: Sequence[Covering]) -> tuple[Hypothesis, Covering | None]:
     """Return the standing of a cause that no entry has, and the entry that hides it, if one does."""
     hints = [f for f in seen.not_passed if f.code in cause.hinted_by]
-    passed = [f for code in cause.excluded_by for f in seen.findings if f.code == code and f.status is Status.PASS]
+    passed = [f for code in cause.excluded_by for f in seen.of_code.get(code, ()) if f.status is Status.PASS]
     if hints:
         against = tuple(dict.fromkeys(f.title for f in passed))
         return _of(cause, Standing.POSSIBLE, tuple(f.title for f in hints), against=against), None
@@ -70,25 +70,26 @@ def _networks(seen: Seen) -> tuple[str, ...]:
 
 
 def _on(cause: Cause, seen: Seen, network: str, passed: Sequence[Finding], entries: Sequence[Covering]) -> _On:
-    blind = {f.check for f in seen.findings if f.code == _ONLY_IPV4 and f.network == network}
+    blind = {f.check for f in seen.of_code.get(_ONLY_IPV4, ()) if f.network == network}
     here = tuple(f for f in passed if f.network in ("", network) and f.check not in blind)
+    excluding = (f for code in cause.excluded_by for f in seen.of_code.get(code, ()) if f.network in ("", network))
+    if not any(map(is_outdated, excluding)) and _pass_everywhere(cause, seen, network):
+        return _On(network, here, (), True, None)
     checks = {f.check for f in here}
     doubts = tuple(
         f
-        for f in seen.findings
+        for f in seen.not_passed
         if f.check in checks and f.network in ("", network) and f.status in (Status.UNKNOWN, *FAULTS)
         if f.code not in CHANGED_CODES
     )
-    is_complete = {f.code for f in here} == set(cause.excluded_by)
+    hidden_by = None if _are_values(here) else _hiding(cause, network, entries)
+    if {f.code for f in here} == set(cause.excluded_by):
+        return _On(network, here, doubts, True, hidden_by)
     makers = {f.check for f in passed}
     skipped = tuple(
         f.title for f in seen.findings if f.check in makers and f.network == network and f.status is Status.SKIPPED
     )
-    changed = any(is_outdated(f) and f.code in cause.excluded_by and f.network in ("", network) for f in seen.findings)
-    if not changed and _pass_everywhere(cause, seen, network):
-        return _On(network, here, (), True, None)
-    hidden_by = None if _are_values(here) else _hiding(cause, network, entries)
-    return _On(network, here, doubts, is_complete, hidden_by, () if is_complete else skipped)
+    return _On(network, here, doubts, False, hidden_by, skipped)
 
 
 def _pass_everywhere(cause: Cause, seen: Seen, network: str) -> bool:

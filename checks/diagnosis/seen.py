@@ -52,6 +52,9 @@ class Seen:
         every = tuple(findings)
         keys = {id(finding): key for key, finding in keyed(every)}
         self.findings = sorted(every, key=by_place)
+        self.of_code: dict[str, list[Finding]] = defaultdict(list)
+        for found in self.findings:
+            self.of_code[found.code].append(found)
         self.faults = [f for f in self.findings if f.status in FAULTS]
         self.not_passed = [f for f in self.findings if f.status not in (Status.PASS, Status.SKIPPED)]
         self.key_of = keys
@@ -131,7 +134,7 @@ class Seen:
 
     def with_code(self, codes: Sequence[str]) -> list[Finding]:
         """Return the faults with one of these codes, in the order of the codes."""
-        return [f for code in codes for f in self.faults if f.code == code]
+        return [f for code in codes for f in self.of_code.get(code, ()) if f.status in FAULTS]
 
     def placed_losses(self) -> Iterator[tuple[Loss, Traffic]]:
         """Yield each loss of racwire's own packets, with each of its legs: they point to places."""

@@ -30,7 +30,7 @@ _ORDINARY = re.compile(
     r"|Something|Stop|That|The|Their|There|These|They|This|Those|To|Two|User|What|When|Where|Whether|Which|While"
     r"|Without) "
 )
-"""Words with which sentences begin and that are neither names nor codes nor acronyms."""
+"""First words of sentences that are neither names nor codes nor acronyms."""
 
 
 def continued(sentence: str) -> str:

@@ -27,7 +27,7 @@ SECOND = FailKind(
 NOT_PROBED = SkippedKind("IC-OWNER-003", "Second owners of private addresses were not looked for")
 APART = PassKind("IC-OWNER-004", "The NICs of each private network answer on their own network")
 _ONE_EACH = "Grid Infrastructure Installation Guide, private IP interface requirements"
-JOINED = WarnKind(
+JOINED = WarnKind(  # nothing is lost: the two are one failure domain
     "IC-OWNER-005",
     "Two private networks are one broadcast domain",
     "A cable, a VLAN or a bridge joins them. A kernel answers for an address on each of its NICs (arp_ignore 0), so "

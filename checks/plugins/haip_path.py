@@ -24,7 +24,7 @@ FAILS = Kind(
     "nevertheless: routes, rp_filter and neighbour entries of 169.254.0.0/16 are others.",
     ("MOS 1210883.1",),
 )
-STAYED = WarnKind(
+STAYED = WarnKind(  # Clusterware may still move it
     "IC-HAIP-005",
     "A HAIP address stays on a NIC that is down",
     "Clusterware moves a HAIP address within seconds to another private NIC of the node. While it stays, instances "

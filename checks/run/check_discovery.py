@@ -70,15 +70,16 @@ def discover() -> Checks:
     return Checks(tuple(found), tuple(broken))
 
 
-def _built_in() -> Iterator[Check]:
-    """Yield the checks that the modules and packages of `checks.plugins` declare, in the order of their names."""
+@cache
+def _built_in() -> tuple[Check, ...]:
+    """Return the checks that the modules and packages of `checks.plugins` declare, in the order of their names."""
     package = importlib.import_module("checks.plugins")
     found: list[Check] = []
     for module in pkgutil.iter_modules(package.__path__):
         loaded = importlib.import_module(f"checks.plugins.{module.name}")
         checks = (value for value in vars(loaded).values() if isinstance(value, Check))
         found += (check for check in checks if check.judge.__module__ == loaded.__name__)
-    yield from sorted(found, key=lambda check: check.id)
+    return tuple(sorted(found, key=lambda check: check.id))
 
 
 @cache

@@ -134,17 +134,19 @@ class Engine:
             await asyncio.gather(work, return_exceptions=True)
             await self._session.close()
 
+    async def run(self) -> Report:
+        """Run the checks and return the report."""
+        (report,) = [event.report async for event in self.events() if isinstance(event, RunFinished)]
+        return report
+
+    @property
+    def has_more(self) -> bool:
+        """Whether `events` yields its next event at once."""
+        return not self._events.empty()
+
     def report(self, *, interrupted: bool = False) -> Report:
         """Return the report of the findings so far; with `interrupted`, unfinished checks are UNKNOWN."""
-        # In the order of the checks, not in that in which they ended: the same facts give the same report.
-        order = {check.id: number for number, check in enumerate(self.checks)}
-        concluded = sorted(self._concluded, key=lambda name: order.get(name, len(order)))
-        findings = [f for name in concluded for f in self._concluded[name]]
-        if interrupted:
-            findings += [interrupted_check(c) for c in self.checks if c.id not in self._concluded]
-        if self._udp_outweighs_pings:
-            findings = [*outweigh(self._cluster, findings)]
-        findings = [*without_footprint(self._cluster, without_outdated(self._cluster, findings))]
+        findings = self._weighed(interrupted=interrupted)
         marked, standings = apply(findings, self._waivers, day_of(self._started_at), self._makers, known_codes)
         made = make_report(
             version=racwire_version(),
@@ -161,6 +163,18 @@ class Engine:
             measurements=self._measurements,
         )
         return with_fitting_steps(made)
+
+    def _weighed(self, *, interrupted: bool) -> Sequence[Finding]:
+        """Return the findings so far, weighed against each other and against what changed meanwhile."""
+        # In the order of the checks, not in that in which they ended: the same facts give the same report.
+        order = {check.id: number for number, check in enumerate(self.checks)}
+        concluded = sorted(self._concluded, key=lambda name: order.get(name, len(order)))
+        findings = [f for name in concluded for f in self._concluded[name]]
+        if interrupted:
+            findings += [interrupted_check(c) for c in self.checks if c.id not in self._concluded]
+        if self._udp_outweighs_pings:
+            findings = [*outweigh(self._cluster, findings)]
+        return without_footprint(self._cluster, without_outdated(self._cluster, findings))
 
     @property
     def _makers(self) -> dict[str, str]:

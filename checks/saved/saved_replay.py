@@ -63,14 +63,14 @@ class Replay(ReplayedFacts):
 
     def report(self, *, interrupted: bool = False) -> Report:
         """The report so far."""
-        fresh, saved = super().report(interrupted=interrupted), self._saved
+        fresh, saved = worst_first([*self._weighed(interrupted=interrupted)]), self._saved
         day = day_of(saved.reruns[-1].started_at if saved.reruns else saved.started_at)
         findings, standings = apply(
-            self._in_saved_order(fresh.findings), waivers_in(self._settings), day, self._finders, known_codes
+            self._in_saved_order(fresh), waivers_in(self._settings), day, self._finders, known_codes
         )
         judged = replace(
             saved,
-            interrupted=fresh.interrupted or saved.interrupted,
+            interrupted=interrupted or saved.interrupted,
             cluster=self._cluster,
             diagnosis=diagnose(self._cluster, findings),
             findings=tuple(worst_first(list(findings))),

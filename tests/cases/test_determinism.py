@@ -15,7 +15,7 @@ from checks.run.engine import Engine
 from tests.cases.loading import Case, fact_cases
 from tests.cases.test_fact_cases import report_of
 
-TIMES = 20
+TIMES = 8
 SAMPLE = [case for case in fact_cases() if case.expect.first][::5]
 
 

@@ -28,10 +28,7 @@ def report_of(case: Case) -> Report:
     chosen = [check for check in CHECKS if check.id in case.make.checks or not case.make.checks]
 
     async def judged() -> Report:
-        engine = ReplayedFacts(built, chosen, msgspec.structs.replace(settings, thresholds=thresholds))
-        async for _ in engine.events():
-            pass
-        return engine.report()
+        return await ReplayedFacts(built, chosen, msgspec.structs.replace(settings, thresholds=thresholds)).run()
 
     return asyncio.run(judged())
 

@@ -76,6 +76,7 @@ def test_a_haip_leaves_a_nic_without_link_on_all_nodes_and_returns(practice: Pra
     assert found(practice) == {}
 
 
+@pytest.mark.beyond_sample
 @needs_nft
 @pytest.mark.parametrize("practice", [{"ipc_timeout_s": 2.0}], indirect=True)
 def test_instances_that_exchange_nothing_report_it_in_their_alert_logs(practice: Practice) -> None:

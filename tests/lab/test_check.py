@@ -194,6 +194,7 @@ def test_an_ipv6_network_is_probed_in_the_same_way(cluster, ipv6, tmp_path):
     assert any(expected in line for line in finding.seen)
 
 
+@pytest.mark.beyond_sample
 def test_findings_refer_to_existing_evidence(cluster):
     cluster.lab("break", "switch-mtu")
     report = cluster.check()

@@ -224,6 +224,7 @@ def test_an_instance_that_hangs_costs_one_time_limit_and_the_others_are_judged(
     assert [name for name in ("prac1", "prac2", "prac3") if name in judged.title] in (["prac1"], ["prac3"])
 
 
+@pytest.mark.beyond_sample
 def test_blocks_that_12_1_counts_as_lost_by_mistake_are_not_a_fault(cluster: Practice) -> None:
     report = broken(cluster, ["false-lost-12.1"], 2)
     assert problems(report) == {}, [(f.code, f.title, f.why) for f in report.findings]

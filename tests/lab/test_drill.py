@@ -100,6 +100,7 @@ def is_exact(silence: PathSilence, cut: Cut, more_s: float = MORE_S) -> bool:
     return bool(near) and cut.least_s - INTERVAL_S <= max(near) <= cut.most_s + INTERVAL_S + more_s
 
 
+@beyond
 def test_without_a_name_the_plan_is_printed_and_nothing_is_sent(practice: Practice) -> None:
     planned = practice.racwire("drill", "link", "eth2", "of", "rac2", "--lab")
     assert planned.returncode == 0, planned.stderr

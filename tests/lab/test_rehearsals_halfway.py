@@ -110,6 +110,7 @@ def test_a_reverted_mtu_is_found_by_the_next_verification_and_reopens_its_step(r
     assert rehearsal.current == "stack-down"
 
 
+@pytest.mark.beyond_sample
 def test_a_rollback_from_the_middle_proves_the_initial_state(rehearsal):
     rehearsal.operate(rehearsal.step(), nodes=("rac1",))
     shown = rehearsal.change("rollback")

@@ -39,6 +39,7 @@ def test_a_faulty_cluster_is_refused_with_the_name_of_the_fault(rehearsal):
     assert not list(rehearsal.changes.glob("*.change"))
 
 
+@pytest.mark.beyond_sample
 def test_a_cluster_during_an_upgrade_is_refused_and_cannot_be_accepted(rehearsal):
     crsctl = rehearsal.directory / "nodes" / "rac1" / "grid" / "bin" / "crsctl"
     normal = crsctl.read_text()
@@ -72,6 +73,7 @@ def test_a_live_change_is_called_dangerous_by_the_next_verification_at_any_step(
     assert not any("mtu-untouched" in waited for waited in waiting(rehearsal.verify()))
 
 
+@pytest.mark.beyond_sample
 def test_only_one_change_is_open_at_a_time_even_without_a_shared_directory(rehearsal):
     own = ("--directory", "/var/tmp/changes")
     assert rehearsal.change(*own, "new", "--to", "9000").code == 0

@@ -236,7 +236,6 @@ def steady() -> Iterator[OracleServer]:
         yield running
 
 
-@settings(deadline=None, max_examples=60)
 @given(st.binary(max_size=300))
 @example(b"GET / HTTP/1.0\r\n\r\n")
 @example(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(100))
@@ -248,7 +247,7 @@ def test_a_client_that_sends_garbage_is_disconnected(steady: OracleServer, sent:
     assert steady.callers == ()
 
 
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.one_of(st.binary(max_size=60), st.binary(max_size=60).map(data_packet)), max_size=4))
 @example([data_packet(bytes([34, 1, 1, 0, 1, 6, 0]))])
 @example([b"\x00\x00\x00\x0b\x0c\0\0\0\x01\x00\x03"])

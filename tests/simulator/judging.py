@@ -10,7 +10,6 @@ from checks.model.finding import Finding
 from checks.model.report import Report
 from checks.model.settings import Settings
 from checks.run.check_discovery import discover
-from checks.run.events import RunFinished
 from checks.run.replay import ReplayedFacts
 
 CHECKS = tuple(discover().checks)
@@ -35,11 +34,7 @@ def report_of(cluster: Cluster) -> Report:
             own.cancel()
 
         asyncio.get_running_loop().set_exception_handler(stop)
-        engine = ReplayedFacts(cluster, CHECKS, Settings())
-        async for event in engine.events():
-            if isinstance(event, RunFinished):
-                return event.report
-        raise AssertionError("the run did not finish")
+        return await ReplayedFacts(cluster, CHECKS, Settings()).run()
 
     try:
         return asyncio.run(judged())

@@ -20,8 +20,8 @@ NOT_REACHED = pytest.mark.xfail(
 
 
 def sample() -> Totals:
-    """Return sixty pairs, half of them at the same place."""
-    trials = [t for same in (False, True) for t in totals(30, 2, SEED, same_place=same).trials]
+    """Return thirty pairs, half of them at the same place."""
+    trials = [t for same in (False, True) for t in totals(15, 2, SEED, same_place=same).trials]
     return Totals(trials)
 
 

@@ -48,10 +48,7 @@ NOW = datetime.fromisoformat("2026-11-23T17:00:00+01:00")
 
 async def report_of(facts: Cluster) -> Report:
     """Return the report of a run on such a cluster."""
-    run = engine(facts, tuple(discover()))
-    async for _ in run.events():
-        pass
-    return msgspec.structs.replace(run.report(), saved_at=SAVED_AT)
+    return msgspec.structs.replace(await engine(facts, tuple(discover())).run(), saved_at=SAVED_AT)
 
 
 async def saved_file(directory: Path, facts: Cluster, events: Sequence[Event] = ()) -> Path:

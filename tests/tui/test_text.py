@@ -28,13 +28,7 @@ WIDTHS = [28, 38, 62, 118]
 
 
 async def report_of(facts: object) -> Report:
-    events = engine(facts).events()  # type: ignore[arg-type]
-    async for event in events:
-        last = event
-    assert hasattr(last, "report")
-    report = last.report
-    assert isinstance(report, Report)
-    return report
+    return await engine(facts).run()  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("width", WIDTHS)

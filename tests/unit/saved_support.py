@@ -15,7 +15,6 @@ import msgspec
 from checks.model.check import Check
 from checks.model.report import Report
 from checks.run.check_discovery import discover
-from checks.run.events import RunFinished
 from checks.saved import open_saved, save
 from checks.saved.manifest import Proof
 from checks.saved.saved_replay import Replay
@@ -83,7 +82,4 @@ def judged_here(path: Path) -> Report:
 
 async def replayed(report: Report, checks: list[Check] | None = None, **more: Any) -> Report:
     """Return the report of a complete replay."""
-    engine = Replay(report, discover() if checks is None else checks, **more)
-    finished = [event.report async for event in engine.events() if isinstance(event, RunFinished)]
-    assert finished == [engine.report()]
-    return finished[0]
+    return await Replay(report, discover() if checks is None else checks, **more).run()

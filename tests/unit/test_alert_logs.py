@@ -5,7 +5,7 @@ import subprocess
 from datetime import datetime, timedelta
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from checks.model.facts import LogKind, NodeLogs, Unknown
@@ -130,7 +130,6 @@ pieces = st.sampled_from(
 
 
 @given(st.lists(pieces | st.text(max_size=40), max_size=12).map("\n".join), st.sampled_from([0, 1, 124]))
-@settings(max_examples=200, deadline=None)
 def test_any_text_is_parsed(text, status):
     assert isinstance(parse_logs(Section(text, status)), NodeLogs | Unknown)
     assert isinstance(parse_logs(Section(f"{NOW}\n{FILE_MARK} {CRS}\n{text}", status)), NodeLogs | Unknown)

@@ -4,6 +4,7 @@ import msgspec
 import pytest
 
 from checks.change.plan.command_block import Who
+from checks.change.plan.remarks import operator_remarks
 from checks.model.facts import LldpNeighbour, NetworkService
 from checks.model.own_command import written
 from checks.model.settings import ChangeSettings, DatabaseSettings, Settings
@@ -74,7 +75,7 @@ def test_remarks_of_a_rollback_describe_the_restored_state():
 
 def test_the_practice_cluster_is_named_and_its_switch_is_outside_its_nodes():
     practice = plan_for(to_change(), switches=("practice",))
-    assert "`racwire lab shell rac1` opens a root shell on rac1" in practice.remarks[0]
+    assert "`racwire lab shell rac1` opens a root shell on rac1" in next(operator_remarks(practice))
     assert practice.step("switch").commands[0].heading.startswith("On the practice switch")
     assert "practice" not in remarks_of(to_change())
 

@@ -49,7 +49,6 @@ HOSTILE = "\x1b[31m\x07\x9b2J\u202e"
 NOTE = "all owners, Sunday 02:00 to 05:00"
 UP, DOWN = {"rac1": True, "rac2": True}, {"rac1": False, "rac2": False}
 DANGER = "eth1 of rac2 was changed from 9000 to 1500 while Clusterware runs: set it back."
-PRACTICE = "This is the practice cluster: `racwire lab shell rac1` opens a root shell on rac1."
 
 
 def seen(
@@ -87,7 +86,7 @@ def whole() -> ChangeReport:
     given = msgspec.structs.replace(
         plan(),
         reason="CHG42",
-        remarks=(PRACTICE, *plan().remarks),
+        switches=("practice",),
         databases=(PlannedDatabase(name="p", instances={}),),
     )
     return report_of(

@@ -258,7 +258,7 @@ def test_evidence_in_sql_is_of_statements_that_racwire_sends():
 
 
 @given(clusters())
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 def test_no_check_raises_or_passes_a_loss(built):
     statuses = {check.id: {f.status for f in judged(check, built)} for check in CHECKS}
     activity = built.activity

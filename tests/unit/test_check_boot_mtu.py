@@ -2,7 +2,7 @@
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from checks.model.facts import FragileMtu, KeptMtu, NetworkService, NodeSetup, Unknown, UnreadNode
@@ -192,7 +192,6 @@ wirings = st.fixed_dictionaries(
 
 
 @given(st.lists(setups | st.builds(UnreadNode, st.just("rac2"), st.just("r")), max_size=2), wirings, wirings)
-@settings(max_examples=60, deadline=None)
 def test_any_boot_configuration_and_layering_is_judged_and_nothing_unknown_passes(known, one, other):
     built = cluster(
         [with_interface(RAC1, "eth1", **one), with_interface(with_interface(RAC2, "eth1", **other), "eth2", **one)]

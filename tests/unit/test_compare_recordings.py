@@ -5,7 +5,7 @@ import random
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from checks.traffic.compare.environment import FEWEST, are_alike, piece_length, thinned, times_longer
@@ -203,7 +203,6 @@ def test_a_recording_that_is_too_short_is_reported():
     assert run_of(FakeRecording([])).measured == ()
 
 
-@settings(max_examples=40)
 @given(st.lists(st.builds(
     NodeSample,
     node=st.sampled_from(["rac1", "rac2", ""]),

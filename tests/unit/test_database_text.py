@@ -351,7 +351,7 @@ events = st.one_of(
 
 
 @given(clusters(), st.lists(events, max_size=6), st.integers(20, 200))
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 def test_no_line_is_wider_than_the_screen_for_any_facts(built, progress, width):
     timeline = Timeline()
     timeline.add(progress)

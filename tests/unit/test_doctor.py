@@ -99,11 +99,8 @@ def without_database(facts: Cluster, why: Unknown | NotAsked) -> Cluster:
 def diagnosed(facts: Cluster, *, account: Account | Unknown = GRID, awr: bool = False) -> Readiness:
     async def judged() -> Readiness:
         settings = Settings(cluster=ClusterSettings(networks=facts.named_networks))
-        engine = ReplayedFacts(facts, discover(), settings)
-        async for _ in engine.events():
-            pass
         entries = tuple(Entry(s.name, "setup", "id", START, 400.0) for s in facts.read_setups())
-        report = replace(engine.report(), journal=entries)
+        report = replace(await ReplayedFacts(facts, discover(), settings).run(), journal=entries)
         return readiness(report, [c.id for c in discover()], account, DatabaseSettings(diagnostics_pack=awr))
 
     return asyncio.run(judged())

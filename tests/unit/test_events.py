@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -50,7 +50,7 @@ def on(node, **more):
 # --- healthy ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("seed", "every"), [(1, 1.0), (2, 1.0), (3, 5.0)])
+@pytest.mark.parametrize(("seed", "every"), [(1, 1.0), (3, 5.0)])
 def test_an_hour_of_a_healthy_cluster_with_strays_and_late_samples_has_no_event(seed, every):
     assert seen(noisy_hour(seed, every)) == []
 
@@ -120,7 +120,7 @@ def test_trouble_with_pauses_is_one_event_and_trouble_that_returns_needs_longer_
     def returning(at, item):
         return lost_at(2)(61 if int(at) % 100 < 2 else 0, item)
 
-    found = seen(run(3600, returning))
+    found = seen(run(900, returning))
     assert {event.kind for event in found} == {EventKind.LOST_BLOCKS}
     assert len(found) == 3  # over after 30, 60 and 120 s, and then the pauses of 98 s are too short
 
@@ -186,7 +186,6 @@ def test_what_a_nic_drops_without_a_link_is_no_event_of_its_own():
 # --- a check and an event agree ---------------------------------------------------------------------------------------
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(1, 40), st.integers(10, 400), st.integers(0, 30), st.integers(1, 3_000))
 def test_an_event_of_thirty_seconds_has_the_status_of_a_check_over_them(lost, blocks, timeouts, fails):
     """Whether counts are normal, and how grave they are, is judged once."""
@@ -259,7 +258,6 @@ ITEMS = st.one_of(
 )  # fmt: skip
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.lists(ITEMS, max_size=60), st.randoms(use_true_random=False))
 def test_any_items_make_events_that_begin_before_they_end(items, at_random):
     changes = list(events_in(items, facts()))

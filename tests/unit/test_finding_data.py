@@ -37,14 +37,14 @@ def holds(findings):
 
 
 @given(clusters())
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 def test_findings_about_any_database_and_kernels_have_data(built):
     for check in CHECKS:
         holds(check.judge(built))
 
 
 @given(path_clusters())
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 def test_findings_about_any_paths_have_data(case):
     holds(df_ping.run(case.built))
 

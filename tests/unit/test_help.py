@@ -23,16 +23,13 @@ def parsers_below(parser: argparse.ArgumentParser) -> dict[str, argparse.Argumen
 
 
 @cache
-def helps() -> dict[str, str]:
-    """The help of every command, by the words that select the command; the help of racwire itself is under \"\"."""
+def helps(name: str) -> dict[str, str]:
+    """The help of a command and of those below it, by the words that select each; that of racwire itself for ""."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("COLUMNS", str(COLUMNS))
-        found = {"": printed_help("")}
-        for name in COMMANDS:
-            found[name] = printed_help(name)
-            for below in parsers_below(parsers_below(build_parser([name]))[name]):
-                found[f"{name} {below}"] = printed_help(f"{name} {below}")
-    return found
+        below = parsers_below(parsers_below(build_parser([name]))[name]) if name else {}
+        commands = [name, *(f"{name} {word}" for word in below)]
+        return {command: printed_help(command) for command in commands}
 
 
 def printed_help(command: str) -> str:
@@ -67,44 +64,49 @@ def command_lines(line: str) -> Iterator[list[str]]:
         command = []
 
 
-EXAMPLES = [(command, example) for command, text in helps().items() for example in examples_in(text)]
+of_each_command = pytest.mark.parametrize("name", ["", *COMMANDS])
 
 
-@pytest.mark.parametrize("command", helps())
-def test_a_help_text_fits_80_columns_and_begins_with_one_sentence(command: str) -> None:
-    assert [line for line in helps()[command].splitlines() if len(line) > COLUMNS] == []
-    about = helps()[command].split("\n\n")[1]
-    assert re.fullmatch(r"[A-Z][^.]*\.", about), about
+@of_each_command
+def test_a_help_text_fits_80_columns_and_begins_with_one_sentence(name: str) -> None:
+    for text in helps(name).values():
+        assert [line for line in text.splitlines() if len(line) > COLUMNS] == []
+        about = text.split("\n\n")[1]
+        assert re.fullmatch(r"[A-Z][^.]*\.", about), about
 
 
-@pytest.mark.parametrize("command", helps())
-def test_a_help_text_has_examples_of_its_command_and_exit_codes(command: str) -> None:
-    words, examples = command.split(), list(examples_in(helps()[command]))
-    assert len(examples) >= 2
-    assert any(example[: len(words)] == words for example in examples)
-    assert "exit codes" in helps()[command]
+@of_each_command
+def test_a_help_text_has_examples_of_its_command_and_exit_codes(name: str) -> None:
+    for command, text in helps(name).items():
+        words, examples = command.split(), list(examples_in(text))
+        assert len(examples) >= 2, command
+        assert any(example[: len(words)] == words for example in examples), command
+        assert "exit codes" in text, command
 
 
-@pytest.mark.parametrize(("command", "example"), EXAMPLES, ids=[f"{c}: {shlex.join(e)}" for c, e in EXAMPLES])
-def test_an_example_is_accepted_by_the_real_parser_and_the_settings(
-    command: str, example: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path, capsys: pytest.CaptureFixture[str]
+@of_each_command
+def test_each_example_is_accepted_by_the_real_parser_and_the_settings(
+    name: str, monkeypatch: pytest.MonkeyPatch, tmp_path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The command is parsed, and its options are put over the settings; only its run is left out."""
+    """The commands are parsed, and their options are put over the settings; only their runs are left out."""
+    texts = helps(name).values()
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)
     (tmp_path / "settings.toml").touch()
     ran: list[str] = []
-    for name in COMMANDS:
-        monkeypatch.setattr(import_module(COMMANDS[name].module), "run", lambda *_, name=name: ran.append(name) or 0)
+    for each in COMMANDS:
+        monkeypatch.setattr(import_module(COMMANDS[each].module), "run", lambda *_, name=each: ran.append(name) or 0)
     monkeypatch.setattr("tui.console.start.run_console", lambda _: ran.append("") or 0)
     monkeypatch.setattr("tui.cli.lab.enter_lab", lambda *_: None)
-    if "--help" in example:
-        with pytest.raises(SystemExit) as ended:
-            main([word for word in example if word != "COMMAND"])
-        assert ended.value.code in (0, None)
-        return
-    assert main(example) == 0, capsys.readouterr().err
-    assert ran == [next((word for word in example if word in COMMANDS), "")]
+    for example in (example for text in texts for example in examples_in(text)):
+        if "--help" in example:
+            with pytest.raises(SystemExit) as ended:
+                main([word for word in example if word != "COMMAND"])
+            assert ended.value.code in (0, None), example
+            continue
+        assert main(example) == 0, (example, capsys.readouterr().err)
+        assert ran.pop() == next((word for word in example if word in COMMANDS), "")
+        assert ran == []
 
 
 @pytest.mark.parametrize(

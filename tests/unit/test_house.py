@@ -391,9 +391,6 @@ EXCEPTIONS: dict[str, set[str]] = {
         "checks.traffic.recording_file",  # a statement that racwire sends to its own file
         "tui.cli.lab",  # names of faults and nodes of the practice cluster
     },
-    "text_read_back": {
-        "checks.change.plan.remarks.is_practice",
-    },
 }
 
 

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from checks.traffic.compare.run import ComparedRun, ImportProblem
@@ -142,7 +142,6 @@ JSON_VALUES = st.recursive(
 )
 
 
-@settings(max_examples=60, deadline=None)
 @given(name=st.sampled_from(sorted(SAMPLES)), at=st.floats(0, 1), length=st.integers(0, 60), junk=st.text(max_size=20))
 def test_a_damaged_result_raises_only_import_errors(name: str, at: float, length: int, junk: str) -> None:
     sample = SAMPLES[name]
@@ -150,7 +149,6 @@ def test_a_damaged_result_raises_only_import_errors(name: str, at: float, length
     check_broken(sample[:place] + junk + sample[place + length :])
 
 
-@settings(max_examples=60, deadline=None)
 @given(name=st.sampled_from([n for n in sorted(SAMPLES) if n.endswith("json")]), data=st.data())
 def test_values_of_unexpected_types_raise_only_import_errors(name: str, data: st.DataObject) -> None:
     lines = [SAMPLES[name]] if "stream" not in name else SAMPLES[name].splitlines()

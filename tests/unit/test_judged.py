@@ -21,10 +21,7 @@ async def judged(**instead: object) -> Report:
     built = cluster([node(1), node(2), with_interface(node(3), "eth1", mtu=1500)])
     built = msgspec.structs.replace(built, paths=NotGathered(), counters=NotGathered(), **instead)
     header = Header(racwire_version="1", started_at=AT, interval_s=1, cluster=built)
-    engine = JudgedRecording(header, discover(), Settings())
-    async for _ in engine.events():
-        pass
-    return engine.report()
+    return await JudgedRecording(header, discover(), Settings()).run()
 
 
 async def test_a_fault_in_recorded_facts_is_found_and_dated_with_the_recording() -> None:

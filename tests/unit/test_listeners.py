@@ -1,7 +1,7 @@
 """The listeners of a node and the SCAN: the answers of lsnrctl and srvctl."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from checks.model.facts import GridHome, Unknown
@@ -194,7 +194,6 @@ words = st.lists(
 
 
 @given(words)
-@settings(max_examples=60, deadline=None)
 def test_any_output_is_parsed_or_unknown(text):
     assert isinstance(parse_listener("L", text), ListenerStatus | Unknown)
     assert isinstance(parse_scan_name(text), str | Unknown)

@@ -4,7 +4,7 @@ import tarfile
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from checks.model.facts import ArchiveSeen, FileSeen, GridHome, Managed, ManagedDatabase, OcrBackup, Unknown, VotingFile
@@ -337,7 +337,6 @@ words = st.lists(
 
 
 @given(words)
-@settings(max_examples=60, deadline=None)
 def test_any_output_of_the_tools_is_parsed_or_unknown(text):
     assert isinstance(parse_databases(text), tuple | Unknown)
     assert isinstance(parse_database_status("prod", text), ManagedDatabase | Unknown)

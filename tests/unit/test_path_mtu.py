@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from checks.sources.probes.path_mtu import LADDER, Batch, Found, NotFound, Outcome, search_path_mtu
@@ -83,7 +83,6 @@ def test_the_sizes_leave_no_gap_that_two_rounds_cannot_close() -> None:
     assert max(b - a for a, b in itertools.pairwise(rungs)) <= 33 * 33
 
 
-@settings(max_examples=60)
 @given(st.integers(68, 9216))
 def test_any_mtu_is_found_exactly(mtu: int) -> None:
     network = Network(up_to(mtu))
@@ -94,7 +93,6 @@ def test_any_mtu_is_found_exactly(mtu: int) -> None:
     assert network.waits <= 7, "at 50 ms each, and with 100 ms for the full-size series, within half a second"
 
 
-@settings(max_examples=60)
 @given(st.integers(68, 9216), st.integers(84, 9216))
 def test_no_batch_exceeds_the_bytes_in_flight(mtu: int, hint: int) -> None:
     network = Network(up_to(mtu))

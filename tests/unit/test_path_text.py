@@ -248,7 +248,7 @@ def squares(draw: st.DrawFn) -> Cluster:
 
 
 @given(squares(), st.integers(20, 200), st.integers(3, 60), st.data())
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 def test_no_line_is_wider_than_the_screen_for_any_facts(built, width, height, data):
     grids = path_matrices(built)
     ways = [(g, way) for g in grids for way in g.cells]

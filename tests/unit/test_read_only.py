@@ -220,7 +220,7 @@ HOSTILE = st.lists(
 
 
 @given(st.lists(HOSTILE, min_size=1, max_size=4))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=8, deadline=None)
 def test_no_argument_can_become_code_in_any_program(
     tmp_path_factory: pytest.TempPathFactory, hostile: list[str]
 ) -> None:

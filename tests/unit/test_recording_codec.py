@@ -69,7 +69,6 @@ def packed(event, body=None):
     return Packed(1, event.at, msgspec.Raw(pack(event) if body is None else body))
 
 
-@settings(max_examples=60, deadline=None)
 @given(EVENT)
 def test_an_event_round_trips_with_negative_and_largest_counts(event):
     shape = shape_from_text(shape_as_text(shape_of(event)))

@@ -115,7 +115,7 @@ def use_all_of(path):
         recording.close()
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_flipped_bytes_are_reported_or_harmless(tmp_path, data):
     whole = tmp_path / "whole.rec"

@@ -171,10 +171,8 @@ async def test_a_whole_run_on_fakes_records_only_registered_topics_and_each_of_t
         sampling=SamplingSettings(interval_without_database_s=0.05),
     )
     engine = Engine(discover().checks, settings)
-    async for _ in engine.events():
-        pass
+    grid = (await engine.run()).cluster.clusterware
     journal = engine.journal
-    grid = engine.report().cluster.clusterware
     assert isinstance(grid, Clusterware)
     await read_managed(grid.grid_home, journal, "rac1")
     peer = await Shell.open_ssh("rac2", settings.ssh)

@@ -7,7 +7,7 @@ from pathlib import Path
 import hypothesis.strategies as st
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from checks import whole_files
 from checks.model.check import Kind
@@ -93,7 +93,6 @@ def test_a_sentence_on_stderr_is_one_line_whatever_it_contains(capsys):
 
 
 @given(st.text())
-@settings(max_examples=60)
 def test_printable_text_has_no_control_characters(anything):
     assert not [c for c in sanitize_lines(anything) if (ord(c) < 32 and c != "\n") or 0x7F <= ord(c) < 0xA0]
 

@@ -32,10 +32,7 @@ def report_with(**facts) -> Report:
     gatherers = [Gatherer(g.group, g.needs, giving(g.group), 5) for g in GATHERERS]
 
     async def run():
-        engine = Engine(DATABASE_CHECKS, Settings(), gatherers=gatherers)
-        async for _ in engine.events():
-            pass
-        return engine.report()
+        return await Engine(DATABASE_CHECKS, Settings(), gatherers=gatherers).run()
 
     return asyncio.run(run())
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -104,7 +104,6 @@ def test_a_journal_that_names_another_file_does_not_delete_that_file(tmp_path):
 
 
 @given(st.data())
-@settings(max_examples=60, deadline=None)
 def test_a_saved_file_with_changed_or_missing_bytes_is_refused_or_equal(new_whole, damaged, data):
     whole, events = new_whole
     content = bytearray(whole)
@@ -252,7 +251,6 @@ def test_a_file_truncated_anywhere_is_refused(damaged, cut):
 
 
 @given(st.lists(st.tuples(st.integers(0, len(WHOLE) - 1), st.integers(1, 255)), min_size=1, max_size=3))
-@settings(max_examples=100)
 def test_a_file_with_any_changed_bytes_is_refused_or_equal(damaged, changes):
     data = bytearray(WHOLE)
     for place, by in changes:

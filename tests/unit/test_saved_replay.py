@@ -16,7 +16,7 @@ from checks.model.settings_waivers import Waiver
 from checks.run.check_discovery import BrokenPlugin, discover
 from checks.run.engine import Engine
 from checks.run.engine_findings import INTERRUPTED, PLUGIN_BROKEN
-from checks.run.events import RunFinished, RunStarted
+from checks.run.events import RunStarted
 from checks.run.gathering import Gatherer
 from checks.run.rerun import merged
 from checks.saved.saved_replay import Replay
@@ -45,8 +45,7 @@ async def live(built, settings: Settings | None = None, *, without: tuple[str, .
     engine = Engine(
         [c for c in discover() if c.id not in without], settings or Settings(), gatherers=[*map(gives, groups)]
     )
-    (finished,) = [event.report async for event in engine.events() if isinstance(event, RunFinished)]
-    return finished
+    return await engine.run()
 
 
 @pytest.mark.parametrize(

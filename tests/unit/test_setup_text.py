@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from checks.model.facts import LldpNeighbour, NetworkService, NodeSetup, Unknown
@@ -340,7 +340,6 @@ texts = st.lists(line | st.text(max_size=12), max_size=8).map("\n".join)
         }
     )
 )
-@settings(max_examples=60, deadline=None)
 def test_any_answer_of_a_node_is_parsed(answers):
     assert isinstance(parse_setup("rac1", answers), NodeSetup)
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from checks.traffic.samples import Event, Gap, InterfaceCounts, NodeSample
@@ -257,7 +257,6 @@ ANY_GAP = st.builds(
 )
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.one_of(ANY_SAMPLE, ANY_GAP), max_size=6),
     st.integers(20, 200),
@@ -338,7 +337,6 @@ def test_an_upper_bound_of_a_time_is_never_rounded_down(bound: float) -> None:
     assert float(text.split()[0][1:]) >= bound * (1 - 1e-6)
 
 
-@settings(deadline=None, max_examples=30)
 @given(st.integers(0, 3), st.lists(st.sampled_from([0.0, 1.0, 1.0, 1.0, 2.0, 7.0]), max_size=12))
 def test_cached_drawing_data_does_not_change_the_page(seed: int, pauses: list[float]) -> None:
     noise = random.Random(seed)

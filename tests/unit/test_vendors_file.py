@@ -5,7 +5,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from checks.change.plan.vendors import PORT, Kinds, SwitchKind, commands_of, showing
@@ -198,7 +198,6 @@ VALUES = st.one_of(
 )  # fmt: skip
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     st.sampled_from(["switch.a", "hypervisor.a", "switch", "hypervisor", "x"]),
     st.dictionaries(st.sampled_from([*SwitchKind.__struct_fields__, "product", "uplinks", "x"]), VALUES, max_size=12),

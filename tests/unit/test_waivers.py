@@ -206,10 +206,7 @@ def report_with(*waivers: Waiver, found: Status = Status.FAIL) -> Report:
         yield FINE.finding("All well.", status=Status.PASS)
 
     async def run():
-        engine = Engine([lossy, fine], Settings(waivers=waivers))
-        async for _ in engine.events():
-            pass
-        return engine.report()
+        return await Engine([lossy, fine], Settings(waivers=waivers)).run()
 
     return asyncio.run(run())
 

@@ -175,13 +175,7 @@ def _rejudged(saved: Saved, args: argparse.Namespace, settings: Settings) -> Rep
             foreign.setdefault(why, []).append(name)
     for why, names in foreign.items():
         print_message(f"The findings of {listed(names)} are those of the saved file: the check {why}.")
-    return run_in_own_loop(_replayed(replay))
-
-
-async def _replayed(engine: Engine) -> Report:
-    async for _ in engine.events():
-        pass
-    return engine.report()
+    return run_in_own_loop(replay.run())
 
 
 def _check_mapping(args: argparse.Namespace) -> None:

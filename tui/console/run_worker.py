@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 from textual.app import App
 from textual.worker import Worker
 
-from checks.run.events import GatherProgress, NodesSoFar, PathsSoFar, RunFinished
+from checks.run.events import Event, GatherProgress, NodesSoFar, PathsSoFar, RunFinished
 from tui.console.messages import EngineReported, RunFailed
 
 if TYPE_CHECKING:
     from checks.run.engine import Engine
+
+_CHANGING_NO_FINDING = (GatherProgress, NodesSoFar, PathsSoFar)
 
 log = logging.getLogger(__name__)
 
@@ -72,14 +74,18 @@ class RunWorker:
             report = engine.report()
             events = engine.events()
             try:
+                at_once: list[Event] = []
                 async for event in events:
+                    at_once.append(event)
+                    if engine.has_more:
+                        continue
                     if isinstance(event, RunFinished):
                         report = event.report
-                    elif not isinstance(
-                        event, GatherProgress | NodesSoFar | PathsSoFar
-                    ):  # many, and they change no finding
+                    elif not all(isinstance(one, _CHANGING_NO_FINDING) for one in at_once):
                         report = engine.report()
-                    self._app.post_message(EngineReported(number, event, report))
+                    for one in at_once:
+                        self._app.post_message(EngineReported(number, one, report))
+                    at_once.clear()
             finally:
                 await events.aclose()
         except Exception as error:

@@ -22,7 +22,6 @@ from checks.change.board.reported_state import (
 )
 from checks.change.plan.change_plan import Accepted, Minutes, Plan, Step
 from checks.change.plan.network_change import ReportedRegistry, registry_of
-from checks.change.plan.remarks import is_practice
 from checks.change.progress.change_events import (
     Attested,
     Closed,
@@ -205,7 +204,7 @@ def report_of(change: Change, file: ReportedFile | None = None) -> ChangeReport:
         outages=outages_of(change),
         reason=(closed.reason if closed else "") or (went_back.reason if went_back else ""),
         versions=tuple(dict.fromkeys(line.racwire for line in change.lines)),
-        remarks=tuple(remark for remark in map(written, plan.remarks) if not is_practice(remark)),
+        remarks=tuple(map(written, plan.remarks)),
         layers=tuple(reported_layers(change)),
         values=tuple(reported_values(change)),
         blocks=tuple(reported_blocks(change)),

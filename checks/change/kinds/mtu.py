@@ -54,7 +54,7 @@ class MtuRequest:
         draft = _with_outside(common, report, stated)
         about = (
             *outside.remarks(draft),
-            *remarks(report, target, draft.networks, draft.layers, draft.databases, draft.switches),
+            *remarks(report, target, draft.networks, draft.layers, draft.databases),
         )
         plan = plan_of(context, draft, _steps(draft), outweighed, about)
         return msgspec.structs.replace(plan, switch_pair=stated.pair)

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from checks.change.plan.block_packets import block_remarks, block_remarks_back
-from checks.change.plan.change_plan import Layer, PlannedDatabase, PlannedNetwork
+from checks.change.plan.change_plan import Layer, Plan, PlannedDatabase, PlannedNetwork
 from checks.change.plan.fixed_findings import is_fixed
 from checks.change.plan.headroom import headroom
 from checks.change.plan.layers import interface_of, is_shared
 from checks.change.plan.vendors import PRACTICE
 from checks.model.facts import Cluster, Clusterware, NotAsked, Unknown
 from checks.model.finding import Finding, Status
+from checks.model.own_command import Text
 from checks.model.report import Report
 from checks.model.wording import counted, few
 
 _MOST = 12
 """The number of findings that are listed; the report of the checks has all."""
-_PRACTICE = "This is the practice cluster"
 _NOT_IN_THE_REGISTRY = (
     "Neither the OCR nor the GPnP profile contains the MTU, so oifcfg needs no change: its output must be the same "
     "before and after."
@@ -30,13 +30,11 @@ def remarks(
     networks: Sequence[PlannedNetwork],
     layers: Sequence[Layer],
     databases: Sequence[PlannedDatabase],
-    switches: Sequence[str] = (),
 ) -> tuple[str, ...]:
-    """Return the sentences of a plan about blocks, HAIP, timeouts, layers, switches, databases and findings."""
+    """Return the sentences of a plan about blocks, HAIP, timeouts, layers, databases and findings."""
     cluster = report.cluster
     fixed = [f for f in report.findings if f.status is Status.FAIL and is_fixed(f, cluster, target)]
     found = [
-        *_practice(switches),
         *block_remarks(cluster, networks),
         *_haip(cluster, networks),
         *_misscount(cluster),
@@ -53,11 +51,9 @@ def remarks_back(
     networks: Sequence[PlannedNetwork],
     layers: Sequence[Layer],
     databases: Sequence[PlannedDatabase],
-    switches: Sequence[str] = (),
 ) -> tuple[str, ...]:
     """Return the sentences of a rollback plan, from the recorded facts only."""
     found = [
-        *_practice(switches),
         *block_remarks_back(networks, databases),
         _NOT_IN_THE_REGISTRY,
         *_bonds(layers),
@@ -65,17 +61,15 @@ def remarks_back(
     return tuple(dict.fromkeys(found))
 
 
-def is_practice(remark: str) -> bool:
-    """Return whether a remark is a hint on how to use the practice cluster, which no report needs."""
-    return remark.startswith(_PRACTICE)
-
-
-def _practice(switches: Sequence[str]) -> Iterator[str]:
-    if PRACTICE in switches:
+def operator_remarks(plan: Plan) -> Iterator[Text]:
+    """Yield the remarks of a plan for the person who carries it out, who also needs to know how to use the practice
+    cluster."""
+    if PRACTICE in plan.switches:
         yield (
-            f"{_PRACTICE}: `racwire lab shell rac1` opens a root shell on rac1. Type the commands "
+            "This is the practice cluster: `racwire lab shell rac1` opens a root shell on rac1. Type the commands "
             "under 'On the practice switch' outside that shell."
         )
+    yield from plan.remarks
 
 
 def _haip(cluster: Cluster, networks: Sequence[PlannedNetwork]) -> Iterator[str]:

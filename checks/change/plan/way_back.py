@@ -84,7 +84,7 @@ def _remarks(opened: Plan, draft: Draft) -> Iterable[str]:
         return network_steps_back.remarks_back(opened)
     if opened.values or opened.experiment:
         return ()
-    return remarks_back(draft.networks, draft.layers, draft.databases, opened.switches)
+    return remarks_back(draft.networks, draft.layers, draft.databases)
 
 
 def _mtu_back(change: Change, draft: Draft) -> tuple[Step, ...]:

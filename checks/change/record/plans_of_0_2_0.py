@@ -78,7 +78,8 @@ def _convert(event: dict[str, Any]) -> None:
     if not plan or plan.get("schema") != OLD_SCHEMA:
         return
     plan["schema"] = SCHEMA
-    plan["remarks"] = [_text(remark) for remark in plan.get("remarks", ())]
+    remarks = plan.get("remarks", ())
+    plan["remarks"] = [_text(remark) for remark in remarks if not remark.startswith("This is the practice cluster")]
     for step in plan["steps"]:
         step.update({name: _text(step[name]) for name in ("what", "if_rolled_back") if name in step})
         step["commands"] = [_block(block) for block in step.get("commands", ())]

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from checks.change.plan.change_plan import Plan, Step
 from checks.change.plan.obstacles import Obstacle
+from checks.change.plan.remarks import operator_remarks
 from checks.change.progress.change_events import Booted, JournalLine, Reopened, Surprised
 from checks.change.progress.change_text import STEP_SIGNS, headline, minute
 from checks.change.progress.own_commands import OwnCommands
@@ -68,7 +69,7 @@ def header(change: Change) -> str:
 def plan_lines(change: Change, width: int, own: OwnCommands, *, node: str = "") -> Iterator[Line]:
     """The current plan: its remarks and all its steps."""
     yield [(header(change), "title")]
-    for remark in change.plan.remarks:
+    for remark in operator_remarks(change.plan):
         yield from hanging([("- ", "")], own.text(remark), width)
     for step in change.plan.steps:
         yield []
@@ -79,9 +80,10 @@ def opened_lines(change: Change, width: int, own: OwnCommands, *, path: str) -> 
     """A new change: its remarks and the titles of its steps."""
     yield from _head_lines(change, path)
     yield []
-    for remark in change.plan.remarks:
+    remarks = tuple(operator_remarks(change.plan))
+    for remark in remarks:
         yield from hanging([("- ", "")], own.text(remark), width)
-    if change.plan.remarks:
+    if remarks:
         yield []
     steps = ", ".join(f"{number} {step.title}" for number, step in enumerate(change.plan.steps, 1))
     yield from paragraph("Steps", f"{steps}.", width)

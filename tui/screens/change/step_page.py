@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from checks.change.plan.change_plan import Plan, Step
 from checks.change.plan.command_block import Commands
+from checks.change.plan.remarks import operator_remarks
 from checks.change.progress.change_events import Attested, JournalLine, Noted, Overridden
 from checks.change.progress.change_text import minute, minutes_text
 from checks.change.progress.state import Change, StepRecord, StepStatus
@@ -126,7 +127,7 @@ def _status_text(standing: StepStatus) -> str:
 
 def _of_plan(plan: Plan, width: int) -> Iterator[Line]:
     """Yield the remarks and the accepted obstacles of the plan, to be read before the first step."""
-    for number, remark in enumerate(plan.remarks):
+    for number, remark in enumerate(operator_remarks(plan)):
         yield from _paragraph(" " if number else "Remarks", KEYS.text(remark), width)
     for finding in plan.accepted:
         text = f"{finding.code} {finding.title}: {finding.reason}"
