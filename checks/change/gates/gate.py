@@ -87,7 +87,7 @@ class GatePlace:
 
     def because(self, why: Unread) -> str:
         """Return a reason as the end of a sentence."""
-        return whole(continued(why.reason) if self.node else why.reason)
+        return whole(continued(why.reason))
 
     def _finding(
         self,
