@@ -141,7 +141,8 @@ def absent(map_lines: Iterable[str]) -> Iterator[str]:
         if found := re.match(r"( *)(\w+)/ ", line):
             above[len(found[1]) // 4 + 1 :] = [above[len(found[1]) // 4] / found[2]]
         for place in re.findall(r"(?<![\w./-])[\w/]*\w(?:/(?!\w)|\.(?:py|md|toml)\b)", line):
-            if not any(any(folder.rglob(place.rstrip("/"))) for folder in above[-1:-3:-1]):
+            neighbour = above[-2] / place  # several folders may stand on one line
+            if not any(above[-1].rglob(place.rstrip("/"))) and not (place.endswith("/") and neighbour.is_dir()):
                 yield f"{place} in {above[-1].relative_to(ROOT)}"
 
 
