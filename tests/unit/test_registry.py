@@ -17,6 +17,7 @@ from checks.model.settings import ClusterSettings, DatabaseSettings, SamplingSet
 from checks.run.check_discovery import discover
 from checks.run.dry_run import plan_checks, plan_doctor, plan_drill, plan_measurement, plan_samples
 from checks.run.engine import Engine
+from checks.sources.clusterware.grid_tools import GridTools
 from checks.sources.clusterware.managed import read_managed
 from checks.sources.entries import GridCommand, Program
 from checks.sources.nodes.backup_files import read_archive, read_change_files, read_olr_backup
@@ -156,7 +157,7 @@ async def test_a_whole_run_on_fakes_records_only_registered_topics_and_each_of_t
     grid = (await engine.run()).cluster.clusterware
     journal = engine.journal
     assert isinstance(grid, Clusterware)
-    await read_managed(grid.grid_home, journal, "rac1")
+    await read_managed(GridTools(grid.grid_home, journal, "rac1"))
     peer = await Shell.open_ssh("rac2", settings.ssh)
     try:
         await read_change_files(peer, journal, [str(tmp_path / "backup")], 10)
