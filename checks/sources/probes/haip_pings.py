@@ -125,8 +125,6 @@ async def _ping(network: PrivateNetwork, a: Port, b: Port, hosts: ProbeHosts, se
 
 def _latest(first: PingSeries, second: PingSeries) -> PingSeries:
     """Return the second series where it was answered in full, since the first waited for ARP; else the worse one."""
-    return second if second.received == second.sent or not first.received else min(first, second, key=_answered)
-
-
-def _answered(series: PingSeries) -> int:
-    return series.received
+    if second.received == second.sent or not first.received:
+        return second
+    return min(first, second, key=lambda series: series.received)
