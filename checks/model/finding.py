@@ -57,6 +57,8 @@ class NextStep(msgspec.Struct, frozen=True, omit_defaults=True):
     """What the step does to a running cluster: the worst of its commands, or what a step without commands states."""
     own: tuple[OwnCommand, ...] = ()
     """racwire's commands about the open change or experiment, typed after `commands`."""
+    ends_danger: bool = False
+    """Whether the step ends a danger to the running cluster: it is due at once, whatever its commands do elsewhere."""
     only_verifies: bool = False
     """Whether the step says nothing but to verify again, for which a screen has a key."""
 
@@ -67,7 +69,8 @@ class NextStep(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def advice(self) -> str:
         """The text to show: with what the step does to a running cluster, where it changes or disturbs something."""
-        said = self.effect.sentence if self.is_change or self.effect.rank > Effect.HARMLESS.rank else ""
+        is_stated = (self.is_change or self.effect.rank > Effect.HARMLESS.rank) and not self.ends_danger
+        said = self.effect.sentence if is_stated else ""
         return f"{self.text} {said}" if said else self.text
 
 

@@ -153,6 +153,8 @@ def test_a_live_change_is_called_dangerous_with_the_command_that_reverts_it():
     )
     assert "blocks are lost, and nodes are evicted" in text
     assert commands("mtu-untouched", now, "rac2", of)[0] == "ip link set dev eth1 mtu 1500"
+    back = next(step for f in found("mtu-untouched", now, of) if f.nodes == ("rac2",) for step in f.next)
+    assert back.advice == "Set the MTU back to 1500 at once."  # not "only with Clusterware down on all nodes"
 
 
 def test_a_bond_raised_under_a_private_vlan_is_reported_as_info():

@@ -130,7 +130,7 @@ def test_a_recording_marks_the_nodes_of_its_problems_also_where_they_are_over():
     state.follow(facts())
     (event,) = state.listed
     assert state.newest == event
-    assert "node rac2" in state.sampled
+    assert SourceId.node("rac2") in state.sampled
     assert state.live_marks(report()) == {"rac2": Status.FAIL}
 
 

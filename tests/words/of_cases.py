@@ -43,7 +43,7 @@ def _report(report: Report) -> dict[str, Any]:
         "accounts": [msgspec.structs.replace(account, text="") for account in report.diagnosis.accounts],
         "entries": [_entry(entry) for entry in (*causes, *further_entries(report, causes))],
         "passed": passed_checks(report),
-        "nodes": nodes_at_fault(report),
+        "nodes": sorted(nodes_at_fault(report).items()),
     }
 
 

@@ -87,7 +87,7 @@ class GatePlace:
 
     def because(self, why: Unread) -> str:
         """Return a reason as the end of a sentence."""
-        return whole(continued(why.reason) if self.node else why.reason)
+        return whole(continued(why.reason))
 
     def _finding(
         self,
@@ -128,9 +128,9 @@ class GatePlace:
         home = self.plan.grid_homes.get(self.node, "")
         return f"{home}/bin/{command}" if home else command
 
-    def as_root(self, text: str, *commands: str) -> NextStep:
+    def as_root(self, text: str, *commands: str, ends_danger: bool = False) -> NextStep:
         """Return a remedy with commands for root on the node."""
-        return NextStep(text, commands, f"root on {self.node}", is_change=True)
+        return NextStep(text, commands, f"root on {self.node}", is_change=True, ends_danger=ends_danger)
 
     def look(self, text: str, *commands: str) -> NextStep:
         """Return a remedy with commands that any user on the node can run."""

@@ -128,7 +128,7 @@ def _as_before(at: GatePlace, node: Node) -> Finding:
             CHANGED_LIVE,
             f"DANGER: {text}",
             f"DANGER: {_now(node, moved)} while Clusterware runs on {listed(running)}; the MTU was {before}. {VANISH}",
-            at.as_root(f"Set the MTU back to {before} at once.", *_set_commands(moved, mtus, node)),
+            at.as_root(f"Set the MTU back to {before} at once.", *_set_commands(moved, mtus, node), ends_danger=True),
             NextStep("Do nothing else until every node has the same MTU again. Then verify again.", own=(VERIFY,)),
         )
     setups = {name: at.cluster.setup(name) for name in at.plan.nodes}
@@ -145,7 +145,8 @@ def _as_before(at: GatePlace, node: Node) -> Finding:
 def _live(at: GatePlace, node: Node, wrong: list[Layer]) -> Finding:
     """Return the finding for a wrong MTU while Clusterware runs: stop Clusterware, or set the planned MTU."""
     values = _values(layer.mtu_after for layer in wrong)
-    back = at.as_root(f"Set the MTU to {values} at once.", *_set_commands(wrong, _mtus_after(wrong), node))
+    lines = _set_commands(wrong, _mtus_after(wrong), node)
+    back = at.as_root(f"Set the MTU to {values} at once.", *lines, ends_danger=True)
     return at.fails(
         LIVE,
         f"DANGER: {_seen(at, node, wrong)}",
