@@ -240,19 +240,20 @@ def _choices(kind: Any) -> Sequence[str]:
     return [value for part in parts for value in part] if parts and all(parts) else ()
 
 
-_PLAIN_WORDS = {
-    "`": "", "Expected ": "must be ", "int": "a whole number", "float": "a number", "bool": "true or false",
-    "str": "text", "array": "a list", " | null": "",
-}  # fmt: skip
-"""The words of msgspec, and those that replace them, in this order."""
-
-
 def limit_text(message: str) -> tuple[str, str]:
     """Return msgspec's message as `must be a number <= 600.0`, and the place: `sampling.interval_s`."""
     expected, _, at = message.partition(" - at ")
     place = re.sub(r"\[.*?\]", "", at.strip("`$."))
     if "`date`" in expected or "RFC3339" in expected:
         return "must be a day, such as 2027-01-31", place
-    for word, plain in _PLAIN_WORDS.items():
-        expected = expected.replace(word, plain)
-    return expected, place
+    plain = (
+        expected.replace("`", "")
+        .replace("Expected ", "must be ")
+        .replace("int", "a whole number")
+        .replace("float", "a number")
+        .replace("bool", "true or false")
+        .replace("str", "text")
+        .replace("array", "a list")
+        .replace(" | null", "")
+    )
+    return plain, place
