@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections import Counter
 from datetime import datetime, timedelta
 
-from checks.model.facts import Activity, Cluster, CounterChanges, Database, History, HistoryPeriod, InstanceActivity
+from checks.model.facts import Activity, Cluster, CounterChanges, History, InstanceActivity
+from checks.model.known_instances import instance_name
 from checks.report.age import time_text as moment
 from checks.report.pictures import Curve, Figure, Strip, bar, nice_top, strip
 from checks.report.quantities import seconds, share, whole
@@ -16,11 +17,6 @@ from checks.rules.frame_sizes import FrameSizes, frame_sizes
 from checks.traffic.rates import highest
 
 _EPOCH = datetime(1970, 1, 1)
-
-
-def instance_name(cluster: Cluster, number: int) -> str:
-    """Return the name of an instance, or `instance 3` where the name is not known."""
-    return cluster.database.instance_name(number) if isinstance(cluster.database, Database) else f"instance {number}"
 
 
 def interval_figures(cluster: Cluster) -> tuple[Figure, ...]:
@@ -89,10 +85,13 @@ def history_figure(cluster: Cluster) -> Figure | str | None:
     """Return the picture of the blocks lost over the history; a sentence where no block was lost; None where no history
     is known."""
     history = cluster.history
-    times = [(period, _host_seconds(period.begin), _host_seconds(period.end)) for period in _periods(history)]
+    if not isinstance(history, History):
+        return None
+    times = [(period, _host_seconds(period.begin), _host_seconds(period.end)) for period in history.periods]
     spans = [(period, begin, end) for period, begin, end in times if begin < end]
-    span = drawn_span(min(b for _, b, _ in spans), max(e for *_, e in spans), _usual(spans)) if spans else None
-    if not isinstance(history, History) or span is None:
+    usual_s = max((end - begin for _, begin, end in spans), default=0.0)  # the ends of the range may cut a period
+    span = drawn_span(min(b for _, b, _ in spans), max(e for *_, e in spans), usual_s) if spans else None
+    if span is None:
         return None
     when = f"{history.source}, {moment(history.begin)} to {moment(history.end)}"
     slots, totals = TimeSlots(span), Counter[int]()
@@ -117,15 +116,6 @@ def _history_strip(cluster: Cluster, slots: TimeSlots, number: int, top: float, 
     most = f", at most {whole(highest(values))} at a time" if total else ""
     caption = f"{whole(total)} in all{most}" if total else "none"
     return strip(name, (Curve(values, "bars"),), top, f"Lost blocks of {name} in the history", caption)
-
-
-def _periods(history: object) -> tuple[HistoryPeriod, ...]:
-    return history.periods if isinstance(history, History) else ()
-
-
-def _usual(spans: list[tuple[HistoryPeriod, float, float]]) -> float:
-    """The seconds of a whole period, one that the ends of the range do not cut."""
-    return max(end - begin for _, begin, end in spans)
 
 
 def _host_seconds(text: str) -> float:
