@@ -16,7 +16,7 @@ import msgspec
 from checks.model.exit_codes import ExitCode
 from checks.model.facts import Clusterware
 from checks.model.finding import PROBLEMS, Finding, Status
-from checks.model.report import Report
+from checks.model.report import Report, exit_code_for
 from checks.model.sanitize import json_escaped, sanitize
 from checks.model.wording import counted, listed
 from checks.report.coverage import Coverage
@@ -79,12 +79,7 @@ def _findings(before: Report, after: Report, by_name: bool) -> tuple[FindingChan
 
 def exit_code(difference: ReportDiff) -> ExitCode:
     """The exit code of the most severe change for the worse: a failure, then an UNKNOWN result, then a warning."""
-    worse = {change.worse for change in difference.findings}
-    if Status.FAIL in worse:
-        return ExitCode.FAILURES
-    if Status.UNKNOWN in worse:
-        return ExitCode.COULD_NOT_TELL
-    return ExitCode.WARNINGS if Status.WARN in worse else ExitCode.PASS
+    return exit_code_for({change.worse for change in difference.findings})
 
 
 def to_json(difference: ReportDiff) -> bytes:

@@ -22,7 +22,6 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from checks.model.exit_codes import ExitCode
 from checks.model.facts import (
     FACT_GROUPS,
     Activity,
@@ -39,7 +38,7 @@ from checks.model.facts import (
 from checks.model.finding import PROBLEMS, Finding, Status
 from checks.model.interconnect_load import InterconnectLoad, LoadClass, WireTime
 from checks.model.packet_sizes import SMALL_PAYLOAD
-from checks.model.report import Report, exit_code
+from checks.model.report import Report, exit_code, exit_code_of
 from checks.model.sanitize import sanitize
 from checks.model.sound_measurement import sound
 from checks.report.measured.fit import not_shown
@@ -176,43 +175,24 @@ def _run(report: Report) -> Iterator[Sample]:
 def _findings(report: Report) -> Iterator[Sample]:
     alike: dict[tuple[str, ...], int] = {}
     counts = {(status, waived): 0 for status in Status for waived in (False, True)}
-    checks: dict[str, int | None] = {}
+    checks: dict[str, list[Finding]] = {}
     for finding in report.findings:
         counts[finding.status, finding.waived is not None] += 1
-        checks[finding.check] = _graver(checks.get(finding.check), _code(finding))
+        checks.setdefault(finding.check, []).append(finding)
         if finding.status in PROBLEMS:
             key = tuple(map(_plain, _labels(finding)))
             alike[key] = alike.get(key, 0) + 1
     yield from (("racwire_findings", (status,), counts[status, False]) for status in Status)
     yield from (("racwire_findings_waived", (status,), counts[status, True]) for status in Status if status in PROBLEMS)
-    yield from (("racwire_check_exit_code", (check,), code) for check, code in checks.items())
+    for check, found in checks.items():
+        if any(finding.status is not Status.SKIPPED for finding in found):
+            yield "racwire_check_exit_code", (check,), exit_code_of(found)
     yield from (("racwire_finding", key, number) for key, number in alike.items())
 
 
 def _labels(finding: Finding) -> tuple[str, ...]:
     waived = "true" if finding.waived else "false"
     return finding.code, finding.check, finding.status, finding.network, ",".join(finding.nodes), waived
-
-
-def _code(finding: Finding) -> int | None:
-    """The exit code for a report with only this finding; None for a skipped check."""
-    if finding.status is Status.SKIPPED:
-        return None
-    if finding.waived:
-        return ExitCode.PASS
-    codes = {
-        Status.FAIL: ExitCode.FAILURES,
-        Status.UNKNOWN: ExitCode.COULD_NOT_TELL,
-        Status.WARN: ExitCode.WARNINGS,
-    }
-    return codes.get(finding.status, ExitCode.PASS)
-
-
-_WORST_LAST = (None, ExitCode.PASS, ExitCode.WARNINGS, ExitCode.COULD_NOT_TELL, ExitCode.FAILURES)
-
-
-def _graver(one: int | None, other: int | None) -> int | None:
-    return max(one, other, key=_WORST_LAST.index)
 
 
 def _networks(cluster: Cluster) -> Iterator[Sample]:

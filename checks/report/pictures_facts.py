@@ -30,32 +30,30 @@ def _lost(cluster: Cluster, activity: object) -> Figure | None:
     if not isinstance(activity, Activity):
         return None
     known = {a.instance: a.statistics for a in activity.instances if isinstance(a, InstanceActivity)}
-    lost = {n: count for n, s in known.items() if (count := cache_fusion.lost(s)) is not None}
-    if not any(count > 0 for count in lost.values()):
-        return None
-    strips = []
-    for number, count in lost.items():
-        sent = cache_fusion.due(known[number])
-        caption = ", ".join(filter(None, (f"{whole(count)} of {whole(sent)} blocks sent", share(count, sent))))
-        name = instance_name(cluster, number)
-        strips.append(bar(name, count, max(lost.values()), f"Lost blocks of {name}", caption))
-    title = f"Lost blocks in {seconds(activity.seconds)}"
-    return Figure(title, "The length of a bar is the number for one instance.", tuple(strips))
+    bars = []
+    for number, statistics in known.items():
+        if (count := cache_fusion.lost(statistics)) is not None:
+            sent = cache_fusion.due(statistics)
+            caption = ", ".join(filter(None, (f"{whole(count)} of {whole(sent)} blocks sent", share(count, sent))))
+            bars.append((instance_name(cluster, number), count, caption))
+    return _bars("Lost blocks", activity.seconds, "instance", bars)
 
 
 def _failed(counters: object) -> Figure | None:
     if not isinstance(counters, CounterChanges):
         return None
-    failed = {c.node: n for c in counters.nodes if (n := c.counters.value("Ip", "ReasmFails")) is not None}
-    if not any(count > 0 for count in failed.values()):
+    failed = [(c.node, n) for c in counters.nodes if (n := c.counters.value("Ip", "ReasmFails")) is not None]
+    bars = [(node, count, f"{whole(count)} packets") for node, count in failed]
+    return _bars("Failed reassemblies", counters.seconds, "node", bars)
+
+
+def _bars(what: str, of_s: float, noun: str, bars: list[tuple[str, int, str]]) -> Figure | None:
+    """Return a bar for each name, with its count and caption; None where all counts are 0."""
+    top = max((count for _, count, _ in bars), default=0)
+    if top <= 0:
         return None
-    top = max(failed.values())
-    strips = tuple(
-        bar(node, count, top, f"Failed reassemblies of {node}", f"{whole(count)} packets")
-        for node, count in failed.items()
-    )
-    title = f"Failed reassemblies in {seconds(counters.seconds)}"
-    return Figure(title, "The length of a bar is the number for one node.", strips)
+    strips = tuple(bar(name, count, top, f"{what} of {name}", caption) for name, count, caption in bars)
+    return Figure(f"{what} in {seconds(of_s)}", f"The length of a bar is the number for one {noun}.", strips)
 
 
 def size_figures(cluster: Cluster) -> tuple[Figure, ...]:
