@@ -140,7 +140,12 @@ def _is_later(one: str, other: str) -> bool:
 _NOUNS = {Status.FAIL: "failure", Status.UNKNOWN: "unknown result", Status.WARN: "warning"}
 _GONE = (DiffKind.GONE, DiffKind.LESS_SEVERE, DiffKind.BECAME_KNOWN)
 _EASED = (DiffKind.LOWER, DiffKind.FEWER_NODES)
-_NEW = (DiffKind.NEW, DiffKind.BECAME_KNOWN)
+_WORSE = (
+    ((DiffKind.NEW,), "is new", "are new"),
+    ((DiffKind.BECAME_KNOWN,), "was not known before", "were not known before"),
+    ((DiffKind.MORE_SEVERE, DiffKind.HIGHER, DiffKind.MORE_NODES, DiffKind.OTHER_NODES), "got worse", "got worse"),
+    ((DiffKind.WAIVER_ENDED,), "is no longer waived", "are no longer waived"),
+)
 
 
 def verdict(changes: Collection[FindingChange]) -> str:
@@ -158,19 +163,10 @@ def verdict(changes: Collection[FindingChange]) -> str:
 
 
 def _worse(changes: Iterable[FindingChange]) -> Iterator[str]:
-    worse = [(c, c.worse) for c in changes if c.worse]
-    yield from _counted_by_status((s for c, s in worse if c.change is DiffKind.NEW), "is new", "are new")
-    yield from _counted_by_status(
-        (s for c, s in worse if c.change is DiffKind.BECAME_KNOWN),
-        "was not known before",
-        "were not known before",
-    )
-    rest = [(c, s) for c, s in worse if c.change not in (*_NEW, DiffKind.WAIVER_ENDED, DiffKind.BECAME_UNKNOWN)]
-    yield from _counted_by_status((s for _, s in rest), "got worse", "got worse")
-    yield from _counted_by_status(
-        (s for c, s in worse if c.change is DiffKind.WAIVER_ENDED), "is no longer waived", "are no longer waived"
-    )
-    if unknown := sum(c.change is DiffKind.BECAME_UNKNOWN for c, _ in worse):
+    worse = [(c.change, c.worse) for c in changes if c.worse]
+    for kinds, one, several in _WORSE:
+        yield from _counted_by_status((status for change, status in worse if change in kinds), one, several)
+    if unknown := sum(change is DiffKind.BECAME_UNKNOWN for change, _ in worse):
         yield f"{counted(unknown, 'finding')} {'is' if unknown == 1 else 'are'} no longer known"
 
 
