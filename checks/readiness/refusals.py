@@ -149,7 +149,7 @@ def _of_nodes(cluster: Cluster) -> Iterator[Refusal]:
     for node in cluster.read_nodes():
         if isinstance(node.counters, Unknown):
             yield _refusal(Topic.READABLE, "kernel counters", node.counters, node.name)
-        for part in node.all_unread:
+        for part in node.unread:
             yield _refusal(Topic.READABLE, "kernel settings", part, node.name)
 
 
@@ -164,7 +164,7 @@ def _of_setups(cluster: Cluster) -> Iterator[Refusal]:
             value = getattr(setup, name)
             if isinstance(value, Unknown) and not _is_of_tools(setup, cluster, name):
                 yield _refusal(Topic.READABLE, source, value, setup.name)
-        for part in setup.all_unread:
+        for part in setup.unread:
             yield _refusal(Topic.READABLE, "boot configuration", part, setup.name)
         for kept in () if isinstance(setup.kept, Unknown) else setup.kept:
             if isinstance(kept.mtu, Unknown) and kept.mtu.right:
