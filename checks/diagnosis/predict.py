@@ -12,7 +12,6 @@ import msgspec
 from checks.diagnosis.candidate import Candidate
 from checks.diagnosis.cause import At, Cause, Fit, Touch, Way
 from checks.diagnosis.seen import Loss, Pair, Seen, pair_of
-from checks.model.facts import Unknown
 from checks.model.finding import Finding
 from checks.model.hypothesis import Footprint, How, Place, Standing
 from checks.model.observation import Fate, Observation
@@ -156,8 +155,7 @@ class LostPaths:
         for loss, leg in seen.placed_losses():
             if leg.networks:
                 self.by_network[leg.networks[0]].append((loss, leg))
-        networks = () if isinstance(seen.cluster.networks, Unknown) else seen.cluster.networks
-        self.nodes = {n.name: tuple(port.node for port in n.ports) for n in networks}
+        self.nodes = {n.name: tuple(port.node for port in n.ports) for n in seen.cluster.read_networks()}
         self._made: dict[tuple[Touch, tuple[At, ...]], tuple[Candidate, ...]] = {}
 
     def candidates(self, cause: Cause, touch: Touch) -> Iterator[Candidate]:

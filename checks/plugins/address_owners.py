@@ -108,7 +108,7 @@ def _owned_once(
     cluster: Cluster, sender: str, probes: Sequence[AddressProbe], doubles: Sequence[AddressProbe]
 ) -> Iterator[Finding]:
     """Yield the addresses for which the owner alone answers, and those that were not judged, with the reason."""
-    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
+    networks = cluster.read_networks()
     silent = [p for p in probes if not p.macs and p.node != sender]
     unasked = [n for n in networks if n.ports and not any(p.network == n.name for p in probes)]
     spoiled = {p.network for p in (*silent, *doubles)}
@@ -251,9 +251,8 @@ def _domains(cluster: Cluster, sender: str, was_asked: bool) -> Iterator[Finding
 
 
 def _apart(cluster: Cluster, sender: str, found: Places) -> Iterator[Finding]:
-    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
     asked = list(dict.fromkeys(n for pair in found.asked for n in pair))
-    ports = [(p.node, n.name) for n in networks if n.name in asked for p in n.ports]
+    ports = [(p.node, n.name) for n in cluster.read_networks() if n.name in asked for p in n.ports]
     if unjudged := (*found.alike, *found.unheard):
         nics = listed(f"{p.interface} of {p.node}" for p in unjudged)
         why = "answered no probe" if found.unheard else "has the MAC address of another private NIC"
@@ -314,8 +313,7 @@ def _joined(cluster: Cluster, sender: str, networks: Sequence[str], heard: Seque
 
 def _bridges(cluster: Cluster, names: Sequence[str]) -> list[tuple[str, str]]:
     """Return the bridges of the nodes that have NICs of both networks as ports."""
-    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
-    nics = [{p.interface for n in networks if n.name == name for p in n.ports} for name in names]
+    nics = [{p.interface for n in cluster.read_networks() if n.name == name for p in n.ports} for name in names]
     return [
         (node.name, bridge.name)
         for node in cluster.read_nodes()

@@ -14,7 +14,7 @@ from checks.plugins.shared.filter_commands import RULES
 from checks.plugins.shared.path_text import first_lines, short_name
 from checks.plugins.shared.place_steps import below_steps, capture_steps
 from checks.plugins.udp_path.flow_text import held_text, others_text
-from checks.rules.flow_verdicts import flows_of, probed_paths
+from checks.rules.flow_verdicts import flows_of
 from checks.rules.fragment_verdicts import CutVerdict, cut, judge_fragments
 from checks.rules.observed.datagrams import blocks_in_fragments
 
@@ -52,7 +52,7 @@ def fragments(cluster: Cluster) -> Iterator[Finding]:
         return
     flows = cluster.flows
     judged = [
-        (network, verdict, [p for p in probes if judge_fragments(p, flows, probed_paths(cluster)) is verdict])
+        (network, verdict, [p for p in probes if judge_fragments(p, flows, cluster.read_paths()) is verdict])
         for network in cluster.networks
         if isinstance(flows, Flows) and (probes := [p for p in flows.probes if p.network == network.name])
         for verdict in (CutVerdict.DROPPED, CutVerdict.UNDECIDED, CutVerdict.PASSES)
@@ -75,10 +75,9 @@ def fragments(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _finding(cluster: Cluster, network: PrivateNetwork, verdict: CutVerdict, probes: Sequence[FlowProbe]) -> Finding:
-    nodes = () if isinstance(cluster.nodes, Unknown) else cluster.nodes
     pairs = {(p.from_node, p.to_node) for p in probes}
     names = [p.node for p in network.ports]
-    where = between(pairs, names, all(network.port(node.name) for node in nodes))
+    where = between(pairs, names, all(network.port(node.name) for node in cluster.all_nodes()))
     number = fragments_of(USUAL_BLOCK_BYTES, probes[0].expected_mtu)
     centre, sent = hub(pairs, names), [port for p in probes for port in cut(p)]
     lines = [f"{p.from_node} -> {p.to_node}: {_line(p)}" for p in probes]

@@ -124,7 +124,7 @@ def _bonds(cluster: Cluster) -> tuple[list[_Judged], list[str], dict[str, Unread
 
 def _places(cluster: Cluster) -> list[tuple[str, str, Bond]]:
     found: dict[tuple[str, str], tuple[str, str, Bond]] = {}
-    for network in () if isinstance(cluster.networks, Unknown) else cluster.networks:
+    for network in cluster.read_networks():
         for port in network.ports:
             host, node, top = hosts_of(cluster).get(port.node), cluster.node(port.node), cluster.interface(port)
             if host is None or node is None or top is None or isinstance(host.bonds, Unknown):

@@ -142,7 +142,7 @@ def _one_cpu(cluster: Cluster, full: Sequence[CpuLoad]) -> Finding:
 def _spread(cluster: Cluster, nodes: Sequence[str]) -> NextStep:
     """Return how to use more CPUs. The ports count only where no block is cut: fragments have none, so the queue of the
     first fragment of a block would differ from that of the others, which then arrive out of order."""
-    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
+    networks = cluster.read_networks()
     is_whole = bool(networks) and all(isinstance(n.mtu, int) and n.mtu > USUAL_BLOCK_BYTES for n in networks)
     text = (
         "Spread the packets: start irqbalance, or let other CPUs take packets of a NIC with one queue (RPS). More "

@@ -131,8 +131,7 @@ def _stayed(cluster: Cluster, networks: Sequence[PrivateNetwork]) -> Iterator[Fi
 
 
 def _where(cluster: Cluster, network: PrivateNetwork, paths: Sequence[HaipPath]) -> str:
-    nodes = () if isinstance(cluster.nodes, Unknown) else cluster.nodes
-    complete = all(network.port(node.name) for node in nodes)
+    complete = all(network.port(node.name) for node in cluster.all_nodes())
     return between({(p.from_node, p.to_node) for p in paths}, [p.node for p in network.ports], complete)
 
 
@@ -200,7 +199,7 @@ def _filtered(cluster: Cluster, network: PrivateNetwork, paths: Sequence[HaipPat
 
 def _answers(cluster: Cluster, network: PrivateNetwork, pairs: set[tuple[str, str]]) -> str:
     """Return what the pings between the private addresses do: `answer`; some of them can be lost."""
-    paths = cluster.paths if isinstance(cluster.paths, tuple) else ()
+    paths = cluster.read_paths()
     here = [
         p for p in paths if p.network == network.name and {(p.from_node, p.to_node), (p.to_node, p.from_node)} & pairs
     ]

@@ -194,8 +194,7 @@ def _rules_by_hand(where: str) -> NextStep:
 
 
 def _private(cluster: Cluster, node: str) -> list[str]:
-    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
-    return list(dict.fromkeys(port.interface for network in networks if (port := network.port(node))))
+    return list(dict.fromkeys(port.interface for network in cluster.read_networks() if (port := network.port(node))))
 
 
 def _exposed(interfaces: Sequence[str], filters: PacketFilters) -> Iterator[tuple[str, str]]:

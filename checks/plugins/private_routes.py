@@ -125,8 +125,7 @@ def private_routes(cluster: Cluster) -> Iterator[Finding]:
 
 def _ports(cluster: Cluster, node: Node) -> dict[str, PrivateNetwork]:
     """Return the private networks of a node by interface."""
-    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
-    return {port.interface: network for network in networks if (port := network.port(node.name))}
+    return {port.interface: network for network in cluster.read_networks() if (port := network.port(node.name))}
 
 
 def _default(cluster: Cluster, node: Node) -> Iterator[Finding]:

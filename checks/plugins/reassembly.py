@@ -204,8 +204,7 @@ def _lost_next(cluster: Cluster, nodes: Sequence[str]) -> Sequence[NextStep]:
     if losing:
         counts = listed(f"{lost} of {sent} blocks in fragments" for lost, sent in losing.values())
         first = [NextStep(f"Look at {listed(losing)} first: {counts} got no answer there.")]
-        networks = cluster.networks if isinstance(cluster.networks, tuple) else ()
-        names = [network.interface for network in networks if network.name in losing]
+        names = [network.interface for network in cluster.read_networks() if network.name in losing]
         each = [line for command in commands for line in for_each(command, nic=names)]
         nics = NextStep(f"Check the {text} of the NICs on {listed(losing)}.", tuple(each), where)
     return (

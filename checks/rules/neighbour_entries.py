@@ -103,7 +103,7 @@ def _entries(cluster: Cluster) -> Iterator[NeighbourEntry]:
     ]
     # Later ones replace earlier ones: the nodes were read before the pings.
     states = {(node, ip): state for node, _, ip, _, state, *_ in known if state in _BY_HAND}
-    for path in () if isinstance(cluster.paths, Unknown) else cluster.paths:
+    for path in cluster.read_paths():
         if path.neighbour_mac and (port := _port(cluster, path.network, path.from_node)):
             state = states.get((path.from_node, path.destination_ip), "reachable")
             confirmed = path.neighbour_is_new or None
@@ -184,10 +184,9 @@ def _whose(peer: Node, nic: Interface, mac: str, state: str) -> tuple[Whose, str
 
 
 def _has_two_in_subnet(cluster: Cluster, network: PrivateNetwork) -> bool:
-    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
-    return sum(n.subnet == network.subnet for n in networks) > 1
+    return sum(n.subnet == network.subnet for n in cluster.read_networks()) > 1
 
 
 def _port(cluster: Cluster, network: str, node: str) -> str:
-    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
+    networks = cluster.read_networks()
     return next((p.interface for n in networks if n.name == network for p in n.ports if p.node == node), "")

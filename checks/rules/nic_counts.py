@@ -122,7 +122,7 @@ def private_nics_counted(cluster: Cluster, changes: Sequence[CounterChange]) -> 
     known = {change.node: change for change in changes}
     least_mtu = {(c.node, c.nic): c.least for c in changed_values(cluster) if c.what is ReadAgain.MTU}
     found: dict[tuple[str, str], PrivateNic] = {}
-    for network in () if isinstance(cluster.networks, Unknown) else cluster.networks:
+    for network in cluster.read_networks():
         largest = max((i.mtu for port in network.ports if (i := cluster.interface(port))), default=0)
         for port in network.ports:
             node, top, change = cluster.node(port.node), cluster.interface(port), known.get(port.node)

@@ -139,7 +139,7 @@ def _places(cluster: Cluster) -> tuple[list[BondPlace], dict[str, Unread]]:
     known, _ = parts_of(cluster, lambda host: host.bonds)
     found: dict[tuple[str, str], BondPlace] = {}
     missing: dict[str, Unread] = {}
-    for network in () if isinstance(cluster.networks, Unknown) else cluster.networks:
+    for network in cluster.read_networks():
         for port in network.ports:
             node, top = cluster.node(port.node), cluster.interface(port)
             if node is None or top is None or port.node not in known:

@@ -40,8 +40,7 @@ def limit_text(paths: Sequence[PathProbe]) -> str:
 
 def on_all_nodes(cluster: Cluster, network: PrivateNetwork) -> bool:
     """Return whether every node of the cluster could be probed on this network; only then a title has "every node"."""
-    nodes = () if isinstance(cluster.nodes, Unknown) else cluster.nodes
-    return all(network.port(node.name) for node in nodes)
+    return all(network.port(node.name) for node in cluster.all_nodes())
 
 
 def where(cluster: Cluster, network: PrivateNetwork, pairs: set[NodePair]) -> str:
@@ -65,7 +64,7 @@ def sides_of(cluster: Cluster, network: PrivateNetwork, pairs: set[NodePair]) ->
     The link between two switches lies between such groups.
     """
     found = sides(pairs, [p.node for p in network.ports])
-    paths = () if isinstance(cluster.paths, Unknown) else cluster.paths
+    paths = cluster.read_paths()
     within = {(p.from_node, p.to_node) for p in paths if p.network == network.name and p.verdict is Verdict.PASSES}
     return found if all({(a, b) for a in side for b in side if a != b} <= within for side in found) else ()
 
@@ -82,8 +81,7 @@ def at_fault(cluster: Cluster, network: PrivateNetwork, pairs: set[NodePair]) ->
     packet that crosses its port to one peer would also cross it to the other peers.
     """
     centre = hub(pairs, [p.node for p in network.ports])
-    paths = () if isinstance(cluster.paths, Unknown) else cluster.paths
-    here = [p for p in paths if p.network == network.name]
+    here = [p for p in cluster.read_paths() if p.network == network.name]
     own = [p for p in here if centre in (p.from_node, p.to_node)]
     of_others = [p for p in here if p not in own]
     if any(p.verdict is Verdict.PASSES for p in own):
@@ -97,10 +95,9 @@ def silent_nodes(cluster: Cluster, network: PrivateNetwork, paths: Sequence[Path
     A node that answers one of its peers filters no pings: another peer without an answer is then the suspect.
     """
     ends = {node for p in paths for node in (p.from_node, p.to_node)}
-    probed = () if isinstance(cluster.paths, Unknown) else cluster.paths
     answering = {
         node
-        for p in probed
+        for p in cluster.read_paths()
         if p.network == network.name and any(s.received for s in p.series)
         for node in (p.from_node, p.to_node)
     }

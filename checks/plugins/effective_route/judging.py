@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from checks.model.check import Kind
-from checks.model.facts import Cluster, Unknown, Verdict
+from checks.model.facts import Cluster, Verdict
 from checks.model.finding import PROBLEMS, Finding, NextStep
 from checks.model.observation import Observation
 from checks.model.shell_command import shell
@@ -228,9 +228,8 @@ def _observed(judge: Judge, way: WayInUse) -> Observation:
 
 def _path_has_fault(cluster: Cluster, way: WayInUse) -> bool:
     """Return whether df-ping measured this path, or another to the same peer there, and it does not pass."""
-    paths = () if isinstance(cluster.paths, Unknown) else cluster.paths
     ends = (way.node.name, way.route.to_node)
     return any(
         (p.from_node, p.to_node) == ends and p.network == way.network.name and p.verdict is not Verdict.PASSES
-        for p in paths
+        for p in cluster.read_paths()
     )

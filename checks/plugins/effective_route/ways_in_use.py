@@ -140,7 +140,7 @@ def _elsewhere(cluster: Cluster, way: WayInUse) -> Iterator[LeftOut]:
     node, nic, ip = way.node, way.nic, way.route.destination_ip
     table = route_to(node, ip)
     if way.is_haip:
-        networks = cluster.networks if isinstance(cluster.networks, tuple) else ()
+        networks = cluster.read_networks()
         private = {port.interface for n in networks if (port := n.port(node.name))}
         if table and table.interface == way.route.interface not in private and _are_of_oifcfg(networks):
             yield LeftOut(*way.place, f"{node.name} sends packets for HAIP through {table.interface}", "interfaces")

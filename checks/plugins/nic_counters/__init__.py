@@ -360,7 +360,7 @@ def _evidence(nodes: Sequence[str]) -> list[tuple[str, str]]:
 
 def _discarding(cluster: Cluster, discards: Mapping[str, int], seconds: float, senders: frozenset[str]) -> Finding:
     nodes, number = list(discards), sum(discards.values())
-    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
+    networks = cluster.read_networks()
     network = networks[0].name if len(networks) == 1 else ""
     return SEND_QUEUE.finding(
         f"The kernel of {named(nodes, 'node')} discarded {counted(number, 'packet')} when sending in {span(seconds)}: "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from checks.model.facts import Cluster, Leg, PathProbe, PingSeries, PrivateNetwork, Unknown, Verdict
+from checks.model.facts import Cluster, Leg, PathProbe, PingSeries, PrivateNetwork, Verdict
 from checks.model.finding import Table
 from checks.model.packet_sizes import SMALL_PAYLOAD, packet_of, payload_for
 from checks.model.shell_command import shell
@@ -39,8 +39,7 @@ def short_name(network: PrivateNetwork, node: str = "") -> str:
 
 def shared_subnet(cluster: Cluster, network: PrivateNetwork) -> tuple[str, ...]:
     """Return the note that the nodes have other private interfaces in the subnet of this network."""
-    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
-    others = [n.interface for n in networks if n.subnet == network.subnet and n is not network]
+    others = [n.interface for n in cluster.read_networks() if n.subnet == network.subnet and n is not network]
     if not others:
         return ()
     verb = "is" if len(others) == 1 else "are"

@@ -75,7 +75,7 @@ def foreign_hosts(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _entries(cluster: Cluster) -> Iterator[tuple[Node, PrivateNetwork, Neighbour]]:
-    for network in () if isinstance(cluster.networks, Unknown) else cluster.networks:
+    for network in cluster.read_networks():
         for port in network.ports:
             node, interface = cluster.node(port.node), cluster.interface(port)
             if node is None or interface is None:

@@ -56,7 +56,6 @@ from checks.rules.flow_verdicts import (
     is_silent,
     judge_flow,
     missed_member_percent,
-    probed_paths,
     uncounted_at,
 )
 from checks.rules.observed.datagrams import lost_on_some
@@ -100,7 +99,7 @@ def udp_path(cluster: Cluster) -> Iterator[Finding]:
     flows = cluster.flows
     every = list[FlowJudgement]()
     for network in cluster.networks:
-        judged = [judge_flow(p, flows, probed_paths(cluster)) for p in flows.probes if p.network == network.name]
+        judged = [judge_flow(p, flows, cluster.read_paths()) for p in flows.probes if p.network == network.name]
         yield from _network(cluster, network, judged)
         every += judged
     some = [j for j in every if j.verdict is FlowVerdict.OTHER_ON_SOME]
@@ -164,8 +163,7 @@ def _network(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Itera
 
 
 def _pings(cluster: Cluster, network: PrivateNetwork) -> dict[Pair, PathProbe]:
-    paths = () if isinstance(cluster.paths, Unknown) else cluster.paths
-    return {(p.from_node, p.to_node): p for p in paths if p.network == network.name}
+    return {(p.from_node, p.to_node): p for p in cluster.read_paths() if p.network == network.name}
 
 
 def _and_pings(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> str:

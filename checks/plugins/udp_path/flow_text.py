@@ -24,7 +24,7 @@ from checks.plugins.shared.filter_commands import FILTERS
 from checks.plugins.shared.path_text import first_lines, short_name
 from checks.plugins.shared.place_steps import below_steps, capture_steps
 from checks.plugins.udp_path.flow_kinds import ICMP_ONLY, SMALL_IN_PART, SMALL_LOST, SOME_PINGS
-from checks.rules.flow_verdicts import OWN_FILTER, FlowJudgement, flows_of, is_fine, probed_paths, whole
+from checks.rules.flow_verdicts import OWN_FILTER, FlowJudgement, flows_of, is_fine, whole
 from checks.rules.observed.datagrams import datagrams
 from checks.rules.observed.pings import pings
 
@@ -33,8 +33,7 @@ Judged = Sequence[FlowJudgement]
 
 def flows_where(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> str:
     """Return the text for the directions of these paths."""
-    nodes = () if isinstance(cluster.nodes, Unknown) else cluster.nodes
-    complete = all(network.port(node.name) for node in nodes)
+    complete = all(network.port(node.name) for node in cluster.all_nodes())
     pairs = {(j.probe.from_node, j.probe.to_node) for j in judged}
     return between(pairs, [p.node for p in network.ports], complete)
 
@@ -183,7 +182,7 @@ def _pings_beside(
     """Return what became of the pings on the same paths, where the finding is about both."""
     if kind not in (ICMP_ONLY, SOME_PINGS):
         return ()
-    paths = probed_paths(cluster)
+    paths = cluster.read_paths()
     return pings(cluster, [p for p in paths if p.network == network.name and (p.from_node, p.to_node) in pairs])
 
 

@@ -17,7 +17,7 @@ from checks.model.packet_sizes import IP_HEADER, UDP_HEADER
 from checks.model.traffic import Address, Traffic, among
 from checks.rules.engineered import is_engineered
 from checks.rules.observed.packets import legs
-from checks.rules.places_in_use import known_networks, network_of
+from checks.rules.places_in_use import network_of
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class DatabaseWays:
     def __init__(self, cluster: Cluster) -> None:
         database = database_of(cluster)
         self._cluster = cluster
-        self._private = tuple(_private_way(cluster, network) for network in known_networks(cluster))
+        self._private = tuple(_private_way(cluster, network) for network in cluster.read_networks())
         self._used: dict[str, tuple[_Way, ...]] = {}
         self._node_of: dict[int, str] = {}
         self._known: dict[tuple[str, str, int | None], tuple[Traffic, ...]] = {}

@@ -101,7 +101,7 @@ class _Routes:
 
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
-        networks = cluster.networks if isinstance(cluster.networks, tuple) else ()
+        networks = cluster.read_networks()
         self._nodes = {node.name: node for node in cluster.read_nodes()}
         self._networks = {network.name: network for network in networks}
         self._over = {n.name: among(m.name for m in networks if m.subnet == n.subnet) for n in networks}
