@@ -288,7 +288,7 @@ def _limited(
     smaller passed."""
     certain = 0
     if touch.is_sized and touch.how is not How.SHARE:
-        kind = replace_sizes(touch.packets)
+        kind = touch.packets.of_any_size
         passed = [leg.sizes[1] for pair in pairs for leg in seen.passed(pair) if leg <= kind]
         certain = max(passed, default=0) + 1
         if not passed or not any(leg.sizes[0] >= certain for pair in pairs for leg in like.get(pair, ())):
@@ -307,12 +307,7 @@ def _limited(
 
 def _above(least: int, effects: Iterable[Footprint]) -> tuple[Footprint, ...]:
     above = Traffic(sizes=(least, MOST))
-    return tuple(Footprint(how=e.how, traffic=replace_sizes(e.traffic) & above) for e in effects)
-
-
-def replace_sizes(traffic: Traffic) -> Traffic:
-    """Return the same packets of all sizes."""
-    return msgspec.structs.replace(traffic, sizes=(0, MOST))
+    return tuple(Footprint(how=e.how, traffic=e.traffic.of_any_size & above) for e in effects)
 
 
 def joined(one: Candidate, other: Candidate) -> Candidate:

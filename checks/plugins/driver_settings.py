@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from checks.model.check import InfoKind, Kind, PassKind, UnknownKind, WarnKind, check
@@ -10,8 +10,7 @@ from checks.model.facts import Cluster, NicDriver, PrivateNetwork, Unknown, Unre
 from checks.model.finding import Finding, NextStep, Status
 from checks.model.networks import nics_of
 from checks.model.shell_command import for_each, shell
-from checks.model.wording import listed
-from checks.plugins.shared.grouping import alike, briefly, named, some
+from checks.plugins.shared.grouping import alike, briefly, named, nics_named, some, topics_of
 from checks.plugins.shared.host_facts import HOST_TOPIC, hosts_of, not_known_findings, parts_of, skipped
 from checks.plugins.shared.losing_nodes import losing_nodes
 from checks.rules.nic_counts import ring_status
@@ -65,10 +64,6 @@ class _Nic:
     @property
     def pause(self) -> tuple[bool | None, bool | None]:
         return self.driver.pause_rx, self.driver.pause_tx
-
-    @property
-    def label(self) -> str:
-        return f"{self.driver.interface} of {self.node}"
 
 
 @check(
@@ -302,13 +297,7 @@ def _group(group: Sequence[_Nic], text: Callable[[_Nic], str]) -> str:
 
 
 def _labels(nics: Sequence[_Nic]) -> str:
-    by_node: dict[str, tuple[Hashable, ...]] = {}
-    for nic in nics:
-        by_node[nic.node] = (*by_node.get(nic.node, ()), nic.driver.interface)
-    if len(set(by_node.values())) == 1:
-        names = dict.fromkeys(nic.driver.interface for nic in nics)
-        return f"{listed(names)} of {named(by_node, 'node')}"
-    return named((nic.label for nic in nics), "NIC")
+    return nics_named([(nic.node, nic.driver.interface) for nic in nics], "NIC")
 
 
 def _commands(script: str, nics: Sequence[_Nic]) -> tuple[str, ...]:
@@ -320,4 +309,4 @@ def _where(nics: Sequence[_Nic]) -> str:
 
 
 def _evidence(nics: Sequence[_Nic]) -> list[tuple[str, str]]:
-    return [(node, HOST_TOPIC) for node in dict.fromkeys(nic.node for nic in nics)]
+    return topics_of((nic.node for nic in nics), HOST_TOPIC)

@@ -9,11 +9,11 @@ from checks.model.effect import Effect
 from checks.model.facts import Cluster, Unknown
 from checks.model.finding import Finding, NextStep
 from checks.model.shell_command import for_each, shell
-from checks.model.wording import counted, listed, span
+from checks.model.wording import counted, listed
 from checks.plugins.shared.counter_text import TOPIC, unknown_nodes_findings
 from checks.plugins.shared.engineered_notes import beside_udp
 from checks.plugins.shared.fragments import block_bytes, fragmenting, mtu_line
-from checks.plugins.shared.grouping import alike, briefly, named, some
+from checks.plugins.shared.grouping import alike, briefly, named, some, time_of
 from checks.plugins.shared.instance_text import percent
 from checks.plugins.shared.private_nics import on_nics
 from checks.rules.flow_verdicts import flows_of
@@ -110,7 +110,7 @@ _KINDS = {
 def _failing(cluster: Cluster, counts: Sequence[NodeCounts], fault: ReassemblyFault) -> Finding:
     worst = sorted(counts, key=lambda c: (-c.failed, c.node))
     nodes = [c.node for c in counts]
-    names, time = named(nodes, "node"), span(max(c.seconds for c in counts))
+    names, time = named(nodes, "node"), time_of(counts)
     size = block_bytes(cluster)
     memory = {n: bytes_ for n in nodes if (bytes_ := sysctl(cluster, n, "net.ipv4.ipfrag_high_thresh")) is not None}
     number = sum(c.failed for c in counts)
@@ -240,7 +240,7 @@ def _room_next(nodes: str, memory: int) -> Sequence[NextStep]:
 def _whole(cluster: Cluster, whole: Sequence[NodeCounts]) -> Finding:
     fragments = sum(c.fragments for c in whole)
     nodes = named((c.node for c in whole), "node")
-    time = span(max(c.seconds for c in whole))
+    time = time_of(whole)
     return WHOLE.finding(
         f"{nodes} reassembled all of {counted(fragments, 'fragment')} in {time}."
         if fragments > 1

@@ -12,6 +12,7 @@ from checks.model.facts import AddressProbes, Cluster, Interface, Neighbour, Nod
 from checks.model.finding import Status
 from checks.model.networks import layers_below, layers_of
 from checks.rules.arp_places import answers
+from checks.rules.private_ways import shares_subnet
 
 IN_USE = ("reachable", "permanent", "noarp", "delay", "probe")
 """States of an entry that is in use; a stale entry may be of a NIC that was replaced."""
@@ -117,7 +118,7 @@ def _entries(cluster: Cluster) -> Iterator[NeighbourEntry]:
             continue
         if peer.name != name:
             whose, other = _whose(peer, nic, mac.casefold(), state)
-            if whose is Whose.OTHER_NIC and _has_two_in_subnet(cluster, network):
+            if whose is Whose.OTHER_NIC and shares_subnet(cluster, network):
                 continue
             yield NeighbourEntry(
                 name, interface, ip, mac.casefold(), state, network.name, peer.name, nic.name,
@@ -181,10 +182,6 @@ def _whose(peer: Node, nic: Interface, mac: str, state: str) -> tuple[Whose, str
     if other:
         return Whose.OTHER_NIC, other
     return (Whose.SET if state in _BY_HAND else Whose.STRANGER), ""
-
-
-def _has_two_in_subnet(cluster: Cluster, network: PrivateNetwork) -> bool:
-    return sum(n.subnet == network.subnet for n in cluster.read_networks()) > 1
 
 
 def _port(cluster: Cluster, network: str, node: str) -> str:

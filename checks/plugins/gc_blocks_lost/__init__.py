@@ -29,7 +29,7 @@ from checks.plugins.gc_blocks_lost.loss_kinds import (
     ONE_CONTAINER,
 )
 from checks.plugins.gc_blocks_lost.loss_other import claims_and_corrupt, lost_before
-from checks.plugins.shared.grouping import named, some
+from checks.plugins.shared.grouping import named, some, time_of
 from checks.plugins.shared.instance_text import connect_to_root, statement_topics, unknown_instance_findings
 from checks.plugins.shared.private_nics import on_nics
 from checks.rules.lost_blocks import (
@@ -284,7 +284,7 @@ def _seen(cluster: Cluster, activity: Activity, group: LossGroup, fine: Sequence
     if fine:
         names = named((instance_name(cluster, loss.instance) for loss in fine), "other instance")
         received = sum(loss.received or 0 for loss in fine)
-        yield f"{names}: none lost, {received:,} received in {span(max(loss.seconds for loss in fine))}"
+        yield f"{names}: none lost, {received:,} received in {time_of(fine)}"
     yield from history_lines(cluster, [loss.instance for loss in group.losses])
 
 

@@ -18,7 +18,7 @@ from checks.plugins.nic_counters.changed_nics import (
 )
 from checks.plugins.nic_counters.next_steps import places, queue_steps, steps
 from checks.plugins.shared.counter_text import TOPIC, not_counted_finding, share, unknown_nodes_findings
-from checks.plugins.shared.grouping import alike, briefly, named, some
+from checks.plugins.shared.grouping import alike, briefly, named, some, time_of, topics_of
 from checks.rules.driver_counts import is_known, meaning_of
 from checks.rules.nic_counts import (
     FaultyNic,
@@ -187,10 +187,10 @@ def nic_counters(cluster: Cluster) -> Iterator[Finding]:
         few = sum(n.few_dropped for n in quiet)
         drops = f"dropped {counted(few, 'packet')}, as few as is usual," if few else "no drop"
         yield QUIET.finding(
-            f"{named((n.place for n in quiet), 'private NIC')} counted no error and {drops} in {_time(quiet)}.",
+            f"{named((n.place for n in quiet), 'private NIC')} counted no error and {drops} in {time_of(quiet)}.",
             subject=f"{counted(len(quiet), 'NIC')} quiet",
             seen=some([_traffic(nic) for nic in quiet]),
-            evidence=_evidence([n.node for n in quiet]),
+            evidence=topics_of((n.node for n in quiet), TOPIC),
             observed=read_at(QUIET.code, [(n.node, n.network) for n in quiet]),
         )
     yield from changed_findings(cluster)
@@ -233,7 +233,7 @@ def _finding(cluster: Cluster, same: Sequence[FaultyNic]) -> Finding:
         seen=some([_line(f) for f in sorted(same, key=lambda f: (-f.number, f.nic.node, f.nic.name))]),
         expected=(_EXPECTED[fault],),
         next=steps(same, nodes),
-        evidence=_evidence(nodes),
+        evidence=topics_of(nodes, TOPIC),
         network=network,
         nodes=nodes,
         extent=(number / seconds, "a second on average") if seconds > 0 else None,
@@ -350,14 +350,6 @@ def _traffic(nic: PrivateNic) -> str:
     return f"{nic.node}: {nic.name} {received:,} packets received, {sent:,} sent, {nic.few_dropped:,} dropped{compared}"
 
 
-def _time(nics: Sequence[PrivateNic]) -> str:
-    return span(max(nic.seconds for nic in nics))
-
-
-def _evidence(nodes: Sequence[str]) -> list[tuple[str, str]]:
-    return [(node, TOPIC) for node in dict.fromkeys(nodes)]
-
-
 def _discarding(cluster: Cluster, discards: Mapping[str, int], seconds: float, senders: frozenset[str]) -> Finding:
     nodes, number = list(discards), sum(discards.values())
     networks = cluster.read_networks()
@@ -373,7 +365,7 @@ def _discarding(cluster: Cluster, discards: Mapping[str, int], seconds: float, s
         ),
         expected=("0",),
         next=queue_steps((Placeholder.ETH,), f"root on {named(nodes, 'node')}"),
-        evidence=_evidence(nodes),
+        evidence=topics_of(nodes, TOPIC),
         network=network,
         nodes=nodes,
         extent=(number / seconds, "a second on average") if seconds > 0 else None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from checks.model.facts import Cluster, PrivateNetwork
 from checks.model.known_instances import database_of
-from checks.model.packet_sizes import fragments_of
+from checks.model.packet_sizes import fragments_of, ip_version
 
 USUAL_BLOCK_BYTES = 8192
 
@@ -27,7 +27,7 @@ def fragmenting(cluster: Cluster, datagram_bytes: int) -> list[tuple[PrivateNetw
         (network, network.mtu, pieces)
         for network in cluster.read_networks()
         if isinstance(network.mtu, int)
-        and (pieces := fragments_of(datagram_bytes, network.mtu, 6 if ":" in network.subnet else 4)) > 1
+        and (pieces := fragments_of(datagram_bytes, network.mtu, ip_version(network.subnet))) > 1
     ]
 
 

@@ -99,8 +99,8 @@ def _outcome(path: PathProbe) -> str:
 
 
 def _series(path: PathProbe, series: PingSeries) -> str:
-    over = series.payload == full_payload(path) + 1
-    if series.payload not in (SMALL_PAYLOAD, full_payload(path)) and not (over and not series.refused_locally):
+    over = series.payload == path.full_payload + 1
+    if series.payload not in (SMALL_PAYLOAD, path.full_payload) and not (over and not series.refused_locally):
         return ""
     size = "small packets" if series.payload == SMALL_PAYLOAD else _size(path, series.payload)
     answered = f"{size} {series.received} of {series.sent} answered"
@@ -115,27 +115,18 @@ def _series(path: PathProbe, series: PingSeries) -> str:
 
 def size_text(path: PathProbe) -> str:
     """Return the expected packet size: `packets of 9000 bytes (ping -s 8972)`."""
-    return _size(path, full_payload(path))
+    return _size(path, path.full_payload)
 
 
 def _size(path: PathProbe, payload: int) -> str:
-    return f"packets of {packet_of(payload, _version(path))} bytes (ping -s {payload})"
-
-
-def full_payload(path: PathProbe) -> int:
-    """Return the bytes of ping payload that fill a packet of the network's MTU."""
-    return payload_for(path.expected_mtu, _version(path))
-
-
-def _version(path: PathProbe) -> int:
-    return 6 if ":" in path.destination_ip else 4
+    return f"packets of {packet_of(payload, path.version)} bytes (ping -s {payload})"
 
 
 def ping_commands(paths: Sequence[PathProbe]) -> tuple[str, ...]:
     """Return the ping commands that reproduce the result: full size, and the largest size that passes."""
     path = paths[0]
     passes = path.path_mtu if isinstance(path.path_mtu, int) else 1500
-    sizes = (full_payload(path), payload_for(passes, _version(path)))
+    sizes = (path.full_payload, payload_for(passes, path.version))
     return tuple(
         shell("ping -c 3 -M do -I {source} -s {size} {to}", source=path.source_ip, size=size, to=path.destination_ip)
         for size in dict.fromkeys(sizes)

@@ -18,7 +18,7 @@ from checks.model.facts import (
 )
 from checks.model.finding import FAULTS, Finding, NextStep, Status
 from checks.model.observation import Observation
-from checks.model.packet_sizes import packet_of
+from checks.model.packet_sizes import ip_version, packet_of
 from checks.model.wording import between, counted, few, hub, listed
 from checks.plugins.shared.filter_commands import FILTERS
 from checks.plugins.shared.path_text import first_lines, short_name
@@ -41,7 +41,7 @@ def flows_where(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> st
 def packet_bytes(judged: Judged) -> int:
     """Return the bytes of the IP packets of the full-size datagrams."""
     first = judged[0].probe
-    return packet_of(whole(first)[0].payload, 6 if ":" in first.destination_ip else 4)
+    return packet_of(whole(first)[0].payload, ip_version(first.destination_ip))
 
 
 def path_lines(judged: Judged) -> tuple[str, ...]:
@@ -97,7 +97,7 @@ def small_bytes(judged: Judged) -> int:
     """Return the bytes of the IP packets of the small datagrams."""
     first = next(j.probe for j in judged if isinstance(j.probe.small, SmallDatagrams))
     assert isinstance(first.small, SmallDatagrams)
-    return packet_of(first.small.payload, 6 if ":" in first.destination_ip else 4)
+    return packet_of(first.small.payload, ip_version(first.destination_ip))
 
 
 def small_counts(judged: Judged) -> tuple[int, int]:
