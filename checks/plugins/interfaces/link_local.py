@@ -48,6 +48,7 @@ NETWORK_IN_RANGE = Kind(
     "address can be the private address of another node, and a route of HAIP can take the packets of this network.",
     ("MOS 1210883.1", "RFC 3927"),
 )
+KINDS = (HAIP_TAKEN, RANGE_SHARED, NETWORK_IN_RANGE)
 
 
 class _Haip(NamedTuple):

@@ -51,6 +51,7 @@ OF_ANOTHER = WarnKind(
     "NICs: packets for one network can take the other, and Clusterware can choose the wrong interface at its start.",
     (_RULES, "Linux kernel documentation, ip-sysctl, arp_ignore and arp_filter"),
 )
+KINDS = (NETMASK, SWAPPED, SECOND_INTERFACE, OF_ANOTHER)
 
 
 def netmask_findings(cluster: Cluster, network: PrivateNetwork) -> Iterator[Finding]:
