@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from checks.model.check import FailKind, PassKind, SkippedKind, WarnKind, check
 from checks.model.effect import Effect
-from checks.model.facts import AddressProbe, AddressProbes, Cluster, NotGathered, PrivateNetwork, Unknown
+from checks.model.facts import AddressProbe, AddressProbes, Cluster, NotGathered, Port, PrivateNetwork, Unknown
 from checks.model.finding import Finding, NextStep, Status
 from checks.model.shell_command import for_each, shell, switch
 from checks.model.traffic import Traffic
@@ -334,11 +334,7 @@ def _misplaced(sender: str, heard: HeardNic) -> Finding:
         seen=some(heard.lines),
         expected=(f"{port.interface} answers on {heard.network}",),
         next=[
-            NextStep(
-                f"Ask the network team for the port that learned the MAC address of {port.interface}, and its VLAN.",
-                (shell("ip link show {nic}", nic=port.interface),),
-                f"any user on {port.node}",
-            ),
+            _find_port(port),
             NextStep(
                 f"Move the cable, or correct the VLAN of the port, of {port.interface} of {port.node}.",
                 where="the network team",
@@ -355,6 +351,14 @@ def _misplaced(sender: str, heard: HeardNic) -> Finding:
     )
 
 
+def _find_port(port: Port) -> NextStep:
+    return NextStep(
+        f"Ask the network team for the port that learned the MAC address of {port.interface}, and its VLAN.",
+        (shell("ip link show {nic}", nic=port.interface),),
+        f"any user on {port.node}",
+    )
+
+
 def _astray(sender: str, heard: HeardNic) -> Finding:
     port = heard.port
     return ASTRAY.finding(
@@ -364,13 +368,7 @@ def _astray(sender: str, heard: HeardNic) -> Finding:
         data={"interface": port.interface, "is_on": ", ".join(heard.on)},
         seen=(*some(heard.lines), f"no NIC answered {sender} on {heard.network}"),
         expected=(f"{port.interface} answers on {heard.network} alone",),
-        next=[
-            NextStep(
-                f"Ask the network team for the port that learned the MAC address of {port.interface}, and its VLAN.",
-                (shell("ip link show {nic}", nic=port.interface),),
-                f"any user on {port.node}",
-            )
-        ],
+        next=[_find_port(port)],
         evidence=[(sender, "arp probes"), (port.node, "interfaces")],
         network=heard.network,
         nodes=[port.node],

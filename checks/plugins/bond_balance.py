@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from checks.model.check import InfoKind, Kind, PassKind, UnknownKind, check
 from checks.model.facts import Bond, Cluster, CounterGroup, Unknown, Unread
-from checks.model.finding import Finding, NextStep, Status, check_again
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.networks import layers_of
 from checks.model.shell_command import for_each, shell
 from checks.plugins.shared.counter_text import TOPIC
-from checks.plugins.shared.grouping import alike, briefly, named, some, topics_of
-from checks.plugins.shared.host_facts import HOST_TOPIC, hosts_of
+from checks.plugins.shared.grouping import briefly, named, some, topics_of
+from checks.plugins.shared.host_facts import HOST_TOPIC, hosts_of, not_known_findings
 from checks.rules.member_shares import Balance, judge_balance
 from checks.rules.observed.states import read_at, state
 
@@ -83,16 +83,8 @@ def bond_balance(cluster: Cluster) -> Iterator[Finding]:
             evidence=topics_of((one.node for one in even), HOST_TOPIC, TOPIC),
             observed=read_at(EVEN.code, [(one.node, one.network) for one in even]),
         )
-    for same in alike(sorted(unknown), lambda node: unknown[node].reason):
-        yield NOT_KNOWN.finding(
-            f"The packets of the bonds' members on {named(same, 'node')} are not known.",
-            subject=f"{briefly(same, 'node')}: not known",
-            seen=(unknown[same[0]].reason,),
-            next=[check_again("bond-balance")],
-            evidence=topics_of(same, TOPIC),
-            nodes=same,
-            lacks=[unknown[same[0]]],
-        )
+    title = "The packets of the bonds' members on {} are"
+    yield from not_known_findings(NOT_KNOWN, title, unknown, "bond-balance", TOPIC)
     if not judged and not unknown:
         reason = (
             f"{named(quiet, 'bond')} had too few packets to compare."

@@ -60,6 +60,11 @@ NOT_KNOWN = UnknownKind("IC-REASM-004", "Whether a node can reassemble fragments
 _WANTED = ("Ip.ReasmFails", "Ip.ReasmReqds")
 _USUAL_BYTES = 16 * 1024 * 1024
 """The value of MOS 2008933.1: about 130,000 bytes for each CPU, 16 MB on most machines."""
+_PLAN_JUMBO = NextStep(
+    "Plan jumbo frames, so that a block is one packet: switches first.",
+    is_change=True,
+    effect=Effect.CLUSTER_DOWN_FIRST,
+)
 
 
 @check(
@@ -186,11 +191,7 @@ def _next(cluster: Cluster, nodes: Sequence[str], fault: ReassemblyFault, memory
             ("grep -H 'Bonding Mode' /proc/net/bonding/*", "sysctl net.ipv4.ipfrag_max_dist"),
             f"any user on {names}",
         ),
-        NextStep(
-            "Plan jumbo frames, so that a block is one packet: switches first.",
-            is_change=True,
-            effect=Effect.CLUSTER_DOWN_FIRST,
-        ),
+        _PLAN_JUMBO,
     )
 
 
@@ -212,11 +213,7 @@ def _lost_next(cluster: Cluster, nodes: Sequence[str]) -> Sequence[NextStep]:
         NextStep("Check whether the paths lose packets.", ("racwire check df-ping mtu-consistency",)),
         nics,
         NextStep("Ask the network team for discards and errors of the switch ports of these nodes and of their peers."),
-        NextStep(
-            "Plan jumbo frames, so that a block is one packet: switches first.",
-            is_change=True,
-            effect=Effect.CLUSTER_DOWN_FIRST,
-        ),
+        _PLAN_JUMBO,
     )
 
 

@@ -120,20 +120,14 @@ def _swapped(cluster: Cluster, swap: SwappedPorts) -> Finding:
     named = f"{one.interface} for {one.subnet} and {other.interface} for {other.subnet}"
     if paths and not entries and all(p.verdict is Verdict.PASSES for p in paths):
         # The addresses are on the right cables, so the names are wrong.
-        change = NextStep(
+        text = (
             f"Exchange the names of {one.interface} and {other.interface} in the boot configuration of {node}: "
-            "each address answers on its own network.",
-            where=f"root on {node}",
-            is_change=True,
-            effect=Effect.NODE_OUT_FIRST,
+            "each address answers on its own network."
         )
     else:
-        change = NextStep(
+        text = (
             f"Exchange the addresses of {one.interface} and {other.interface} in the boot configuration of {node}. "
-            "If the cables are exchanged too, exchange the names instead.",
-            where=f"root on {node}",
-            is_change=True,
-            effect=Effect.NODE_OUT_FIRST,
+            "If the cables are exchanged too, exchange the names instead."
         )
     return SWAPPED.finding(
         f"{second.interface} and {first.interface} of {node} have each other's address: {second.interface} has "
@@ -153,7 +147,7 @@ def _swapped(cluster: Cluster, swap: SwappedPorts) -> Finding:
                 for_each("ethtool -P {nic}", nic=(one.interface, other.interface)),
                 f"root on {node}",
             ),
-            change,
+            NextStep(text, where=f"root on {node}", is_change=True, effect=Effect.NODE_OUT_FIRST),
         ],
         evidence=[(cluster.local_node, "oifcfg getif"), *((p.node, "interfaces") for p in one.ports)],
         nodes=[node],
