@@ -7,14 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from checks.model.check import InfoKind, PassKind, UnknownKind, WarnKind, check
-from checks.model.facts import (
-    Cluster,
-    Clusterware,
-    HostSetup,
-    ScheduledProcess,
-    Unknown,
-    release,
-)
+from checks.model.facts import Cluster, Clusterware, HostSetup, ScheduledProcess, Unknown, release
 from checks.model.finding import Finding, NextStep
 from checks.model.known_instances import database_of
 from checks.model.shell_command import for_each

@@ -18,14 +18,7 @@ from checks.rules.flow_verdicts import answered, judge_flow
 from checks.rules.network_setup import forwarding_status, missing_route_status
 from checks.rules.node_counts import sysctl
 from checks.rules.observed.states import read_on, state, states, to_peer
-from checks.rules.private_ways import (
-    is_connected,
-    lacks_route,
-    led_astray,
-    next_hops,
-    shares_subnet,
-    should_have_route,
-)
+from checks.rules.private_ways import is_connected, lacks_route, led_astray, next_hops, shares_subnet, should_have_route
 from checks.rules.table_routes import network_of
 
 _GUIDE = "Grid Infrastructure Installation Guide, private networks"

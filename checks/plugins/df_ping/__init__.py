@@ -14,20 +14,8 @@ from checks.model.shell_command import shell
 from checks.model.wording import listed
 from checks.plugins.df_ping.path_answers import all_pass, others_pass, routed_finding
 from checks.plugins.df_ping.path_holes import hole_between
-from checks.plugins.df_ping.path_kinds import (
-    ALONE,
-    KINDS,
-    LOCAL,
-    NOT_PROBED,
-    RECEIVER,
-    TOO_BIG,
-)
-from checks.plugins.df_ping.path_places import (
-    at_fault,
-    pairs_of,
-    path_data,
-    where,
-)
+from checks.plugins.df_ping.path_kinds import ALONE, KINDS, LOCAL, NOT_PROBED, RECEIVER, TOO_BIG
+from checks.plugins.df_ping.path_places import at_fault, pairs_of, path_data, where
 from checks.plugins.df_ping.unanswered_paths import filtered, ignored, loss, lost_once_finding, not_probed, unreachable
 from checks.plugins.shared.engineered_notes import beside_pings, by_the_vendor
 from checks.plugins.shared.path_text import (

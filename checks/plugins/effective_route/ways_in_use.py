@@ -7,14 +7,7 @@ from dataclasses import dataclass
 
 from checks.model.facts import Cluster, Interface, Node, NodeRoutes, PrivateNetwork, RouteInUse, Unknown, Unread
 from checks.rules.policy_rules import rule_for
-from checks.rules.private_ways import (
-    PrivateWay,
-    lacks_route,
-    next_hops,
-    private_ways,
-    shares_subnet,
-    should_have_route,
-)
+from checks.rules.private_ways import PrivateWay, lacks_route, next_hops, private_ways, shares_subnet, should_have_route
 from checks.rules.table_routes import route_to
 
 

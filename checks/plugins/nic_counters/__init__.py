@@ -168,7 +168,7 @@ def nic_counters(cluster: Cluster) -> Iterator[Finding]:
     nics, ends = private_nics_counted(cluster, changes), loss_ends(cluster)
     faults = [fault for nic in nics for fault in faults_of(nic, cluster.thresholds, ends)]
     for same in alike(faults, _kind):
-        yield _finding(cluster, same)
+        yield _finding(same)
     unseen = discarding(nics, faults)
     if unseen:
         yield _discarding(cluster, unseen, max(n.seconds for n in nics), ends.senders)
@@ -210,7 +210,7 @@ def _reason(change: CounterChange) -> Unknown:
 # --- texts ------------------------------------------------------------------------------------------------------------
 
 
-def _finding(cluster: Cluster, same: Sequence[FaultyNic]) -> Finding:
+def _finding(same: Sequence[FaultyNic]) -> Finding:
     of_fault, status = _FAULTS[same[0].fault], same[0].status
     nodes = list(dict.fromkeys(f.nic.node for f in same))
     number, seconds = sum(f.number for f in same), max(f.nic.seconds for f in same)

@@ -6,14 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from checks.model.check import InfoKind, Kind, PassKind, WarnKind, check
-from checks.model.facts import (
-    Cluster,
-    CounterChange,
-    StorageMount,
-    StorageUse,
-    Unknown,
-    Unread,
-)
+from checks.model.facts import Cluster, CounterChange, StorageMount, StorageUse, Unknown, Unread
 from checks.model.finding import Finding, NextStep, Status
 from checks.model.shell_command import shell
 from checks.model.wording import counted
