@@ -83,7 +83,7 @@ def _vanishes(seen: Seen, kind: Traffic) -> bool:
 def smaller_mtu(seen: Seen, finding: Finding) -> Iterator[Footprint]:
     """Yield what the MTU of a node does: a NIC drops packets above its own MTU. A node with a smaller MTU than its
     network sends fragments, which pass; one with a larger MTU sends packets that the others drop."""
-    network = next((n for n in seen.cluster.read_networks() if n.name == finding.network), None)
+    network = seen.cluster.network(finding.network)
     for one in finding.observed:
         if one.fate is not Fate.STATE or not isinstance(one.value, int) or isinstance(one.value, bool):
             continue
@@ -99,8 +99,8 @@ def smaller_mtu(seen: Seen, finding: Finding) -> Iterator[Footprint]:
 
 def is_of_some_nodes(seen: Seen, finding: Finding) -> bool:
     """Return whether the MTU that changed during the run is not that of all nodes of the network."""
-    ports = next((len(n.ports) for n in seen.cluster.read_networks() if n.name == finding.network), 0)
-    return finding.code not in CHANGED_CODES or len(finding.nodes) < ports
+    network = seen.cluster.network(finding.network)
+    return finding.code not in CHANGED_CODES or len(finding.nodes) < (len(network.ports) if network else 0)
 
 
 _OF_ROUTES = frozenset({"IC-MTU-005", "IC-EROUTE-002", "IC-EROUTE-004", "IC-PATH-002"})

@@ -185,5 +185,6 @@ def _whose(peer: Node, nic: Interface, mac: str, state: str) -> tuple[Whose, str
 
 
 def _port(cluster: Cluster, network: str, node: str) -> str:
-    networks = cluster.read_networks()
-    return next((p.interface for n in networks if n.name == network for p in n.ports if p.node == node), "")
+    found = cluster.network(network)
+    port = found.port(node) if found else None
+    return port.interface if port else ""

@@ -70,7 +70,7 @@ def _weighed(cluster: Cluster, finding: Finding, loads: Loads, flows: FlowsByPat
     if finding.code in (_HAIP_CODE, _HAIP_ALONE_CODE):
         return _haip_weighed(cluster, finding, loads)
     paths = _paths(cluster, finding)
-    network = _network(cluster, finding.network)
+    network = cluster.network(finding.network)
     if not paths or network is None:
         return finding
     loss = packet_loss(paths)
@@ -100,7 +100,7 @@ def _weighed(cluster: Cluster, finding: Finding, loads: Loads, flows: FlowsByPat
 
 
 def _haip_weighed(cluster: Cluster, finding: Finding, loads: Loads) -> Finding:
-    network, found = _network(cluster, finding.network), cluster.haip_paths
+    network, found = cluster.network(finding.network), cluster.haip_paths
     if network is None or not isinstance(found, HaipPaths) or finding.status is Status.INFO:
         return finding
     here = [p for p in found.paths if p.network == finding.network]
@@ -180,10 +180,6 @@ def _paths(cluster: Cluster, finding: Finding) -> Sequence[PathProbe]:
     here = [p for p in cluster.read_paths() if p.network == finding.network]
     once = lost_once(here) if verdict is Verdict.LOSS else []
     return [p for p in here if p.verdict is verdict or p in once]
-
-
-def _network(cluster: Cluster, name: str) -> PrivateNetwork | None:
-    return next((network for network in cluster.read_networks() if network.name == name), None)
 
 
 def _blocks_pass(cluster: Cluster, network: PrivateNetwork, path: PathProbe, share: float, loads: Loads) -> bool:

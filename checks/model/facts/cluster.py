@@ -98,6 +98,10 @@ class Cluster(Fact, frozen=True):
         """Return the private networks; none where they are not known."""
         return () if isinstance(self.networks, Unknown) else self.networks
 
+    def network(self, name: str) -> PrivateNetwork | None:
+        """Return the private network with that name, or None where it is not known."""
+        return next((n for n in self.read_networks() if n.name == name), None)
+
     def read_paths(self) -> tuple[PathProbe, ...]:
         """Return the paths that were probed with pings; none where that is not known."""
         return () if isinstance(self.paths, Unknown) else self.paths
