@@ -103,8 +103,8 @@ def _step(journal: ChangeJournal, change: Change) -> dict[str, object]:
     assert step is not None
     attested = (bool(step.attest), step.attest_for, bool(step.attest_asks))
     return {
-        "steps": (step.id, step.gates, attested, [(block.node, block.lines) for block in step.commands]),
-        "optional": [block.may_be_skipped for block in step.commands],
+        "steps": (step.id, step.gates, attested, [(block.node, block.lines, block.own) for block in step.commands]),
+        "optional": [block.optional for block in step.commands],
         "piped": {node: _piped(journal.path, node) for node in change.plan.nodes},
     }
 

@@ -11,11 +11,14 @@ from msgspec.structs import replace
 from checks.events.cluster_event import ClusterEvent
 from checks.events.watching import events_in
 from checks.traffic.instances import UpInstances
+from checks.traffic.peer_stream import SameNodeError
 from checks.traffic.recording import Recording
-from checks.traffic.samples import Event, Gap, InstanceSample
+from checks.traffic.samples import Event, Gap, GapCause, InstanceSample, NodeSample
+from checks.traffic.source_id import SourceId
 from tests.unit.events_support import BAD, Change, facts, is_bad, lost_at, run, with_counts, without
 
 _GOLDEN = Path(__file__).parents[1] / "golden" / "v0_2_0"
+_RAC2, _PROD2 = SourceId.node("rac2"), SourceId.instance("prod2")
 _RECORDINGS = ("before.rec", "loss.rec", "reboot.rec")
 
 
@@ -29,12 +32,12 @@ def _hangs(at: float, item: Event) -> Event | None:
         return item
     if at < BAD.start + 14:
         return None
-    cause = "" if item.number == 2 else "instance prod2"
+    cause = None if item.number == 2 else _PROD2
     return Gap(item.source, item.at, "prod2 did not answer in time.", cause) if at == BAD.start + 14 else None
 
 
-def _at_once(at: float, item: Event, source: str, gap: Callable[[Event], Gap]) -> Event | None:
-    if getattr(item, "source", "") != source or not is_bad(at):
+def _at_once(at: float, item: Event, source: SourceId, gap: Callable[[Event], Gap]) -> Event | None:
+    if item.source != source or not is_bad(at):
         return item
     return gap(item) if at == BAD.start else None
 
@@ -42,25 +45,23 @@ def _at_once(at: float, item: Event, source: str, gap: Callable[[Event], Gap]) -
 def _is_down(at: float, item: Event) -> Event | None:
     up = UpInstances()
     up._listed = {1, 3}
-    return _at_once(at, item, "instance prod2", lambda of: Gap(of.source, of.at, up.why_missing(2, "prod2")))
+    reason, cause = up.why_missing(2, "prod2")
+    return _at_once(at, item, _PROD2, lambda of: Gap(of.source, of.at, reason, cause=cause))
 
 
 def _is_an_alias(at: float, item: Event) -> Event | None:
-    reason = "rac3 is another name of rac1: racwire samples this node as rac1."
-    return _at_once(at, item, "node rac3", lambda of: Gap(of.source, of.at, reason))
+    reason, rac1 = str(SameNodeError("rac3", "rac1")), SourceId.node("rac1")
+    return _at_once(at, item, SourceId.node("rac3"), lambda of: Gap(of.source, of.at, reason, rac1, GapCause.ALIAS))
 
 
 def _is_unread(at: float, item: Event) -> Event | None:
     reason = "rac2: The node could not be read: Permission denied."
-    return _at_once(at, item, "node rac2", lambda of: Gap(of.source, of.at, reason))
+    return _at_once(at, item, _RAC2, lambda of: Gap(of.source, of.at, reason))
 
 
 def _drops(at: float, item: Event) -> Event:
-    return with_counts(item, RcvbufErrors=900, eth2={"rx_dropped": 700}) if is_bad(at) and _is_of(item) else item
-
-
-def _is_of(item: Event) -> bool:
-    return getattr(item, "source", "") == "node rac2" and hasattr(item, "counters")
+    is_of_it = isinstance(item, NodeSample) and item.node == "rac2"
+    return with_counts(item, RcvbufErrors=900, eth2={"rx_dropped": 700}) if is_bad(at) and is_of_it else item
 
 
 def recorded(file: str) -> Callable[[], Iterator[Event]]:

@@ -26,16 +26,6 @@ ASPECTS = (
     *(f"events: {name}" for name in _RUNS),
 )
 TRIALS = ("trial: a title", "trial: a sentence")
-WAITING = {
-    "plans: piped": "`is_for_root` looks for `As root` at the start of the place",
-    "walks: alarms": "`standing_alarms` tells surprises apart by their sentences",
-    "walks: alarms on the screen": "the screen shows what `standing_alarms` returns",
-    "walks: gates on the screen": "`_ONLY_VERIFY` recognises advice by its words",
-    "events: an instance that is down": "`Answers` looks for ` is down: ` in the reason of a gap",
-    "events: a node with two names": "`Answers` looks for ` is another name of ` in the reason of a gap",
-}
-"""The decisions that words still make."""
-
 Decided = dict[str, dict[str, msgspec.Raw]]
 
 
@@ -70,17 +60,13 @@ def _first(one: bytes, other: bytes) -> str:
     return f"{one[max(at - 200, 0) : at + 60]!r} … {other[max(at - 20, 0) : at + 60]!r}"
 
 
-def waiting(aspect: str) -> pytest.MarkDecorator | tuple[()]:
-    return pytest.mark.xfail(strict=True, reason=WAITING[aspect]) if aspect in WAITING else ()
-
-
-@pytest.mark.parametrize("aspect", [pytest.param(aspect, marks=waiting(aspect)) for aspect in ASPECTS])
+@pytest.mark.parametrize("aspect", ASPECTS)
 def test_masked_words_change_no_decision_of_the_sample(aspect: str) -> None:
     assert differences(aspect, "each", every=False) == []
 
 
 @pytest.mark.beyond_sample
-@pytest.mark.parametrize("aspect", [pytest.param(aspect, marks=waiting(aspect)) for aspect in ASPECTS])
+@pytest.mark.parametrize("aspect", ASPECTS)
 def test_masked_words_change_no_decision(aspect: str) -> None:
     assert [*differences(aspect, "each", every=True), *differences(aspect, "equal", every=True)] == []
 
