@@ -13,17 +13,23 @@ from checks.plugins.df_ping.path_places import (
     ask_network_team,
     at_fault,
     end_lines,
-    pairs_of,
     path_data,
     side_names,
     sides_of,
     silent_nodes,
-    where,
     where_either_way,
 )
 from checks.plugins.shared.filter_commands import RULES
 from checks.plugins.shared.grouping import briefly, named
-from checks.plugins.shared.path_text import evidence_of, first_lines, reasons_of, result_lines, short_name
+from checks.plugins.shared.path_text import (
+    evidence_of,
+    first_lines,
+    pairs_of,
+    reasons_of,
+    result_lines,
+    short_name,
+    where,
+)
 from checks.plugins.shared.place_steps import below_steps, capture_steps, node_step
 from checks.rules.neighbour_entries import Whose, neighbour_entries
 from checks.rules.node_counts import sysctl

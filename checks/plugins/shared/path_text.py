@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from checks.model.facts import Cluster, Leg, PathProbe, PingSeries, PrivateNetwork, Verdict
+from checks.model.facts import Cluster, FlowProbe, HaipPath, Leg, PathProbe, PingSeries, PrivateNetwork, Verdict
 from checks.model.finding import Table
 from checks.model.packet_sizes import SMALL_PAYLOAD, packet_of, payload_for
 from checks.model.shell_command import shell
-from checks.model.wording import NodePair, counted, listed
+from checks.model.wording import NodePair, between, counted, listed
 
 MOST_LINES = 4
 """The most lines of one sort in a finding; the finding counts the others, and the evidence has them."""
@@ -44,6 +44,21 @@ def shared_subnet(cluster: Cluster, network: PrivateNetwork) -> tuple[str, ...]:
         return ()
     verb = "is" if len(others) == 1 else "are"
     return (f"{listed(others)} {verb} in the same subnet: packets to these addresses can arrive there",)
+
+
+def pairs_of(paths: Iterable[PathProbe | HaipPath | FlowProbe]) -> set[NodePair]:
+    """Return the pairs (from node, to node) of the paths."""
+    return {(p.from_node, p.to_node) for p in paths}
+
+
+def on_all_nodes(cluster: Cluster, network: PrivateNetwork) -> bool:
+    """Return whether every node of the cluster could be probed on this network; only then a title has "every node"."""
+    return all(network.port(node.name) for node in cluster.all_nodes())
+
+
+def where(cluster: Cluster, network: PrivateNetwork, pairs: set[NodePair]) -> str:
+    """Return the text for these pairs, each with its direction."""
+    return between(pairs, [p.node for p in network.ports], on_all_nodes(cluster, network))
 
 
 def lost_pairs(paths: Sequence[PathProbe]) -> set[NodePair]:

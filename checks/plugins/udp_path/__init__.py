@@ -12,6 +12,7 @@ from checks.model.facts import Cluster, Flows, HaipPaths, NotGathered, PathProbe
 from checks.model.finding import Finding, NextStep, Status
 from checks.model.shell_command import for_each, shell
 from checks.model.wording import counted, hub, listed
+from checks.plugins.shared.path_text import pairs_of
 from checks.plugins.shared.place_steps import below_steps, node_step
 from checks.plugins.udp_path.flow_kinds import (
     BOTH_SILENT,
@@ -347,7 +348,7 @@ def _passes(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Findin
 
 def _icmp_only(cluster: Cluster, network: PrivateNetwork, judged: Judged, kind: Kind) -> Finding:
     fewest = min(j.of for j in judged)
-    pairs = {(j.probe.from_node, j.probe.to_node) for j in judged}
+    pairs = pairs_of(j.probe for j in judged)
     centre = hub(pairs, [p.node for p in network.ports])
     near = [centre] if centre else sorted({node for pair in pairs for node in pair})
     return flow_finding(

@@ -19,9 +19,9 @@ from checks.model.facts import (
 from checks.model.finding import FAULTS, Finding, NextStep, Status
 from checks.model.observation import Observation
 from checks.model.packet_sizes import ip_version, packet_of
-from checks.model.wording import between, counted, few, hub, listed
+from checks.model.wording import counted, few, hub, listed
 from checks.plugins.shared.filter_commands import FILTERS
-from checks.plugins.shared.path_text import first_lines, short_name
+from checks.plugins.shared.path_text import first_lines, pairs_of, short_name, where
 from checks.plugins.shared.place_steps import below_steps, capture_steps
 from checks.plugins.udp_path.flow_kinds import ICMP_ONLY, SMALL_IN_PART, SMALL_LOST, SOME_PINGS
 from checks.rules.flow_verdicts import OWN_FILTER, FlowJudgement, flows_of, is_fine, whole
@@ -29,13 +29,6 @@ from checks.rules.observed.datagrams import datagrams
 from checks.rules.observed.pings import pings
 
 Judged = Sequence[FlowJudgement]
-
-
-def flows_where(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> str:
-    """Return the text for the directions of these paths."""
-    complete = all(network.port(node.name) for node in cluster.all_nodes())
-    pairs = {(j.probe.from_node, j.probe.to_node) for j in judged}
-    return between(pairs, [p.node for p in network.ports], complete)
 
 
 def packet_bytes(judged: Judged) -> int:
@@ -147,13 +140,13 @@ def flow_finding(
 ) -> Finding:
     """Return a finding about paths of one network; the title has `{}` for the network and for the directions."""
     cluster, network, judged = place
-    pairs = {(j.probe.from_node, j.probe.to_node) for j in judged}
+    pairs = pairs_of(j.probe for j in judged)
     centre = hub(pairs, [p.node for p in network.ports])
     ports = [p for j in judged for p in j.probe.ports]
     own = (*more, *path_lines(judged)) if kind in (SMALL_LOST, SMALL_IN_PART) else (*path_lines(judged), *more)
     is_fault = (status or kind.status) in FAULTS
     return kind.finding(
-        title.format(network.name, flows_where(cluster, network, judged)),
+        title.format(network.name, where(cluster, network, pairs)),
         status=status,
         subject=f"{short_name(network, centre)}: {subject}",
         data={
@@ -194,7 +187,7 @@ def _errors(probe: FlowProbe) -> tuple[str, ...]:
 def filter_steps(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> tuple[NextStep, ...]:
     """Return the steps that look for a filter: on the nodes, by a capture, below the NICs, in the network."""
     own = {j.probe.from_node for j in judged for error in _errors(j.probe) if error in OWN_FILTER}
-    pairs = {(j.probe.from_node, j.probe.to_node) for j in judged}
+    pairs = pairs_of(j.probe for j in judged)
     ends = [hub(pairs, [p.node for p in network.ports])] if len(pairs) > 1 else []
     nodes = sorted(own or [node for node in ends if node] or {j.probe.to_node for j in judged})
     on_nodes = NextStep(
