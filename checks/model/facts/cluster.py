@@ -86,6 +86,10 @@ class Cluster(Fact, frozen=True):
         """Return the nodes of the cluster, those too that could not be read; none where they are not known."""
         return () if isinstance(self.nodes, Unknown) else self.nodes
 
+    def read_networks(self) -> tuple[PrivateNetwork, ...]:
+        """Return the private networks; none where they are not known."""
+        return () if isinstance(self.networks, Unknown) else self.networks
+
     def unread_nodes(self) -> tuple[UnreadNode, ...]:
         """Return the nodes that could not be read."""
         return tuple(n for n in self.all_nodes() if isinstance(n, UnreadNode))
