@@ -7,7 +7,6 @@ import msgspec
 from checks.model.facts import (
     FirewalldZone,
     HostSetup,
-    NodeMemory,
     PacketFilters,
     PrivateUse,
     RightsOfOradism,
@@ -31,12 +30,6 @@ class HostOf(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """Files of /proc/net/bonding, by bond."""
     ethtool: str = ""
     """`nic eth1` before the answers of `ethtool -i`, `-g` and `-a` for each NIC."""
-    memory_gb: int = 0
-    numa_nodes: int = 1
-    cpus: int = 4
-    min_free_kb: int = 0
-    available_gb: int = 0
-    huge_gb: int = 0
     processes: tuple[str, ...] | None = None
     """`LMS0 prod2 0 0`: name, instance, policy and real-time priority."""
     oradism: tuple[str, ...] = ()
@@ -49,8 +42,6 @@ class HostOf(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """`NFS 192.168.11.2 192.168.11.9 3 /backup`: service, local and remote address, connections, directory."""
     drivers: dict[str, str] = {}
     """The driver of each NIC, from /sys."""
-    is_virtual: bool | None = None
-    is_avahi_active: bool | None = None
 
     def applied(self, healthy: HostSetup) -> HostSetup:
         """Return the setup with the changes."""
@@ -60,15 +51,6 @@ class HostOf(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
             changes["bonds"] = parse_bonds(text)
         if self.ethtool:
             changes["drivers"] = parse_drivers(self.ethtool)
-        if self.memory_gb:
-            changes["memory"] = NodeMemory(
-                self.memory_gb * 2**20,
-                self.min_free_kb,
-                self.numa_nodes,
-                self.cpus,
-                self.available_gb * 2**20 or None,
-                self.huge_gb * 2**20,
-            )
         if self.processes is not None:
             words = [line.split() for line in self.processes]
             changes["processes"] = tuple(ScheduledProcess(n, i, int(policy), int(rt)) for n, i, policy, rt in words)
@@ -82,10 +64,6 @@ class HostOf(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
             changes["others"] = tuple(_use(line) for line in self.others)
         if self.drivers:
             changes |= {"drivers_in_use": self.drivers, "drivers": Unknown("ethtool is not installed there")}
-        if self.is_virtual is not None:
-            changes["is_virtual"] = self.is_virtual
-        if self.is_avahi_active is not None:
-            changes["is_avahi_active"] = self.is_avahi_active
         return msgspec.structs.replace(healthy, **changes)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import msgspec
 
@@ -35,13 +36,13 @@ from checks.model.facts import (
     PingSeries,
     PrivateNetwork,
     Route,
-    TrackedConnections,
     Unknown,
     UnreadNode,
     Verdict,
 )
 from checks.sources.nodes.ip_text import parse_routes
 from tests.cases import healthy_facts
+from tests.cases.any_fact import with_values
 from tests.cases.host_parts import DriverOf, HostOf
 from tests.cases.log_case import LogLineOf, logs_of
 from tests.cases.network_parts import (
@@ -277,8 +278,6 @@ class Make(Table, frozen=True, kw_only=True):
     """The addresses of NICs at the end of the run, by node and NIC."""
     ended_routes: dict[str, tuple[str, ...]] = {}
     """The routes at the end of the run, by node, as `ip -4 route show` prints them."""
-    connections: dict[str, TrackedConnections] = {}
-    """The table of connections, by node; on the other nodes there is none."""
     driver: dict[str, dict[str, DriverOf]] = {}
     """What the drivers of NICs counted, by node and NIC."""
     statistics: dict[str, dict[str, int]] = {}
@@ -287,8 +286,8 @@ class Make(Table, frozen=True, kw_only=True):
     past_loss: tuple[PastLoss, ...] = ()
     silent: bool = False
     """Whether no instance gets a block or a ping of another one."""
-    fragment_memory: dict[str, int] = {}
-    """The bytes that packets in reassembly used, by node."""
+    facts: dict[str, Any] = {}
+    """Any other values, set last: `any_fact.py`."""
     thresholds: dict[str, float] = {}
 
     lab: tuple[str, ...] | None = None
@@ -314,7 +313,7 @@ class Make(Table, frozen=True, kw_only=True):
             thresholds=msgspec.structs.replace(built.thresholds, **self.thresholds),
         )
         numbers = range(1, self.nodes + 1)
-        return asked(
+        built = asked(
             built,
             counters=counters(self.nodes, *(self._counted(node) for node in built.read_nodes())),
             database=database(self.nodes, self.database) if self.database else NOT_REQUESTED,
@@ -327,6 +326,7 @@ class Make(Table, frozen=True, kw_only=True):
             if self.database
             else NOT_REQUESTED,
         )
+        return with_values(built, self.facts)
 
     def _node(self, number: int) -> Node | UnreadNode:
         built = node(number, self.mtu)
@@ -405,10 +405,9 @@ class Make(Table, frozen=True, kw_only=True):
             self.ended.get(node.name, {}).get(i.name, NicState(i.name, i.mtu, i.operational_state))
             for i in node.interfaces
         )
-        machine = msgspec.structs.replace(machine, states=states, connections=self.connections.get(node.name))
+        machine = msgspec.structs.replace(machine, states=states)
         counted = msgspec.structs.replace(
             change(node.name, **flat),
-            fragment_memory_bytes=self.fragment_memory.get(node.name),
             machine=machine,
             addresses=self._addresses_at_the_end(node),
             routes=self._routes_at_the_end(node),

@@ -32,7 +32,7 @@ _ADDED = (
     "log",
     "inactive",
 )
-_KEYED = ("sysctl", "counted", "system", "statistics", "fragment_memory", "host", "driver", "lldp", "mounts")
+_KEYED = ("sysctl", "counted", "system", "statistics", "facts", "host", "driver", "lldp", "mounts")
 _EITHER = ("database", "oifcfg", "unread", "thresholds")
 
 

@@ -9,12 +9,14 @@ import msgspec
 import pytest
 
 from checks.model.effect import Effect
+from checks.model.facts import Unknown
 from checks.model.finding import PROBLEMS
 from checks.model.report import Report
 from checks.model.settings import Settings
 from checks.run.check_discovery import discover
 from checks.run.replay import ReplayedFacts
 from tests.cases.loading import DIRECTORY, Case, cases, fact_cases, load
+from tests.cases.making import Make
 from tests.cases.outcomes import PROPERTY, outcome_of
 
 CHECKS = tuple(discover().checks)
@@ -74,6 +76,25 @@ def test_an_unknown_key_is_an_error(tmp_path) -> None:
     (tmp_path / "slip.toml").write_text(text.replace("mtu = 1500", "mtuu = 1500", 1))
     with pytest.raises(msgspec.ValidationError, match="mtuu"):
         load(tmp_path / "slip.toml")
+
+
+def test_any_field_of_the_facts_can_be_set() -> None:
+    nic = {"max_mtu": {"fact": "Unknown", "reason": "not read"}}
+    values = {"kernel_release": "3.10.0", "interfaces": {"eth2": nic}, "sysctls": {"net.a": "1"}}
+    before, after = Make().cluster(), Make(facts={"nodes": {"rac2": values}}).cluster()
+    assert [n.kernel_release for n in after.read_nodes()] == [before.read_nodes()[0].kernel_release, "3.10.0"]
+    changed = after.read_nodes()[1]
+    assert [i.max_mtu for i in changed.interfaces if i.name == "eth2"] == [Unknown("not read")]
+    assert changed.sysctls == {**before.read_nodes()[1].sysctls, "net.a": "1"}
+
+
+@pytest.mark.parametrize(
+    ("values", "error"),
+    [({"rac9": {}}, "rac9"), ({"rac1": {"kernel": "5.4"}}, "kernel"), ({"rac1": {"kernel_release": 5}}, "str")],
+)
+def test_a_field_that_is_not_there_or_has_another_type_is_an_error(values: dict[str, object], error: str) -> None:
+    with pytest.raises((KeyError, msgspec.ValidationError), match=error):
+        Make(facts={"nodes": values}).cluster()
 
 
 def test_every_case_says_what_is_wrong_or_that_the_cluster_is_healthy() -> None:

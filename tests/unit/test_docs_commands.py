@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -128,10 +128,32 @@ def test_the_old_vocabulary_stays_out_of_the_pages(page: str) -> None:
 def test_the_files_that_a_page_for_contributors_names_exist(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
     tops = ("checks", "tui", "lab", "docs", "tests", "bench", "screenshots")
-    there = {path.name for top in tops for path in (ROOT / top).rglob("*.*")}
-    assert set(re.findall(r"\b[a-z0-9_]+\.(?:py|sql)\b", text)) <= there | EXAMPLES
+    there = {path.name for top in tops for path in (ROOT / top).rglob("*.*")} | {path.name for path in ROOT.glob("*.*")}
+    assert set(re.findall(r"\b[a-z0-9_]+\.(?:py|sql|css|toml)\b", text)) <= there | EXAMPLES
     places = re.findall(rf"`((?:{'|'.join(tops)})/[\w./-]*)`", text)
     assert [place for place in places if not (ROOT / place).exists()] == []
+
+
+def absent(map_lines: Iterable[str]) -> Iterator[str]:
+    """Yield each folder and file of a map that is not where it stands: its indentation names the folders above it."""
+    above = [ROOT]
+    for line in map_lines:
+        if found := re.match(r"( *)(\w+)/ ", line):
+            above[len(found[1]) // 4 + 1 :] = [above[len(found[1]) // 4] / found[2]]
+        for place in re.findall(r"(?<![\w./-])[\w/]*\w(?:/(?!\w)|\.(?:py|md|toml)\b)", line):
+            neighbour = above[-2] / place  # several folders may stand on one line
+            if not any(above[-1].rglob(place.rstrip("/"))) and not (place.endswith("/") and neighbour.is_dir()):
+                yield f"{place} in {above[-1].relative_to(ROOT)}"
+
+
+def test_each_place_of_the_map_is_where_the_map_says() -> None:
+    (found,) = (block.lines for block in blocks_of("CONTRIBUTING.md", "text"))
+    assert list(absent(found)) == []
+    assert list(absent(["checks/   knows", "    rules/    waivers.py", "    moon/    waivers.py", "  stars.py"])) == [
+        "moon/ in checks/moon",
+        "waivers.py in checks/moon",
+        "stars.py in checks/moon",
+    ]
 
 
 def test_the_files_of_the_examples_exist() -> None:

@@ -177,6 +177,7 @@ def test_a_recording_killed_at_any_moment_has_all_but_the_last_write(tmp_path):
         from pathlib import Path
         from checks.traffic.recorder import Recorder
         from checks.traffic.samples import Gap
+        from checks.traffic.source_id import PAIRS
         from tests.unit.recording_support import header
         recorder = Recorder.create(Path(sys.argv[1]), header())
         second = 0
