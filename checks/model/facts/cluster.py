@@ -98,10 +98,6 @@ class Cluster(Fact, frozen=True):
         """Return the node with that name, or None where it could not be read."""
         return next((n for n in self.read_nodes() if n.name == name), None)
 
-    def read_networks(self) -> tuple[PrivateNetwork, ...]:
-        """Return the private networks; none where they are not known."""
-        return () if isinstance(self.networks, Unknown) else self.networks
-
     def network(self, name: str) -> PrivateNetwork | None:
         """Return the private network with that name, or None where it is not known."""
         return next((n for n in self.read_networks() if n.name == name), None)
