@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import msgspec
@@ -178,14 +178,19 @@ def make_report(
 
 
 def exit_code(report: Report) -> ExitCode:
-    """Return the exit code of a report: interrupted, else failures before UNKNOWN before warnings.
+    """Return the exit code of a report: interrupted, else that of its findings."""
+    return ExitCode.INTERRUPTED if report.interrupted else exit_code_of(report.findings)
 
-    Waived findings do not count.
-    """
-    if report.interrupted:
-        return ExitCode.INTERRUPTED
-    if report.count(Status.FAIL):
+
+def exit_code_of(findings: Iterable[Finding]) -> ExitCode:
+    """Return the exit code of findings. Waived findings do not count."""
+    return exit_code_for({f.status for f in findings if not f.waived})
+
+
+def exit_code_for(statuses: Collection[Status | None]) -> ExitCode:
+    """Return the exit code for these statuses: failures before UNKNOWN before warnings."""
+    if Status.FAIL in statuses:
         return ExitCode.FAILURES
-    if report.count(Status.UNKNOWN):
+    if Status.UNKNOWN in statuses:
         return ExitCode.COULD_NOT_TELL
-    return ExitCode.WARNINGS if report.count(Status.WARN) else ExitCode.PASS
+    return ExitCode.WARNINGS if Status.WARN in statuses else ExitCode.PASS

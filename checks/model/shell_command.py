@@ -96,6 +96,12 @@ def _written(value: str, language: Language) -> str:
     return word if language is Language.SHELL or word == value else shlex.quote(word)
 
 
+def plain(value: str, field: str) -> str:
+    """Return a value for a script of sed or another language inside a word; the name of the field where the value is
+    no plain name, number or address."""
+    return value if re.fullmatch(_NAME, value) else field.upper()
+
+
 def _line(script: str, values: dict[str, Value], language: Language) -> str:
     typed = {k: v if isinstance(v, tuple) else str(v) for k, v in values.items()}
     return ShellCommand(script, typed, language).line

@@ -22,7 +22,7 @@ from checks.model.facts import (
 )
 from checks.model.finding import Finding, NextStep, Status, check_again, step_for
 from checks.run.engine_findings import INTERRUPTED, NOT_GATHERED
-from checks.sources import grid_commands
+from checks.sources.clusterware.clusterware_reader import FACTS
 
 
 class Topic(StrEnum):
@@ -55,17 +55,6 @@ class Refusal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The checks that are UNKNOWN for this reason, in part or in full, sorted."""
 
 
-_TOOLS = {
-    "members": grid_commands.MEMBERS,
-    "local_node": grid_commands.LOCAL_NODE,
-    "cluster_name": grid_commands.CLUSTER_NAME,
-    "configuration": grid_commands.CONFIGURATION,
-    "listed": grid_commands.LISTED,
-    "version": grid_commands.VERSION,
-    "services": grid_commands.SERVICES,
-    "haip": grid_commands.HAIP,
-    "misscount_s": grid_commands.MISSCOUNT,
-}
 _SETUP = {
     "daemons": "processes",
     "instances": "processes",
@@ -145,7 +134,7 @@ def _of_facts(cluster: Cluster) -> Iterator[Refusal]:
 def _of_clusterware(cluster: Cluster) -> Iterator[Refusal]:
     facts = cluster.clusterware
     if isinstance(facts, Clusterware):
-        for name, tool in _TOOLS.items():
+        for name, (tool, _) in FACTS.items():
             value = getattr(facts, name)
             if isinstance(value, Unknown):
                 yield _refusal(Topic.READABLE, tool.command, value, cluster.local_node)
@@ -160,7 +149,7 @@ def _of_nodes(cluster: Cluster) -> Iterator[Refusal]:
     for node in cluster.read_nodes():
         if isinstance(node.counters, Unknown):
             yield _refusal(Topic.READABLE, "kernel counters", node.counters, node.name)
-        for part in node.all_unread:
+        for part in node.unread:
             yield _refusal(Topic.READABLE, "kernel settings", part, node.name)
 
 
@@ -175,7 +164,7 @@ def _of_setups(cluster: Cluster) -> Iterator[Refusal]:
             value = getattr(setup, name)
             if isinstance(value, Unknown) and not _is_of_tools(setup, cluster, name):
                 yield _refusal(Topic.READABLE, source, value, setup.name)
-        for part in setup.all_unread:
+        for part in setup.unread:
             yield _refusal(Topic.READABLE, "boot configuration", part, setup.name)
         for kept in () if isinstance(setup.kept, Unknown) else setup.kept:
             if isinstance(kept.mtu, Unknown) and kept.mtu.right:

@@ -33,6 +33,51 @@ _PARAMETERS = {
 }
 
 
+NAMES: dict[type[msgspec.Struct], dict[str, str]] = {
+    facts.Clusterware: {"local_node": "host", "cluster_name": "cluster"},
+    facts.GridHome: {"owner": "user", "path": "path"},
+    facts.StaleHome: {"path": "path"},
+    facts.ClusterMember: {"name": "host", "vip": "host"},
+    facts.Haip: {"server": "host"},
+    facts.ManagedDatabase: {"name": "database"},
+    facts.Database: {"name": "database", "container": "database", "user": "user", "reached": "connect"},
+    facts.Instance: {"name": "instance", "host": "host"},
+    facts.InstanceHistory: {"name": "instance", "host": "host"},
+    facts.UnaskedInstance: {"name": "instance", "host": "host"},
+    facts.DnfsServer: {"name": "host"},
+    facts.StorageMount: {"server": "host"},
+    facts.NotAsked: {"commands": "command"},
+    facts.Cluster: {"local_node": "host"},
+    facts.Node: {"name": "host"},
+    facts.UnreadNode: {"name": "host"},
+    facts.NodeSetup: {"name": "host", "grid_home": "path", "instances": "instance"},
+    facts.LldpNeighbour: {"switch": "switch"},
+    facts.Port: {"node": "host"},
+    facts.CounterChange: {"node": "host"},
+    facts.CounterChanges: {"unread": "host"},
+    facts.OcrBackup: {"node": "host"},
+    facts.JournalCopy: {"node": "host"},
+    facts.PathProbe: {"from_node": "host", "to_node": "host"},
+    measurement.Measurement: {"cluster": "cluster", "node": "host"},
+    measurement.MeasuredPath: {"source_node": "host", "target_node": "host", "program": "path"},
+    measurement.MeasuredStorage: {"directory": "path"},
+    drill_result.DrillEvent: {"node": "host"},
+    drill_result.InterfaceTimers: {"node": "host"},
+    finding.Finding: {"nodes": "host"},
+    finding.EvidenceRef: {"node": "host"},
+    journal.Entry: {"node": "host"},
+    report.WaiverStanding: {"by": "person"},
+    finding.Waived: {"by": "person"},
+    recording.Header: {"label": "label"},
+    samples.NodeSample: {"node": "host"},
+    samples.Links: {"node": "host"},
+    samples.InstanceSample: {"instance": "instance", "host": "host"},
+    samples.LatencySample: {"to_node": "host"},
+}
+"""The fields with names: the kind of each, or `path`, `connect` (a connect string) and `command`, which contain names.
+A field with several names has a name in each item, or in each key."""
+
+
 @dataclass(frozen=True)
 class Identity:
     """The operator and this machine. A live report can contain their names in the outputs of programs."""
@@ -51,18 +96,16 @@ def names_in_identity(identity: Identity) -> Iterator[Named]:
     directory = identity.home.rstrip("/").rpartition("/")[2]
     if not is_well_known_directory(directory):
         yield "user", directory
-    yield from _host(identity.host)
+    yield "host", identity.host
 
 
 def names_in_facts(parts: Iterable[msgspec.Struct]) -> Iterator[Named]:
     """Yield the names in facts, findings and samples. `parts` has each struct, also those in other structs."""
     for part in parts:
-        yield from _clusterware(part)
-        yield from _database(part)
-        yield from _nodes(part)
-        yield from _report(part)
-        yield from _measured(part)
-        yield from _samples(part)
+        for field, kind in NAMES.get(type(part), {}).items():
+            for value in _names_of(getattr(part, field)):
+                yield from _named(kind, value)
+        yield from _irregular(part)
 
 
 def names_in_settings(settings: Mapping[str, Any]) -> Iterator[Named]:
@@ -94,139 +137,59 @@ def _items(value: object) -> Iterable[object]:
     return value if isinstance(value, (list, tuple)) else ()
 
 
-def _clusterware(part: msgspec.Struct) -> Iterator[Named]:
+def _names_of(value: str | Iterable[str] | facts.Unknown) -> Iterable[str]:
+    if isinstance(value, facts.Unknown):
+        return ()
+    return (value,) if isinstance(value, str) else value
+
+
+def _named(kind: str, text: str) -> Iterator[Named]:
+    match kind:
+        case "path":
+            yield from _directories(text)
+        case "connect":
+            yield from names_in_connect_string(text)
+        case "command":
+            yield from names_in_command(text)
+        case "person":
+            yield from _person(text)
+        case _:
+            yield kind, text
+
+
+def _irregular(part: msgspec.Struct) -> Iterator[Named]:
+    """Yield the names of which the field alone does not say the kind."""
     match part:
-        case facts.Clusterware():
-            yield from _host(part.local_node)
-            yield "cluster", _text(part.cluster_name)
-        case facts.GridHome():
-            yield "user", part.owner
-            yield from _directories(part.path)
-        case facts.StaleHome():
-            yield from _directories(part.path)
-        case facts.ClusterMember():
-            yield from _host(part.name)
-            yield from _host(part.vip)
-        case facts.Haip():
-            yield from _host(part.server)
         case facts.ManagedDatabase():
-            yield "database", part.name
             running = () if isinstance(part.instances, facts.Unknown) else part.instances
             for instance, node in (*running, *part.not_running):
                 yield "instance", instance
-                yield from _host(node)
+                yield "host", node
             for service, _ in part.services:
                 yield "service", service
-
-
-def _database(part: msgspec.Struct) -> Iterator[Named]:
-    match part:
-        case facts.Database():
-            yield "database", part.name
-            yield "database", part.container
-            yield "user", part.user
-            yield from names_in_connect_string(part.reached)
-        case facts.Instance() | facts.InstanceHistory():
-            yield "instance", part.name
-            yield from _host(part.host)
-        case facts.DnfsServer():
-            yield from _host(part.name)
-        case facts.StorageMount():
-            yield from _host(part.server)
-        case facts.UnaskedInstance():
-            yield "instance", part.name
-            yield from _host(part.host)
         case facts.ServiceActivity() if not part.service.startswith("SYS$"):
             yield "service", part.service
-        case facts.NotAsked():
-            for command in part.commands:
-                yield from names_in_command(command)
         case facts.Parameter() if part.name in _PARAMETERS:
             kind = _PARAMETERS[part.name]
             if kind == "listener":
                 yield from names_in_connect_string(part.value, alias_kind="listener")
             else:
                 yield from ((kind, value.strip()) for value in part.value.split(","))
-
-
-def _nodes(part: msgspec.Struct) -> Iterator[Named]:
-    match part:
-        case facts.Cluster():
-            yield from _host(part.local_node)
-        case facts.Node() | facts.UnreadNode():
-            yield from _host(part.name)
-        case facts.NodeSetup():
-            yield from _host(part.name)
-            yield from _directories(_text(part.grid_home))
-            if not isinstance(part.instances, facts.Unknown):
-                yield from (("instance", name) for name in part.instances)
         case facts.AlertLog():
-            yield from _host(part.owner) if part.kind is facts.LogKind.CLUSTERWARE else (("instance", part.owner),)
+            yield "host" if part.kind is facts.LogKind.CLUSTERWARE else "instance", part.owner
             yield "database", part.database
-        case facts.LldpNeighbour():
-            yield "switch", part.switch
-            if not _GENERIC_SWITCH_PORT.fullmatch(part.port):
-                yield "port", part.port
-        case facts.Port() | facts.CounterChange() | facts.OcrBackup() | facts.JournalCopy():
-            yield from _host(part.node)
-        case facts.PathProbe():
-            yield from _host(part.from_node)
-            yield from _host(part.to_node)
-        case facts.CounterChanges():
-            for node in part.unread:
-                yield from _host(node)
-
-
-def _measured(part: msgspec.Struct) -> Iterator[Named]:
-    match part:
-        case measurement.Measurement():
-            yield "cluster", part.cluster
-            yield from _host(part.node)
-        case measurement.MeasuredPath():
-            yield from _host(part.source_node)
-            yield from _host(part.target_node)
-            yield from _directories(part.program)
+        case facts.LldpNeighbour() if not _GENERIC_SWITCH_PORT.fullmatch(part.port):
+            yield "port", part.port
         case measurement.MeasuredStorage():
-            yield from _directories(part.directory)
-            yield from _host(part.server.partition(":")[0])
+            yield "host", part.server.partition(":")[0]
             yield from _directories(part.server.partition(":")[2])
-        case drill_result.DrillEvent() | drill_result.InterfaceTimers():
-            yield from _host(part.node)
-
-
-def _report(part: msgspec.Struct) -> Iterator[Named]:
-    match part:
-        case finding.Finding():
-            for node in part.nodes:
-                yield from _host(node)
-        case finding.EvidenceRef() | journal.Entry():
-            yield from _host(part.node)
-        case report.WaiverStanding() | finding.Waived():
-            yield from _person(part.by)
-
-
-def _samples(part: msgspec.Struct) -> Iterator[Named]:
-    match part:
-        case recording.Header():
-            yield "label", part.label
-        case samples.NodeSample() | samples.Links():
-            yield from _host(part.node)
-        case samples.InstanceSample():
-            yield "instance", part.instance
-            yield from _host(part.host)
-        case samples.LatencySample():
-            yield from _host(part.to_node)
-
-
-def _host(name: str | facts.Unknown) -> Iterator[Named]:
-    yield "host", _text(name)
 
 
 def _peer(peer: str) -> Iterator[Named]:
     """Yield the names in an ssh destination: `user@host`, `ssh://user@host:port`, or a name."""
     user, _, host = peer.removeprefix("ssh://").rpartition("@")
     yield "user", user
-    yield from _host(host if host.count(":") > 1 else host.partition(":")[0])
+    yield "host", host if host.count(":") > 1 else host.partition(":")[0]
 
 
 def _person(by: str) -> Iterator[Named]:
@@ -245,7 +208,3 @@ def _directories(path: str) -> Iterator[Named]:
             yield "user", part
         elif not is_well_known_directory(part):
             yield "directory", part
-
-
-def _text(value: str | facts.Unknown) -> str:
-    return "" if isinstance(value, facts.Unknown) else value

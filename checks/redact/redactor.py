@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import TypeVar
@@ -22,23 +21,10 @@ from checks.redact.spellings import Spellings
 from checks.redact.text import TextReplacer
 from checks.redact.walk import rebuilt
 from checks.traffic.recorder import Recorder
-from checks.traffic.recording import Header, Recording
+from checks.traffic.recording import Header, Recording, all_events
 from checks.traffic.samples import Event, Gap, Links
-from checks.traffic.source_id import SourceId, SourceKind
+from checks.traffic.source_id import SourceId
 from checks.traffic.timeline import Track
-
-_BEFORE_ALL, _AFTER_ALL = float("-inf"), float("inf")
-
-
-def all_events(track: Track) -> Iterator[Event]:
-    """Yield every sample, gap and change of the interfaces. Raises RecordingError."""
-    if isinstance(track, Recording):
-        yield from track.events()
-        return
-    for source in track.sources():
-        if source.kind is SourceKind.NODE and (links := track.links(source.name, _AFTER_ALL)):
-            yield links
-        yield from track.window(source, _BEFORE_ALL, _AFTER_ALL)
 
 
 class RedactedTrack:

@@ -197,23 +197,14 @@ def _size_curve(name: str, points: Sequence[Compared], top: float) -> Iterator[s
             yield svg.label(across(point.size), bottom + 16, f"{point.size:,}", "faint", anchor="middle")
             free_from = across(point.size) + 48
     yield svg.label(right, bottom + 32, "bytes of a message, logarithmic", "faint", anchor="end")
-    for class_, shift, of in (("before", -3, _side_before), ("after", 3, _side_after)):
-        yield svg.polyline([(across(p.size), up(of(p).centre)) for p in drawn], f"{class_}-line")
-        for point in drawn:
-            side, x = of(point), across(point.size)
+    places = [across(point.size) for point in drawn]
+    for class_, shift, of_class in (("before", -3, [p.before for p in drawn]), ("after", 3, [p.after for p in drawn])):
+        yield svg.polyline([(x, up(side.centre)) for x, side in zip(places, of_class, strict=True)], f"{class_}-line")
+        for x, side in zip(places, of_class, strict=True):
             if side.low is not None and side.high is not None and side.low > 0:
-                yield svg.line(
-                    x + shift, up(side.low), x + shift, min(up(side.high), up(side.low) - 1), f"{class_}-bar"
-                )
+                end = min(up(side.high), up(side.low) - 1)
+                yield svg.line(x + shift, up(side.low), x + shift, end, f"{class_}-bar")
             yield svg.dot(x, up(side.centre), 3, class_)
-
-
-def _side_before(metric: Compared) -> Side:
-    return metric.before
-
-
-def _side_after(metric: Compared) -> Side:
-    return metric.after
 
 
 def _time(seconds: float) -> str:

@@ -16,7 +16,7 @@ import msgspec
 from checks.model.exit_codes import ExitCode
 from checks.model.facts import Clusterware
 from checks.model.finding import PROBLEMS, Finding, Status
-from checks.model.report import Report
+from checks.model.report import Report, exit_code_for
 from checks.model.sanitize import json_escaped, sanitize
 from checks.model.wording import counted, listed
 from checks.report.coverage import Coverage
@@ -79,12 +79,7 @@ def _findings(before: Report, after: Report, by_name: bool) -> tuple[FindingChan
 
 def exit_code(difference: ReportDiff) -> ExitCode:
     """The exit code of the most severe change for the worse: a failure, then an UNKNOWN result, then a warning."""
-    worse = {change.worse for change in difference.findings}
-    if Status.FAIL in worse:
-        return ExitCode.FAILURES
-    if Status.UNKNOWN in worse:
-        return ExitCode.COULD_NOT_TELL
-    return ExitCode.WARNINGS if Status.WARN in worse else ExitCode.PASS
+    return exit_code_for({change.worse for change in difference.findings})
 
 
 def to_json(difference: ReportDiff) -> bytes:
@@ -145,7 +140,12 @@ def _is_later(one: str, other: str) -> bool:
 _NOUNS = {Status.FAIL: "failure", Status.UNKNOWN: "unknown result", Status.WARN: "warning"}
 _GONE = (DiffKind.GONE, DiffKind.LESS_SEVERE, DiffKind.BECAME_KNOWN)
 _EASED = (DiffKind.LOWER, DiffKind.FEWER_NODES)
-_NEW = (DiffKind.NEW, DiffKind.BECAME_KNOWN)
+_WORSE = (
+    ((DiffKind.NEW,), "is new", "are new"),
+    ((DiffKind.BECAME_KNOWN,), "was not known before", "were not known before"),
+    ((DiffKind.MORE_SEVERE, DiffKind.HIGHER, DiffKind.MORE_NODES, DiffKind.OTHER_NODES), "got worse", "got worse"),
+    ((DiffKind.WAIVER_ENDED,), "is no longer waived", "are no longer waived"),
+)
 
 
 def verdict(changes: Collection[FindingChange]) -> str:
@@ -163,19 +163,10 @@ def verdict(changes: Collection[FindingChange]) -> str:
 
 
 def _worse(changes: Iterable[FindingChange]) -> Iterator[str]:
-    worse = [(c, c.worse) for c in changes if c.worse]
-    yield from _counted_by_status((s for c, s in worse if c.change is DiffKind.NEW), "is new", "are new")
-    yield from _counted_by_status(
-        (s for c, s in worse if c.change is DiffKind.BECAME_KNOWN),
-        "was not known before",
-        "were not known before",
-    )
-    rest = [(c, s) for c, s in worse if c.change not in (*_NEW, DiffKind.WAIVER_ENDED, DiffKind.BECAME_UNKNOWN)]
-    yield from _counted_by_status((s for _, s in rest), "got worse", "got worse")
-    yield from _counted_by_status(
-        (s for c, s in worse if c.change is DiffKind.WAIVER_ENDED), "is no longer waived", "are no longer waived"
-    )
-    if unknown := sum(c.change is DiffKind.BECAME_UNKNOWN for c, _ in worse):
+    worse = [(c.change, c.worse) for c in changes if c.worse]
+    for kinds, one, several in _WORSE:
+        yield from _counted_by_status((status for change, status in worse if change in kinds), one, several)
+    if unknown := sum(change is DiffKind.BECAME_UNKNOWN for change, _ in worse):
         yield f"{counted(unknown, 'finding')} {'is' if unknown == 1 else 'are'} no longer known"
 
 

@@ -147,48 +147,32 @@ def _finding_change(
         if by_name:
             change = _of_nodes_in_both(change, one, other, before, after)
     elif one:
-        change = _one_sided(
-            one,
-            before,
-            after,
-            unknown=DiffKind.BECAME_KNOWN,
-            unseen=DiffKind.BECAME_UNKNOWN,
-            rest=DiffKind.GONE,
-            left=DiffKind.NOT_RERUN,
-        )
+        change = _only_before(one, before, after)
     else:
         assert other is not None
-        change = _one_sided(
-            other,
-            after,
-            before,
-            unknown=DiffKind.BECAME_UNKNOWN,
-            unseen=DiffKind.BECAME_KNOWN,
-            rest=DiffKind.NEW,
-            left=DiffKind.FIRST_RUN,
-        )
+        change = _only_after(other, before, after)
     return FindingChange(change=change, before=one, after=other)
 
 
-def _one_sided(
-    finding: Finding,
-    own: Coverage,
-    elsewhere: Coverage,
-    *,
-    unknown: DiffKind,
-    unseen: DiffKind,
-    rest: DiffKind,
-    left: DiffKind,
-) -> DiffKind:
-    """Return the kind of change of a finding that the other report does not have."""
+def _only_before(finding: Finding, before: Coverage, after: Coverage) -> DiffKind:
     if finding.status not in PROBLEMS:
         return DiffKind.NO_PROBLEM
-    if not elsewhere.ran(finding.check):
-        return left
+    if not after.ran(finding.check):
+        return DiffKind.NOT_RERUN
     if finding.status is Status.UNKNOWN:
-        return unknown
-    # Gone is what is healthy on each of its nodes; new is what was healthy on one of them.
-    return rest if elsewhere.sees(finding, own, every_node=rest is DiffKind.GONE) else unseen
+        return DiffKind.BECAME_KNOWN
+    return DiffKind.GONE if after.sees(finding, before) else DiffKind.BECAME_UNKNOWN
+
+
+def _only_after(finding: Finding, before: Coverage, after: Coverage) -> DiffKind:
+    if finding.status not in PROBLEMS:
+        return DiffKind.NO_PROBLEM
+    if not before.ran(finding.check):
+        return DiffKind.FIRST_RUN
+    if finding.status is Status.UNKNOWN:
+        return DiffKind.BECAME_UNKNOWN
+    # New is what was healthy on one of its nodes, where gone is what is healthy on each of them.
+    return DiffKind.NEW if before.sees(finding, after, every_node=False) else DiffKind.BECAME_KNOWN
 
 
 def _of_nodes_in_both(change: DiffKind, one: Finding, other: Finding, before: Coverage, after: Coverage) -> DiffKind:

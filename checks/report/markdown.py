@@ -128,7 +128,7 @@ def to_markdown(report: Report) -> bytes:
     lines += room.section("Skipped", (inline(f"{f.title} Skipped: {listed(ids)}.", _TITLE) for f, ids in skipped))
     lines += _load(report)
     lines += _Room(_MEASURED).section("Measured", _measured(report))
-    unread = [part.reason for node in report.cluster.read_nodes() for part in node.all_unread]
+    unread = [part.reason for node in report.cluster.read_nodes() for part in node.unread]
     lines += room.section("Not read", (inline(reason, _TITLE) for reason in unread))
     lines += ["", "## How this was found", "", *_made(report)]
     return ("\n".join(lines) + "\n").encode()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from statistics import median
+from typing import Any
 
 from checks.model.measurement import (
     DrillOf,
@@ -15,6 +16,7 @@ from checks.model.measurement import (
     MeasuredSizes,
     MeasuredStorage,
     Measurement,
+    Result,
 )
 from checks.model.packet_sizes import USUAL_BLOCK_BYTES
 from checks.model.wording import counted, lasting
@@ -31,20 +33,7 @@ def headline(measurement: Measurement) -> str:
 
     It has no name of a node, so it needs no redaction. `NO_FIGURES` where it ended before it had any.
     """
-    match measurement.result:
-        case MeasuredSizes() as result:
-            text = _sizes(result)
-        case MeasuredRate() as result:
-            text = _rate(result)
-        case MeasuredMix() as result:
-            text = _mix(result)
-        case MeasuredHashes() as result:
-            text = _hashes(result)
-        case MeasuredStorage() as result:
-            text = _storage(result)
-        case DrillOf() as result:
-            text = _drill(result)
-    return text or NO_FIGURES
+    return _TEXTS[type(measurement.result)](measurement.result) or NO_FIGURES
 
 
 def remark(measurement: Measurement) -> str:
@@ -153,3 +142,13 @@ def _drill(result: DrillOf) -> str:
         return "no silence"
     least = "" if longest.is_over else "at least "
     return f"longest silence {least}{silence_text(longest.seconds)}"
+
+
+_TEXTS: dict[type[Result], Callable[[Any], str]] = {
+    MeasuredSizes: _sizes,
+    MeasuredRate: _rate,
+    MeasuredMix: _mix,
+    MeasuredHashes: _hashes,
+    MeasuredStorage: _storage,
+    DrillOf: _drill,
+}

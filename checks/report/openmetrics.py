@@ -20,10 +20,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from datetime import datetime
 from typing import NamedTuple
 
-from checks.model.exit_codes import ExitCode
 from checks.model.facts import (
     FACT_GROUPS,
     Activity,
@@ -40,11 +38,11 @@ from checks.model.facts import (
 from checks.model.finding import PROBLEMS, Finding, Status
 from checks.model.interconnect_load import InterconnectLoad, LoadClass, WireTime
 from checks.model.packet_sizes import SMALL_PAYLOAD
-from checks.model.report import Report, exit_code
+from checks.model.report import Report, exit_code, exit_code_of
 from checks.model.sanitize import sanitize
 from checks.model.sound_measurement import sound
 from checks.report.measured.fit import not_shown
-from checks.report.measured.measured_samples import measured_samples
+from checks.report.measured.measured_samples import Sample, measured_samples, over, unix_time
 from checks.report.summary import cluster_name
 from checks.rules.cache_fusion import average_cr_receive_ms, average_current_receive_ms, due, lost, received
 from checks.rules.load_of_run import interconnect_load
@@ -121,13 +119,8 @@ METRICS = _metrics()
 """All metrics by name, in the order of the output."""
 
 
-_NOT_NEEDED = Cluster(local_node="", taken_at="")
-"""A cluster without facts: a fact that equals its fact was not needed by any check."""
 _LONGEST = 128
 """Most characters of a label's value. A longer value is cut and ends in `…`."""
-
-Sample = tuple[str, tuple[str, ...], float | int | None]
-"""A metric's name, the values of its labels in the order of the table, and its value. None is an unknown value."""
 
 
 def to_openmetrics(report: Report) -> bytes:
@@ -172,7 +165,7 @@ def _samples(report: Report) -> Iterator[Sample]:
 
 def _run(report: Report) -> Iterator[Sample]:
     yield "racwire_info", (report.racwire_version, cluster_name(report), report.cluster.local_node), 1
-    yield "racwire_run_timestamp_seconds", (), _unix_time(report.started_at)
+    yield "racwire_run_timestamp_seconds", (), unix_time(report.started_at)
     yield "racwire_run_duration_seconds", (), report.duration_s
     yield "racwire_run_exit_code", (), exit_code(report)
     yield "racwire_saved", (), int(bool(report.saved_at))
@@ -181,43 +174,24 @@ def _run(report: Report) -> Iterator[Sample]:
 def _findings(report: Report) -> Iterator[Sample]:
     alike: dict[tuple[str, ...], int] = {}
     counts = {(status, waived): 0 for status in Status for waived in (False, True)}
-    checks: dict[str, int | None] = {}
+    checks: dict[str, list[Finding]] = {}
     for finding in report.findings:
         counts[finding.status, finding.waived is not None] += 1
-        checks[finding.check] = _graver(checks.get(finding.check), _code(finding))
+        checks.setdefault(finding.check, []).append(finding)
         if finding.status in PROBLEMS:
             key = tuple(map(_plain, _labels(finding)))
             alike[key] = alike.get(key, 0) + 1
     yield from (("racwire_findings", (status,), counts[status, False]) for status in Status)
     yield from (("racwire_findings_waived", (status,), counts[status, True]) for status in Status if status in PROBLEMS)
-    yield from (("racwire_check_exit_code", (check,), code) for check, code in checks.items())
+    for check, found in checks.items():
+        if any(finding.status is not Status.SKIPPED for finding in found):
+            yield "racwire_check_exit_code", (check,), exit_code_of(found)
     yield from (("racwire_finding", key, number) for key, number in alike.items())
 
 
 def _labels(finding: Finding) -> tuple[str, ...]:
     waived = "true" if finding.waived else "false"
     return finding.code, finding.check, finding.status, finding.network, ",".join(finding.nodes), waived
-
-
-def _code(finding: Finding) -> int | None:
-    """The exit code for a report with only this finding; None for a skipped check."""
-    if finding.status is Status.SKIPPED:
-        return None
-    if finding.waived:
-        return ExitCode.PASS
-    codes = {
-        Status.FAIL: ExitCode.FAILURES,
-        Status.UNKNOWN: ExitCode.COULD_NOT_TELL,
-        Status.WARN: ExitCode.WARNINGS,
-    }
-    return codes.get(finding.status, ExitCode.PASS)
-
-
-_WORST_LAST = (None, ExitCode.PASS, ExitCode.WARNINGS, ExitCode.COULD_NOT_TELL, ExitCode.FAILURES)
-
-
-def _graver(one: int | None, other: int | None) -> int | None:
-    return max(one, other, key=_WORST_LAST.index)
 
 
 def _networks(cluster: Cluster) -> Iterator[Sample]:
@@ -234,29 +208,27 @@ def _paths(cluster: Cluster) -> Iterator[Sample]:
     for path in cluster.paths:
         way = path.network, path.from_node, path.to_node
         yield "racwire_path_expected_mtu_bytes", way, path.expected_mtu
-        passes = (
-            path.verdict is Verdict.PASSES and path.path_mtu is None
-        )  # then racwire did not search for the largest packet
+        # Where it is None, racwire did not search for the largest packet.
+        passes = path.verdict is Verdict.PASSES and path.path_mtu is None
         yield "racwire_path_mtu_bytes", way, path.expected_mtu if passes else _known(path.path_mtu)
         yield "racwire_path_verdict", (*way, path.verdict), 1
         for size, series in _by_size(path).items():
             yield "racwire_path_loss_ratio", (*way, size), _loss(series)
-            yield "racwire_path_rtt_seconds", (*way, size), _over(series.rtt_ms_median, 1000)
+            yield "racwire_path_rtt_seconds", (*way, size), over(series.rtt_ms_median, 1000)
     yield "racwire_probe_sent_packets", (), sum(path.packets_sent for path in cluster.paths)
     yield "racwire_probe_sent_bytes", (), sum(path.bytes_sent for path in cluster.paths)
 
 
 def _by_size(path: PathProbe) -> dict[str, PingSeries]:
     """The ping series by size: `small` ones, which any link carries, and `full` ones, of the size that must pass."""
-    header = 48 if ":" in path.destination_ip else 28
-    names = {SMALL_PAYLOAD: "small", path.expected_mtu - header: "full"}
+    names = {SMALL_PAYLOAD: "small", path.full_payload: "full"}
     return {names[series.payload]: series for series in path.series if series.payload in names}
 
 
 def _loss(series: PingSeries) -> float | None:
     """The share of lost pings. Pings that the node's own kernel refused were never sent and do not count."""
     sent = series.sent - series.refused_locally
-    return _over(sent - series.received, sent)
+    return over(sent - series.received, sent)
 
 
 def _nodes(changes: CounterChanges) -> Iterator[Sample]:
@@ -264,9 +236,9 @@ def _nodes(changes: CounterChanges) -> Iterator[Sample]:
         node, value = (change.node,), change.counters.value
         yield "racwire_node_interval_seconds", node, change.seconds
         failed = value("Ip", "ReasmFails")
-        yield "racwire_node_reassembly_failures_per_second", node, _over(failed, change.seconds)
-        yield "racwire_node_reassembly_failure_ratio", node, _over(failed, value("Ip", "ReasmReqds"))
-        overflowed = _over(value("Udp", "RcvbufErrors"), change.seconds)
+        yield "racwire_node_reassembly_failures_per_second", node, over(failed, change.seconds)
+        yield "racwire_node_reassembly_failure_ratio", node, over(failed, value("Ip", "ReasmReqds"))
+        overflowed = over(value("Udp", "RcvbufErrors"), change.seconds)
         yield "racwire_node_udp_receive_buffer_errors_per_second", node, overflowed
 
 
@@ -278,14 +250,14 @@ def _instances(activity: Activity, database: Database | Unknown | NotAsked) -> I
         of = (known.name, known.host) if known else (f"instance {own.instance}", "")
         gone, came = lost(own.statistics), received(own.statistics)
         yield "racwire_instance_interval_seconds", of, own.seconds
-        yield "racwire_instance_blocks_received_per_second", of, _over(came, own.seconds)
-        yield "racwire_instance_blocks_lost_per_second", of, _over(gone, own.seconds)
-        yield "racwire_instance_blocks_lost_ratio", of, _over(gone, due(own.statistics))
+        yield "racwire_instance_blocks_received_per_second", of, over(came, own.seconds)
+        yield "racwire_instance_blocks_lost_per_second", of, over(gone, own.seconds)
+        yield "racwire_instance_blocks_lost_ratio", of, over(gone, due(own.statistics))
         for kind, time_ms in (
             ("cr", average_cr_receive_ms(own.statistics)),
             ("current", average_current_receive_ms(own.statistics)),
         ):
-            yield "racwire_instance_block_receive_seconds", (*of, kind), _over(time_ms, 1000)
+            yield "racwire_instance_block_receive_seconds", (*of, kind), over(time_ms, 1000)
 
 
 def _load(cluster: Cluster) -> Iterator[Sample]:
@@ -295,7 +267,7 @@ def _load(cluster: Cluster) -> Iterator[Sample]:
     if isinstance(load.wire, WireTime):
         yield "racwire_load_cluster_wait_ratio", (), load.wire.cluster_percent / 100
         for limit in ("low", "likely", "high"):
-            yield "racwire_load_wire_ratio", (limit,), _over(getattr(load.wire, f"{limit}_percent"), 100)
+            yield "racwire_load_wire_ratio", (limit,), over(getattr(load.wire, f"{limit}_percent"), 100)
     if isinstance(load.load_class, LoadClass):
         yield "racwire_load_kind", (load.load_class.kind,), 1
     for user in () if isinstance(load.clients, Unknown) else load.clients:
@@ -308,7 +280,7 @@ def _load(cluster: Cluster) -> Iterator[Sample]:
 def _unknown(cluster: Cluster) -> Iterator[Sample]:
     for group in FACT_GROUPS:
         fact = getattr(cluster, group)
-        if isinstance(fact, Unknown | NotAsked) and fact != getattr(_NOT_NEEDED, group):
+        if isinstance(fact, Unknown | NotAsked) and cluster.is_gathered(group):
             yield "racwire_unknown", (group, "not_asked" if isinstance(fact, NotAsked) else "not_gathered"), 1
     yield "racwire_unknown", ("node", "not_read"), len(cluster.unread_nodes()) or None
     if not isinstance(cluster.paths, Unknown):
@@ -327,24 +299,6 @@ def _unknown(cluster: Cluster) -> Iterator[Sample]:
 
 def _known(value: int | Unknown | None) -> int | None:
     return None if isinstance(value, Unknown) else value
-
-
-def _over(dividend: float | None, divisor: float | None) -> float | None:
-    """The quotient; None where one of the numbers is not known, or the divisor is 0."""
-    if dividend is None or divisor is None or not divisor > 0:
-        return None
-    try:
-        return dividend / divisor
-    except OverflowError:
-        return None
-
-
-def _unix_time(time: str) -> float | None:
-    try:
-        moment = datetime.fromisoformat(time)
-    except ValueError:
-        return None
-    return moment.timestamp() if moment.tzinfo else None
 
 
 def _number(value: float | None) -> float | None:

@@ -84,7 +84,8 @@ def nice_top(highest: float) -> float:
 
 def _made(name: str, width: int, parts: Sequence[svg.Markup], title: str, caption: str) -> Strip:
     floor = svg.path(f"M0,{_HEIGHT}h{width}", "rule")
-    drawn = svg.stretched(width, _HEIGHT, title, caption, [*parts, floor])
+    # Without visible text, it can be stretched to the available room.
+    drawn = svg.picture(width, _HEIGHT, title, caption, [*parts, floor], preserveAspectRatio="none")
     return Strip(name, Markup(drawn), caption)  # noqa: S704 - the writer of SVG escapes all text
 
 

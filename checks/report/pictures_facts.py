@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections import Counter
 from datetime import datetime, timedelta
 
-from checks.model.facts import Activity, Cluster, CounterChanges, Database, History, HistoryPeriod, InstanceActivity
+from checks.model.facts import Activity, Cluster, CounterChanges, History, InstanceActivity
+from checks.model.known_instances import instance_name
 from checks.report.age import time_text as moment
 from checks.report.pictures import Curve, Figure, Strip, bar, nice_top, strip
 from checks.report.quantities import seconds, share, whole
@@ -16,11 +17,6 @@ from checks.rules.frame_sizes import FrameSizes, frame_sizes
 from checks.traffic.rates import highest
 
 _EPOCH = datetime(1970, 1, 1)
-
-
-def instance_name(cluster: Cluster, number: int) -> str:
-    """Return the name of an instance, or `instance 3` where the name is not known."""
-    return cluster.database.instance_name(number) if isinstance(cluster.database, Database) else f"instance {number}"
 
 
 def interval_figures(cluster: Cluster) -> tuple[Figure, ...]:
@@ -34,32 +30,30 @@ def _lost(cluster: Cluster, activity: object) -> Figure | None:
     if not isinstance(activity, Activity):
         return None
     known = {a.instance: a.statistics for a in activity.instances if isinstance(a, InstanceActivity)}
-    lost = {n: count for n, s in known.items() if (count := cache_fusion.lost(s)) is not None}
-    if not any(count > 0 for count in lost.values()):
-        return None
-    strips = []
-    for number, count in lost.items():
-        sent = cache_fusion.due(known[number])
-        caption = ", ".join(filter(None, (f"{whole(count)} of {whole(sent)} blocks sent", share(count, sent))))
-        name = instance_name(cluster, number)
-        strips.append(bar(name, count, max(lost.values()), f"Lost blocks of {name}", caption))
-    title = f"Lost blocks in {seconds(activity.seconds)}"
-    return Figure(title, "The length of a bar is the number for one instance.", tuple(strips))
+    bars = []
+    for number, statistics in known.items():
+        if (count := cache_fusion.lost(statistics)) is not None:
+            sent = cache_fusion.due(statistics)
+            caption = ", ".join(filter(None, (f"{whole(count)} of {whole(sent)} blocks sent", share(count, sent))))
+            bars.append((instance_name(cluster, number), count, caption))
+    return _bars("Lost blocks", activity.seconds, "instance", bars)
 
 
 def _failed(counters: object) -> Figure | None:
     if not isinstance(counters, CounterChanges):
         return None
-    failed = {c.node: n for c in counters.nodes if (n := c.counters.value("Ip", "ReasmFails")) is not None}
-    if not any(count > 0 for count in failed.values()):
+    failed = [(c.node, n) for c in counters.nodes if (n := c.counters.value("Ip", "ReasmFails")) is not None]
+    bars = [(node, count, f"{whole(count)} packets") for node, count in failed]
+    return _bars("Failed reassemblies", counters.seconds, "node", bars)
+
+
+def _bars(what: str, of_s: float, noun: str, bars: list[tuple[str, int, str]]) -> Figure | None:
+    """Return a bar for each name, with its count and caption; None where all counts are 0."""
+    top = max((count for _, count, _ in bars), default=0)
+    if top <= 0:
         return None
-    top = max(failed.values())
-    strips = tuple(
-        bar(node, count, top, f"Failed reassemblies of {node}", f"{whole(count)} packets")
-        for node, count in failed.items()
-    )
-    title = f"Failed reassemblies in {seconds(counters.seconds)}"
-    return Figure(title, "The length of a bar is the number for one node.", strips)
+    strips = tuple(bar(name, count, top, f"{what} of {name}", caption) for name, count, caption in bars)
+    return Figure(f"{what} in {seconds(of_s)}", f"The length of a bar is the number for one {noun}.", strips)
 
 
 def size_figures(cluster: Cluster) -> tuple[Figure, ...]:
@@ -89,10 +83,13 @@ def history_figure(cluster: Cluster) -> Figure | str | None:
     """Return the picture of the blocks lost over the history; a sentence where no block was lost; None where no history
     is known."""
     history = cluster.history
-    times = [(period, _host_seconds(period.begin), _host_seconds(period.end)) for period in _periods(history)]
+    if not isinstance(history, History):
+        return None
+    times = [(period, _host_seconds(period.begin), _host_seconds(period.end)) for period in history.periods]
     spans = [(period, begin, end) for period, begin, end in times if begin < end]
-    span = drawn_span(min(b for _, b, _ in spans), max(e for *_, e in spans), _usual(spans)) if spans else None
-    if not isinstance(history, History) or span is None:
+    usual_s = max((end - begin for _, begin, end in spans), default=0.0)  # the ends of the range may cut a period
+    span = drawn_span(min(b for _, b, _ in spans), max(e for *_, e in spans), usual_s) if spans else None
+    if span is None:
         return None
     when = f"{history.source}, {moment(history.begin)} to {moment(history.end)}"
     slots, totals = TimeSlots(span), Counter[int]()
@@ -117,15 +114,6 @@ def _history_strip(cluster: Cluster, slots: TimeSlots, number: int, top: float, 
     most = f", at most {whole(highest(values))} at a time" if total else ""
     caption = f"{whole(total)} in all{most}" if total else "none"
     return strip(name, (Curve(values, "bars"),), top, f"Lost blocks of {name} in the history", caption)
-
-
-def _periods(history: object) -> tuple[HistoryPeriod, ...]:
-    return history.periods if isinstance(history, History) else ()
-
-
-def _usual(spans: list[tuple[HistoryPeriod, float, float]]) -> float:
-    """The seconds of a whole period, one that the ends of the range do not cut."""
-    return max(end - begin for _, begin, end in spans)
 
 
 def _host_seconds(text: str) -> float:

@@ -18,7 +18,7 @@ from checks.report.quantities import bits, rate, seconds, whole
 from checks.report.time_slots import DrawnSpan, TimeSlots, drawn_span
 from checks.rules import cache_fusion
 from checks.traffic.rates import highest, instance_rates, interface_rates, kernel_rates
-from checks.traffic.recording import Recording
+from checks.traffic.recording import all_events
 from checks.traffic.samples import Event, Gap, InstanceSample, NodeSample, Sample
 from checks.traffic.source_id import SourceId, SourceKind
 from checks.traffic.timeline import Track
@@ -87,7 +87,7 @@ def sampled(track: Track, cluster: Cluster, zone: tzinfo | None) -> Sampled | No
     if span is None:
         return None
     collected = _TrackFigures(TimeSlots(span), _private(track, cluster))
-    for event in _events(track):
+    for event in all_events(track):
         collected.take(event)
     if not collected.nodes and not collected.instances:
         return None
@@ -117,15 +117,6 @@ def _span(track: Track) -> DrawnSpan | None:
     lengths = [e.seconds for e in firsts if isinstance(e, NodeSample | InstanceSample) and 0 < e.seconds <= _LONGEST_S]
     begins = [e.at - e.seconds for e in firsts if isinstance(e, Sample) and 0 < e.seconds <= _LONGEST_S]
     return drawn_span(min([first, *begins]), last, median(lengths)) if lengths else None
-
-
-def _events(track: Track) -> Iterator[Event]:
-    """Yield all events of a track: a recording in one pass, samples in memory source by source."""
-    if isinstance(track, Recording):
-        yield from track.events()
-        return
-    for source in track.sources():
-        yield from track.window(source, float("-inf"), float("inf"))
 
 
 def _private(track: Track, cluster: Cluster) -> dict[tuple[str, str], str]:

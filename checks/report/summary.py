@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime
 
-from checks.model.facts import Cluster, Clusterware, Database, NotAsked, PathProbe, PrivateNetwork, Unknown
+from checks.model.facts import Clusterware, Database, NotAsked, NotGathered, PathProbe, PrivateNetwork, Unknown
 from checks.model.finding import PROBLEMS, Finding, NextStep, Status, worst_first
 from checks.model.report import Report
 from checks.model.wording import counted, few, listed
@@ -19,7 +19,6 @@ from checks.report.folding import grouped_by_reason, grouped_skipped, skipped_in
 from checks.rules.own_footprint import notices
 
 FIRST_STEPS = 3
-_NOT_NEEDED = Cluster("", "").database
 _SHORT = 3
 """The most short reasons of skipped checks in a sentence."""
 _NOUNS = {Status.FAIL: "failure", Status.WARN: "warning", Status.UNKNOWN: "unknown result"}
@@ -132,7 +131,7 @@ def _network(network: PrivateNetwork) -> str:
 
 
 def _database(database: Database | Unknown | NotAsked) -> str:
-    if database == _NOT_NEEDED:
+    if isinstance(database, NotGathered):
         return "not queried, since no check that ran needs it"
     if not isinstance(database, Database):
         how = "not queried" if isinstance(database, NotAsked) else "not known"

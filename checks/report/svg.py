@@ -87,29 +87,18 @@ def box(x: float, y: float, width: float, height: float, class_: str) -> Markup:
     return element("rect", x=x, y=y, width=width, height=height, class_=class_)
 
 
-def stretched(width: float, height: float, title: str, description: str, children: Iterable[Markup]) -> Markup:
-    """Return a picture for an HTML page, drawn in these units and stretched to the available room. It has no visible
-    text and uses the page's style sheet. Screen readers read the title and the description."""
+def picture(
+    width: float, height: float, title: str, description: str, children: Iterable[Markup], **attributes: str
+) -> Markup:
+    """Return a picture for an HTML page, drawn in these units and in the colours of the page's style sheet. Screen
+    readers read the title and the description."""
     return element(
         "svg",
         element("title", text(title)),
         element("desc", text(description)),
         *children,
         viewBox=f"0 0 {_value(width)} {_value(height)}",
-        preserveAspectRatio="none",
-        role="img",
-    )
-
-
-def drawing(width: float, height: float, title: str, description: str, children: Iterable[Markup]) -> Markup:
-    """Return a picture with text for an HTML page, in the colours of the page's style sheet, never distorted."""
-    return element(
-        "svg",
-        element("title", text(title)),
-        element("desc", text(description)),
-        *children,
-        viewBox=f"0 0 {_value(width)} {_value(height)}",
-        class_="drawing",
+        **attributes,
         role="img",
     )
 

@@ -11,7 +11,7 @@ import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from checks.model.check import Check
-from checks.model.facts import GridHome
+from checks.model.facts import GridHome, Unknown
 from checks.model.packet_sizes import BLOCK_HEADER_BYTES, SMALL_PAYLOAD, USUAL_BLOCK_BYTES, ping_bytes
 from checks.model.settings import ClusterSettings, DatabaseSettings, Settings, TrafficSettings
 from checks.rules.sampling_pace import PX_PER_S, pace_text
@@ -204,10 +204,12 @@ def _grid_commands(group: str, cluster: ClusterSettings, environ: Mapping[str, s
     home = find_grid_home(cluster.grid_home, environ)
     if not isinstance(home, GridHome):
         yield f"  ({home.reason})"
+    yield from _command_lines((entry for entry in sources(group) if isinstance(entry, GridCommand)), home)
+
+
+def _command_lines(commands: Iterable[GridCommand], home: GridHome | Unknown) -> Iterator[str]:
     path = home.path if isinstance(home, GridHome) else "$GRID_HOME"
-    for command in sources(group):
-        if isinstance(command, GridCommand):
-            yield f"  {command.topic:<{_COLUMN}}{shlex.join(command.argv(path))}"
+    yield from (f"  {command.topic:<{_COLUMN}}{shlex.join(command.argv(path))}" for command in commands)
 
 
 def _nodes(settings: Settings, environ: Mapping[str, str]) -> Iterator[str]:
@@ -315,10 +317,10 @@ def _proposed(cluster: ClusterSettings, environ: Mapping[str, str]) -> Iterator[
     """Yield the commands that find a connect string to propose."""
     yield "To propose a connect string for the instances of this node (ora_pmon_* processes), read-only:"
     yield f"  {GRID_HOME.reads[0].what:<{_COLUMN}}{GRID_HOME.reads[0].how}"
-    home = find_grid_home(cluster.grid_home, environ)
-    path = home.path if isinstance(home, GridHome) else "$GRID_HOME"
-    for command in (LIST_DATABASES, DATABASE_CONFIGURATION, SCAN, SCAN_LISTENER, LISTENER_STATUS):
-        yield f"  {command.topic:<{_COLUMN}}{shlex.join(command.argv(path))}"
+    yield from _command_lines(
+        (LIST_DATABASES, DATABASE_CONFIGURATION, SCAN, SCAN_LISTENER, LISTENER_STATUS),
+        find_grid_home(cluster.grid_home, environ),
+    )
 
 
 def _history(database: DatabaseSettings) -> Iterator[str]:

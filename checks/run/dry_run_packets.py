@@ -50,14 +50,14 @@ def plan_pings(probe: ProbeSettings) -> Iterator[str]:
     )
 
 
-def describe_budget(settings: ProbeSettings, mtu: int, version: int = 4) -> list[str]:
-    """Return the cost of one path, line by line: sizes, counts, bytes, limits."""
-    plan = plan_path(settings, mtu, version)
+def describe_budget(settings: ProbeSettings, mtu: int) -> list[str]:
+    """Return the cost of one path of IPv4, line by line: sizes, counts, bytes, limits."""
+    plan = plan_path(settings, mtu)
     rungs = sum(2 for rung in LADDER if rung < mtu)
     return [
-        _line(plan.small, version, "small packets"),
-        _line(plan.full, version, "full-size packets, Don't Fragment set"),
-        _line(plan.over, version, "one byte more, which the sender's own kernel must refuse: not sent"),
+        _line(plan.small, "small packets"),
+        _line(plan.full, "full-size packets, Don't Fragment set"),
+        _line(plan.over, "one byte more, which the sender's own kernel must refuse: not sent"),
         "only where some or all packets get no answer: the same again, on this path only and with more time",
         f"only where full-size packets do not pass: the search for the path MTU, {rungs} packets of the usual MTUs, "
         f"then at most {SIZES_PER_ROUND} in each of two rounds, then {2 * CONFIRMATION_COPIES} at the boundary; "
@@ -73,8 +73,8 @@ def describe_budget(settings: ProbeSettings, mtu: int, version: int = 4) -> list
     ]
 
 
-def _line(request: Request, version: int, what: str) -> str:
-    packet = packet_of(request.payload, version)
+def _line(request: Request, what: str) -> str:
+    packet = packet_of(request.payload, 4)
     return f"{request.count} x {packet} bytes = {request.count * packet} bytes: {what} (payload {request.payload})"
 
 

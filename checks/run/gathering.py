@@ -34,6 +34,7 @@ from checks.model.facts import (
 from checks.model.networks import private_layers, private_networks, private_nics_of
 from checks.model.settings import Settings
 from checks.sources.clusterware.clusterware_reader import read_clusterware
+from checks.sources.clusterware.grid_tools import GridTools
 from checks.sources.clusterware.managed import read_managed
 from checks.sources.database.connect_proposal import name_served_services, propose_connection
 from checks.sources.database.history import read_history
@@ -49,7 +50,7 @@ from checks.sources.nodes.setup import read_setup
 from checks.sources.nodes.shell import ShellError
 from checks.sources.probes.address_probes import probe_addresses
 from checks.sources.probes.haip_pings import ping_haip
-from checks.sources.probes.paths import probe_paths
+from checks.sources.probes.paths import PathRun
 from checks.sources.probes.safety import UnsafePathError, public_subnets
 from checks.sources.probes.udp_flows import send_flows
 from checks.sources.probes.udp_plan import AGE_MS
@@ -203,7 +204,7 @@ async def _managed(session: Session, cluster: Cluster) -> Managed | Unknown:
     if isinstance(cluster.clusterware, Unknown):
         return cluster.clusterware
     session.progress("managed", "querying the databases that Clusterware manages", 0, 0)
-    return await read_managed(cluster.clusterware.grid_home, session.journal, session.local_node)
+    return await read_managed(GridTools(cluster.clusterware.grid_home, session.journal, session.local_node))
 
 
 async def _networks(session: Session, cluster: Cluster) -> tuple[PrivateNetwork, ...] | Unknown:
@@ -217,9 +218,8 @@ async def _paths(session: Session, cluster: Cluster) -> tuple[PathProbe, ...] | 
         return cluster.nodes
     try:
         subnets = public_subnets(cluster)
-        return await probe_paths(
-            cluster.networks, cluster.nodes, session, public_subnets=subnets, so_far=session.paths_so_far
-        )
+        run = PathRun(cluster.networks, cluster.nodes, session, public_subnets=subnets, so_far=session.paths_so_far)
+        return await run.run()
     except UnsafePathError as error:
         return Unknown(f"No packet was sent: {error}")
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 import difflib
 import os
 import re
+import textwrap
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
@@ -20,6 +21,7 @@ from checks.model.shell_command import shell
 from checks.model.wording import continued, listed
 from checks.run.directories import config_directory
 
+_wrap = partial(textwrap.wrap, width=100, break_long_words=False, break_on_hyphens=False)
 ENVIRONMENT_VARIABLE = "RACWIRE_SETTINGS"
 _HEADING = re.compile(r"""^\s*\[{1,2}\s*["']?(\w+)["']?\s*\]""")
 FILE_LIMIT = 1_000_000
@@ -98,12 +100,12 @@ def template(options: Mapping[str, str] | None = None) -> str:
     ]
     for section, table in _sections().items():
         heading = f"# [[{section}]]" if section in _repeated() else f"[{section}]"
-        lines += ["", *(f"# {line}" for line in _wrapped(" ".join((table.__doc__ or "").split()))), heading]
+        lines += ["", *(f"# {line}" for line in _wrap(" ".join((table.__doc__ or "").split()))), heading]
         for field in msgspec.structs.fields(table):
             meta = _meta(table, field.name)
             lines += [
                 "",
-                *(f"# {line}" for line in _wrapped(meta.description or "")),
+                *(f"# {line}" for line in _wrap(meta.description or "")),
                 *_allowed(limits_of(table, field.name)),
                 *([f"# Option: {options[place]}."] if (place := f"{section}.{field.name}") in options else []),
             ]
@@ -144,10 +146,6 @@ def limits_of(table: type[msgspec.Struct], name: str) -> str:
 
 def _allowed(limits: str) -> list[str]:
     return [f"# Allowed: {limits}."] if limits else []
-
-
-def _wrapped(text: str, width: int = 100) -> list[str]:
-    return re.findall(rf"\S.{{0,{width - 1}}}(?=\s|$)", text)
 
 
 def toml(value: Any) -> str:

@@ -28,14 +28,8 @@ _MOST_QUOTED = 60
 
 def as_plain(settings: Settings) -> dict[str, Any]:
     """Return the settings as a report has them, also after JSON: by section, dates as text, tuples as lists."""
-    plain: dict[str, Any] = _plain(msgspec.to_builtins(settings))
+    plain: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(settings))
     return plain
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _plain(item) for name, item in value.items()}
-    return [_plain(item) for item in value] if isinstance(value, tuple) else value
 
 
 def mistakes(settings: Settings) -> Iterable[tuple[str, str]]:

@@ -4,8 +4,22 @@ from __future__ import annotations
 
 from checks.sources.entries import CLUSTER, DIRECTORY, FILES, Argument, Program, Read, RegistryEntry, RunsOn
 from checks.sources.node_setup import home_tool
-from checks.sources.settings_files import SETTINGS_SOURCES
 from checks.sources.sh_text import MARK, program
+
+CHANGE_RECORDINGS = RegistryEntry(
+    name="recordings",
+    groups=("changing",),
+    where=RunsOn.HERE,
+    purpose="the measurements before and after the change",
+    reads=(Read("", "recordings", "the recordings before and after the change, each read once"),),
+)
+NODE_ADDRESSES = RegistryEntry(
+    name="node addresses",
+    groups=("changing",),
+    where=RunsOn.HERE,
+    purpose="whether racwire reaches a node over a network that the change affects",
+    reads=(Read("", "names", "the addresses of the nodes' names, from the system's resolver"),),
+)
 
 _STAT = f"""\
 for file in "$@"; do
@@ -92,30 +106,4 @@ done
     reads=(Read("change journals", "journals", f"head -c {_FIRST_BYTES} -- FILE; tail -n 2 -- FILE"),),
     arguments=(FILES,),
     example=("/DIR/CLUSTER-ID.change",),
-)
-
-CHANGE_RECORDINGS = RegistryEntry(
-    name="recordings",
-    groups=("changing",),
-    where=RunsOn.HERE,
-    purpose="the measurements before and after the change",
-    reads=(Read("", "recordings", "the recordings before and after the change, each read once"),),
-)
-NODE_ADDRESSES = RegistryEntry(
-    name="node addresses",
-    groups=("changing",),
-    where=RunsOn.HERE,
-    purpose="whether racwire reaches a node over a network that the change affects",
-    reads=(Read("", "names", "the addresses of the nodes' names, from the system's resolver"),),
-)
-
-CHANGE_SOURCES = (
-    CHANGE_RECORDINGS,
-    NODE_ADDRESSES,
-    CHANGE_BACKUPS,
-    CHANGE_ARCHIVE,
-    OLR_BACKUP,
-    CHANGE_JOURNALS,
-    JOURNAL_ENDS,
-    *SETTINGS_SOURCES,
 )

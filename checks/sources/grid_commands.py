@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from checks.sources.entries import GridCommand, Read, RegistryEntry, RunsOn
 
 OLR_FILES = ("/etc/oracle/olr.loc", "/var/opt/oracle/olr.loc")
@@ -39,8 +41,12 @@ _STARTING_S = 15.0
 """Seconds for `crsctl check crs`, which answers late while the stack starts."""
 
 
-def _query(topic: str, command: str, purpose: str, *, group: str = "clusterware", limit_s: float = 10.0) -> GridCommand:
+def _query(
+    command: str, purpose: str, *, topic: str = "", group: str = "clusterware", limit_s: float = 10.0
+) -> GridCommand:
+    """A query whose topic in the journal is its command, unless it has a shorter one."""
     tool, *arguments = command.split()
+    topic = topic or command
     return GridCommand(
         name=command,
         groups=(group,),
@@ -53,97 +59,47 @@ def _query(topic: str, command: str, purpose: str, *, group: str = "clusterware"
     )
 
 
-MEMBERS = _query("olsnodes", "olsnodes -n -i -s -t", "the nodes of the cluster")
-LOCAL_NODE = _query("olsnodes -l", "olsnodes -l", "the cluster's name for this node")
-CLUSTER_NAME = _query("olsnodes -c", "olsnodes -c", "the cluster's name")
-CONFIGURATION = _query("oifcfg getif", "oifcfg getif", "the networks that Clusterware is configured to use")
-LISTED = _query("oifcfg iflist", "oifcfg iflist -p -n", "the networks that Clusterware sees on this node")
+MEMBERS = _query("olsnodes -n -i -s -t", "the nodes of the cluster", topic="olsnodes")
+LOCAL_NODE = _query("olsnodes -l", "the cluster's name for this node")
+CLUSTER_NAME = _query("olsnodes -c", "the cluster's name")
+CONFIGURATION = _query("oifcfg getif", "the networks that Clusterware is configured to use")
+LISTED = _query("oifcfg iflist -p -n", "the networks that Clusterware sees on this node", topic="oifcfg iflist")
 _VERSION = "crsctl query crs activeversion"
-VERSION = _query(_VERSION, f"{_VERSION} -f", "the release of Clusterware")
-VERSION_BEFORE_12 = _query(_VERSION, _VERSION, "the release of Clusterware, from a crsctl that is too old for -f")
-SERVICES = _query("crsctl check crs", "crsctl check crs", "the running parts of the stack", limit_s=_STARTING_S)
-HAIP = _query("crsctl stat res haip", f"crsctl stat res {HAIP_RESOURCE} -init", "whether HAIP is used")
-MISSCOUNT = _query(
-    "crsctl get css misscount", "crsctl get css misscount", "the time after which Clusterware evicts a silent node"
-)
+VERSION = _query(f"{_VERSION} -f", "the release of Clusterware", topic=_VERSION)
+VERSION_BEFORE_12 = _query(_VERSION, "the release of Clusterware, from a crsctl that is too old for -f")
+SERVICES = _query("crsctl check crs", "the running parts of the stack", limit_s=_STARTING_S)
+HAIP = _query(f"crsctl stat res {HAIP_RESOURCE} -init", "whether HAIP is used", topic="crsctl stat res haip")
+MISSCOUNT = _query("crsctl get css misscount", "the time after which Clusterware evicts a silent node")
 
-LIST_DATABASES = _query(
-    "srvctl config database",
-    "srvctl config database",
-    "the databases that Clusterware manages",
-    group="managed",
-    limit_s=_SRVCTL_S,
-)
-DATABASE_STATUS = _query(
-    "srvctl status database NAME",
+_managed = partial(_query, group="managed", limit_s=_SRVCTL_S)
+LIST_DATABASES = _managed("srvctl config database", "the databases that Clusterware manages")
+DATABASE_STATUS = _managed(
     "srvctl status database -d NAME -v",
     "the nodes on which each database and its services run",
-    group="managed",
-    limit_s=_SRVCTL_S,
+    topic="srvctl status database NAME",
 )
-DATABASE_CONFIGURATION = _query(
-    "srvctl config database NAME",
-    "srvctl config database -d NAME",
-    "the unique name, the domain and the instances of a database, for a connect string that works",
-    group="database",
-)
-SCAN = _query(
-    "srvctl config scan",
-    "srvctl config scan",
-    "the SCAN, for a connect string that works",
-    group="database",
-)
-SCAN_LISTENER = _query(
-    "srvctl config scan_listener",
-    "srvctl config scan_listener",
-    "the port of the SCAN, for a connect string that works",
-    group="database",
-)
-LISTENER_STATUS = _query(
-    "lsnrctl status NAME",
-    "lsnrctl status NAME",
-    "the services that each running listener of this node serves: without a connection, and after ORA-12514",
-    group="database",
-)
-MANUAL_BACKUPS = _query(
-    "ocrconfig -showbackup",
+MANUAL_BACKUPS = _managed(
     "ocrconfig -showbackup manual",
     "the time of the last manual backup of the registry (OCR)",
-    group="managed",
-    limit_s=_SRVCTL_S,
+    topic="ocrconfig -showbackup",
 )
 VOTING_FILES = _query(
-    "crsctl query css votedisk",
-    "crsctl query css votedisk",
-    "the voting files, for the list of backups of a change",
-    group="managed",
+    "crsctl query css votedisk", "the voting files, for the list of backups of a change", group="managed"
 )
-ASM_LISTENERS = _query(
-    "srvctl config listener -asmlistener",
+ASM_LISTENERS = _managed(
     "srvctl config listener -asmlistener",
     "the listeners of Flex ASM with their subnets, for a change of the private networks",
-    group="managed",
-    limit_s=_SRVCTL_S,
 )
 
-GRID_COMMANDS = (
-    MEMBERS,
-    LOCAL_NODE,
-    CLUSTER_NAME,
-    CONFIGURATION,
-    LISTED,
-    VERSION,
-    VERSION_BEFORE_12,
-    SERVICES,
-    HAIP,
-    MISSCOUNT,
-    LIST_DATABASES,
-    DATABASE_STATUS,
-    DATABASE_CONFIGURATION,
-    SCAN,
-    SCAN_LISTENER,
-    LISTENER_STATUS,
-    MANUAL_BACKUPS,
-    VOTING_FILES,
-    ASM_LISTENERS,
+_for_a_login = partial(_query, group="database")
+DATABASE_CONFIGURATION = _for_a_login(
+    "srvctl config database -d NAME",
+    "the unique name, the domain and the instances of a database, for a connect string that works",
+    topic="srvctl config database NAME",
+)
+SCAN = _for_a_login("srvctl config scan", "the SCAN, for a connect string that works")
+SCAN_LISTENER = _for_a_login("srvctl config scan_listener", "the port of the SCAN, for a connect string that works")
+LISTENER_STATUS = _for_a_login(
+    "lsnrctl status NAME",
+    "the services that each running listener of this node serves: without a connection, and after ORA-12514",
 )

@@ -118,13 +118,12 @@ SAMPLE_OF_THIS_NODE = KernelFileList(
     files=_SAMPLE_FILES,
     reads=(Read("", "files", ", ".join(_SAMPLE_FILES)),),
 )
-UNIX_SOCKETS = "/proc/net/unix"
 OTHER_SAMPLERS = RegistryEntry(
     name="other samplers",
     groups=("samples",),
     where=RunsOn.HERE,
     purpose="how many racwires of this node sample the instances: together they send no more than one",
-    reads=(Read("", "samplers", f"{UNIX_SOCKETS}, the names that start with @racwire-sample"),),
+    reads=(Read("", "samplers", f"{SOCKETS_FILE}, the names that start with @racwire-sample"),),
     every_s=5.0,
 )
 INTERFACES_OF_THIS_NODE = RegistryEntry(
@@ -137,6 +136,14 @@ INTERFACES_OF_THIS_NODE = RegistryEntry(
 )
 
 # --- peers ------------------------------------------------------------------------------------------------------------
+
+SSH = RegistryEntry(
+    name="ssh",
+    groups=("nodes", "setups", "counters", "paths", "flows", "haip_paths", "effective_routes", "changing", "samples"),
+    where=RunsOn.PEERS,
+    purpose="one connection for the whole run, through which all programs run, at nice 10 there",
+    reads=(Read("ssh", "connection", "ssh NODE sh", "a login without a password (user equivalence) on each peer"),),
+)
 
 _PEER = {
     "interfaces": "ip -d addr show",
@@ -331,21 +338,4 @@ UDP_ENDS = Program(
     text=_UDP_ENDS,
     reads=tuple(Read("udp ends", "UDP ports", line) for line in _UDP_ENDS.strip().splitlines()),
     limit_s=10.0,
-)
-
-KERNEL_SOURCES = (
-    THIS_NODE,
-    COUNTERS_OF_THIS_NODE,
-    SAMPLE_OF_THIS_NODE,
-    OTHER_SAMPLERS,
-    INTERFACES_OF_THIS_NODE,
-    PEER,
-    COUNTERS,
-    SAMPLE,
-    PING_TOOL,
-    LINK,
-    NEIGHBOUR,
-    ARRIVALS,
-    ROUTES_IN_USE,
-    UDP_ENDS,
 )

@@ -2,7 +2,7 @@
 
 The guard before every program, the topics of the journal and the dry run (`racwire plan`) follow from it. To add an
 entry, declare it in the module of its kind (`kernel_files.py`, `nic_drivers.py`, `node_setup.py`, `grid_commands.py`;
-a statement is a file in `database/queries`), list it there, and let the reader take its text and topic from the entry.
+a statement is a file in `database/queries`), and let the reader take its text and topic from the entry.
 """
 
 from __future__ import annotations
@@ -11,24 +11,20 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 
-from checks.sources.change_files import CHANGE_SOURCES
-from checks.sources.database.statements import Statement, statements
-from checks.sources.drill_state import DRILL_SOURCES
-from checks.sources.entries import FILES, Program, Read, RegistryEntry, RunsOn
-from checks.sources.grid_commands import GRID_COMMANDS, GRID_HOME
-from checks.sources.kernel_files import KERNEL_SOURCES
-from checks.sources.nic_drivers import DRIVER_COUNTERS
-from checks.sources.node_setup import OLR_PATHS, SETUP
-from checks.sources.nodes.user_rights import ACCOUNT
-from checks.sources.storage_connections import STORAGE
-
-SSH = RegistryEntry(
-    name="ssh",
-    groups=("nodes", "setups", "counters", "paths", "flows", "haip_paths", "effective_routes", "changing", "samples"),
-    where=RunsOn.PEERS,
-    purpose="one connection for the whole run, through which all programs run, at nice 10 there",
-    reads=(Read("ssh", "connection", "ssh NODE sh", "a login without a password (user equivalence) on each peer"),),
+from checks.sources import (
+    change_files,
+    drill_state,
+    grid_commands,
+    kernel_files,
+    nic_drivers,
+    node_setup,
+    settings_files,
+    storage_connections,
 )
+from checks.sources.database.statements import Statement, statements
+from checks.sources.entries import FILES, Program, Read, RegistryEntry, RunsOn
+from checks.sources.node_setup import OLR_PATHS
+from checks.sources.nodes import user_rights
 
 PING_RIGHT = "the program ping (setuid or cap_net_raw), or a group in net.ipv4.ping_group_range"
 """The right to send pings."""
@@ -210,30 +206,30 @@ def _query(statement: Statement) -> SqlQuery:
 
 # --- all of it --------------------------------------------------------------------------------------------------------
 
-_WITHOUT_SQL: tuple[RegistryEntry, ...] = (
-    GRID_HOME,
-    *GRID_COMMANDS,
-    SSH,
-    *KERNEL_SOURCES,
-    DRIVER_COUNTERS,
-    STORAGE,
-    SETUP,
-    *CHANGE_SOURCES,
-    PATH_PINGS,
-    UDP_DATAGRAMS,
-    HAIP_PINGS,
-    ARP_PROBES,
-    LATENCY_PINGS,
-    DATABASE_LOGIN,
-    ACCOUNT,
-    FAR_ENDS,
-    *DRILL_SOURCES,
+_MODULES = (
+    grid_commands,
+    kernel_files,
+    nic_drivers,
+    storage_connections,
+    node_setup,
+    change_files,
+    settings_files,
+    user_rights,
+    drill_state,
 )
+"""The modules whose entries are all in the registry, with those of this one; in the order of the dry run."""
+DECLARED = {
+    name: value
+    for names in (*map(vars, _MODULES), globals())
+    for name, value in tuple(names.items())
+    if isinstance(value, RegistryEntry)
+}
+"""The entries without the statements, by the names of their constants."""
 
-PROGRAMS = {source.text: source for source in _WITHOUT_SQL if isinstance(source, Program)}
+PROGRAMS = {source.text: source for source in DECLARED.values() if isinstance(source, Program)}
 """The programs that an open shell may run, by their text."""
 
 
 def sources(group: str = "") -> tuple[RegistryEntry, ...]:
     """All entries of the registry, or the entries that a group of facts needs."""
-    return tuple(source for source in (*_WITHOUT_SQL, *queries()) if not group or group in source.groups)
+    return tuple(source for source in (*DECLARED.values(), *queries()) if not group or group in source.groups)

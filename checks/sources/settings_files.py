@@ -52,5 +52,3 @@ UDP_SOCKETS = Program(
     text=program({"sockets": "ss -u -a -n -m"}, with_errors=("sockets",)),
     reads=(Read("udp sockets", "UDP buffers", "ss -u -a -n -m"),),
 )
-
-SETTINGS_SOURCES = (SYSCTL_FILES, UDP_SOCKETS)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
+TIMED_OUT, NOT_FOUND = 124, 127
+"""Exit statuses: of the program timeout, and of a shell for a program that is not there."""
 MARK = "##racwire"
 FILE_MARK = f"{MARK}-file"
 """The prefix of the line that names a file, before its printed lines; see `files_program`."""
@@ -21,15 +23,15 @@ def program(commands: Mapping[str, str], with_errors: Collection[str] = ()) -> s
     )
 
 
-def files_program(patterns: str, wanted: str, *, unwanted: str = "", executable: bool = False) -> str:
+def files_program(patterns: str, wanted: str, *, executable: bool = False) -> str:
     """A command that prints the lines that match `wanted`, for each file that the shell patterns name.
 
     `wanted` is an expression of `grep -E` in single quotes, an allow-list, so that the command never prints a secret.
-    Lines that match `unwanted`, in either case, are left out. `executable` leaves out files that are not executable,
-    for scripts that run only then. The command names a directory, from the patterns or above them, only where this user
-    cannot list or enter it, because its contents are then not known.
+    `executable` leaves out files that are not executable, for scripts that run only then. The command names a
+    directory, from the patterns or above them, only where this user cannot list or enter it, because its contents are
+    then not known.
     """
-    lines = f"grep -E '{wanted}' \"$file\"" + (f" | grep -v -i -E '{unwanted}'" if unwanted else "")
+    lines = f"grep -E '{wanted}' \"$file\""
     unreadable = f"printf '{UNREADABLE}\\n'"
     name = f"printf '{FILE_MARK} %s\\n' \"$file\""
     is_meant = '[ -f "$file" ]' + (' && [ -x "$file" ]' if executable else "")

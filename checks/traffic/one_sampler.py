@@ -24,7 +24,7 @@ import msgspec
 from checks.model.facts import Fact
 from checks.model.settings import Settings
 from checks.run.engine import racwire_version
-from checks.sources.kernel_files import OTHER_SAMPLERS, UNIX_SOCKETS
+from checks.sources.kernel_files import OTHER_SAMPLERS, SOCKETS_FILE
 from checks.traffic.json_text import to_json_text
 from checks.traffic.recording_shapes import from_json
 from checks.traffic.samples import Event, FeedEvent, InstancesPace
@@ -76,7 +76,7 @@ def socket_names(settings: Settings, interval_s: float) -> Iterator[str]:
 class SamplerCount:
     """How many samplers of this node query instances, of all users; read from time to time."""
 
-    def __init__(self, *, is_listed: bool, path: str = UNIX_SOCKETS) -> None:
+    def __init__(self, *, is_listed: bool, path: str = SOCKETS_FILE) -> None:
         """`is_listed`: whether this racwire has such a socket itself."""
         self._unlisted = 0 if is_listed else 1
         self._path = path

@@ -41,9 +41,10 @@ from checks.traffic.recording_shapes import (
     source_of,
 )
 from checks.traffic.samples import Event, Gap, InstancesPace, Links
-from checks.traffic.source_id import SourceId
+from checks.traffic.source_id import SourceId, SourceKind
+from checks.traffic.timeline import Track
 
-__all__ = ["Header", "Recording", "RecordingError", "SourceTally"]
+__all__ = ["Header", "Recording", "RecordingError", "SourceTally", "all_events"]
 
 _MOST_SHAPES, _SHAPES_BYTES = 20_000, 64_000_000
 """A source has one, and a further one when its interfaces, statistics or pairs become others: some hundreds, in weeks.
@@ -275,6 +276,20 @@ class Recording:
             yield
         except (sqlite3.Error, ValueError, TypeError, RecursionError, OverflowError) as error:
             raise unreadable(self.path, error) from None
+
+
+def all_events(track: Track) -> Iterator[Event]:
+    """Yield every sample, gap and change of the interfaces: of a recording in one pass, from memory source by source.
+
+    Raises RecordingError.
+    """
+    if isinstance(track, Recording):
+        yield from track.events()
+        return
+    for source in track.sources():
+        if source.kind is SourceKind.NODE and (links := track.links(source.name, float("inf"))):
+            yield links
+        yield from track.window(source, float("-inf"), float("inf"))
 
 
 def _time(value: object) -> int:

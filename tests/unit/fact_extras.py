@@ -127,8 +127,8 @@ def _unread(base: Cluster) -> Cluster:
         activity=replace(activity, instances=(*activity.instances[:1], ActivityGap(2, _LATE, _RIGHT)), unread=refused),
         counters=replace(counters, nodes=tuple(_with_storage(c, is_small=False) for c in counters.nodes)),
         haip_paths=HaipPaths(tuple(replace(p, small_sent=0, full_sent=0, reason="refused") for p in pinged.paths)),
-        nodes=tuple(replace(n, unread=(Unknown("routes: refused"),), limits=("old",)) for n in base.read_nodes()),
-        setups=tuple(replace(s, unread=(Unknown("files: refused"),), limits=("old",)) for s in base.read_setups()),
+        nodes=tuple(replace(n, unread=(Unknown("routes: refused"),)) for n in base.read_nodes()),
+        setups=tuple(replace(s, unread=(Unknown("files: refused"),)) for s in base.read_setups()),
     )
 
 

@@ -221,5 +221,5 @@ def _first_node(node: Node) -> Node:
         interfaces=(public, *node.interfaces[1:], infiniband),
         routes=(*node.routes, Route("default", "eth0", "10.20.0.254"), Route("10.0.0.0/8", "eth0", "10.20.0.254")),
         neighbours=(Neighbour("192.168.10.2", "eth1", "b8:59:9f:0a:1b:2d", "reachable"),),
-        limits=("kim on rac1 may not read lldpctl.",),
+        unread=(Unknown("kim on rac1 may not read lldpctl."),),
     )

@@ -18,7 +18,8 @@ from checks.model.journal import Entry, Journal
 from checks.model.settings import ClusterSettings
 from checks.sources.clusterware.clusterware_reader import read_clusterware
 from checks.sources.clusterware.grid_home import RunningProcess
-from checks.sources.grid_commands import GRID_COMMANDS
+from checks.sources.entries import GridCommand
+from checks.sources.registry import sources
 
 SAMPLES = Path(__file__).parents[1] / "fixtures" / "clusterware"
 HAIP = "NAME=ora.cluster_interconnect.haip\nTYPE=ora.haip.type\n"
@@ -214,7 +215,7 @@ async def test_cancelling_ends_the_tools_at_once(make_home: HomeMaker, tmp_path:
 
 
 def test_only_queries_can_be_planned_and_run() -> None:
-    queries = [query for query in GRID_COMMANDS if query.groups == ("clusterware",)]
+    queries = [query for query in sources("clusterware") if isinstance(query, GridCommand)]
     assert ("oifcfg getif", ("/u01/grid/bin/oifcfg", "getif")) in [(q.topic, q.argv("/u01/grid")) for q in queries]
     verbs = {(query.tool, query.arguments[0]) for query in queries}
     assert verbs == {

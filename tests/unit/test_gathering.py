@@ -61,10 +61,10 @@ async def test_any_failure_of_one_peer_does_not_affect_the_others(monkeypatch):
 
 
 async def test_a_private_network_that_is_also_public_is_not_probed_and_the_reason_says_so(monkeypatch):
-    async def refuse(*_, **__):
+    def refuse(*_, **__):
         raise UnsafePathError("10.20.0.0/24 overlaps the public network 10.20.0.0.")
 
-    monkeypatch.setattr(gathering, "probe_paths", refuse)
+    monkeypatch.setattr(gathering, "PathRun", refuse)
     known = await gathering._paths(Session(Settings(), Journal()), cluster(2))
     assert known == Unknown("No packet was sent: 10.20.0.0/24 overlaps the public network 10.20.0.0.")
 

@@ -92,7 +92,7 @@ def series_at(end: float, events: list[Event], instances_interval_s: float):
     timeline = Timeline()
     timeline.add(events)
     span = GraphSpan(BEGIN + end, 1.0, 30, 1.0, instances_interval_s)
-    return instance_series(read(timeline, span, ["instance prod1"], Memo()), "prod1")
+    return instance_series(read(timeline, span, [SourceId.instance("prod1")], Memo()), "prod1")
 
 
 def test_a_sample_that_slowed_down_is_not_missing_before_it_is_due() -> None:

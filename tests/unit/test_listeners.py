@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checks.model.facts import GridHome, Unknown
+from checks.model.facts import Unknown
 from checks.model.journal import Journal
 from checks.sources.clusterware.listeners import (
     ClientAddress,
@@ -18,6 +18,7 @@ from checks.sources.clusterware.listeners import (
     read_scan,
 )
 from checks.sources.nodes.read_only import ChangingCommandError, demand_read_only_command
+from tests.unit.test_managed import tools
 
 STATUS = """\
 
@@ -151,27 +152,19 @@ def test_only_the_status_of_a_named_listener_may_be_queried(words):
     demand_read_only_command(["/u01/grid/bin/lsnrctl", "status", "LISTENER_SCAN1"], "rac1")
 
 
-def grid(tmp_path, lsnrctl, srvctl="exit 1"):
-    (tmp_path / "bin").mkdir()
-    for name, text in {"lsnrctl": lsnrctl, "srvctl": srvctl}.items():
-        (tmp_path / "bin" / name).write_text(f"#!/bin/sh\n{text}\n")
-        (tmp_path / "bin" / name).chmod(0o755)
-    return GridHome(str(tmp_path), "settings", "grid")
-
-
 DOWN = "printf 'LSNRCTL for Linux: Version 19\\nTNS-12541: TNS:no listener\\n'; exit 1"
 
 
 async def test_a_listener_that_is_down_leaves_the_others(tmp_path):
     up = """case $2 in DOWN) printf 'TNS-12541: TNS:no listener\\n'; exit 1 ;; esac
     printf 'Service "prod" has 1 instance(s).\\n Instance "prod1", status READY, has 1 handler(s)\\n'"""
-    found = await read_listeners(grid(tmp_path, up), Journal(), "rac1", {}, names=lambda _: ("DOWN", "UP"))
+    found = await read_listeners(tools(tmp_path, Journal(), lsnrctl=up), lambda _: ("DOWN", "UP"))
     assert [listener.name for listener in found] == ["UP"]
 
 
 async def test_the_reason_of_a_listener_is_its_message_and_not_its_version(tmp_path):
     journal = Journal()
-    found = await read_listeners(grid(tmp_path, DOWN), journal, "rac1", {}, names=lambda _: ("LISTENER",))
+    found = await read_listeners(tools(tmp_path, journal, lsnrctl=DOWN), lambda _: ("LISTENER",))
     assert isinstance(found, Unknown)
     assert '"TNS-12541: TNS:no listener"' in found.reason
     assert journal.entries[0].topic == "lsnrctl status LISTENER"
@@ -179,11 +172,11 @@ async def test_the_reason_of_a_listener_is_its_message_and_not_its_version(tmp_p
 
 async def test_the_scan_has_port_1521_where_its_listener_is_not_known(tmp_path):
     srvctl = 'case "$*" in "config scan") echo "SCAN name: s, Network: 1" ;; *) exit 1 ;; esac'
-    assert await read_scan(grid(tmp_path, DOWN, srvctl), Journal(), "rac1", {}) == ClientAddress("s", 1521)
+    assert await read_scan(tools(tmp_path, Journal(), srvctl=srvctl)) == ClientAddress("s", 1521)
 
 
 async def test_a_scan_that_srvctl_does_not_know_is_unknown(tmp_path):
-    assert isinstance(await read_scan(grid(tmp_path, DOWN), Journal(), "rac1", {}), Unknown)
+    assert isinstance(await read_scan(tools(tmp_path, Journal(), srvctl="exit 1")), Unknown)
 
 
 words = st.lists(

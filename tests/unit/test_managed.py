@@ -11,6 +11,7 @@ from checks.model.facts import ArchiveSeen, FileSeen, GridHome, Managed, Managed
 from checks.model.journal import Journal
 from checks.model.settings import Settings
 from checks.run import gathering
+from checks.sources.clusterware.grid_tools import GridTools
 from checks.sources.clusterware.managed import (
     DatabaseConfiguration,
     KnownDatabases,
@@ -137,12 +138,13 @@ def test_a_database_of_an_older_release_is_unknown_to_this_srvctl():
     assert "PRCD-1229" in status.reason
 
 
-def grid(tmp_path, **tools):
+def tools(tmp_path, journal, **programs):
+    """The tools of a Grid home with these programs, each the text of a shell script."""
     (tmp_path / "bin").mkdir()
-    for name, text in tools.items():
+    for name, text in programs.items():
         (tmp_path / "bin" / name).write_text(f"#!/bin/sh\n{text}\n")
         (tmp_path / "bin" / name).chmod(0o755)
-    return GridHome(str(tmp_path), "settings", "grid")
+    return GridTools(GridHome(str(tmp_path), "settings", "grid"), journal, "rac1", {})
 
 
 async def test_one_tool_that_fails_leaves_only_its_own_fact_unknown(tmp_path):
@@ -152,7 +154,7 @@ async def test_one_tool_that_fails_leaves_only_its_own_fact_unknown(tmp_path):
         "*) echo PRCD-1229 : An attempt to access configuration of database old was rejected; exit 1 ;; esac"
     )
     journal = Journal()
-    managed = await read_managed(grid(tmp_path, srvctl=srvctl, ocrconfig="exit 1"), journal, "rac1", {})
+    managed = await read_managed(tools(tmp_path, journal, srvctl=srvctl, ocrconfig="exit 1"))
     assert isinstance(managed, Managed)
     prod, old = managed.databases
     assert prod == ManagedDatabase("prod", (("prod1", "rac1"),))
@@ -239,20 +241,20 @@ def srvctl(**databases):
 
 async def test_services_are_found_for_each_instance_and_likely_databases_come_first(tmp_path):
     others = {f"a{n}": configuration(f"a{n}", f"a{n}", "", f"Database instances: a{n}1") for n in range(9)}
-    home = grid(tmp_path, srvctl=srvctl(**others, prod_fra=configuration()))
     journal = Journal()
-    found = await read_known_databases(home, ["prod1"], journal, "rac1", {})
+    known = tools(tmp_path, journal, srvctl=srvctl(**others, prod_fra=configuration()))
+    found = await read_known_databases(known, ["prod1"])
     assert found == KnownDatabases({"prod1": configured()})
     assert found.by_sid["prod1"].default_service == "prod_fra.example.com"
     assert [e.topic for e in journal.entries] == ["srvctl config database", "srvctl config database prod_fra"]
 
-    found = await read_known_databases(home, ["prod1", "zz1"], journal, "rac1", {})
+    found = await read_known_databases(known, ["prod1", "zz1"])
     assert list(found.by_sid) == ["prod1"]
     assert found.reason == "The first 4 of 10 databases in Clusterware have no such instance."
 
 
 @pytest.mark.parametrize(
-    ("tools", "reason"),
+    ("programs", "reason"),
     [
         ({"srvctl": srvctl(prod=configuration())}, "Clusterware manages no database with such an instance."),
         ({"srvctl": "exit 0"}, "Clusterware manages no database."),
@@ -261,25 +263,19 @@ async def test_services_are_found_for_each_instance_and_likely_databases_come_fi
         ({}, "srvctl"),
     ],
 )
-async def test_why_a_service_is_not_known_is_a_reason(tools, reason, tmp_path):
-    found = await read_known_databases(grid(tmp_path, **tools), ["zz1"], Journal(), "rac1", {})
+async def test_why_a_service_is_not_known_is_a_reason(programs, reason, tmp_path):
+    found = await read_known_databases(tools(tmp_path, Journal(), **programs), ["zz1"])
     assert found.by_sid == {}
     assert reason in found.reason
 
 
 async def test_the_rac_databases_of_a_cluster_are_found_without_an_instance(tmp_path):
     single = configuration("crm", "crm", "", "Database instance: crm").replace("Type: RAC", "Type: SINGLE")
-    home = grid(tmp_path, srvctl=srvctl(crm=single, prod_fra=configuration()))
-    found = await read_rac_databases(home, Journal(), "rac1", {})
+    found = await read_rac_databases(tools(tmp_path, Journal(), srvctl=srvctl(crm=single, prod_fra=configuration())))
     assert [database.unique_name for database in found] == ["prod_fra"]
     assert parse_database_configuration("crm", single).is_single
     standby = configuration().replace("Database role: PRIMARY", "Database role: PHYSICAL_STANDBY")
     assert parse_database_configuration("prod_fra", standby).is_standby
-
-
-async def test_without_a_grid_home_no_service_is_known():
-    home = Unknown("racwire found no Grid home.")
-    assert await read_known_databases(home, ["p1"], Journal(), "rac1") == KnownDatabases({}, home.reason)
 
 
 async def test_without_clusterware_nothing_is_queried():

@@ -49,7 +49,7 @@ async def test_a_peer_without_python_is_read() -> None:
         node = await read_peer(shell, Journal(), 20)
         assert [i.name for i in node.interfaces if i.kind == "loopback"] == ["lo"]
         assert isinstance(node.counters, KernelCounters)
-        assert node.limits == ()
+        assert node.unread == ()
         setup = await read_setup(shell, Journal(), 20)
         assert not isinstance(setup.boot_id, Unknown)
         assert isinstance(parse_peer((await shell.run(SAMPLE)).text), NodeReading)

@@ -15,9 +15,10 @@ from checks.model.facts import Interface, Leg, Node, Port, PrivateNetwork, Route
 from checks.model.packet_sizes import packet_of, payload_for
 from checks.model.settings import ProbeSettings
 from checks.run.dry_run_packets import describe_budget
+from checks.sources.nodes.proc import snmp_total
 from checks.sources.probes.icmp_socket import ones_complement_checksum
 from checks.sources.probes.limits import PacketPace, Window
-from checks.sources.probes.lost_leg import combine, in_echos, leg_of_all
+from checks.sources.probes.lost_leg import combine, leg_of_all
 from checks.sources.probes.path import Path
 from checks.sources.probes.path_budget import plan_path
 from checks.sources.probes.paths import known_mtus, link_is_up, neighbour_mac, neighbour_sign
@@ -36,7 +37,7 @@ def test_the_payload_is_the_mtu_minus_the_headers(mtu: int, version: int, payloa
 
 
 def test_a_path_is_probed_with_three_sizes() -> None:
-    assert (PATH.small_payload, PATH.full_payload) == (56, 8972)
+    assert PATH.full_payload == 8972
 
 
 class Slow(ICMPv4Socket):
@@ -113,15 +114,15 @@ Icmp6InEchos                    \t7
 
 
 def test_echo_requests_of_both_ip_versions_are_counted() -> None:
-    assert in_echos(SNMP) == 49
-    assert in_echos(SNMP.partition("Icmp6")[0]) == 42
-    assert in_echos("") is None
+    assert snmp_total(SNMP, "Icmp", "InEchos") == 49
+    assert snmp_total(SNMP.partition("Icmp6")[0], "Icmp", "InEchos") == 42
+    assert snmp_total("", "Icmp", "InEchos") is None
 
 
 @given(st.text())
 def test_counters_are_parsed_without_raising(text: str) -> None:
-    in_echos(text)
-    in_echos(SNMP + text)
+    snmp_total(text, "Icmp", "InEchos")
+    snmp_total(SNMP + text, "Icmp", "InEchos")
 
 
 @pytest.mark.parametrize(

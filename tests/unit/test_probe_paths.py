@@ -15,7 +15,7 @@ from checks.sources.entries import Program
 from checks.sources.kernel_files import ARRIVALS, LINK, PING_TOOL
 from checks.sources.nodes.shell import Completed, Shell, ShellError
 from checks.sources.probes import paths, ping_command
-from checks.sources.probes.paths import PathRun, probe_paths
+from checks.sources.probes.paths import PathRun
 from checks.sources.probes.safety import UnsafePathError
 
 NODES = tuple(Node(name, "ssh") for name in ("rac1", "rac2", "rac3"))
@@ -90,7 +90,7 @@ def by_pair(probes: Sequence[PathProbe]) -> dict[tuple[str, str], PathProbe]:
 
 async def test_every_ordered_pair_is_probed_and_recorded_once() -> None:
     session = FakeSession(lambda _, __: True)
-    probes = await probe_paths([network("rac1", "rac2", "rac3")], NODES, session)
+    probes = await PathRun([network("rac1", "rac2", "rac3")], NODES, session).run()
     assert len(probes) == 6
     assert {p.verdict for p in probes} == {Verdict.PASSES}
     assert session.progress_reports[-1] == "paths 6/6"
@@ -116,7 +116,7 @@ async def test_the_paths_so_far_are_reported_before_all_are_complete(monkeypatch
         reported.set()
 
     session = SlowPeers(lambda _, payload: payload <= 1472)
-    probes = await probe_paths([network("rac1", "rac2", "rac3")], NODES, session, so_far=note)
+    probes = await PathRun([network("rac1", "rac2", "rac3")], NODES, session, so_far=note).run()
     assert {probe.from_node for probe in reports[0]} == {"rac1"}
     assert {probe.verdict for probe in reports[0]} == {Verdict.BLACK_HOLE}
     assert len(reports[0]) < len(probes) == 6
@@ -124,7 +124,7 @@ async def test_the_paths_so_far_are_reported_before_all_are_complete(monkeypatch
 
 async def test_one_path_searches_the_mtu_and_the_others_only_confirm_it() -> None:
     session = FakeSession(lambda _, payload: payload <= 1472)
-    probes = await probe_paths([network("rac1", "rac2", "rac3")], NODES, session)
+    probes = await PathRun([network("rac1", "rac2", "rac3")], NODES, session).run()
     assert {(p.verdict, p.path_mtu) for p in probes} == {(Verdict.BLACK_HOLE, 1500)}
     costs = sorted(p.packets_sent for p in probes)
     assert costs[-1] > costs[-2] == costs[0] == 56
@@ -134,7 +134,7 @@ async def test_one_path_searches_the_mtu_and_the_others_only_confirm_it() -> Non
 async def test_an_unmeasurable_path_is_unknown_with_its_reason() -> None:
     session = FakeSession(lambda _, __: True, without=["rac2"])
     nodes = (NODES[0], NODES[1], UnreadNode("rac3", "ssh to rac3 timed out"))
-    probes = by_pair(await probe_paths([network("rac1", "rac2", "rac3")], nodes, session))
+    probes = by_pair(await PathRun([network("rac1", "rac2", "rac3")], nodes, session).run())
     assert probes["rac1", "rac2"].verdict is Verdict.PASSES
     assert probes["rac2", "rac1"].reason == "rac2 refused the login."
     assert "timed out" in probes["rac3", "rac1"].reason
@@ -143,7 +143,7 @@ async def test_an_unmeasurable_path_is_unknown_with_its_reason() -> None:
 
 async def test_unanswered_pings_in_one_direction_only_are_a_filter() -> None:
     session = FakeSession(lambda source, _: source == "192.168.11.2")
-    probes = by_pair(await probe_paths([network("rac1", "rac2")], NODES, session))
+    probes = by_pair(await PathRun([network("rac1", "rac2")], NODES, session).run())
     assert probes["rac1", "rac2"].verdict is Verdict.FILTERED
     assert max(session.shells["rac1"].payloads) == 56, "no full-size packet is sent where small ones are not answered"
 
@@ -156,7 +156,7 @@ async def test_a_burst_delayed_by_one_lost_arp_answer_is_not_a_filter() -> None:
         queried.append(source)
         return source != "192.168.11.1" or queried.count(source) > runs_of_the_first_burst
 
-    probes = by_pair(await probe_paths([network("rac1", "rac2")], NODES, FakeSession(from_the_second_burst_on)))
+    probes = by_pair(await PathRun([network("rac1", "rac2")], NODES, FakeSession(from_the_second_burst_on)).run())
     late = probes["rac1", "rac2"]
     assert late.verdict is Verdict.PASSES
     assert late.reason.startswith("the first 20 packets got no answer, all later packets did")
@@ -167,7 +167,7 @@ async def test_a_path_over_a_link_that_is_down_is_not_probed_again() -> None:
     down = Interface("eth2", 9000, "ethernet", True, "down")
     session = FakeSession(lambda _, __: False)
     nodes = (NODES[0], Node("rac2", "ssh", interfaces=(down,)))
-    probes = await probe_paths([network("rac1", "rac2")], nodes, session)
+    probes = await PathRun([network("rac1", "rac2")], nodes, session).run()
     assert [p.packets_sent for p in probes] == [20, 20]
 
 
@@ -179,7 +179,7 @@ async def test_a_run_that_times_out_keeps_its_results(monkeypatch: pytest.Monkey
             return await super().shell(node)
 
     monkeypatch.setattr(paths, "RUN_TIMEOUT_S", 0.3)
-    probes = by_pair(await probe_paths([network("rac1", "rac2")], NODES, Hanging(lambda _, __: True)))
+    probes = by_pair(await PathRun([network("rac1", "rac2")], NODES, Hanging(lambda _, __: True)).run())
     assert probes["rac1", "rac2"].verdict is Verdict.PASSES
     assert probes["rac2", "rac1"].verdict is Verdict.UNKNOWN
     assert "took over" in probes["rac2", "rac1"].reason
@@ -204,7 +204,7 @@ async def test_a_cancelled_run_returns_its_results() -> None:
 
 async def test_nothing_is_sent_on_a_network_that_is_also_public() -> None:
     session = FakeSession(lambda _, __: True)
-    probes = await probe_paths([network("rac1", "rac2")], NODES, session, public_subnets=["192.168.0.0/16"])
+    probes = await PathRun([network("rac1", "rac2")], NODES, session, public_subnets=["192.168.0.0/16"]).run()
     assert {p.verdict for p in probes} == {Verdict.UNKNOWN}
     assert "overlaps the public network 192.168.0.0/16" in probes[0].reason
     assert session.shells == {}
@@ -214,7 +214,7 @@ async def test_nothing_is_sent_at_all_if_a_path_would_leave_its_network() -> Non
     session = FakeSession(lambda _, __: True)
     astray = msgspec.structs.replace(network("rac1", "rac2"), subnet="192.168.12.0/24")
     with pytest.raises(UnsafePathError):
-        await probe_paths([astray], NODES, session)
+        PathRun([astray], NODES, session)
     assert session.shells == {}
 
 
@@ -222,4 +222,4 @@ async def test_a_network_without_a_known_mtu_has_no_paths() -> None:
     unknown = PrivateNetwork(
         "n", "eth2", "192.168.11.0/24", "oifcfg", (), Unknown("no node has a port on this network")
     )
-    assert await probe_paths([unknown], NODES, FakeSession(lambda _, __: True)) == ()
+    assert await PathRun([unknown], NODES, FakeSession(lambda _, __: True)).run() == ()

@@ -16,7 +16,7 @@ from checks.model.facts import Port, PrivateNetwork
 from checks.sources import registry
 from checks.sources.change_files import CHANGE_BACKUPS
 from checks.sources.clusterware.grid_tool_command import run_command
-from checks.sources.grid_commands import GRID_COMMANDS
+from checks.sources.entries import GridCommand
 from checks.sources.kernel_files import LINK
 from checks.sources.nodes import framing
 from checks.sources.nodes.read_only import ChangingCommandError, fault_of_command
@@ -123,7 +123,7 @@ def test_a_reading_command_does_not_hide_a_changing_one(reading: str, changing: 
 
 
 def test_every_query_of_clusterware_is_accepted() -> None:
-    for query in GRID_COMMANDS:
+    for query in (entry for entry in registry.sources() if isinstance(entry, GridCommand)):
         argv = query.argv("/u01/app/19.0.0/grid")
         assert fault_of_command(argv) == "", query
         assert fault_of_command((query.tool, *query.arguments)), "only by the path of a Grid home"

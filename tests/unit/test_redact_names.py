@@ -19,6 +19,7 @@ from checks.model.report import Report, make_report
 from checks.redact import Identity, Pseudonyms, RedactionError, Redactor
 from checks.redact.connect_text import names_in_connect_string, names_in_text
 from checks.redact.names import MatchScope, is_derived, match_scope_of
+from checks.redact.originals import NAMES
 from checks.redact.well_known import VOCABULARY, WELL_KNOWN_NAMES, is_well_known
 from checks.report.json_report import to_json
 from tests.fixtures.clusters import cluster
@@ -351,3 +352,7 @@ def test_the_services_of_a_load_get_pseudonyms_and_sys_users_does_not() -> None:
     text = to_json(replaced).decode()
     assert "zebrapay" not in text
     assert "SYS$USERS" in text
+
+
+def test_each_field_with_names_exists() -> None:
+    assert not [(kind, name) for kind, fields in NAMES.items() for name in fields if name not in kind.__struct_fields__]

@@ -79,7 +79,7 @@ def test_an_old_peer_is_read_as_far_as_it_answers() -> None:
     assert node.sysctls["net.ipv4.conf.eth1.rp_filter"] == "2"
     assert isinstance(node.sysctls["net.core.rmem_max"], Unknown)
     reason = "The neighbours of rac2 could not be read: ip: netlink says no (exit status 2)."
-    assert node.all_unread == (Unknown(reason),)
+    assert node.unread == (Unknown(reason),)
 
 
 @given(st.text() | st.lists(st.sampled_from(ANSWER.splitlines(keepends=True))).map("".join))
@@ -142,4 +142,4 @@ def test_the_program_runs_in_every_sh(shell: str) -> None:
     assert node.counters.value("Udp", "RcvbufErrors") is not None
     assert not isinstance(node.sysctls["net.ipv4.ipfrag_high_thresh"], Unknown)
     assert not isinstance(node.sysctls["net.ipv4.conf.lo.rp_filter"], Unknown)
-    assert node.limits == ()
+    assert node.unread == ()

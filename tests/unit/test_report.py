@@ -11,7 +11,7 @@ from hypothesis import given
 
 from checks import whole_files
 from checks.model.check import Kind
-from checks.model.facts import UnaskedInstance
+from checks.model.facts import UnaskedInstance, Unknown
 from checks.model.finding import Finding, NextStep, Status
 from checks.model.report import Report
 from checks.whole_files import OutputError, OutputFile, write_whole
@@ -218,7 +218,9 @@ def test_a_link_of_another_user_is_not_followed(tmp_path, monkeypatch):
 
 def test_facts_unreadable_for_this_user_are_named():
     built = cluster(2)
-    limited = msgspec.structs.replace(built.nodes[0], limits=("The routes of rac1 could not be read: root could.",))
+    limited = msgspec.structs.replace(
+        built.nodes[0], unread=(Unknown("The routes of rac1 could not be read: root could."),)
+    )
     shown = text(report_of(msgspec.structs.replace(built, nodes=(limited, built.nodes[1]))))
     assert "Not read  The routes of rac1 could not be read: root could." in shown
 

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from checks.model.facts import NotAsked
+from checks.model.facts import NotAsked, Unknown
 from checks.model.finding import EvidenceRef, Finding, NextStep, Status, Table, Waived
 from checks.model.journal import Entry
 from checks.model.report import Report, WaiverStanding
@@ -185,7 +185,9 @@ def test_passed_and_info_findings_take_a_line_each():
 def test_skipped_checks_and_unreadable_facts_are_listed():
     left_out = NotAsked("No database connection is set.")
     built = cluster(2)
-    limited = msgspec.structs.replace(built.nodes[0], limits=("The routes of rac1 could not be read: root could.",))
+    limited = msgspec.structs.replace(
+        built.nodes[0], unread=(Unknown("The routes of rac1 could not be read: root could."),)
+    )
     report = msgspec.structs.replace(
         report_of(msgspec.structs.replace(built, nodes=(limited, built.nodes[1]), database=left_out)),
         findings=tuple(finding(Status.SKIPPED, left_out.reason, next=(NextStep("Connect."),)) for _ in range(2)),

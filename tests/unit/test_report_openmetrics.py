@@ -21,12 +21,12 @@ from checks.model.facts import (
     Verdict,
 )
 from checks.model.finding import Finding, Status, Waived
-from checks.model.report import Report, WaiverStanding, exit_code
+from checks.model.report import Report, exit_code
 from checks.report.openmetrics import METRICS, to_openmetrics
 from tests.fixtures.clusters import cluster, clusterware, node, path, with_paths
 from tests.fixtures.databases import activity, asked, change, counters, database, loaded, losing, own_activity
 from tests.fixtures.hostile import hostile_report
-from tests.fixtures.reports import black_hole, report_of
+from tests.fixtures.reports import black_hole, report_of, waiver_standing
 from tests.unit.measurement_support import EVERY
 
 Labels = frozenset[tuple[str, str]]
@@ -89,7 +89,7 @@ def test_both_parsers_accept_the_output(report):
 
 def test_every_metric_is_documented_with_its_labels_and_unit():
     unknown = msgspec.structs.replace(ALL.cluster, history=NotAsked("no licence"))
-    seen = samples(msgspec.structs.replace(ALL, cluster=unknown, waivers=(waiver("lifted"),)))
+    seen = samples(msgspec.structs.replace(ALL, cluster=unknown, waivers=(waiver_standing("lifted"),)))
     assert {name for name, _ in seen} == set(METRICS)
     assert all({label for label, _ in labels} <= set(METRICS[name].labels) for name, labels in seen)
     labels_by_name = {name: {label for of, labels in seen if of == name for label, _ in labels} for name in METRICS}
@@ -150,22 +150,10 @@ def test_waived_findings_are_counted_separately_with_a_label():
     assert value(alone, "racwire_run_exit_code") == value(alone, "racwire_check_exit_code", check="df-ping") == 0
 
 
-def waiver(standing: str) -> WaiverStanding:
-    return WaiverStanding(
-        code="IC-BOOT-002",
-        subject="eth2 rac1",
-        reason="fixed in January",
-        by="Ann Lee",
-        expires="2026-10-31",
-        standing=standing,
-        check="boot-mtu",
-    )
-
-
 @pytest.mark.parametrize("standing", ["in force", "expired", "lifted", "not needed", "not checked"])
 def test_each_waiver_has_a_metric_with_its_status(standing):
     labels = {"code": "IC-BOOT-002", "check": "boot-mtu", "subject": "eth2 rac1"}
-    report = of(waivers=(waiver(standing),))
+    report = of(waivers=(waiver_standing(standing),))
     assert value(report, "racwire_waiver", standing=standing.replace(" ", "_"), **labels) == 1
     assert len(values(report, "racwire_waiver")) == 1
 

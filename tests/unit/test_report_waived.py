@@ -10,7 +10,7 @@ import msgspec
 
 from checks.model.finding import Finding, Status, Waived
 from checks.model.report import Report, WaiverStanding
-from tests.fixtures.reports import black_hole, report_of
+from tests.fixtures.reports import black_hole, report_of, waiver_standing
 from tui.cli.text_report import text_report
 
 WAIVED = Waived("fixed in the January window", "Ann Lee", "2027-01-31")
@@ -32,19 +32,6 @@ def with_waived(finding: Finding | None = None, *standings: WaiverStanding) -> R
     base = report_of(black_hole())
     findings = [msgspec.structs.replace(f, waived=WAIVED) if f.status is Status.FAIL else f for f in base.findings]
     return msgspec.structs.replace(base, findings=(*([finding] if finding else []), *findings), waivers=standings)
-
-
-def ended(standing: str, why: str = "") -> WaiverStanding:
-    return WaiverStanding(
-        code="IC-BOOT-002",
-        subject="eth2 rac1",
-        reason="fixed in January",
-        by="Ann Lee",
-        expires="2026-10-31",
-        standing=standing,
-        why=why,
-        check="boot-mtu",
-    )
 
 
 WORSE = Finding(code="IC-BOOT-002", check="boot-mtu", status=Status.WARN, title="Worse.", subject="eth2 rac1")
@@ -70,10 +57,10 @@ def test_waivers_that_do_not_apply_take_a_line_each_and_applied_ones_none():
     text = words(
         with_waived(
             None,
-            ended("expired", "The finding counts again."),
-            ended("lifted", "It was waived as WARN, and is FAIL now."),
-            ended("not needed"),
-            ended("in force"),
+            waiver_standing("expired", "The finding counts again."),
+            waiver_standing("lifted", "It was waived as WARN, and is FAIL now."),
+            waiver_standing("not needed"),
+            waiver_standing("in force"),
         )
     )
     waiver = "Waiver IC-BOOT-002 (eth2 rac1) by Ann Lee"
@@ -84,12 +71,12 @@ def test_waivers_that_do_not_apply_take_a_line_each_and_applied_ones_none():
 
 
 def test_waivers_that_could_not_be_checked_share_a_line():
-    text = words(with_waived(None, ended("not checked", "boot-mtu could not check everything.")))
+    text = words(with_waived(None, waiver_standing("not checked", "boot-mtu could not check everything.")))
     assert "Waivers not checked in this run, or not on all nodes: IC-BOOT-002 (eth2 rac1)" in text
 
 
 def test_a_finding_with_a_lifted_waiver_says_so():
-    text = words(with_waived(WORSE, ended("lifted", "It was waived up to 0.5, and is 0.6 % now.")))
+    text = words(with_waived(WORSE, waiver_standing("lifted", "It was waived up to 0.5, and is 0.6 % now.")))
     assert "Worse. Waiver by Ann Lee, lifted. It was waived up to 0.5, and is 0.6 % now." in text
 
 

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from checks.model import sanitize
 from checks.report.json_report import to_json
 from checks.saved import SavedError, manifest, open_saved, reader, report_file
 from tests.fixtures.hostile import hostile_report
@@ -173,7 +174,7 @@ def test_digits_in_outputs_are_not_numbers(tmp_path):
 def test_a_text_of_many_digits_is_checked_quickly(tmp_path, monkeypatch):
     parsed = []
     counting = SimpleNamespace(finditer=lambda data: parsed.append(len(data)) or ())
-    monkeypatch.setattr(report_file, "_TEXT_OR_NUMBER", counting)
+    monkeypatch.setattr(sanitize, "_TEXT_OR_NUMBER", counting)
     (tmp_path / "x").write_bytes(REPORT.replace(b"eth1 ...", b"9" * 30) + b" " * 1_000_000)
     with open_saved(tmp_path / "x"):
         assert max(parsed) < len(REPORT)

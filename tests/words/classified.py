@@ -69,7 +69,7 @@ DATA = frozenset(
     first_begin first_end flow_class force_local format found fragment_costs from_node fullness further_sources gaps
     gateway grid_home grid_homes grid_owner group groups guess guests hash_policy hashes hides hinted_by hints host
     hosts hypervisors id in_part infiniband_modes instance instances interconnects interface interfaces ip ipc
-    judged kept_before kernel kernel_release key kind last_end last_seen leave left_out lengths letter limits line
+    judged kept_before kernel kernel_release key kind last_end last_seen leave left_out lengths letter line
     lines links links_text lldp load local_ip local_node location log_mode look looked_in mac mac_address macs
     made_at made_by made_for management_ips marks master maybe_guests measured_at members messages method mii_status
     missing mode mount moves mtu_before mtus name named_by named_networks names needs neighbour_mac neighbours

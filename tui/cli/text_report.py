@@ -120,7 +120,7 @@ def _lines(report: Report, width: int, state: str, *, full: bool) -> Iterator[Li
     for label, text in others:
         yield from hanging([(f"{label:<{_LABEL}}", "label")], text, width)
     yield from _in_full(report, width) if full else _rest(report, width)
-    unread = [part.reason for node in report.cluster.read_nodes() for part in node.all_unread]
+    unread = [part.reason for node in report.cluster.read_nodes() for part in node.unread]
     if unread:
         yield []
     for reason in unread:

@@ -17,6 +17,7 @@ from checks.model.check import Check, Judge, Kind
 from checks.model.facts import Changing, Cluster, Node, NodeSetup, Unknown, Unread, UnreadNode
 from checks.model.finding import Finding, NextStep, Status
 from checks.model.own_command import VERIFY, OwnCommand
+from checks.model.shell_command import shell
 from checks.model.wording import continued
 from checks.rules.gate_status import gate_status
 
@@ -126,7 +127,7 @@ class GatePlace:
     def tool(self, command: str) -> str:
         """A command line of a Grid tool, with the tool's path on the node if the path is known."""
         home = self.plan.grid_homes.get(self.node, "")
-        return f"{home}/bin/{command}" if home else command
+        return f"{shell('{home}', home=home)}/bin/{command}" if home else command
 
     def as_root(self, text: str, *commands: str, ends_danger: bool = False) -> NextStep:
         """Return a remedy with commands for root on the node."""
@@ -139,7 +140,7 @@ class GatePlace:
     @property
     def next_command(self) -> OwnCommand:
         """The command that shows the step's commands for the node."""
-        return OwnCommand("next", f"--node {self.node}")
+        return OwnCommand("next", shell("--node {node}", node=self.node))
 
     def step_again(self) -> NextStep:
         """Return the remedy to run the commands of this step for the node."""

@@ -6,10 +6,12 @@ from collections.abc import Iterator
 
 from checks.change.gates.gate import THEN_VERIFY, GatePlace, gate
 from checks.change.plan.change_plan import PlannedExperiment
+from checks.change.steps.backup_commands import CREATE_POINT, DROP_POINT
 from checks.model.check import Kind
 from checks.model.facts import Database, Unknown, part_of
 from checks.model.finding import Finding, NextStep
 from checks.model.own_command import OwnCommand
+from checks.model.shell_command import sql
 from checks.model.wording import listed
 
 IS_DATABASE = Kind("CH-TESTDB-001", "The database has the typed name")
@@ -160,13 +162,13 @@ def restore_point(at: GatePlace) -> Iterator[Finding]:
     if isinstance(points, Unknown):
         yield at.not_known(POINT_NOT_KNOWN, "The restore points are not known", points)
         return
-    create = f"CREATE RESTORE POINT {name} GUARANTEE FLASHBACK DATABASE;"
+    create = sql(CREATE_POINT, name=name)
     point = next((one for one in points if one.name.upper() == name), None)
     if point is None:
         remedy = _in_sql("Create it, from the same data.", create)
         yield at.fails(POINT_MISSING, "missing", f"The restore point {name} is not there.", remedy, THEN_VERIFY)
     elif not point.is_guaranteed:
-        remedy = _in_sql("Create it, from the same data.", f"DROP RESTORE POINT {name};", create)
+        remedy = _in_sql("Create it, from the same data.", sql(DROP_POINT, name=name), create)
         sentence = f"The restore point {name} is no guaranteed restore point."
         yield at.fails(POINT_MISSING, "not guaranteed", sentence, remedy, THEN_VERIFY)
     else:
@@ -187,7 +189,7 @@ def restore_point_dropped(at: GatePlace) -> Iterator[Finding]:
     if isinstance(points, Unknown):
         yield at.not_known(POINT_NOT_KNOWN, "The restore points are not known", points)
     elif any(one.name.upper() == name for one in points):
-        drop = _in_sql("Drop it.", f"DROP RESTORE POINT {name};")
+        drop = _in_sql("Drop it.", sql(DROP_POINT, name=name))
         yield at.fails(POINT_LEFT, "still there", f"The restore point {name} is still there.", drop, THEN_VERIFY)
     else:
         others = [one.name for one in points if one.is_guaranteed]

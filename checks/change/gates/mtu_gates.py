@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from checks.change.gates.gate import THEN_VERIFY, GatePlace, node_gate
 from checks.change.plan.change_plan import Layer
 from checks.change.progress.wanted import MtuDemand, demand, differ, stops_first
+from checks.change.steps.mtu_commands import set_mtu
 from checks.model.check import Kind
 from checks.model.facts import Node
 from checks.model.finding import Finding, NextStep
@@ -195,7 +196,7 @@ def _set_commands(layers: Iterable[Layer], mtus: Mapping[str, int], now: Node) -
     chosen = list(layers)
     lowers = any((mtu_of(now, layer.interface) or 0) > mtus[layer.interface] for layer in chosen)
     ordered = sorted(chosen, key=lambda layer: -layer.level if lowers else layer.level)
-    return tuple(f"ip link set dev {layer.interface} mtu {mtus[layer.interface]}" for layer in ordered)
+    return tuple(set_mtu(layer.interface, mtus[layer.interface]) for layer in ordered)
 
 
 def _now(node: Node, layers: Sequence[Layer]) -> str:

@@ -10,6 +10,7 @@ from checks.model.check import Kind
 from checks.model.facts import Address, Interface, Node
 from checks.model.finding import Finding, NextStep
 from checks.model.networks import in_subnet
+from checks.model.shell_command import for_each
 from checks.model.wording import counted, listed
 
 _NOTE = "MOS 283684.1"
@@ -126,7 +127,7 @@ def network_gone(at: GatePlace, node: Node) -> Finding:
         f"{interfaces} of {at.node} is up with an address on {names}, which the plan has taken down.",
         at.as_root(
             f"Take it down on {at.node}. If Clusterware was started with it, stop Clusterware there first.",
-            *(f"ip link set dev {interface.name} down" for interface in found),
+            *for_each("ip link set dev {nic} down", nic=(interface.name for interface in found)),
         )
         if all(len(_own_subnets(interface)) < 2 for interface in found)
         else NextStep(f"Remove the address on {names}.", ("ip -brief address",), f"root on {at.node}"),

@@ -7,6 +7,7 @@ from checks.change.plan.change_plan import PlannedUse
 from checks.change.plan.other_users import uses_on
 from checks.model.check import Kind
 from checks.model.finding import Finding, NextStep
+from checks.model.shell_command import shell
 from checks.model.wording import listed
 
 AS_PLANNED = Kind("CH-USER-001", "Storage and copying use the changed interfaces as when the plan was made")
@@ -76,4 +77,4 @@ def _named(use: PlannedUse) -> str:
 
 
 def _again(use: PlannedUse) -> str:
-    return f"mount {use.mount}" if use.mount else "iscsiadm -m node -L all"
+    return shell("mount {mount}", mount=use.mount) if use.mount else "iscsiadm -m node -L all"

@@ -12,6 +12,7 @@ from checks.model.check import Kind
 from checks.model.facts import JournalCopy, StoredHash, Unknown
 from checks.model.finding import Finding, NextStep
 from checks.model.own_command import VERIFY, OwnCommand
+from checks.model.shell_command import shell
 from checks.model.wording import counted, listed
 
 _CUT_OFF = (
@@ -53,7 +54,11 @@ def ssh_apart(at: GatePlace, addresses: tuple[str, ...]) -> Finding | Unknown:
             NAME_IS_PRIVATE,
             f"is {named[0]}",
             f"The name {at.node} resolves to {listed(named)} on this node, a private address.",
-            NextStep("Find the source of the address.", (f"getent hosts {at.node}",), "any user on this node"),
+            NextStep(
+                "Find the source of the address.",
+                (shell("getent hosts {node}", node=at.node),),
+                "any user on this node",
+            ),
         )
     setup = at.setup()
     if isinstance(setup, Unknown):
@@ -121,7 +126,7 @@ def _of_copy(at: GatePlace, copy: JournalCopy) -> Finding | None:
             f"{counted(own, 'line')} here.",
             NextStep(
                 f"Continue on {at.node}; or replace this journal by the longer copy.",
-                (f"scp {at.node}:{copy.path} {copy.path}",),
+                (shell("scp {source} {path}", source=f"{at.node}:{copy.path}", path=copy.path),),
                 own=(VERIFY,),
             ),
         )

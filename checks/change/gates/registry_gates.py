@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from checks.change.gates.gate import THEN_VERIFY, GatePlace, gate
-from checks.change.plan.network_change import roles_text, shown
+from checks.change.plan.network_change import shown
 from checks.change.plan.registered_networks import interconnect_lines, ocr_against_gpnp, registered_listeners
 from checks.change.progress.wanted import registrations
+from checks.change.steps.network_commands import deleting_line, setting_line
 from checks.model.check import Kind
 from checks.model.facts import Unknown
 from checks.model.finding import Finding, NextStep
@@ -72,7 +73,7 @@ def oifcfg_planned(at: GatePlace) -> Iterator[Finding]:
             f"oifcfg does not have the networks that the plan wants now: {differences}.",
             NextStep(
                 "With Clusterware up on every node, register what is missing before you delete anything.",
-                tuple(_corrections(missing, other)),
+                (*map(setting_line, missing), *map(deleting_line, other)),
                 _GRID_OWNER,
                 is_change=True,
             ),
@@ -85,7 +86,7 @@ def oifcfg_planned(at: GatePlace) -> Iterator[Finding]:
             f"oifcfg reports that the OCR and the GPnP profile differ: {listed(apart)}.",
             NextStep(
                 "Store the planned lines again, with Clusterware up on every node.",
-                tuple(_corrections([line for line in sorted(now) if "cluster_interconnect" in line], [])),
+                tuple(setting_line(line) for line in sorted(now) if "cluster_interconnect" in line),
                 _GRID_OWNER,
                 is_change=True,
             ),
@@ -97,13 +98,6 @@ def oifcfg_planned(at: GatePlace) -> Iterator[Finding]:
 
 def _differences(missing: Iterable[str], other: Iterable[str]) -> str:
     return listed([*(f"{name} is missing" for name in missing), *(f"{name} must not be there" for name in other)])
-
-
-def _corrections(missing: Iterable[str], other: Iterable[str]) -> Iterator[str]:
-    for name, subnet, _, roles in (line.split() for line in missing):
-        yield f"oifcfg setif -global {name}/{subnet}:{roles_text(roles.split(','))}"
-    for name, subnet, *_ in (line.split() for line in other):
-        yield f"oifcfg delif -global {name}/{subnet}"
 
 
 @gate(

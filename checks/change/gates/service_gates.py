@@ -12,6 +12,7 @@ from checks.change.steps.stack_commands import OPEN_PDBS
 from checks.model.check import Kind
 from checks.model.facts import Cluster, Database, OpenPluggable, Unknown, part_of
 from checks.model.finding import Finding, NextStep
+from checks.model.shell_command import shell, sql
 from checks.model.wording import counted, listed
 
 SERVICES_RUN = Kind("CH-SERVICE-001", "The services of a database run as before the change")
@@ -37,6 +38,8 @@ PDB_NOT_OPEN = Kind(
     "STATE), or where one of its services is started. Others can stay MOUNTED.",
     ("Multitenant Administrator's Guide, preserving or discarding the open mode of PDBs",),
 )
+_MODES = {"READ WRITE": ("READ", "WRITE"), "READ ONLY": ("READ", "ONLY"), "MIGRATE": ("UPGRADE",)}
+"""How a PDB is opened in the mode that V$PDBS has."""
 _PLAIN = re.compile(r"[A-Z][A-Z0-9_$#]*", re.ASCII)
 PDBS_NOT_KNOWN = Kind("CH-SERVICE-007", "Which pluggable databases are open is not known")
 
@@ -92,7 +95,7 @@ def _compared(
             *(
                 NextStep(
                     f"Start the service {name}.",
-                    (f"srvctl start service -d {database.name} -s {name}",),
+                    (shell("srvctl start service -d {database} -s {name}", database=database.name, name=name),),
                     f"the owner of {database.name}, on any node",
                     is_change=True,
                 )
@@ -127,7 +130,7 @@ def _difference(name: str, nodes: tuple[tuple[str, ...], tuple[str, ...]]) -> st
 def _look(database: PlannedDatabase) -> NextStep:
     return NextStep(
         "List the services.",
-        (f"srvctl status service -d {database.name}",),
+        (shell("srvctl status service -d {database}", database=database.name),),
         f"the owner of {database.name}, on any node",
     )
 
@@ -148,7 +151,7 @@ def pdbs_open(at: GatePlace) -> Iterator[Finding]:
     if not planned:
         yield at.not_planned(PDBS_OPEN, "The plan holds no open PDB.")
     for database in planned:
-        look = NextStep("Look at the PDBs.", (f"{OPEN_PDBS};",), f"SYSDBA of {database.name}, in CDB$ROOT")
+        look = NextStep("Look at the PDBs.", (OPEN_PDBS,), f"SYSDBA of {database.name}, in CDB$ROOT")
         now = _open(at, database.name)
         if isinstance(now, Unknown):
             what = f"Which PDBs of {database.name} are open is not known"
@@ -198,11 +201,9 @@ def _is_open(wanted: PlannedPluggable, before: Sequence[PlannedPluggable], now: 
 
 def _open_command(pdb: PlannedPluggable) -> str:
     mode, _, restricted = pdb.mode.partition(", ")
-    mode = "UPGRADE" if mode == "MIGRATE" else mode
-    return (
-        f"ALTER PLUGGABLE DATABASE {_identifier(pdb.name)} OPEN {mode}{' RESTRICTED' if restricted else ''} "
-        f"INSTANCES = ('{pdb.instance}');"
-    )
+    words = (*_MODES.get(mode, ("MODE",)), *(("RESTRICTED",) if restricted else ()))
+    script = "ALTER PLUGGABLE DATABASE {pdb} OPEN {mode} INSTANCES = ('{instance}');"
+    return sql(script, pdb=_identifier(pdb.name), mode=words, instance=pdb.instance)
 
 
 def _identifier(name: str) -> str:

@@ -13,6 +13,7 @@ from checks.model.check import Kind
 from checks.model.facts import Cluster, FileSeen, Node, SysctlFiles, SysctlLine, TunedProfile, Unknown
 from checks.model.finding import Finding, NextStep
 from checks.model.own_command import VERIFY
+from checks.model.shell_command import for_each
 from checks.model.wording import counted, listed
 from checks.rules.sysctls_at_boot import (
     RP_FILTER,
@@ -213,7 +214,7 @@ def _foreign(at: GatePlace, wrong: Sequence[PlannedValue], files: SysctlFiles) -
     if others and own in files.files and not at.change.is_way_back:
         yield NextStep(
             f"Ask who owns {listed(others)}, and correct the lines there: the file of the change comes before it.",
-            tuple(f"grep -n -E 'rmem|wmem|rp_filter' {file}" for file in others),
+            for_each("grep -n -E 'rmem|wmem|rp_filter' {file}", file=others),
             f"root on {at.node}",
         )
 

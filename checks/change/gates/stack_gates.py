@@ -11,6 +11,7 @@ from checks.model.check import Kind
 from checks.model.facts import NodeSetup, Unknown, part_of
 from checks.model.finding import Finding, NextStep
 from checks.model.own_command import VERIFY
+from checks.model.shell_command import shell
 from checks.model.wording import counted, listed
 
 _FLAT = (
@@ -92,7 +93,9 @@ def _stop(at: GatePlace, setup: NodeSetup) -> Iterator[NextStep]:
     instances = () if isinstance(setup.instances, Unknown) else setup.instances
     for database in at.plan.databases:
         if not set(database.instances.values()).isdisjoint(instances):
-            yield _by_owner(f"Stop the database {database.name}.", f"stop database -d {database.name} -o immediate")
+            yield _by_owner(
+                f"Stop the database {database.name}.", "srvctl stop database -d {name} -o immediate", database
+            )
     if setup.daemons:
         yield at.as_root(f"Stop Clusterware on {at.node}.", at.tool("crsctl stop crs"))
     elif instances:
@@ -100,8 +103,8 @@ def _stop(at: GatePlace, setup: NodeSetup) -> Iterator[NextStep]:
         yield NextStep(text, where=f"its owner on {at.node}")
 
 
-def _by_owner(text: str, command: str) -> NextStep:
-    return NextStep(text, (f"srvctl {command}",), "its owner, on any node", is_change=True)
+def _by_owner(text: str, script: str, database: PlannedDatabase) -> NextStep:
+    return NextStep(text, (shell(script, name=database.name),), "its owner, on any node", is_change=True)
 
 
 @node_gate(
@@ -206,7 +209,8 @@ def instances_up(at: GatePlace, instances: tuple[str, ...]) -> Finding:
         *(
             _by_owner(
                 f"Start the database {database.name}, or its instance on {at.node}.",
-                f"start database -d {database.name}",
+                "srvctl start database -d {name}",
+                database,
             )
             for database in missing
         ),

@@ -19,6 +19,7 @@ from checks.model.facts import Cluster, Clusterware, Database, Port, PrivateNetw
 from checks.model.finding import Finding, NextStep, Status
 from checks.model.networks import in_subnet, nics_of
 from checks.model.report import Report
+from checks.model.shell_command import sql
 from checks.model.wording import counted, listed
 from checks.plugins.rp_filter import STRICT
 from checks.rules.engineered import is_engineered
@@ -254,7 +255,7 @@ def _parameter(cluster: Cluster, old: PrivateNetwork | None) -> Iterator[Obstacl
         else f"cluster_interconnects is set on {names} ({values}): an instance does not start without its address.",
         NextStep(
             "Reset it first, for each instance; the restart of the plan makes it effective.",
-            (f"ALTER SYSTEM RESET {_PARAMETER} SCOPE=SPFILE SID='INSTANCE'",),
+            (sql("ALTER SYSTEM RESET {parameter} SCOPE=SPFILE SID='INSTANCE'", parameter=_PARAMETER),),
         ),
         NextStep("Then check.", ("racwire check interconnect-in-use",)),
         acceptable=True,

@@ -9,6 +9,7 @@ import msgspec
 from checks.model.command_effect import effect_of
 from checks.model.effect import Effect
 from checks.model.own_command import VERIFY, OwnCommand, Text, joined
+from checks.model.sanitize import sanitize
 from checks.model.shell_command import Language
 
 
@@ -114,6 +115,11 @@ VERIFY_AND_READ: Text = (
     "), file it, and sign off.",
 )
 """The instructions before a signature."""
+
+
+def as_comments(*lines: str) -> tuple[str, ...]:
+    """Return questions as comments: people copy them into a message, and pasted into a shell they do nothing."""
+    return tuple(f"# {sanitize(line)}" for line in lines)
 
 
 def as_sysdba(

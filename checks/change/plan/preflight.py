@@ -13,6 +13,7 @@ from checks.model.finding import Finding, NextStep, Status, step_for
 from checks.model.networks import subnet_of
 from checks.model.own_command import OwnCommand
 from checks.model.report import Report
+from checks.model.shell_command import shell
 from checks.model.wording import listed
 from checks.rules.engineered import PLATFORM, engineered_names, engineered_ports, is_engineered
 
@@ -131,7 +132,9 @@ def _clusterware(cluster: Cluster) -> Iterator[Obstacle]:
             f"The cluster is in the state {state}: nodes run different software. The interconnect must not be "
             "changed until the upgrade or patch is finished.",
             "Finish the upgrade or the patch first.",
-            NextStep("Show the state.", (f"{facts.grid_home.path}/bin/crsctl query crs activeversion -f",)),
+            NextStep(
+                "Show the state.", (shell("{home}/bin/crsctl query crs activeversion -f", home=facts.grid_home.path),)
+            ),
         )
 
 
@@ -220,6 +223,6 @@ def obstacle_of(finding: Finding, hint: str) -> Obstacle:
         code=finding.code,
         title=finding.subject or finding.title,
         sentence=" ".join(part for part in (finding.title, hint) if part),
-        next=(*finding.next, NextStep("More about it.", (f"racwire explain {finding.code}",))),
+        next=(*finding.next, NextStep("More about it.", (shell("racwire explain {code}", code=finding.code),))),
         acceptable=True,
     )

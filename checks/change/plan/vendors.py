@@ -15,6 +15,7 @@ import msgspec
 from msgspec import Meta
 
 from checks.model.facts import LldpNeighbour
+from checks.model.shell_command import switch
 
 PRACTICE = "practice"
 """The key of the practice cluster's own switches."""
@@ -80,7 +81,7 @@ class _Kind(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     def filled(self, lines: Iterable[str], port: str = PORT) -> tuple[str, ...]:
         """Return command lines with a port and the MTU in place of `{port}` and `{mtu}`."""
-        return tuple(line.replace("{port}", port).replace("{mtu}", str(self.mtu)) for line in lines)
+        return tuple(switch(line, port=port, mtu=str(self.mtu)) for line in lines)
 
 
 class SwitchKind(_Kind, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -6,12 +6,12 @@ No I/O: racwire prints the commands that store a hash, and reads what is stored.
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from checks.change.plan.change_plan import Plan
 from checks.change.progress.change_events import JournalSeal
+from checks.model.shell_command import shell
 
 SUFFIX = ".change"
 EXPERIMENTS = "experiments"
@@ -45,8 +45,14 @@ def store_commands(directory: Path, plan: Plan, seal: JournalSeal, peers: Iterab
     racwire prints these commands and does not run them.
     """
     path = hash_path(directory, plan)
-    line = f"mkdir -p {shlex.quote(str(path.parent))} && echo {seal.lines} {seal.sha256} >> {shlex.quote(str(path))}"
-    yield from (shlex.join(("ssh", peer, line)) for peer in peers)
+    line = shell(
+        "mkdir -p {directory} && echo {number} {sha256} >> {path}",
+        directory=str(path.parent),
+        number=seal.lines,
+        sha256=seal.sha256,
+        path=str(path),
+    )
+    yield from (shell("ssh {peer} {line}", peer=peer, line=line) for peer in peers)
 
 
 def parse_stored(text: str) -> tuple[tuple[int, str], ...]:

@@ -13,7 +13,6 @@ import fcntl
 import getpass
 import hashlib
 import os
-import shlex
 import stat
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -28,6 +27,7 @@ from checks.change.progress.journal_names import SUFFIX, file_name
 from checks.change.progress.state import Change, ChangeError, advance, fold
 from checks.change.record.plans_of_0_2_0 import decoded
 from checks.model.journal import now
+from checks.model.shell_command import shell
 
 _LOCK = ".racwire-change.lock"
 _LOCK_LIMIT_S = 10.0
@@ -266,7 +266,9 @@ def _decode(path: Path, raw: bytes, number: int, last: str) -> JournalLine:
     try:
         line = decoded(raw)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        before = f" To use the lines before it, copy them into a new file with `head -n {number - 1}`."
+        before = shell(
+            " To use the lines before it, copy them into a new file with `head -n {number}`.", number=number - 1
+        )
         raise ChangeJournalError(
             f"Line {number} of {path} is damaged, or written by a newer racwire.{before if number > 1 else ''}"
         ) from None
@@ -338,6 +340,6 @@ def _lock(handle: int, path: Path) -> None:
         else:
             return
     raise ChangeJournalError(
-        f"Another process keeps {path} locked. Find the process (fuser {shlex.quote(str(path))}) and continue or end "
-        "it. Nothing was written."
+        f"Another process keeps {path} locked. Find the process ({shell('fuser {path}', path=str(path))}) and continue "
+        "or end it. Nothing was written."
     )

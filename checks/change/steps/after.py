@@ -19,7 +19,10 @@ _OF_THE_CLUSTER = (
     "df-ping",
 )
 _OF_THE_DATABASE = ("interconnect-in-use", "instance-ping", "gc-blocks-lost")
-_ALERT_LOG = "Cluster communication is configured to use"
+_ALERT_LOG_LINES = (
+    "grep -h -A4 'Cluster communication is configured to use' \"$ORACLE_BASE\"/diag/rdbms/*/*/trace/alert_*.log | "
+    "tail -n 20"
+)
 
 
 def interconnect(draft: Draft) -> Step:
@@ -49,7 +52,7 @@ def interconnect(draft: Draft) -> Step:
         commands=(
             Commands(
                 Who.DATABASE_OWNER,
-                (f"grep -h -A4 '{_ALERT_LOG}' \"$ORACLE_BASE\"/diag/rdbms/*/*/trace/alert_*.log | tail -n 20",),
+                (_ALERT_LOG_LINES,),
                 note="The lines below that message list the addresses in use: HAIP (169.254.x.x) or addresses of the "
                 "private networks, never public addresses."
                 + (" The gate interconnect-in-use reads them from the instances." if draft.has_database else ""),

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterable, Sequence
 
 from checks.change.plan.change_plan import PlannedDatabase
 from checks.change.plan.command_block import Commands, Who, as_sysdba
+from checks.model.shell_command import shell, sql
 
 BACKUP_FILES = ("network.tar.gz", "ip-address.txt", "ip-route.txt")
 """The files that each node's backup directory always holds; it also holds the GPnP profile if the node has one."""
+CREATE_POINT = "CREATE RESTORE POINT {name} GUARANTEE FLASHBACK DATABASE;"
+DROP_POINT = "DROP RESTORE POINT {name};"
 PROFILE = "profile.xml"
 """The copy of the GPnP profile, which a change of the networks needs (MOS 283684.1)."""
 USUAL_PLACES = (
@@ -48,7 +50,7 @@ def save_asm_metadata(node: str, plan_id: str, owner: str) -> Commands:
     """
     return Commands(
         Who.GRID_OWNER,
-        ("crsctl query css votedisk", shlex.join(("asmcmd", "md_backup", asm_metadata_file(plan_id)))),
+        ("crsctl query css votedisk", shell("asmcmd md_backup {file}", file=asm_metadata_file(plan_id))),
         node,
         "Both need the environment of ASM (oraenv: +ASM1 or the like). The file has the disk groups, templates and "
         "directories of ASM, and no data.",
@@ -60,31 +62,34 @@ def save_asm_metadata(node: str, plan_id: str, owner: str) -> Commands:
 
 def save_registry(node: str, home: str) -> Commands:
     """Return the command that saves the cluster's registry (OCR), once for the cluster."""
-    return Commands(Who.ROOT, (shlex.join((f"{home}/bin/ocrconfig", "-manualbackup")),), node)
+    return Commands(Who.ROOT, (shell("{home}/bin/ocrconfig -manualbackup", home=home),), node)
 
 
 def save_node(node: str, home: str, plan_id: str, places: Sequence[str]) -> Commands:
     """Return the commands that save a node's registry (OLR), network files, addresses, routes and GPnP profile."""
     directory = backup_directory(plan_id)
-    kept = [place.lstrip("/") for place in places or USUAL_PLACES]
-    archive = shlex.join(("tar", "-C", "/", "--ignore-failed-read", "-czf", f"{directory}/network.tar.gz", *kept))
-    listing = shlex.join(("tar", "--force-local", "-tzf", f"{directory}/network.tar.gz"))
-    # Every user may write to /var/tmp: nothing is written into a directory that another user created in advance.
-    ours = f"test -O {directory} &&"
-    profile = shlex.quote(f"{home}/gpnp/{node}/profiles/peer/profile.xml")
+    kept = tuple(place.lstrip("/") for place in places or USUAL_PLACES)
+    profile = f"{home}/gpnp/{node}/profiles/peer/profile.xml"
     return Commands(
         Who.ROOT,
         (
-            shlex.join((f"{home}/bin/ocrconfig", "-local", "-manualbackup")),
-            f"test -O {directory} || mkdir -m 755 {directory}",
-            f"{ours} (umask 077; {archive}; {listing})",
-            f"{ours} ip -details address > {directory}/ip-address.txt",
-            f"{ours} ip route show table all > {directory}/ip-route.txt",
-            f"if [ -e {profile} ]; then {ours} cp -p {profile} {directory}/; fi",
+            shell("{home}/bin/ocrconfig -local -manualbackup", home=home),
+            *(shell(script, directory=directory, kept=kept, profile=profile) for script in _SAVE_NODE),
         ),
         node,
-        f"To restore a node's files by hand: tar -C / -xzf {directory}/network.tar.gz",
+        shell("To restore a node's files by hand: tar -C / -xzf {directory}/network.tar.gz", directory=directory),
     )
+
+
+# Every user may write to /var/tmp: nothing is written into a directory that another user created in advance.
+_SAVE_NODE = (
+    "test -O {directory} || mkdir -m 755 {directory}",
+    "test -O {directory} && (umask 077; tar -C / --ignore-failed-read -czf {directory}/network.tar.gz {kept}; "
+    "tar --force-local -tzf {directory}/network.tar.gz)",
+    "test -O {directory} && ip -details address > {directory}/ip-address.txt",
+    "test -O {directory} && ip route show table all > {directory}/ip-route.txt",
+    "if [ -e {profile} ]; then test -O {directory} && cp -p {profile} {directory}/; fi",
+)
 
 
 def name_of(plan_id: str) -> str:
@@ -102,7 +107,7 @@ def create(databases: Iterable[PlannedDatabase], plan_id: str) -> tuple[Commands
         "area: the database stops when the recovery area is full. Drop the restore point afterwards: the last step has "
         "the command."
     )
-    line = f"CREATE RESTORE POINT {name_of(plan_id)} GUARANTEE FLASHBACK DATABASE;"
+    line = sql(CREATE_POINT, name=name_of(plan_id))
     return tuple(as_sysdba(database.name, (line,), note=note) for database in databases)
 
 
@@ -110,5 +115,5 @@ def drop(databases: Iterable[PlannedDatabase], plan_id: str) -> tuple[Commands, 
     """Return the commands that drop the restore points when no rollback to them is needed any more."""
     when = "if you created a restore point in the step backups"
     note = "The restore point keeps flashback logs until it is dropped, and the recovery area fills up."
-    line = f"DROP RESTORE POINT {name_of(plan_id)};"
+    line = sql(DROP_POINT, name=name_of(plan_id))
     return tuple(as_sysdba(database.name, (line,), when, note) for database in databases)

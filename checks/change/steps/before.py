@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 
 from checks.change.plan.change_plan import Gate, Layer, Step
 from checks.change.plan.command_block import Commands, Who
 from checks.change.steps import backup_commands, recording_commands
 from checks.change.steps.draft import Draft
+from checks.model.shell_command import shell
 
 FIGURES = ("gc-blocks-lost", "instance-ping")
 """Checks of the database whose figures go into the report; they must not fail before the change either."""
@@ -45,11 +45,11 @@ def baseline(draft: Draft) -> Step:
 
 def cluvfy(draft: Draft, when: str) -> Commands:
     """Return the command that runs Oracle's Cluster Verification Utility, if it is installed."""
-    tool = shlex.quote(f"{draft.home(draft.first)}/bin/cluvfy")
+    tool = f"{draft.home(draft.first)}/bin/cluvfy"
     file = f"{backup_commands.backup_directory(draft.id)}-cluvfy-{when}.txt"
     return Commands(
         Who.GRID_OWNER,
-        (f"if [ -x {tool} ]; then {tool} comp nodecon -n all -verbose > {file}; fi",),
+        (shell("if [ -x {tool} ]; then {tool} comp nodecon -n all -verbose > {file}; fi", tool=tool, file=file),),
         draft.first,
         "cluvfy takes some minutes. Its output is for your files: racwire does not read it.",
         draft.grid_owner,

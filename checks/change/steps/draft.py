@@ -74,8 +74,8 @@ class Draft:
     record_s: int = 600
     baseline_file: str = ""
     after_file: str = ""
-    options: tuple[str, ...] = ()
-    """Options that make another racwire process check the same cluster and database."""
+    options: str = ""
+    """The options, as they are typed, that make another racwire process check the same cluster and database."""
 
     @property
     def before(self) -> int:

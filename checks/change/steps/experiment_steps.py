@@ -5,16 +5,17 @@ The order is that of R. Kundersma's experiment, with a second run before the cha
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Sequence
 
 from checks.change.plan.change_plan import Gate, Minutes, PlannedDatabase, PlannedExperiment, Step
 from checks.change.plan.command_block import REPORT, Commands, Who, as_sysdba
 from checks.change.steps import load_tools, recording_commands
+from checks.change.steps.backup_commands import CREATE_POINT, DROP_POINT
 from checks.change.steps.draft import Draft
 from checks.change.steps.stack_commands import start_database, stop_database
 from checks.model.own_command import CHANGE as CHANGE_MTU
 from checks.model.own_command import OwnCommand
+from checks.model.shell_command import Value, shell, sql
 
 AGREE, SPACE, LOAD, RESTORE_POINT = "agree", "space", "load", "restore-point"
 RUN_A, RUN_AGAIN, RUN_B = "run-a", "run-a-again", "run-b"
@@ -111,7 +112,7 @@ def _space(draft: Draft, planned: PlannedExperiment) -> Step:
 def _load(draft: Draft, planned: PlannedExperiment) -> Step:
     tool = load_tools.LOADS[planned.load]
     scripts = tuple(
-        line.format(schema=tool.schema)
+        sql(line, schema=tool.schema)
         for lines in (load_tools.SEQUENCES, load_tools.INDEXES, load_tools.TABLES)
         for line in lines
     )
@@ -155,7 +156,7 @@ def _restore_point(draft: Draft, planned: PlannedExperiment) -> Step:
             _sql(
                 planned,
                 draft.first,
-                f"CREATE RESTORE POINT {planned.restore_point} GUARANTEE FLASHBACK DATABASE;",
+                sql(CREATE_POINT, name=planned.restore_point),
                 *_POINTS,
                 note="Before 11.2 the database must be mounted for this; from 11.2 on it can be open.",
             ),
@@ -175,7 +176,7 @@ def _run(draft: Draft, planned: PlannedExperiment, id: str, run: str, file: str,
     tool = load_tools.LOADS[planned.load]
     name = {RUN_A: "run A", RUN_AGAIN: "run A again", RUN_B: "run B"}[id]
     minutes = -(-draft.record_s // 60)
-    words = {
+    words: dict[str, Value] = {
         "users": planned.users,
         "minutes": minutes + _LONGER_MIN,
         "hours": f"{(minutes + _LONGER_MIN) // 60}:{(minutes + _LONGER_MIN) % 60:02}",
@@ -201,7 +202,7 @@ def _run(draft: Draft, planned: PlannedExperiment, id: str, run: str, file: str,
             *_restart(draft, database),
             Commands(
                 Who.OPERATOR,
-                tuple(line.format(**words) for line in tool.start),
+                tuple(shell(line, **words) for line in tool.start),
                 note=tool.note.format(**words),
                 place=tool.place,
             ),
@@ -243,7 +244,7 @@ def _flash_back(draft: Draft, planned: PlannedExperiment, id: str, *, changed: b
                 planned,
                 draft.first,
                 "STARTUP MOUNT",
-                f"FLASHBACK DATABASE TO RESTORE POINT {planned.restore_point};",
+                sql("FLASHBACK DATABASE TO RESTORE POINT {name};", name=planned.restore_point),
                 "ALTER DATABASE OPEN RESETLOGS;",
                 note="One instance only may be mounted for this. The restore point stays, and can be used again.",
             ),
@@ -280,12 +281,12 @@ def _change(draft: Draft) -> Step:
 def _result(draft: Draft, planned: PlannedExperiment) -> Step:
     tool = load_tools.LOADS[planned.load]
     line = compare_line(draft.baseline_file, draft.after_file, planned.again_file, draft.record_s)
-    results = [tool.result.format(run=f"{planned.load}-{run}") for run in ("a", "b") if tool.result]
+    results = tuple(tool.result.format(run=f"{planned.load}-{run}") for run in ("a", "b") if tool.result)
     also = (
         (
             Commands(
                 Who.RACWIRE_USER,
-                (f"{line} --also {shlex.join(results)}",),
+                (" ".join((line, shell("--also {results}", results=results))),),
                 note=f"Adds the results of {tool.name} to the comparison.",
                 purpose="with the results of the load tool",
                 optional=True,
@@ -322,7 +323,7 @@ def _result(draft: Draft, planned: PlannedExperiment) -> Step:
 
 def compare_line(before: str, after: str, again: str, seconds: int) -> str:
     """Return the command line that compares run B with run A, and takes the noise from run A again."""
-    return f"{recording_commands.compare(before, after, seconds)} {shlex.join(('--same', again))}"
+    return " ".join((recording_commands.compare(before, after, seconds), shell("--same {again}", again=again)))
 
 
 def drop_point(draft: Draft, planned: PlannedExperiment) -> Step:
@@ -337,7 +338,7 @@ def drop_point(draft: Draft, planned: PlannedExperiment) -> Step:
             _sql(
                 planned,
                 draft.first,
-                f"DROP RESTORE POINT {planned.restore_point};",
+                sql(DROP_POINT, name=planned.restore_point),
                 *_POINTS,
             ),
         ),

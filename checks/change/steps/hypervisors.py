@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from checks.change.plan.change_plan import Step
-from checks.change.plan.command_block import Commands, Who
+from checks.change.plan.command_block import Commands, Who, as_comments
 from checks.change.plan.vendors import HOST_QUESTIONS
 from checks.change.steps.draft import CONFIRMED, Draft, briefly
 from checks.model.own_command import CHANGE, OwnCommand
@@ -72,5 +72,5 @@ def _questions(draft: Draft) -> Commands:
         " names it, and `racwire explain switches` lists the kinds. If no virtual switch carries the private networks, "
         "such as with NICs that are passed through: --hypervisor none.",
     )
-    lines = tuple(f"# {line}" for line in (*HOST_QUESTIONS, *guests))
+    lines = as_comments(*HOST_QUESTIONS, *guests)
     return Commands(Who.ASKED, lines, note=note if unknown else "", name="the operators of the hypervisor")

@@ -6,13 +6,13 @@ and a VLAN the MTU of its parent.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from checks.change.plan.change_plan import Layer
 from checks.model.facts import NetworkService
+from checks.model.shell_command import plain, shell
 from checks.model.wording import listed
 
 Lines = tuple[str, ...]
@@ -21,7 +21,6 @@ _WICKED = "/etc/sysconfig/network"
 _NETWORKD = "/etc/systemd/network"
 _DROP_IN = "zz-racwire-mtu.conf"
 """Drop-ins are read in the order of their names, and the last one decides (systemd.network(5))."""
-_ASSIGNED = "/^[[:space:]]*MTU=/d"
 _NETPLAN = {"bond": "bonds", "team": "bonds", "vlan": "vlans", "bridge": "bridges"}
 
 
@@ -33,7 +32,7 @@ def network_manager(layer: Layer, mtu: int | None) -> Lines:
     """
     name = layer.connection or PurePosixPath(layer.file).name.removesuffix(".nmconnection") or layer.interface
     key = "infiniband.mtu" if layer.kind == "infiniband" else "802-3-ethernet.mtu"
-    return (shlex.join(("nmcli", "connection", "modify", name, key, str(mtu or 0))),)
+    return (shell("nmcli connection modify {name} {key} {mtu}", name=name, key=key, mtu=mtu or 0),)
 
 
 def ifcfg_network_manager(layer: Layer, mtu: int | None) -> Lines:
@@ -41,7 +40,7 @@ def ifcfg_network_manager(layer: Layer, mtu: int | None) -> Lines:
     if layer.connection:
         return network_manager(layer, mtu)
     file = layer.file or f"{_IFCFG}/ifcfg-{layer.interface}"
-    return (_assign(file, mtu), shlex.join(("nmcli", "connection", "load", file)))
+    return (_assign(file, mtu), shell("nmcli connection load {file}", file=file))
 
 
 def ifcfg(layer: Layer, mtu: int | None) -> Lines:
@@ -65,31 +64,32 @@ def networkd(layer: Layer, mtu: int | None) -> Lines:
     directory = file.parent.name if file.parent.name.endswith(".d") else f"{file.name}.d"
     drop_in = f"{_NETWORKD}/{directory}/{_DROP_IN}"
     if mtu is None or (mtu == layer.kept_before and str(file) != drop_in):
-        return (shlex.join(("rm", "-f", drop_in)),)
+        return (shell("rm -f {file}", file=drop_in),)
     return (
-        shlex.join(("mkdir", "-p", "-m", "755", f"{_NETWORKD}/{directory}")),
-        f"printf '%s\\n' '[Link]' MTUBytes={mtu} > {shlex.quote(drop_in)}",
-        shlex.join(("chmod", "644", drop_in)),
+        shell("mkdir -p -m 755 {directory}", directory=f"{_NETWORKD}/{directory}"),
+        shell(r"printf '%s\n' '[Link]' MTUBytes={mtu} > {file}", mtu=mtu, file=drop_in),
+        shell("chmod 644 {file}", file=drop_in),
     )
 
 
 def netplan(layer: Layer, mtu: int | None) -> Lines:
     """Return the `netplan set` line (netplan 0.101 or later): netplan changes the YAML file of the interface."""
     section = _NETPLAN.get(layer.kind, "ethernets")
-    key = (layer.connection or layer.interface).replace(".", r"\.")
-    return (shlex.join(("netplan", "set", f"{section}.{key}.mtu={'null' if mtu is None else mtu}")),)
+    key = plain(layer.connection or layer.interface, "name").replace(".", r"\.")
+    return (shell("netplan set {setting}", setting=f"{section}.{key}.mtu={'null' if mtu is None else mtu}"),)
 
 
 def _assign(file: str, mtu: int | None) -> str:
     """Return one sed command that leaves one MTU= line at the end of the file, or none; running it twice is safe."""
-    scripts = (_ASSIGNED,) if mtu is None else (f"$aMTU={mtu}", _ASSIGNED)
-    return shlex.join(("sed", "-i", *(argument for script in scripts for argument in ("-e", script)), file))
+    if mtu is None:
+        return shell("sed -i -e '/^[[:space:]]*MTU=/d' {file}", file=file)
+    return shell("sed -i -e '$aMTU={mtu}' -e '/^[[:space:]]*MTU=/d' {file}", mtu=mtu, file=file)
 
 
 def _replace_mtu_bytes(file: str, mtu: int | None) -> str:
-    pattern = r"^[[:space:]]*MTUBytes=.*"
-    script = f"/{pattern}/d" if mtu is None else f"s/{pattern}/MTUBytes={mtu}/"
-    return shlex.join(("sed", "-i", "-e", script, file))
+    if mtu is None:
+        return shell("sed -i -e '/^[[:space:]]*MTUBytes=.*/d' {file}", file=file)
+    return shell("sed -i -e 's/^[[:space:]]*MTUBytes=.*/MTUBytes={mtu}/' {file}", mtu=mtu, file=file)
 
 
 _LINES: dict[str, Callable[[Layer, int | None], tuple[str, ...]]] = {
@@ -173,6 +173,11 @@ def in_order(layers: Iterable[Layer]) -> tuple[Layer, ...]:
     )
 
 
+def set_mtu(interface: str, mtu: int) -> str:
+    """Return the line that sets an MTU at once, until the next boot."""
+    return shell("ip link set dev {nic} mtu {mtu}", nic=interface, mtu=mtu)
+
+
 def run_time_lines(layers: Iterable[Layer]) -> tuple[str, ...]:
     """Return one line for each layer of one node. The line acts at once and is lost at the next boot (ip-link(8)).
 
@@ -181,9 +186,7 @@ def run_time_lines(layers: Iterable[Layer]) -> tuple[str, ...]:
     """
     known = tuple(layers)
     return tuple(
-        shlex.join(("ip", "link", "set", "dev", layer.interface, "mtu", str(layer.mtu_after)))
-        for layer in in_order(known)
-        if not _is_set_by_team(layer, known)
+        set_mtu(layer.interface, layer.mtu_after) for layer in in_order(known) if not _is_set_by_team(layer, known)
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 
@@ -11,6 +10,7 @@ from checks.change.plan.command_block import Commands, Who
 from checks.change.plan.network_change import roles_text
 from checks.change.steps.draft import Draft
 from checks.model.facts import NetworkService
+from checks.model.shell_command import for_each, shell
 
 _BY_CONNECTION = (NetworkService.NETWORK_MANAGER, NetworkService.IFCFG_NETWORK_MANAGER)
 _DROP_IN = "zz-racwire-unmanaged.conf"
@@ -28,14 +28,11 @@ def set_interconnects(draft: Draft, lines: Iterable[str]) -> Commands:
 
     Source: Clusterware Administration and Deployment Guide, OIFCFG command reference.
     """
-    oifcfg = f"{draft.home(draft.first)}/bin/oifcfg"
-    entries = [
-        f"{name}/{subnet}:{roles_text(roles.split(','))}" for name, subnet, _, roles in (line.split() for line in lines)
-    ]
+    tool = shell("{home}/bin/oifcfg", home=draft.home(draft.first))
     return _as_owner(
         draft,
         "once for the cluster",
-        (*(shlex.join((oifcfg, "setif", "-global", entry)) for entry in entries), shlex.join((oifcfg, "getif"))),
+        (*(setting_line(line, tool) for line in lines), " ".join((tool, "getif"))),
         "setif prints nothing where it succeeds. It needs Clusterware up on every node: PRIF-33 and PRIF-32 name a "
         "node whose GPnP daemon does not answer.",
     )
@@ -43,14 +40,36 @@ def set_interconnects(draft: Draft, lines: Iterable[str]) -> Commands:
 
 def delete_interconnects(draft: Draft, lines: Iterable[str]) -> Commands:
     """Return the commands that delete lines of `oifcfg getif`, and print the result."""
-    oifcfg = f"{draft.home(draft.first)}/bin/oifcfg"
-    entries = [f"{line.split()[0]}/{line.split()[1]}" for line in lines]
+    tool = shell("{home}/bin/oifcfg", home=draft.home(draft.first))
     return _as_owner(
         draft,
         "once for the cluster",
-        (*(shlex.join((oifcfg, "delif", "-global", entry)) for entry in entries), shlex.join((oifcfg, "getif"))),
+        (*(deleting_line(line, tool) for line in lines), " ".join((tool, "getif"))),
         "Name the subnet too, as printed: without it, delif deletes every line of that interface.",
     )
+
+
+def setting_line(line: str, tool: str = "oifcfg") -> str:
+    """Return the command that registers a line of `oifcfg getif`. `tool` is oifcfg as it is typed."""
+    name, subnet, _, roles = line.split()
+    return " ".join((tool, shell("setif -global {entry}", entry=f"{name}/{subnet}:{roles_text(roles.split(','))}")))
+
+
+def deleting_line(line: str, tool: str = "oifcfg") -> str:
+    """Return the command that deletes a line of `oifcfg getif`."""
+    name, subnet, *_ = line.split()
+    return " ".join((tool, shell("delif -global {entry}", entry=f"{name}/{subnet}")))
+
+
+_ADD = (
+    "{home}/bin/srvctl add listener -listener {name} -asmlistener -subnet {subnet}",
+    "{home}/bin/srvctl start listener -listener {name}",
+    "{home}/bin/srvctl config listener -asmlistener",
+)
+_REMOVE = (
+    "{home}/bin/srvctl update listener -listener {name} -asm -remove -force",
+    "{home}/bin/srvctl config listener -asmlistener",
+)
 
 
 def add_listeners(draft: Draft, listeners: Iterable[tuple[str, str]]) -> Iterator[Commands]:
@@ -58,16 +77,12 @@ def add_listeners(draft: Draft, listeners: Iterable[tuple[str, str]]) -> Iterato
 
     Sources: Real Application Clusters Administration Guide 12.1, srvctl add listener; MOS 283684.1.
     """
-    srvctl = f"{draft.home(draft.first)}/bin/srvctl"
+    home = draft.home(draft.first)
     for name, subnet in listeners:
         yield _as_owner(
             draft,
             "for Flex ASM",
-            (
-                shlex.join((srvctl, "add", "listener", "-listener", name, "-asmlistener", "-subnet", subnet)),
-                shlex.join((srvctl, "start", "listener", "-listener", name)),
-                shlex.join((srvctl, "config", "listener", "-asmlistener")),
-            ),
+            tuple(shell(script, home=home, name=name, subnet=subnet) for script in _ADD),
             "Compare `srvctl config asmnetwork` before and after, where srvctl knows it: if it does not list the new "
             "subnet, ask Oracle Support before you go on.",
         )
@@ -75,16 +90,9 @@ def add_listeners(draft: Draft, listeners: Iterable[tuple[str, str]]) -> Iterato
 
 def remove_listeners(draft: Draft, listeners: Iterable[tuple[str, str]]) -> Iterator[Commands]:
     """Yield the commands that remove listeners of Flex ASM."""
-    srvctl = f"{draft.home(draft.first)}/bin/srvctl"
+    home = draft.home(draft.first)
     for name, _ in listeners:
-        yield _as_owner(
-            draft,
-            "for Flex ASM",
-            (
-                shlex.join((srvctl, "update", "listener", "-listener", name, "-asm", "-remove", "-force")),
-                shlex.join((srvctl, "config", "listener", "-asmlistener")),
-            ),
-        )
+        yield _as_owner(draft, "for Flex ASM", tuple(shell(script, home=home, name=name) for script in _REMOVE))
 
 
 def ask_for_listeners(draft: Draft) -> Commands:
@@ -92,7 +100,7 @@ def ask_for_listeners(draft: Draft) -> Commands:
     return _as_owner(
         draft,
         "if ASM is Flex ASM",
-        (shlex.join((f"{draft.home(draft.first)}/bin/srvctl", "config", "listener", "-asmlistener")),),
+        (shell(_REMOVE[-1], home=draft.home(draft.first)),),
         "racwire could not read them. If this prints listeners, the new network needs one: srvctl add listener "
         "-listener NAME -asmlistener -subnet SUBNET.",
         optional=True,
@@ -101,25 +109,23 @@ def ask_for_listeners(draft: Draft) -> Commands:
 
 def down(layer: Layer, *, for_good: bool) -> tuple[str, ...]:
     """Return the lines that take an interface down; `for_good` includes the next boot where racwire knows how."""
-    name = shlex.quote(layer.interface)
     kept = _at_boot(layer, up=False) if for_good else ()
     if layer.network_service in _BY_CONNECTION and layer.connection:
-        return (*kept, shlex.join(("nmcli", "connection", "down", layer.connection)))
+        return (*kept, shell("nmcli connection down {name}", name=layer.connection))
     if layer.network_service == NetworkService.IFCFG:
-        return (*kept, f"ifdown {name}")
-    return (*kept, f"ip link set dev {name} down")
+        return (*kept, shell("ifdown {nic}", nic=layer.interface))
+    return (*kept, shell("ip link set dev {nic} down", nic=layer.interface))
 
 
 def up(layer: Layer, *, for_good: bool) -> tuple[str, ...]:
     """Return the lines that undo `down`."""
-    name = shlex.quote(layer.interface)
     kept = _at_boot(layer, up=True) if for_good else ()
     if layer.network_service in _BY_CONNECTION and layer.connection:
-        return (*kept, shlex.join(("nmcli", "connection", "up", layer.connection)))
+        return (*kept, shell("nmcli connection up {name}", name=layer.connection))
     if layer.network_service == NetworkService.IFCFG:
-        return (*kept, f"ifup {name}")
-    again = (f"networkctl reconfigure {name}",) if layer.network_service == NetworkService.NETWORKD else ()
-    return (*kept, f"ip link set dev {name} up", *again)
+        return (*kept, shell("ifup {nic}", nic=layer.interface))
+    lines = for_each("ip link set dev {nic} up", "networkctl reconfigure {nic}", nic=[layer.interface])
+    return (*kept, *(lines if layer.network_service == NetworkService.NETWORKD else lines[:1]))
 
 
 def is_kept(layer: Layer) -> bool:
@@ -129,24 +135,22 @@ def is_kept(layer: Layer) -> bool:
 
 def _at_boot(layer: Layer, *, up: bool) -> tuple[str, ...]:
     """Return the lines that make the network service bring an interface up at boot, or leave it down."""
+    value = "yes" if up else "no"
     if layer.network_service in _BY_CONNECTION and layer.connection:
-        return (
-            shlex.join(
-                ("nmcli", "connection", "modify", layer.connection, "connection.autoconnect", "yes" if up else "no")
-            ),
-        )
+        script = "nmcli connection modify {name} connection.autoconnect {value}"
+        return (shell(script, name=layer.connection, value=value),)
     if layer.network_service == NetworkService.IFCFG:
         ifcfg = layer.file or f"{_IFCFG}/ifcfg-{layer.interface}"
-        value = "yes" if up else "no"
-        return (shlex.join(("sed", "-i", "-e", f"$aONBOOT={value}", "-e", "/^[[:space:]]*ONBOOT=/d", ifcfg)),)
+        script = "sed -i -e '$aONBOOT={value}' -e '/^[[:space:]]*ONBOOT=/d' {file}"
+        return (shell(script, value=value, file=ifcfg),)
     if layer.network_service == NetworkService.NETWORKD:
         file = PurePosixPath(layer.file or f"{_NETWORKD}/10-{layer.interface}.network")
         directory = f"{_NETWORKD}/{file.parent.name if file.parent.name.endswith('.d') else f'{file.name}.d'}"
         if up:
-            return (shlex.join(("rm", "-f", f"{directory}/{_DROP_IN}")), "networkctl reload")
+            return (shell("rm -f {file}", file=f"{directory}/{_DROP_IN}"), "networkctl reload")
         return (
-            shlex.join(("mkdir", "-p", "-m", "755", directory)),
-            f"printf '%s\\n' '[Link]' Unmanaged=yes > {shlex.quote(f'{directory}/{_DROP_IN}')}",
+            shell("mkdir -p -m 755 {directory}", directory=directory),
+            shell(r"printf '%s\n' '[Link]' Unmanaged=yes > {file}", file=f"{directory}/{_DROP_IN}"),
             "networkctl reload",
         )
     return ()
@@ -154,10 +158,11 @@ def _at_boot(layer: Layer, *, up: bool) -> tuple[str, ...]:
 
 def of_address(layer: Layer, address: str, *, up: bool) -> Commands:
     """Return the commands that add an address to an interface with another private network, or remove it."""
-    verb, file = ("add", "Add it to") if up else ("delete", "Remove it from")
+    script = "ip address add {address} dev {nic}" if up else "ip address delete {address} dev {nic}"
+    file = "Add it to" if up else "Remove it from"
     return Commands(
         Who.ROOT,
-        (shlex.join(("ip", "address", verb, address, "dev", layer.interface)),),
+        (shell(script, address=address, nic=layer.interface),),
         layer.node,
         f"{file} {layer.file or 'the files of the network service'} too, by hand: racwire has no command that changes "
         "one address of several.",

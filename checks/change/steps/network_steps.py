@@ -15,6 +15,7 @@ from checks.change.steps import after, before, network_commands, other_systems, 
 from checks.change.steps.backup_commands import BACKUP_FILES, PROFILE, backup_directory
 from checks.change.steps.draft import Draft, briefly
 from checks.model.own_command import VERIFY
+from checks.model.shell_command import for_each, shell
 
 _NOTE = "MOS 283684.1"
 _AGAIN = "Clusterware is stopped on all nodes and started on the old networks: another full outage."
@@ -82,7 +83,9 @@ def network_ready(draft: Draft, change: NetworkChange) -> Step:
             *(
                 Commands(
                     Who.ANY_USER,
-                    (f"ip -brief address show dev {layer.interface}", f"ip -details link show dev {layer.interface}"),
+                    for_each(
+                        "ip -brief address show dev {nic}", "ip -details link show dev {nic}", nic=[layer.interface]
+                    ),
                     node,
                     f"The plan has {address_of(change.new, node)} and MTU {layer.mtu_after}, kept by "
                     f"{layer.network_service or 'a network service that racwire does not know'}"
@@ -114,7 +117,7 @@ def _by_hand(draft: Draft, change: NetworkChange) -> Iterator[Commands]:
         size = full_size(change.new.mtu_after, source)
         yield Commands(
             Who.ANY_USER,
-            tuple(f"ping -M do -s {size} -c 3 -I {source} {target}" for target in targets),
+            tuple(shell(outage.PING, size=size, source=source, target=target) for target in targets),
             draft.first,
             purpose="to test by hand",
             optional=True,

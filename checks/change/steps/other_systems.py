@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterator
 
 from checks.change.plan.change_plan import OF_NETWORKS, ChangeKind
 from checks.change.plan.command_block import Commands, Who, as_sysdba
 from checks.change.steps.draft import Draft
-from checks.model.shell_command import Language
+from checks.model.shell_command import Language, shell
 from checks.model.wording import listed
 
 ANSWERED = (
@@ -63,7 +62,7 @@ def questions(draft: Draft) -> Iterator[Commands]:
         )
     yield Commands(
         Who.GRID_OWNER,
-        (shlex.join((f"{draft.home(draft.first)}/bin/crsctl", "stat", "res", "-t", "-w", "NAME co xag")),),
+        (shell("{home}/bin/crsctl stat res -t -w 'NAME co xag'", home=draft.home(draft.first)),),
         note="Its operators stop and start it: agctl stop goldengate NAME, agctl start goldengate NAME. GoldenGate "
         "outside Clusterware does not show here: INFO ALL in GGSCI or the Admin Client.",
         name=draft.grid_owner,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
 
 import msgspec
@@ -14,6 +13,7 @@ from checks.change.steps import stack_commands
 from checks.change.steps.draft import SAFE_ORDER, Draft, briefly
 from checks.change.steps.mtu_commands import Kept, kept_lines, restored_lines, run_time_lines
 from checks.model.own_command import VERIFY, OwnCommand, Text, joined
+from checks.model.shell_command import for_each, shell
 
 DOWN = (
     Gate("stack-down", until="first-node"),
@@ -186,8 +186,8 @@ def _node_blocks(draft: Draft, node: str) -> Iterator[Commands]:
     kept: Kept = restored_lines(layers) if draft.kind is ChangeKind.ROLLBACK else kept_lines(layers)
     yield Commands(Who.ROOT, (*run_time_lines(layers), *kept.lines), node, f"{kept.note}." if kept.note else "")
     if kept.unknown:
-        names = [argument for name in kept.unknown for argument in ("-e", name)]
-        line = shlex.join(("grep", "-rns", *names, *_KEPT_UNKNOWN))
+        names = " ".join(shell("-e {nic}", nic=name) for name in kept.unknown)
+        line = " ".join(("grep -rns", names, *_KEPT_UNKNOWN))
         yield Commands(
             Who.ROOT,
             (line,),
@@ -201,7 +201,7 @@ def _node_blocks(draft: Draft, node: str) -> Iterator[Commands]:
         if above.node == node:
             yield Commands(
                 Who.ROOT,
-                kept_lines([above]).lines or (shlex.join(("ip", "-details", "link", "show", above.interface)),),
+                kept_lines([above]).lines or (shell("ip -details link show {nic}", nic=above.interface),),
                 node,
                 f"{above.interface} is not private, but its parent is raised. Its file sets no MTU, so it would take "
                 "the larger MTU at the next boot.",
@@ -211,7 +211,7 @@ def _node_blocks(draft: Draft, node: str) -> Iterator[Commands]:
         if one.node == node:
             yield Commands(
                 Who.ROOT,
-                (shlex.join(("grep", "-n", "-i", "mtu", one.line.file)),),
+                (shell("grep -n -i mtu {file}", file=one.line.file),),
                 node,
                 f"The line `{one.line.line.strip()}` sets an MTU in addition to the network service. Remove the line, "
                 f"or change its MTU to {one.wanted}.",
@@ -226,6 +226,9 @@ def _exceptions(draft: Draft) -> str:
     return f" Interfaces below a VLAN or bridge may have a larger MTU: {named}." if named else ""
 
 
+PING = "ping -M do -s {size} -c 3 -I {source} {target}"
+
+
 def _by_hand(draft: Draft) -> Iterator[Commands]:
     lines = []
     for network in draft.networks:
@@ -233,7 +236,7 @@ def _by_hand(draft: Draft) -> Iterator[Commands]:
         target = next((network.addresses[node] for node in draft.others if node in network.addresses), None)
         if source and target:
             size = full_size(network.mtu_after, source)
-            lines.append(shlex.join(("ping", "-M", "do", "-s", str(size), "-c", "3", "-I", source, target)))
+            lines.append(shell(PING, size=size, source=source, target=target))
     if lines:
         yield Commands(
             Who.ANY_USER,
@@ -253,13 +256,13 @@ def _bonds(draft: Draft) -> Iterator[Commands]:
             first = members[0].interface
             yield Commands(
                 Who.ROOT,
-                tuple(shlex.join(("cat", f"/proc/net/bonding/{bond.interface}")) for bond in bonds),
+                for_each("cat /proc/net/bonding/{bond}", bond=[bond.interface for bond in bonds]),
                 node,
                 (
-                    f"Take each member down in turn (`ip link set dev {first} down`, ",
+                    shell("Take each member down in turn (`ip link set dev {member} down`, ", member=first),
                     VERIFY,
-                    f", `ip link set dev {first} up`): a bond may use only one member at a time, and each member has "
-                    "its own switch port.",
+                    shell(", `ip link set dev {member} up`)", member=first)
+                    + ": a bond may use only one member at a time, and each member has its own switch port.",
                 ),
                 purpose="for its bonds",
             )

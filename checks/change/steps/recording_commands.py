@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable, Iterator
 
 from checks.change.plan.change_plan import PlannedDatabase
 from checks.change.plan.command_block import Commands, Who, as_sysdba
 from checks.change.steps.draft import Draft
 from checks.model.settings import Settings
+from checks.model.shell_command import shell
 from checks.model.wording import counted
 
 _MINUTE, _HOUR = 60, 3600
@@ -18,36 +18,36 @@ _ADD_FORCE = "To replace a recording that does not pass, add --force."
 """The note of the lines that record."""
 
 
-def options_of(settings: Settings) -> tuple[str, ...]:
-    """Return the options that make another racwire process check the same cluster and database; never a password."""
+def options_of(settings: Settings) -> str:
+    """Return the options, as they are typed, that make another racwire process check the same cluster and database.
+
+    They never have a password.
+    """
     cluster, database = settings.cluster, settings.database
-    options: list[str] = []
-    options += ["--grid-home", cluster.grid_home] if cluster.grid_home else []
-    for subnet in cluster.networks:
-        options += ["--network", subnet]
-    for peer in cluster.peers:
-        options += ["--peer", peer]
-    for option, value in (
+    named = (
+        ("--grid-home", cluster.grid_home),
+        *(("--network", subnet) for subnet in cluster.networks),
+        *(("--peer", peer) for peer in cluster.peers),
         ("--connect", database.connect),
         ("--user", database.user),
         ("--password-file", database.password_file),
         ("--wallet", database.wallet),
         ("--tns-admin", database.tns_admin),
         ("--oracle-home", database.oracle_home),
-    ):
-        options += [option, value] if value else []
-    for flag, is_set in (
+    )
+    flags = (
         ("--os-auth", database.os_authentication),
         ("--sysdba", database.sysdba),
         ("--thick", database.thick),
-    ):
-        options += [flag] if is_set else []
-    return tuple(options)
+    )
+    options = [" ".join((option, shell("{value}", value=value))) for option, value in named if value]
+    return " ".join((*options, *(flag for flag, is_set in flags if is_set)))
 
 
-def record(file: str, label: str, seconds: int, options: tuple[str, ...] = ()) -> str:
+def record(file: str, label: str, seconds: int, options: str = "") -> str:
     """Return the command line that records into `file` for `seconds`."""
-    return shlex.join((*RECORD.split(), "--for", duration(seconds), "--label", label, *options, file))
+    start = shell("--for {time} --label {label}", time=duration(seconds), label=label)
+    return " ".join(filter(None, (RECORD, start, options, shell("{file}", file=file))))
 
 
 def stretch_s(seconds: int) -> float | None:
@@ -62,8 +62,10 @@ def stretch_s(seconds: int) -> float | None:
 def compare(before: str, after: str, seconds: int) -> str:
     """Return the command line that compares two recordings of `seconds` each."""
     stretch = stretch_s(seconds)
-    options = () if stretch is None else ("--stretch", f"{stretch:g}s")
-    return shlex.join(("racwire", "compare", *options, before, after))
+    script = "racwire compare {before} {after}"
+    if stretch is not None:
+        script = "racwire compare --stretch {stretch} {before} {after}"
+    return shell(script, before=before, after=after, stretch=f"{stretch or 0:g}s")
 
 
 def for_time(seconds: int) -> str:

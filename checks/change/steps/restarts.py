@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Sequence
 
 from checks.change.plan.change_plan import Gate, Minutes, PlannedDatabase, Step
 from checks.change.plan.command_block import Commands, Who
 from checks.change.steps.draft import Draft, briefly
+from checks.change.steps.stack_commands import literal
 from checks.model.own_command import VERIFY
+from checks.model.shell_command import Value, shell
 from checks.model.wording import listed
 
 RESTART = "restart-"
@@ -70,21 +71,28 @@ def restarts(draft: Draft, nodes: Sequence[str], *, reads_sockets: bool) -> Iter
         )
 
 
+# The owner's PATH has the srvctl of the database's own home: srvctl of another release refuses (PRCD-1229).
+_STOP = "PATH=$PATH:{home}/bin; srvctl stop instance -d {name} -i {instance} -o immediate -f"
+_STOP_IF_OTHERS = (
+    'PATH=$PATH:{home}/bin; if [ "$(srvctl status database -d {name} | grep -c -E {running})" -ge {number} ]; then '
+    "srvctl stop instance -d {name} -i {instance} -o immediate -f; else echo {refusal} >&2; false; fi"
+)
+_START = "PATH=$PATH:{home}/bin; srvctl start instance -d {name} -i {instance}"
+
+
 def _restart(draft: Draft, database: PlannedDatabase, node: str) -> Commands:
-    home, name, instance = draft.home(node), shlex.quote(database.name), shlex.quote(database.instances[node])
-    others = [other for place, other in sorted(database.instances.items()) if place != node]
-    stop = f"srvctl stop instance -d {name} -i {instance} -o immediate -f"
-    if others:
-        running = shlex.quote(f"Instance ({'|'.join(others)}) is running")
-        stop = (
-            f'if [ "$(srvctl status database -d {name} | grep -c -E {running})" -ge {len(others)} ]; then {stop}; else '
-            f"echo 'Another instance of {database.name} is down: start it first.' >&2; false; fi"
-        )
-    # The owner's PATH has the srvctl of the database's own home: srvctl of another release refuses (PRCD-1229).
-    path = f"PATH=$PATH:{shlex.quote(f'{home}/bin')}"
+    others = [literal(other) for place, other in sorted(database.instances.items()) if place != node]
+    values: dict[str, Value] = {
+        "home": draft.home(node),
+        "name": database.name,
+        "instance": database.instances[node],
+        "running": f"Instance ({'|'.join(others)}) is running",
+        "number": len(others),
+        "refusal": f"Another instance of {database.name} is down: start it first.",
+    }
     return Commands(
         Who.DATABASE_OWNER,
-        (f"{path}; {stop}", f"{path}; srvctl start instance -d {name} -i {instance}"),
+        (shell(_STOP_IF_OTHERS if others else _STOP, **values), shell(_START, **values)),
         node,
         _note(database, node, bool(others)),
         database.name,

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 
 from checks.change.plan.change_plan import PlannedValue
 from checks.change.plan.command_block import Commands, Who
 from checks.change.steps.backup_commands import backup_directory
+from checks.model.shell_command import plain, shell
 from checks.rules.sysctls_at_boot import spelled
 
 SAVED_FILES = ("sysctl.tar.gz", "sysctl.txt")
 """The files that each node's backup directory holds after the step backups."""
-_CONF = "/etc/sysctl.conf"
-_PLACES = ("etc/sysctl.conf", "etc/sysctl.d", "etc/tuned")
 
 
 def own_file(plan_id: str) -> str:
@@ -29,32 +28,33 @@ def backup_paths(plan_id: str) -> tuple[str, ...]:
 def save_files(node: str, plan_id: str) -> Commands:
     """Return the commands that save a node's sysctl files, its tuned profiles and its present settings."""
     directory = backup_directory(plan_id)
-    # Every user may write to /var/tmp: nothing is written into a directory that another user created in advance.
-    ours = f"test -O {directory} &&"
     archive, listing = backup_paths(plan_id)
-    places = f"$(cd / && ls -d {' '.join(_PLACES)} 2>/dev/null)"
     return Commands(
         Who.ROOT,
-        (
-            f"test -O {directory} || mkdir -m 755 {directory}",
-            f"{ours} (umask 077; tar -C / -czf {archive} {places})",
-            f"{ours} (sysctl -a 2>/dev/null || true) > {listing}",
-        ),
+        tuple(shell(script, directory=directory, archive=archive, listing=listing) for script in _SAVE),
         node,
-        f"To restore a node's files by hand: tar -C / -xzf {archive}",
+        shell("To restore a node's files by hand: tar -C / -xzf {archive}", archive=archive),
     )
+
+
+# Every user may write to /var/tmp: nothing is written into a directory that another user created in advance.
+_SAVE = (
+    "test -O {directory} || mkdir -m 755 {directory}",
+    "test -O {directory} && (umask 077; tar -C / -czf {archive} "
+    "$(cd / && ls -d etc/sysctl.conf etc/sysctl.d etc/tuned 2>/dev/null))",
+    "test -O {directory} && (sysctl -a 2>/dev/null || true) > {listing}",
+)
 
 
 def set_values(node: str, values: Sequence[PlannedValue], plan_id: str) -> Commands:
     """Return the commands that set the planned values of a node now, and in a file of their own for the next boot."""
-    written = rf"printf '%s\n' {{}} > {own_file(plan_id)}"
     lines = (f"# Change {plan_id} of racwire", *(f"{spelled(value.key)} = {value.after}" for value in values))
     corrected = [value for value in values if value.conf_before and value.conf_before != value.after]
     return Commands(
         Who.ROOT,
         (
             *_now(values),
-            written.format(shlex.join(lines)),
+            shell(r"printf '%s\n' {lines} > {file}", lines=lines, file=own_file(plan_id)),
             *_in_conf((value.key, value.after) for value in corrected),
         ),
         node,
@@ -63,35 +63,25 @@ def set_values(node: str, values: Sequence[PlannedValue], plan_id: str) -> Comma
 
 
 _CORRECTED = (
-    f"{_CONF} sets another value. `sysctl -p` and tuned apply it after all other files, so the value is changed there, "
-    "too; the step backups saved the file."
+    "/etc/sysctl.conf sets another value. `sysctl -p` and tuned apply it after all other files, so the value is "
+    "changed there, too; the step backups saved the file."
 )
 
 
 def set_back(node: str, values: Sequence[PlannedValue], plan_id: str) -> Commands:
     """Return the commands of a rollback: the old values now, and the files as before. `after` has the old value."""
     restored = [(value.key, value.conf_before) for value in values if value.conf_before]
-    return Commands(Who.ROOT, (*_now(values), f"rm -f {own_file(plan_id)}", *_in_conf(restored)), node)
+    return Commands(Who.ROOT, (*_now(values), shell("rm -f {file}", file=own_file(plan_id)), *_in_conf(restored)), node)
 
 
-def _now(values: Iterable[PlannedValue]) -> list[str]:
-    return [shlex.join(("sysctl", "-w", f"{spelled(value.key)}={value.after}")) for value in values]
+def _now(values: Iterable[PlannedValue]) -> tuple[str, ...]:
+    return tuple(shell("sysctl -w {key}={value}", key=spelled(value.key), value=value.after) for value in values)
 
 
-def _in_conf(values: Iterable[tuple[str, str]]) -> list[str]:
-    """Return the commands that change the lines of these keys in /etc/sysctl.conf; other lines stay as they are."""
-    return [
-        shlex.join(
-            (
-                *("sed", "-i", "--follow-symlinks", "-E"),
-                rf"s|^[[:space:]]*-?[[:space:]]*{_expression(key)}[[:space:]]*=.*|{spelled(key)} = {value}|",
-                _CONF,
-            )
-        )
-        for key, value in values
-    ]
-
-
-def _expression(key: str) -> str:
-    """Return the expression of grep -E for a key, with dots or slashes between its parts."""
-    return "[./]".join(part.replace("/", "[./]") for part in spelled(key).split("."))
+def _in_conf(values: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Yield the commands that change the lines of these keys in /etc/sysctl.conf; other lines stay as they are."""
+    for key, value in values:
+        name = plain(spelled(key), "key")
+        expression = re.sub("[./]", "[./]", name)
+        edit = rf"s|^[[:space:]]*-?[[:space:]]*{expression}[[:space:]]*=.*|{name} = {plain(value, 'value')}|"
+        yield shell("sed -i --follow-symlinks -E {edit} /etc/sysctl.conf", edit=edit)

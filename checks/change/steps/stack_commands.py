@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterable, Sequence
 
 from checks.change.plan.change_plan import PlannedDatabase
 from checks.change.plan.command_block import Commands, Who
+from checks.model.sanitize import sanitize
+from checks.model.shell_command import shell
 from checks.model.wording import listed
 
-OPEN_PDBS = "SELECT inst_id, name, open_mode, restricted FROM gv$pdbs"
+OPEN_PDBS = "SELECT inst_id, name, open_mode, restricted FROM gv$pdbs;"
 """The statement by which people see the open PDBs, in CDB$ROOT AS SYSDBA."""
 _SERVICES, _PDBS = "the running services", "the open PDBs"
 
@@ -21,7 +22,7 @@ def stop_database(database: PlannedDatabase, node: str, home: str) -> Commands:
         database,
         node,
         home,
-        ("stop", "database", "-d", database.name, "-o", "immediate"),
+        "PATH=$PATH:{home}/bin srvctl stop database -d {name} -o immediate",
         _recorded(database),
     )
 
@@ -32,7 +33,10 @@ def _recorded(database: PlannedDatabase) -> str:
     pluggables = _by_name((pdb.name, f"{pdb.instance} {pdb.mode}") for pdb in database.pluggables or ())
     sentences = [f"The plan holds the services that ran: {services}."] if services else []
     sentences += [f"The plan holds the PDBs that were open: {pluggables}."] if pluggables else []
-    how = {_SERVICES: f"srvctl status database -d {shlex.quote(database.name)} -v", _PDBS: OPEN_PDBS}
+    how = {
+        _SERVICES: shell("srvctl status database -d {name} -v", name=database.name),
+        _PDBS: OPEN_PDBS.removesuffix(";"),
+    }
     by_hand = [f"{what} ({how[what]})" for what in noted(database)]
     sentences += [f"First write down {listed(by_hand)}."] if by_hand else []
     return " ".join(sentences)
@@ -54,15 +58,14 @@ def _by_name(places: Iterable[tuple[str, str]]) -> str:
 
 def start_database(database: PlannedDatabase, node: str, home: str) -> Commands:
     """Return the command that starts all instances of one database, once for the cluster."""
-    name = shlex.quote(database.name)
+    how = shell("srvctl config database -d {name}", name=database.name)
     return _by_owner(
         database,
         node,
         home,
-        ("start", "database", "-d", database.name),
-        "srvctl starts every enabled instance, and opens or mounts it as srvctl config database -d "
-        f"{name} shows (check this for a standby). Services with the policy MANUAL, and PDBs without a saved state, "
-        f"stay down: {_compare(database)}",
+        "PATH=$PATH:{home}/bin srvctl start database -d {name}",
+        f"srvctl starts every enabled instance, and opens or mounts it as {how} shows (check this for a standby). "
+        f"Services with the policy MANUAL, and PDBs without a saved state, stay down: {_compare(database)}",
     )
 
 
@@ -79,18 +82,22 @@ def _compare(database: PlannedDatabase) -> str:
 
 def disable(node: str, home: str) -> Commands:
     """Return the command after which Clusterware does not start when the node boots."""
-    return Commands(Who.ROOT, (_crsctl(home, "disable", "crs"),), node)
+    return Commands(Who.ROOT, (shell("{home}/bin/crsctl disable crs", home=home),), node)
 
 
 def enable(node: str, home: str) -> Commands:
     """Return the command after which Clusterware starts when the node boots."""
-    return Commands(Who.ROOT, (_crsctl(home, "enable", "crs"),), node)
+    return Commands(Who.ROOT, (shell("{home}/bin/crsctl enable crs", home=home),), node)
 
 
-_STOPPED_FIRST = "Stop the databases first: these instances run on this node."
+_STOP = "{home}/bin/crsctl stop crs"
+_STOP_UNLESS_UP = (
+    "if ps -eo args= | grep -E {pattern}; then echo 'Stop the databases first: these instances run on this node.' >&2; "
+    "false; else ps -eo args= | grep '^ora_pmon_' | grep -v '^ora_pmon_-MGMTDB' | sed 's/^/Not in the plan: /' >&2; "
+    f"{_STOP}; fi"
+)
+"""It does not list -MGMTDB, the instance of the management repository (GIMR), which Clusterware itself stops."""
 _PMON = "ora_pmon_"
-_MANAGEMENT = "-MGMTDB"
-"""The instance of the management repository (GIMR), which Clusterware itself stops."""
 _SPECIAL = frozenset(".[]\\*^$+?(){}|")
 """The characters with a meaning in an extended regular expression."""
 
@@ -102,12 +109,10 @@ def stop(node: str, home: str, databases: Sequence[PlannedDatabase] = ()) -> Com
     one node, piped into its shell, then never stop Clusterware before the databases. Other instances are listed and do
     not prevent the stop: Clusterware does not stop a database that it does not manage.
     """
-    line = _crsctl(home, "stop", "crs")
+    line = shell(_STOP, home=home)
     others = ""
     if databases:
-        planned = f"ps -eo args= | grep -E {shlex.quote(_pattern(databases))}"
-        rest = f"ps -eo args= | grep '^{_PMON}' | grep -v '^{_PMON}{_MANAGEMENT}' | sed 's/^/Not in the plan: /' >&2"
-        line = f"if {planned}; then echo '{_STOPPED_FIRST}' >&2; false; else {rest}; {line}; fi"
+        line = shell(_STOP_UNLESS_UP, home=home, pattern=_pattern(databases))
         others = (
             " An instance that is not in the plan is listed and not stopped: if its database uses ASM of this node, "
             "stop it first."
@@ -125,11 +130,11 @@ def _pattern(databases: Sequence[PlannedDatabase]) -> str:
     """Return the extended regular expression of the PMON processes of these databases.
 
     Clusterware may number the instances of RAC One Node and of policy-managed databases again: a name with the same
-    stem is one of them. Without the instances of a database, every instance may be one, except that of the management
-    repository.
+    stem is one of them. Without the instances of a database, or with a name that no command can have, every instance
+    may be one, except that of the management repository.
     """
     names = [name for database in databases for name in database.instances.values()]
-    if not all(database.instances for database in databases):
+    if not all(database.instances for database in databases) or any(name != sanitize(name) for name in names):
         return f"^{_PMON}[^-]"
     forms = dict.fromkeys(_form(name) for name in names)
     return f"^{_PMON}({'|'.join(forms)})[[:space:]]*$"
@@ -137,20 +142,23 @@ def _pattern(databases: Sequence[PlannedDatabase]) -> str:
 
 def _form(name: str) -> str:
     stem = re.sub(r"_?[0-9]+$", "", name)
-    literal = "".join(f"\\{each}" if each in _SPECIAL else each for each in stem)
-    return literal if stem == name else f"{literal}_?[0-9]+"
+    return literal(stem) if stem == name else f"{literal(stem)}_?[0-9]+"
+
+
+def literal(name: str) -> str:
+    """Return the extended regular expression that matches a name."""
+    return "".join(f"\\{each}" if each in _SPECIAL else each for each in name)
 
 
 def start(node: str, home: str) -> Commands:
     """Return the commands that start the whole stack of one node and show its state."""
-    return Commands(Who.ROOT, (_crsctl(home, "start", "crs"), _crsctl(home, "check", "crs")), node)
+    return Commands(
+        Who.ROOT,
+        (shell("{home}/bin/crsctl start crs", home=home), shell("{home}/bin/crsctl check crs", home=home)),
+        node,
+    )
 
 
-def _by_owner(database: PlannedDatabase, node: str, home: str, arguments: tuple[str, ...], note: str) -> Commands:
+def _by_owner(database: PlannedDatabase, node: str, home: str, script: str, note: str) -> Commands:
     # The owner's PATH has the srvctl of the database's own home: srvctl of another release refuses (PRCD-1229).
-    line = f"PATH=$PATH:{shlex.quote(f'{home}/bin')} {shlex.join(('srvctl', *arguments))}"
-    return Commands(Who.DATABASE_OWNER, (line,), node, note, database.name)
-
-
-def _crsctl(home: str, *arguments: str) -> str:
-    return shlex.join((f"{home}/bin/crsctl", *arguments))
+    return Commands(Who.DATABASE_OWNER, (shell(script, home=home, name=database.name),), node, note, database.name)

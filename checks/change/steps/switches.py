@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from checks.change.plan.change_plan import Gate, Step
-from checks.change.plan.command_block import Commands, Who
+from checks.change.plan.command_block import Commands, Who, as_comments
 from checks.change.plan.mtu_limits import frame_bytes, not_yet_jumbo, port_name
 from checks.change.plan.vendors import PORT, QUESTIONS, SwitchKind, commands_of, showing
 from checks.change.steps.draft import CONFIRMED, Draft
@@ -136,6 +136,5 @@ def _questions(draft: Draft) -> Commands:
         else "The kind of switch is not known. `racwire explain switches` lists the kinds that racwire knows, and "
         "`racwire explain KIND` prints the commands of one kind."
     )
-    # Lines are shell comments: people copy them into a message, and they do nothing when pasted into a shell.
-    lines = tuple(f"# {line}" for line in (*QUESTIONS, *ports))
+    lines = as_comments(*QUESTIONS, *ports)
     return Commands(Who.ASKED, lines, note=kinds, name="the network team")

@@ -129,8 +129,6 @@ class Node(Fact, frozen=True):
     neighbours: tuple[Neighbour, ...] = ()
     counters: KernelCounters | Unknown = Unknown("not read")
     sysctls: dict[str, str | Unknown] = msgspec.field(default_factory=dict)
-    limits: tuple[str, ...] = ()
-    """The parts that could not be read, a sentence each, in files of racwire 0.1.0; `unread` has them now."""
     unread: tuple[Unknown, ...] = ()
     """The parts of the node that could not be read."""
     neighbours_unread: Unknown | None = None
@@ -138,11 +136,6 @@ class Node(Fact, frozen=True):
     racwires: tuple[str, ...] = ()
     """The locks (abstract sockets) of other racwires on the node, read before this run sent anything:
     `racwire-measure`, `racwire-probe`, `racwire-pings`."""
-
-    @property
-    def all_unread(self) -> tuple[Unknown, ...]:
-        """The parts that could not be read, in files of all versions."""
-        return (*self.unread, *map(Unknown, self.limits))
 
     def interface(self, name: str) -> Interface | None:
         """Return the interface with that name, or None."""
@@ -316,8 +309,6 @@ class NodeSetup(Fact, frozen=True):
     """Whether the node has no lldpd that runs, so that there are no LLDP neighbours to read."""
     clients_by: tuple[str, ...] = ()
     """The local addresses of the present ssh logins, from their connections to port 22."""
-    limits: tuple[str, ...] = ()
-    """The parts that could not be read, a sentence each, in files of racwire 0.1.0; `unread` has them now."""
     unread: tuple[Unknown, ...] = ()
     """The parts of the setup that could not be read."""
     host: HostSetup | Unknown = NOT_READ
@@ -325,16 +316,10 @@ class NodeSetup(Fact, frozen=True):
     logs: NodeLogs | Unknown | None = None
     """The alert logs of the node; None in files of versions that read none."""
 
-    @property
-    def all_unread(self) -> tuple[Unknown, ...]:
-        """The parts that could not be read, in files of all versions."""
-        return (*self.unread, *map(Unknown, self.limits))
-
     def kept_mtu(self, interface: str) -> KeptMtu | None:
         """Return the boot configuration of that interface, or None."""
-        return (
-            None if isinstance(self.kept, Unknown) else next((k for k in self.kept if k.interface == interface), None)
-        )
+        kept = () if isinstance(self.kept, Unknown) else self.kept
+        return next((one for one in kept if one.interface == interface), None)
 
     @property
     def is_down(self) -> bool | None:

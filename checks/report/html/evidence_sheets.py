@@ -85,7 +85,7 @@ def _nodes(cluster: Cluster) -> Sheet:
             services = ", ".join(setup.network_services) if setup else ""
             here = f"{node.read_by} (racwire ran here)" if node.name == cluster.local_node else node.read_by
             rows.append((node.name, node.kernel_release, here, services))
-            notes += [f"Not read: {part.reason}" for part in (*node.all_unread, *(setup.all_unread if setup else ()))]
+            notes += [f"Not read: {part.reason}" for part in (*node.unread, *(setup.unread if setup else ()))]
         else:
             rows.append((node.name, "", "not read", ""))
             notes.append(f"{node.name} could not be read: {continued(node.reason)}")

@@ -4,12 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, tzinfo
 
-from checks.model.facts import Activity, ActivityGap, BlockTransfer, Cluster, CounterChanges, Database, History, Unknown
+from checks.model.facts import (
+    Activity,
+    ActivityGap,
+    BlockTransfer,
+    Cluster,
+    CounterChanges,
+    Database,
+    History,
+    NotGathered,
+    Unknown,
+)
+from checks.model.known_instances import instance_name
+from checks.report.age import zone_of
 from checks.report.html.evidence_sheets import Sheet
 from checks.report.pictures import Figure
-from checks.report.pictures_facts import history_figure, instance_name, interval_figures, size_figures
+from checks.report.pictures_facts import history_figure, interval_figures, size_figures
 from checks.report.pictures_samples import sampled
 from checks.report.quantities import milliseconds, seconds, share, whole
 from checks.report.report_evidence import Evidence
@@ -23,7 +34,6 @@ _COUNTED = (
     ("Udp", "RcvbufErrors", "Buffer full"),
     ("Softnet", "Dropped", "Softnet dropped"),
 )
-_NOT_NEEDED = Cluster(local_node="", taken_at="").activity
 
 
 @dataclass(frozen=True)
@@ -52,7 +62,7 @@ def traffic_section(evidence: Evidence) -> TrafficSection:
     """Return the section from samples and facts. Raises RecordingError where the samples cannot be read."""
     report = evidence.report
     cluster = report.cluster
-    samples = sampled(evidence.track, cluster, _zone(report.started_at)) if evidence.track else None
+    samples = sampled(evidence.track, cluster, zone_of(report.started_at)) if evidence.track else None
     history = history_figure(cluster)
     figures = samples.figures if samples else interval_figures(cluster)
     not_sampled = "racwire did not sample the traffic, so no picture shows the traffic over time."
@@ -63,14 +73,6 @@ def traffic_section(evidence: Evidence) -> TrafficSection:
         loss_matrices=_loss_matrices(cluster),
         sheets=tuple(sheet for sheet in (_blocks(cluster), _counters(cluster.counters)) if sheet),
     )
-
-
-def _zone(time: str) -> tzinfo | None:
-    """Return the zone of the report's times; None, which means the zone of this machine, where they have no zone."""
-    try:
-        return datetime.fromisoformat(time).tzinfo
-    except ValueError:
-        return None
 
 
 def _loss_matrices(cluster: Cluster) -> tuple[LossMatrix, ...]:
@@ -103,7 +105,7 @@ def _no_activity(cluster: Cluster) -> Iterator[str]:
     """Yield the reason why the blocks between instances are not known, where they are not."""
     if not isinstance(cluster.activity, Activity):
         why = cluster.activity if isinstance(cluster.database, Database) else cluster.database
-        reason = "No check of this run needs these numbers." if why == _NOT_NEEDED else why.reason
+        reason = "No check of this run needs these numbers." if isinstance(why, NotGathered) else why.reason
         yield f"The blocks that the instances lost in the interval of the checks are not known. {reason}"
 
 

@@ -59,7 +59,7 @@ class Drawing:
     @property
     def on_page(self) -> Markup:
         """The picture for an HTML page."""
-        drawn = svg.drawing(_WIDTH, self.height, self.title, self.description, self.marks)
+        drawn = svg.picture(_WIDTH, self.height, self.title, self.description, self.marks, class_="drawing")
         return Markup(drawn)  # noqa: S704 - the writer of SVG escapes all text
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from datetime import UTC, datetime
+from datetime import datetime
 from statistics import median
-from typing import Any
 
 from checks.model.facts import Unknown
 from checks.model.measurement import (
@@ -21,17 +20,18 @@ from checks.model.measurement import (
 )
 from checks.report.measurement_headline import remark
 
-_Sample = tuple[str, tuple[str, ...], float | int | None]
+Sample = tuple[str, tuple[str, ...], float | int | None]
+"""A metric's name, the values of its labels in the order of the table, and its value. None is an unknown value."""
 _Way = tuple[str, str, str]
 """The network, the sending and the receiving node."""
 _ENDED = {"": "as_planned"}
 
 
-def measured_samples(measurement: Measurement) -> Iterator[_Sample]:
+def measured_samples(measurement: Measurement) -> Iterator[Sample]:
     """Yield the samples of a result: metric, values of its labels, and value."""
     doubt = remark(measurement)
     ended = _ENDED.get(doubt, doubt.replace(" ", "_"))
-    yield "racwire_measured_timestamp_seconds", (measurement.kind, ended), _unix_time(measurement.started_at)
+    yield "racwire_measured_timestamp_seconds", (measurement.kind, ended), unix_time(measurement.started_at)
     paths = measurement.paths
     match measurement.result:
         case MeasuredSizes() as result:
@@ -58,16 +58,16 @@ def _way(path: MeasuredPath, is_towards_here: bool = False) -> _Way:
     return (path.network, *(ends[::-1] if is_towards_here else ends))
 
 
-def _sizes(result: MeasuredSizes, paths: tuple[MeasuredPath, ...]) -> Iterator[_Sample]:
+def _sizes(result: MeasuredSizes, paths: tuple[MeasuredPath, ...]) -> Iterator[Sample]:
     for own in (one for one in result.summaries if one.train == 1):
         pace = "fixed_rate" if own.rate else "one_at_a_time"
         for quantile, value in (("0.5", own.p50_us), ("0.99", own.p99_us), ("0.999", own.p999_us)):
             labels = (*_way(paths[own.path]), f"{own.size}", pace, quantile)
-            yield "racwire_measured_round_trip_seconds", labels, _over(value, 1e6)
+            yield "racwire_measured_round_trip_seconds", labels, over(value, 1e6)
     yield from _losses("sizes", ((_way(paths[own.path]), own.sent, own.lost) for own in result.summaries))
 
 
-def _rate(result: MeasuredRate, paths: tuple[MeasuredPath, ...]) -> Iterator[_Sample]:
+def _rate(result: MeasuredRate, paths: tuple[MeasuredPath, ...]) -> Iterator[Sample]:
     best: dict[tuple[str, ...], float] = defaultdict(float)
     for own in (step for step in result.steps if len(step.paths) == 1):
         labels = (*_way(paths[own.paths[0]], own.is_towards_here), own.protocol)
@@ -78,37 +78,45 @@ def _rate(result: MeasuredRate, paths: tuple[MeasuredPath, ...]) -> Iterator[_Sa
     yield from _losses("rate", ways)
 
 
-def _mix(result: MeasuredMix, paths: tuple[MeasuredPath, ...]) -> Iterator[_Sample]:
+def _mix(result: MeasuredMix, paths: tuple[MeasuredPath, ...]) -> Iterator[Sample]:
     is_here = any(one.is_towards_here for one in result.rounds)
     for own in result.summaries:
         company = own.fullness or own.company
         for quantile, value in (("0.5", own.p50_ms), ("0.95", own.p95_ms), ("0.99", own.p99_ms)):
             labels = (*_way(paths[own.path], is_here), own.flow_class, company, quantile)
-            yield "racwire_measured_flow_seconds", labels, _over(value, 1e3)
+            yield "racwire_measured_flow_seconds", labels, over(value, 1e3)
 
 
-def _storage(result: MeasuredStorage) -> Iterator[_Sample]:
+def _storage(result: MeasuredStorage) -> Iterator[Sample]:
     for direction, is_write in (("write", True), ("read", False)):
         rates = [one.transferred / one.seconds for one in result.rounds if one.is_write is is_write and one.seconds > 0]
         labels = (result.directory, direction)
         yield "racwire_measured_storage_bytes_per_second", labels, median(rates) if rates else None
 
 
-def _losses(kind: str, counts: Iterable[tuple[_Way, int, int]]) -> Iterator[_Sample]:
+def _losses(kind: str, counts: Iterable[tuple[_Way, int, int]]) -> Iterator[Sample]:
     """Yield the share of what was lost on each way, of all that was sent on it."""
     sums: dict[_Way, list[int]] = defaultdict(lambda: [0, 0])
     for way, sent, lost in counts:
         sums[way][0] += sent
         sums[way][1] += lost
-    yield from (("racwire_measured_lost_ratio", (kind, *way), _over(lost, sent)) for way, (sent, lost) in sums.items())
+    yield from (("racwire_measured_lost_ratio", (kind, *way), over(lost, sent)) for way, (sent, lost) in sums.items())
 
 
-def _over(value: Any, by: float) -> float | None:
-    return None if value is None or isinstance(value, Unknown) or not by else value / by
-
-
-def _unix_time(text: str) -> float | None:
-    try:
-        return datetime.fromisoformat(text).astimezone(UTC).timestamp()
-    except (ValueError, OverflowError):
+def over(dividend: float | Unknown | None, divisor: float | None) -> float | None:
+    """Return the quotient; None where one of the numbers is not known, or the divisor is not above 0."""
+    if dividend is None or isinstance(dividend, Unknown) or divisor is None or not divisor > 0:
         return None
+    try:
+        return dividend / divisor
+    except OverflowError:
+        return None
+
+
+def unix_time(time: str) -> float | None:
+    """Return the seconds since 1970; None where the text is no time with a zone."""
+    try:
+        moment = datetime.fromisoformat(time)
+    except ValueError:
+        return None
+    return moment.timestamp() if moment.tzinfo else None

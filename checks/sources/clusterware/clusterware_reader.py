@@ -6,8 +6,9 @@ import asyncio
 import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
-from checks.model.facts import ActiveVersion, Clusterware, InterfaceConfiguration, Unknown
+from checks.model.facts import Clusterware, InterfaceConfiguration, Unknown
 from checks.model.journal import Journal
 from checks.model.settings import ClusterSettings
 from checks.sources import grid_commands
@@ -25,9 +26,33 @@ from checks.sources.clusterware.grid_tools import GridTools
 from checks.sources.clusterware.oifcfg_text import parse_getif, parse_iflist
 from checks.sources.clusterware.oracle_text import no_known_shape
 from checks.sources.clusterware.tool_failure import is_usage_error
+from checks.sources.entries import GridCommand
 
 # Messages that come with a good answer: a wildcard name, a difference between OCR and GPnP profile.
 _GETIF_WARNINGS = frozenset({"PRIF-29", "PRIF-30"})
+
+
+def _configuration(text: str) -> InterfaceConfiguration | Unknown:
+    """The networks of getif; Unknown where getif only failed, which does not mean that none is configured."""
+    configuration = parse_getif(text)
+    failed = any(message.code not in _GETIF_WARNINGS for message in configuration.messages)
+    if not configuration.interfaces and (failed or configuration.not_understood):
+        return no_known_shape(grid_commands.CONFIGURATION.command, text)
+    return configuration
+
+
+FACTS: dict[str, tuple[GridCommand, Callable[[str], Any]]] = {
+    "members": (grid_commands.MEMBERS, parse_olsnodes),
+    "local_node": (grid_commands.LOCAL_NODE, parse_local_node),
+    "cluster_name": (grid_commands.CLUSTER_NAME, parse_cluster_name),
+    "configuration": (grid_commands.CONFIGURATION, _configuration),
+    "listed": (grid_commands.LISTED, parse_iflist),
+    "version": (grid_commands.VERSION, parse_active_version),
+    "services": (grid_commands.SERVICES, parse_check_crs),
+    "haip": (grid_commands.HAIP, parse_haip),
+    "misscount_s": (grid_commands.MISSCOUNT, parse_misscount),
+}
+"""The query and the parser of each field of Clusterware that a tool answers."""
 
 
 async def read_clusterware(
@@ -56,43 +81,18 @@ async def read_clusterware(
             + [f"stale: {stale.path} named by {stale.named_by}: {stale.reason}" for stale in home.stale]
         )
     tools = GridTools(home, journal, local_host, environ, timeout_s, sudo=settings.sudo)
-    async with asyncio.TaskGroup() as tasks:
-        members = tasks.create_task(tools.ask(grid_commands.MEMBERS, parse_olsnodes))
-        local_node = tasks.create_task(tools.ask(grid_commands.LOCAL_NODE, parse_local_node))
-        cluster_name = tasks.create_task(tools.ask(grid_commands.CLUSTER_NAME, parse_cluster_name))
-        configuration = tasks.create_task(tools.ask(grid_commands.CONFIGURATION, _configuration))
-        listed = tasks.create_task(tools.ask(grid_commands.LISTED, parse_iflist))
-        version = tasks.create_task(_ask_version(tools))
-        services = tasks.create_task(tools.ask(grid_commands.SERVICES, parse_check_crs))
-        haip = tasks.create_task(tools.ask(grid_commands.HAIP, parse_haip))
-        misscount = tasks.create_task(tools.ask(grid_commands.MISSCOUNT, parse_misscount))
-    online = services.result()
-    return Clusterware(
-        grid_home=home,
-        local_node=tools.with_one_cause(local_node.result(), online),
-        cluster_name=tools.with_one_cause(cluster_name.result(), online),
-        members=tools.with_one_cause(members.result(), online),
-        configuration=tools.with_one_cause(configuration.result(), online),
-        listed=tools.with_one_cause(listed.result(), online),
-        version=tools.with_one_cause(version.result(), online),
-        services=online,
-        haip=tools.with_one_cause(haip.result(), online),
-        misscount_s=tools.with_one_cause(misscount.result(), online),
-    )
+    async with asyncio.TaskGroup() as tasks:  # after a cancellation it waits until every tool has ended
+        asked = {name: tasks.create_task(_ask(tools, name)) for name in FACTS}
+    found: dict[str, Any] = {name: task.result() for name, task in asked.items()}
+    online = found.pop("services")
+    with_causes = {name: tools.with_one_cause(answer, online) for name, answer in found.items()}
+    return Clusterware(grid_home=home, services=online, **with_causes)
 
 
-async def _ask_version(tools: GridTools) -> ActiveVersion | Unknown:
-    """The active version; crsctl before 12.1 refuses `-f` and is queried without it."""
-    version, printed = await tools.ask_with_text(grid_commands.VERSION, parse_active_version)
-    if isinstance(version, Unknown) and is_usage_error(printed):
-        version, _ = await tools.ask_with_text(grid_commands.VERSION_BEFORE_12, parse_active_version)
-    return version
-
-
-def _configuration(text: str) -> InterfaceConfiguration | Unknown:
-    """The networks of getif; Unknown where getif only failed, which does not mean that none is configured."""
-    configuration = parse_getif(text)
-    failed = any(message.code not in _GETIF_WARNINGS for message in configuration.messages)
-    if not configuration.interfaces and (failed or configuration.not_understood):
-        return no_known_shape(grid_commands.CONFIGURATION.command, text)
-    return configuration
+async def _ask(tools: GridTools, name: str) -> object:
+    """A fact; crsctl before 12.1 refuses `-f` and is queried for its version without it."""
+    query, parse = FACTS[name]
+    answer, printed = await tools.ask_with_text(query, parse)
+    if query is grid_commands.VERSION and isinstance(answer, Unknown) and is_usage_error(printed):
+        return await tools.ask(grid_commands.VERSION_BEFORE_12, parse)
+    return answer

@@ -35,7 +35,7 @@ class GridTools:
         home: GridHome,
         journal: Journal,
         local_host: str,
-        environ: Mapping[str, str],
+        environ: Mapping[str, str] = os.environ,
         timeout_s: float | None = None,
         *,
         sudo: bool = False,
@@ -43,7 +43,7 @@ class GridTools:
         """`timeout_s` replaces the limit of each command; `sudo` permits `sudo -n` for tools that refuse this user."""
         self._sudo = sudo
         self._stopped: list[Unknown] = []
-        self._home = home
+        self.home = home
         self._journal = journal
         self._local_host = local_host
         self._timeout_s = timeout_s
@@ -61,12 +61,12 @@ class GridTools:
 
     async def ask_with_text(self, query: GridCommand, parse: Callable[[str], T | Unknown]) -> tuple[T | Unknown, str]:
         """Run the query and return (fact, whole output of the command)."""
-        argv = query.argv(self._home.path)
+        argv = query.argv(self.home.path)
         answer, text = await self._run(query, argv, parse)
         # Nothing of a Grid home is run as root: its owner can replace these programs.
-        can_sudo = self._sudo and self._home.owner not in ("", "root")
+        can_sudo = self._sudo and self.home.owner not in ("", "root")
         if can_sudo and isinstance(answer, Unknown) and answer.right:
-            return await self._run(query, ("sudo", "-n", "-u", self._home.owner, *argv), parse)
+            return await self._run(query, ("sudo", "-n", "-u", self.home.owner, *argv), parse)
         return answer, text
 
     async def _run(

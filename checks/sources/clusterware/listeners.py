@@ -9,17 +9,16 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 import psutil
 
-from checks.model.facts import GridHome, Unknown
-from checks.model.journal import Journal
+from checks.model.facts import Unknown
 from checks.sources.clusterware.grid_tools import GridTools
-from checks.sources.clusterware.oracle_text import no_known_shape, printed_lines, quoted, read_messages
+from checks.sources.clusterware.oracle_text import no_answer_in, no_known_shape, printed_lines, quoted
 from checks.sources.grid_commands import LISTENER_STATUS, SCAN, SCAN_LISTENER
 from checks.sources.nodes.container_processes import is_contained
 
@@ -108,10 +107,7 @@ def parse_scan_name(text: str) -> str | Unknown:
     """The SCAN of the first network that `srvctl config scan` prints."""
     if found := _SCAN_NAME.search(text):
         return found[1]
-    messages = read_messages(text)
-    if messages:
-        return Unknown(f"`{SCAN.command}` printed {quoted(f'{messages[0].code}: {messages[0].text}')}.")
-    return no_known_shape(SCAN.command, text)
+    return no_answer_in(SCAN.command, text)
 
 
 def parse_scan_port(text: str) -> tuple[int, bool] | Unknown:
@@ -157,32 +153,17 @@ def _listener_processes() -> Iterator[list[str]]:
 
 
 async def read_listeners(
-    home: GridHome,
-    journal: Journal,
-    local_host: str,
-    environ: Mapping[str, str] = os.environ,
-    *,
-    names: Callable[[str], tuple[str, ...]] = running_listeners,
-    timeout_s: float | None = None,
+    tools: GridTools, names: Callable[[str], tuple[str, ...]] = running_listeners
 ) -> tuple[ListenerStatus, ...] | Unknown:
     """Query each running listener of this node; Unknown, with the reason of the first, where none answers."""
-    tools = GridTools(home, journal, local_host, environ, timeout_s)
-    found = await asyncio.to_thread(names, home.path)
+    found = await asyncio.to_thread(names, tools.home.path)
     answers = await asyncio.gather(*(tools.ask(LISTENER_STATUS.of(n), partial(parse_listener, n)) for n in found))
     known = tuple(answer for answer in answers if isinstance(answer, ListenerStatus))
     return known or next(answer for answer in answers if isinstance(answer, Unknown))
 
 
-async def read_scan(
-    home: GridHome,
-    journal: Journal,
-    local_host: str,
-    environ: Mapping[str, str] = os.environ,
-    *,
-    timeout_s: float | None = None,
-) -> ClientAddress | Unknown:
+async def read_scan(tools: GridTools) -> ClientAddress | Unknown:
     """Query srvctl for the SCAN and its port; port 1521 where srvctl does not answer that question."""
-    tools = GridTools(home, journal, local_host, environ, timeout_s)
     name, port = await asyncio.gather(tools.ask(SCAN, parse_scan_name), tools.ask(SCAN_LISTENER, parse_scan_port))
     if isinstance(name, Unknown):
         return name

@@ -6,17 +6,22 @@ The Real Application Clusters Administration Guide, appendix on SRVCTL, document
 from __future__ import annotations
 
 import asyncio
-import os
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from checks.model.facts import AsmListener, GridHome, Managed, ManagedDatabase, OcrBackup, Unknown, VotingFile
-from checks.model.journal import Journal
+from checks.model.facts import AsmListener, Managed, ManagedDatabase, OcrBackup, Unknown, VotingFile
 from checks.model.shell_command import shell
 from checks.sources.clusterware.grid_tools import GridTools
-from checks.sources.clusterware.oracle_text import no_known_shape, printed_lines, quoted, read_message, read_messages
+from checks.sources.clusterware.oracle_text import (
+    no_answer_in,
+    no_known_shape,
+    printed_lines,
+    quoted,
+    read_message,
+    read_messages,
+)
 from checks.sources.grid_commands import (
     ASM_LISTENERS,
     DATABASE_CONFIGURATION,
@@ -65,12 +70,7 @@ def parse_database_status(name: str, text: str) -> ManagedDatabase | Unknown:
             services += [(service, found[2] or "") for service in _named_services(found)]
     if running or stopped:
         return ManagedDatabase(name, tuple(running), tuple(stopped), tuple(services))
-    command = shell("srvctl status database -d {database}", database=name)
-    messages = read_messages(text)
-    if messages:
-        first = f"{messages[0].code}: {messages[0].text}"
-        return Unknown(f"`{command}` printed {quoted(first)}.")
-    return no_known_shape(command, text)
+    return no_answer_in(shell("srvctl status database -d {database}", database=name), text)
 
 
 def _named_services(found: re.Match[str]) -> list[str]:
@@ -119,16 +119,8 @@ def parse_asm_listeners(text: str) -> tuple[AsmListener, ...] | Unknown:
     return no_known_shape(ASM_LISTENERS.command, text)
 
 
-async def read_managed(
-    home: GridHome,
-    journal: Journal,
-    local_host: str,
-    environ: Mapping[str, str] = os.environ,
-    *,
-    timeout_s: float | None = None,
-) -> Managed:
+async def read_managed(tools: GridTools) -> Managed:
     """Query srvctl, ocrconfig and crsctl of the Grid home, read-only. If one fails, only its own fact is Unknown."""
-    tools = GridTools(home, journal, local_host, environ, timeout_s)
     databases, backup, voting, listeners = await asyncio.gather(
         _databases(tools),
         _backup(tools),
@@ -201,10 +193,10 @@ class DatabaseConfiguration:
         """Whether the instance belongs to the database."""
         if self.instances:
             return sid.casefold() in map(str.casefold, self.instances)
-        return sid.casefold() in self.prefixes or _stem(sid) in self.prefixes
+        return sid.casefold() in self.prefixes or stem(sid) in self.prefixes
 
 
-def _stem(sid: str) -> str:
+def stem(sid: str) -> str:
     """The instance name without its number, in lower case: `prod` for PROD1 and for prod_2."""
     return re.sub(r"_?\d+$", "", sid).casefold()
 
@@ -218,10 +210,8 @@ def parse_database_configuration(name: str, text: str) -> DatabaseConfiguration 
             values.setdefault(label.strip().casefold(), value.strip())
     unique_name, domain = values.get("database unique name", ""), values.get("domain", "")
     command = shell("srvctl config database -d {database}", database=name)
-    messages = read_messages(text)
-    if messages and not unique_name:
-        first = f"{messages[0].code}: {messages[0].text}"
-        return Unknown(f"`{command}` printed {quoted(first)}.")
+    if not unique_name:
+        return no_answer_in(command, text)
     if not _SERVICE.fullmatch(unique_name) or (domain and not _SERVICE.fullmatch(domain)):
         return no_known_shape(command, text)
     listed = values.get("database instances") or values.get("database instance") or ""
@@ -249,22 +239,11 @@ class KnownDatabases:
     """Why the databases of the other instances are not known, as a sentence; empty where all are known."""
 
 
-async def read_known_databases(
-    home: GridHome | Unknown,
-    sids: Collection[str],
-    journal: Journal,
-    local_host: str,
-    environ: Mapping[str, str] = os.environ,
-    *,
-    timeout_s: float | None = None,
-) -> KnownDatabases:
+async def read_known_databases(tools: GridTools, sids: Collection[str]) -> KnownDatabases:
     """Query srvctl for the databases of these instances.
 
     The databases whose names resemble those of the instances are queried first, and no more than needed.
     """
-    if isinstance(home, Unknown):
-        return KnownDatabases({}, home.reason)
-    tools = GridTools(home, journal, local_host, environ, timeout_s)
     names = await tools.ask(LIST_DATABASES, parse_databases)
     if isinstance(names, Unknown):
         return KnownDatabases({}, names.reason)
@@ -276,7 +255,7 @@ async def read_known_databases(
     for name in ranked[:_MOST_QUERIES]:
         if len(found) == len(sids):
             break
-        configured = await tools.ask(DATABASE_CONFIGURATION.of(name), partial(parse_database_configuration, name))
+        configured = await _configuration(tools, name)
         if isinstance(configured, Unknown):
             failure = configured.reason
         else:
@@ -290,33 +269,29 @@ async def read_known_databases(
     return KnownDatabases(found, failure or none)
 
 
-async def read_rac_databases(
-    home: GridHome,
-    journal: Journal,
-    local_host: str,
-    environ: Mapping[str, str] = os.environ,
-    *,
-    timeout_s: float | None = None,
-) -> tuple[DatabaseConfiguration, ...] | Unknown:
+async def read_rac_databases(tools: GridTools) -> tuple[DatabaseConfiguration, ...] | Unknown:
     """Query srvctl for the first databases of the cluster, without those that have one instance."""
-    tools = GridTools(home, journal, local_host, environ, timeout_s)
     names = await tools.ask(LIST_DATABASES, parse_databases)
     if isinstance(names, Unknown):
         return names
     found = []
     for name in names[:_MOST_QUERIES]:
-        configured = await tools.ask(DATABASE_CONFIGURATION.of(name), partial(parse_database_configuration, name))
+        configured = await _configuration(tools, name)
         if isinstance(configured, DatabaseConfiguration) and not configured.is_single:
             found.append(configured)
     return tuple(found)
 
 
+async def _configuration(tools: GridTools, name: str) -> DatabaseConfiguration | Unknown:
+    return await tools.ask(DATABASE_CONFIGURATION.of(name), partial(parse_database_configuration, name))
+
+
 def _ranked(names: Iterable[str], sids: Collection[str]) -> list[str]:
     """The databases, first those whose names start as those of the instances."""
-    stems = {_stem(sid) for sid in sids}
+    stems = {stem(sid) for sid in sids}
 
     def distance(name: str) -> int:
         folded = name.casefold()
-        return 0 if folded in stems else 1 if any(folded.startswith(stem) for stem in stems) else 2
+        return 0 if folded in stems else 1 if any(folded.startswith(one) for one in stems) else 2
 
     return sorted(names, key=distance)

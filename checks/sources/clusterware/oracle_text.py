@@ -50,3 +50,14 @@ def no_known_shape(command: str, text: str) -> Unknown:
     if not lines:
         return Unknown(f"`{command}` printed nothing.")
     return Unknown(f"`{command}` printed a format that racwire does not know: {quoted(lines[0])}.")
+
+
+def as_printed(message: ToolMessage) -> str:
+    """A message in quotation marks for use in a sentence."""
+    return quoted(f"{message.code}: {message.text}")
+
+
+def no_answer_in(command: str, text: str) -> Unknown:
+    """The Unknown for an output without the answer: its first message, else its unknown format."""
+    messages = read_messages(text)
+    return Unknown(f"`{command}` printed {as_printed(messages[0])}.") if messages else no_known_shape(command, text)

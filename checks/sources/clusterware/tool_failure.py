@@ -8,7 +8,14 @@ from dataclasses import dataclass
 from checks.model.facts import MissingRight, ToolMessage, Unknown
 from checks.sources.clusterware.grid_home import how_to_run_as_owner, right_to_the_tools
 from checks.sources.clusterware.grid_tool_command import CommandOutput
-from checks.sources.clusterware.oracle_text import printed_lines, quoted, read_message, read_messages, refusal_in
+from checks.sources.clusterware.oracle_text import (
+    as_printed,
+    printed_lines,
+    quoted,
+    read_message,
+    read_messages,
+    refusal_in,
+)
 
 # OHASD does not run, so no part of the stack runs.
 _ALL_DOWN = frozenset({"CRS-4639"})
@@ -71,17 +78,17 @@ def explain_failure(command: str, output: CommandOutput, tool_user: ToolUser) ->
     if codes & _NOT_PERMITTED or refusal_in(output.text):
         return Unknown(tool_user.not_permitted(command), tool_user.right)
     if message := _first(messages, _ALL_DOWN):
-        return Unknown(f"Clusterware is not running on this node: `{command}` printed {_as_printed(message)}.")
+        return Unknown(f"Clusterware is not running on this node: `{command}` printed {as_printed(message)}.")
     message = _first(messages, _PART_DOWN)
     if message is None and (message := _first(messages, _REGISTRY)) and tool_user.is_outsider:
         return Unknown(
-            f"`{command}` could not open the cluster registry as {tool_user.user} ({_as_printed(message)}): "
+            f"`{command}` could not open the cluster registry as {tool_user.user} ({as_printed(message)}): "
             f"{how_to_run_as_owner(tool_user.grid_owner)}. If the answer is the same, Clusterware is not running.",
             tool_user.right,
         )
     if message:
         return Unknown(
-            f"Clusterware is not running on this node, or only in part: `{command}` printed {_as_printed(message)}."
+            f"Clusterware is not running on this node, or only in part: `{command}` printed {as_printed(message)}."
         )
     if output.exit_status != 0:
         lines = printed_lines(output.text)
@@ -100,9 +107,9 @@ def is_stack_down(output: CommandOutput) -> bool:
 def stack_down(command: str, services: tuple[ToolMessage, ...]) -> Unknown | None:
     """Why no tool answers, where `crsctl check crs` printed that the stack is down; None where it printed otherwise."""
     if message := _first(services, _ALL_DOWN):
-        return Unknown(f"Clusterware is not running on this node: `{command}` printed {_as_printed(message)}.")
+        return Unknown(f"Clusterware is not running on this node: `{command}` printed {as_printed(message)}.")
     if message := _first(services, _PART_DOWN):
-        return Unknown(f"Clusterware is running only in part on this node: `{command}` printed {_as_printed(message)}.")
+        return Unknown(f"Clusterware is running only in part on this node: `{command}` printed {as_printed(message)}.")
     return None
 
 
@@ -113,7 +120,3 @@ def is_usage_error(text: str) -> bool:
 
 def _first(messages: tuple[ToolMessage, ...], codes: frozenset[str]) -> ToolMessage | None:
     return next((message for message in messages if message.code in codes), None)
-
-
-def _as_printed(message: ToolMessage) -> str:
-    return quoted(f"{message.code}: {message.text}")

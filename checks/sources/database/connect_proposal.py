@@ -13,7 +13,8 @@ from checks.model.journal import Journal
 from checks.model.settings import ClusterSettings
 from checks.model.shell_command import shell
 from checks.model.wording import listed
-from checks.sources.clusterware.grid_home import find_grid_home
+from checks.sources.clusterware.grid_home import find_grid_home, user_name
+from checks.sources.clusterware.grid_tools import GridTools
 from checks.sources.clusterware.listeners import ClientAddress, ListenerStatus, read_listeners, read_scan
 from checks.sources.clusterware.managed import (
     DatabaseConfiguration,
@@ -71,15 +72,16 @@ async def propose_connection(cluster: ClusterSettings, journal: Journal, local_h
     if isinstance(home, Unknown):
         return proposal(running, in_oratab, ProposalFacts(KnownDatabases({}, home.reason), home, home))
     # lsnrctl meanwhile; the queries of srvctl after each other, since each starts a Java program.
-    listeners = asyncio.create_task(read_listeners(home, journal, local_host, timeout_s=_PATIENCE_S))
+    tools = GridTools(home, journal, local_host, timeout_s=_PATIENCE_S)
+    listeners = asyncio.create_task(read_listeners(tools))
     sids = [instance.sid for instance in running]
     databases, elsewhere = KnownDatabases({}), tuple[DatabaseConfiguration, ...]()
     if sids:
-        databases = await read_known_databases(home, sids, journal, local_host, timeout_s=_PATIENCE_S)
+        databases = await read_known_databases(tools, sids)
     if all(sid in databases.by_sid and databases.by_sid[sid].is_single for sid in sids):
-        of_cluster = await read_rac_databases(home, journal, local_host, timeout_s=_PATIENCE_S)
+        of_cluster = await read_rac_databases(tools)
         elsewhere = () if isinstance(of_cluster, Unknown) else of_cluster
-    scan = await read_scan(home, journal, local_host, timeout_s=_PATIENCE_S)
+    scan = await read_scan(tools)
     return proposal(running, in_oratab, ProposalFacts(databases, scan, await listeners, elsewhere))
 
 
@@ -159,18 +161,9 @@ def _commands(
 def _as_owner(instance: LocalInstance, database: DatabaseConfiguration | None) -> str:
     home = instance.home or (database.home if database else "") or "ORACLE_HOME_OF_THE_INSTANCE"
     variables = shell("ORACLE_HOME={home} ORACLE_SID={sid} LD_LIBRARY_PATH={home}/lib", home=home, sid=instance.sid)
-    is_other = instance.owner and instance.owner != _current_user()
+    is_other = instance.owner and instance.owner != user_name(os.geteuid())
     become = shell("sudo -u {owner} env ", owner=instance.owner) if is_other else ""
     return become + variables + " racwire check --os-auth --sysdba"
-
-
-def _current_user() -> str:
-    import pwd
-
-    try:
-        return pwd.getpwuid(os.geteuid()).pw_name
-    except KeyError:
-        return str(os.geteuid())
 
 
 # --- a listener that does not serve the service -----------------------------------------------------------------------
@@ -183,9 +176,9 @@ async def name_served_services(
     if code not in _UNKNOWN_SERVICE:
         return failure
     home = await asyncio.to_thread(find_grid_home, cluster.grid_home, os.environ)
-    listeners = (
-        home if isinstance(home, Unknown) else await read_listeners(home, journal, local_host, timeout_s=_PATIENCE_S)
-    )
+    if isinstance(home, Unknown):
+        return failure
+    listeners = await read_listeners(GridTools(home, journal, local_host, timeout_s=_PATIENCE_S))
     served = "" if isinstance(listeners, Unknown) else served_services(listeners, _service_in(connect))
     return Unknown(f"{failure.reason} {served}", failure.right) if served else failure
 

@@ -38,11 +38,11 @@ class Connections:
             self._opening[purpose] = asyncio.create_task(self._connect(purpose))
         return await asyncio.shield(self._opening[purpose])
 
-    async def failed_with(self, purpose: str = "main") -> int | None:
-        """The number of the ORA- error with which the login for a purpose failed; None where it did not fail so."""
-        if purpose in self._opening:
+    async def failed_with(self) -> int | None:
+        """The number of the ORA- error with which the main login failed; None where it did not fail so."""
+        if "main" in self._opening:
             try:
-                await asyncio.shield(self._opening[purpose])
+                await asyncio.shield(self._opening["main"])
             except DatabaseError as error:
                 return error.code
         return None

@@ -34,7 +34,6 @@ from checks.sources.database.statements import Statement
 _ORA = re.compile(r"ORA-(\d{5})")
 _CODE = re.compile(r"DP[IY]-\d{4}")
 _QUOTED = re.compile(r'"([^"]+)"')
-_OTHER = ErrorKind.OTHER
 _RECURSIVE = 604
 """ORA-00604: SQL that another statement or a login started failed; the next errors in the message say why."""
 _LONGEST = 300
@@ -115,8 +114,10 @@ def _of_login(code: str, number: int | None, message: str, safe: str, settings: 
         local = LOCAL_ERRORS if settings.sysdba else LOCAL_ERRORS | EXTERNAL_ERRORS
         found = found or next((local[n] for n in _numbers(number, message) if n in local), None)
     found = found or next((LOGIN_ERRORS[n] for n in _numbers(number, message) if n in LOGIN_ERRORS), None)
-    found = found or next((sentence for cause, sentence in CAUSES if re.search(cause, message)), None)
-    found = found or Sentence(ErrorKind.CANNOT_CONNECT, "The login of {who} at {where} failed: {reported}")
+    if found is None:
+        of_cause = (text for cause, text in CAUSES.items() if re.search(cause, message))
+        text = next(of_cause, "The login of {who} at {where} failed: {reported}")
+        found = Sentence(ErrorKind.CANNOT_CONNECT, text)
     right = None
     if found.kind is ErrorKind.MISSING_GRANT:
         user = settings.user
@@ -127,11 +128,10 @@ def _of_login(code: str, number: int | None, message: str, safe: str, settings: 
 def _of_statement(
     code: str, number: int | None, message: str, settings: DatabaseSettings, statement: Statement
 ) -> DatabaseError:
-    name = statement.name
-    right = None
+    name, kind = statement.name, ErrorKind.OTHER
+    right: MissingRight | None = None
     if "ORA-00600" in message and number != 12801:
         # The driver gives the session up (DPY-4011), so the next statement logs in again; repeating this one is no use.
-        kind = _OTHER
         text = (
             f"The statement {name} failed with an internal error of the database (ORA-00600): the alert log of the "
             f"instance has the details. {_brief(message)}"
@@ -147,28 +147,23 @@ def _of_statement(
         user = settings.user or "This user"
         text = f"{user} may not read {' or '.join(statement.reads)} (ORA-{number:05d})."
     elif number == 904:
-        kind = _OTHER
         text = f"The statement {name} reads a column that this version of the database lacks: {_brief(message)}"
     elif number in _PROFILE_LIMITS:
-        kind = _OTHER
         text = (
             f"The statement {name} exceeded the limit {_PROFILE_LIMITS[number]} in the profile of "
             f"{settings.user or 'this user'} (ORA-{number:05d}): have a DBA raise the limit, or assign another profile."
         )
     elif number == 12850:
-        kind = _OTHER
         text = (
             f"The statement {name} could not query all instances (ORA-12850): one instance has no free parallel query "
             "process, or does not answer."
         )
     elif number in (1109, 1219, 1507):
-        kind = _OTHER
         text = (
             f"The database behind {place(settings)} is not open (ORA-{number:05d}), but the statement {name} needs an "
             "open database."
         )
     else:
-        kind = _OTHER
         text = f"The statement {name} failed: {_brief(message)}"
     return DatabaseError(text, kind, code=number, statement=name, right=right)
 

@@ -25,15 +25,12 @@ Source: SQL Language Reference, ALTER USER, container_data_clause.
 """
 
 
-def grants_script(
-    user: str, *, awr: bool, statspack: bool, ic_clients: bool = False, known: Iterable[Statement] | None = None
-) -> str:
+def grants_script(user: str, *, awr: bool, statspack: bool, ic_clients: bool = False) -> str:
     """Return the script. `user` is an unquoted name in upper case; `awr` and `statspack` include their grants.
 
     `ic_clients` includes the view over X$KSXPCLIENT, the users of the interconnect: SYS alone can grant it.
     """
-    chosen = statements().values() if known is None else known
-    return "\n".join(_lines(user, tuple(chosen), awr=awr, statspack=statspack, ic_clients=ic_clients)) + "\n"
+    return "\n".join(_lines(user, awr=awr, statspack=statspack, ic_clients=ic_clients)) + "\n"
 
 
 def needed_grants(
@@ -63,7 +60,7 @@ def group_of(statement: Statement) -> str:
     return "AWR" if statement.needs_licence or statement.name.startswith("awr_") else "live"
 
 
-def _lines(user: str, known: tuple[Statement, ...], *, awr: bool, statspack: bool, ic_clients: bool) -> Iterator[str]:
+def _lines(user: str, *, awr: bool, statspack: bool, ic_clients: bool) -> Iterator[str]:
     yield from (
         f"-- {user}: a user that can read the views that racwire queries, and nothing else.",
         "-- Run this file AS SYSDBA (sqlplus / as sysdba @FILE), not through a pipe: it prompts for a password.",
@@ -87,7 +84,8 @@ def _lines(user: str, known: tuple[Statement, ...], *, awr: bool, statspack: boo
         "AWR": "AWR (needs the Diagnostics Pack)",
         "Statspack": f"Statspack ({STATSPACK_OWNER} must be installed)",
     }
-    for group, names in needed_grants(known, awr=awr, statspack=statspack, ic_clients=ic_clients).items():
+    needed = needed_grants(statements().values(), awr=awr, statspack=statspack, ic_clients=ic_clients)
+    for group, names in needed.items():
         yield from ("", f"-- {titles[group]}")
         if group == "clients":
             yield from _CREATE_IC_CLIENTS

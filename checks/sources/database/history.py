@@ -25,13 +25,13 @@ from checks.sources.database.history_rows import (
     devices,
     event_sums,
     instances,
-    iso,
     losses,
     named_sums,
     periods,
     pings,
     transfers,
 )
+from checks.sources.database.sampling import iso_time
 from checks.sources.database.statements import statement
 from checks.sources.progress import Progress
 
@@ -229,8 +229,8 @@ async def _read(reader: _SourceReader, source: _Source, database: Database, days
         dbid=database.dbid,
         first_snapshot=found.first,
         last_snapshot=found.last,
-        begin=iso(scale.begin),
-        end=iso(scale.end),
+        begin=iso_time(scale.begin),
+        end=iso_time(scale.end),
         instances=instances(
             covered,
             database,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from typing import Any, TypeVar
 
 from checks.model.facts import (
     BlockTransfer,
@@ -16,6 +16,9 @@ from checks.model.facts import (
     LossHistory,
 )
 from checks.sources.database.history_range import Row, Trend
+from checks.sources.database.sampling import iso_time
+
+_Counts = TypeVar("_Counts", BlockTransfer, ClientTraffic, HistoryPeriod, InstancePing, LossHistory)
 
 
 def named_sums(rows: Iterable[Row]) -> dict[int, dict[str, int]]:
@@ -67,73 +70,37 @@ def periods(rows: Iterable[Row], scale: Trend) -> tuple[HistoryPeriod, ...]:
     """The parts of the trend, in the order of the rows: by instance and time."""
     found = []
     for row in rows:
-        begin, end = scale.part(int(row["part"]))
-        found.append(
-            HistoryPeriod(
-                instance=int(row["instance_number"]),
-                begin=iso(begin),
-                end=iso(end),
-                seconds=float(row["seconds"]),
-                lost=int(row["lost"]),
-                cr_received=int(row["cr_received"]),
-                current_received=int(row["current_received"]),
-                cr_receive_time_cs=int(row["cr_receive_time_cs"]),
-                current_receive_time_cs=int(row["current_receive_time_cs"]),
-            )
-        )
+        begin, end = map(iso_time, scale.part(int(row["part"])))
+        found.append(_counted(HistoryPeriod, row, begin=begin, end=end, seconds=float(row["seconds"])))
     return tuple(found)
 
 
 def losses(rows: Iterable[Row]) -> tuple[LossHistory, ...]:
     """The times at which each instance lost blocks."""
-    return tuple(
-        LossHistory(
-            instance=int(row["instance_number"]),
-            lost=int(row["lost"]),
-            intervals_with_loss=int(row["intervals_with_loss"]),
-            worst_lost=int(row["worst_lost"]),
-            **{
-                name: iso(row[name])
-                for name in ("first_begin", "first_end", "last_end", "since_begin", "worst_begin", "worst_end")
-            },
-        )
-        for row in rows
-    )
+    moments = ("first_begin", "first_end", "last_end", "since_begin", "worst_begin", "worst_end")
+    return tuple(_counted(LossHistory, row, **{name: iso_time(row[name]) for name in moments}) for row in rows)
 
 
 def transfers(rows: Iterable[Row]) -> tuple[BlockTransfer, ...]:
     """Blocks by receiver and sender."""
-    counts = ("cr_blocks", "current_blocks", "lost", "cr_time_us", "current_time_us", "lost_time_us")
-    return tuple(
-        BlockTransfer(
-            receiver=int(row["instance_number"]), sender=int(row["sender"]), **{name: int(row[name]) for name in counts}
-        )
-        for row in rows
-    )
+    return tuple(_counted(BlockTransfer, row, receiver=int(row["instance_number"])) for row in rows)
 
 
 def pings(rows: Iterable[Row]) -> tuple[InstancePing, ...]:
     """Pings by instance and target."""
-    counts = ("count_500b", "time_500b_us", "count_8k", "time_8k_us")
-    return tuple(
-        InstancePing(
-            instance=int(row["instance_number"]), target=int(row["target"]), **{name: int(row[name]) for name in counts}
-        )
-        for row in rows
-    )
+    return tuple(_counted(InstancePing, row) for row in rows)
 
 
 def clients(rows: Iterable[Row]) -> tuple[ClientTraffic, ...]:
     """Traffic by instance and client."""
-    return tuple(
-        ClientTraffic(
-            instance=int(row["instance_number"]),
-            client=row["name"],
-            bytes_sent=int(row["bytes_sent"]),
-            bytes_received=int(row["bytes_received"]),
-        )
-        for row in rows
-    )
+    return tuple(_counted(ClientTraffic, row, client=row["name"]) for row in rows)
+
+
+def _counted(kind: type[_Counts], row: Row, **own: Any) -> _Counts:
+    """A fact whose other fields are whole numbers in columns of the same names."""
+    numbered = {**row, "instance": row["instance_number"]}
+    counts: dict[str, Any] = {name: int(numbered[name]) for name in kind.__struct_fields__ if name not in own}
+    return kind(**own, **counts)
 
 
 _COUNTERS = {
@@ -168,12 +135,7 @@ def _device(instance: int, name: str, ip: str, had: Sequence[Row]) -> DeviceHist
         name=name,
         ip=ip,
         mtu=known[0] if known else 0,
-        last_seen=iso(latest_first[0]["last_seen"]),
+        last_seen=iso_time(latest_first[0]["last_seen"]),
         earlier_mtus=tuple(known[1:]),
         **{field: sum(int(row[column]) for row in had) for field, column in _COUNTERS.items()},
     )
-
-
-def iso(moment: datetime) -> str:
-    """ISO 8601 to the second, without a zone: the time of the database host."""
-    return moment.replace(tzinfo=None).isoformat(timespec="seconds")

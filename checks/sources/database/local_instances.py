@@ -10,12 +10,12 @@ from pathlib import Path
 
 import psutil
 
+from checks.sources.grid_commands import ORATAB_FILES
 from checks.sources.nodes.container_processes import is_contained
 
 _PMON = re.compile(r"ora_pmon_([A-Za-z0-9_$#-]+)")
 _NO_DATABASE = re.compile(r"[+-]|_?mgmtdb", re.IGNORECASE)
 """Not listed: +ASM, +APX, +IOS, and -MGMTDB, the repository of the Grid Infrastructure."""
-ORATAB_FILES = ("etc/oratab", "var/opt/oracle/oratab")
 _ORATAB_LIMIT = 1_000_000
 
 
@@ -61,7 +61,7 @@ def listed_instances(root: Path = Path("/")) -> Iterator[LocalInstance]:
     """Yield the instances that the node's oratab files list; a file that cannot be read lists none."""
     for file in ORATAB_FILES:
         try:
-            with (root / file).open("rb") as stream:
+            with (root / file.lstrip("/")).open("rb") as stream:
                 text = stream.read(_ORATAB_LIMIT).decode("utf-8", errors="replace")
         except OSError:
             continue

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from checks.model.wording import few, listed
 from checks.sources.clusterware.listeners import READY, ListenerStatus, ServedService
-from checks.sources.clusterware.managed import DatabaseConfiguration
+from checks.sources.clusterware.managed import DatabaseConfiguration, stem
 
 MOST_SERVICES = 3
 """Most services that are proposed or named for one instance."""
@@ -107,8 +106,7 @@ def _advice(served: dict[tuple[str, ...], list[ListenerStatus]], wanted: str) ->
 def _is_like(service: str, sid: str, database: DatabaseConfiguration | None) -> bool:
     """Whether a service has the name of the instance's database, as a default service has."""
     name = service.partition(".")[0].casefold()
-    stem = re.sub(r"_?\d+$", "", sid).casefold()
-    return name in {stem, *(database.prefixes if database else ())}
+    return name in {stem(sid), *(database.prefixes if database else ())}
 
 
 def _served(sid: str, names: list[str]) -> str:

@@ -23,14 +23,13 @@ from checks.sources.alert_logs import (
     ORA_CODES,
 )
 from checks.sources.nodes.sections import Section
-from checks.sources.sh_text import FILE_MARK, UNREADABLE
+from checks.sources.sh_text import FILE_MARK, TIMED_OUT, UNREADABLE
 
 DAY = timedelta(hours=24)
 _AHEAD = timedelta(hours=14)
 """The most by which a log without zones can seem to be ahead, when its writer has another TZ than the shell."""
 _TEXT = 300
 _MOST_LINES = 200
-_TIMED_OUT = 124
 
 _NOW = re.compile(r"now (\d{1,12}) ([+-])(\d\d)(\d\d)")
 _ISO = re.compile(
@@ -82,7 +81,7 @@ def parse_logs(section: Section | None) -> NodeLogs | Unknown:
         return Unknown("the clock of the node is out of range")
     cut = ""
     if DONE not in lines:
-        cut = f"they took over {LOGS_LIMIT_S} s" if section.exit_status == _TIMED_OUT else "they were too long"
+        cut = f"they took over {LOGS_LIMIT_S} s" if section.exit_status == TIMED_OUT else "they were too long"
     printed = _printed(lines)
     logs = tuple(log for one in printed if (log := _log(one, now)) is not None)
     return NodeLogs(

@@ -25,6 +25,7 @@ from checks.sources.grid_commands import MANUAL_BACKUPS
 from checks.sources.nodes.proc import number
 from checks.sources.nodes.sections import Section, section_list, sections
 from checks.sources.nodes.shell import Shell
+from checks.sources.sh_text import NOT_FOUND, TIMED_OUT
 
 _BACKUP = re.compile(r"(\S+)\s+(\d{4})/(\d\d)/(\d\d)\s+(\d\d:\d\d:\d\d)\s+([/+]\S+)(?:\s+\d+)?")
 # No manual backup of the OCR, and none of the OLR.
@@ -46,7 +47,6 @@ def parse_manual_backups(text: str, command: str = MANUAL_BACKUPS.command) -> Oc
     return no_known_shape(command, text)
 
 
-_NOT_FOUND = 127
 _COMPLAINT = re.compile(r"(/\S*/)?(tar|gzip|nice|timeout|sh)(\[\d+\])?: |gzip: ")
 """The start of a line of tar or of a program that it runs; the names in an archive of racwire have none."""
 
@@ -91,9 +91,6 @@ async def read_archive(shell: Shell, journal: Journal, path: str, timeout_s: flo
         return parse_archive(shell.node, path, entry.text)
 
 
-_TIMED_OUT = 124
-
-
 def parse_archive(node: str, path: str, text: str) -> ArchiveSeen | Unknown | None:
     """Parse what `tar -tzf` printed for an archive, with the line of its exit status; None for no text."""
     lines = printed_lines(text)
@@ -107,8 +104,8 @@ def parse_archive(node: str, path: str, text: str) -> ArchiveSeen | Unknown | No
     marker, _, status = lines[-1].partition(" ")
     if marker != ARCHIVE_STATUS or not status.isdecimal():
         return Unknown(f"the list of {path} on {node} is longer than racwire reads")
-    if int(status) in (_TIMED_OUT, _NOT_FOUND):
-        why = "tar did not list it in time" if int(status) == _TIMED_OUT else f"{node} lacks tar, nice or timeout"
+    if int(status) in (TIMED_OUT, NOT_FOUND):
+        why = "tar did not list it in time" if int(status) == TIMED_OUT else f"{node} lacks tar, nice or timeout"
         return Unknown(f"{path} on {node} could not be listed: {why}")
     said = [line for line in lines[:-1] if _COMPLAINT.match(line)]
     names = tuple(line for line in lines[:-1] if line not in said)
@@ -126,7 +123,7 @@ async def read_olr_backup(shell: Shell, journal: Journal, timeout_s: float) -> O
         printed: Mapping[str, Section] = sections(answer.text)
         olr = printed.get("olr", Section())
         entry.text = olr.text
-        if olr.exit_status == _NOT_FOUND:
+        if olr.exit_status == NOT_FOUND:
             return Unknown("the Grid home that olr.loc names has no ocrconfig")
         if refusal := refusal_in(olr.text):
             command = OLR_BACKUP.action(topic)

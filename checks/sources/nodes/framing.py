@@ -11,6 +11,8 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from checks.sources.nodes.sections import exit_status
+
 NOISE_LIMIT_BYTES = 16_384
 """Bytes that are stored of the output of ssh and of commands that is no answer."""
 
@@ -109,7 +111,7 @@ class ForegroundReader:
         begin_marker = f"\n{self.token} {self.number}{{\n".encode()
         begin = self._received.find(begin_marker, 0, end + 1)
         text = bytes(self._received[begin + len(begin_marker) : end]) if begin >= 0 else b""
-        return Completed(_status(status), text.decode("utf-8", errors="replace"))
+        return Completed(exit_status(status), text.decode("utf-8", errors="replace"))
 
 
 @dataclass(slots=True)
@@ -149,9 +151,5 @@ class BackgroundReader:
         elif sign == b"=":
             text = self._texts.pop(number, bytearray())
             output = text.decode("utf-8", errors="replace")
-            return number, Completed(_status(content), "" if output == "\n" else output)
+            return number, Completed(exit_status(content), "" if output == "\n" else output)
         return None
-
-
-def _status(text: bytes) -> int:
-    return int(text) if text.isdigit() and len(text) < len("1000") else 255

@@ -7,11 +7,15 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from checks.model.facts import Address, Interface, Neighbour, Route
 from checks.sources.nodes.assembly import PEERED_KINDS, kind_of, mtu_limit, with_members
+
+if TYPE_CHECKING:
+    from pyroute2 import IPRoute
 
 _DUMP_ATTEMPTS = 3
 
@@ -55,25 +59,32 @@ class Dump:
         return any(message["header"]["flags"] & _NLM_F_DUMP_INTR for message in messages)
 
 
+@contextmanager
+def _kernel() -> Iterator[IPRoute]:
+    """A netlink socket; an error of netlink becomes an OSError."""
+    from pyroute2 import IPRoute  # the import takes 0.2 s: only runs that read a node need it
+    from pyroute2.netlink.exceptions import NetlinkError
+
+    try:
+        with IPRoute() as kernel:
+            yield kernel
+    except NetlinkError as error:
+        raise OSError(error.code, f"netlink: {error}") from error
+
+
 def dump() -> Dump:
     """Query the kernel for all four tables; needs no privilege. Raises OSError where the kernel does not answer.
 
     A dump during which the tables changed is repeated up to three times; then the last one is returned.
     """
-    from pyroute2 import IPRoute  # the import takes 0.2 s: only runs that read a node need it
-    from pyroute2.netlink.exceptions import NetlinkError
-
     for _ in range(_DUMP_ATTEMPTS):
-        try:
-            with IPRoute() as kernel:
-                read = Dump(
-                    links=tuple(kernel.get_links()),
-                    addresses=tuple(kernel.get_addr()),
-                    routes=(*kernel.get_routes(family=socket.AF_INET), *kernel.get_routes(family=socket.AF_INET6)),
-                    neighbours=tuple(kernel.get_neighbours()),
-                )
-        except NetlinkError as error:
-            raise OSError(error.code, f"netlink: {error}") from error
+        with _kernel() as kernel:
+            read = Dump(
+                links=tuple(kernel.get_links()),
+                addresses=tuple(kernel.get_addr()),
+                routes=(*kernel.get_routes(family=socket.AF_INET), *kernel.get_routes(family=socket.AF_INET6)),
+                neighbours=tuple(kernel.get_neighbours()),
+            )
         if not read.was_interrupted:
             break
     return read
@@ -84,15 +95,9 @@ def queue_drops() -> dict[str, int]:
 
     Raises OSError where the kernel does not answer.
     """
-    from pyroute2 import IPRoute  # the import takes 0.2 s: only runs that read a node need it
-    from pyroute2.netlink.exceptions import NetlinkError
-
-    try:
-        with IPRoute() as kernel:
-            queues = [q for q in kernel.get_qdiscs() if q["parent"] == _TC_H_ROOT]
-        names = {q["index"]: socket.if_indextoname(q["index"]) for q in queues}
-    except NetlinkError as error:
-        raise OSError(error.code, f"netlink: {error}") from error
+    with _kernel() as kernel:
+        queues = [q for q in kernel.get_qdiscs() if q["parent"] == _TC_H_ROOT]
+    names = {q["index"]: socket.if_indextoname(q["index"]) for q in queues}
     found = {names[q["index"]]: _attributes(q).get("TCA_STATS") for q in queues}
     return {name: statistics["drop"] for name, statistics in found.items() if statistics}
 
@@ -102,18 +107,12 @@ def addresses_and_routes() -> tuple[tuple[Interface, ...], tuple[Route, ...]]:
 
     Raises OSError where the kernel does not answer.
     """
-    from pyroute2 import IPRoute  # the import takes 0.2 s: only runs that read a node need it
-    from pyroute2.netlink.exceptions import NetlinkError
-
-    try:
-        with IPRoute() as kernel:
-            read = Dump(
-                links=tuple(kernel.get_links()),
-                addresses=tuple(kernel.get_addr()),
-                routes=tuple(kernel.get_routes(family=socket.AF_INET)),
-            )
-    except NetlinkError as error:
-        raise OSError(error.code, f"netlink: {error}") from error
+    with _kernel() as kernel:
+        read = Dump(
+            links=tuple(kernel.get_links()),
+            addresses=tuple(kernel.get_addr()),
+            routes=tuple(kernel.get_routes(family=socket.AF_INET)),
+        )
     return interfaces_of(read), routes_of(read)
 
 

@@ -45,6 +45,18 @@ def parse_counters(text: str) -> KernelCounters | Unknown:
     )
 
 
+def snmp_total(text: str, group: str, name: str) -> int | None:
+    """The counter of IPv4 and that of IPv6 together, from /proc/net/snmp and snmp6; None where both are missing.
+
+    snmp has the names of its columns on one line and the values on the next; snmp6 has a line for each counter.
+    """
+    counters = parse_counters(text)
+    of_ipv4 = None if isinstance(counters, Unknown) else counters.value(group, name)
+    of_ipv6 = next((number(w[1]) for line in text.splitlines() if (w := line.split())[:1] == [f"{group}6{name}"]), None)
+    known = [value for value in (of_ipv4, of_ipv6) if value is not None]
+    return sum(known) if known else None
+
+
 def lock_lines(text: str) -> str:
     """Return the names of racwire's locks in /proc/net/unix, a line each, as the programs for peers print them."""
     return "\n".join(re.findall(LOCK_NAMES, text))

@@ -55,14 +55,15 @@ def section_list(text: str) -> tuple[tuple[str, Section], ...]:
         elif rest.startswith("end "):
             status = rest.removeprefix("end ")
             if name:
-                found.append((name, Section("\n".join(lines).strip("\n"), _status(status))))
+                found.append((name, Section("\n".join(lines).strip("\n"), exit_status(status))))
             name = ""
         else:
             name, lines = rest, []
     return tuple(found)
 
 
-def _status(text: str) -> int:
+def exit_status(text: str | bytes) -> int:
+    """The exit status that a shell printed; 255 for other text."""
     return int(text) if text.isascii() and text.isdigit() and len(text) < len("1000") else 255
 
 

@@ -28,6 +28,10 @@ from checks.sources.nodes.setup_bonds import parse_bonds, parse_drivers, parse_d
 
 _STATES = ("active", "inactive", "failed", "unknown", "activating", "deactivating", "reloading", "maintenance")
 _INCOMPLETE = Unknown("the answer is incomplete")
+HIDDEN_PROCESSES = Unknown(
+    "this user may not see the processes of other users there (hidepid of /proc)",
+    MissingRight("see the processes of other users, as root or as a member of the group of hidepid"),
+)
 
 
 def parse_host(
@@ -106,10 +110,7 @@ def _processes(
     text: str, programs: str, instances: Sequence[str] | Unknown, contained: frozenset[str]
 ) -> tuple[ScheduledProcess, ...] | Unknown:
     if "visible" not in programs.split("\n"):
-        return Unknown(
-            "this user may not see the processes of other users there (hidepid of /proc)",
-            MissingRight("see the processes of other users, as root or as a member of the group of hidepid"),
-        )
+        return HIDDEN_PROCESSES
     known = () if isinstance(instances, Unknown) else tuple(instances)
     found: list[ScheduledProcess] = []
     for line in text.split("\n"):

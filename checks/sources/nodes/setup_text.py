@@ -27,13 +27,13 @@ from checks.sources.nodes.boot_config.fragile import parse_fragile
 from checks.sources.nodes.boot_config.network_manager import parse_defaults, parse_details, parse_listed
 from checks.sources.nodes.proc import number, parse_values
 from checks.sources.nodes.sections import Section, config_files, grepped_files
-from checks.sources.nodes.setup_host import parse_host
+from checks.sources.nodes.setup_host import HIDDEN_PROCESSES, parse_host
+from checks.sources.sh_text import NOT_FOUND, TIMED_OUT
 
 # The interface's own name can hold dots (bond1.200), so it ends before a known word.
 _LINE = re.compile(r"lldp\.(.+?)\.((?:via|rid|age|chassis|port|vlan|ppvid|pi|lldp-med|unknown-tlvs)(?:\..+?)?)=(.*)")
 _SMALLEST_FRAME_BYTES = 64
 _MOST_VLANS = 4095
-_NOT_FOUND = 127
 _NO_TIMEOUT = "the program timeout, which racwire runs `{}` with, is not installed there"
 _TIMEOUT_MISSING = re.compile(r"\btimeout: (?:command )?not found")
 """As shells print it. The program timeout itself prints `timeout: failed to run command`."""
@@ -41,7 +41,6 @@ _LOG_HEAD = re.compile(r"^[0-9]{4}-\S+ \[[^\]]*\] ")
 """The time and the level in front of a message of lldpctl."""
 _NO_DAEMON = re.compile(r"socket.*: (?:No such file or directory|Connection refused)$")
 _REFUSED = re.compile(r"socket.*: Permission denied$")
-_TIMED_OUT = 124
 _NO_CRSCTL = "the Grid home that olr.loc names has no crsctl"
 
 
@@ -50,11 +49,11 @@ def parse_lldp(section: Section) -> tuple[LldpNeighbour, ...] | Unknown:
 
     An interface can have several neighbours, where a switch forwards the announcements of other switches.
     """
-    if section.exit_status == _NOT_FOUND:
+    if section.exit_status == NOT_FOUND:
         if _lacks_timeout(section):
             return Unknown(_NO_TIMEOUT.format("lldpctl"))
         return Unknown("lldpd, which receives the announcements of switches, is not installed there")
-    if section.exit_status == _TIMED_OUT:
+    if section.exit_status == TIMED_OUT:
         return Unknown("lldpctl did not answer in time")
     neighbours = tuple(_neighbours(section.text))
     if section.exit_status and not neighbours:
@@ -120,7 +119,7 @@ def parse_networkd_lldp(text: str) -> tuple[LldpNeighbour, ...]:
 
 def _lacks_lldpd(section: Section) -> bool:
     """Whether the node has no lldpd, or none that runs."""
-    if section.exit_status == _NOT_FOUND:
+    if section.exit_status == NOT_FOUND:
         return not _lacks_timeout(section)
     return bool(section.exit_status) and any(
         _NO_DAEMON.search(_LOG_HEAD.sub("", line)) for line in printed_lines(section.text)
@@ -128,7 +127,7 @@ def _lacks_lldpd(section: Section) -> bool:
 
 
 def _lacks_timeout(section: Section) -> bool:
-    return section.exit_status == _NOT_FOUND and _TIMEOUT_MISSING.search(section.text) is not None
+    return section.exit_status == NOT_FOUND and _TIMEOUT_MISSING.search(section.text) is not None
 
 
 def _neighbours(text: str) -> Iterator[LldpNeighbour]:
@@ -287,10 +286,7 @@ def _programs(text: str) -> tuple[str, ...] | Unknown:
     if _RECORDS_ARE_READ not in lines:
         return Unknown("the grep of this node cannot read command lines; GNU grep can")
     if "visible" not in lines:
-        return Unknown(
-            "this user may not see the processes of other users there (hidepid of /proc)",
-            MissingRight("see the processes of other users, as root or as a member of the group of hidepid"),
-        )
+        return HIDDEN_PROCESSES
     contained = _contained(text)
     found_at = (found for line in lines if (found := _PROGRAM.fullmatch(line)))
     return tuple(found[2].strip() for found in found_at if found[1] not in contained)
@@ -354,9 +350,9 @@ def _unanswered(command: str, answer: Section, grid_owner: str, limit_s: int) ->
                 MissingRight(f"read {denied}, as the Grid owner or root"),
             )
         return Unknown("no olr.loc there names a Grid home")
-    if answer.exit_status == _NOT_FOUND:
+    if answer.exit_status == NOT_FOUND:
         return Unknown(_NO_TIMEOUT.format(command) if _lacks_timeout(answer) else _NO_CRSCTL)
-    if answer.exit_status == _TIMED_OUT:
+    if answer.exit_status == TIMED_OUT:
         return Unknown(f"`{command}` did not answer there within {limit_s} s: Clusterware starts, or hangs")
     lines = printed_lines(answer.text)
     refusal = refusal_in(answer.text)

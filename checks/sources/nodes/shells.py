@@ -8,8 +8,8 @@ import os
 
 from checks.model.journal import Journal
 from checks.model.settings import SshSettings
+from checks.sources.kernel_files import SSH
 from checks.sources.nodes.shell import Shell, ShellError
-from checks.sources.registry import SSH
 
 
 class Shells:

@@ -26,6 +26,7 @@ from checks.model.facts import (
     UnreadNode,
 )
 from checks.model.known_instances import node_of
+from checks.model.packet_sizes import SMALL_PAYLOAD
 from checks.sources.nodes.shell import ShellError
 from checks.sources.probes.limits import BudgetSpentError, PathLimits
 from checks.sources.probes.path import Path
@@ -101,7 +102,7 @@ async def _ping(network: PrivateNetwork, a: Port, b: Port, hosts: ProbeHosts, se
     with session.journal.entry(a.node, f"haip {a.ip} {b.ip}", HAIP_PINGS.reads[0].how) as entry:
         try:
             pinger = await hosts.pinger(path, PathLimits(session.settings.probe))
-            requests = [Request(path.small_payload, SMALL), Request(path.full_payload, FULL)]
+            requests = [Request(SMALL_PAYLOAD, SMALL), Request(path.full_payload, FULL)]
             timeout_s = session.settings.probe.timeout_ms / 1000
             small, full = await pinger.ping(requests, timeout_s=timeout_s)
             if small.received < small.sent or full.received < full.sent:
@@ -124,8 +125,6 @@ async def _ping(network: PrivateNetwork, a: Port, b: Port, hosts: ProbeHosts, se
 
 def _latest(first: PingSeries, second: PingSeries) -> PingSeries:
     """Return the second series where it was answered in full, since the first waited for ARP; else the worse one."""
-    return second if second.received == second.sent or not first.received else min(first, second, key=_answered)
-
-
-def _answered(series: PingSeries) -> int:
-    return series.received
+    if second.received == second.sent or not first.received:
+        return second
+    return min(first, second, key=lambda series: series.received)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from checks.model.facts import PingSeries
-from checks.model.packet_sizes import packet_of
+from checks.model.packet_sizes import SMALL_PAYLOAD, packet_of
 from checks.sources.probes.icmp_socket import Echo, EchoSocket, QueuedError
 from checks.sources.probes.limits import PacketPace, PathLimits, Window
 from checks.sources.probes.path import Path
@@ -83,7 +83,7 @@ class IcmpPinger:
             tally = Tally(request.payload)
             tallies.append(tally)
             for number in range(request.count):
-                if number == LOOK_AFTER and not hurry and request.payload > self.path.small_payload:
+                if number == LOOK_AFTER and not hurry and request.payload > SMALL_PAYLOAD:
                     await self._wait_for_the_rest()
                     self._limits.receiver.has_lost |= tally.lost > 0
                 if tally.refused >= REFUSALS_THAT_SETTLE:

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from checks.model.facts import Leg
 from checks.sources.kernel_files import ARRIVALS
+from checks.sources.nodes.proc import snmp_total
 from checks.sources.nodes.shell import Shell, ShellError
 from checks.sources.probes.limits import BudgetSpentError
 from checks.sources.probes.path_work import PathWork
@@ -28,28 +29,6 @@ QUIET_S = 0.3
 """Seconds without own pings in which the target counts those of others."""
 JITTER_S = 0.5, 2.0
 """Seconds until the one repetition: a racwire on another node that waits equally long would meet this one again."""
-
-
-def in_echos(snmp: str) -> int | None:
-    """The sum of `InEchos` of ICMP and ICMPv6, from /proc/net/snmp and snmp6; None where both are missing.
-
-    snmp has the names of its columns on one line and the values on the next; snmp6 has a line for each counter.
-    """
-    total: int | None = None
-    names: list[str] = []
-    for line in snmp.splitlines():
-        words = line.split()
-        if not words:
-            continue
-        if words[0] == "Icmp6InEchos" and len(words) == 2 and words[1].isdecimal():
-            total = (total or 0) + int(words[1])
-        elif words[0] == "Icmp:" and "InEchos" in words:
-            names = words
-        elif words[0] == "Icmp:" and len(words) == len(names):
-            value = words[names.index("InEchos")]
-            if value.isdecimal():
-                total = (total or 0) + int(value)
-    return total
 
 
 def leg_of_all(arrived: int, sent: int) -> Leg:
@@ -144,7 +123,7 @@ async def _is_quiet(shell: Shell, before: int) -> bool:
 
 
 async def _arrived(shell: Shell) -> int | None:
-    return in_echos((await shell.run(ARRIVALS)).text)
+    return snmp_total((await shell.run(ARRIVALS)).text, "Icmp", "InEchos")
 
 
 def _note(works: Iterable[PathWork], leg: Leg, how: str) -> None:

@@ -6,7 +6,7 @@ import ipaddress
 from dataclasses import dataclass
 
 from checks.model.facts import Port, PrivateNetwork
-from checks.model.packet_sizes import SMALL_PAYLOAD, payload_for
+from checks.model.packet_sizes import payload_for
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +30,6 @@ class Path:
     def name(self) -> str:
         """The name of the path in the journal."""
         return f"path {self.network.name} {self.source.node} {self.destination.node}"
-
-    @property
-    def small_payload(self) -> int:
-        """Payload of a small ping, which passes wherever the other node is reachable."""
-        return SMALL_PAYLOAD
 
     @property
     def full_payload(self) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from checks.model.packet_sizes import payload_for
+from checks.model.packet_sizes import SMALL_PAYLOAD, payload_for
 from checks.model.settings import ProbeSettings
 from checks.model.shell_command import shell
 from checks.sources.probes.path import Path
@@ -46,13 +46,13 @@ class PathPlan:
         return f"DF pings of three sizes; by hand: {by_hand}"
 
 
-def plan_path(settings: ProbeSettings, mtu: int, version: int = 4, small_payload: int = 56) -> PathPlan:
+def plan_path(settings: ProbeSettings, mtu: int, version: int = 4) -> PathPlan:
     """Compute the packets of a path from the settings and the MTU of its network."""
     full_payload = payload_for(mtu, version)
     affordable = max(1, (settings.max_packets_per_path - 1) // 2)
     full_count = min(max(settings.packets, LEAST_FOR_BLACK_HOLE), affordable)
     return PathPlan(
-        small=Request(small_payload, min(settings.packets, affordable)),
+        small=Request(SMALL_PAYLOAD, min(settings.packets, affordable)),
         full=Request(full_payload, full_count),
         over=Request(full_payload + 1, 1),
         counted=Request(full_payload, COUNTED_PINGS),

@@ -11,7 +11,7 @@ import msgspec
 
 from checks.model.facts import Leg, PathProbe, PingSeries, Unknown, Verdict
 from checks.model.journal import Entry, Journal
-from checks.model.packet_sizes import packet_of, payload_for
+from checks.model.packet_sizes import SMALL_PAYLOAD, packet_of, payload_for
 from checks.sources.probes.limits import PathLimits
 from checks.sources.probes.path import Path
 from checks.sources.probes.path_budget import PathPlan
@@ -238,7 +238,7 @@ class PathWork:
     async def _search(self, pinger: Pinger, hint: int | None) -> Found | NotFound:
         local = self.full.local_mtu if self.full and self.verdict is Verdict.LOCAL_MTU else None
         search = search_path_mtu(
-            passes=packet_of(self.path.small_payload, self.path.version),
+            passes=packet_of(SMALL_PAYLOAD, self.path.version),
             fails=self.path.mtu if local is None else local + 1,
             max_bytes_in_flight=self.limits.max_bytes_in_flight,
             max_packets=max(0, self.limits.packets_left - self.plan.reserve),

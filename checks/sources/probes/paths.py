@@ -1,7 +1,6 @@
 """Probe every path of the private networks: measure all, check silent ends, search path MTUs, find directions.
 
-The engine calls `probe_paths`. `PathRun` stores every result at once, so that a run that is cancelled or out of time
-loses no measurement.
+`PathRun` stores every result at once, so that a run that is cancelled or out of time loses no measurement.
 """
 
 from __future__ import annotations
@@ -137,22 +136,6 @@ Step = Callable[[PathWork], Awaitable[None]]
 SoFar = Callable[[tuple[PathProbe, ...]], None]
 
 
-async def probe_paths(
-    networks: Sequence[PrivateNetwork],
-    nodes: Sequence[Node | UnreadNode],
-    session: ProbeSession,
-    *,
-    public_subnets: Iterable[str] = (),
-    so_far: SoFar = lambda probes: None,
-) -> tuple[PathProbe, ...]:
-    """Probe every ordered pair of nodes on every network. `so_far` gets those that have been measured, now and then.
-
-    The PathProbe of a path has its failure. Raises UnsafePathError, and sends nothing, for a path that would leave the
-    private networks.
-    """
-    return await PathRun(networks, nodes, session, public_subnets=public_subnets, so_far=so_far).run()
-
-
 def all_paths(networks: Sequence[PrivateNetwork]) -> list[Path]:
     """Every ordered pair of ports of different nodes, network by network."""
     subnets = Counter(network.subnet for network in networks)
@@ -167,7 +150,7 @@ def all_paths(networks: Sequence[PrivateNetwork]) -> list[Path]:
 
 
 class PathRun:
-    """One run that probes all paths."""
+    """One run that probes every ordered pair of nodes on every network. The PathProbe of a path has its failure."""
 
     def __init__(
         self,
@@ -178,6 +161,10 @@ class PathRun:
         public_subnets: Iterable[str] = (),
         so_far: SoFar = lambda probes: None,
     ) -> None:
+        """`so_far` gets those that have been measured, now and then.
+
+        Raises UnsafePathError, before anything is sent, for a path that would leave the private networks.
+        """
         paths = all_paths(networks)
         subnets = tuple(public_subnets)
         barred = {n.name: overlap for n in networks if n.ports and (overlap := public_overlap(n, subnets))}
@@ -203,7 +190,7 @@ class PathRun:
 
     def _work(self, path: Path) -> PathWork:
         settings = self._session.settings.probe
-        plan = plan_path(settings, path.mtu, path.version, path.small_payload)
+        plan = plan_path(settings, path.mtu, path.version)
         return PathWork(
             path,
             plan,
@@ -219,7 +206,8 @@ class PathRun:
         """Probe all paths and return the results."""
         try:
             async with turn_to_ping() as holder:
-                self._note_holder(holder)
+                for work in self._works if holder else ():
+                    work.beside(holder)
                 self._started_s = time.monotonic()
                 async with asyncio.timeout(RUN_TIMEOUT_S):
                     await self._probe()
@@ -232,11 +220,6 @@ class PathRun:
             self._sockets.close()
             await self._nodes.close()
         return self.results()
-
-    def _note_holder(self, holder: int) -> None:
-        """Note that another process may ping from this node at the same time."""
-        for work in self._works if holder else ():
-            work.beside(holder)
 
     async def _probe(self) -> None:
         await self._each(self._to_measure, self._measure)

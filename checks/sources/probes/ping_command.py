@@ -8,7 +8,7 @@ from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from checks.model.facts import PingSeries
-from checks.model.packet_sizes import ICMP_HEADER, packet_of
+from checks.model.packet_sizes import ICMP_HEADER, SMALL_PAYLOAD, packet_of
 from checks.sources.kernel_files import PING_TOOL
 from checks.sources.nodes.shell import Completed, Shell
 from checks.sources.probes.limits import PacketPace, PathLimits, Window
@@ -225,7 +225,7 @@ class CommandPinger:
             await self._run(parts.pop(0), tally, timeout_s, hurry=False, alone=alone)
             if tally.refused or tally.too_big_mtu is not None:
                 return
-            self._limits.receiver.has_lost |= tally.lost > 0 and request.payload > self.path.small_payload
+            self._limits.receiver.has_lost |= tally.lost > 0 and request.payload > SMALL_PAYLOAD
             alone = alone and bool(tally.rtts_ms)
             parts = list(self._parts(Request(request.payload, request.count - tally.sent)))
         await _together(self._run(part, tally, timeout_s, hurry=hurry, alone=alone) for part in parts)

@@ -18,6 +18,7 @@ from checks.model.facts import FlowPort, OtherSender
 from checks.model.fragment_memory import FRAGMENT_SHARE, LEAST_FRAGMENT_BYTES
 from checks.model.packet_sizes import BLOCK_HEADER_BYTES, SMALL_PAYLOAD, USUAL_BLOCK_BYTES, packet_of
 from checks.sources.kernel_files import CLOSED_PORTS
+from checks.sources.nodes.proc import snmp_total
 from checks.sources.probes.path import Path
 from checks.sources.probes.udp_sender import SLOW_MS, record_of
 
@@ -334,7 +335,7 @@ def parse_ends(text: str) -> UdpEnds:
     limits = [int(n) for n in re.findall(r"^most6?: (\d{1,18})$", text, re.ASCII | re.MULTILINE)]
     used = [int(n) for n in re.findall(r"^FRAG6?: inuse \d+ memory (\d{1,18})$", text, re.ASCII | re.MULTILINE)]
     memory = min(limits, default=LEAST_FRAGMENT_BYTES), max(used) if used else None
-    return UdpEnds(python, lowest, frozenset(taken), tables, _no_ports(text), *memory)
+    return UdpEnds(python, lowest, frozenset(taken), tables, snmp_total(text, "Udp", "NoPorts"), *memory)
 
 
 def room_for_fragments(ends: UdpEnds, unanswered: int = 0) -> int:
@@ -350,20 +351,6 @@ def _ports_in(text: str) -> set[int]:
     """Return the candidates in a list such as `1521,3872,8800-8900`."""
     spans = [(int(a), int(b or a)) for a, b in re.findall(r"(\d{1,5})(?:-(\d{1,5}))?", text, re.ASCII)]
     return {port for port in CLOSED_PORTS for low, high in spans if low <= port <= high}
-
-
-def _no_ports(text: str) -> int | None:
-    total: int | None = None
-    names: list[str] = []
-    for words in map(str.split, text.splitlines()):
-        if len(words) == 2 and words[0] == "Udp6NoPorts" and words[1].isdecimal():
-            total = (total or 0) + int(words[1][:18])
-        elif words[:1] == ["Udp:"] and "NoPorts" in words:
-            names = words
-        elif words[:1] == ["Udp:"] and len(words) == len(names):
-            value = words[names.index("NoPorts")]
-            total = (total or 0) + int(value[:18]) if value.isdecimal() else total
-    return total
 
 
 def closed_port(ends: UdpEnds) -> int | str:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 import os
-import shlex
 from dataclasses import dataclass
 
 from checks.change.plan.change_plan import Step
 from checks.change.progress.own_commands import OwnCommands
 from checks.change.progress.state import Change, StepNeed
 from checks.model.own_command import OwnCommand
+from checks.model.shell_command import shell
 from checks.model.wording import listed
 from tui.cli.options import ENTERED
 
@@ -25,7 +25,7 @@ class Hints(OwnCommands):
         options = [entered] if (entered := os.environ.get(ENTERED)) else []
         for name in ("settings", "directory", "file"):
             if value := getattr(args, name, None):
-                options += [f"--{name}", shlex.quote(str(value))]
+                options += [f"--{name}", shell("{value}", value=str(value))]
         program = "experiment" if getattr(args, "command", "") == "experiment" else "change"
         return cls(" ".join(options), program, entered or "")
 

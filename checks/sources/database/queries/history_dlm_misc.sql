@@ -1,14 +1,8 @@
 -- purpose: racwire adds up the statistics of the messages between instances in a range of snapshots, without the
 --     intervals that contain a restart.
 -- note: The name of a statistic contains its unit.
--- awr reads: DBA_HIST_SNAPSHOT, DBA_HIST_DLM_MISC
--- awr grants: SYS.DBA_HIST_SNAPSHOT, SYS.DBA_HIST_DLM_MISC
--- awr licence: Diagnostics Pack
--- awr values: dba_hist_dlm_misc
--- statspack reads: STATS$SNAPSHOT, STATS$DLM_MISC
--- statspack grants: PERFSTAT.STATS$SNAPSHOT, PERFSTAT.STATS$DLM_MISC
--- statspack licence: none
--- statspack values: perfstat.stats$dlm_misc
+-- awr view: DBA_HIST_DLM_MISC
+-- statspack view: STATS$DLM_MISC
 -- name: v.name
 -- column: v.name
 -- names: gcs msgs received, ges msgs received, gcs msgs process time(ms), ges msgs process time(ms),

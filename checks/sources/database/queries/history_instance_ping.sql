@@ -1,13 +1,8 @@
 -- purpose: racwire adds up the pings of 500 bytes and of 8 KB from each instance to each other instance in a range
 --     of snapshots, with the times in microseconds.
--- awr reads: DBA_HIST_SNAPSHOT, DBA_HIST_INTERCONNECT_PINGS
--- awr grants: SYS.DBA_HIST_SNAPSHOT, SYS.DBA_HIST_INTERCONNECT_PINGS
--- awr licence: Diagnostics Pack
--- awr values: dba_hist_interconnect_pings
--- statspack reads: STATS$SNAPSHOT, STATS$INTERCONNECT_PINGS
--- statspack grants: PERFSTAT.STATS$SNAPSHOT, PERFSTAT.STATS$INTERCONNECT_PINGS
--- statspack licence: none
--- statspack values: perfstat.stats$interconnect_pings
+-- awr view: DBA_HIST_INTERCONNECT_PINGS
+-- statspack view: STATS$INTERCONNECT_PINGS
+-- columns: count_500b, time_500b_us, count_8k, time_8k_us
 -- versions: 11.2-
 WITH kept AS (
     SELECT v.dbid,
@@ -22,15 +17,7 @@ statspack|           v.iter_500b AS count_500b,
 awr|           v.cnt_8k AS count_8k,
 statspack|           v.iter_8k AS count_8k,
            v.wait_8k AS time_8k_us
-      FROM $snapshots s
-      JOIN $values v
-        ON v.dbid = s.dbid
-       AND v.instance_number = s.instance_number
-       AND v.snap_id = s.snap_id
-     WHERE s.dbid = :dbid
-       AND $in_range
-awr|       AND v.dbid = :dbid
-awr|       AND v.snap_id BETWEEN :from_snap AND :last_snap
+$joined
        AND v.target_instance <> v.instance_number
 ),
 differences AS (
@@ -38,27 +25,15 @@ differences AS (
 awr|           k.snap_id,
 statspack|           k.end_time,
            k.target,
-           k.count_500b - LAG(k.count_500b) OVER (
-               PARTITION BY k.dbid, k.instance_number, k.startup_time, k.target ORDER BY k.snap_id) AS count_500b,
-           k.time_500b_us - LAG(k.time_500b_us) OVER (
-               PARTITION BY k.dbid, k.instance_number, k.startup_time, k.target ORDER BY k.snap_id) AS time_500b_us,
-           k.count_8k - LAG(k.count_8k) OVER (
-               PARTITION BY k.dbid, k.instance_number, k.startup_time, k.target ORDER BY k.snap_id) AS count_8k,
-           k.time_8k_us - LAG(k.time_8k_us) OVER (
-               PARTITION BY k.dbid, k.instance_number, k.startup_time, k.target ORDER BY k.snap_id) AS time_8k_us
+           k.$each - LAG(k.$each) OVER (
+               PARTITION BY k.dbid, k.instance_number, k.startup_time, k.target ORDER BY k.snap_id) AS $each,
       FROM kept k
 )
 SELECT d.instance_number,
        d.target,
-       SUM(d.count_500b) AS count_500b,
-       SUM(d.time_500b_us) AS time_500b_us,
-       SUM(d.count_8k) AS count_8k,
-       SUM(d.time_8k_us) AS time_8k_us
+       SUM(d.$each) AS $each,
   FROM differences d
  WHERE d.$after_base
-   AND d.count_500b >= 0
-   AND d.time_500b_us >= 0
-   AND d.count_8k >= 0
-   AND d.time_8k_us >= 0
+   AND d.$each >= 0
  GROUP BY d.instance_number, d.target
  ORDER BY d.instance_number, d.target

@@ -2,14 +2,9 @@
 --     snapshots.
 -- statspack purpose: racwire counts the intervals and the restarts of each instance in a range of snapshots.
 -- statspack note: Each instance takes its own snapshots, so none can be missing.
--- awr reads: DBA_HIST_SNAPSHOT, DBA_HIST_DATABASE_INSTANCE
--- awr grants: SYS.DBA_HIST_SNAPSHOT, SYS.DBA_HIST_DATABASE_INSTANCE
+-- awr view: DBA_HIST_DATABASE_INSTANCE
 -- awr licence: none
--- awr values: dba_hist_database_instance
--- statspack reads: STATS$SNAPSHOT, STATS$DATABASE_INSTANCE
--- statspack grants: PERFSTAT.STATS$SNAPSHOT, PERFSTAT.STATS$DATABASE_INSTANCE
--- statspack licence: none
--- statspack values: perfstat.stats$database_instance
+-- statspack view: STATS$DATABASE_INSTANCE
 -- versions: 11.2-
 WITH snapshots AS (
     SELECT s.instance_number,

@@ -1,14 +1,8 @@
 -- purpose: racwire finds the intervals in which each instance lost blocks in a range of snapshots: the first, the
 --     last, the worst, and the first after the last 24 hours without a loss.
--- awr reads: DBA_HIST_SNAPSHOT, DBA_HIST_SYSSTAT
--- awr grants: SYS.DBA_HIST_SNAPSHOT, SYS.DBA_HIST_SYSSTAT
--- awr licence: Diagnostics Pack
--- awr values: dba_hist_sysstat
+-- awr view: DBA_HIST_SYSSTAT
 -- awr name: v.stat_name
--- statspack reads: STATS$SNAPSHOT, STATS$SYSSTAT
--- statspack grants: PERFSTAT.STATS$SNAPSHOT, PERFSTAT.STATS$SYSSTAT
--- statspack licence: none
--- statspack values: perfstat.stats$sysstat
+-- statspack view: STATS$SYSSTAT
 -- statspack name: v.name
 -- versions: 11.2-
 WITH kept AS (
@@ -18,15 +12,7 @@ WITH kept AS (
            s.startup_time,
            $end_time AS end_time,
            v.value
-      FROM $snapshots s
-      JOIN $values v
-        ON v.dbid = s.dbid
-       AND v.instance_number = s.instance_number
-       AND v.snap_id = s.snap_id
-     WHERE s.dbid = :dbid
-       AND $in_range
-awr|       AND v.dbid = :dbid
-awr|       AND v.snap_id BETWEEN :from_snap AND :last_snap
+$joined
        AND $name = 'gc blocks lost'
 ),
 intervals AS (

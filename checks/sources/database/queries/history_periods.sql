@@ -1,15 +1,9 @@
 -- purpose: racwire adds up the blocks that each instance received and lost in each of several equal parts of a
 --     range of snapshots.
 -- note: An interval belongs to the part that contains its middle.
--- awr reads: DBA_HIST_SNAPSHOT, DBA_HIST_SYSSTAT
--- awr grants: SYS.DBA_HIST_SNAPSHOT, SYS.DBA_HIST_SYSSTAT
--- awr licence: Diagnostics Pack
--- awr values: dba_hist_sysstat
+-- awr view: DBA_HIST_SYSSTAT
 -- awr name: v.stat_name
--- statspack reads: STATS$SNAPSHOT, STATS$SYSSTAT
--- statspack grants: PERFSTAT.STATS$SNAPSHOT, PERFSTAT.STATS$SYSSTAT
--- statspack licence: none
--- statspack values: perfstat.stats$sysstat
+-- statspack view: STATS$SYSSTAT
 -- statspack name: v.name
 -- names: gc blocks lost, gc cr blocks received, gc current blocks received, gc cr block receive time,
 --     gc current block receive time
@@ -58,15 +52,7 @@ kept AS (
 awr|           v.stat_name AS name,
 statspack|           v.name,
            v.value
-      FROM $snapshots s
-      JOIN $values v
-        ON v.dbid = s.dbid
-       AND v.instance_number = s.instance_number
-       AND v.snap_id = s.snap_id
-     WHERE s.dbid = :dbid
-       AND $in_range
-awr|       AND v.dbid = :dbid
-awr|       AND v.snap_id BETWEEN :from_snap AND :last_snap
+$joined
        AND $name IN ($names)
 ),
 differences AS (

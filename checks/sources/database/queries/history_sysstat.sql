@@ -1,16 +1,10 @@
 -- purpose: racwire adds up the Cache Fusion statistics of each instance in a range of snapshots, without the
 --     intervals that contain a restart.
 -- note: Times are in centiseconds.
--- awr reads: DBA_HIST_SNAPSHOT, DBA_HIST_SYSSTAT
--- awr grants: SYS.DBA_HIST_SNAPSHOT, SYS.DBA_HIST_SYSSTAT
--- awr licence: Diagnostics Pack
--- awr values: dba_hist_sysstat
+-- awr view: DBA_HIST_SYSSTAT
 -- awr name: v.stat_name
 -- awr column: v.stat_name AS name
--- statspack reads: STATS$SNAPSHOT, STATS$SYSSTAT
--- statspack grants: PERFSTAT.STATS$SNAPSHOT, PERFSTAT.STATS$SYSSTAT
--- statspack licence: none
--- statspack values: perfstat.stats$sysstat
+-- statspack view: STATS$SYSSTAT
 -- statspack name: v.name
 -- statspack column: v.name
 -- names: gc blocks lost, gc claim blocks lost, gc blocks corrupt, gc cr blocks received, gc cr block receive time,
@@ -28,15 +22,7 @@ WITH kept AS (
            $end_time AS end_time,
            $column,
            v.value
-      FROM $snapshots s
-      JOIN $values v
-        ON v.dbid = s.dbid
-       AND v.instance_number = s.instance_number
-       AND v.snap_id = s.snap_id
-     WHERE s.dbid = :dbid
-       AND $in_range
-awr|       AND v.dbid = :dbid
-awr|       AND v.snap_id BETWEEN :from_snap AND :last_snap
+$joined
        AND $name IN ($names)
 ),
 differences AS (

@@ -2,14 +2,8 @@
 --     in microseconds.
 -- note: An event has no row before it happens: its first value counts from zero if the instance has earlier rows of
 --     other events.
--- awr reads: DBA_HIST_SNAPSHOT, DBA_HIST_SYSTEM_EVENT
--- awr grants: SYS.DBA_HIST_SNAPSHOT, SYS.DBA_HIST_SYSTEM_EVENT
--- awr licence: Diagnostics Pack
--- awr values: dba_hist_system_event
--- statspack reads: STATS$SNAPSHOT, STATS$SYSTEM_EVENT
--- statspack grants: PERFSTAT.STATS$SNAPSHOT, PERFSTAT.STATS$SYSTEM_EVENT
--- statspack licence: none
--- statspack values: perfstat.stats$system_event
+-- awr view: DBA_HIST_SYSTEM_EVENT
+-- statspack view: STATS$SYSTEM_EVENT
 -- versions: 11.2-
 WITH kept AS (
     SELECT v.dbid,
@@ -21,15 +15,7 @@ awr|           v.event_name AS event,
 statspack|           v.event AS event,
            v.total_waits,
            v.time_waited_micro
-      FROM $snapshots s
-      JOIN $values v
-        ON v.dbid = s.dbid
-       AND v.instance_number = s.instance_number
-       AND v.snap_id = s.snap_id
-     WHERE s.dbid = :dbid
-       AND $in_range
-awr|       AND v.dbid = :dbid
-awr|       AND v.snap_id BETWEEN :from_snap AND :last_snap
+$joined
 awr|       AND v.wait_class = 'Cluster'
 statspack|       AND v.event LIKE 'gc %'
 ),

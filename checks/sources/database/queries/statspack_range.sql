@@ -8,13 +8,13 @@
 -- versions: 11.2-
 WITH snapshots AS (
     SELECT s.snap_id,
-           CAST(s.snap_time AS TIMESTAMP) AS end_time,
+           $end_time AS end_time,
            LAG(s.snap_id) OVER (
                PARTITION BY s.dbid, s.instance_number, s.startup_time ORDER BY s.snap_id) AS snap_before,
-           LAG(CAST(s.snap_time AS TIMESTAMP)) OVER (
+           LAG($end_time) OVER (
                PARTITION BY s.dbid, s.instance_number, s.startup_time ORDER BY s.snap_id) AS time_before,
-           MAX(CAST(s.snap_time AS TIMESTAMP)) OVER () AS last_time
-      FROM perfstat.stats$snapshot s
+           MAX($end_time) OVER () AS last_time
+      FROM $snapshots s
      WHERE s.dbid = :dbid
 ),
 bounds AS (
