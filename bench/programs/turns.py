@@ -18,10 +18,10 @@ import msgspec
 from checks.measure.load_limits import HARD, LoadLimits
 from checks.measure.load_plan import agree
 from checks.measure.measuring import measure
-from checks.measure.preparing import Experiment, WantedPaths, prepare
+from checks.measure.preparing import WantedPaths, prepare
 from checks.measure.rate import Rate
 from checks.measure.sizes import Sizes, percentile
-from checks.measure.testbed import Testbed
+from checks.measure.testbed import Experiment, Testbed
 from checks.run.settings_file import load_settings
 
 Order = dict[str, Any]

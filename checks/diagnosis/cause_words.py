@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-import msgspec
-
 from checks.diagnosis.cause import At, Cause, Touch, Way
 from checks.model.hypothesis import How
-from checks.model.traffic import MOST, Traffic
+from checks.model.traffic import Traffic
 from checks.model.wording import listed
 
 
@@ -35,7 +33,7 @@ def how_losses_show_it(cause: Cause) -> tuple[str, ...]:
         )
     alike: dict[tuple[How, Traffic], list[Touch]] = {}
     for touch in cause.patterns:
-        alike.setdefault((touch.how, _of_any_size(touch.packets)), []).append(touch)
+        alike.setdefault((touch.how, touch.packets.of_any_size), []).append(touch)
     return tuple(_pattern(cause, touches) for touches in alike.values())
 
 
@@ -94,17 +92,13 @@ def _does(touch: Touch) -> str:
 
 def _kind(packets: Traffic) -> str:
     """Return the packets without a place: `full-size UDP packets`."""
-    return f"full-size {_of_any_size(packets).text}" if packets.sizes[0] else packets.text
-
-
-def _of_any_size(packets: Traffic) -> Traffic:
-    return msgspec.structs.replace(packets, sizes=(0, MOST))
+    return f"full-size {packets.of_any_size.text}" if packets.sizes[0] else packets.text
 
 
 def _pattern(cause: Cause, touches: Sequence[Touch]) -> str:
     """Return the sentence for patterns that lose the same packets, to and from places and of sizes that differ."""
     sizes = {bool(touch.packets.sizes[0]) for touch in touches}
-    kind = _kind(touches[0].packets) if len(sizes) == 1 else f"{_of_any_size(touches[0].packets).text}"
+    kind = _kind(touches[0].packets) if len(sizes) == 1 else f"{touches[0].packets.of_any_size.text}"
     alone = ", or the full-size ones alone," if len(sizes) > 1 else ""
     places = {
         At.NODE: f"{_either(touch.way for touch in touches)} a node",
@@ -113,7 +107,7 @@ def _pattern(cause: Cause, touches: Sequence[Touch]) -> str:
         At.NETWORK: "on a whole network",
     }
     where = listed((places[at] for at in cause.at), "or")
-    beside = f", while {_of_any_size(cause.beside).text} of the same size pass" if cause.beside else ""
+    beside = f", while {cause.beside.of_any_size.text} of the same size pass" if cause.beside else ""
     return f"{'All' if touches[0].how is How.STOPS else 'Some'} {kind}{alone} are lost {where}{beside}."
 
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from checks.diagnosis.cause import Cause
 from checks.diagnosis.cover import Covering
 from checks.diagnosis.seen import Seen
-from checks.model.facts import Unknown
 from checks.model.finding import FAULTS, Finding, Status
 from checks.model.hypothesis import How, Hypothesis, Standing
 from checks.model.observation import Fate
@@ -65,7 +64,7 @@ def not_found(cause: Cause, seen: Seen, entries: Sequence[Covering]) -> tuple[Hy
 
 
 def _networks(seen: Seen) -> tuple[str, ...]:
-    networks = () if isinstance(seen.cluster.networks, Unknown) else seen.cluster.networks
+    networks = seen.cluster.read_networks()
     return tuple(n.name for n in networks if len(n.ports) > 1) or tuple(n.name for n in networks) or ("",)
 
 
@@ -94,8 +93,7 @@ def _on(cause: Cause, seen: Seen, network: str, passed: Sequence[Finding], entri
 
 def _pass_everywhere(cause: Cause, seen: Seen, network: str) -> bool:
     """Return whether packets that the cause stops, of any size, passed on each path of a network."""
-    networks = () if isinstance(seen.cluster.networks, Unknown) else seen.cluster.networks
-    nodes = [port.node for known in networks if known.name == network for port in known.ports]
+    nodes = [port.node for known in seen.cluster.read_networks() if known.name == network for port in known.ports]
     stopped = [touch for touch in cause.patterns if touch.how is How.STOPS and not touch.is_sized]
     return (
         bool(stopped)

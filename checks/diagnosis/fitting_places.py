@@ -78,16 +78,14 @@ def arp_unsettled(seen: Seen, place: Place) -> Fit:
 
 
 def _networks(seen: Seen, place: Place) -> Iterator[PrivateNetwork]:
-    networks = () if isinstance(seen.cluster.networks, Unknown) else seen.cluster.networks
-    yield from (network for network in networks if network.name in place.networks)
+    yield from (network for network in seen.cluster.read_networks() if network.name in place.networks)
 
 
 def _short_paths(seen: Seen, place: Place) -> list[PathProbe]:
     nodes = {*place.nodes, *place.to}
-    paths = () if isinstance(seen.cluster.paths, Unknown) else seen.cluster.paths
     return [
         path
-        for path in paths
+        for path in seen.cluster.read_paths()
         if path.network in place.networks
         and missing_bytes(path) > 0
         and (not nodes or not nodes.isdisjoint((path.from_node, path.to_node)))

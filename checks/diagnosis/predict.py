@@ -12,7 +12,6 @@ import msgspec
 from checks.diagnosis.candidate import Candidate
 from checks.diagnosis.cause import At, Cause, Fit, Touch, Way
 from checks.diagnosis.seen import Loss, Pair, Seen, pair_of
-from checks.model.facts import Unknown
 from checks.model.finding import Finding
 from checks.model.hypothesis import Footprint, How, Place, Standing
 from checks.model.observation import Fate, Observation
@@ -156,8 +155,7 @@ class LostPaths:
         for loss, leg in seen.placed_losses():
             if leg.networks:
                 self.by_network[leg.networks[0]].append((loss, leg))
-        networks = () if isinstance(seen.cluster.networks, Unknown) else seen.cluster.networks
-        self.nodes = {n.name: tuple(port.node for port in n.ports) for n in networks}
+        self.nodes = {n.name: tuple(port.node for port in n.ports) for n in seen.cluster.read_networks()}
         self._made: dict[tuple[Touch, tuple[At, ...]], tuple[Candidate, ...]] = {}
 
     def candidates(self, cause: Cause, touch: Touch) -> Iterator[Candidate]:
@@ -290,7 +288,7 @@ def _limited(
     smaller passed."""
     certain = 0
     if touch.is_sized and touch.how is not How.SHARE:
-        kind = replace_sizes(touch.packets)
+        kind = touch.packets.of_any_size
         passed = [leg.sizes[1] for pair in pairs for leg in seen.passed(pair) if leg <= kind]
         certain = max(passed, default=0) + 1
         if not passed or not any(leg.sizes[0] >= certain for pair in pairs for leg in like.get(pair, ())):
@@ -309,12 +307,7 @@ def _limited(
 
 def _above(least: int, effects: Iterable[Footprint]) -> tuple[Footprint, ...]:
     above = Traffic(sizes=(least, MOST))
-    return tuple(Footprint(how=e.how, traffic=replace_sizes(e.traffic) & above) for e in effects)
-
-
-def replace_sizes(traffic: Traffic) -> Traffic:
-    """Return the same packets of all sizes."""
-    return msgspec.structs.replace(traffic, sizes=(0, MOST))
+    return tuple(Footprint(how=e.how, traffic=e.traffic.of_any_size & above) for e in effects)
 
 
 def joined(one: Candidate, other: Candidate) -> Candidate:

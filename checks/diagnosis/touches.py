@@ -8,7 +8,6 @@ from typing import Any
 
 from checks.diagnosis.cause import Touch, Way
 from checks.diagnosis.seen import RARE, Seen, pair_of
-from checks.model.facts import Unknown
 from checks.model.finding import Finding, Status
 from checks.model.hypothesis import Footprint, How
 from checks.model.observation import Fate
@@ -64,7 +63,7 @@ def filtered(seen: Seen, finding: Finding) -> Iterator[Footprint]:
     packets that get lost on the way to it, and of which none passes."""
     refused = [leg for one in finding.observed if one.fate is Fate.REFUSED for leg in one.legs]
     yield from (Footprint(how=How.STOPS, traffic=leg) for leg in refused)
-    known = () if isinstance(seen.cluster.networks, Unknown) else seen.cluster.networks
+    known = seen.cluster.read_networks()
     networks = (finding.network,) if finding.network else tuple(network.name for network in known)
     for to_node in () if refused else (Traffic(receivers=(n,), networks=(w,)) for n in finding.nodes for w in networks):
         kinds: list[Traffic] = []
@@ -84,8 +83,7 @@ def _vanishes(seen: Seen, kind: Traffic) -> bool:
 def smaller_mtu(seen: Seen, finding: Finding) -> Iterator[Footprint]:
     """Yield what the MTU of a node does: a NIC drops packets above its own MTU. A node with a smaller MTU than its
     network sends fragments, which pass; one with a larger MTU sends packets that the others drop."""
-    networks = () if isinstance(seen.cluster.networks, Unknown) else seen.cluster.networks
-    network = next((n for n in networks if n.name == finding.network), None)
+    network = seen.cluster.network(finding.network)
     for one in finding.observed:
         if one.fate is not Fate.STATE or not isinstance(one.value, int) or isinstance(one.value, bool):
             continue
@@ -101,9 +99,8 @@ def smaller_mtu(seen: Seen, finding: Finding) -> Iterator[Footprint]:
 
 def is_of_some_nodes(seen: Seen, finding: Finding) -> bool:
     """Return whether the MTU that changed during the run is not that of all nodes of the network."""
-    networks = () if isinstance(seen.cluster.networks, Unknown) else seen.cluster.networks
-    ports = next((len(n.ports) for n in networks if n.name == finding.network), 0)
-    return finding.code not in CHANGED_CODES or len(finding.nodes) < ports
+    network = seen.cluster.network(finding.network)
+    return finding.code not in CHANGED_CODES or len(finding.nodes) < (len(network.ports) if network else 0)
 
 
 _OF_ROUTES = frozenset({"IC-MTU-005", "IC-EROUTE-002", "IC-EROUTE-004", "IC-PATH-002"})

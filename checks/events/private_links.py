@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from checks.events.cluster_event import EventKind, EventPlace
 from checks.events.event_book import EventBook
-from checks.model.facts import Cluster, Unknown
+from checks.model.facts import Cluster
 from checks.model.finding import FAULTS, Status
 from checks.model.networks import layers_of, nics_of
 from checks.rules.link_states import layer_mtu_status, link_status, mtu_status, speed_status
@@ -39,7 +40,7 @@ class PrivatePlaces:
     def follow(self, cluster: Cluster) -> None:
         """Use the private networks of the cluster."""
         self._of_facts = {}
-        for network in () if isinstance(cluster.networks, Unknown) else cluster.networks:
+        for network in cluster.read_networks():
             for port in network.ports:
                 node, top = cluster.node(port.node), cluster.interface(port)
                 if node is None or top is None:
@@ -69,23 +70,19 @@ class PrivatePlaces:
         """Return the present state of an interface; None where it is not known."""
         return self._links.get(node, {}).get(name)
 
-    def ports(self, network: str) -> dict[tuple[str, str], Link]:
-        """Return the present interfaces of a private network, by node and name."""
-        return {
-            (node, name): link
-            for node in self._links
-            for name, place in self.of(node).items()
-            if place.network == network and place.is_port and (link := self.link(node, name)) is not None
-        }
+    def ports(self, network: str) -> dict[_Port, Link]:
+        """Return the present interfaces of a private network that have its address, by node and name."""
+        return {at: link for at, place, link in self._present(network) if place.is_port}
 
-    def nics(self, network: str) -> dict[tuple[str, str], Link]:
+    def nics(self, network: str) -> dict[_Port, Link]:
         """Return the present NICs that carry a private network, by node and name."""
-        return {
-            (node, name): link
-            for node in self._links
-            for name, place in self.of(node).items()
-            if place.network == network and place.is_lowest and (link := self.link(node, name)) is not None
-        }
+        return {at: link for at, place, link in self._present(network) if place.is_lowest}
+
+    def _present(self, network: str) -> Iterator[tuple[_Port, PrivatePlace, Link]]:
+        for node in self._links:
+            for name, place in self.of(node).items():
+                if place.network == network and (link := self.link(node, name)) is not None:
+                    yield (node, name), place, link
 
 
 class LinkChanges:

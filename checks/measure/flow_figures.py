@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from statistics import fmean
+from typing import Any
 
-from checks.measure.sizes import percentile
-from checks.model.facts import Unknown
+from checks.measure.sizes import percentile, percentile_of_many
 from checks.model.measurement import FlowRound, FlowSummary
-from checks.model.wording import counted
-from checks.traffic.compare.statistics import mann_whitney, mean
+from checks.traffic.compare.statistics import mann_whitney
 
 ALONE, TOGETHER, BESIDE = "alone", "together", "beside"
 QUIET, MIDDLE, BUSY = "quiet", "middle", "busy"
@@ -17,41 +17,16 @@ _FOR_P95, _FOR_P99 = 20, 100
 """Flows below which a percentile would be that of a few."""
 
 
-def flow_round(
-    *,
-    path: int,
-    flow_class: str,
-    size: int,
-    company: str,
-    concurrency: int,
-    number: int,
-    at: float,
-    seconds: float,
-    times_ms: Sequence[float],
-    broken: int,
-    link_share: float | None = None,
-    is_towards_here: bool = False,
-) -> FlowRound:
-    """Return the round of one class with its figures."""
-    return FlowRound(
-        path=path,
-        flow_class=flow_class,
-        size=size,
-        company=company,
-        concurrency=concurrency,
-        round=number,
-        at=at,
-        seconds=seconds,
-        completed=len(times_ms),
-        broken=broken,
-        mean_ms=mean(times_ms) if times_ms else None,
-        p50_ms=percentile(times_ms, 0.5),
-        p95_ms=percentile(times_ms, 0.95),
-        p99_ms=percentile(times_ms, 0.99),
-        times_ms=tuple(round(one, 3) for one in times_ms),
-        link_share=link_share,
-        is_towards_here=is_towards_here,
-    )
+def figures_of(times_ms: Sequence[float]) -> dict[str, Any]:
+    """Return the figures of the flows of one class in one round, by the field names of `FlowRound`."""
+    return {
+        "completed": len(times_ms),
+        "mean_ms": fmean(times_ms) if times_ms else None,
+        "p50_ms": percentile(times_ms, 0.5),
+        "p95_ms": percentile(times_ms, 0.95),
+        "p99_ms": percentile(times_ms, 0.99),
+        "times_ms": tuple(round(one, 3) for one in times_ms),
+    }
 
 
 def summaries_of(rounds: Iterable[FlowRound]) -> Iterator[FlowSummary]:
@@ -106,14 +81,14 @@ def _summary(rounds: Sequence[FlowRound], alone: Sequence[FlowRound], fullness: 
         company=one.company,
         concurrency=one.concurrency,
         fullness=fullness,
-        link_share=mean(shares) if shares else None,
+        link_share=fmean(shares) if shares else None,
         completed=len(times),
         broken=sum(each.broken for each in rounds),
-        mean_ms=mean(times) if times else None,
+        mean_ms=fmean(times) if times else None,
         p50_ms=percentile(times, 0.5),
-        p95_ms=_enough(times, 0.95, _FOR_P95),
-        p99_ms=_enough(times, 0.99, _FOR_P99),
-        slowdown=mean(times) / mean(base) if times and base else None,
+        p95_ms=percentile_of_many(times, 0.95, _FOR_P95, "flow"),
+        p99_ms=percentile_of_many(times, 0.99, _FOR_P99, "flow"),
+        slowdown=fmean(times) / fmean(base) if times and base else None,
         slowdown_p=mann_whitney(before, means) if means and before else None,
         delivered_bps=len(times) * one.size * 8 / seconds if seconds else None,
     )
@@ -121,8 +96,3 @@ def _summary(rounds: Sequence[FlowRound], alone: Sequence[FlowRound], fullness: 
 
 def _means(rounds: Sequence[FlowRound]) -> list[float]:
     return [one.mean_ms for one in rounds if one.mean_ms is not None]
-
-
-def _enough(values: Sequence[float], share: float, least: int) -> float | Unknown:
-    found = percentile(values, share) if len(values) >= least else None
-    return Unknown(f"too few: {counted(len(values), 'flow')} of {least:,}") if found is None else found

@@ -6,13 +6,13 @@ two nodes take one member, and a member that loses full-size packets stays unsee
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
-from checks.measure.far_end.far_process import FarCounts, FarEndError
+from checks.measure.far_end.far_process import FarCounts
 from checks.measure.load_limits import LoadLimits
 from checks.measure.load_plan import PlannedLoad
 from checks.measure.measure_error import MeasureError
-from checks.measure.testbed import Testbed
+from checks.measure.testbed import Experiment, Testbed
 from checks.model.facts import FlowArrivals, FlowPort, FlowProbe, Flows
 from checks.model.measurement import HashDirection, HashPort, MeasuredHashes, MeasuredPath
 from checks.model.packet_sizes import IP_HEADER, UDP_HEADER, WIRE_BYTES
@@ -28,13 +28,12 @@ _ROUND_S = 0.6
 """Seconds of a round after its sending: an answer has 0.5 s."""
 
 
-class Hashes:
+class Hashes(Experiment):
     """The experiment. `result` has what was measured so far at any time."""
 
     kind = "hashes"
     needs_program = True
-    looks_for: Collection[str] = ("IC-FLOW-002", "IC-FLOW-003")
-    seed = 0
+    looks_for = ("IC-FLOW-002", "IC-FLOW-003")
 
     def __init__(self, ports: int = USUAL_PORTS) -> None:
         """`ports`: source ports of a path and direction. Raises MeasureError."""
@@ -83,7 +82,7 @@ class Hashes:
 
     async def _measure(self, testbed: Testbed, number: int, back: bool) -> None:
         path = testbed.paths[number]
-        before = await self._counts(testbed, number)
+        before = await testbed.far_counts(number)
         order = {
             "order": "source_ports",
             **testbed.address(number),
@@ -95,22 +94,14 @@ class Hashes:
             "is_towards_here": back,
         }
         found = await testbed.order(order, self.plan([path], testbed.limits).seconds)
-        after = await self._counts(testbed, number)
+        after = await testbed.far_counts(number)
         if found["stopped"]:
             return  # the ports have not had all their datagrams, so they show nothing
+        assert before is not None, "hashes needs a program"
+        assert after is not None
         ports = [HashPort(path=number, is_towards_here=back, **one) for one in found["ports"]]
         self._ports += ports
         self._directions.append(judge_ports(path, ports, before, after))
-
-    async def _counts(self, testbed: Testbed, number: int) -> FarCounts:
-        try:
-            counts = await testbed.far_counts(number)
-        except FarEndError as error:
-            testbed.halt(f"The far end is gone: {error}.", is_harm=False)
-            counts = None
-        testbed.demand_running()
-        assert counts is not None, "hashes needs a program"
-        return counts
 
 
 def judge_ports(path: MeasuredPath, ports: Sequence[HashPort], before: FarCounts, after: FarCounts) -> HashDirection:

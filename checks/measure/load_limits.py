@@ -115,14 +115,11 @@ def limits_of(
         "whole_s": whole_s,
         "most_bytes": most_bytes,
     }
-    chosen: dict[str, float] = {}
-    for name, value in values.items():
-        if value is None:
-            continue
+    chosen = {name: value for name, value in values.items() if value is not None}
+    for name, value in chosen.items():
         hard = getattr(HARD, name)
         if not 0 < value <= hard:
             raise MeasureError(f"{_NAMES[name]} must be more than 0 and at most {_text(name, hard)}.")
-        chosen[name] = value
     limits = replace(LoadLimits(), **chosen)  # type: ignore[arg-type]
     # A share that was typed replaces the usual limit of 1 Gb/s, which keeps a default of 10 % harmless on fast links.
     if link_share is None:

@@ -21,9 +21,9 @@ from checks.measure.load_plan import Consent
 from checks.measure.load_refusals import PATH_CHECKS, LoadRefusal, failing_paths, load_refusals
 from checks.measure.locks_and_ends import locked_here, open_far_ends, open_sender
 from checks.measure.measure_error import HaltedError, MeasureError, NotBegunError
-from checks.measure.preparing import Experiment, Prepared
+from checks.measure.preparing import Prepared
 from checks.measure.sizes import percentile
-from checks.measure.testbed import Progress, Sent, Testbed
+from checks.measure.testbed import Experiment, Progress, Sent, Testbed
 from checks.model.broken_dependency import error_text
 from checks.model.drill_result import DrillOf
 from checks.model.facts import Unknown

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import random
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from checks.measure.flow_figures import ALONE, TOGETHER, flow_round, summaries_of
+from checks.measure.flow_figures import ALONE, TOGETHER, figures_of, summaries_of
 from checks.measure.load_limits import LoadLimits
 from checks.measure.load_plan import PlannedLoad
 from checks.measure.measure_error import MeasureError
-from checks.measure.near_end.tcp_flows import completed, packets_of_flow, wire_bytes_of_flow
-from checks.measure.testbed import Testbed
+from checks.measure.near_end.tcp_flows import completed, needed_s, packets_of_flow, wire_bytes_of_flow
+from checks.measure.testbed import Experiment, Testbed
 from checks.model.measurement import FlowRound, MeasuredMix, MeasuredPath
 from checks.model.wording import counted, lasting, listed
 
@@ -59,12 +59,32 @@ class FlowLane:
         return f"{self.flow_class} on path {self.path}"
 
 
-class Mix:
+@dataclass(frozen=True, slots=True)
+class _Room:
+    """What all flows together may send."""
+
+    paths: Sequence[MeasuredPath]
+    limits: LoadLimits
+
+    @property
+    def bits_per_s(self) -> float:
+        """That of the slowest path."""
+        return min(self.limits.bits_per_s(path.speed_mbps) for path in self.paths)
+
+    def needed_s(self, size: int, path: MeasuredPath) -> float:
+        """Return the seconds that a burst needs at the limits."""
+        return needed_s(size, path.mtu, self.bits_per_s, self.limits.packets_per_s)
+
+    def large_bytes_per_s(self, path: MeasuredPath) -> float:
+        """Return what the large flows may have."""
+        return _LARGE_PART * _BURST_BYTES / self.needed_s(_BURST_BYTES, path)
+
+
+class Mix(Experiment):
     """The experiment. `result` has what was measured so far at any time."""
 
     kind = "mix"
     needs_program = True
-    looks_for: Collection[str] = ()
 
     def __init__(
         self,
@@ -94,7 +114,8 @@ class Mix:
 
     def plan(self, paths: Sequence[MeasuredPath], limits: LoadLimits) -> PlannedLoad:
         """Return what will be sent at most. Raises MeasureError where the limits are too small for these flows."""
-        steps = list(self._steps(paths, limits))
+        room = _Room(paths, limits)
+        steps = list(self._steps(room))
         flows = bytes_sent = packets = 0.0
         for step in steps:
             for lane in step.lanes:
@@ -117,13 +138,13 @@ class Mix:
             packets=round(packets * 1.5),
             wire_bytes=round(bytes_sent + packets * 0.5 * 90),
             peak_packets_per_s=limits.packets_per_s,
-            peak_bps=_bits_per_s(paths, limits),
-            notes=tuple(self._notes(paths, limits, large)),
+            peak_bps=room.bits_per_s,
+            notes=tuple(self._notes(room, large)),
         )
 
-    def _notes(self, paths: Sequence[MeasuredPath], limits: LoadLimits, large: int | None) -> Iterator[str]:
+    def _notes(self, room: _Room, large: int | None) -> Iterator[str]:
         if large is not None and large < FLOW_BYTES[LARGE]:
-            rate = _large_bytes_per_s(paths[0], paths, limits)
+            rate = room.large_bytes_per_s(room.paths[0])
             yield (
                 f"The large flows are {_bytes(large)}, not 32 MB: these limits leave {rate / 1e6:,.1f} MB/s for them, "
                 f"at which 32 MB take {lasting(FLOW_BYTES[LARGE] / rate)}."
@@ -138,7 +159,7 @@ class Mix:
     async def run(self, testbed: Testbed) -> None:
         """Measure until done. Raises HaltedError; `result` then has the rounds so far."""
         chance = random.Random(self.seed)  # noqa: S311 - an order, no secret
-        steps = list(self._steps(testbed.paths, testbed.limits))
+        steps = list(self._steps(_Room(testbed.paths, testbed.limits)))
         done = 0
         for number in range(self._rounds):
             chance.shuffle(steps)
@@ -157,16 +178,15 @@ class Mix:
         )
         return MeasuredMix(tuple(rounds), tuple(summaries_of(rounds)))
 
-    def _steps(self, paths: Sequence[MeasuredPath], limits: LoadLimits) -> Iterator[FlowStep]:
-        for group in self._groups(paths):
+    def _steps(self, room: _Room) -> Iterator[FlowStep]:
+        for group in self._groups(room.paths):
             for concurrency in self._concurrencies:
-                classes = [self._lanes(name, group, paths, limits, concurrency) for name in self._classes]
+                classes = [self._lanes(name, group, room, concurrency) for name in self._classes]
                 for lanes in classes:
-                    seconds = self._step_s(lanes, paths, limits, concurrency)
-                    yield FlowStep(tuple(lanes), ALONE, concurrency, seconds)
+                    yield FlowStep(tuple(lanes), ALONE, concurrency, self._step_s(lanes, room, concurrency))
                 if len(classes) > 1:
                     together = [lane for lanes in classes for lane in lanes]
-                    seconds = self._step_s(together, paths, limits, concurrency)
+                    seconds = self._step_s(together, room, concurrency)
                     yield FlowStep(tuple(together), TOGETHER, concurrency * len(classes), seconds)
 
     def _groups(self, paths: Sequence[MeasuredPath]) -> list[list[int]]:
@@ -178,9 +198,7 @@ class Mix:
             found[path.network].append(number)
         return list(found.values())
 
-    def _lanes(
-        self, name: str, group: list[int], paths: Sequence[MeasuredPath], limits: LoadLimits, concurrency: int
-    ) -> list[FlowLane]:
+    def _lanes(self, name: str, group: list[int], room: _Room, concurrency: int) -> list[FlowLane]:
         """Return the lanes of a class: one, or for large flows one on each path that has some of them."""
         # The large flows come from the first half of the peers; the other classes take turns among the rest. A peer
         # with both would let the small flows wait in its own queue already.
@@ -188,50 +206,39 @@ class Mix:
         others = group[half:] or group
         places = group[:half][:concurrency] if name == LARGE else [others[self._classes.index(name) % len(others)]]
         return [
-            self._lane(name, place, -(-(concurrency - number) // len(places)), paths, limits, concurrency)
+            self._lane(name, place, -(-(concurrency - number) // len(places)), room, concurrency)
             for number, place in enumerate(places)
         ]
 
-    def _lane(
-        self,
-        name: str,
-        place: int,
-        connections: int,
-        paths: Sequence[MeasuredPath],
-        limits: LoadLimits,
-        concurrency: int,
-    ) -> FlowLane:
+    def _lane(self, name: str, place: int, connections: int, room: _Room, concurrency: int) -> FlowLane:
         """Return one lane. `concurrency`: the connections of its class, which share the part of the limits."""
-        path, size = paths[place], FLOW_BYTES[name]
+        path, size = room.paths[place], FLOW_BYTES[name]
         burst, part = size, _PART
         if name == LARGE:
-            rate = _large_bytes_per_s(path, paths, limits)
-            room = rate * _LARGE_S / concurrency
-            size = min(size, 1 << (int(room).bit_length() - 1)) if room >= 1 else 0
+            most = room.large_bytes_per_s(path) * _LARGE_S / concurrency
+            size = min(size, 1 << (int(most).bit_length() - 1)) if most >= 1 else 0
             if size < _LEAST_LARGE:
                 raise MeasureError(
-                    f"These limits leave {room / 1e3:,.0f} kB for a large flow, which is no large flow: choose more "
+                    f"These limits leave {most / 1e3:,.0f} kB for a large flow, which is no large flow: choose more "
                     "with --packets or --share, fewer flows at the same time, or --classes without large."
                 )
-            least_s = _needed_s(_BURST_BYTES, path, paths, limits)
+            least_s = room.needed_s(_BURST_BYTES, path)
             burst = int(min(_BURST_BYTES * min(1.0, _BURST_S / least_s), size) / concurrency)
             part = _LARGE_PART
-        needed_s = _needed_s(burst, path, paths, limits)
-        if needed_s > _PART:
+        burst_s = room.needed_s(burst, path)
+        if burst_s > _PART:
             raise MeasureError(
                 f"These limits are too small for {name} flows of {_bytes(burst)}: choose more with --packets or "
                 f"--share, or --classes without {name}."
             )
-        gap_s = needed_s / part * concurrency
+        gap_s = burst_s / part * concurrency
         return FlowLane(name, place, connections, size, burst, gap_s if name == LARGE else max(_LEAST_GAP_S, gap_s))
 
-    def _step_s(
-        self, lanes: Sequence[FlowLane], paths: Sequence[MeasuredPath], limits: LoadLimits, concurrency: int
-    ) -> float:
+    def _step_s(self, lanes: Sequence[FlowLane], room: _Room, concurrency: int) -> float:
         large = next((lane for lane in lanes if lane.flow_class == LARGE), None)
         if large is None:
             return _SMALL_S
-        return concurrency * large.size / _large_bytes_per_s(paths[large.path], paths, limits)
+        return concurrency * large.size / room.large_bytes_per_s(room.paths[large.path])
 
     async def _measure(self, testbed: Testbed, step: FlowStep, number: int, seed: int) -> None:
         lanes = [
@@ -255,7 +262,7 @@ class Mix:
                 "lanes": lanes,
                 "seconds": 0.0 if any(lane["flows"] > 0 for lane in lanes) else step.seconds,
                 "longest_s": longest_s,
-                "bits_per_s": _bits_per_s(testbed.paths, testbed.limits),
+                "bits_per_s": _Room(testbed.paths, testbed.limits).bits_per_s,
                 "seed": seed,
             },
             longest_s * 2,
@@ -266,18 +273,18 @@ class Mix:
 
     def _round(self, lane: FlowLane, step: FlowStep, number: int, found: dict[str, Any]) -> FlowRound:
         broken = sum(one["broken"] for one in found["lanes"] if one["name"] == lane.name)
-        return flow_round(
+        return FlowRound(
             path=lane.path,
             flow_class=lane.flow_class,
             size=lane.size,
             company=step.company,
             concurrency=step.concurrency,
-            number=number,
+            round=number,
             at=found["at"],
             seconds=found["seconds"],
-            times_ms=[took for _, took in completed(found, lane.name)],
             broken=broken,
             is_towards_here=self._is_towards_here,
+            **figures_of([took for _, took in completed(found, lane.name)]),
         )
 
 
@@ -290,23 +297,6 @@ class FlowStep:
     concurrency: int
     """Flows of all its classes at the same time."""
     seconds: float
-
-
-def _bits_per_s(paths: Sequence[MeasuredPath], limits: LoadLimits) -> float:
-    """Return the bits a second that all flows together may have: those of the slowest path."""
-    return min(limits.bits_per_s(path.speed_mbps) for path in paths)
-
-
-def _needed_s(size: int, path: MeasuredPath, paths: Sequence[MeasuredPath], limits: LoadLimits) -> float:
-    """Return the seconds that a burst needs at the limits."""
-    return max(
-        wire_bytes_of_flow(size, path.mtu) * 8 / _bits_per_s(paths, limits),
-        packets_of_flow(size, path.mtu) / limits.packets_per_s,
-    )
-
-
-def _large_bytes_per_s(path: MeasuredPath, paths: Sequence[MeasuredPath], limits: LoadLimits) -> float:
-    return _LARGE_PART * _BURST_BYTES / _needed_s(_BURST_BYTES, path, paths, limits)
 
 
 def _sized(name: str) -> str:

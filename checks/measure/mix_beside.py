@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
-from checks.measure.flow_figures import BESIDE, flow_round, summaries_of
+from checks.measure.flow_figures import BESIDE, figures_of, summaries_of
 from checks.measure.load_limits import LoadLimits
 from checks.measure.load_plan import PlannedLoad
 from checks.measure.measure_error import MeasureError
 from checks.measure.mix import FLOW_BYTES
-from checks.measure.near_end.tcp_flows import completed, packets_of_flow, wire_bytes_of_flow
-from checks.measure.testbed import Testbed
+from checks.measure.near_end.tcp_flows import completed, needed_s, packets_of_flow, wire_bytes_of_flow
+from checks.measure.testbed import Experiment, Testbed
 from checks.model.measurement import FlowRound, MeasuredMix, MeasuredPath
 from checks.model.wording import counted
 
@@ -28,12 +28,11 @@ _SPARE = 1.3
 """The mean gap is so much longer than the limit of flows a second asks for, so that no second has more."""
 
 
-class MixBeside:
+class MixBeside(Experiment):
     """The experiment. `result` has what was measured so far at any time."""
 
     kind = "mix"
     needs_program = True
-    looks_for: Collection[str] = ()
 
     def __init__(self, *, seconds: float = 60.0, seed: int = 0) -> None:
         """Raises MeasureError."""
@@ -119,27 +118,23 @@ class MixBeside:
                 if not times and not broken:
                     continue
                 self._found.append(
-                    flow_round(
+                    FlowRound(
                         path=place,
                         flow_class=lane["name"],
                         size=FLOW_BYTES[lane["name"]],
                         company=BESIDE,
                         concurrency=1,
-                        number=number * int(_ORDER_S) + second,
+                        round=number * int(_ORDER_S) + second,
                         at=at + second,
                         seconds=1.0,
-                        times_ms=times,
                         broken=broken,
                         link_share=testbed.link_use.between(place, at + second, at + second + 1),
+                        **figures_of(times),
                     )
                 )
 
     def _gap_s(self, name: str, path: MeasuredPath, limits: LoadLimits) -> float:
-        size, flows_per_s = FLOW_BYTES[name], limits.flows_per_s or 1.0
-        needed_s = max(
-            wire_bytes_of_flow(size, path.mtu) * 8 / limits.bits_per_s(path.speed_mbps),
-            packets_of_flow(size, path.mtu) / limits.packets_per_s,
-        )
-        if needed_s > 1:
+        flow_s = needed_s(FLOW_BYTES[name], path.mtu, limits.bits_per_s(path.speed_mbps), limits.packets_per_s)
+        if flow_s > 1:
             raise MeasureError("These limits are too small for small flows: choose more with --packets or --share.")
-        return max(len(SMALL) / flows_per_s * _SPARE, needed_s / _PART)
+        return max(len(SMALL) / (limits.flows_per_s or 1.0) * _SPARE, flow_s / _PART)

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from msgspec.structs import replace
 
 from checks.measure.measure_error import MeasureError
-from checks.model.facts import Address, Cluster, Node, PrivateNetwork, Unknown
+from checks.model.facts import Address, Cluster, Interface, Node, Port, PrivateNetwork, Unknown
 from checks.model.measurement import MeasuredPath
 from checks.model.networks import in_subnet
 from checks.model.wording import continued, listed
@@ -72,19 +72,7 @@ def _paths(cluster: Cluster, network: PrivateNetwork, peers: Collection[str]) ->
             assert_private(path, subnets)
         except UnsafePathError as error:
             raise MeasureError(f"Nothing is sent on {network.name}: {error}.") from None
-        ends = [_end(cluster, one.node, one.interface) for one in (here, port)]
-        speeds = [speed for _, speed in ends if speed is not None]
-        yield MeasuredPath(
-            network=network.name,
-            source_node=here.node,
-            source=here.ip,
-            target_node=port.node,
-            target=port.ip,
-            interface=here.interface,
-            mtu=min(mtu for mtu, _ in ends),
-            speed_mbps=min(speeds, default=None),
-            target_interface=port.interface,
-        )
+        yield replace(_path(cluster, network.name, here, port), target_interface=port.interface)
 
 
 def instance_paths(cluster: Cluster, private: Sequence[MeasuredPath]) -> tuple[MeasuredPath, ...]:
@@ -122,8 +110,7 @@ def _assert_haip(cluster: Cluster, sender: str, target: Address) -> None:
     ]
     if len(owners) > 1:
         raise MeasureError(f"Nothing is sent to the HAIP {target.ip}: {listed(owners)} have this address.")
-    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
-    private = {port.interface for network in networks for port in network.ports if port.node == sender}
+    private = {port.interface for network in cluster.read_networks() for port in network.ports if port.node == sender}
     for interface, one in _haips(cluster, sender, ""):
         if interface not in private and ipaddress.ip_address(target.ip) in one.network:
             raise MeasureError(
@@ -144,39 +131,37 @@ def public_paths(cluster: Cluster, private: Sequence[MeasuredPath]) -> tuple[Mea
     subnet = next((entry.subnet for entry in clusterware.configuration.interfaces if entry.is_public), None)
     if subnet is None:
         raise MeasureError("oifcfg names no public network.")
-    ends = [_public_address(cluster, node, subnet) for node in (first.source_node, first.target_node)]
-    (here, source), (there, target) = ends
-    found = [_end(cluster, node, name) for node, name in ((first.source_node, here), (first.target_node, there))]
-    return (
-        MeasuredPath(
-            network=subnet,
-            source_node=first.source_node,
-            source=source,
-            target_node=first.target_node,
-            target=target,
-            interface=here,
-            mtu=min(mtu for mtu, _ in found),
-            speed_mbps=min((speed for _, speed in found if speed is not None), default=None),
-            is_public=True,
-        ),
-    )
+    here, there = (_public_port(cluster, node, subnet) for node in (first.source_node, first.target_node))
+    return (replace(_path(cluster, subnet, here, there), is_public=True),)
 
 
-def _public_address(cluster: Cluster, name: str, subnet: str) -> tuple[str, str]:
-    """Return the interface of a node on a public network, and its first address there: VIPs come after it."""
+def _public_port(cluster: Cluster, name: str, subnet: str) -> Port:
+    """Return the interface of a node on a public network, with its first address there: VIPs come after it."""
     for node in cluster.read_nodes():
         for interface in node.interfaces if node.name == name else ():
             for address in interface.addresses:
                 if in_subnet(address, subnet) and ipaddress.ip_address(address.ip).version == 4:
-                    return interface.name, address.ip
+                    return Port(name, interface.name, address.ip)
     raise MeasureError(f"{name} has no IPv4 address on the public network {subnet}.")
 
 
-def _end(cluster: Cluster, node: str, name: str) -> tuple[int, int | None]:
-    """Return the MTU and the speed of an interface."""
-    found = next(
-        (one for n in cluster.read_nodes() if n.name == node for one in n.interfaces if one.name == name), None
+def _path(cluster: Cluster, network: str, here: Port, there: Port) -> MeasuredPath:
+    """Return the path between two ports, with the smaller MTU and speed of both."""
+    ends = [_interface(cluster, port) for port in (here, there)]
+    return MeasuredPath(
+        network=network,
+        source_node=here.node,
+        source=here.ip,
+        target_node=there.node,
+        target=there.ip,
+        interface=here.interface,
+        mtu=min(one.mtu for one in ends),
+        speed_mbps=min((one.speed_mbps for one in ends if isinstance(one.speed_mbps, int)), default=None),
     )
+
+
+def _interface(cluster: Cluster, port: Port) -> Interface:
+    found = cluster.interface(port)
     if found is None:
-        raise MeasureError(f"The interface {name} of {node} is not among its interfaces.")
-    return found.mtu, None if isinstance(found.speed_mbps, Unknown) else found.speed_mbps
+        raise MeasureError(f"The interface {port.interface} of {port.node} is not among its interfaces.")
+    return found

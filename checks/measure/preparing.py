@@ -7,7 +7,6 @@ import os
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from msgspec.structs import replace
 
@@ -24,19 +23,16 @@ from checks.measure.far_end.programs import (
     sha256_of,
     text_of,
 )
-from checks.measure.load_limits import (
-    FragmentRoom,
-    LoadLimits,
-)
+from checks.measure.load_limits import FragmentRoom, LoadLimits
 from checks.measure.load_plan import NO_DATABASE, LoadPlan, PlannedLoad
 from checks.measure.load_refusals import LoadRefusal, standing_refusals
 from checks.measure.measure_error import MeasureError
 from checks.measure.paths_to_measure import instance_paths, paths_to_measure, public_paths
-from checks.measure.testbed import Testbed
+from checks.measure.testbed import Experiment
 from checks.model.facts import Cluster, Database, NodeSetup, Unknown, UnreadNode
 from checks.model.fragment_memory import FRAGMENT_SHARE, LEAST_FRAGMENT_BYTES, USUAL_FRAGMENT_S
 from checks.model.journal import Journal
-from checks.model.measurement import MeasuredPath, Result
+from checks.model.measurement import MeasuredPath
 from checks.model.settings import Settings
 from checks.model.wording import continued, lasting, listed
 from checks.rules.cache_fusion import per_second, received
@@ -57,26 +53,6 @@ _SETUPS_S = 30.0
 _BLOCKS_S, _BLOCKS_PATIENCE_S = 1.0, 5.0
 """Seconds between the two samples of the instances, and until racwire plans without them."""
 Setups = tuple[NodeSetup | UnreadNode, ...] | Unknown
-
-
-class Experiment(Protocol):
-    """One kind of measurement."""
-
-    kind: str
-    needs_program: bool
-    """Whether a program must answer: the kernel's answers to pings are not enough."""
-    seed: int
-    looks_for: Collection[str]
-    """The codes of findings that it looks for itself: they do not refuse it."""
-
-    def plan(self, paths: Sequence[MeasuredPath], limits: LoadLimits) -> PlannedLoad:
-        """Return what will be sent at most. Raises MeasureError."""
-
-    async def run(self, testbed: Testbed) -> None:
-        """Measure. Raises HaltedError where it ended early."""
-
-    def result(self) -> Result:
-        """Return what was measured so far."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,15 +7,15 @@ socket dropped, and what was lost in between.
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from checks.measure.far_end.far_process import FarCounts, FarEndError
+from checks.measure.far_end.far_process import FarCounts
 from checks.measure.load_limits import FEW_LOST, PUBLIC_BPS, STEP_UP_LOSS, LoadLimits, incomplete_bytes
 from checks.measure.load_plan import PlannedLoad
 from checks.measure.measure_error import MeasureError
-from checks.measure.testbed import Testbed
+from checks.measure.testbed import Experiment, Testbed
 from checks.model.measurement import MeasuredPath, MeasuredRate, RateStep
 from checks.model.packet_sizes import IP_HEADER, UDP_HEADER, USUAL_BLOCK_BYTES, WIRE_BYTES, fragments_of
 from checks.model.wording import counted
@@ -38,13 +38,11 @@ class _Step:
     """On the wire."""
 
 
-class Rate:
+class Rate(Experiment):
     """The experiment. `result` has the steps so far at any time."""
 
     kind = "rate"
     needs_program = True
-    looks_for: Collection[str] = ()
-    seed = 0
 
     def __init__(
         self,
@@ -200,10 +198,7 @@ class Rate:
         before = await self._counts(testbed, step)
         at = time.time()
         found = await testbed.order(order, self._step_s + _REST_S)
-        try:
-            after = await self._counts(testbed, step)
-        except FarEndError:
-            return
+        after = await self._counts(testbed, step)
         self._steps.append(
             step_of(
                 step.protocol,
@@ -223,12 +218,7 @@ class Rate:
 
     async def _counts(self, testbed: Testbed, step: _Step) -> FarCounts:
         """Return the sum of what the far ends of a step counted. After a stop they still answer."""
-        try:
-            each = [await testbed.far_counts(path) for path in step.paths]
-        except FarEndError as error:
-            testbed.halt(f"The far end is gone: {error}.", is_harm=False)
-            testbed.demand_running()
-            raise
+        each = [await testbed.far_counts(path) for path in step.paths]
         return FarCounts(*(sum(values) for values in zip(*(one for one in each if one is not None), strict=True)))
 
 

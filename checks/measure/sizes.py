@@ -9,15 +9,14 @@ from __future__ import annotations
 import random
 import time
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from checks.measure.far_end.far_process import FarEndError
 from checks.measure.load_limits import LoadLimits, incomplete_bytes
 from checks.measure.load_plan import PlannedLoad
 from checks.measure.measure_error import MeasureError
-from checks.measure.testbed import Testbed
+from checks.measure.testbed import Experiment, Testbed
 from checks.model.facts import Unknown
 from checks.model.measurement import MeasuredPath, MeasuredSizes, SizeRound, SizeSummary
 from checks.model.packet_sizes import IP_HEADER, UDP_HEADER, WIRE_BYTES, fragments_of
@@ -53,12 +52,10 @@ class _Raw:
     rounds: list[SizeRound] = field(default_factory=list)
 
 
-class Sizes:
+class Sizes(Experiment):
     """The experiment. `result` has what was measured so far at any time."""
 
     kind = "sizes"
-    needs_program = False
-    looks_for: Collection[str] = ()
 
     def __init__(
         self,
@@ -89,19 +86,18 @@ class Sizes:
         """Return what will be sent at most."""
         series = list(self._series(paths, limits))
         messages = {one: self._most_messages(one, paths[one.path], limits) * self._rounds for one in series}
-        packets = {one: 2 * _frames(one.size, paths[one.path].mtu) * one.train for one in series}
+        packets = {one: 2 * fragments_of(one.size, paths[one.path].mtu) * one.train for one in series}
         wire = {one: 2 * _wire_bytes(one, paths[one.path].mtu) for one in series}
         return PlannedLoad(
             title=f"{counted(len(self._sizes), 'message size')} from {min(self._sizes)} to {max(self._sizes):,} bytes"
             + (f", and trains of up to {max(self._trains)} blocks" if self._trains else "")
             + f", on {counted(len(paths), 'path')}, {counted(self._rounds, 'round')} in random order",
-            seconds=sum(self._seconds(one) for one in series) * self._rounds,
+            seconds=len(series) * self._seconds * self._rounds,
             packets=round(sum(messages[one] * packets[one] for one in series)),
             wire_bytes=round(sum(messages[one] * wire[one] for one in series)),
             peak_packets_per_s=limits.packets_per_s,
             peak_bps=max(
-                self._most_messages(one, paths[one.path], limits) / self._seconds(one) * wire[one] / 2 * 8
-                for one in series
+                self._most_messages(one, paths[one.path], limits) / self._seconds * wire[one] / 2 * 8 for one in series
             ),
             most_incomplete_bytes=max(incomplete_bytes(one.size, paths[one.path].mtu) * one.train for one in series),
         )
@@ -152,15 +148,17 @@ class Sizes:
                 if path.far_end != "kernel" or train <= _TRAIN_IN_FLIGHT:
                     yield _Series(number, TRAIN_BYTES, train, 0)
 
-    def _seconds(self, one: _Series) -> float:
+    @property
+    def _seconds(self) -> float:
+        """The seconds of a series in one round."""
         return self._round_s / 2
 
     def _most_messages(self, one: _Series, path: MeasuredPath, limits: LoadLimits) -> float:
         """Return the messages of one series in one round that the limits allow."""
-        by_packets = limits.packets_per_s / (_frames(one.size, path.mtu) * one.train)
+        by_packets = limits.packets_per_s / (fragments_of(one.size, path.mtu) * one.train)
         by_bits = limits.bits_per_s(path.speed_mbps) / 8 / _wire_bytes(one, path.mtu)
         most = min(by_packets, by_bits)
-        return self._seconds(one) * (min(most, one.rate) if one.rate else most) + 1
+        return self._seconds * (min(most, one.rate) if one.rate else most) + 1
 
     async def _measure(self, testbed: Testbed, one: _Series, number: int, idle_share: float) -> None:
         path = testbed.paths[one.path]
@@ -173,14 +171,14 @@ class Sizes:
                 "size": one.size,
                 "train": one.train,
                 "rate": one.rate,
-                "packets": _frames(one.size, path.mtu) * one.train,
+                "packets": fragments_of(one.size, path.mtu) * one.train,
                 "wire_bytes": _wire_bytes(one, path.mtu),
                 "bits_per_s": testbed.limits.bits_per_s(path.speed_mbps),
                 "holds": _holds(one, path),
-                "seconds": self._seconds(one),
+                "seconds": self._seconds,
                 "in_flight": testbed.limits.in_flight,
             },
-            self._seconds(one),
+            self._seconds,
         )
         after = await self._far_cpu_ns(testbed, one.path)
         times = found.pop("times_us")
@@ -216,12 +214,7 @@ class Sizes:
         )
 
     async def _far_cpu_ns(self, testbed: Testbed, path: int) -> int | None:
-        try:
-            counts = await testbed.far_counts(path)
-        except FarEndError as error:
-            testbed.halt(f"The far end is gone: {error}.", is_harm=False)
-            testbed.demand_running()
-            return None
+        counts = await testbed.far_counts(path)
         return None if counts is None else counts.cpu_ns
 
     def _summary(self, one: _Series, raw: _Raw) -> SizeSummary:
@@ -232,13 +225,13 @@ class Sizes:
             size=one.size,
             train=one.train,
             rate=one.rate,
-            frames=_frames(one.size, self._paths[one.path].mtu) * one.train,
+            frames=fragments_of(one.size, self._paths[one.path].mtu) * one.train,
             answers=answers,
             sent=sum(r.sent for r in rounds),
             lost=sum(r.lost for r in rounds),
             p50_us=percentile(raw.times_us, 0.5),
-            p99_us=_enough(raw.times_us, 0.99, _FOR_P99),
-            p999_us=_enough(raw.times_us, 0.999, _FOR_P999),
+            p99_us=percentile_of_many(raw.times_us, 0.99, _FOR_P99, "answer"),
+            p999_us=percentile_of_many(raw.times_us, 0.999, _FOR_P999, "answer"),
             messages_per_s=answers / seconds if seconds else None,
             megabytes_per_s=answers * one.size * one.train / seconds / 1e6 if seconds else None,
             cpu_here_us=_mean(rounds, "cpu_here_us"),
@@ -253,9 +246,10 @@ def percentile(values: Iterable[float], share: float) -> float | None:
     return ordered[max(0, -int(-share * len(ordered) // 1) - 1)] if ordered else None
 
 
-def _enough(values: Sequence[float], share: float, least: int) -> float | Unknown:
+def percentile_of_many(values: Sequence[float], share: float, least: int, noun: str) -> float | Unknown:
+    """Return the percentile; Unknown for fewer than `least` values, each of which is a `noun`."""
     found = percentile(values, share) if len(values) >= least else None
-    return Unknown(f"too few: {counted(len(values), 'answer')} of {least:,}") if found is None else found
+    return Unknown(f"too few: {counted(len(values), noun)} of {least:,}") if found is None else found
 
 
 def _mean(rounds: Sequence[SizeRound], name: str) -> float | None:
@@ -271,18 +265,14 @@ def _holds(one: _Series, path: MeasuredPath) -> dict[str, int]:
     return dict.fromkeys(nodes, size) if size else {}
 
 
-def _frames(size: int, mtu: int) -> int:
-    return fragments_of(size, mtu)
-
-
 def _wire_bytes(one: _Series, mtu: int) -> int:
     """Return the bytes on the wire of a message, one way."""
-    headers = _frames(one.size, mtu) * (IP_HEADER[4] + WIRE_BYTES)
+    headers = fragments_of(one.size, mtu) * (IP_HEADER[4] + WIRE_BYTES)
     return (one.size + UDP_HEADER + headers) * one.train
 
 
 def _rate_of(size: int, path: MeasuredPath, limits: LoadLimits) -> float:
-    frames = _frames(size, path.mtu)
+    frames = fragments_of(size, path.mtu)
     by_bits = limits.bits_per_s(path.speed_mbps) / 8 / _wire_bytes(_Series(0, size, 1, 0), path.mtu)
     return max(1.0, round(min(_MOST_RATE, limits.packets_per_s * _PART_OF_CAP / frames, by_bits * _PART_OF_CAP)))
 

@@ -7,7 +7,7 @@ import errno
 import os
 import secrets
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from checks.measure.near_process import NearProcess, SenderError
 from checks.measure.preparing import Prepared, measuring_elsewhere, name_of, open_change, read_more
 from checks.measure.sizes import percentile
 from checks.measure.storage_place import StoragePlace, storage_link, storage_refusals
-from checks.measure.testbed import Testbed
+from checks.measure.testbed import Experiment, Testbed
 from checks.model.facts import Cluster
 from checks.model.measurement import MeasuredPath, MeasuredStorage, StorageRound
 from checks.model.settings import Settings
@@ -41,13 +41,10 @@ _FILL = 0.9
 """The part of the time of the whole measurement that a file of the usual size may take."""
 
 
-class Storage:
+class Storage(Experiment):
     """The measurement of one directory."""
 
     kind = "storage"
-    needs_program = False
-    looks_for: Collection[str] = ()
-    seed = 0
 
     def __init__(
         self,

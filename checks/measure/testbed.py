@@ -1,18 +1,19 @@
-"""The testbed of a running experiment: paths, far ends, the sender, and what stops it."""
+"""An experiment, and the testbed that it runs on: paths, far ends, the sender, and what stops it."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, Protocol
 
-from checks.measure.far_end.far_process import FarCounts, FarEnd
+from checks.measure.far_end.far_process import FarCounts, FarEnd, FarEndError
 from checks.measure.link_use import LinkUse
 from checks.measure.load_limits import LoadLimits
+from checks.measure.load_plan import PlannedLoad
 from checks.measure.measure_error import HaltedError
 from checks.measure.near_process import NearProcess, SenderError, SenderHangsError
-from checks.model.measurement import MeasuredPath
+from checks.model.measurement import MeasuredPath, Result
 
 Progress = Callable[[str, int, int], None]
 """Receives what is being sent, and the steps that are done and their number."""
@@ -78,9 +79,14 @@ class Testbed:
         return self._far_ends[path]
 
     async def far_counts(self, path: int) -> FarCounts | None:
-        """Return what the far end of a path counted so far; None where its kernel answers. Raises FarEndError."""
+        """Return what the far end of a path counted so far; None where its kernel answers."""
         far = self._far_ends[path]
-        return None if far is None else await far.counts()
+        try:
+            return None if far is None else await far.counts()
+        except FarEndError as error:
+            self.halt(f"The far end is gone: {error}.", is_harm=False)
+            self.demand_running()
+            raise AssertionError from error
 
     def address(self, path: int) -> dict[str, Any]:
         """Return the fields of an order that name a path and its far end."""
@@ -92,8 +98,6 @@ class Testbed:
             "port": None if far is None else far.udp_port,
             "tcp_port": None if far is None else far.tcp_port,
             "token": "" if far is None else far.token,
-            "here": one.source_node,
-            "there": one.target_node,
         }
 
     async def order(self, order: dict[str, Any], seconds: float, *, hangs: str = "") -> dict[str, Any]:
@@ -153,3 +157,23 @@ class Testbed:
         """Wait. Raises HaltedError where nothing more may be sent."""
         await asyncio.sleep(seconds)
         self.demand_running()
+
+
+class Experiment(Protocol):
+    """One kind of measurement. `result` has what was measured so far at any time."""
+
+    kind: str
+    needs_program: bool = False
+    """Whether a program must answer: the kernel's answers to pings are not enough."""
+    seed: int = 0
+    looks_for: Collection[str] = ()
+    """The codes of findings that it looks for itself: they do not refuse it."""
+
+    def plan(self, paths: Sequence[MeasuredPath], limits: LoadLimits) -> PlannedLoad:
+        """Return what will be sent at most. Raises MeasureError."""
+
+    async def run(self, testbed: Testbed) -> None:
+        """Measure until done. Raises HaltedError where it ended early."""
+
+    def result(self) -> Result:
+        """Return what was measured so far."""

@@ -37,8 +37,7 @@ def node_of(cluster: Cluster, number: int) -> str:
         else {}
     )
     host = hosts.get(number, "").partition(".")[0]
-    nodes = () if isinstance(cluster.nodes, Unknown) else cluster.nodes
-    return next((n.name for n in nodes if n.name.partition(".")[0].casefold() == host.casefold()), host)
+    return next((n.name for n in cluster.all_nodes() if n.name.partition(".")[0].casefold() == host.casefold()), host)
 
 
 def nodes_of(cluster: Cluster, numbers: Iterable[int]) -> tuple[str, ...]:

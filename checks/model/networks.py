@@ -204,6 +204,5 @@ def private_layers(networks: Iterable[PrivateNetwork], nodes: Sequence[Node]) ->
 
 def private_nics_of(cluster: Cluster, node: str) -> tuple[str, ...]:
     """Return the NICs of a node that carry its private networks, each once: the members of bonds, not the bonds."""
-    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
-    ports = [port for network in networks for port in network.ports if port.node == node]
+    ports = [port for network in cluster.read_networks() for port in network.ports if port.node == node]
     return tuple(dict.fromkeys(nic for port in ports for nic in nics_of(cluster, port)))

@@ -18,6 +18,11 @@ BLOCK_HEADER_BYTES = 136
 at MTU 9000, six fragments at 1500 (packet dumps in Shamsudeen and others, Expert Oracle RAC 12c)."""
 
 
+def ip_version(address: str) -> int:
+    """Return the IP version of an address or a subnet: 4 or 6."""
+    return 6 if ":" in address else 4
+
+
 def overhead(version: int) -> int:
     """Return the bytes that ICMP and IP add to a payload: 28 for IPv4, 48 for IPv6."""
     return IP_HEADER[version] + ICMP_HEADER

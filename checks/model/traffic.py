@@ -88,6 +88,11 @@ class Traffic(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         )
         return is_within or not self
 
+    @property
+    def of_any_size(self) -> Traffic:
+        """The same packets of all sizes."""
+        return msgspec.structs.replace(self, sizes=_ALL_SIZES)
+
     def __bool__(self) -> bool:
         """Return whether any packet can belong to the set."""
         return (

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from checks.model.check import FailKind, PassKind, SkippedKind, WarnKind, check
 from checks.model.effect import Effect
-from checks.model.facts import AddressProbe, AddressProbes, Cluster, NotGathered, PrivateNetwork, Unknown
+from checks.model.facts import AddressProbe, AddressProbes, Cluster, NotGathered, Port, PrivateNetwork, Unknown
 from checks.model.finding import Finding, NextStep, Status
 from checks.model.shell_command import for_each, shell, switch
 from checks.model.traffic import Traffic
@@ -108,7 +108,7 @@ def _owned_once(
     cluster: Cluster, sender: str, probes: Sequence[AddressProbe], doubles: Sequence[AddressProbe]
 ) -> Iterator[Finding]:
     """Yield the addresses for which the owner alone answers, and those that were not judged, with the reason."""
-    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
+    networks = cluster.read_networks()
     silent = [p for p in probes if not p.macs and p.node != sender]
     unasked = [n for n in networks if n.ports and not any(p.network == n.name for p in probes)]
     spoiled = {p.network for p in (*silent, *doubles)}
@@ -251,9 +251,8 @@ def _domains(cluster: Cluster, sender: str, was_asked: bool) -> Iterator[Finding
 
 
 def _apart(cluster: Cluster, sender: str, found: Places) -> Iterator[Finding]:
-    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
     asked = list(dict.fromkeys(n for pair in found.asked for n in pair))
-    ports = [(p.node, n.name) for n in networks if n.name in asked for p in n.ports]
+    ports = [(p.node, n.name) for n in cluster.read_networks() if n.name in asked for p in n.ports]
     if unjudged := (*found.alike, *found.unheard):
         nics = listed(f"{p.interface} of {p.node}" for p in unjudged)
         why = "answered no probe" if found.unheard else "has the MAC address of another private NIC"
@@ -314,8 +313,7 @@ def _joined(cluster: Cluster, sender: str, networks: Sequence[str], heard: Seque
 
 def _bridges(cluster: Cluster, names: Sequence[str]) -> list[tuple[str, str]]:
     """Return the bridges of the nodes that have NICs of both networks as ports."""
-    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
-    nics = [{p.interface for n in networks if n.name == name for p in n.ports} for name in names]
+    nics = [{p.interface for n in cluster.read_networks() if n.name == name for p in n.ports} for name in names]
     return [
         (node.name, bridge.name)
         for node in cluster.read_nodes()
@@ -336,11 +334,7 @@ def _misplaced(sender: str, heard: HeardNic) -> Finding:
         seen=some(heard.lines),
         expected=(f"{port.interface} answers on {heard.network}",),
         next=[
-            NextStep(
-                f"Ask the network team for the port that learned the MAC address of {port.interface}, and its VLAN.",
-                (shell("ip link show {nic}", nic=port.interface),),
-                f"any user on {port.node}",
-            ),
+            _find_port(port),
             NextStep(
                 f"Move the cable, or correct the VLAN of the port, of {port.interface} of {port.node}.",
                 where="the network team",
@@ -357,6 +351,14 @@ def _misplaced(sender: str, heard: HeardNic) -> Finding:
     )
 
 
+def _find_port(port: Port) -> NextStep:
+    return NextStep(
+        f"Ask the network team for the port that learned the MAC address of {port.interface}, and its VLAN.",
+        (shell("ip link show {nic}", nic=port.interface),),
+        f"any user on {port.node}",
+    )
+
+
 def _astray(sender: str, heard: HeardNic) -> Finding:
     port = heard.port
     return ASTRAY.finding(
@@ -366,13 +368,7 @@ def _astray(sender: str, heard: HeardNic) -> Finding:
         data={"interface": port.interface, "is_on": ", ".join(heard.on)},
         seen=(*some(heard.lines), f"no NIC answered {sender} on {heard.network}"),
         expected=(f"{port.interface} answers on {heard.network} alone",),
-        next=[
-            NextStep(
-                f"Ask the network team for the port that learned the MAC address of {port.interface}, and its VLAN.",
-                (shell("ip link show {nic}", nic=port.interface),),
-                f"any user on {port.node}",
-            )
-        ],
+        next=[_find_port(port)],
         evidence=[(sender, "arp probes"), (port.node, "interfaces")],
         network=heard.network,
         nodes=[port.node],

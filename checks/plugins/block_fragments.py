@@ -9,12 +9,12 @@ from checks.model.facts import Cluster, FlowProbe, Flows, PrivateNetwork, Unknow
 from checks.model.finding import Finding, NextStep, Status
 from checks.model.packet_sizes import USUAL_BLOCK_BYTES, fragments_of
 from checks.model.shell_command import shell
-from checks.model.wording import between, counted, hub
+from checks.model.wording import counted, hub
 from checks.plugins.shared.filter_commands import RULES
-from checks.plugins.shared.path_text import first_lines, short_name
+from checks.plugins.shared.path_text import first_lines, pairs_of, short_name, where
 from checks.plugins.shared.place_steps import below_steps, capture_steps
 from checks.plugins.udp_path.flow_text import held_text, others_text
-from checks.rules.flow_verdicts import flows_of, probed_paths
+from checks.rules.flow_verdicts import flows_of
 from checks.rules.fragment_verdicts import CutVerdict, cut, judge_fragments
 from checks.rules.observed.datagrams import blocks_in_fragments
 
@@ -52,7 +52,7 @@ def fragments(cluster: Cluster) -> Iterator[Finding]:
         return
     flows = cluster.flows
     judged = [
-        (network, verdict, [p for p in probes if judge_fragments(p, flows, probed_paths(cluster)) is verdict])
+        (network, verdict, [p for p in probes if judge_fragments(p, flows, cluster.read_paths()) is verdict])
         for network in cluster.networks
         if isinstance(flows, Flows) and (probes := [p for p in flows.probes if p.network == network.name])
         for verdict in (CutVerdict.DROPPED, CutVerdict.UNDECIDED, CutVerdict.PASSES)
@@ -75,23 +75,22 @@ def fragments(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _finding(cluster: Cluster, network: PrivateNetwork, verdict: CutVerdict, probes: Sequence[FlowProbe]) -> Finding:
-    nodes = () if isinstance(cluster.nodes, Unknown) else cluster.nodes
-    pairs = {(p.from_node, p.to_node) for p in probes}
+    pairs = pairs_of(probes)
     names = [p.node for p in network.ports]
-    where = between(pairs, names, all(network.port(node.name) for node in nodes))
+    place = where(cluster, network, pairs)
     number = fragments_of(USUAL_BLOCK_BYTES, probes[0].expected_mtu)
     centre, sent = hub(pairs, names), [port for p in probes for port in cut(p)]
     lines = [f"{p.from_node} -> {p.to_node}: {_line(p)}" for p in probes]
     kind, title, subject = {
         CutVerdict.DROPPED: (
             DROPPED,
-            f"Datagrams of 8 KB in {number} fragments vanish on {network.name} {where}; those in one packet of "
+            f"Datagrams of 8 KB in {number} fragments vanish on {network.name} {place}; those in one packet of "
             f"{probes[0].expected_mtu} bytes pass.",
             "fragments vanish",
         ),
         CutVerdict.UNDECIDED: (
             UNDECIDED,
-            f"Whether datagrams of 8 KB in {number} fragments arrive on {network.name} {where} is not decided: some "
+            f"Whether datagrams of 8 KB in {number} fragments arrive on {network.name} {place} is not decided: some "
             "got no answer.",
             "not decided",
         ),
@@ -99,7 +98,7 @@ def _finding(cluster: Cluster, network: PrivateNetwork, verdict: CutVerdict, pro
         verdict,
         (
             ARRIVE,
-            f"{counted(len(sent), 'datagram')} of 8 KB in {number} fragments arrived on {network.name} {where}.",
+            f"{counted(len(sent), 'datagram')} of 8 KB in {number} fragments arrived on {network.name} {place}.",
             f"{number} fragments",
         ),
     )

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from checks.model.check import InfoKind, Kind, PassKind, UnknownKind, check
 from checks.model.facts import Bond, Cluster, CounterGroup, Unknown, Unread
-from checks.model.finding import Finding, NextStep, Status, check_again
+from checks.model.finding import Finding, NextStep, Status
 from checks.model.networks import layers_of
 from checks.model.shell_command import for_each, shell
-from checks.plugins.shared.grouping import alike, briefly, named, some
-from checks.plugins.shared.host_facts import HOST_TOPIC, hosts_of
+from checks.plugins.shared.counter_text import TOPIC
+from checks.plugins.shared.grouping import briefly, named, some, topics_of
+from checks.plugins.shared.host_facts import HOST_TOPIC, hosts_of, not_known_findings
 from checks.rules.member_shares import Balance, judge_balance
 from checks.rules.observed.states import read_at, state
 
@@ -79,19 +80,11 @@ def bond_balance(cluster: Cluster) -> Iterator[Finding]:
             f"The members through which {named((one.name for one in even), 'bond')} sent and received are the same.",
             subject=f"{briefly((one.name for one in even), 'bond')}: same members",
             seen=some([line for one in even for line in one.lines]),
-            evidence=_evidence(even),
+            evidence=topics_of((one.node for one in even), HOST_TOPIC, TOPIC),
             observed=read_at(EVEN.code, [(one.node, one.network) for one in even]),
         )
-    for same in alike(sorted(unknown), lambda node: unknown[node].reason):
-        yield NOT_KNOWN.finding(
-            f"The packets of the bonds' members on {named(same, 'node')} are not known.",
-            subject=f"{briefly(same, 'node')}: not known",
-            seen=(unknown[same[0]].reason,),
-            next=[check_again("bond-balance")],
-            evidence=[(node, "counters over time") for node in same],
-            nodes=same,
-            lacks=[unknown[same[0]]],
-        )
+    title = "The packets of the bonds' members on {} are"
+    yield from not_known_findings(NOT_KNOWN, title, unknown, "bond-balance", TOPIC)
     if not judged and not unknown:
         reason = (
             f"{named(quiet, 'bond')} had too few packets to compare."
@@ -102,7 +95,7 @@ def bond_balance(cluster: Cluster) -> Iterator[Finding]:
             reason,
             status=Status.SKIPPED,
             subject="too few packets" if quiet else "no bond",
-            evidence=[(node, HOST_TOPIC) for node in hosts_of(cluster)],
+            evidence=topics_of(hosts_of(cluster), HOST_TOPIC),
         )
 
 
@@ -124,7 +117,7 @@ def _bonds(cluster: Cluster) -> tuple[list[_Judged], list[str], dict[str, Unread
 
 def _places(cluster: Cluster) -> list[tuple[str, str, Bond]]:
     found: dict[tuple[str, str], tuple[str, str, Bond]] = {}
-    for network in () if isinstance(cluster.networks, Unknown) else cluster.networks:
+    for network in cluster.read_networks():
         for port in network.ports:
             host, node, top = hosts_of(cluster).get(port.node), cluster.node(port.node), cluster.interface(port)
             if host is None or node is None or top is None or isinstance(host.bonds, Unknown):
@@ -175,7 +168,7 @@ def _one_sided(one: _Judged) -> Finding:
                 "the MAC address of the bond."
             ),
         ],
-        evidence=_evidence([one]),
+        evidence=topics_of([one.node], HOST_TOPIC, TOPIC),
         network=one.network,
         nodes=[one.node],
         extent=(1, "bonds") if balance.status is Status.WARN else None,
@@ -189,11 +182,7 @@ def _one_member(one: _Judged) -> Finding:
         subject=f"{one.node} {one.bond.name}: {one.balance.sends_on}",
         data={"bond": one.bond.name, "member": one.balance.sends_on},
         seen=one.lines,
-        evidence=_evidence([one]),
+        evidence=topics_of([one.node], HOST_TOPIC, TOPIC),
         network=one.network,
         nodes=[one.node],
     )
-
-
-def _evidence(judged: Sequence[_Judged]) -> list[tuple[str, str]]:
-    return [(one.node, topic) for one in judged for topic in (HOST_TOPIC, "counters over time")]

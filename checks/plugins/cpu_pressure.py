@@ -9,9 +9,8 @@ from checks.model.effect import Effect
 from checks.model.facts import Cluster, Unknown
 from checks.model.finding import Finding, NextStep, Status
 from checks.model.packet_sizes import USUAL_BLOCK_BYTES
-from checks.model.wording import span
 from checks.plugins.shared.counter_text import TOPIC, not_counted_finding, share, unknown_nodes_findings
-from checks.plugins.shared.grouping import alike, briefly, named, some
+from checks.plugins.shared.grouping import alike, briefly, named, some, time_of, topics_of
 from checks.plugins.shared.private_nics import on_nics
 from checks.rules.nic_counts import loss_ends
 from checks.rules.node_pressure import CpuLoad, cpu_load
@@ -71,11 +70,11 @@ def cpu_pressure(cluster: Cluster) -> Iterator[Finding]:
     if fine := [load for load in loads if load.is_stolen is Status.PASS and not load.is_one_cpu]:
         yield TIME.finding(
             f"On {named((x.node for x in fine), 'node')} the hypervisor withheld at most "
-            f"{share(max(x.steal_percent for x in fine))} of the CPU time in {_time(fine)}, and soft interrupts took "
+            f"{share(max(x.steal_percent for x in fine))} of the CPU time in {time_of(fine)}, and soft interrupts took "
             f"at most {share(max(x.softirq_percent for x in fine))} of one CPU.",
             subject=f"steal at most {share(max(x.steal_percent for x in fine))}",
             seen=some([_line(load) for load in fine]),
-            evidence=_evidence(fine),
+            evidence=topics_of((x.node for x in fine), TOPIC),
             observed=read_on(TIME.code, [x.node for x in fine]),
         )
     if left := {node: load for node, load in judged.items() if isinstance(load, Unknown)}:
@@ -88,7 +87,7 @@ def _stolen(same: Sequence[CpuLoad]) -> Finding:
     at_most = "" if len(same) == 1 else "up to "
     return STOLEN.finding(
         f"The hypervisor withheld {at_most}{share(most.steal_percent)} of the CPU time from {named(nodes, 'node')} "
-        f"in {_time(same)}.",
+        f"in {time_of(same)}.",
         status=same[0].is_stolen,
         subject=f"{briefly(nodes, 'node')}: steal {share(most.steal_percent)}",
         data={"steal_percent": most.steal_percent, "nodes": len(nodes), "seconds": most.seconds},
@@ -105,7 +104,7 @@ def _stolen(same: Sequence[CpuLoad]) -> Finding:
                 "on VMware), and for migrations and snapshots at that time."
             ),
         ],
-        evidence=_evidence(same),
+        evidence=topics_of((x.node for x in same), TOPIC),
         nodes=nodes,
         extent=(most.steal_percent, "% of the CPU time"),
         observed=[state("steal in percent", x.node, value=x.steal_percent) for x in same],
@@ -116,7 +115,7 @@ def _one_cpu(cluster: Cluster, full: Sequence[CpuLoad]) -> Finding:
     nodes, most = [x.node for x in full], max(full, key=lambda x: x.softirq_percent)
     others = "" if len(full) == 1 else f"; {named([n for n in nodes if n != most.node], 'node')} likewise"
     return ONE_CPU.finding(
-        f"{most.busiest} of {most.node} spent {share(most.softirq_percent)} of {_time(full)} in soft interrupts"
+        f"{most.busiest} of {most.node} spent {share(most.softirq_percent)} of {time_of(full)} in soft interrupts"
         f"{others}.",
         subject=f"{briefly(nodes, 'node')}: softirq {share(most.softirq_percent)}",
         data={"softirq_percent": most.softirq_percent, "nodes": len(nodes), "seconds": most.seconds},
@@ -132,7 +131,7 @@ def _one_cpu(cluster: Cluster, full: Sequence[CpuLoad]) -> Finding:
             ),
             _spread(cluster, nodes),
         ],
-        evidence=_evidence(full),
+        evidence=topics_of((x.node for x in full), TOPIC),
         nodes=nodes,
         extent=(most.softirq_percent, "% of one CPU"),
         observed=[state("softirq of one CPU in percent", x.node, value=x.softirq_percent) for x in full],
@@ -142,7 +141,7 @@ def _one_cpu(cluster: Cluster, full: Sequence[CpuLoad]) -> Finding:
 def _spread(cluster: Cluster, nodes: Sequence[str]) -> NextStep:
     """Return how to use more CPUs. The ports count only where no block is cut: fragments have none, so the queue of the
     first fragment of a block would differ from that of the others, which then arrive out of order."""
-    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
+    networks = cluster.read_networks()
     is_whole = bool(networks) and all(isinstance(n.mtu, int) and n.mtu > USUAL_BLOCK_BYTES for n in networks)
     text = (
         "Spread the packets: start irqbalance, or let other CPUs take packets of a NIC with one queue (RPS). More "
@@ -169,7 +168,7 @@ def _waiting(waiting: Sequence[CpuLoad]) -> Finding:
                 f"any user on {named(nodes, 'node')}",
             )
         ],
-        evidence=_evidence(waiting),
+        evidence=topics_of((x.node for x in waiting), TOPIC),
         nodes=nodes,
         observed=states(WAITING.code, nodes),
     )
@@ -179,11 +178,3 @@ def _line(load: CpuLoad) -> str:
     busiest = f", {load.busiest} {share(load.softirq_percent)} in soft interrupts" if load.busiest else ""
     waited = f", tasks waited for CPUs in {share(load.waiting_percent)}" if load.waiting_percent is not None else ""
     return f"{load.node}: steal {share(load.steal_percent)}{busiest}, {load.squeezed:,} rounds cut short{waited}"
-
-
-def _time(loads: Sequence[CpuLoad]) -> str:
-    return span(max(load.seconds for load in loads))
-
-
-def _evidence(loads: Sequence[CpuLoad]) -> list[tuple[str, str]]:
-    return [(load.node, TOPIC) for load in loads]

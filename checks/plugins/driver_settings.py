@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from checks.model.check import InfoKind, Kind, PassKind, UnknownKind, WarnKind, check
@@ -10,11 +10,9 @@ from checks.model.facts import Cluster, NicDriver, PrivateNetwork, Unknown, Unre
 from checks.model.finding import Finding, NextStep, Status
 from checks.model.networks import nics_of
 from checks.model.shell_command import for_each, shell
-from checks.model.wording import listed
-from checks.plugins.shared.grouping import alike, briefly, named, some
+from checks.plugins.shared.grouping import alike, briefly, named, nics_named, some, topics_of
 from checks.plugins.shared.host_facts import HOST_TOPIC, hosts_of, not_known_findings, parts_of, skipped
-from checks.plugins.shared.losing_nodes import losing_nodes
-from checks.rules.nic_counts import ring_status
+from checks.rules.nic_counts import loss_ends, ring_status
 from checks.rules.observed.states import read_on, state
 
 _CAUSE_9, _CAUSE_14, _CAUSE_16 = (f"MOS 563566.1, cause {number}" for number in (9, 14, 16))
@@ -66,10 +64,6 @@ class _Nic:
     def pause(self) -> tuple[bool | None, bool | None]:
         return self.driver.pause_rx, self.driver.pause_tx
 
-    @property
-    def label(self) -> str:
-        return f"{self.driver.interface} of {self.node}"
-
 
 @check(
     "driver-settings",
@@ -88,7 +82,7 @@ def driver_settings(cluster: Cluster) -> Iterator[Finding]:
     if isinstance(cluster.networks, Unknown):
         return
     known, unknown = parts_of(cluster, lambda host: host.drivers)
-    losing = losing_nodes(cluster)
+    losing = loss_ends(cluster).receivers
     judged = False
     for network in cluster.networks:
         nics = _nics(cluster, network, known)
@@ -178,7 +172,7 @@ def _pause_text(nic: _Nic) -> str:
     return f"pause RX {words[nic.pause[0]]}, TX {words[nic.pause[1]]}"
 
 
-def _rings(network: PrivateNetwork, nics: Sequence[_Nic], losing: Sequence[str]) -> Iterator[Finding]:
+def _rings(network: PrivateNetwork, nics: Sequence[_Nic], losing: Collection[str]) -> Iterator[Finding]:
     small = [nic for nic in nics if _ring(nic)]
     for same in alike(small, lambda nic: (_ring(nic), nic.node in losing)):
         at, most, which = _ring(same[0]) or (0, 0, "")
@@ -302,13 +296,7 @@ def _group(group: Sequence[_Nic], text: Callable[[_Nic], str]) -> str:
 
 
 def _labels(nics: Sequence[_Nic]) -> str:
-    by_node: dict[str, tuple[Hashable, ...]] = {}
-    for nic in nics:
-        by_node[nic.node] = (*by_node.get(nic.node, ()), nic.driver.interface)
-    if len(set(by_node.values())) == 1:
-        names = dict.fromkeys(nic.driver.interface for nic in nics)
-        return f"{listed(names)} of {named(by_node, 'node')}"
-    return named((nic.label for nic in nics), "NIC")
+    return nics_named([(nic.node, nic.driver.interface) for nic in nics], "NIC")
 
 
 def _commands(script: str, nics: Sequence[_Nic]) -> tuple[str, ...]:
@@ -320,4 +308,4 @@ def _where(nics: Sequence[_Nic]) -> str:
 
 
 def _evidence(nics: Sequence[_Nic]) -> list[tuple[str, str]]:
-    return [(node, HOST_TOPIC) for node in dict.fromkeys(nic.node for nic in nics)]
+    return topics_of((nic.node for nic in nics), HOST_TOPIC)

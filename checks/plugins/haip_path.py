@@ -8,8 +8,8 @@ from checks.model.check import FailKind, Kind, PassKind, SkippedKind, WarnKind, 
 from checks.model.facts import Cluster, HaipPath, HaipPaths, NotGathered, PrivateNetwork, Unknown, Verdict
 from checks.model.finding import Finding, NextStep, Status
 from checks.model.shell_command import shell
-from checks.model.wording import between, counted, hub, listed
-from checks.plugins.shared.path_text import first_lines, short_name
+from checks.model.wording import counted, hub, listed
+from checks.plugins.shared.path_text import first_lines, pairs_of, short_name, where
 from checks.plugins.shared.place_steps import below_steps, capture_steps, node_step
 from checks.rules.haip_filters import is_filtered_haip
 from checks.rules.observed.haip import haip_pings
@@ -85,7 +85,7 @@ def haip_path(cluster: Cluster) -> Iterator[Finding]:
             yield _passes(cluster, network, fine, beside=len(bad))
         if left := [p for p in paths if p not in sent]:
             yield NOT_PINGED.finding(
-                f"HAIP addresses were not pinged on {network.name} {_where(cluster, network, left)}.",
+                f"HAIP addresses were not pinged on {network.name} {where(cluster, network, pairs_of(left))}.",
                 subject=f"{short_name(network)}: not pinged",
                 seen=first_lines(list(dict.fromkeys(p.reason for p in left if p.reason)), "reason like these"),
                 evidence=_evidence(left),
@@ -130,12 +130,6 @@ def _stayed(cluster: Cluster, networks: Sequence[PrivateNetwork]) -> Iterator[Fi
             )
 
 
-def _where(cluster: Cluster, network: PrivateNetwork, paths: Sequence[HaipPath]) -> str:
-    nodes = () if isinstance(cluster.nodes, Unknown) else cluster.nodes
-    complete = all(network.port(node.name) for node in nodes)
-    return between({(p.from_node, p.to_node) for p in paths}, [p.node for p in network.ports], complete)
-
-
 def _evidence(paths: Sequence[HaipPath]) -> list[tuple[str, str]]:
     return [(p.from_node, f"haip {p.source_ip} {p.destination_ip}") for p in paths]
 
@@ -158,7 +152,7 @@ def _passes(cluster: Cluster, network: PrivateNetwork, paths: Sequence[HaipPath]
         f"Packets of {paths[0].mtu} bytes pass between HAIP addresses on the other {others} of {network.name}."
         if beside
         else f"Packets of {paths[0].mtu} bytes pass on {network.name} between HAIP addresses, "
-        f"{_where(cluster, network, paths)}.",
+        f"{where(cluster, network, pairs_of(paths))}.",
         subject=f"{short_name(network)}: {counted(len(paths), 'other path' if beside else 'path')}",
         seen=_lines(paths),
         evidence=_evidence(paths),
@@ -168,7 +162,7 @@ def _passes(cluster: Cluster, network: PrivateNetwork, paths: Sequence[HaipPath]
 
 
 def _filtered(cluster: Cluster, network: PrivateNetwork, paths: Sequence[HaipPath]) -> Finding:
-    pairs = {(p.from_node, p.to_node) for p in paths}
+    pairs = pairs_of(paths)
     centre, first = hub(pairs, [p.node for p in network.ports]), paths[0]
     nodes = [centre] if centre else sorted({n for pair in pairs for n in pair})
     peer = first.from_node if nodes[0] != first.from_node else first.to_node
@@ -178,7 +172,7 @@ def _filtered(cluster: Cluster, network: PrivateNetwork, paths: Sequence[HaipPat
         where="the network team, on each switch",
     )
     return FILTERED.finding(
-        f"No ping passes on {network.name} between HAIP addresses, {_where(cluster, network, paths)}, while the "
+        f"No ping passes on {network.name} between HAIP addresses, {where(cluster, network, pairs)}, while the "
         f"private addresses of the same ports {_answers(cluster, network, pairs)}.",
         subject=f"{short_name(network, centre)}: HAIP filtered",
         data={"paths": len(paths), "first_path": f"{first.source_ip} -> {first.destination_ip}"},
@@ -200,7 +194,7 @@ def _filtered(cluster: Cluster, network: PrivateNetwork, paths: Sequence[HaipPat
 
 def _answers(cluster: Cluster, network: PrivateNetwork, pairs: set[tuple[str, str]]) -> str:
     """Return what the pings between the private addresses do: `answer`; some of them can be lost."""
-    paths = cluster.paths if isinstance(cluster.paths, tuple) else ()
+    paths = cluster.read_paths()
     here = [
         p for p in paths if p.network == network.name and {(p.from_node, p.to_node), (p.to_node, p.from_node)} & pairs
     ]
@@ -219,16 +213,16 @@ def _entry_lines(paths: Sequence[HaipPath]) -> tuple[str, ...]:
 
 
 def _fails(cluster: Cluster, network: PrivateNetwork, paths: Sequence[HaipPath]) -> Finding:
-    pairs = {(p.from_node, p.to_node) for p in paths}
+    pairs = pairs_of(paths)
     centre = hub(pairs, [p.node for p in network.ports])
-    where = _where(cluster, network, paths)
+    place = where(cluster, network, pairs)
     no_small = not any(p.small_answered for p in paths)
     what = "No ping" if no_small else f"No ping of {paths[0].mtu} bytes"
     first, status = paths[0], haip_path_status(paths[0])
     return FAILS.finding(
-        f"{what} passes on {network.name} between HAIP addresses, {where}."
+        f"{what} passes on {network.name} between HAIP addresses, {place}."
         if status is Status.FAIL
-        else f"Pings between HAIP addresses are lost in part on {network.name}, {where}.",
+        else f"Pings between HAIP addresses are lost in part on {network.name}, {place}.",
         status=status,
         subject=f"{short_name(network, centre)}: HAIP {'unreachable' if no_small else 'loses packets'}",
         data={"paths": len(paths), "first_path": f"{first.source_ip} -> {first.destination_ip}"},

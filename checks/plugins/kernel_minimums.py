@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from checks.model.check import PassKind, UnknownKind, WarnKind, check
-from checks.model.facts import Cluster, Node, NodeMemory, Unknown
+from checks.model.facts import Cluster, Node, NodeMemory
 from checks.model.finding import Finding, NextStep, Status, check_again
 from checks.model.shell_command import shell
 from checks.plugins.shared.grouping import alike, briefly, named, some
@@ -135,8 +135,7 @@ _BLOCK_BYTES = 8192
 
 def _fragments_blocks(cluster: Cluster, node: Node) -> bool:
     """Return whether a block of 8 KB is fragmented on a private network of the node."""
-    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
-    ports = (node.interface(port.interface) for n in networks if (port := n.port(node.name)))
+    ports = (node.interface(port.interface) for n in cluster.read_networks() if (port := n.port(node.name)))
     return any(interface is not None and interface.mtu < _BLOCK_BYTES for interface in ports)
 
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from checks.model.check import Kind, PassKind, SkippedKind, UnknownKind, check
 from checks.model.facts import Cluster, Unknown
 from checks.model.finding import Finding, NextStep, Status
-from checks.model.wording import counted, span
+from checks.model.wording import counted
 from checks.plugins.shared.counter_text import TOPIC, not_counted_finding, share, unknown_nodes_findings
-from checks.plugins.shared.grouping import alike, briefly, named, some
+from checks.plugins.shared.grouping import alike, briefly, named, some, time_of, topics_of
 from checks.rules.nic_counts import LinkLoad, link_load, private_nics_counted
 from checks.rules.observed.states import read_at, state
 
@@ -50,11 +50,11 @@ def link_saturation(cluster: Cluster) -> Iterator[Finding]:
         most = max(fine, key=lambda load: load.percent)
         yield ROOM.finding(
             f"{named((x.nic.place for x in fine), 'private NIC')} used at most {share(most.percent)} of the speed of "
-            f"{'its link' if len(fine) == 1 else 'their links'} in {_time(fine)}.",
+            f"{'its link' if len(fine) == 1 else 'their links'} in {time_of(x.nic for x in fine)}.",
             subject=f"{counted(len(fine), 'NIC')}, at most {share(most.percent)}",
             data={"nics": len(fine), "most_percent": most.percent},
             seen=some([_line(load) for load in fine]),
-            evidence=_evidence(fine),
+            evidence=topics_of((x.nic.node for x in fine), TOPIC, "interfaces"),
             observed=read_at(ROOM.code, [(x.nic.node, x.nic.network) for x in fine]),
         )
     compared = {(load.nic.node, load.nic.name) for load in loads}
@@ -76,10 +76,10 @@ def _full(same: Sequence[LinkLoad]) -> Finding:
     nodes = list(dict.fromkeys(load.nic.node for load in same))
     network = same[0].nic.network
     used = f"{share(most.percent)} of its {most.speed_mbps:,} Mbit/s"
-    title = f"{most.nic.place}{f' on {network}' if network else ''} {most.way} at {used}, averaged over {_time(same)}"
+    title = f"{most.nic.place}{f' on {network}' if network else ''} {most.way} at {used}"
     others = f"; {counted(len(same) - 1, 'other private NIC')} less" if len(same) > 1 else ""
     return FULL.finding(
-        f"{title}{others}.",
+        f"{title}, averaged over {time_of(x.nic for x in same)}{others}.",
         status=same[0].status,
         subject=f"{briefly((x.nic.place for x in same), 'NIC')}: {share(most.percent)}",
         data={"nics": len(same), "most_percent": most.percent, "speed_mbps": most.speed_mbps},
@@ -98,7 +98,7 @@ def _full(same: Sequence[LinkLoad]) -> Finding:
                 is_change=True,
             ),
         ],
-        evidence=_evidence(same),
+        evidence=topics_of((x.nic.node for x in same), TOPIC, "interfaces"),
         network=network,
         nodes=nodes,
         extent=(most.percent, "% of the speed"),
@@ -111,11 +111,3 @@ def _line(load: LinkLoad) -> str:
         f"{load.nic.node}: {load.nic.name} {load.way} {load.mbit_s:,.1f} Mbit/s of {load.speed_mbps:,} "
         f"({share(load.percent)})"
     )
-
-
-def _time(loads: Sequence[LinkLoad]) -> str:
-    return span(max(load.nic.seconds for load in loads))
-
-
-def _evidence(loads: Sequence[LinkLoad]) -> list[tuple[str, str]]:
-    return [(node, topic) for node in dict.fromkeys(x.nic.node for x in loads) for topic in (TOPIC, "interfaces")]

@@ -12,7 +12,7 @@ from checks.model.networks import nics_of
 from checks.model.observation import Observation
 from checks.model.shell_command import for_each
 from checks.model.wording import listed
-from checks.plugins.shared.grouping import briefly, named, some
+from checks.plugins.shared.grouping import briefly, nics_named, some
 from checks.plugins.shared.path_text import short_name
 from checks.rules.link_states import is_slower
 from checks.rules.observed.states import read_on, state
@@ -190,12 +190,7 @@ def _negotiate(nics: Sequence[_Nic]) -> NextStep:
 
 
 def _where(nics: Sequence[_Nic]) -> str:
-    by_node: dict[str, list[str]] = {}
-    for nic in nics:
-        by_node.setdefault(nic.node, []).append(nic.name)
-    if len({tuple(names) for names in by_node.values()}) == 1:
-        return f"{named(next(iter(by_node.values())), 'NIC')} of {named(by_node, 'node')}"
-    return named((f"{nic.name} of {nic.node}" for nic in nics), "NIC")
+    return nics_named([(nic.node, nic.name) for nic in nics], "NIC")
 
 
 def _brief(nics: Sequence[_Nic]) -> str:

@@ -11,7 +11,7 @@ from checks.model.effect import Effect
 from checks.model.facts import Cluster, NodeMemory
 from checks.model.finding import Finding, NextStep
 from checks.model.shell_command import shell
-from checks.plugins.shared.grouping import alike, briefly, named, some
+from checks.plugins.shared.grouping import alike, briefly, named, some, topics_of
 from checks.plugins.shared.host_facts import HOST_TOPIC, not_known_findings, parts_of, skipped, skipped_without_hosts
 from checks.rules.host_limits import LOOPBACK_MTU, reserve_refused, reserve_wanted_kb
 from checks.rules.observed.states import read_on, state
@@ -57,7 +57,7 @@ def loopback_memory(cluster: Cluster) -> Iterator[Finding]:
             subject=f"{briefly(nodes, 'node')}: lo {mtu}",
             data={"mtu_bytes": mtu},
             seen=some([_line(node, memory[node]) for node in nodes]),
-            evidence=_evidence(nodes),
+            evidence=topics_of(nodes, "interfaces", HOST_TOPIC),
             observed=read_on(LARGE.code, nodes),
         )
     if fine := [node for node in memory if node not in large and mtus[node] is not None]:
@@ -66,7 +66,7 @@ def loopback_memory(cluster: Cluster) -> Iterator[Finding]:
             "memory.",
             subject=f"{briefly(fine, 'node')}: lo small",
             seen=some([_line(node, memory[node]) for node in fine]),
-            evidence=_evidence(fine),
+            evidence=topics_of(fine, "interfaces", HOST_TOPIC),
             observed=read_on(SUITABLE.code, fine),
         )
     yield from not_known_findings(NOT_KNOWN, "The memory reserve of {} is", unknown, "loopback-memory")
@@ -95,7 +95,7 @@ def _short(nodes: list[str], memory: NodeMemory, mtu: int) -> Finding:
             ),
             _raise_reserve(nodes, memory, wanted),
         ],
-        evidence=_evidence(nodes),
+        evidence=topics_of(nodes, "interfaces", HOST_TOPIC),
         nodes=nodes,
         extent=(len(nodes), "nodes"),
         observed=[state("vm.min_free_kbytes", node, nic="lo", value=memory.min_free_kb) for node in nodes],
@@ -141,7 +141,3 @@ def _loopback_mtu(cluster: Cluster, node: str) -> int | None:
     read = cluster.node(node)
     loopback = read.interface("lo") if read else None
     return loopback.mtu if loopback and loopback.administratively_up else None
-
-
-def _evidence(nodes: list[str]) -> list[tuple[str, str]]:
-    return [(node, topic) for node in nodes for topic in ("interfaces", HOST_TOPIC)]

@@ -7,9 +7,8 @@ from collections.abc import Iterator, Sequence
 from checks.model.check import Kind, PassKind, UnknownKind, check
 from checks.model.facts import Cluster, Unknown
 from checks.model.finding import Finding, NextStep, Status
-from checks.model.wording import span
 from checks.plugins.shared.counter_text import TOPIC, not_counted_finding, share, unknown_nodes_findings
-from checks.plugins.shared.grouping import alike, briefly, named, some
+from checks.plugins.shared.grouping import alike, briefly, named, some, time_of, topics_of
 from checks.rules.node_pressure import MemoryLoad, memory_load
 from checks.rules.observed.states import read_on, state
 
@@ -54,10 +53,10 @@ def memory_pressure(cluster: Cluster) -> Iterator[Finding]:
     if fine := [x for x in loads if x.swap_status is Status.PASS and x.stall_status is Status.PASS]:
         yield ROOM.finding(
             f"{named((x.node for x in fine), 'node')} neither swapped both ways nor waited long for memory in "
-            f"{_time(fine)}.",
+            f"{time_of(fine)}.",
             subject="no swapping",
             seen=some([_line(load) for load in fine]),
-            evidence=_evidence(fine),
+            evidence=topics_of((x.node for x in fine), TOPIC),
             observed=read_on(ROOM.code, [x.node for x in fine]),
         )
     if left := {node: load for node, load in judged.items() if isinstance(load, Unknown)}:
@@ -70,14 +69,14 @@ def _swaps(same: Sequence[MemoryLoad]) -> Finding:
     several = len(same) > 1
     return SWAPS.finding(
         f"{named(nodes, 'node')} {'swap' if several else 'swaps'}: {most.swapped_out:,.0f} pages a second out and "
-        f"{most.swapped_in:,.0f} in{f' on {most.node}' if several else ''}, averaged over {_time(same)}.",
+        f"{most.swapped_in:,.0f} in{f' on {most.node}' if several else ''}, averaged over {time_of(same)}.",
         status=same[0].swap_status,
         subject=f"{briefly(nodes, 'node')}: {most.swapped_out:,.0f} pages/s out",
         data={"pages_out_per_s": most.swapped_out, "pages_in_per_s": most.swapped_in, "nodes": len(nodes)},
         seen=some([_line(load) for load in same]),
         expected=("No swapping on a database server",),
         next=_steps(nodes),
-        evidence=_evidence(same),
+        evidence=topics_of((x.node for x in same), TOPIC),
         nodes=nodes,
         extent=(min(most.swapped_in, most.swapped_out), "pages a second"),
         observed=[state("pages swapped a second", x.node, value=min(x.swapped_in, x.swapped_out)) for x in same],
@@ -90,13 +89,13 @@ def _stalls(same: Sequence[MemoryLoad]) -> Finding:
     names = named(nodes, "node")
     if killed:
         title = f"The kernel of {names} killed {killed} {'process' if killed == 1 else 'processes'} for want of memory"
-        title += f" in {_time(same)}"
+        title += f" in {time_of(same)}"
     else:
         waits = f"up to {most.stalls:,.0f} allocations a second waited for memory" if most.stalls >= 1 else ""
         stalled = (
             f"all tasks waited for memory in {share(most.stalled_percent)} of the time" if most.stalled_percent else ""
         )
-        title = f"On {names} {' and '.join(filter(None, (waits, stalled)))}, averaged over {_time(same)}"
+        title = f"On {names} {' and '.join(filter(None, (waits, stalled)))}, averaged over {time_of(same)}"
     return STALLS.finding(
         f"{title}.",
         status=same[0].stall_status,
@@ -105,7 +104,7 @@ def _stalls(same: Sequence[MemoryLoad]) -> Finding:
         seen=some([_line(load) for load in same]),
         expected=("No allocation that waits",),
         next=_steps(nodes),
-        evidence=_evidence(same),
+        evidence=topics_of((x.node for x in same), TOPIC),
         nodes=nodes,
         extent=(most.stalls, "allocations a second"),
         observed=[
@@ -140,11 +139,3 @@ def _line(load: MemoryLoad) -> str:
         f"{load.node}: {load.swapped_out:,.0f} pages/s swapped out, {load.swapped_in:,.0f} in; {load.stalls:,.1f} "
         f"allocations/s waited{stalled}; {load.killed:,} killed; {load.unmerged:,} allocations in one piece failed"
     )
-
-
-def _time(loads: Sequence[MemoryLoad]) -> str:
-    return span(max(load.seconds for load in loads))
-
-
-def _evidence(loads: Sequence[MemoryLoad]) -> list[tuple[str, str]]:
-    return [(load.node, TOPIC) for load in loads]

@@ -180,7 +180,7 @@ def _observed(network: PrivateNetwork, port: Port, mtu: int) -> Observation:
 def _undecided(cluster: Cluster, network: PrivateNetwork, usual: int, by_mtu: dict[int, list[Port]]) -> bool:
     """Return whether neither most ports nor the other private networks show which MTU is intended."""
     equals = [mtu for mtu, ports in by_mtu.items() if mtu != usual and len(ports) == len(by_mtu[usual])]
-    others = () if isinstance(cluster.networks, Unknown) else cluster.networks
+    others = cluster.read_networks()
     elsewhere = [_mtu_of(cluster, port) for other in others if other is not network for port in other.ports]
     return any(elsewhere.count(usual) <= elsewhere.count(mtu) for mtu in equals)
 

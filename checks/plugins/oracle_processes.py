@@ -7,14 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from checks.model.check import InfoKind, PassKind, UnknownKind, WarnKind, check
-from checks.model.facts import (
-    Cluster,
-    Clusterware,
-    HostSetup,
-    ScheduledProcess,
-    Unknown,
-    release,
-)
+from checks.model.facts import Cluster, Clusterware, HostSetup, ScheduledProcess, Unknown, release
 from checks.model.finding import Finding, NextStep
 from checks.model.known_instances import database_of
 from checks.model.shell_command import for_each
@@ -72,7 +65,7 @@ def oracle_processes(cluster: Cluster) -> Iterator[Finding]:
     """
     processes, unknown = parts_of(cluster, lambda host: host.processes)
     hosts = hosts_of(cluster)
-    found = [_Instance(node, name, own, *slow) for node, name, own, slow in _instances(cluster, processes)]
+    found = list(_instances(cluster, processes))
     slow = [one for one in found if one.wrong]
     for same in alike(slow, lambda one: _families(one.wrong)):
         yield _slow(same, hosts)
@@ -127,13 +120,11 @@ class _Instance:
     """Those without it whose release may intend that."""
 
 
-def _instances(
-    cluster: Cluster, processes: Mapping[str, Sequence[ScheduledProcess]]
-) -> Iterator[tuple[str, str, tuple[ScheduledProcess, ...], tuple[tuple[ScheduledProcess, ...], ...]]]:
+def _instances(cluster: Cluster, processes: Mapping[str, Sequence[ScheduledProcess]]) -> Iterator[_Instance]:
     for node, found in processes.items():
         for name in dict.fromkeys(p.instance for p in found):
             own = tuple(p for p in found if p.instance == name)
-            yield node, name, own, slow_processes(own, _release(cluster, name))
+            yield _Instance(node, name, own, *slow_processes(own, _release(cluster, name)))
 
 
 def _slow(same: Sequence[_Instance], hosts: Mapping[str, HostSetup]) -> Finding:

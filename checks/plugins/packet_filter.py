@@ -12,7 +12,7 @@ from checks.model.shell_command import for_each
 from checks.model.wording import counted, listed, span
 from checks.plugins.shared.counter_text import TOPIC, highest_rate, unknown_nodes_findings
 from checks.plugins.shared.filter_commands import FILTERS, RULES, of_zone
-from checks.plugins.shared.grouping import alike, briefly, named, some
+from checks.plugins.shared.grouping import alike, briefly, named, some, time_of
 from checks.plugins.shared.host_facts import parts_of
 from checks.plugins.shared.instance_text import percent
 from checks.rules.lost_blocks import lost_at
@@ -102,7 +102,7 @@ def packet_filter(cluster: Cluster) -> Iterator[Finding]:
     if fine := [c for c in counts if c not in vanishing]:
         yield DELIVERED.finding(
             f"{named((c.node for c in fine), 'node')} received {counted(sum(c.received for c in fine), 'packet')} in "
-            f"{span(max(c.seconds for c in fine))}, and {_few(fine)} vanished there.",
+            f"{time_of(fine)}, and {_few(fine)} vanished there.",
             subject=f"{_few(fine)} vanished",
             seen=some([f"{c.node}: {counted(c.received, 'packet')} received, {c.vanished:,} vanished" for c in fine]),
             evidence=[(c.node, TOPIC) for c in fine],
@@ -194,8 +194,7 @@ def _rules_by_hand(where: str) -> NextStep:
 
 
 def _private(cluster: Cluster, node: str) -> list[str]:
-    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
-    return list(dict.fromkeys(port.interface for network in networks if (port := network.port(node))))
+    return list(dict.fromkeys(port.interface for network in cluster.read_networks() if (port := network.port(node))))
 
 
 def _exposed(interfaces: Sequence[str], filters: PacketFilters) -> Iterator[tuple[str, str]]:
@@ -257,7 +256,7 @@ def _vanished(counts: Sequence[NodeCounts]) -> Finding:
     names, where = named(nodes, "node"), f"root on {named(nodes, 'node')}"
     worst = sorted(counts, key=lambda c: (-c.vanished, c.node))
     return VANISHED.finding(
-        f"{counted(number, 'packet')} arrived at {names} in {span(max(c.seconds for c in counts))} and vanished there, "
+        f"{counted(number, 'packet')} arrived at {names} in {time_of(counts)} and vanished there, "
         "as behind a packet filter.",
         subject=f"{briefly(nodes, 'node')}: {number:,} vanished",
         data={"vanished_packets": number, "seconds": max(c.seconds for c in counts)},

@@ -8,10 +8,10 @@ from checks.model.check import InfoKind, PassKind, SkippedKind, UnknownKind, War
 from checks.model.facts import Cluster, Unknown
 from checks.model.finding import Finding, NextStep, Scalar, Table
 from checks.model.shell_command import for_each
-from checks.model.wording import continued, counted, span
+from checks.model.wording import continued, counted
 from checks.plugins.shared.counter_text import TOPIC, not_counted_finding, unknown_nodes_findings
 from checks.plugins.shared.filter_commands import capture
-from checks.plugins.shared.grouping import alike, briefly, named, some
+from checks.plugins.shared.grouping import alike, briefly, named, some, time_of
 from checks.rules.frame_sizes import STANDARD_MTU, CountedSizes, FrameSizes, SizeUse, frame_sizes
 from checks.rules.observed.states import state
 from checks.rules.size_classes import SizeClass
@@ -101,7 +101,7 @@ _EXPECTED = {SizeUse.UNUSED: ("Blocks of 8 KB in one frame each",), SizeUse.USED
 def _title(same: Sequence[FrameSizes], least: float) -> str:
     network, mtu = same[0].nic.network, max(found.mtu for found in same)
     at = f"{named((found.nic.place for found in same), 'private NIC')}{f' on {network}' if network else ''}"
-    time, frames = span(max(found.nic.seconds for found in same)), sum(found.frames for found in same)
+    time, frames = time_of(found.nic for found in same), sum(found.frames for found in same)
     full, large = sum(found.full for found in same), sum(found.large for found in same)
     match same[0].use:
         case SizeUse.UNUSED:

@@ -18,14 +18,7 @@ from checks.rules.flow_verdicts import answered, judge_flow
 from checks.rules.network_setup import forwarding_status, missing_route_status
 from checks.rules.node_counts import sysctl
 from checks.rules.observed.states import read_on, state, states, to_peer
-from checks.rules.private_ways import (
-    is_connected,
-    lacks_route,
-    led_astray,
-    next_hops,
-    shares_subnet,
-    should_have_route,
-)
+from checks.rules.private_ways import is_connected, lacks_route, led_astray, next_hops, shares_subnet, should_have_route
 from checks.rules.table_routes import network_of
 
 _GUIDE = "Grid Infrastructure Installation Guide, private networks"
@@ -125,8 +118,7 @@ def private_routes(cluster: Cluster) -> Iterator[Finding]:
 
 def _ports(cluster: Cluster, node: Node) -> dict[str, PrivateNetwork]:
     """Return the private networks of a node by interface."""
-    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
-    return {port.interface: network for network in networks if (port := network.port(node.name))}
+    return {port.interface: network for network in cluster.read_networks() if (port := network.port(node.name))}
 
 
 def _default(cluster: Cluster, node: Node) -> Iterator[Finding]:

@@ -9,11 +9,11 @@ from checks.model.effect import Effect
 from checks.model.facts import Cluster, Unknown
 from checks.model.finding import Finding, NextStep
 from checks.model.shell_command import for_each, shell
-from checks.model.wording import counted, listed, span
+from checks.model.wording import counted, listed
 from checks.plugins.shared.counter_text import TOPIC, unknown_nodes_findings
 from checks.plugins.shared.engineered_notes import beside_udp
 from checks.plugins.shared.fragments import block_bytes, fragmenting, mtu_line
-from checks.plugins.shared.grouping import alike, briefly, named, some
+from checks.plugins.shared.grouping import alike, briefly, named, some, time_of
 from checks.plugins.shared.instance_text import percent
 from checks.plugins.shared.private_nics import on_nics
 from checks.rules.flow_verdicts import flows_of
@@ -60,6 +60,11 @@ NOT_KNOWN = UnknownKind("IC-REASM-004", "Whether a node can reassemble fragments
 _WANTED = ("Ip.ReasmFails", "Ip.ReasmReqds")
 _USUAL_BYTES = 16 * 1024 * 1024
 """The value of MOS 2008933.1: about 130,000 bytes for each CPU, 16 MB on most machines."""
+_PLAN_JUMBO = NextStep(
+    "Plan jumbo frames, so that a block is one packet: switches first.",
+    is_change=True,
+    effect=Effect.CLUSTER_DOWN_FIRST,
+)
 
 
 @check(
@@ -110,7 +115,7 @@ _KINDS = {
 def _failing(cluster: Cluster, counts: Sequence[NodeCounts], fault: ReassemblyFault) -> Finding:
     worst = sorted(counts, key=lambda c: (-c.failed, c.node))
     nodes = [c.node for c in counts]
-    names, time = named(nodes, "node"), span(max(c.seconds for c in counts))
+    names, time = named(nodes, "node"), time_of(counts)
     size = block_bytes(cluster)
     memory = {n: bytes_ for n in nodes if (bytes_ := sysctl(cluster, n, "net.ipv4.ipfrag_high_thresh")) is not None}
     number = sum(c.failed for c in counts)
@@ -186,11 +191,7 @@ def _next(cluster: Cluster, nodes: Sequence[str], fault: ReassemblyFault, memory
             ("grep -H 'Bonding Mode' /proc/net/bonding/*", "sysctl net.ipv4.ipfrag_max_dist"),
             f"any user on {names}",
         ),
-        NextStep(
-            "Plan jumbo frames, so that a block is one packet: switches first.",
-            is_change=True,
-            effect=Effect.CLUSTER_DOWN_FIRST,
-        ),
+        _PLAN_JUMBO,
     )
 
 
@@ -204,8 +205,7 @@ def _lost_next(cluster: Cluster, nodes: Sequence[str]) -> Sequence[NextStep]:
     if losing:
         counts = listed(f"{lost} of {sent} blocks in fragments" for lost, sent in losing.values())
         first = [NextStep(f"Look at {listed(losing)} first: {counts} got no answer there.")]
-        networks = cluster.networks if isinstance(cluster.networks, tuple) else ()
-        names = [network.interface for network in networks if network.name in losing]
+        names = [network.interface for network in cluster.read_networks() if network.name in losing]
         each = [line for command in commands for line in for_each(command, nic=names)]
         nics = NextStep(f"Check the {text} of the NICs on {listed(losing)}.", tuple(each), where)
     return (
@@ -213,11 +213,7 @@ def _lost_next(cluster: Cluster, nodes: Sequence[str]) -> Sequence[NextStep]:
         NextStep("Check whether the paths lose packets.", ("racwire check df-ping mtu-consistency",)),
         nics,
         NextStep("Ask the network team for discards and errors of the switch ports of these nodes and of their peers."),
-        NextStep(
-            "Plan jumbo frames, so that a block is one packet: switches first.",
-            is_change=True,
-            effect=Effect.CLUSTER_DOWN_FIRST,
-        ),
+        _PLAN_JUMBO,
     )
 
 
@@ -241,7 +237,7 @@ def _room_next(nodes: str, memory: int) -> Sequence[NextStep]:
 def _whole(cluster: Cluster, whole: Sequence[NodeCounts]) -> Finding:
     fragments = sum(c.fragments for c in whole)
     nodes = named((c.node for c in whole), "node")
-    time = span(max(c.seconds for c in whole))
+    time = time_of(whole)
     return WHOLE.finding(
         f"{nodes} reassembled all of {counted(fragments, 'fragment')} in {time}."
         if fragments > 1

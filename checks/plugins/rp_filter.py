@@ -10,9 +10,9 @@ from checks.model.facts import Cluster, Unknown
 from checks.model.finding import Finding, NextStep, Status
 from checks.model.observation import Observation
 from checks.model.shell_command import shell
-from checks.model.wording import counted, listed, span
+from checks.model.wording import counted, listed
 from checks.plugins.shared.counter_text import TOPIC, highest_rate, unknown_nodes_findings
-from checks.plugins.shared.grouping import alike, briefly, named, some
+from checks.plugins.shared.grouping import alike, briefly, named, some, time_of
 from checks.plugins.shared.settings_text import plan_of
 from checks.rules.network_setup import filtered_status
 from checks.rules.node_counts import NodeCounts, counts_of, lacks, without_counts
@@ -83,8 +83,7 @@ def rp_filter(cluster: Cluster) -> Iterator[Finding]:
     fine = [c for c in counts if c.node not in reported and c.node not in blind]
     if fine:
         yield NONE_FILTERED.finding(
-            f"rp_filter dropped no packet on {named((c.node for c in fine), 'node')} in "
-            f"{span(max(c.seconds for c in fine))}.",
+            f"rp_filter dropped no packet on {named((c.node for c in fine), 'node')} in {time_of(fine)}.",
             subject="none filtered",
             evidence=[(c.node, TOPIC) for c in fine],
             observed=read_on(NONE_FILTERED.code, [c.node for c in fine]),
@@ -109,7 +108,7 @@ def _filtered(cluster: Cluster, same: Sequence[_Filtering]) -> Finding:
     worst = sorted(same, key=lambda f: (-f.counts.reverse_path, f.counts.node))
     return FILTERED.finding(
         f"rp_filter dropped {counted(packets, 'packet')} on {named(nodes, 'node')} in "
-        f"{span(max(f.counts.seconds for f in same))}" + (f"; it is strict on {listed(strict)}." if strict else "."),
+        f"{time_of(f.counts for f in same)}" + (f"; it is strict on {listed(strict)}." if strict else "."),
         status=same[0].status,
         subject=f"{briefly(nodes, 'node')}: {counted(packets, 'packet')} filtered",
         data={

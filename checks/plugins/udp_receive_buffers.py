@@ -8,10 +8,10 @@ from checks.model.check import Kind, PassKind, UnknownKind, WarnKind, check
 from checks.model.facts import Cluster, Unknown
 from checks.model.finding import Finding, NextStep
 from checks.model.shell_command import shell
-from checks.model.wording import counted, span
+from checks.model.wording import counted
 from checks.plugins.shared.counter_text import TOPIC, highest_rate, unknown_nodes_findings
 from checks.plugins.shared.engineered_notes import beside_udp
-from checks.plugins.shared.grouping import alike, briefly, named, some
+from checks.plugins.shared.grouping import alike, briefly, named, some, time_of
 from checks.plugins.shared.private_nics import on_nics
 from checks.plugins.shared.settings_text import plan_of
 from checks.rules.buffer_sizes import RECEIVE_MINIMUM, below_minimum, proposed
@@ -99,7 +99,7 @@ def _overflowed(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[Find
         where = f"root on {named(nodes, 'node')}"
         small = [key for key in RECEIVE_MINIMUM if any(key in below_minimum(cluster, n) for n in nodes)]
         yield OVERFLOWED.finding(
-            f"{named(nodes, 'node')} dropped {counted(number, 'datagram')} in {_time(same)}: "
+            f"{named(nodes, 'node')} dropped {counted(number, 'datagram')} in {time_of(same)}: "
             + ("all memory for UDP was used up." if by_memory else "the receive buffers of their sockets were full."),
             status=overflow_status(same[0]),
             subject=f"{briefly(nodes, 'node')}: {number:,} overflowed",
@@ -148,7 +148,7 @@ def _bad_checksums(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[F
     if counts:
         yield CHECKSUM.finding(
             f"{counted(number, 'datagram')} arrived at {named(nodes, 'node')} with a wrong checksum in "
-            f"{_time(counts)}.",
+            f"{time_of(counts)}.",
             status=datagram_status(number),
             subject=f"{briefly(nodes, 'node')}: {number:,} wrong checksums",
             data={"wrong_checksums": number, "seconds": max(c.seconds for c in counts)},
@@ -185,7 +185,7 @@ def _backlog(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[Finding
     sizes = {n: size for n in nodes if (size := sysctl(cluster, n, "net.core.netdev_max_backlog")) is not None}
     if counts:
         yield BACKLOG.finding(
-            f"{named(nodes, 'node')} dropped {counted(number, 'packet')} in {_time(counts)} before processing them: "
+            f"{named(nodes, 'node')} dropped {counted(number, 'packet')} in {time_of(counts)} before processing them: "
             "the CPUs are too slow for the traffic.",
             status=datagram_status(number),
             subject=f"{briefly(nodes, 'node')}: backlog {number:,}",
@@ -220,7 +220,7 @@ def _other_errors(counts: Sequence[NodeCounts]) -> Iterator[Finding]:
     nodes, number = [c.node for c in counts], sum(c.other_errors for c in counts)
     if counts:
         yield OTHER.finding(
-            f"{named(nodes, 'node')} dropped {counted(number, 'datagram')} in {_time(counts)} for a reason that the "
+            f"{named(nodes, 'node')} dropped {counted(number, 'datagram')} in {time_of(counts)} for a reason that the "
             "kernel does not report.",
             subject=f"{briefly(nodes, 'node')}: {number:,} errors",
             data={"error_datagrams": number, "seconds": max(c.seconds for c in counts)},
@@ -243,7 +243,7 @@ def _none_dropped(cluster: Cluster, fine: Sequence[NodeCounts]) -> Finding:
     small = [line for c in fine for line in _sizes(cluster, c.node, only_small=True)]
     return NONE_DROPPED.finding(
         f"{named((c.node for c in fine), 'node')} delivered {counted(datagrams, 'datagram')} in "
-        f"{_time(fine)} and dropped none at a socket.",
+        f"{time_of(fine)} and dropped none at a socket.",
         subject=f"{counted(datagrams, 'datagram')}, none dropped",
         seen=(
             *some([f"{c.node}: {counted(c.datagrams, 'datagram')}, no error" for c in fine]),
@@ -262,12 +262,8 @@ def _worst(
     worst = sorted(counts, key=lambda c: (-number(c), c.node))
     return (
         *some([line(c) for c in worst]),
-        f"{counted(sum(c.datagrams for c in counts), 'datagram')} delivered in the same {_time(counts)}",
+        f"{counted(sum(c.datagrams for c in counts), 'datagram')} delivered in the same {time_of(counts)}",
     )
-
-
-def _time(counts: Sequence[NodeCounts]) -> str:
-    return span(max(c.seconds for c in counts))
 
 
 def _sizes(cluster: Cluster, node: str, only_small: bool = False) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from checks.model.check import Kind, PassKind, check
@@ -13,9 +13,8 @@ from checks.model.networks import private_nics_of
 from checks.model.shell_command import for_each
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.shared.host_facts import HOST_TOPIC, hosts_of, skipped, skipped_without_hosts
-from checks.plugins.shared.losing_nodes import losing_nodes
 from checks.rules.host_limits import EMULATED
-from checks.rules.nic_counts import harm_status
+from checks.rules.nic_counts import harm_status, loss_ends
 from checks.rules.observed.states import read_on, state
 
 _SOURCES = ("VMware KB 1001805", "MOS 563566.1, cause 9")
@@ -52,7 +51,7 @@ def virtualisation(cluster: Cluster) -> Iterator[Finding]:
     hosts = hosts_of(cluster)
     virtual = [node for node, host in hosts.items() if host.is_virtual]
     nics = [_Nic(node, nic, driver) for node in virtual for nic, driver in _drivers(cluster, node, hosts[node])]
-    losing = losing_nodes(cluster)
+    losing = loss_ends(cluster).receivers
     emulated = [nic for nic in nics if nic.driver in EMULATED]
     for same in alike(emulated, lambda nic: (nic.driver, nic.node in losing)):
         yield _emulated(same, hosts, losing)
@@ -88,7 +87,7 @@ def _drivers(cluster: Cluster, node: str, host: HostSetup) -> Iterator[tuple[str
             yield nic, driver
 
 
-def _emulated(nics: Sequence[_Nic], hosts: dict[str, HostSetup], losing: Sequence[str]) -> Finding:
+def _emulated(nics: Sequence[_Nic], hosts: dict[str, HostSetup], losing: Collection[str]) -> Finding:
     nodes = list(dict.fromkeys(nic.node for nic in nics))
     product = hosts[nodes[0]].product
     verb = "has" if len(nics) == 1 else "have"

@@ -11,12 +11,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from statistics import median
 
 from checks.model.facts import Unknown
 from checks.model.measurement import MeasuredSizes, Measurement, SizeRound
 from checks.model.packet_sizes import IP_HEADER, fragments_of
 from checks.model.sound_measurement import sound
-from checks.traffic.compare.statistics import median, median_interval
+from checks.traffic.compare.statistics import median_interval
 
 COST = "CPU time of a packet"
 """The name of the input."""

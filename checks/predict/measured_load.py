@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from statistics import fmean
 
 from checks.model.facts import Database, Unknown
 from checks.model.packet_sizes import USUAL_BLOCK_BYTES
 from checks.predict.fragment_cost import FragmentCost, fragment_costs
 from checks.predict.packet_rates import Flow
 from checks.rules.cache_fusion import BLOCKS_LOST, CR_RECEIVED, CR_SERVED, CURRENT_RECEIVED, CURRENT_SERVED
-from checks.traffic.compare.readings import Rates, Readings, Recorded, Subject, read, short, time_of
-from checks.traffic.compare.statistics import mean
+from checks.traffic.compare.readings import Rates, Readings, Recorded, Subject, read, time_of
 from checks.traffic.samples import Link
 
 _STRETCHES = 24
@@ -100,7 +100,6 @@ def load_of(recording: Recorded) -> MeasuredLoad:
             nodes.append(loaded)
         else:
             left_out[node] = loaded
-    networks = cluster.networks if isinstance(cluster.networks, tuple) else ()
     return MeasuredLoad(
         cluster=_name(recording),
         measured_at=recording.header.started_at,
@@ -114,7 +113,7 @@ def load_of(recording: Recorded) -> MeasuredLoad:
         message_bytes=_largest(database, "parallel_execution_message_size"),
         lms_processes=_largest(database, "gcs_server_processes"),
         receive_buffer_bytes=dict(_buffers(recording)),
-        version=6 if any(":" in network.subnet for network in networks) else 4,
+        version=6 if any(":" in network.subnet for network in cluster.read_networks()) else 4,
         statistics={name: _statistics(name, stretches, seconds) for name in sorted(readings.subjects("instance"))},
         small_rtt_ms=_ping_ms("500 B", readings.subjects("pings"), stretches),
         block_rtt_ms=_ping_ms("8 KB", readings.subjects("pings"), stretches),
@@ -126,7 +125,7 @@ def _statistics(name: str, stretches: Sequence[Mapping[Subject, Rates]], seconds
     """Return the counts of an instance over the measured time, those that every stretch with the instance has."""
     own = [rates for stretch in stretches if (rates := stretch.get(("instance", name)))]
     shared = set.intersection(*(set(rates) for rates in own)) if own else set()
-    return {counter: seconds * mean([rates[counter] for rates in own]) for counter in sorted(shared)}
+    return {counter: seconds * fmean([rates[counter] for rates in own]) for counter in sorted(shared)}
 
 
 def _ping_ms(size: str, instances: Iterable[str], stretches: Sequence[Mapping[Subject, Rates]]) -> float | None:
@@ -148,20 +147,21 @@ def _node(node: str, readings: Readings, stretches: Sequence[Mapping[Subject, Ra
     links = tuple(link for link in known.links if link.network and link.mtu > 0) if known else ()
     if not links:
         return f"The private interfaces of {node} are not known."
-    found = [one for stretch in stretches if (one := _stretch(node, stretch, readings.hosts)) is not None]
+    instances = readings.instances_of(node)
+    found = [one for stretch in stretches if (one := _stretch(node, stretch, instances)) is not None]
     if not found:
         return f"{node} was not sampled long enough."
-    lost = [sum(rates.values()) for stretch in stretches if (rates := _of_instances(node, stretch, readings.hosts))]
+    lost = [sum(counts) for stretch in stretches if (counts := _lost(stretch, instances))]
     return NodeLoad(node, links, tuple(found), sum(lost) / len(lost) if lost else None)
 
 
-def _of_instances(node: str, stretch: Mapping[Subject, Rates], hosts: Mapping[str, str]) -> dict[str, float]:
-    """Return the lost blocks per second of each instance of a node."""
-    own = [name for name, host in hosts.items() if host == short(node)]
-    return {name: rates[BLOCKS_LOST] for name in own if BLOCKS_LOST in (rates := stretch.get(("instance", name), {}))}
+def _lost(stretch: Mapping[Subject, Rates], instances: Sequence[str]) -> list[float]:
+    """Return the lost blocks per second of each of the instances that was sampled."""
+    known = (stretch.get(("instance", name), {}) for name in instances)
+    return [rates[BLOCKS_LOST] for rates in known if BLOCKS_LOST in rates]
 
 
-def _stretch(node: str, stretch: Mapping[Subject, Rates], hosts: Mapping[str, str]) -> NodeStretch | None:
+def _stretch(node: str, stretch: Mapping[Subject, Rates], instances: Sequence[str]) -> NodeStretch | None:
     rates = stretch.get(("node", node), {})
     try:
         inbound = Flow(
@@ -169,30 +169,27 @@ def _stretch(node: str, stretch: Mapping[Subject, Rates], hosts: Mapping[str, st
             bytes_=rates["private in bytes"],
             fragments=min(rates["Ip.ReasmReqds"], rates["private in packets"]),
             datagrams=rates["Ip.ReasmOKs"],
-            blocks=_blocks(node, stretch, hosts, (CR_RECEIVED, CURRENT_RECEIVED)),
+            blocks=_blocks(stretch, instances, (CR_RECEIVED, CURRENT_RECEIVED)),
         )
         outbound = Flow(
             packets=rates["private out packets"],
             bytes_=rates["private out bytes"],
             fragments=min(rates["Ip.FragCreates"], rates["private out packets"]),
             datagrams=rates["Ip.FragOKs"],
-            blocks=_blocks(node, stretch, hosts, (CR_SERVED, CURRENT_SERVED)),
+            blocks=_blocks(stretch, instances, (CR_SERVED, CURRENT_SERVED)),
         )
     except KeyError:
         return None
     return NodeStretch(inbound, outbound, rates.get("cpu softirq"), rates.get("busiest softirq"))
 
 
-def _blocks(
-    node: str, stretch: Mapping[Subject, Rates], hosts: Mapping[str, str], names: Sequence[str]
-) -> float | None:
+def _blocks(stretch: Mapping[Subject, Rates], instances: Sequence[str], names: Sequence[str]) -> float | None:
     """Return the blocks per second of all instances of a node; None where one of them is not known."""
-    own = [name for name, host in hosts.items() if host == short(node)]
     try:
-        counted = [stretch["instance", instance][name] for instance in own for name in names]
+        counted = [stretch["instance", instance][name] for instance in instances for name in names]
     except KeyError:
         return None
-    return sum(counted) if own else None
+    return sum(counted) if instances else None
 
 
 def _largest(database: Database | None, parameter: str) -> int | None:

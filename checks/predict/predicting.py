@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from statistics import fmean
 
 from checks.model.facts import Unknown
 from checks.model.interconnect_load import WireTime
@@ -10,17 +11,18 @@ from checks.model.packet_sizes import fragments_of, wire_bytes_of
 from checks.model.wording import counted
 from checks.predict.conclusions import BURST, LIMITS, SOFTIRQ, conclusions
 from checks.predict.fragment_cost import FragmentCost, formula_of, inputs_of, percent_after
-from checks.predict.measured_load import MeasuredLoad, NodeLoad, NodeStretch
+from checks.predict.measured_load import MeasuredLoad, NodeLoad
 from checks.predict.packet_rates import Flow, Packets, packets_at, wire_bits
 from checks.predict.prediction import Estimate, NotPredicted, Prediction
 from checks.predict.prioritised_flows import prioritisation_remarks
 from checks.rules.wire_time import WirePath, wire_time
-from checks.traffic.compare.statistics import mean, median_interval
+from checks.traffic.compare.statistics import median_interval
 
 _USUAL_MESSAGE_BYTES = 16_384
 """The default of parallel_execution_message_size (Database Reference)."""
 _IDLE = 10.0
 """Large datagrams per second below which a node is idle: its few packets say nothing about a load."""
+_LINKS_FULL, _CPU_FULL = LIMITS
 _SURE_OF_NO = 3.0
 """The rule of three: where none of n was lost, fewer than 3 of n are lost with 95 % confidence."""
 
@@ -37,7 +39,7 @@ def predict(
     estimates: list[Estimate] = list(_of_a_block(load, mtu, block, multiblock or load.multiblock))
     missing = [NotPredicted(name="packets", subject=node, reason=why) for node, why in load.left_out.items()]
     for node in load.nodes:
-        found = tuple(_of_node(load, node, mtu))
+        found = tuple(_NodePrediction(load, node, mtu).figures())
         estimates += [one for one in found if isinstance(one, Estimate)]
         missing += [one for one in found if isinstance(one, NotPredicted)]
     remarks = (*conclusions(estimates, mtu), *_bursts(load, block, multiblock or load.multiblock))
@@ -81,29 +83,26 @@ def _most_to_gain(load: MeasuredLoad) -> WireTime | Unknown:
 def _of_a_block(load: MeasuredLoad, mtu: int, block: int, multiblock: int | None) -> Iterator[Estimate]:
     """Yield the figures that are arithmetic: the same for every load."""
     before = min((node.mtu for node in load.nodes), default=mtu)
-    size = {"block": f"{block:,} B"}
-    yield _exact(
-        "packets for a block",
-        "",
-        (fragments_of(block, before, load.version), fragments_of(block, mtu, load.version)),
-        "block / bytes that a fragment carries, rounded up",
-        size,
-    )
-    yield _exact(
-        "bytes on the wire for a block",
-        "B",
-        (wire_bytes_of(block, before, load.version), wire_bytes_of(block, mtu, load.version)),
-        "block + headers of the datagram + 58 B for each packet",
-        size,
-    )
     message = load.message_bytes or _USUAL_MESSAGE_BYTES
-    yield _exact(
-        "packets for a message of parallel execution",
-        "",
-        (fragments_of(message, before, load.version), fragments_of(message, mtu, load.version)),
-        "message / bytes that a fragment carries, rounded up",
-        {"parallel_execution_message_size": f"{message:,} B{'' if load.message_bytes else ', the default of Oracle'}"},
-    )
+    of_block = {"block": f"{block:,} B"}
+    of_message = {
+        "parallel_execution_message_size": f"{message:,} B{'' if load.message_bytes else ', the default of Oracle'}"
+    }
+    carried = "bytes that a fragment carries, rounded up"
+    for name, unit, figure_of, size, formula, inputs in (
+        ("packets for a block", "", fragments_of, block, f"block / {carried}", of_block),
+        (
+            "bytes on the wire for a block",
+            "B",
+            wire_bytes_of,
+            block,
+            "block + headers of the datagram + 58 B for each packet",
+            of_block,
+        ),
+        ("packets for a message of parallel execution", "", fragments_of, message, f"message / {carried}", of_message),
+    ):
+        figures = figure_of(size, before, load.version), figure_of(size, mtu, load.version)
+        yield _exact(name, unit, figures, formula, inputs)
     if multiblock:
         for node in load.nodes:
             yield from _burst(load, node, mtu, block, multiblock)
@@ -169,232 +168,214 @@ def _exact(
 # --- a node -----------------------------------------------------------------------------------------------------------
 
 
-def _of_node(load: MeasuredLoad, node: NodeLoad, mtu: int) -> Iterator[Estimate | NotPredicted]:
-    if load.version == 6:
-        yield NotPredicted(
-            name="packets", subject=node.node, reason="The private networks use IPv6, whose fragments are not recorded."
+class _NodePrediction:
+    """The figures of one node. The directions of its traffic are `in` and `out`."""
+
+    def __init__(self, load: MeasuredLoad, node: NodeLoad, mtu: int) -> None:
+        self._load, self._node, self._mtu = load, node, mtu
+        self._parts = {
+            "in": [stretch.inbound for stretch in node.stretches],
+            "out": [stretch.outbound for stretch in node.stretches],
+        }
+        self._flows = {direction: _whole(parts) for direction, parts in self._parts.items()}
+        self._after = {direction: self._at_new_mtu(flow) for direction, flow in self._flows.items()}
+        self._packets_now = sum(flow.packets for flow in self._flows.values())
+        self._packets_after = sum(after.likely for after in self._after.values())
+        self._cost = load.fragment_costs.get(node.node)
+
+    def figures(self) -> Iterator[Estimate | NotPredicted]:
+        """Yield each figure, or why it is not predicted."""
+        if self._load.version == 6:
+            yield self._not_predicted("packets", "The private networks use IPv6, whose fragments are not recorded.")
+            return
+        if idle := self._why_idle():
+            yield self._not_predicted("packets", idle)
+            return
+        wire = {direction: self._wire(direction) for direction in self._flows}
+        for direction, on_the_wire in wire.items():
+            yield self._packets(direction)
+            yield on_the_wire
+        softirq = self._softirq()
+        yield softirq
+        yield self._lost()
+        yield self._times_until_links_are_full(wire.values())
+        yield self._times_until_a_cpu_is_full(softirq)
+        yield self._not_predicted(
+            "times the load until the NICs carry no more packets",
+            "The packets per second that a NIC and a switch can carry are not known to racwire.",
         )
-        return
-    idle = _idle(load, node)
-    if idle:
-        yield NotPredicted(name="packets", subject=node.node, reason=idle)
-        return
-    for direction, flow_of in _DIRECTIONS:
-        yield _packets(load, node, mtu, direction, flow_of)
-        yield _wire(load, node, mtu, direction, flow_of)
-    yield _softirq(load, node, mtu)
-    yield _lost(load, node, mtu)
-    yield from _room(load, node, mtu)
 
+    def _not_predicted(self, name: str, reason: str) -> NotPredicted:
+        return NotPredicted(name=name, subject=self._node.node, reason=reason)
 
-def _inbound(stretch: NodeStretch) -> Flow:
-    return stretch.inbound
+    def _at_new_mtu(self, flow: Flow) -> Packets:
+        return packets_at(flow, self._node.mtu, self._mtu, self._load.block_bytes, self._load.version)
 
+    def _why_idle(self) -> str:
+        """Return the reason why a load says nothing: no blocks travel."""
+        flows = self._flows.values()
+        large = sum(flow.datagrams + (flow.blocks or 0.0) for flow in flows)
+        needs_bytes = not large and any(flow.packets and flow.bytes_ / flow.packets > 1_000 for flow in flows)
+        if large >= _IDLE or needs_bytes:
+            return ""
+        return (
+            f"{self._node.node} exchanged {large:.1f} large datagrams per second: it is idle, and the packets of "
+            "heartbeats do not change. Measure during a usual load."
+        )
 
-def _outbound(stretch: NodeStretch) -> Flow:
-    return stretch.outbound
+    def _packets(self, direction: str) -> Estimate:
+        flow, after = self._flows[direction], self._after[direction]
+        low, high = _interval([self._at_new_mtu(part) for part in self._parts[direction]], after)
+        inputs = {
+            "packets": f"{flow.packets:,.1f}/s",
+            "fragments": f"{flow.fragments:,.1f}/s",
+            "datagrams that were fragmented": f"{flow.datagrams:,.1f}/s",
+            "MTU": f"{self._node.mtu} -> {self._mtu}",
+            "block": f"{self._load.block_bytes:,} B",
+        }
+        if flow.blocks is not None:
+            inputs["blocks"] = f"{flow.blocks:,.1f}/s"
+        return Estimate(
+            name=f"packets {direction}",
+            subject=self._node.node,
+            unit="1/s",
+            now=flow.packets,
+            after=after.likely,
+            low=low,
+            high=high,
+            formula="packets - fragments + large datagrams x packets for each at the new MTU",
+            inputs=inputs,
+        )
 
+    def _wire(self, direction: str) -> Estimate:
+        flow, after = self._flows[direction], self._after[direction]
 
-_DIRECTIONS = (("in", _inbound), ("out", _outbound))
+        def bits(packets: float) -> float:
+            # Each packet less is an IP and an Ethernet header less, which the interface counts in its bytes.
+            return wire_bits(packets, flow.bytes_ + (packets - flow.packets) * 34) / 1e6
 
+        return Estimate(
+            name=f"on the wire {direction}",
+            subject=self._node.node,
+            unit="Mb/s",
+            now=bits(flow.packets),
+            after=bits(after.likely),
+            low=bits(after.low),
+            high=bits(after.high),
+            formula="8 x (bytes + 24 B for each packet); each packet less saves 34 B of headers more",
+            inputs={"bytes": f"{flow.bytes_:,.0f}/s", "packets": f"{flow.packets:,.1f} -> {after.likely:,.1f}/s"},
+        )
 
-def _idle(load: MeasuredLoad, node: NodeLoad) -> str:
-    """Return the reason why a load says nothing: no blocks travel."""
-    whole = _whole(node, _inbound), _whole(node, _outbound)
-    large = sum(flow.datagrams + (flow.blocks or 0.0) for flow in whole)
-    needs_bytes = not large and any(flow.packets and flow.bytes_ / flow.packets > 1_000 for flow in whole)
-    if large >= _IDLE or needs_bytes:
-        return ""
-    return (
-        f"{node.node} exchanged {large:.1f} large datagrams per second: it is idle, and the packets of heartbeats do "
-        "not change. Measure during a usual load."
-    )
+    @property
+    def _change_of_packets(self) -> str:
+        return f"{self._packets_now:,.1f} -> {self._packets_after:,.1f}/s"
 
+    def _softirq(self) -> Estimate | NotPredicted:
+        """Return the CPU time in soft interrupts: at best it falls with the packets, at worst it stays.
 
-def _whole(node: NodeLoad, flow_of: Callable[[NodeStretch], Flow]) -> Flow:
-    """Return the flow over the whole measured time. Instances may be sampled later than nodes, and less often."""
-    flows = [flow_of(stretch) for stretch in node.stretches]
-    blocks = [flow.blocks for flow in flows if flow.blocks is not None]
-    return Flow(
-        packets=mean([flow.packets for flow in flows]),
-        bytes_=mean([flow.bytes_ for flow in flows]),
-        fragments=mean([flow.fragments for flow in flows]),
-        datagrams=mean([flow.datagrams for flow in flows]),
-        blocks=mean(blocks) if 2 * len(blocks) >= len(flows) else None,
-    )
+        Where the cost of a packet was measured on the node, the packets less save that.
+        """
+        known = [stretch.softirq_s for stretch in self._node.stretches if stretch.softirq_s is not None]
+        if not known:
+            return self._not_predicted(SOFTIRQ, "The CPU time of soft interrupts was not recorded.")
+        softirq = 100 * fmean(known)
+        likely, low, high = percent_after(softirq, self._packets_now, self._packets_after, self._cost)
+        inputs = {"soft interrupts": f"{softirq:.2f} % of a CPU", "packets": self._change_of_packets}
+        return Estimate(
+            name=SOFTIRQ,
+            subject=self._node.node,
+            unit="% of a CPU",
+            now=softirq,
+            after=likely,
+            low=low,
+            high=high,
+            formula=formula_of(self._cost),
+            inputs=inputs | inputs_of(self._cost),
+        )
 
+    def _lost(self) -> Estimate | NotPredicted:
+        """Return the share of lost blocks: a block of n packets is lost with 1 - (1 - q)^n."""
+        name, load, node = "lost blocks", self._load, self._node
+        received = self._flows["in"].blocks
+        if node.blocks_lost is None or received is None:
+            return self._not_predicted(name, "The blocks of its instances were not read.")
+        number = load.seconds * (received + node.blocks_lost)
+        if not number:
+            return self._not_predicted(name, f"No block was sent to {node.node}.")
+        frames = tuple(fragments_of(load.block_bytes, size, load.version) for size in (node.mtu, self._mtu))
+        share = node.blocks_lost * load.seconds / number
+        worst = max(share, min(_SURE_OF_NO / number, 1.0))
 
-def _at(load: MeasuredLoad, node: NodeLoad, flow: Flow, mtu: int) -> Packets:
-    return packets_at(flow, node.mtu, mtu, load.block_bytes, load.version)
+        def after(lost: float) -> float:
+            return 100 * float(1 - (1 - lost) ** (frames[1] / frames[0]))
 
+        return Estimate(
+            name=name,
+            subject=node.node,
+            unit="%",
+            now=100 * share,
+            after=after(share),
+            low=0.0 if not share else min(after(share), after(worst)),
+            high=after(worst),
+            formula="1 - (1 - q)^n: n packets for a block, q the loss of a packet, where losses are independent",
+            inputs={
+                "lost": f"{counted(round(node.blocks_lost * load.seconds), 'block')} of {number:,.0f}",
+                "packets for a block": f"{frames[0]} -> {frames[1]}",
+            },
+        )
 
-def _interval(values: Sequence[Packets], whole: Packets) -> tuple[float, float]:
-    """Return the limits of a prediction: those of its model, widened by the spread between stretches."""
-    lows, highs = (median_interval([value[place] for value in values]) for place in (1, 2))
-    return min(whole.low, lows[0] if lows else whole.low), max(whole.high, highs[1] if highs else whole.high)
-
-
-def _packets(
-    load: MeasuredLoad, node: NodeLoad, mtu: int, direction: str, flow_of: Callable[[NodeStretch], Flow]
-) -> Estimate:
-    flow = _whole(node, flow_of)
-    after = _at(load, node, flow, mtu)
-    low, high = _interval([_at(load, node, flow_of(stretch), mtu) for stretch in node.stretches], after)
-    inputs = {
-        "packets": f"{flow.packets:,.1f}/s",
-        "fragments": f"{flow.fragments:,.1f}/s",
-        "datagrams that were fragmented": f"{flow.datagrams:,.1f}/s",
-        "MTU": f"{node.mtu} -> {mtu}",
-        "block": f"{load.block_bytes:,} B",
-    }
-    if flow.blocks is not None:
-        inputs["blocks"] = f"{flow.blocks:,.1f}/s"
-    return Estimate(
-        name=f"packets {direction}",
-        subject=node.node,
-        unit="1/s",
-        now=flow.packets,
-        after=after.likely,
-        low=low,
-        high=high,
-        formula="packets - fragments + large datagrams x packets for each at the new MTU",
-        inputs=inputs,
-    )
-
-
-def _wire(
-    load: MeasuredLoad, node: NodeLoad, mtu: int, direction: str, flow_of: Callable[[NodeStretch], Flow]
-) -> Estimate:
-    flow = _whole(node, flow_of)
-    after = _at(load, node, flow, mtu)
-
-    def bits(packets: float) -> float:
-        # Each packet less is an IP and an Ethernet header less, which the interface counts in its bytes.
-        return wire_bits(packets, flow.bytes_ + (packets - flow.packets) * 34) / 1e6
-
-    return Estimate(
-        name=f"on the wire {direction}",
-        subject=node.node,
-        unit="Mb/s",
-        now=bits(flow.packets),
-        after=bits(after.likely),
-        low=bits(after.low),
-        high=bits(after.high),
-        formula="8 x (bytes + 24 B for each packet); each packet less saves 34 B of headers more",
-        inputs={"bytes": f"{flow.bytes_:,.0f}/s", "packets": f"{flow.packets:,.1f} -> {after.likely:,.1f}/s"},
-    )
-
-
-def _both_ways(load: MeasuredLoad, node: NodeLoad, mtu: int) -> tuple[float, float]:
-    """Return the packets per second now, and after, both directions together."""
-    flows = _whole(node, _inbound), _whole(node, _outbound)
-    return sum(flow.packets for flow in flows), sum(_at(load, node, flow, mtu).likely for flow in flows)
-
-
-def _softirq(load: MeasuredLoad, node: NodeLoad, mtu: int) -> Estimate | NotPredicted:
-    """Return the CPU time in soft interrupts: at best it falls with the packets, at worst it stays.
-
-    Where the cost of a packet was measured on the node, the packets less save that.
-    """
-    name = SOFTIRQ
-    known = [stretch.softirq_s for stretch in node.stretches if stretch.softirq_s is not None]
-    if not known:
-        return NotPredicted(name=name, subject=node.node, reason="The CPU time of soft interrupts was not recorded.")
-    now, after = _both_ways(load, node, mtu)
-    softirq = 100 * mean(known)
-    cost = load.fragment_costs.get(node.node)
-    inputs = {"soft interrupts": f"{softirq:.2f} % of a CPU", "packets": f"{now:,.1f} -> {after:,.1f}/s"}
-    likely, low, high = percent_after(softirq, now, after, cost)
-    return Estimate(
-        name=name,
-        subject=node.node,
-        unit="% of a CPU",
-        now=softirq,
-        after=likely,
-        low=low,
-        high=high,
-        formula=formula_of(cost),
-        inputs=inputs | inputs_of(cost),
-    )
-
-
-def _lost(load: MeasuredLoad, node: NodeLoad, mtu: int) -> Estimate | NotPredicted:
-    """Return the share of lost blocks: a block of n packets is lost with 1 - (1 - q)^n."""
-    name = "lost blocks"
-    received = _whole(node, _inbound).blocks
-    if node.blocks_lost is None or received is None:
-        return NotPredicted(name=name, subject=node.node, reason="The blocks of its instances were not read.")
-    number = load.seconds * (received + node.blocks_lost)
-    if not number:
-        return NotPredicted(name=name, subject=node.node, reason=f"No block was sent to {node.node}.")
-    frames = tuple(fragments_of(load.block_bytes, size, load.version) for size in (node.mtu, mtu))
-    share = node.blocks_lost * load.seconds / number
-    worst = max(share, min(_SURE_OF_NO / number, 1.0))
-
-    def after(lost: float) -> float:
-        return 100 * float(1 - (1 - lost) ** (frames[1] / frames[0]))
-
-    return Estimate(
-        name=name,
-        subject=node.node,
-        unit="%",
-        now=100 * share,
-        after=after(share),
-        low=0.0 if not share else min(after(share), after(worst)),
-        high=after(worst),
-        formula="1 - (1 - q)^n: n packets for a block, q the loss of a packet, where losses are independent",
-        inputs={
-            "lost": f"{counted(round(node.blocks_lost * load.seconds), 'block')} of {number:,.0f}",
-            "packets for a block": f"{frames[0]} -> {frames[1]}",
-        },
-    )
-
-
-def _room(load: MeasuredLoad, node: NodeLoad, mtu: int) -> Iterator[Estimate | NotPredicted]:
-    """Yield how many times the load each limit allows, now and at the new MTU."""
-    links, softirq = LIMITS
-    if all(link.speed_mbps for link in node.links):
-        capacity = 1e6 * sum(link.speed_mbps or 0 for link in node.links)
-        wire = [_wire(load, node, mtu, direction, flow_of) for direction, flow_of in _DIRECTIONS]
-        now, after = 1e6 * max(one.now for one in wire), 1e6 * max(one.after for one in wire)
-        yield _exact(
-            links,
+    def _times_until_links_are_full(self, wire: Collection[Estimate]) -> Estimate | NotPredicted:
+        node = self._node
+        if not all(link.speed_mbps for link in node.links):
+            return self._not_predicted(_LINKS_FULL, "The speed of a private link is not known.")
+        capacity = sum(link.speed_mbps or 0 for link in node.links)
+        return _exact(
+            _LINKS_FULL,
             "x",
-            (capacity / now, capacity / after),
+            (capacity / max(one.now for one in wire), capacity / max(one.after for one in wire)),
             "speed of all private links / bits on the wire in the busier direction, if the links share the load",
-            {"links": f"{counted(len(node.links), 'link')}, {capacity / 1e6:,.0f} Mb/s together"},
+            {"links": f"{counted(len(node.links), 'link')}, {capacity:,.0f} Mb/s together"},
             node.node,
         )
-    else:
-        yield NotPredicted(name=links, subject=node.node, reason="The speed of a private link is not known.")
-    busiest = [stretch.busiest_softirq for stretch in node.stretches if stretch.busiest_softirq is not None]
-    packets_now, packets_after = _both_ways(load, node, mtu)
-    share = mean(busiest) if busiest else 0.0
-    whole = _softirq(load, node, mtu)
-    if share > 0 and packets_after:
-        times, bounds = packets_now / packets_after / share, (1.0, packets_now / packets_after)
+
+    def _times_until_a_cpu_is_full(self, softirq: Estimate | NotPredicted) -> Estimate | NotPredicted:
+        busiest = [one.busiest_softirq for one in self._node.stretches if one.busiest_softirq is not None]
+        share = fmean(busiest) if busiest else 0.0
+        if not (share > 0 and self._packets_after):
+            return self._not_predicted(_CPU_FULL, "No CPU was seen in soft interrupts.")
+        fewer = self._packets_now / self._packets_after
+        times, bounds = fewer / share, (1.0, fewer)
         formula = "1 / share of the busiest CPU, x packets now / after, if private packets need that whole share"
-        if isinstance(whole, Estimate) and isinstance(load.fragment_costs.get(node.node), FragmentCost) and whole.low:
-            times, bounds = whole.now / whole.after / share, (whole.now / whole.high, whole.now / whole.low)
+        if isinstance(softirq, Estimate) and isinstance(self._cost, FragmentCost) and softirq.low:
+            times = softirq.now / softirq.after / share
+            bounds = softirq.now / softirq.high, softirq.now / softirq.low
             formula = "1 / share of the busiest CPU, x CPU time in soft interrupts now / after"
-        yield Estimate(
-            name=softirq,
-            subject=node.node,
+        return Estimate(
+            name=_CPU_FULL,
+            subject=self._node.node,
             unit="x",
             now=1 / share,
             after=times,
             low=min(bounds) / share,
             high=max(bounds) / share,
             formula=formula,
-            inputs={
-                "busiest CPU": f"{100 * share:.1f} % in soft interrupts",
-                "packets": f"{packets_now:,.1f} -> {packets_after:,.1f}/s",
-            },
+            inputs={"busiest CPU": f"{100 * share:.1f} % in soft interrupts", "packets": self._change_of_packets},
         )
-    else:
-        yield NotPredicted(name=softirq, subject=node.node, reason="No CPU was seen in soft interrupts.")
-    yield NotPredicted(
-        name="times the load until the NICs carry no more packets",
-        subject=node.node,
-        reason="The packets per second that a NIC and a switch can carry are not known to racwire.",
+
+
+def _whole(flows: Sequence[Flow]) -> Flow:
+    """Return the flow over the whole measured time. Instances may be sampled later than nodes, and less often."""
+    blocks = [flow.blocks for flow in flows if flow.blocks is not None]
+    return Flow(
+        packets=fmean([flow.packets for flow in flows]),
+        bytes_=fmean([flow.bytes_ for flow in flows]),
+        fragments=fmean([flow.fragments for flow in flows]),
+        datagrams=fmean([flow.datagrams for flow in flows]),
+        blocks=fmean(blocks) if 2 * len(blocks) >= len(flows) else None,
     )
+
+
+def _interval(values: Sequence[Packets], whole: Packets) -> tuple[float, float]:
+    """Return the limits of a prediction: those of its model, widened by the spread between stretches."""
+    lows, highs = (median_interval([value[place] for value in values]) for place in (1, 2))
+    return min(whole.low, lows[0] if lows else whole.low), max(whole.high, highs[1] if highs else whole.high)

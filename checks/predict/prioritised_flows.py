@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from statistics import fmean
 
 from checks.model.packet_sizes import fragments_of
 from checks.model.wording import counted
 from checks.predict.measured_load import MeasuredLoad, NodeLoad
-from checks.traffic.compare.statistics import mean
 
 FIRST_PACKETS = 20
 """max-num-pkts of the paper."""
@@ -58,4 +58,4 @@ def prioritisation_remarks(load: MeasuredLoad, mtu: int) -> Iterator[str]:
 def _messages(node: NodeLoad) -> float:
     """Return the datagrams that a node sends, per second: a fragmented one counts once."""
     flows = [stretch.outbound for stretch in node.stretches]
-    return mean([flow.packets - flow.fragments + flow.datagrams for flow in flows])
+    return fmean([flow.packets - flow.fragments + flow.datagrams for flow in flows])

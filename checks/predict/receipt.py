@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from statistics import fmean
 
 from checks.model.facts import PredictedFigure
 from checks.predict.measured_load import MeasuredLoad, NodeLoad
 from checks.predict.predicting import predict
 from checks.predict.prediction import Estimate
-from checks.traffic.compare.statistics import mean
 
 _FIGURES = ("packets in", "packets out", "on the wire in", "on the wire out", "CPU in soft interrupts")
 """The figures of a node that a recording can confirm."""
@@ -58,4 +58,4 @@ def _share(before: NodeLoad | None, after: NodeLoad | None) -> str:
 
 def _blocks(node: NodeLoad) -> float | None:
     known = [stretch.inbound.blocks for stretch in node.stretches if stretch.inbound.blocks is not None]
-    return mean(known) if known else None
+    return fmean(known) if known else None

@@ -43,7 +43,6 @@ from checks.model.sanitize import sanitize
 from checks.model.sound_measurement import sound
 from checks.report.measured.fit import not_shown
 from checks.report.measured.measured_samples import Sample, measured_samples, over, unix_time
-from checks.report.path_lines import full_payload
 from checks.report.summary import cluster_name
 from checks.rules.cache_fusion import average_cr_receive_ms, average_current_receive_ms, due, lost, received
 from checks.rules.load_of_run import interconnect_load
@@ -222,7 +221,7 @@ def _paths(cluster: Cluster) -> Iterator[Sample]:
 
 def _by_size(path: PathProbe) -> dict[str, PingSeries]:
     """The ping series by size: `small` ones, which any link carries, and `full` ones, of the size that must pass."""
-    names = {SMALL_PAYLOAD: "small", full_payload(path): "full"}
+    names = {SMALL_PAYLOAD: "small", path.full_payload: "full"}
     return {names[series.payload]: series for series in path.series if series.payload in names}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from checks.model.facts import Leg, PathProbe, PingSeries, Unknown
-from checks.model.packet_sizes import SMALL_PAYLOAD, packet_of, payload_for
+from checks.model.packet_sizes import SMALL_PAYLOAD, packet_of
 from checks.model.wording import counted
 from checks.rules.path_matrix import MEANINGS, OWN, Cell
 
@@ -27,7 +27,7 @@ def path_line(cell: Cell) -> str:
     probe = cell.probe
     if probe is None:
         return f"{way}: {cell.reason or 'not known.'}"
-    sizes = (SMALL_PAYLOAD, full_payload(probe))  # the evidence has the other sizes that the search tried
+    sizes = (SMALL_PAYLOAD, probe.full_payload)  # the evidence has the other sizes that the search tried
     parts = [_series(probe, s) for s in probe.series if s.payload in sizes]
     if isinstance(probe.path_mtu, int) and cell.letter != "U":
         parts.append(f"largest {probe.path_mtu}")
@@ -54,18 +54,8 @@ def _meaning(cell: Cell) -> Iterator[str]:
             yield counted(cell.probe.hops, "router")
 
 
-def full_payload(probe: PathProbe) -> int:
-    """Return the bytes of ping payload that fill a packet of the network's MTU."""
-    return payload_for(probe.expected_mtu, version_of(probe))
-
-
-def version_of(probe: PathProbe) -> int:
-    """Return the IP version of a probe: 4 or 6."""
-    return 6 if ":" in probe.destination_ip else 4
-
-
 def _series(probe: PathProbe, series: PingSeries) -> str:
-    size = f"{packet_of(series.payload, version_of(probe))} bytes"
+    size = f"{packet_of(series.payload, probe.version)} bytes"
     if series.refused_locally:
         return f"{size} refused here"
     time = series.rtt_ms_median

@@ -50,10 +50,9 @@ class ArpReading:
 
 def arp_reading(cluster: Cluster) -> ArpReading:
     """Return which private addresses the nodes answer for, as far as flags and settings are known."""
-    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
     silent: list[ArpSilence] = []
     judged, unread = [], []
-    for network in networks:
+    for network in cluster.read_networks():
         for port in network.ports:
             node, own = cluster.node(port.node), cluster.interface(port)
             if node is None or own is None or own.kind in _WITHOUT_ARP or ":" in port.ip:

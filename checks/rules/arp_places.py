@@ -77,7 +77,7 @@ def places(cluster: Cluster) -> Places:
     the request came in on. So the MAC address in an answer shows which NIC is on the network of the sender.
     """
     owners = cluster.owners
-    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
+    networks = cluster.read_networks()
     if not isinstance(owners, AddressProbes) or len(networks) < 2:
         return Places()
     own = {port.interface: n.name for n in networks for port in n.ports if port.node == owners.node}

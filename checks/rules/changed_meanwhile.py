@@ -100,7 +100,7 @@ def changed_values(cluster: Cluster) -> Iterator[ChangedValue]:
     """Yield the values that differ between the first reading of a node and the second of its counters."""
     changes = cluster.counters
     told: set[tuple[str, str, str]] = set()
-    for network in () if isinstance(cluster.networks, Unknown) else cluster.networks:
+    for network in cluster.read_networks():
         for port in network.ports:
             node, top = cluster.node(port.node), cluster.interface(port)
             change = changes.of(port.node) if isinstance(changes, CounterChanges) else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from checks.model.facts import Cluster, Unknown
+from checks.model.facts import Cluster
 
 PLATFORM = "Oracle Engineered System"
 """The platform of a node with the software of Oracle's own images."""
@@ -42,11 +42,10 @@ def is_infiniband(interface: str) -> bool:
 
 def engineered_ports(cluster: Cluster, nodes: Iterable[str] | None = None) -> Sequence[tuple[str, str]]:
     """Return node and interface of each private port of an engineered system; all nodes where none are named."""
-    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
     chosen = None if nodes is None else set(nodes)
     return [
         (port.node, port.interface)
-        for network in networks
+        for network in cluster.read_networks()
         for port in network.ports
         if (chosen is None or port.node in chosen) and is_engineered(cluster, port.interface)
     ]

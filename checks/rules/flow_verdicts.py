@@ -89,11 +89,6 @@ class FlowJudgement:
         return len(whole(self.probe))
 
 
-def probed_paths(cluster: Cluster) -> Sequence[PathProbe]:
-    """Return the paths that were probed with pings; none where that is not known."""
-    return cluster.paths if isinstance(cluster.paths, tuple) else ()
-
-
 def whole(probe: FlowProbe) -> tuple[FlowPort, ...]:
     """Return the source ports that sent full-size datagrams in one packet."""
     return tuple(p for p in probe.ports if p.whole and p.sent)

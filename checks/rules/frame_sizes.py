@@ -131,8 +131,7 @@ def frame_sizes(cluster: Cluster) -> CountedSizes:
 
 def _mtu(cluster: Cluster, nic: PrivateNic) -> int:
     """The largest MTU of the private networks on a NIC: a VLAN can have a smaller one than the NIC below."""
-    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
-    ports = [port for network in networks for port in network.ports if port.node == nic.node]
+    ports = [port for network in cluster.read_networks() for port in network.ports if port.node == nic.node]
     above = [cluster.interface(port) for port in ports if nic.name in nics_of(cluster, port)]
     return max((interface.mtu for interface in above if interface), default=0)
 

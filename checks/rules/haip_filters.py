@@ -17,7 +17,7 @@ def is_filtered_haip(cluster: Cluster, network: PrivateNetwork, path: HaipPath) 
     if not path.small_sent or path.small_answered or path.full_answered:
         return False
     ends = {path.from_node, path.to_node}
-    private = [p for p in _paths(cluster) if p.network == network.name and {p.from_node, p.to_node} == ends]
+    private = [p for p in cluster.read_paths() if p.network == network.name and {p.from_node, p.to_node} == ends]
     passes = len(private) > 1 and all(p.verdict in (Verdict.PASSES, Verdict.LOSS) for p in private)
     sent = path.small_sent + path.full_sent
     return (
@@ -31,10 +31,6 @@ def is_filtered_haip(cluster: Cluster, network: PrivateNetwork, path: HaipPath) 
 def _share_lost(path: PathProbe) -> float:
     series = [s for s in path.series if s.sent and not s.refused_locally]
     return max((1 - s.received / s.sent for s in series), default=0.0)
-
-
-def _paths(cluster: Cluster) -> tuple[PathProbe, ...]:
-    return cluster.paths if isinstance(cluster.paths, tuple) else ()
 
 
 def _is_over_nic(cluster: Cluster, network: PrivateNetwork, path: HaipPath) -> bool:

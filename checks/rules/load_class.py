@@ -13,12 +13,7 @@ from dataclasses import dataclass
 
 from checks.model.facts import WaitEvent
 from checks.model.interconnect_load import LoadClass, LoadKind, WireTime
-from checks.rules.cache_fusion import (
-    CR_RECEIVED,
-    CURRENT_RECEIVED,
-    SCANNED,
-    USER_IO_WAIT,
-)
+from checks.rules.cache_fusion import CR_RECEIVED, CURRENT_RECEIVED, SCANNED, USER_IO_WAIT
 
 INDEPENDENT_BELOW_PERCENT = 5.0
 """Cluster waits in percent of DB time below which the interconnect hardly matters."""

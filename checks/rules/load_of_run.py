@@ -105,7 +105,7 @@ def _in_seconds(us: int) -> float:
 
 def wire_path(cluster: Cluster) -> WirePath:
     """Return what the run measured of the private networks: block size, MTU, link speed, round-trip times."""
-    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
+    networks = cluster.read_networks()
     version = 6 if any(":" in network.subnet for network in networks) else 4
     database = cluster.database if isinstance(cluster.database, Database) else None
     block = (database.block_size_bytes if database else None) or USUAL_BLOCK_BYTES
@@ -126,7 +126,7 @@ def wire_path(cluster: Cluster) -> WirePath:
 def _fastest_mbps(cluster: Cluster) -> int | None:
     """Return the speed of the fastest private NIC that is up; None where one is not known."""
     speeds: list[int] = []
-    for network in () if isinstance(cluster.networks, Unknown) else cluster.networks:
+    for network in cluster.read_networks():
         for port in network.ports:
             node = cluster.node(port.node)
             for name in nics_of(cluster, port):

@@ -269,8 +269,7 @@ def loss_evidence(cluster: Cluster, missing: Sequence[Ends]) -> LossEvidence:
 
 
 def _paths(cluster: Cluster, receiver: str, senders: Sequence[str]) -> list[PathProbe]:
-    paths = () if isinstance(cluster.paths, Unknown) else cluster.paths
-    own = [p for p in paths if receiver in (p.from_node, p.to_node)]
+    own = [p for p in cluster.read_paths() if receiver in (p.from_node, p.to_node)]
     return [p for p in own if not senders or p.from_node in senders or p.to_node in senders]
 
 

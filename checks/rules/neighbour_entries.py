@@ -12,6 +12,7 @@ from checks.model.facts import AddressProbes, Cluster, Interface, Neighbour, Nod
 from checks.model.finding import Status
 from checks.model.networks import layers_below, layers_of
 from checks.rules.arp_places import answers
+from checks.rules.private_ways import shares_subnet
 
 IN_USE = ("reachable", "permanent", "noarp", "delay", "probe")
 """States of an entry that is in use; a stale entry may be of a NIC that was replaced."""
@@ -103,7 +104,7 @@ def _entries(cluster: Cluster) -> Iterator[NeighbourEntry]:
     ]
     # Later ones replace earlier ones: the nodes were read before the pings.
     states = {(node, ip): state for node, _, ip, _, state, *_ in known if state in _BY_HAND}
-    for path in () if isinstance(cluster.paths, Unknown) else cluster.paths:
+    for path in cluster.read_paths():
         if path.neighbour_mac and (port := _port(cluster, path.network, path.from_node)):
             state = states.get((path.from_node, path.destination_ip), "reachable")
             confirmed = path.neighbour_is_new or None
@@ -117,7 +118,7 @@ def _entries(cluster: Cluster) -> Iterator[NeighbourEntry]:
             continue
         if peer.name != name:
             whose, other = _whose(peer, nic, mac.casefold(), state)
-            if whose is Whose.OTHER_NIC and _has_two_in_subnet(cluster, network):
+            if whose is Whose.OTHER_NIC and shares_subnet(cluster, network):
                 continue
             yield NeighbourEntry(
                 name, interface, ip, mac.casefold(), state, network.name, peer.name, nic.name,
@@ -183,11 +184,7 @@ def _whose(peer: Node, nic: Interface, mac: str, state: str) -> tuple[Whose, str
     return (Whose.SET if state in _BY_HAND else Whose.STRANGER), ""
 
 
-def _has_two_in_subnet(cluster: Cluster, network: PrivateNetwork) -> bool:
-    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
-    return sum(n.subnet == network.subnet for n in networks) > 1
-
-
 def _port(cluster: Cluster, network: str, node: str) -> str:
-    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
-    return next((p.interface for n in networks if n.name == network for p in n.ports if p.node == node), "")
+    found = cluster.network(network)
+    port = found.port(node) if found else None
+    return port.interface if port else ""

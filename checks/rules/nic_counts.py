@@ -6,15 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from checks.model.facts import (
-    Activity,
-    Cluster,
-    CounterChange,
-    CounterGroup,
-    DriverCounters,
-    Thresholds,
-    Unknown,
-)
+from checks.model.facts import Activity, Cluster, CounterChange, CounterGroup, DriverCounters, Thresholds, Unknown
 from checks.model.finding import Status
 from checks.model.known_instances import active, node_of
 from checks.model.networks import layers_of, nics_of
@@ -122,7 +114,7 @@ def private_nics_counted(cluster: Cluster, changes: Sequence[CounterChange]) -> 
     known = {change.node: change for change in changes}
     least_mtu = {(c.node, c.nic): c.least for c in changed_values(cluster) if c.what is ReadAgain.MTU}
     found: dict[tuple[str, str], PrivateNic] = {}
-    for network in () if isinstance(cluster.networks, Unknown) else cluster.networks:
+    for network in cluster.read_networks():
         largest = max((i.mtu for port in network.ports if (i := cluster.interface(port))), default=0)
         for port in network.ports:
             node, top, change = cluster.node(port.node), cluster.interface(port), known.get(port.node)
@@ -201,7 +193,11 @@ def faults_of(nic: PrivateNic, limits: Thresholds, ends: LossEnds) -> Iterator[F
     queue = _grew(nic, _SEND_QUEUE)
     sends_loss = nic.node in ends.senders
     # A NIC without a link drops everything that is sent: an effect of the link.
-    if queue and nic.is_up and (sends_loss or percent_of(max(queue.values()), nic, "tx") >= _tolerated(limits)):
+    if (
+        queue
+        and nic.is_up
+        and (sends_loss or percent_of(max(queue.values()), nic, "tx") >= limits.device_drop_warn_percent)
+    ):
         status = Status.INFO if nic.link_changed else harm_status([nic.node], ends.senders)
         fault = NicFault.UNLINKED if nic.link_changed else NicFault.SEND_QUEUE
         yield FaultyNic(nic, fault, queue, sum(queue.values()), status)
@@ -261,16 +257,12 @@ def percent_of(number: int, nic: PrivateNic, way: str) -> float:
 
 
 def _is_more_than_strays(nic: PrivateNic, dropped: int, limits: Thresholds) -> bool:
-    return exceeds_strays(dropped, nic.seconds) and percent_of(dropped, nic, "rx") >= _tolerated(limits)
+    return exceeds_strays(dropped, nic.seconds) and percent_of(dropped, nic, "rx") >= limits.device_drop_warn_percent
 
 
 def exceeds_strays(dropped: int, seconds: float) -> bool:
     """Return whether a NIC dropped more received packets than the ones of protocols that its node does not speak."""
     return dropped > max(_LEAST_DROPPED, _STRAY_PACKETS_A_SECOND * seconds)
-
-
-def _tolerated(limits: Thresholds) -> float:
-    return limits.device_drop_warn_percent
 
 
 # --- traffic ---------------------------------------------------------------------------------------------------------

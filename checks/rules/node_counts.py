@@ -6,15 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from checks.model.facts import (
-    Cluster,
-    CounterChange,
-    CounterChanges,
-    Thresholds,
-    TrackedConnections,
-    Unknown,
-    Unread,
-)
+from checks.model.facts import Cluster, CounterChange, CounterChanges, Thresholds, TrackedConnections, Unknown, Unread
 from checks.model.finding import Status
 from checks.model.fragment_memory import LEAST_FRAGMENT_BYTES
 

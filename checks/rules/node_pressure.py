@@ -27,8 +27,6 @@ class CpuLoad:
 
     node: str
     seconds: float
-    cpus: int
-    """The number of CPUs."""
     steal_percent: float
     busiest: str
     """The CPU with the largest share of soft interrupts; empty where no CPU has enough ticks."""
@@ -70,7 +68,6 @@ def cpu_load(change: CounterChange, limits: Thresholds) -> CpuLoad | Unknown:
     return CpuLoad(
         node=change.node,
         seconds=change.seconds,
-        cpus=len(shares) or len(each),
         steal_percent=stolen,
         busiest=busiest,
         softirq_percent=shares.get(busiest, 0.0),

@@ -100,17 +100,15 @@ class PathMatrix:
 def path_matrices(cluster: Cluster, so_far: Sequence[PathProbe] | None = None) -> tuple[PathMatrix, ...]:
     """Return a matrix for each private network; none where the networks are not known. `so_far` are the paths that
     have been probed while others are pending; None where none is pending."""
-    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
     flows = flows_of(cluster)
     losing = networks_that_lose_fragments(flows) if flows else {}
-    grids = (_grid(cluster, network, so_far) for network in networks)
+    grids = (_grid(cluster, network, so_far) for network in cluster.read_networks())
     return tuple(replace(grid, fragments=losing.get(grid.network.name, (0, 0))) for grid in grids)
 
 
 def _grid(cluster: Cluster, network: PrivateNetwork, so_far: Sequence[PathProbe] | None) -> PathMatrix:
-    known = () if isinstance(cluster.nodes, Unknown) else cluster.nodes
-    complete = () if isinstance(cluster.paths, Unknown) else cluster.paths
-    probes = complete if so_far is None else so_far
+    known = cluster.all_nodes()
+    probes = cluster.read_paths() if so_far is None else so_far
     by_way = {(p.from_node, p.to_node): p for p in probes if p.network == network.name}
     names = [*(n.name for n in known), *(p.node for p in network.ports), *(n for way in by_way for n in way)]
     nodes = tuple(dict.fromkeys(names))

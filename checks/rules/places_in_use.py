@@ -45,17 +45,12 @@ def places(cluster: Cluster, used: tuple[InterconnectInUse, ...]) -> tuple[UsedP
     return tuple(UsedPlace(one, network_of(cluster, one), _public(cluster, one)) for one in used)
 
 
-def known_networks(cluster: Cluster) -> tuple[PrivateNetwork, ...]:
-    """Return the private networks; empty where they are not known."""
-    return () if isinstance(cluster.networks, Unknown) else cluster.networks
-
-
 def network_of(cluster: Cluster, used: InterconnectInUse) -> PrivateNetwork | None:
     """Return the private network of an interconnect, or None.
 
     It is found by the node's own addresses, else by the subnet; for a HAIP address by the interface below its alias.
     """
-    networks, node = known_networks(cluster), node_of(cluster, used.instance)
+    networks, node = cluster.read_networks(), node_of(cluster, used.instance)
     interface = used.name.partition(":")[0]
     if Address(used.ip, 32).is_link_local:
         read = cluster.node(node)

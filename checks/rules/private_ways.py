@@ -6,7 +6,7 @@ import ipaddress
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from checks.model.facts import Cluster, Node, Port, PrivateNetwork, Route, Unknown
+from checks.model.facts import Cluster, Node, Port, PrivateNetwork, Route
 from checks.rules.table_routes import route_to
 
 
@@ -28,8 +28,7 @@ class PrivateWay:
 def private_ways(cluster: Cluster, node: str) -> Iterator[PrivateWay]:
     """Yield the ways of a node: from its address on each private network to those of all peers there, and from each
     HAIP address to those of the peers in its subnet."""
-    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
-    for network in networks:
+    for network in cluster.read_networks():
         yield from _of_network(cluster, network, node)
 
 
@@ -57,8 +56,7 @@ def _ips(cluster: Cluster, peer: Port) -> list[str]:
 
 def shares_subnet(cluster: Cluster, network: PrivateNetwork) -> bool:
     """Return whether another private network has the same subnet: one route serves both."""
-    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
-    return sum(n.subnet == network.subnet for n in networks) > 1
+    return sum(n.subnet == network.subnet for n in cluster.read_networks()) > 1
 
 
 def is_connected(node: Node, interface: str, network: PrivateNetwork) -> bool:

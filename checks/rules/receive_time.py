@@ -11,12 +11,7 @@ from dataclasses import dataclass
 from checks.model.facts import Activity, Cluster, InstanceActivity, Thresholds, Unknown
 from checks.model.finding import Status
 from checks.model.networks import nics_of
-from checks.rules.cache_fusion import (
-    CR_RECEIVED,
-    CURRENT_RECEIVED,
-    average_cr_receive_ms,
-    average_current_receive_ms,
-)
+from checks.rules.cache_fusion import CR_RECEIVED, CURRENT_RECEIVED, average_cr_receive_ms, average_current_receive_ms
 from checks.rules.lost_blocks import received_few
 from checks.rules.waits import average_ms, beyond, buckets, for_blocks
 

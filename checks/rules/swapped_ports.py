@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import combinations
 
-from checks.model.facts import Cluster, Port, PrivateNetwork, Unknown
+from checks.model.facts import Cluster, Port, PrivateNetwork
 
 
 @dataclass(frozen=True)
@@ -20,8 +20,7 @@ class SwappedPorts:
 
 def swapped_ports(cluster: Cluster) -> tuple[SwappedPorts, ...]:
     """Return the nodes with swapped ports. Most nodes must have each network on the interface that oifcfg names."""
-    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
-    named = [n for n in networks if n.named_by == "oifcfg" and not n.is_pattern]
+    named = [n for n in cluster.read_networks() if n.named_by == "oifcfg" and not n.is_pattern]
     return tuple(
         SwappedPorts(node.name, first, second, (a, b))
         for a, b in combinations(named, 2)

@@ -51,7 +51,7 @@ def strict_interfaces(cluster: Cluster, node: str) -> tuple[str, ...]:
 
 def private_interfaces(cluster: Cluster, node: str) -> tuple[str, ...]:
     """Return the interfaces of a node on the private networks of IPv4."""
-    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
+    networks = cluster.read_networks()
     return tuple(dict.fromkeys(port.interface for n in networks if (port := n.port(node)) and ":" not in port.ip))
 
 

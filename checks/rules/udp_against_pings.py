@@ -16,7 +16,7 @@ from checks.model.finding import Finding, NextStep, Outweighed, Status
 from checks.model.known_instances import interconnects_of, node_of, nodes_of
 from checks.model.wording import between, counted
 from checks.rules.engineered import is_engineered
-from checks.rules.flow_verdicts import FlowJudgement, FlowVerdict, contradicts_pings, judge_flow, probed_paths
+from checks.rules.flow_verdicts import FlowJudgement, FlowVerdict, contradicts_pings, judge_flow
 from checks.rules.lost_blocks import blocks_against_loss, loss_of, why_no_transfers
 from checks.rules.path_status import lost_once, packet_loss
 
@@ -70,7 +70,7 @@ def _weighed(cluster: Cluster, finding: Finding, loads: Loads, flows: FlowsByPat
     if finding.code in (_HAIP_CODE, _HAIP_ALONE_CODE):
         return _haip_weighed(cluster, finding, loads)
     paths = _paths(cluster, finding)
-    network = _network(cluster, finding.network)
+    network = cluster.network(finding.network)
     if not paths or network is None:
         return finding
     loss = packet_loss(paths)
@@ -100,7 +100,7 @@ def _weighed(cluster: Cluster, finding: Finding, loads: Loads, flows: FlowsByPat
 
 
 def _haip_weighed(cluster: Cluster, finding: Finding, loads: Loads) -> Finding:
-    network, found = _network(cluster, finding.network), cluster.haip_paths
+    network, found = cluster.network(finding.network), cluster.haip_paths
     if network is None or not isinstance(found, HaipPaths) or finding.status is Status.INFO:
         return finding
     here = [p for p in found.paths if p.network == finding.network]
@@ -109,7 +109,7 @@ def _haip_weighed(cluster: Cluster, finding: Finding, loads: Loads) -> Finding:
     is_only = isinstance(cluster.networks, tuple) and len(cluster.networks) == 1  # blocks take no other network
     if not ill or not (is_only or all(_is_silent_below(cluster, finding.network, way) for way in ways)):
         return finding  # pings between the private addresses pass, so ICMP is not the reason
-    below = [p for p in _paths_of(cluster) if p.network == finding.network and (p.from_node, p.to_node) in ways]
+    below = [p for p in cluster.read_paths() if p.network == finding.network and (p.from_node, p.to_node) in ways]
     if not all(_may_carry_blocks(cluster, path) for path in below):
         return finding
     if not all(_flows_without_loss(cluster, network, way, 1.0, loads) for way in ways):
@@ -126,7 +126,7 @@ def _haip_weighed(cluster: Cluster, finding: Finding, loads: Loads) -> Finding:
 
 def _is_silent_below(cluster: Cluster, network: str, way: tuple[str, str]) -> bool:
     """Return whether pings fail between the private addresses of two nodes, too."""
-    here = [p for p in _paths_of(cluster) if p.network == network and {p.from_node, p.to_node} == set(way)]
+    here = [p for p in cluster.read_paths() if p.network == network and {p.from_node, p.to_node} == set(way)]
     return any(p.verdict is not Verdict.PASSES for p in here)
 
 
@@ -138,10 +138,6 @@ def _is_haip_silent(cluster: Cluster, path: PathProbe) -> bool:
     sent = [p for p in found if p.network == path.network and {p.from_node, p.to_node} == ends and p.small_sent]
     answers = any(series.received for series in path.series)
     return answers and any(not p.small_answered and not p.full_answered for p in sent)
-
-
-def _paths_of(cluster: Cluster) -> Sequence[PathProbe]:
-    return () if isinstance(cluster.paths, Unknown) else cluster.paths
 
 
 def _remark(finding: Finding, title: str, why: str) -> Finding:
@@ -172,7 +168,7 @@ def _flows(cluster: Cluster) -> FlowsByPath:
     if not isinstance(cluster.flows, Flows):
         return {}
     return {
-        (p.network, p.from_node, p.to_node): judge_flow(p, cluster.flows, probed_paths(cluster))
+        (p.network, p.from_node, p.to_node): judge_flow(p, cluster.flows, cluster.read_paths())
         for p in cluster.flows.probes
     }
 
@@ -181,14 +177,9 @@ def _paths(cluster: Cluster, finding: Finding) -> Sequence[PathProbe]:
     verdict = _VERDICTS.get(finding.code)
     if verdict is None or finding.status is Status.INFO:
         return ()
-    here = [p for p in _paths_of(cluster) if p.network == finding.network]
+    here = [p for p in cluster.read_paths() if p.network == finding.network]
     once = lost_once(here) if verdict is Verdict.LOSS else []
     return [p for p in here if p.verdict is verdict or p in once]
-
-
-def _network(cluster: Cluster, name: str) -> PrivateNetwork | None:
-    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
-    return next((network for network in networks if network.name == name), None)
 
 
 def _blocks_pass(cluster: Cluster, network: PrivateNetwork, path: PathProbe, share: float, loads: Loads) -> bool:
@@ -224,7 +215,7 @@ def _may_carry_blocks(cluster: Cluster, path: PathProbe) -> bool:
     sent = [p for p in flows if p.network == path.network and {p.from_node, p.to_node} == ends and p.ports]
     if not sent or not isinstance(cluster.flows, Flows):
         return path.verdict is not Verdict.UNREACHABLE
-    verdicts = {judge_flow(probe, cluster.flows, probed_paths(cluster)).verdict for probe in sent}
+    verdicts = {judge_flow(probe, cluster.flows, cluster.read_paths()).verdict for probe in sent}
     if path.verdict in (Verdict.UNREACHABLE, Verdict.FILTERED):
         return verdicts == {FlowVerdict.PASSES}
     return verdicts <= {*_MAY_PASS}

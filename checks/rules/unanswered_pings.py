@@ -51,7 +51,7 @@ def hears_alone(cluster: Cluster, network: PrivateNetwork, node: str) -> tuple[s
     requests of these peers reach the node, and what it sends vanishes. Without answers and requests such an entry fails
     within seconds. Empty where a peer hears the node."""
     own = {(e.node, e.peer) for e in neighbour_entries(cluster) if e.network == network.name and e.whose is Whose.OWN}
-    paths = [p for p in (cluster.paths if isinstance(cluster.paths, tuple) else ()) if p.network == network.name]
+    paths = [p for p in cluster.read_paths() if p.network == network.name]
     lost = {(p.from_node, p.to_node) for p in paths if p.from_node == node and not p.neighbour_mac}
     to_it = [p for p in paths if p.to_node == node]
     if any((p.from_node, node) in own or p.verdict is Verdict.PASSES for p in to_it):

@@ -4,7 +4,7 @@ only itself."""
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 
 from msgspec.structs import replace
 
@@ -21,29 +21,20 @@ _GROWTH_S = 0.3
 """Seconds between two states of a growing cluster: most nodes answer at nearly the same time. Ours."""
 
 
-async def find_cluster(
-    settings: Settings, *, password: Secret | None = None, progress: Callable[[str], None] | None = None
-) -> Cluster:
+async def find_cluster(settings: Settings, *, password: Secret | None = None) -> Cluster:
     """Return the complete cluster that a feed samples."""
-    *_, found = [found async for found in growing_cluster(settings, password=password, progress=progress)]
+    *_, found = [found async for found in growing_cluster(settings, password=password)]
     return found
 
 
-async def growing_cluster(
-    settings: Settings, *, password: Secret | None = None, progress: Callable[[str], None] | None = None
-) -> AsyncGenerator[Cluster, None]:
+async def growing_cluster(settings: Settings, *, password: Secret | None = None) -> AsyncGenerator[Cluster, None]:
     """Yield Clusterware, nodes, networks and database as facts, without any check, each time more of them are known.
 
     All nodes are in the cluster from the moment on when their names are known; a node is pending until it has answered
     or was not reached. The last cluster is complete: a group that could not be gathered is Unknown with its reason.
     Raises nothing except on cancellation. Close the iteration: that takes under a second.
     """
-
-    def report_progress(group: str, text: str, done: int, total: int) -> None:
-        if progress is not None:
-            progress(text)
-
-    discovery = _Discovery(settings, password, report_progress)
+    discovery = _Discovery(settings, password)
     gathering = asyncio.create_task(discovery.gather())
     gathering.add_done_callback(lambda _: discovery.news.set())
     try:
@@ -62,10 +53,8 @@ async def growing_cluster(
 class _Discovery:
     """Gathers each group as soon as the groups that it needs are complete; independent groups at the same time."""
 
-    def __init__(
-        self, settings: Settings, password: Secret | None, progress: Callable[[str, str, int, int], None]
-    ) -> None:
-        self.session = Session(settings, Journal(), progress, password=password, nodes_so_far=self._nodes_so_far)
+    def __init__(self, settings: Settings, password: Secret | None) -> None:
+        self.session = Session(settings, Journal(), password=password, nodes_so_far=self._nodes_so_far)
         self._cluster = self.known = Cluster(
             local_node=self.session.local_node,
             taken_at=now(),

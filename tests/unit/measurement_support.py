@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import math
 import random
+import time
 from collections.abc import Sequence
 from typing import Any
 
-from checks.measure.flow_figures import flow_round, summaries_of
+import pytest
+
+from checks.measure.flow_figures import figures_of, summaries_of
+from checks.measure.near_end.control import Orders
 from checks.model.facts import Unknown
 from checks.model.measurement import (
     DrillEvent,
     DrillOf,
+    FlowRound,
     HashDirection,
     HashPort,
     MeasuredHashes,
@@ -32,6 +38,39 @@ from checks.rules.flow_verdicts import FlowVerdict, members_of
 
 USUAL = (64, 200, 1472, 2048, 8192, 32_768)
 AT = 1_780_000_000.0
+
+
+PATH = MeasuredPath("192.168.10.0/24", "rac1", "192.168.10.1", "rac2", "192.168.10.2", "eth1", 1500, 10_000)
+
+
+class Clock:
+    """Time that passes only where the code under test waits, and by `tick`. It starts at 1,000 s."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now_ns = 1_000_000_000_000
+        monkeypatch.setattr(time, "monotonic", lambda: self.now)
+        monkeypatch.setattr(time, "monotonic_ns", lambda: self.now_ns)
+        monkeypatch.setattr(time, "process_time", lambda: 0.0)
+        monkeypatch.setattr(time, "sleep", self.tick)
+
+    @property
+    def now(self) -> float:
+        """The time in seconds."""
+        return self.now_ns / 1e9
+
+    def tick(self, seconds: float) -> None:
+        self.now_ns += math.ceil(seconds * 1e9)  # some time passes in any case
+
+
+class QuietOrders(Orders):
+    """A parent that says nothing; time passes where the sender waits."""
+
+    def __init__(self, clock: Clock) -> None:
+        super().__init__(0)
+        self._clock = clock
+
+    def _read(self, patience_s: float) -> None:
+        self._clock.tick(patience_s)
 
 
 def path(mtu: int = 1500, target: int = 2) -> MeasuredPath:
@@ -162,17 +201,17 @@ def rate(mbps: float = 940.0, **more: Any) -> Measurement:
 
 def mix(small_ms: float = 45.0, **more: Any) -> Measurement:
     rounds = tuple(
-        flow_round(
+        FlowRound(
             path=0,
             flow_class=flow_class,
             size=size,
             company=company,
             concurrency=concurrency,
-            number=number,
+            round=number,
             at=AT + number,
             seconds=5.0,
-            times_ms=[mean * (1 + (flow + number / 5) / 100) for flow in range(-25, 25)],
             broken=0,
+            **figures_of([mean * (1 + (flow + number / 5) / 100) for flow in range(-25, 25)]),
         )
         for flow_class, size, together in (("small", 65_536, small_ms), ("large", 32_000_000, 900.0))
         for company, mean, concurrency in (("alone", together / 10, 1), ("together", together, 2))

@@ -2,6 +2,7 @@
 
 import dataclasses
 import random
+from statistics import median
 
 import msgspec
 import pytest
@@ -13,7 +14,7 @@ from checks.traffic.compare.metrics import packets_per_block
 from checks.traffic.compare.readings import read
 from checks.traffic.compare.recorded_run import runs_of
 from checks.traffic.compare.run import Better, ComparedRun
-from checks.traffic.compare.statistics import dependence_of, median
+from checks.traffic.compare.statistics import dependence_of
 from checks.traffic.samples import Event, InstanceSample, InterfaceCounts, NodeSample
 from checks.traffic.source_id import SourceId
 from tests.unit.compare_support import BEGIN, FakeRecording, gap, links, recording

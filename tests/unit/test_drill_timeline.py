@@ -7,21 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from checks.measure.drill.cluster_events import BlockWatch, alert_events
-from checks.measure.drill.drill_subject import DrillSubject
 from checks.measure.drill.node_changes import NodeState, Watched, changes, parse_state, parse_timers
 from checks.model.facts import AlertLog, LogKind, LogLine, NodeLogs
-from checks.model.measurement import MeasuredPath
 from checks.rules.drill_causes import TimelineKind
 from checks.traffic.samples import Gap, InstanceSample
 from checks.traffic.source_id import DATABASE
-
-S = 1_000_000_000
-PATHS = (
-    MeasuredPath("192.168.10.0/24", "rac1", "192.168.10.1", "rac2", "192.168.10.2", "eth1", 9000),
-    MeasuredPath("192.168.11.0/24", "rac1", "192.168.11.1", "rac2", "192.168.11.2", "eth2", 9000),
-)
-ETH2 = DrillSubject((("rac2", "eth2"),))
-
 
 # --- the timeline -----------------------------------------------------------------------------------------------------
 

@@ -8,7 +8,8 @@ import struct
 import threading
 import time
 from collections.abc import Callable, Iterator
-from typing import Any
+from contextlib import ExitStack, contextmanager
+from typing import Any, Self
 
 import pytest
 
@@ -20,13 +21,12 @@ from checks.measure.near_end.incomplete import SILENT_S, Incomplete, Unanswered,
 from checks.measure.near_end.stopped import StoppedError
 from checks.measure.preparing import rooms_of
 from checks.model.finding import Finding, Status
-from checks.model.measurement import MeasuredPath
 from tests.fixtures.clusters import cluster, node
 from tests.fixtures.databases import with_sysctls
+from tests.unit.measurement_support import PATH
 
 BLOCK = incomplete_bytes(8192, 1500)
 ROOM = FragmentRoom(17 * BLOCK, 30.0)
-PATH = MeasuredPath("192.168.10.0/24", "rac1", "192.168.10.1", "rac2", "192.168.10.2", "eth1", 1500, 10_000)
 
 
 def test_an_incomplete_block_holds_12_kb_and_17_fill_a_twentieth_of_the_usual_memory() -> None:
@@ -186,11 +186,20 @@ class Peer:
                 for number in range(count):
                     self.socket.sendto(HEADER.pack(4, number, sequence, token, size).ljust(size, b"\0"), who)
 
-    def end(self) -> None:
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
             one.sendto(b"end", ("127.0.0.1", self.port))
         self._thread.join()
         self.socket.close()
+
+
+@contextmanager
+def peers_that(answers: Callable[[int], bool], number: int) -> Iterator[list[Peer]]:
+    with ExitStack() as stack:
+        yield [stack.enter_context(Peer(answers)) for _ in range(number)]
 
 
 @pytest.fixture
@@ -229,12 +238,8 @@ BOTH = pytest.mark.parametrize(
 def test_a_stream_that_nothing_answers_ends_within_its_room(
     stream: Streams, node: str, peers: int, budget: Budget
 ) -> None:
-    far = [Peer(lambda _: False) for _ in range(peers)]
-    try:
+    with peers_that(lambda _: False, peers) as far:
         found = stream(order(far, node), budget)
-    finally:
-        for one in far:
-            one.end()
     assert found["is_harm"]
     assert "no answer" in found["stopped"]
     assert 0 < sum(one.received for one in far) <= 17
@@ -244,13 +249,8 @@ def test_a_stream_that_nothing_answers_ends_within_its_room(
 def test_a_loss_that_begins_while_it_sends_ends_it_after_a_few(
     stream: Streams, node: str, peers: int, budget: Budget
 ) -> None:
-    far = [Peer(lambda sequence: sequence % 9 > 0 or sequence < 20) for _ in range(peers)]
-    one = order(far, node)
-    try:
-        found = stream({**one, "seconds": 5.0}, budget)
-    finally:
-        for peer in far:
-            peer.end()
+    with peers_that(lambda sequence: sequence % 9 > 0 or sequence < 20, peers) as far:
+        found = stream({**order(far, node), "seconds": 5.0}, budget)
     assert found["is_harm"]
     assert "datagrams in fragments" in found["stopped"]
     assert sum(one.received for one in far) < 300
@@ -260,13 +260,9 @@ def test_a_loss_that_begins_while_it_sends_ends_it_after_a_few(
 def test_a_healthy_stream_has_all_its_answers_and_no_more_packets_than_the_limit(
     stream: Streams, node: str, peers: int, budget: Budget
 ) -> None:
-    far = [Peer(lambda _: True) for _ in range(peers)]
     started = time.monotonic()
-    try:
+    with peers_that(lambda _: True, peers) as far:
         found = stream(order(far, node), budget)
-    finally:
-        for one in far:
-            one.end()
     assert not found["stopped"]
     datagrams = sum(one.received for one in far)
     assert 0 < datagrams * 6 <= 2_000 * max(1.0, time.monotonic() - started)

@@ -348,7 +348,7 @@ MAY_READ_TEXT = {
     "checks.plugins.shared.instance_text.nameless": "instances with one reason share a line on the page",
     "checks.report.causes._reasons_of": "no reason is printed that the title has",
     "tui.cli.doctor_page": "no name is printed that the sentence has",
-    "tui.cli.waive": "the user's own pattern",
+    "tui.cli.waiving": "the user's own pattern",
     "tui.screens.database.table.title": "the sign of the order, which the table has drawn",
     "tui.screens.paths.screen.upper_texts": "the line is cut at its gaps, where it is too long",
 }

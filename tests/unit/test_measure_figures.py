@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from checks.measure.far_end.far_process import FarCounts
-from checks.measure.flow_figures import ALONE, BESIDE, TOGETHER, by_fullness, flow_round, summaries_of
+from checks.measure.flow_figures import ALONE, BESIDE, TOGETHER, by_fullness, figures_of, summaries_of
 from checks.measure.hashes import judge_ports
 from checks.measure.load_limits import limits_of
 from checks.measure.mix import LARGE, Mix
@@ -144,9 +144,9 @@ def test_datagrams_that_left_the_peer_and_did_not_come_count_in_the_direction_to
 def flows(
     company: str, number: int, *times: float, name: str = "small", concurrency: int = 1, **more: Any
 ) -> FlowRound:
-    return flow_round(
-        path=0, flow_class=name, size=65_536, company=company, concurrency=concurrency, number=number, at=float(number),
-        seconds=2.0, times_ms=times, broken=0, **more,
+    return FlowRound(
+        path=0, flow_class=name, size=65_536, company=company, concurrency=concurrency, round=number, at=float(number),
+        seconds=2.0, broken=0, **figures_of(times), **more,
     )  # fmt: skip
 
 

@@ -13,13 +13,11 @@ from checks.measure.load_refusals import failing_paths, load_refusals, standing_
 from checks.measure.preparing import name_of
 from checks.model.facts import NodeSetup, Unknown, UnreadNode
 from checks.model.finding import Finding, Status
-from checks.model.measurement import MeasuredPath
 from checks.rules.load_harm import most_silence_s
 from checks.traffic.samples import CpuTime, Gap, InstanceSample, InterfaceCounts, NodeSample
 from checks.traffic.source_id import DATABASE, SourceId
 from tests.fixtures import clusters
-
-PATH = MeasuredPath("192.168.10.0/24", "rac1", "192.168.10.1", "rac2", "192.168.10.2", "eth1", 1500, 10_000)
+from tests.unit.measurement_support import PATH
 
 
 def node(seconds: float = 1.0, name: str = "rac2", **counters: int) -> NodeSample:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import os
 import threading
-import time
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -18,16 +17,7 @@ from checks.measure.near_end.control import Budget, Orders
 from checks.measure.near_end.stopped import StoppedError
 from checks.measure.sizes import Sizes, percentile
 from checks.model.facts import Unknown
-from checks.model.measurement import MeasuredPath
-from checks.traffic.samples import NodeSample
-
-PATH = MeasuredPath("192.168.10.0/24", "rac1", "192.168.10.1", "rac2", "192.168.10.2", "eth1", 1500, 10_000)
-
-
-def node(seconds: float = 1.0, name: str = "rac2", **counters: int) -> NodeSample:
-    dotted = {key.replace("_", ".", 1): count for key, count in counters.items()}
-    return NodeSample(name, 0.0, seconds, counters=dotted)
-
+from tests.unit.measurement_support import PATH, Clock, QuietOrders
 
 # --- limits -----------------------------------------------------------------------------------------------------------
 
@@ -55,30 +45,6 @@ def test_the_usual_limits_are_a_tenth_of_the_link_and_at_most_1_gbit() -> None:
     assert limits.bits_per_s(None) == 100e6
     assert limits_of(link_share=0.5).bits_per_s(100_000) == 50e9
     assert HARD.packets_per_s == 20_000
-
-
-class Clock:
-    """Time that passes only where the code under test sleeps, and by `tick`."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.now = 1000.0
-        monkeypatch.setattr(time, "monotonic", lambda: self.now)
-        monkeypatch.setattr(time, "process_time", lambda: 0.0)
-        monkeypatch.setattr(time, "sleep", self.tick)
-
-    def tick(self, seconds: float) -> None:
-        self.now += seconds
-
-
-class QuietOrders(Orders):
-    """A parent that says nothing; time passes where the sender waits."""
-
-    def __init__(self, clock: Clock) -> None:
-        super().__init__(0)
-        self._clock = clock
-
-    def _read(self, patience_s: float) -> None:
-        self._clock.tick(patience_s)
 
 
 @pytest.mark.parametrize(
@@ -128,31 +94,36 @@ def test_the_bytes_of_a_run_are_a_limit(monkeypatch: pytest.MonkeyPatch) -> None
 # --- the parent -------------------------------------------------------------------------------------------------------
 
 
-def test_orders_arrive_and_a_stop_ends_the_one_that_runs() -> None:
-    read, write = os.pipe()
-    try:
-        orders = Orders(read)
-        os.write(write, b"\n" + json.dumps({"order": "idle"}).encode() + b"\n")
-        assert orders.next() == {"order": "idle"}
-        os.write(write, b"stop\n")
-        with pytest.raises(StoppedError, match="stopped"):
-            orders.wait(60)
-        os.write(write, b'{"order": "again"}\n')
-        assert orders.next() == {"order": "again"}
-    finally:
-        os.close(read)
-        os.close(write)
+@pytest.fixture
+def pipe() -> Iterator[tuple[int, int]]:
+    """The ends to read from and to write to."""
+    ends = os.pipe()
+    yield ends
+    for one in ends:
+        os.close(one)
 
 
-def test_a_stop_between_two_orders_does_not_end_the_sender() -> None:
-    read, write = os.pipe()
-    try:
-        orders = Orders(read)
-        os.write(write, b'stop\n\n{"order": "next"}\n')
-        assert orders.next() == {"order": "next"}
-    finally:
-        os.close(read)
-        os.close(write)
+def test_orders_arrive_and_a_stop_ends_the_one_that_runs(pipe: tuple[int, int]) -> None:
+    read, write = pipe
+    orders = Orders(read)
+    os.write(write, b"\n" + json.dumps({"order": "idle"}).encode() + b"\n")
+    assert orders.next() == {"order": "idle"}
+    os.write(write, b"stop\n")
+    with pytest.raises(StoppedError, match="stopped"):
+        orders.wait(60)
+    os.write(write, b'{"order": "again"}\n')
+    assert orders.next() == {"order": "again"}
+
+
+def test_a_stop_between_two_orders_does_not_end_the_sender(pipe: tuple[int, int]) -> None:
+    read, write = pipe
+    os.write(write, b'stop\n\n{"order": "next"}\n')
+    assert Orders(read).next() == {"order": "next"}
+
+
+def test_a_parent_that_hangs_ends_the_sender(pipe: tuple[int, int]) -> None:
+    with pytest.raises(StoppedError, match="did not run"):
+        Orders(pipe[0]).wait(60)
 
 
 def test_the_end_of_the_parent_ends_the_sender() -> None:
@@ -165,16 +136,6 @@ def test_the_end_of_the_parent_ends_the_sender() -> None:
     closing.join()
     assert orders.next() is None
     os.close(read)
-
-
-def test_a_parent_that_hangs_ends_the_sender() -> None:
-    read, write = os.pipe()
-    try:
-        with pytest.raises(StoppedError, match="did not run"):
-            Orders(read).wait(60)
-    finally:
-        os.close(read)
-        os.close(write)
 
 
 # --- plan and consent -------------------------------------------------------------------------------------------------

@@ -230,7 +230,7 @@ def test_an_error_of_the_storage_ends_a_pass_and_gives_the_room_back(
     monkeypatch.setattr(os, "pwrite", full)
     done = transfer(file, budget, is_write=True)
     assert (done["errno"], done["offset"], done["error"]) == (number, 3 * 4096, os.strerror(number))
-    assert os.fstat(file.fileno()).st_size == 0
+    assert os.fstat(file._file).st_size == 0
 
 
 def test_a_file_system_that_refuses_o_direct_is_synchronised(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,31 +14,7 @@ from checks.measure.near_end.control import Budget, Orders
 from checks.measure.near_end.exchanges import at_a_rate, one_at_a_time
 from checks.measure.near_end.messages import Pings
 from checks.sources.probes.icmp_socket import Echo
-
-
-class Clock:
-    """Time that passes only where the code under test waits, and by `tick`."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.now_ns = 1_000_000_000_000
-        monkeypatch.setattr(time, "monotonic", lambda: self.now_ns / 1e9)
-        monkeypatch.setattr(time, "monotonic_ns", lambda: self.now_ns)
-        monkeypatch.setattr(time, "process_time", lambda: 0.0)
-        monkeypatch.setattr(time, "sleep", self.tick)
-
-    def tick(self, seconds: float) -> None:
-        self.now_ns += int(seconds * 1e9)
-
-
-class QuietOrders(Orders):
-    """A parent that says nothing."""
-
-    def __init__(self, clock: Clock) -> None:
-        super().__init__(0)
-        self._clock = clock
-
-    def _read(self, patience_s: float) -> None:
-        self._clock.tick(patience_s)
+from tests.unit.measurement_support import Clock, QuietOrders
 
 
 class Echoes:

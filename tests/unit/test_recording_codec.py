@@ -60,8 +60,6 @@ PATH = st.builds(
     SourceId, st.just(SourceKind.LATENCY), st.just("rac2"), st.just("192.168.10.0/24"), st.integers(0, 9000)
 )
 GAP = st.builds(samples.Gap, SOURCE | PATH, TIME, TEXT, st.none() | SOURCE, st.sampled_from(GapCause))
-LINK = st.builds(samples.Link, TEXT, TEXT, st.integers(0, 65536), st.booleans(), st.none() | COUNT, TEXT, TEXT)
-LINKS = st.builds(samples.Links, TEXT, TIME, st.lists(LINK, max_size=3).map(tuple))
 EVENT = NODE | INSTANCE | PAIRS | LATENCY | GAP
 
 

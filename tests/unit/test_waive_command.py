@@ -19,7 +19,7 @@ from checks.run.settings_file import parse_settings
 from tests.fixtures.clusters import cluster
 from tests.fixtures.reports import report_of
 from tui.cli.main import main
-from tui.cli.waive import _block, _pattern
+from tui.cli.waiving import _block, _pattern
 
 SOON = (date.today() + timedelta(days=30)).isoformat()
 LOST = Finding(

@@ -41,7 +41,8 @@ from tui.console.messages import MeasureReported
 
 if TYPE_CHECKING:
     from checks.measure.load_plan import Consent, LoadPlan
-    from checks.measure.preparing import Experiment, Prepared
+    from checks.measure.preparing import Prepared
+    from checks.measure.testbed import Experiment
     from tui.cli.password import Secret
 
 log = logging.getLogger(__name__)

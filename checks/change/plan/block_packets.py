@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import Iterable, Iterator
 
 from checks.change.plan.change_plan import PlannedDatabase, PlannedNetwork
 from checks.model.facts import Cluster, Database
-from checks.model.packet_sizes import fragments_of, payload_for
+from checks.model.packet_sizes import fragments_of, ip_version, payload_for
 from checks.model.wording import counted, listed
 
 USUAL_BLOCK = 8192
@@ -18,11 +17,6 @@ _KB = 1024
 def full_size(mtu: int, address: str) -> int:
     """Return the ping payload that fills a packet of `mtu` bytes, for the IP version of the address."""
     return payload_for(mtu, ip_version(address))
-
-
-def ip_version(address: str) -> int:
-    """Return the IP version of an address: 4 or 6. Raises ValueError if it is no IP address."""
-    return ipaddress.ip_address(address).version
 
 
 def block_size(cluster: Cluster) -> int | None:

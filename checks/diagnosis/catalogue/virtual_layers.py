@@ -5,7 +5,7 @@ from __future__ import annotations
 from checks.diagnosis.cause import At, Cause, Way, look, mos
 from checks.diagnosis.fitting_places import below_nics, in_tunnel, of_haip
 from checks.diagnosis.touches import FULL, MESSAGES, touch
-from checks.model.facts import Cluster, Unknown
+from checks.model.facts import Cluster
 from checks.model.hypothesis import How
 from checks.model.traffic import Traffic
 from checks.rules.below_nics import Below, below
@@ -15,8 +15,7 @@ _OPERATORS = "the hypervisor, cloud or container host"
 
 def _has_cables(cluster: Cluster) -> str:
     """Return why nothing can be below the NICs but a cable: it is known of each private port."""
-    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
-    layers = {below(cluster, network, port.node) for network in networks for port in network.ports}
+    layers = {below(cluster, network, port.node) for network in cluster.read_networks() for port in network.ports}
     if cluster.unread_nodes() or layers != {Below.CABLE}:
         return ""
     return "The CPUs of the nodes report no hypervisor, and no private NIC is one of a container."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,7 +18,7 @@ from checks.measure.load_plan import PlannedLoad
 from checks.measure.load_refusals import only_paths
 from checks.measure.measure_error import MeasureError
 from checks.measure.preparing import Prepared, WantedPaths, prepare
-from checks.measure.testbed import Testbed
+from checks.measure.testbed import Experiment, Testbed
 from checks.model.drill_result import DrillOf, PathSilence
 from checks.model.facts import Cluster, Unknown
 from checks.model.measurement import MeasuredPath
@@ -39,13 +39,10 @@ _CSS_EVERY_S = 3.0
 """Seconds between two looks into the alert log of Clusterware on this node, in a drill of a node."""
 
 
-class Drill:
+class Drill(Experiment):
     """The experiment. `result` has what was measured, once it has run."""
 
     kind = DrillOf.kind
-    needs_program = False
-    looks_for: Collection[str] = ()
-    seed = 0
 
     def __init__(
         self,

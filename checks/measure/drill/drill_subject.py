@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from checks.measure.measure_error import MeasureError
-from checks.model.facts import Cluster, Node, Unknown
+from checks.model.facts import Cluster, Node
 from checks.model.networks import layers_of, nics_of, private_layers, private_nics_of
 from checks.model.wording import listed
 
@@ -79,7 +79,7 @@ def demand_known(subject: DrillSubject, cluster: Cluster) -> None:
         raise MeasureError(
             f"racwire runs on {subject.node} itself: start the drill on another node, which goes on to run."
         )
-    private = _private(cluster)
+    private = private_layers(cluster.read_networks(), cluster.read_nodes())
     for node, interface in subject.links:
         known = private.get(node, ())
         if interface not in known:
@@ -105,8 +105,7 @@ def left_without(subject: DrillSubject, cluster: Cluster) -> Iterator[tuple[str,
 
 def _has_path(cluster: Cluster, node: Node, pulled: set[str]) -> bool:
     """Whether a node still has a private port with a link, without these interfaces."""
-    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
-    ports = [port for network in networks for port in network.ports if port.node == node.name]
+    ports = [port for network in cluster.read_networks() for port in network.ports if port.node == node.name]
     up = {interface.name for interface in node.interfaces if interface.is_up}
     for port in ports:
         nics = set(nics_of(cluster, port))
@@ -120,8 +119,3 @@ def _layers(node: Node, interface: str) -> set[str]:
     """The layers of an interface, itself included."""
     top = node.interface(interface)
     return {interface} | ({layer.name for layer in layers_of(node, top)} if top is not None else set())
-
-
-def _private(cluster: Cluster) -> dict[str, tuple[str, ...]]:
-    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
-    return private_layers(networks, cluster.read_nodes())

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 
 from checks.model.drill_result import DrillEvent, InterfaceTimers
-from checks.model.facts import Cluster, Unknown
+from checks.model.facts import Cluster
 from checks.model.networks import private_layers
 from checks.rules.drill_causes import TimelineKind
 from checks.sources.nodes.ip_text import parse_neighbours
@@ -83,10 +83,9 @@ def parse_timers(node: str, text: str, carried: dict[str, tuple[str, ...]]) -> t
 
 def carried_links(cluster: Cluster) -> dict[str, dict[str, tuple[str, ...]]]:
     """Return by node its private interfaces, with the layers below each that carry its link."""
-    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
     found: dict[str, dict[str, tuple[str, ...]]] = {}
     for node in cluster.read_nodes():
-        for network in networks:
+        for network in cluster.read_networks():
             for port in network.ports:
                 if port.node == node.name:
                     layers = private_layers([network], [node])[node.name]

@@ -91,12 +91,10 @@ class NodeWatch:
         async def read(node: str) -> None:
             try:
                 async with asyncio.timeout(limit_s):
-                    shell = await self._shells.shell(node)
-                    parts = sections((await shell.run(DRILL_LOGS)).text)
+                    logs = await self._alert_logs(node)
             except (ShellError, TimeoutError) as error:
                 self.unread[node] = f"Its alert logs could not be read: {continued(str(error) or 'no answer in time.')}"
                 return
-            logs = parse_logs(parts.get("alert logs"))
             if isinstance(logs, Unknown):
                 self.unread[node] = f"Its alert logs could not be read: {logs.reason}."
             else:
@@ -109,14 +107,18 @@ class NodeWatch:
         """Return whether CSS has reconfigured the cluster since then, by the alert log of this node."""
         node = self._shells.local_node
         try:
-            parts = sections((await (await self._shells.shell(node)).run(DRILL_LOGS)).text)
+            logs = await self._alert_logs(node)
         except ShellError:
             return False
-        logs = parse_logs(parts.get("alert logs"))
         if isinstance(logs, Unknown):
             return False
         found = alert_events(node, logs, self.clocks_s.get(node, 0.0), since, time.time())
         return any(event.kind == TimelineKind.RECONFIGURED for event in found)
+
+    async def _alert_logs(self, node: str) -> NodeLogs | Unknown:
+        """Read the alert logs of a node. Raises ShellError."""
+        shell = await self._shells.shell(node)
+        return parse_logs(sections((await shell.run(DRILL_LOGS)).text).get("alert logs"))
 
     async def _follow(self, watched: Watched) -> None:
         node = watched.node
@@ -167,7 +169,7 @@ class NodeWatch:
 
 def _private_addresses(cluster: Cluster) -> set[str]:
     """Return the private addresses and the HAIPs of all nodes."""
-    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
+    networks = cluster.read_networks()
     ports = {(port.node, port.interface) for network in networks for port in network.ports}
     haips = {
         address.ip

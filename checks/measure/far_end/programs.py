@@ -17,13 +17,6 @@ LOCK = "racwire-measure"
 LOCK_IS_HELD = "another measure runs"
 """What a far end prints where another measurement holds the lock."""
 _FILES = {PERL: "reflector.pl", PYTHON: "reflector.py"}
-_SYSTEM = (
-    (PERL, "/usr/bin/perl"),
-    (PYTHON, "/usr/bin/python3"),
-    (PYTHON, "/usr/libexec/platform-python"),
-    (PYTHON, "/usr/bin/python2"),
-    (PYTHON, "/usr/bin/python"),
-)
 _LOADER = {
     # Asks for the text, since some shells read ahead of the line that they run. Reads no byte more than the text: the
     # heartbeats follow it. The token comes after the text: all users of the peer can read the arguments of a program.
@@ -52,16 +45,25 @@ class Interpreter:
     path: str
 
 
-SYSTEM = tuple(Interpreter(language, path) for language, path in _SYSTEM)
+def interpreter_at(path: str) -> Interpreter:
+    """Return the interpreter at a path."""
+    return Interpreter(PERL if path.endswith("/perl") else PYTHON, path)
+
+
+SYSTEM = tuple(
+    interpreter_at(path)
+    for path in (
+        "/usr/bin/perl",
+        "/usr/bin/python3",
+        "/usr/libexec/platform-python",
+        "/usr/bin/python2",
+        "/usr/bin/python",
+    )
+)
 """The interpreters of the system, in the order in which racwire tries them.
 
 The Perl of the Grid home comes before: every Grid home has one (rootcrs.pl runs with it).
 """
-
-
-def interpreter_at(path: str) -> Interpreter:
-    """Return the interpreter at a path."""
-    return Interpreter(PERL if path.endswith("/perl") else PYTHON, path)
 
 
 @cache

@@ -11,8 +11,8 @@ import select
 import socket
 import struct
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import Protocol
 
 from checks.sources.probes.icmp_socket import EchoSocket
 
@@ -28,23 +28,34 @@ _PATIENCE = struct.pack("@ll", 0, 50_000)
 _SEQUENCES, _PING_SEQUENCES = 1 << 32, 1 << 16
 
 
-class Messages(Protocol):
-    """Messages of one size to one far end."""
+class OnSocket:
+    """What sends and receives on one socket, which `select` can wait for."""
 
-    def send(self, sequence: int) -> int:
-        """Send a message, and return when, in ns (`time.monotonic_ns`). Raises OSError where the kernel refuses it."""
-
-    def answer(self) -> tuple[int, int] | None:
-        """Wait up to 50 ms for an answer, and return its sequence number and when it came, in ns; None without one."""
-
-    def waiting(self) -> Iterator[tuple[int, int]]:
-        """Yield the answers that are there, without waiting."""
+    _socket: socket.socket | EchoSocket
 
     def fileno(self) -> int:
         """The file descriptor of the socket."""
+        return self._socket.fileno()
 
     def close(self) -> None:
         """Close the socket."""
+        self._socket.close()
+
+
+class Messages(OnSocket, ABC):
+    """Messages of one size to one far end."""
+
+    @abstractmethod
+    def send(self, sequence: int) -> int:
+        """Send a message, and return when, in ns (`time.monotonic_ns`). Raises OSError where the kernel refuses it."""
+
+    @abstractmethod
+    def answer(self) -> tuple[int, int] | None:
+        """Wait up to 50 ms for an answer, and return its sequence number and when it came, in ns; None without one."""
+
+    @abstractmethod
+    def waiting(self) -> Iterator[tuple[int, int]]:
+        """Yield the answers that are there, without waiting."""
 
 
 def udp_socket(source: str, target: str, port: int) -> socket.socket:
@@ -62,22 +73,20 @@ def udp_socket(source: str, target: str, port: int) -> socket.socket:
     return one
 
 
-class Datagrams:
+class Datagrams(Messages):
     """Datagrams to a far end, and its answers: whole, their headers, or `train` datagrams for one request."""
 
     def __init__(
         self, source: str, target: str, port: int, token: bytes, size: int, train: int = 1, kind: int = ECHO
     ) -> None:
         """`kind`: of single datagrams; a train is always a PULL."""
-        self._socket = udp_socket(source, target, port)
+        self._socket: socket.socket = udp_socket(source, target, port)
         self._token, self._asked, self._train = token, size, train
         self._kind = kind if train == 1 else PULL
         self._request = bytearray(LEAST_BYTES if self._kind == PULL else size)
         self._size = LEAST_BYTES if kind == ACKNOWLEDGE else size
         self._buffer = bytearray(70_000)
         self._cars: dict[int, int] = {}
-        self.foreign = 0
-        """Datagrams that are not answers of this far end."""
 
     def send(self, sequence: int) -> int:
         """Send the message, and return when, in ns. Raises OSError."""
@@ -109,8 +118,7 @@ class Datagrams:
                 raise
             at_ns = time.monotonic_ns()
             if size != self._size or self._buffer[8:24] != self._token:
-                self.foreign += 1
-                continue
+                continue  # no answer of this far end
             sequence = int.from_bytes(self._buffer[4:8], "big")
             if self._train == 1:
                 return sequence, at_ns
@@ -119,21 +127,13 @@ class Datagrams:
                 del self._cars[sequence]
                 return sequence, at_ns
 
-    def fileno(self) -> int:
-        """The file descriptor of the socket."""
-        return self._socket.fileno()
 
-    def close(self) -> None:
-        """Close the socket."""
-        self._socket.close()
-
-
-class Pings:
+class Pings(Messages):
     """Pings of one size, which the kernel of the far node answers. `train` pings go at once."""
 
     def __init__(self, source: str, target: str, device: str, size: int, train: int = 1) -> None:
         """Raises CannotPingError and NoPrivilegeError as `EchoSocket` does."""
-        self._socket = EchoSocket(source, target, device, dont_fragment=False)
+        self._socket: EchoSocket = EchoSocket(source, target, device, dont_fragment=False)
         self._payload = b"\0" * size
         self._train = train
         self._cars: dict[int, int] = {}
@@ -170,11 +170,3 @@ class Pings:
             if cars == self._train:
                 del self._cars[place]
                 yield self._sequences.get(place, place), echo.arrived_ns
-
-    def fileno(self) -> int:
-        """The file descriptor of the socket."""
-        return self._socket.fileno()
-
-    def close(self) -> None:
-        """Close the socket."""
-        self._socket.close()

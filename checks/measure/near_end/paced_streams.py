@@ -22,6 +22,7 @@ from checks.measure.near_end.control import QUEUE_S, Budget, SendPace
 from checks.measure.near_end.incomplete import Unanswered
 from checks.measure.near_end.messages import ACKNOWLEDGE, HEADER, LEAST_BYTES, PULL, udp_socket
 from checks.measure.near_end.stopped import StoppedError
+from checks.measure.near_end.tcp_flows import tcp_connection
 
 _FLOW = struct.Struct("!B7xQ")
 _TAKE, _GIVE = 0, 1
@@ -57,8 +58,6 @@ class Stream:
     """Datagrams that this node's full sockets dropped."""
     kernel_refused: int = 0
     """What this node's kernel did not take meanwhile, from all senders; see `kernel_refusals`."""
-    asked: int = 0
-    """Datagrams that were requested."""
     lateness_p99_us: float | None = None
     cpu_s: float = 0.0
     buffer_bytes: int = 0
@@ -227,7 +226,6 @@ def udp_from(order: dict[str, Any], budget: Budget) -> dict[str, Any]:
                 for number in range(count):
                     open_.went((place, sequence, number), now)
                 sockets[place].send(HEADER.pack(PULL, count, sequence.to_bytes(4, "big"), token, size))
-                found.asked += count
             last = time.monotonic()  # as many datagrams take as many intervals
             while open_:
                 now = time.monotonic()
@@ -300,21 +298,12 @@ def _pace(order: dict[str, Any], budget: Budget) -> SendPace:
 
 
 def _connection(order: dict[str, Any]) -> socket.socket:
-    """Return a TCP connection to the far end that has shown the token. Raises OSError."""
-    one = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    try:
-        one.settimeout(2.0)
-        one.bind((order["source"], 0))
-        one.connect((order["target"], order["tcp_port"]))
-        one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        one.settimeout(None)
-        patience = struct.pack("@ll", 0, 20_000)
-        one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, patience)
-        one.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, patience)
-        one.sendall(bytes.fromhex(order["token"]))
-    except OSError:
-        one.close()
-        raise
+    """Return a connection whose calls wait 20 ms at most. Raises OSError."""
+    one = tcp_connection(order, 2.0)
+    one.settimeout(None)
+    patience = struct.pack("@ll", 0, 20_000)
+    one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, patience)
+    one.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, patience)
     return one
 
 

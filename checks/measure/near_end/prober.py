@@ -15,12 +15,13 @@ import select
 import socket
 import struct
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import Any, Protocol
+from typing import Any
 
 from checks.measure.near_end.control import Budget
-from checks.measure.near_end.messages import ECHO, HEADER, udp_socket
+from checks.measure.near_end.messages import ECHO, HEADER, OnSocket, udp_socket
 from checks.measure.near_end.silences import Lateness, SilenceBook, SilentTime
 from checks.measure.near_end.stopped import StoppedError
 from checks.sources.probes.icmp_socket import SO_TIMESTAMPNS, EchoSocket, arrival_ns
@@ -35,27 +36,23 @@ _REOPEN_AFTER = 20
 _MARK = struct.Struct("!16sI")
 
 
-class _Line(Protocol):
+class _Line(OnSocket, ABC):
     """A socket on one path."""
 
+    @abstractmethod
     def send(self) -> None:
         """Send a probe. Raises OSError."""
 
+    @abstractmethod
     def came_ns(self) -> Iterator[int]:
         """Yield when each answer came that is there. Raises nothing."""
 
-    def fileno(self) -> int:
-        """The file descriptor."""
 
-    def close(self) -> None:
-        """Close the socket."""
-
-
-class _PingLine:
+class _PingLine(_Line):
     """Pings, which the kernel of the far node answers."""
 
     def __init__(self, path: dict[str, Any], token: bytes) -> None:
-        self._socket = EchoSocket(path["source"], path["target"], path["device"], dont_fragment=False)
+        self._socket: EchoSocket = EchoSocket(path["source"], path["target"], path["device"], dont_fragment=False)
         self._payload = _MARK.pack(token, 0).ljust(PAYLOAD, b"\0")
         self._sequence = 0
 
@@ -69,19 +66,13 @@ class _PingLine:
                 yield echo.arrived_ns
         self._socket.errors()  # left there, they would wake the prober for ever
 
-    def fileno(self) -> int:
-        return self._socket.fileno()
 
-    def close(self) -> None:
-        self._socket.close()
-
-
-class _DatagramLine:
+class _DatagramLine(_Line):
     """Datagrams, which a far end returns."""
 
     def __init__(self, path: dict[str, Any]) -> None:
         self._token = bytes.fromhex(path["token"])
-        self._socket = udp_socket(path["source"], path["target"], path["port"])
+        self._socket: socket.socket = udp_socket(path["source"], path["target"], path["port"])
         self._socket.setblocking(False)
         self._socket.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
         self._request = HEADER.pack(ECHO, 1, bytes(4), self._token, PAYLOAD).ljust(PAYLOAD, b"\0")
@@ -103,12 +94,6 @@ class _DatagramLine:
                 continue  # an ICMP error of an earlier datagram, reported once
             if data == self._request:
                 yield arrival_ns(ancillary)
-
-    def fileno(self) -> int:
-        return self._socket.fileno()
-
-    def close(self) -> None:
-        self._socket.close()
 
 
 class _Probe:
@@ -213,7 +198,6 @@ def drill(order: dict[str, Any], budget: Budget) -> dict[str, Any]:
         "lateness_p99_us": lateness.percentile_us(0.99),
         "lateness_max_us": lateness.percentile_us(1.0),
         "began_ns": begin_ns,
-        "ended_ns": ended_ns,
         "stopped": stopped,
     }
 

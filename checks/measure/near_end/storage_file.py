@@ -106,10 +106,6 @@ class StorageFile:
             "errno": number,
         }
 
-    def fileno(self) -> int:
-        """The file descriptor of the file; -1 before it is open."""
-        return self._file
-
     def _set_direct(self) -> None:
         flags = fcntl.fcntl(self._file, fcntl.F_GETFL)
         try:

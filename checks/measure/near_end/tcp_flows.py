@@ -37,19 +37,36 @@ _BUFFER = 1 << 20
 _LONGEST_WAIT_S = 0.02
 
 
-def segments_of(size: int, mtu: int) -> int:
-    """Return the TCP segments of so many bytes at an MTU."""
-    return max(1, -(-size // (mtu - IP_HEADER[4] - _TCP_HEADER)))
-
-
 def packets_of_flow(size: int, mtu: int) -> int:
     """Return the IP packets of a burst of a flow from its sender, with those that acknowledge its answer."""
-    return segments_of(size, mtu) + _OWN_PACKETS
+    return max(1, -(-size // (mtu - IP_HEADER[4] - _TCP_HEADER))) + _OWN_PACKETS
 
 
 def wire_bytes_of_flow(size: int, mtu: int) -> int:
     """Return the bytes on the wire of a burst of a flow, in its direction, with all headers."""
     return size + packets_of_flow(size, mtu) * (IP_HEADER[4] + _TCP_HEADER + WIRE_BYTES)
+
+
+def needed_s(size: int, mtu: int, bits_per_s: float, packets_per_s: float) -> float:
+    """Return the seconds that a burst of a flow needs at these limits."""
+    return max(wire_bytes_of_flow(size, mtu) * 8 / bits_per_s, packets_of_flow(size, mtu) / packets_per_s)
+
+
+def tcp_connection(order: dict[str, Any], patience_s: float, send_buffer: int = 0) -> socket.socket:
+    """Return a connection to the far end of an order that has shown the token. Raises OSError."""
+    one = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if send_buffer:
+            one.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, send_buffer)
+        one.settimeout(patience_s)
+        one.bind((order["source"], 0))
+        one.connect((order["target"], order["tcp_port"]))
+        one.sendall(bytes.fromhex(order["token"]))
+    except OSError:
+        one.close()
+        raise
+    return one
 
 
 class _Lane:
@@ -84,15 +101,8 @@ class _Lane:
     def connect(self, begins_s: float, patience_s: float) -> None:
         """Connect, and show the token; the next flow starts at `begins_s` at the earliest. Raises OSError."""
         self.close()
-        one = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-        self._socket = one
-        one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        one.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _BUFFER)
-        one.settimeout(patience_s)
-        one.bind((self._order["source"], 0))
-        one.connect((self._order["target"], self._order["tcp_port"]))
-        one.sendall(bytes.fromhex(self._order["token"]))
-        one.setblocking(False)
+        self._socket = tcp_connection(self._order, patience_s, _BUFFER)
+        self._socket.setblocking(False)
         self.due_s = begins_s
 
     def close(self) -> None:

@@ -80,15 +80,31 @@ class Cluster(Fact, frozen=True):
 
     def read_nodes(self) -> tuple[Node, ...]:
         """Return the nodes that could be read."""
-        return () if isinstance(self.nodes, Unknown) else tuple(n for n in self.nodes if isinstance(n, Node))
+        return tuple(n for n in self.all_nodes() if isinstance(n, Node))
+
+    def all_nodes(self) -> tuple[Node | UnreadNode, ...]:
+        """Return the nodes of the cluster, those too that could not be read; none where they are not known."""
+        return () if isinstance(self.nodes, Unknown) else self.nodes
+
+    def read_networks(self) -> tuple[PrivateNetwork, ...]:
+        """Return the private networks; none where they are not known."""
+        return () if isinstance(self.networks, Unknown) else self.networks
 
     def unread_nodes(self) -> tuple[UnreadNode, ...]:
         """Return the nodes that could not be read."""
-        return () if isinstance(self.nodes, Unknown) else tuple(n for n in self.nodes if isinstance(n, UnreadNode))
+        return tuple(n for n in self.all_nodes() if isinstance(n, UnreadNode))
 
     def node(self, name: str) -> Node | None:
         """Return the node with that name, or None where it could not be read."""
         return next((n for n in self.read_nodes() if n.name == name), None)
+
+    def network(self, name: str) -> PrivateNetwork | None:
+        """Return the private network with that name, or None where it is not known."""
+        return next((n for n in self.read_networks() if n.name == name), None)
+
+    def read_paths(self) -> tuple[PathProbe, ...]:
+        """Return the paths that were probed with pings; none where that is not known."""
+        return () if isinstance(self.paths, Unknown) else self.paths
 
     def read_setups(self) -> tuple[NodeSetup, ...]:
         """Return the setups that could be read."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from checks.model.facts.base import Fact, Unknown
+from checks.model.packet_sizes import ip_version, payload_for
 
 
 class Port(Fact, frozen=True):
@@ -142,3 +143,13 @@ class PathProbe(Fact, frozen=True):
     beside_pid: int = 0
     """A process that may have pinged from racwire's node at the same time: it kept the lock of racwire's pings; 0 where
     none did."""
+
+    @property
+    def version(self) -> int:
+        """The IP version: 4 or 6."""
+        return ip_version(self.destination_ip)
+
+    @property
+    def full_payload(self) -> int:
+        """Bytes of ping payload that fill a packet of the network's MTU."""
+        return payload_for(self.expected_mtu, self.version)

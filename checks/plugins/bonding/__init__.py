@@ -11,24 +11,12 @@ from checks.model.finding import Finding, NextStep
 from checks.model.networks import layers_of
 from checks.model.shell_command import shell
 from checks.model.wording import counted, listed
-from checks.plugins.bonding.arp_targets import FAILED, OUT_OF_REACH, UNANSWERED, arp_findings
-from checks.plugins.bonding.bond_faults import (
-    AGGREGATORS,
-    MEMBER_DOWN,
-    NO_AGGREGATION,
-    SPEEDS,
-    UNSETTLED,
-    faults_of_bond,
-)
+from checks.plugins.bonding import arp_targets, bond_faults
+from checks.plugins.bonding.arp_targets import arp_findings
+from checks.plugins.bonding.bond_faults import faults_of_bond
 from checks.plugins.bonding.bond_places import CAUSE_11, DRIVER, BondPlace, evidence_of, observed_at
 from checks.plugins.shared.grouping import alike, briefly, named, some
-from checks.plugins.shared.host_facts import (
-    hosts_of,
-    not_known_findings,
-    parts_of,
-    skipped,
-    skipped_without_hosts,
-)
+from checks.plugins.shared.host_facts import hosts_of, not_known_findings, parts_of, skipped, skipped_without_hosts
 from checks.rules.observed.states import read_at
 
 SOUND = PassKind("IC-BOND-001", "The bonds of the private networks have all members up, in one aggregation")
@@ -73,22 +61,9 @@ ONE_HASH = InfoKind(
     question="Do the bonds of the private networks have all members, in one aggregation?",
     needs=("nodes", "networks", "setups"),
     kinds=(
-        SOUND,
-        MEMBER_DOWN,
-        AGGREGATORS,
-        ROUND_ROBIN,
-        SPEEDS,
-        ALONE,
-        UNWATCHED,
-        NOT_KNOWN,
-        DIFFERENT,
-        ACTIVE_DIFFERS,
-        ONE_HASH,
-        UNANSWERED,
-        NO_AGGREGATION,
-        UNSETTLED,
-        OUT_OF_REACH,
-        FAILED,
+        *(SOUND, ROUND_ROBIN, ALONE, UNWATCHED, NOT_KNOWN, DIFFERENT, ACTIVE_DIFFERS, ONE_HASH),
+        *bond_faults.KINDS,
+        *arp_targets.KINDS,
     ),
 )
 def bonding(cluster: Cluster) -> Iterator[Finding]:
@@ -139,7 +114,7 @@ def _places(cluster: Cluster) -> tuple[list[BondPlace], dict[str, Unread]]:
     known, _ = parts_of(cluster, lambda host: host.bonds)
     found: dict[tuple[str, str], BondPlace] = {}
     missing: dict[str, Unread] = {}
-    for network in () if isinstance(cluster.networks, Unknown) else cluster.networks:
+    for network in cluster.read_networks():
         for port in network.ports:
             node, top = cluster.node(port.node), cluster.interface(port)
             if node is None or top is None or port.node not in known:

@@ -37,6 +37,7 @@ FAILED = WarnKind(
     "the bond was down.",
     (CAUSE_11, _ARP),
 )
+KINDS = (UNANSWERED, OUT_OF_REACH, FAILED)
 _MII = "an MII polling interval of 100 ms instead of ARP monitoring, or targets on the switch"
 
 

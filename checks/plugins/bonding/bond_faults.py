@@ -49,6 +49,7 @@ UNSETTLED = WarnKind(
     "does not use, or the reverse: these are lost. Without an answer the bond uses one member.",
     (CAUSE_11, "IEEE 802.1AX, churn detection", "Linux drivers/net/bonding/bond_3ad.c"),
 )
+KINDS = (MEMBER_DOWN, AGGREGATORS, SPEEDS, NO_AGGREGATION, UNSETTLED)
 
 
 def faults_of_bond(place: BondPlace) -> Iterator[Finding]:

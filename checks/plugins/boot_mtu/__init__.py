@@ -12,7 +12,7 @@ from checks.model.shell_command import shell
 from checks.model.wording import listed
 from checks.plugins.boot_mtu.at_next_boot import AtBoot, AtNextBoot, interfaces_at_boot, verdict
 from checks.plugins.boot_mtu.next_addresses import NEXT_ADDRESS_KINDS, next_address_findings
-from checks.plugins.shared.grouping import alike, briefly, named, some
+from checks.plugins.shared.grouping import alike, briefly, named, nics_named, some, topics_of
 from checks.plugins.shared.path_text import short_name
 from checks.rules.observed.states import read_on, state
 
@@ -295,10 +295,7 @@ def _autostart_not_known(setups: Iterable[NodeSetup | UnreadNode]) -> Iterator[F
 
 def _where(group: Sequence[AtBoot]) -> str:
     """Return `eth1 and eth2 of rac1, rac2 and rac3`; each interface with its node where the names differ."""
-    by_node = {at.node: [other.interface.name for other in group if other.node == at.node] for at in group}
-    if len({tuple(names) for names in by_node.values()}) == 1:
-        return f"{named(next(iter(by_node.values())), 'interface')} of {named(by_node, 'node')}"
-    return named((at.name for at in group), "interface")
+    return nics_named([(at.node, at.interface.name) for at in group], "interface")
 
 
 def _brief(group: Sequence[AtBoot]) -> str:
@@ -370,5 +367,4 @@ def _property(at: AtBoot) -> str:
 
 
 def _evidence(group: Sequence[AtBoot]) -> list[tuple[str, str]]:
-    nodes = dict.fromkeys(at.node for at in group)
-    return [(node, topic) for node in nodes for topic in ("interfaces", "boot files")]
+    return topics_of((at.node for at in group), "interfaces", "boot files")

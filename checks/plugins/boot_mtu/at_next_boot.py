@@ -78,7 +78,7 @@ def verdict(at: AtBoot) -> AtNextBoot:
 def interfaces_at_boot(cluster: Cluster) -> Iterator[AtBoot]:
     """Yield every port on a private network and every layer below it once, on the nodes whose setup is known."""
     seen = set()
-    for network in () if isinstance(cluster.networks, Unknown) else cluster.networks:
+    for network in cluster.read_networks():
         for port in network.ports:
             node, setup = cluster.node(port.node), cluster.setup(port.node)
             top = node.interface(port.interface) if node else None

@@ -14,30 +14,20 @@ from checks.model.shell_command import shell
 from checks.model.wording import listed
 from checks.plugins.df_ping.path_answers import all_pass, others_pass, routed_finding
 from checks.plugins.df_ping.path_holes import hole_between
-from checks.plugins.df_ping.path_kinds import (
-    ALONE,
-    KINDS,
-    LOCAL,
-    NOT_PROBED,
-    RECEIVER,
-    TOO_BIG,
-)
-from checks.plugins.df_ping.path_places import (
-    at_fault,
-    pairs_of,
-    path_data,
-    where,
-)
+from checks.plugins.df_ping.path_kinds import ALONE, KINDS, LOCAL, NOT_PROBED, RECEIVER, TOO_BIG
+from checks.plugins.df_ping.path_places import at_fault, path_data
 from checks.plugins.df_ping.unanswered_paths import filtered, ignored, loss, lost_once_finding, not_probed, unreachable
 from checks.plugins.shared.engineered_notes import beside_pings, by_the_vendor
 from checks.plugins.shared.path_text import (
     evidence_of,
     matrix,
+    pairs_of,
     reasons_of,
     result_lines,
     safe_change,
     shared_subnet,
     short_name,
+    where,
 )
 from checks.rules.engineered import is_engineered
 from checks.rules.observed.pings import pings

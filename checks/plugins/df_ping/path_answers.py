@@ -10,8 +10,8 @@ from checks.model.observation import Fate, Observation
 from checks.model.shell_command import shell
 from checks.model.wording import all_nodes, counted
 from checks.plugins.df_ping.path_kinds import PASS, ROUTED
-from checks.plugins.df_ping.path_places import at_fault, on_all_nodes, pairs_of, path_data, where_either_way
-from checks.plugins.shared.path_text import evidence_of, first_lines, short_name
+from checks.plugins.df_ping.path_places import at_fault, path_data, where_either_way
+from checks.plugins.shared.path_text import evidence_of, first_lines, on_all_nodes, pairs_of, short_name
 from checks.rules.observed.pings import pings
 
 

@@ -15,21 +15,21 @@ from checks.plugins.df_ping.path_places import (
     at_fault,
     end_lines,
     limit_text,
-    pairs_of,
     path_data,
     side_names,
     sides_of,
-    where,
 )
 from checks.plugins.shared.path_text import (
     evidence_of,
     lost_pairs,
+    pairs_of,
     pairs_text,
     ping_commands,
     result_lines,
     safe_change,
     short_name,
     size_text,
+    where,
 )
 from checks.rules.below_nics import Below, below
 from checks.rules.observed.pings import pings
@@ -42,7 +42,7 @@ def hole_between(cluster: Cluster, network: PrivateNetwork, paths: list[PathProb
     direction_known = bool(lost) and all(p.lost_leg is not Leg.UNKNOWN for p in paths)
     pairs = lost if direction_known else pairs_of(paths)
     # Only requests that were counted at their target prove that the other direction works.
-    arrived = {(p.from_node, p.to_node) for p in paths if p.lost_leg is Leg.REPLY}
+    arrived = pairs_of(p for p in paths if p.lost_leg is Leg.REPLY)
     one_way = direction_known and {(b, a) for a, b in lost} <= arrived
     place = where(cluster, network, pairs)
     if not direction_known:

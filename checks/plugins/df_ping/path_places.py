@@ -9,13 +9,8 @@ from checks.model.facts import Cluster, LldpNeighbour, PathProbe, Port, PrivateN
 from checks.model.finding import NextStep, Scalar
 from checks.model.networks import nics_of
 from checks.model.shell_command import Placeholder, switch
-from checks.model.wording import NodePair, between, few, hub, sides
-from checks.plugins.shared.path_text import MOST_LINES, first_lines
-
-
-def pairs_of(paths: Sequence[PathProbe]) -> set[NodePair]:
-    """Return the pairs (from node, to node) of the paths."""
-    return {(p.from_node, p.to_node) for p in paths}
+from checks.model.wording import NodePair, few, hub, sides
+from checks.plugins.shared.path_text import MOST_LINES, first_lines, pairs_of, where
 
 
 def path_data(paths: Sequence[PathProbe]) -> dict[str, Scalar | None]:
@@ -38,17 +33,6 @@ def limit_text(paths: Sequence[PathProbe]) -> str:
     return f" At most {sizes} bytes pass."
 
 
-def on_all_nodes(cluster: Cluster, network: PrivateNetwork) -> bool:
-    """Return whether every node of the cluster could be probed on this network; only then a title has "every node"."""
-    nodes = () if isinstance(cluster.nodes, Unknown) else cluster.nodes
-    return all(network.port(node.name) for node in nodes)
-
-
-def where(cluster: Cluster, network: PrivateNetwork, pairs: set[NodePair]) -> str:
-    """Return the text for these pairs, each with its direction."""
-    return between(pairs, [p.node for p in network.ports], on_all_nodes(cluster, network))
-
-
 def where_either_way(cluster: Cluster, network: PrivateNetwork, pairs: set[NodePair]) -> str:
     """Return the text for these pairs, without a direction, for faults whose direction is not known.
 
@@ -65,8 +49,8 @@ def sides_of(cluster: Cluster, network: PrivateNetwork, pairs: set[NodePair]) ->
     The link between two switches lies between such groups.
     """
     found = sides(pairs, [p.node for p in network.ports])
-    paths = () if isinstance(cluster.paths, Unknown) else cluster.paths
-    within = {(p.from_node, p.to_node) for p in paths if p.network == network.name and p.verdict is Verdict.PASSES}
+    paths = cluster.read_paths()
+    within = pairs_of(p for p in paths if p.network == network.name and p.verdict is Verdict.PASSES)
     return found if all({(a, b) for a in side for b in side if a != b} <= within for side in found) else ()
 
 
@@ -82,8 +66,7 @@ def at_fault(cluster: Cluster, network: PrivateNetwork, pairs: set[NodePair]) ->
     packet that crosses its port to one peer would also cross it to the other peers.
     """
     centre = hub(pairs, [p.node for p in network.ports])
-    paths = () if isinstance(cluster.paths, Unknown) else cluster.paths
-    here = [p for p in paths if p.network == network.name]
+    here = [p for p in cluster.read_paths() if p.network == network.name]
     own = [p for p in here if centre in (p.from_node, p.to_node)]
     of_others = [p for p in here if p not in own]
     if any(p.verdict is Verdict.PASSES for p in own):
@@ -97,10 +80,9 @@ def silent_nodes(cluster: Cluster, network: PrivateNetwork, paths: Sequence[Path
     A node that answers one of its peers filters no pings: another peer without an answer is then the suspect.
     """
     ends = {node for p in paths for node in (p.from_node, p.to_node)}
-    probed = () if isinstance(cluster.paths, Unknown) else cluster.paths
     answering = {
         node
-        for p in probed
+        for p in cluster.read_paths()
         if p.network == network.name and any(s.received for s in p.series)
         for node in (p.from_node, p.to_node)
     }

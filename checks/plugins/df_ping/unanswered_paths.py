@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from checks.model.facts import Cluster, PathProbe, PrivateNetwork, Verdict
 from checks.model.finding import Finding, NextStep, check_again
-from checks.model.observation import Fate, Observation
 from checks.model.shell_command import for_each, shell
 from checks.model.wording import counted, listed
 from checks.plugins.df_ping.path_kinds import FILTERED, IGNORED, LOSS, LOST_ONCE, NOT_PROBED, SPLIT, UNREACHABLE
@@ -14,21 +13,28 @@ from checks.plugins.df_ping.path_places import (
     ask_network_team,
     at_fault,
     end_lines,
-    pairs_of,
     path_data,
     side_names,
     sides_of,
     silent_nodes,
-    where,
     where_either_way,
 )
 from checks.plugins.shared.filter_commands import RULES
 from checks.plugins.shared.grouping import briefly, named
-from checks.plugins.shared.path_text import evidence_of, first_lines, reasons_of, result_lines, short_name
+from checks.plugins.shared.path_text import (
+    evidence_of,
+    first_lines,
+    pairs_of,
+    reasons_of,
+    result_lines,
+    short_name,
+    where,
+)
 from checks.plugins.shared.place_steps import below_steps, capture_steps, node_step
 from checks.rules.neighbour_entries import Whose, neighbour_entries
 from checks.rules.node_counts import sysctl
 from checks.rules.observed.pings import pings
+from checks.rules.observed.states import state
 from checks.rules.path_status import loss_status, packet_loss
 from checks.rules.unanswered_pings import heard_lines, ladder_line
 
@@ -264,7 +270,7 @@ def ignored(cluster: Cluster, paths: Sequence[PathProbe]) -> Iterator[Finding]:
             ],
             evidence=[(node, "sysctls") for node in nodes],
             nodes=nodes,
-            observed=[Observation(fate=Fate.STATE, what=_ECHO_IGNORED, nodes=(node,), value=1) for node in nodes],
+            observed=[state(_ECHO_IGNORED, node, value=1) for node in nodes],
         )
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from checks.model.check import check
-from checks.model.facts import Cluster, NotGathered, Unknown, Unread
-from checks.model.finding import Finding, Status, check_again
+from checks.model.facts import Cluster, NotGathered, Unknown
+from checks.model.finding import Finding, Status
 from checks.model.wording import counted
 from checks.plugins.effective_route.judging import JUDGES, found
 from checks.plugins.effective_route.route_kinds import KINDS, LEFT_OUT, NOT_KNOWN, WHOLE
 from checks.plugins.effective_route.ways_in_use import LeftOut, WayInUse, ways_in_use
 from checks.plugins.shared.grouping import alike, briefly, named, some
+from checks.plugins.shared.host_facts import not_known_findings
 from checks.rules.observed.states import read_at
 from checks.rules.policy_rules import is_for_some
 
@@ -51,9 +52,8 @@ def effective_route(cluster: Cluster) -> Iterator[Finding]:
     if fine:
         yield _passes(cluster, fine, bad, ways.left_out)
     for left in alike(ways.left_out, lambda one: (one.check, one.reason, one.network)):
-        yield _left_out(left)
-    for nodes in alike(sorted(ways.unknown), lambda node: ways.unknown[node].reason):
-        yield _not_known(nodes, ways.unknown[nodes[0]])
+        yield from _left_out(left)
+    yield from not_known_findings(NOT_KNOWN, "The routes in use on {} are", ways.unknown, "effective-route", _TOPIC)
     if not (fine or bad or ways.unknown or ways.left_out):
         yield WHOLE.finding(
             "No two nodes that were read have addresses on one private network, with a route to judge here.",
@@ -90,27 +90,18 @@ def _rules_for_some(cluster: Cluster) -> tuple[str, ...]:
     return some([f"{of.node}: not judged: rule {rule}" for of in known for rule in of.rules if is_for_some(rule)])
 
 
-def _left_out(left: Sequence[LeftOut]) -> Finding:
+def _left_out(left: Sequence[LeftOut]) -> Iterator[Finding]:
     first, nodes = left[0], list(dict.fromkeys(one.node for one in left))
     pairs, verb = counted(len(left), "pair"), "is" if len(left) == 1 else "are"
     if not first.check:
-        return _not_known(nodes, Unknown(first.reason), f"for {pairs} of addresses on {first.network} ")
-    return LEFT_OUT.finding(
+        title = f"The routes in use for {pairs} of addresses on {first.network} on {{}} are"
+        unknown = dict.fromkeys(nodes, Unknown(first.reason))
+        yield from not_known_findings(NOT_KNOWN, title, unknown, "effective-route", _TOPIC)
+        return
+    yield LEFT_OUT.finding(
         f"{pairs} of addresses on {first.network} {verb} judged by {first.check}: {first.reason}.",
         subject=f"{briefly(nodes, 'node')}: {pairs} left to {first.check}",
         evidence=[(node, _TOPIC) for node in nodes],
         network=first.network,
         nodes=nodes,
-    )
-
-
-def _not_known(nodes: Sequence[str], fact: Unread, which: str = "") -> Finding:
-    return NOT_KNOWN.finding(
-        f"The routes in use {which}on {named(nodes, 'node')} are not known.",
-        subject=f"{briefly(nodes, 'node')}: not known",
-        seen=(fact.reason,),
-        next=[check_again("effective-route")],
-        evidence=[(node, _TOPIC) for node in nodes],
-        nodes=nodes,
-        lacks=[fact],
     )

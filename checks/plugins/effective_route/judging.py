@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from checks.model.check import Kind
-from checks.model.facts import Cluster, Unknown, Verdict
+from checks.model.facts import Cluster, Verdict
 from checks.model.finding import PROBLEMS, Finding, NextStep
 from checks.model.observation import Observation
+from checks.model.packet_sizes import ip_version
 from checks.model.shell_command import shell
 from checks.model.wording import counted, few
 from checks.plugins.effective_route.route_kinds import (
@@ -58,7 +59,7 @@ def _smaller(way: WayInUse) -> bool:
 
 
 def _segment(way: WayInUse) -> bool:
-    headers = _TCP_HEADERS[6 if ":" in way.route.destination_ip else 4]
+    headers = _TCP_HEADERS[ip_version(way.route.destination_ip)]
     largest = min(way.nic.mtu, way.route.mtu or way.nic.mtu) - headers
     return way.route.advmss is not None and way.route.advmss < largest and way.is_right
 
@@ -228,9 +229,8 @@ def _observed(judge: Judge, way: WayInUse) -> Observation:
 
 def _path_has_fault(cluster: Cluster, way: WayInUse) -> bool:
     """Return whether df-ping measured this path, or another to the same peer there, and it does not pass."""
-    paths = () if isinstance(cluster.paths, Unknown) else cluster.paths
     ends = (way.node.name, way.route.to_node)
     return any(
         (p.from_node, p.to_node) == ends and p.network == way.network.name and p.verdict is not Verdict.PASSES
-        for p in paths
+        for p in cluster.read_paths()
     )

@@ -7,14 +7,7 @@ from dataclasses import dataclass
 
 from checks.model.facts import Cluster, Interface, Node, NodeRoutes, PrivateNetwork, RouteInUse, Unknown, Unread
 from checks.rules.policy_rules import rule_for
-from checks.rules.private_ways import (
-    PrivateWay,
-    lacks_route,
-    next_hops,
-    private_ways,
-    shares_subnet,
-    should_have_route,
-)
+from checks.rules.private_ways import PrivateWay, lacks_route, next_hops, private_ways, shares_subnet, should_have_route
 from checks.rules.table_routes import route_to
 
 
@@ -140,7 +133,7 @@ def _elsewhere(cluster: Cluster, way: WayInUse) -> Iterator[LeftOut]:
     node, nic, ip = way.node, way.nic, way.route.destination_ip
     table = route_to(node, ip)
     if way.is_haip:
-        networks = cluster.networks if isinstance(cluster.networks, tuple) else ()
+        networks = cluster.read_networks()
         private = {port.interface for n in networks if (port := n.port(node.name))}
         if table and table.interface == way.route.interface not in private and _are_of_oifcfg(networks):
             yield LeftOut(*way.place, f"{node.name} sends packets for HAIP through {table.interface}", "interfaces")

@@ -10,26 +10,19 @@ from checks.model.finding import Finding, NextStep
 from checks.model.known_instances import Unseen, active, database_of, instance_name, nodes_of, unseen
 from checks.model.wording import counted, listed, span
 from checks.plugins.gc_blocks_lost.loss_counts import loss_lines, loss_table, loss_title
-from checks.plugins.gc_blocks_lost.loss_groups import (
-    MAY_BE_FALSE,
-    LossGroup,
-    loss_groups,
-    see_patch,
-)
+from checks.plugins.gc_blocks_lost.loss_groups import MAY_BE_FALSE, LossGroup, loss_groups, see_patch
 from checks.plugins.gc_blocks_lost.loss_history import history_evidence, history_lines
 from checks.plugins.gc_blocks_lost.loss_kinds import (
-    CLAIM_LOST,
-    CORRUPT,
     FALSE_COUNT,
+    KINDS,
     LITTLE,
     LOST,
-    LOST_BEFORE,
     NONE_LOST,
     NOT_KNOWN,
     ONE_CONTAINER,
 )
 from checks.plugins.gc_blocks_lost.loss_other import claims_and_corrupt, lost_before
-from checks.plugins.shared.grouping import named, some
+from checks.plugins.shared.grouping import named, some, time_of
 from checks.plugins.shared.instance_text import connect_to_root, statement_topics, unknown_instance_findings
 from checks.plugins.shared.private_nics import on_nics
 from checks.rules.lost_blocks import (
@@ -52,17 +45,7 @@ _COUNTS = ("sysstat", "cache_transfer", "system_event")
     question="Do all blocks arrive that the instances send to each other?",
     needs=("activity",),
     uses=("database", "history", "counters", "nodes", "networks", "paths"),
-    kinds=(
-        NONE_LOST,
-        LOST,
-        LITTLE,
-        NOT_KNOWN,
-        ONE_CONTAINER,
-        FALSE_COUNT,
-        CLAIM_LOST,
-        CORRUPT,
-        LOST_BEFORE,
-    ),
+    kinds=KINDS,
 )
 def gc_blocks_lost(cluster: Cluster) -> Iterator[Finding]:
     """Counts, between two samples, the blocks that each instance received and lost, and their senders.
@@ -284,7 +267,7 @@ def _seen(cluster: Cluster, activity: Activity, group: LossGroup, fine: Sequence
     if fine:
         names = named((instance_name(cluster, loss.instance) for loss in fine), "other instance")
         received = sum(loss.received or 0 for loss in fine)
-        yield f"{names}: none lost, {received:,} received in {span(max(loss.seconds for loss in fine))}"
+        yield f"{names}: none lost, {received:,} received in {time_of(fine)}"
     yield from history_lines(cluster, [loss.instance for loss in group.losses])
 
 

@@ -8,7 +8,7 @@ from checks.model.facts import Activity, Cluster, Unknown, WaitEvent
 from checks.model.finding import Table
 from checks.model.known_instances import instance_name
 from checks.model.wording import counted, listed, span
-from checks.plugins.shared.grouping import MOST_NAMED, named, some
+from checks.plugins.shared.grouping import MOST_NAMED, named, some, time_of
 from checks.plugins.shared.instance_pairs import pairs_table
 from checks.rules.lost_blocks import InstanceLoss
 
@@ -19,7 +19,7 @@ _NEARLY_ALL = 0.9
 def loss_title(cluster: Cluster, losses: Sequence[InstanceLoss]) -> str:
     """Return `prod2 lost 37 of 12,437 blocks in 30 s, all of them from prod1.`"""
     names = named((instance_name(cluster, loss.instance) for loss in losses), "instance")
-    number, time = sum(loss.lost for loss in losses), span(max(loss.seconds for loss in losses))
+    number, time = sum(loss.lost for loss in losses), time_of(losses)
     if any(loss.received is None for loss in losses):
         head = f"{names} lost {counted(number, 'block')} in {time}"
     elif not any(loss.received for loss in losses):

@@ -56,3 +56,5 @@ LOST_BEFORE = Kind(
     "The cause may return with the load that triggers it. The time when the loss started often points to the cause.",
     (MOS_LOST,),
 )
+
+KINDS = (NONE_LOST, LOST, LITTLE, NOT_KNOWN, ONE_CONTAINER, FALSE_COUNT, CLAIM_LOST, CORRUPT, LOST_BEFORE)

@@ -10,12 +10,7 @@ from checks.model.finding import Finding, NextStep
 from checks.model.known_instances import database_of, instance_name, nodes_of
 from checks.model.wording import counted, moment, span
 from checks.plugins.gc_blocks_lost.loss_groups import MAY_BE_FALSE, see_patch
-from checks.plugins.gc_blocks_lost.loss_history import (
-    history_evidence,
-    history_lines,
-    history_of,
-    past_loss,
-)
+from checks.plugins.gc_blocks_lost.loss_history import history_evidence, history_lines, history_of, past_loss
 from checks.plugins.gc_blocks_lost.loss_kinds import CLAIM_LOST, CORRUPT, LOST_BEFORE
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.shared.instance_text import statement_topics

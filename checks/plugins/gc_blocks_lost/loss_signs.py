@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from checks.model.facts import Cluster, PathProbe, Verdict
 from checks.model.finding import NextStep
-from checks.model.wording import counted, listed, span
+from checks.model.wording import counted, listed
 from checks.plugins.shared.counter_text import TOPIC
 from checks.plugins.shared.engineered_notes import beside_udp
 from checks.plugins.shared.fragments import block_bytes, fragmenting, mtu_line, size_text
-from checks.plugins.shared.grouping import named
+from checks.plugins.shared.grouping import named, time_of
 from checks.plugins.shared.path_text import evidence_of, pairs_text, ping_commands
 from checks.plugins.shared.private_nics import on_nics
 from checks.rules.lost_blocks import LossEvidence
@@ -84,7 +84,7 @@ def signs_of(cluster: Cluster, evidence: LossEvidence) -> LossSigns:
     if evidence.paths_are_clean:
         clean.append("full-size pings pass between the nodes")
     if evidence.counters_are_clean:
-        clean.append(f"the loss counters that racwire reads did not rise on {_nodes(counts)} in {_time(counts)}")
+        clean.append(f"the loss counters that racwire reads did not rise on {_nodes(counts)} in {time_of(counts)}")
     return LossSigns(
         tuple(found),
         (*_background(cluster, counts), *beside_udp(cluster, [c.node for c in counts])),
@@ -135,8 +135,8 @@ def _counter_signs(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[L
         nodes, number = _nodes(full), sum(c.overflowed + c.no_memory for c in full)
         yield LossSign(
             "receive buffers",
-            f"{nodes}: {counted(number, 'UDP datagram')} dropped in {_time(full)}, because the socket's receive buffer "
-            "was full",
+            f"{nodes}: {counted(number, 'UDP datagram')} dropped in {time_of(full)}, because the socket's receive "
+            "buffer was full",
             f"Blocks reached {nodes} and were dropped there, because the receive buffers of their sockets were full "
             "(MOS 563566.1, cause 2).",
             NextStep(
@@ -153,7 +153,7 @@ def _counter_signs(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[L
         nodes, number = _nodes(spoilt), sum(c.bad_checksums for c in spoilt)
         yield LossSign(
             "checksums",
-            f"{nodes}: {counted(number, 'UDP datagram')} with a wrong checksum in {_time(spoilt)}",
+            f"{nodes}: {counted(number, 'UDP datagram')} with a wrong checksum in {time_of(spoilt)}",
             f"Blocks reach {nodes} corrupt: a NIC, a cable or checksum offloading alters them (MOS 563566.1, cause 4).",
             on_nics(
                 cluster,
@@ -167,7 +167,7 @@ def _counter_signs(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[L
         nodes, number = _nodes(filtered), sum(c.reverse_path for c in filtered)
         yield LossSign(
             "rp_filter",
-            f"{nodes}: {counted(number, 'packet')} dropped by rp_filter in {_time(filtered)}",
+            f"{nodes}: {counted(number, 'packet')} dropped by rp_filter in {time_of(filtered)}",
             f"rp_filter on {nodes} drops packets that arrive on another interface than the answer would leave by "
             "(MOS 563566.1, cause 15).",
             NextStep(
@@ -181,7 +181,7 @@ def _counter_signs(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[L
         nodes, number = _nodes(dropping), sum(c.backlog_dropped for c in dropping)
         yield LossSign(
             "backlog",
-            f"{nodes}: {counted(number, 'packet')} dropped from a CPU's backlog in {_time(dropping)}",
+            f"{nodes}: {counted(number, 'packet')} dropped from a CPU's backlog in {time_of(dropping)}",
             f"Packets arrived faster than the CPUs of {nodes} could process them (MOS 563566.1, cause 17).",
             NextStep(
                 "Check whether the second column, packets dropped, still grows, and how busy the CPUs are.",
@@ -195,7 +195,7 @@ def _counter_signs(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[L
 def _reassembly(cluster: Cluster, failed: Sequence[NodeCounts], fault: ReassemblyFault) -> LossSign:
     nodes, size = _nodes(failed), block_bytes(cluster)
     seen = (
-        f"{nodes}: {sum(c.failed for c in failed):,} reassemblies failed in {_time(failed)}, "
+        f"{nodes}: {sum(c.failed for c in failed):,} reassemblies failed in {time_of(failed)}, "
         f"{_timed_out(failed)} by timeout, with a fragment missing"
     )
     remedy = NextStep(
@@ -237,10 +237,6 @@ def _nodes(counts: Sequence[NodeCounts]) -> str:
     return named((c.node for c in counts), "node")
 
 
-def _time(counts: Sequence[NodeCounts]) -> str:
-    return span(max(c.seconds for c in counts))
-
-
 # --- what is no fault by itself ---------------------------------------------------------------------------------------
 
 
@@ -253,5 +249,5 @@ def _background(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[str]
     if cut and early:
         yield (
             f"{_nodes(early)}: an incomplete block is counted only after {timeout_s[early[0].node]} s "
-            f"(net.ipv4.ipfrag_time): some of the last {_time(early)} are not counted yet"
+            f"(net.ipv4.ipfrag_time): some of the last {time_of(early)} are not counted yet"
         )

@@ -11,7 +11,7 @@ from checks.model.shell_command import for_each
 from checks.model.wording import counted, span
 from checks.plugins.gc_blocks_lost.loss_signs import PACKETS_LOST, LossSign, LossSigns
 from checks.plugins.shared.counter_text import TOPIC
-from checks.plugins.shared.grouping import named
+from checks.plugins.shared.grouping import named, time_of
 from checks.rules.nic_counts import FaultyNic, NicFault, discarding, faults_of, loss_ends, private_nics_counted
 
 _AT_RECEIVER = {
@@ -89,7 +89,7 @@ def _receiver_signs(faults: Sequence[FaultyNic], receivers: Collection[str]) -> 
             packets = counted(sum(f.number for f in found), "frame" if fault is NicFault.CORRUPT else "packet")
             yield LossSign(
                 fault.name,
-                f"{places}: {packets} {what} in {span(max(f.nic.seconds for f in found))}",
+                f"{places}: {packets} {what} in {time_of(f.nic for f in found)}",
                 f"At {places} a packet {fate} (MOS 563566.1, cause {number}).",
                 NextStep(
                     "Check whether the counters of the NIC still grow; the check nic-counters has the details.",

@@ -8,11 +8,11 @@ from checks.model.check import check
 from checks.model.facts import Activity, Cluster
 from checks.model.finding import Finding, NextStep, Table, check_again
 from checks.model.known_instances import Unseen, active, instance_name, nodes_of, unseen
-from checks.model.wording import counted, span
+from checks.model.wording import counted
 from checks.plugins.gc_receive_time.receive_times import time_lines, times_table
 from checks.plugins.gc_receive_time.time_faults import STATEMENTS, event_findings, histogram_statement, time_faults
 from checks.plugins.gc_receive_time.time_kinds import DOUBTFUL, EVENTS, FAST, LITTLE, NOT_KNOWN, SLOW, TAIL
-from checks.plugins.shared.grouping import MOST_LINES, briefly, named, some
+from checks.plugins.shared.grouping import MOST_LINES, briefly, named, some, time_of
 from checks.plugins.shared.instance_text import (
     first_sentence,
     milliseconds,
@@ -113,7 +113,7 @@ def _little(cluster: Cluster, few: Sequence[ReceiveTimes], table: Table) -> Find
     blocks = sum(t.blocks or 0 for t in few)
     return LITTLE.finding(
         f"{named(names, 'instance')} received {counted(blocks, 'block')} in "
-        f"{span(max(t.own.seconds for t in few))}: too few blocks to judge the receive time.",
+        f"{time_of(t.own for t in few)}: too few blocks to judge the receive time.",
         subject=f"{briefly(names, 'instance')}: {counted(blocks, 'block')}",
         data={"instances": ", ".join(names), "received_blocks": blocks, "seconds": max(t.own.seconds for t in few)},
         seen=some([line for times in few for line in time_lines(cluster, times)], 2 * MOST_LINES),

@@ -11,7 +11,7 @@ from checks.model.known_instances import database_of, instance_name, nodes_of
 from checks.model.wording import counted, listed, span
 from checks.plugins.gc_receive_time.receive_times import tail_lines, time_lines, top_lines, traffic_lines
 from checks.plugins.gc_receive_time.time_kinds import DOUBTFUL, EVENTS, SLOW, TAIL
-from checks.plugins.shared.grouping import MOST_LINES, alike, briefly, named, some
+from checks.plugins.shared.grouping import MOST_LINES, alike, briefly, named, some, time_of
 from checks.plugins.shared.instance_text import milliseconds, percent, statement_topics
 from checks.rules.lost_blocks import loss_of
 from checks.rules.observed.blocks import blocks_late
@@ -43,7 +43,8 @@ def _slow(cluster: Cluster, same: Sequence[TimeVerdict]) -> Finding:
         for v in worst
     ]
     return SLOW.finding(
-        f"Blocks take long to arrive at {named(names, 'instance')}: {what}, on average of {_time(same)}.",
+        f"Blocks take long to arrive at {named(names, 'instance')}: {what}, on average of "
+        f"{time_of(v.times.own for v in same)}.",
         status=min((v.status for v in same), key=lambda status: status.gravity),
         subject=f"{briefly(names, 'instance')}: {milliseconds(worst[0].worst_ms)}",
         data={
@@ -164,10 +165,6 @@ def _names(cluster: Cluster, same: Sequence[TimeVerdict]) -> list[str]:
 
 def _nodes(cluster: Cluster, same: Sequence[TimeVerdict]) -> tuple[str, ...]:
     return nodes_of(cluster, [v.times.own.instance for v in same])
-
-
-def _time(same: Sequence[TimeVerdict]) -> str:
-    return span(max(v.times.own.seconds for v in same))
 
 
 def event_findings(cluster: Cluster, activity: Activity, instances: Sequence[InstanceActivity]) -> Iterator[Finding]:

@@ -29,7 +29,7 @@ from checks.plugins.shared.instance_text import statement_topics, unknown_instan
 from checks.rules.engineered import is_engineered, is_infiniband
 from checks.rules.network_setup import haip_status
 from checks.rules.observed.interconnects import unused_networks, used_on, used_places
-from checks.rules.places_in_use import PARAMETER, UsedPlace, known_networks, places
+from checks.rules.places_in_use import PARAMETER, UsedPlace, places
 
 _NO_NODE = "No node could be read, and oifcfg stores no netmask."
 """The reason why the network of an address is not known."""
@@ -119,12 +119,12 @@ def _reasons(public: tuple[UsedPlace, ...]) -> tuple[tuple[str, str], ...]:
 
 def _cannot_be_placed(cluster: Cluster, place: UsedPlace) -> bool:
     """Return whether the place may be on a private network: oifcfg stores no netmask, and no node could be read."""
-    without_length = any("/" not in network.subnet for network in known_networks(cluster))
+    without_length = any("/" not in network.subnet for network in cluster.read_networks())
     return not place.public and place.network is None and without_length and not cluster.read_nodes()
 
 
 def _is_elsewhere(cluster: Cluster, place: UsedPlace) -> bool:
-    return not place.public and place.network is None and bool(known_networks(cluster))
+    return not place.public and place.network is None and bool(cluster.read_networks())
 
 
 def _public(cluster: Cluster, used: Used, public: Used, set_to: Mapping[int, str]) -> Finding:
@@ -157,7 +157,7 @@ def _elsewhere(cluster: Cluster, used: Used, elsewhere: Used, set_to: Mapping[in
         subject=f"{briefly(names, 'instance')} {elsewhere[first][0].used.name}: not private",
         data={"instances": ", ".join(names), "interfaces": _interfaces(elsewhere, used)},
         seen=(*_lines(cluster, used), *_configured(cluster)),
-        expected=(f"Addresses on {listed(n.name for n in known_networks(cluster))}",),
+        expected=(f"Addresses on {listed(n.name for n in cluster.read_networks())}",),
         next=[inspect(), _unset(cluster, used, set_to) if set_to.keys() & used.keys() else reconfigure()],
         evidence=_evidence(cluster),
         nodes=nodes_of(cluster, used),
@@ -227,11 +227,11 @@ def _on(found: tuple[UsedPlace, ...]) -> tuple[str, ...]:
 
 
 def _too_few(cluster: Cluster, found: tuple[UsedPlace, ...]) -> bool:
-    return len(_on(found)) < min(len(known_networks(cluster)), _MOST_HAIP_NICS)
+    return len(_on(found)) < min(len(cluster.read_networks()), _MOST_HAIP_NICS)
 
 
 def _fewer(cluster: Cluster, used: Used) -> Finding:
-    networks, names = known_networks(cluster), [instance_name(cluster, n) for n in used]
+    networks, names = cluster.read_networks(), [instance_name(cluster, n) for n in used]
     on = _on(next(iter(used.values())))
     unused = [n for n in networks if n.name not in on]
     return FEWER.finding(
@@ -318,7 +318,7 @@ def _apart(cluster: Cluster, used: Used) -> Iterator[Finding]:
 
 
 def _as_configured(cluster: Cluster, used: Used) -> Finding:
-    networks = known_networks(cluster)
+    networks = cluster.read_networks()
     on = list(dict.fromkeys(p.network.name for found in used.values() for p in found if p.network))
     haip = all(p.is_haip for found in used.values() for p in found)
     names = _names(cluster, used)
@@ -372,7 +372,7 @@ def _lines(cluster: Cluster, used: Used) -> tuple[str, ...]:
 
 
 def _configured(cluster: Cluster) -> tuple[str, ...]:
-    networks = known_networks(cluster)
+    networks = cluster.read_networks()
     return (f"private networks: {listed(f'{n.interface} {n.subnet}' for n in networks)}",) if networks else ()
 
 

@@ -12,35 +12,12 @@ from checks.model.facts import Cluster, Node, PrivateNetwork, Unknown
 from checks.model.finding import Finding, NextStep
 from checks.model.shell_command import shell
 from checks.model.wording import listed
-from checks.plugins.interfaces.link_local import (
-    HAIP_TAKEN,
-    NETWORK_IN_RANGE,
-    RANGE_SHARED,
-    link_local_findings,
-    networks_in_range,
-)
-from checks.plugins.interfaces.links_down import BOND_DOWN, NOT_UP, not_up
-from checks.plugins.interfaces.oifcfg_lines import (
-    ALSO_PUBLIC,
-    HAIP_ABSENT,
-    HAIP_OFF,
-    NODE_SPECIFIC,
-    NOT_UNDERSTOOD,
-    OCR_AND_GPNP_DIFFER,
-    configuration_findings,
-    haip_findings,
-    roles_of,
-)
-from checks.plugins.interfaces.port_addresses import (
-    NETMASK,
-    OF_ANOTHER,
-    SECOND_INTERFACE,
-    SWAPPED,
-    netmask_findings,
-    second_interface_findings,
-    swapped_findings,
-)
-from checks.plugins.interfaces.unread_nodes import NODE_DOWN, NODE_NOT_READ, unread_node_findings
+from checks.plugins.interfaces import link_local, links_down, oifcfg_lines, port_addresses, unread_nodes
+from checks.plugins.interfaces.link_local import link_local_findings, networks_in_range
+from checks.plugins.interfaces.links_down import not_up
+from checks.plugins.interfaces.oifcfg_lines import configuration_findings, haip_findings, roles_of
+from checks.plugins.interfaces.port_addresses import netmask_findings, second_interface_findings, swapped_findings
+from checks.plugins.interfaces.unread_nodes import unread_node_findings
 from checks.rules.engineered import is_engineered
 from checks.rules.network_setup import names_status, same_subnet_status
 from checks.rules.observed.states import read_on, state
@@ -86,29 +63,12 @@ NONE_CONFIGURED = FailKind(
     needs=("nodes", "networks"),
     uses=("clusterware",),
     kinds=(
-        IN_PLACE,
-        NO_SUCH_SUBNET,
-        NO_PORT,
-        NOT_UP,
-        BOND_DOWN,
-        NAMES_DIFFER,
-        SWAPPED,
-        SAME_SUBNET,
-        SECOND_INTERFACE,
-        OF_ANOTHER,
-        ALSO_PUBLIC,
-        NODE_SPECIFIC,
-        NONE_CONFIGURED,
-        NETMASK,
-        NODE_NOT_READ,
-        NODE_DOWN,
-        OCR_AND_GPNP_DIFFER,
-        HAIP_OFF,
-        HAIP_ABSENT,
-        NOT_UNDERSTOOD,
-        HAIP_TAKEN,
-        RANGE_SHARED,
-        NETWORK_IN_RANGE,
+        *(IN_PLACE, NO_SUCH_SUBNET, NO_PORT, NAMES_DIFFER, SAME_SUBNET, NONE_CONFIGURED),
+        *links_down.KINDS,
+        *port_addresses.KINDS,
+        *oifcfg_lines.KINDS,
+        *unread_nodes.KINDS,
+        *link_local.KINDS,
     ),
 )
 def interfaces(cluster: Cluster) -> Iterator[Finding]:

@@ -48,6 +48,7 @@ NETWORK_IN_RANGE = Kind(
     "address can be the private address of another node, and a route of HAIP can take the packets of this network.",
     ("MOS 1210883.1", "RFC 3927"),
 )
+KINDS = (HAIP_TAKEN, RANGE_SHARED, NETWORK_IN_RANGE)
 
 
 class _Haip(NamedTuple):
@@ -88,7 +89,7 @@ def link_local_findings(cluster: Cluster) -> Iterator[Finding]:
 
 def networks_in_range(cluster: Cluster) -> Iterator[Finding]:
     """Yield a finding for each private network inside 169.254.0.0/16: a failure where HAIP is in use."""
-    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
+    networks = cluster.read_networks()
     for network in networks:
         if not network.subnet.startswith("169.254."):
             continue
@@ -133,7 +134,7 @@ def _has_haip(cluster: Cluster, node: Node, interface: Interface) -> bool:
     """Whether HAIP addresses belong on the interface: it is private, or was when Clusterware started."""
     if any(address.is_link_local and _alias(address).isdigit() for address in interface.addresses):
         return True
-    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
+    networks = cluster.read_networks()
     ports = {port.interface for network in networks if (port := network.port(node.name))}
     elsewhere = (network for network in networks if network.port(node.name) is None)
     return interface.name in ports or any(fnmatchcase(interface.name, network.interface) for network in elsewhere)

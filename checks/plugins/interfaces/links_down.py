@@ -25,6 +25,7 @@ BOND_DOWN = Kind(
     "monitoring does not answer. HAIP moves the addresses to another private network, if there is one.",
     ("MOS 563566.1, cause 11", "Linux kernel documentation, bonding"),
 )
+KINDS = (NOT_UP, BOND_DOWN)
 
 
 _WITHOUT_HAIP = (

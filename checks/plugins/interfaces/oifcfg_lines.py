@@ -39,6 +39,7 @@ HAIP_ABSENT = InfoKind("IC-IFACE-013", "This Grid Infrastructure does not use HA
 NOT_UNDERSTOOD = UnknownKind(
     "IC-IFACE-014", "oifcfg printed a line that racwire does not know", "A network may be missing from this report."
 )
+KINDS = (ALSO_PUBLIC, NODE_SPECIFIC, OCR_AND_GPNP_DIFFER, HAIP_OFF, HAIP_ABSENT, NOT_UNDERSTOOD)
 
 
 def configuration_findings(cluster: Cluster) -> Iterator[Finding]:

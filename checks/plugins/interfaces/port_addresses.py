@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from checks.model.check import FailKind, WarnKind
 from checks.model.effect import Effect
-from checks.model.facts import Cluster, Interface, Node, Port, PrivateNetwork, Unknown, Verdict
+from checks.model.facts import Cluster, Interface, Node, Port, PrivateNetwork, Verdict
 from checks.model.finding import Finding, NextStep
 from checks.model.observation import Observation
 from checks.model.shell_command import for_each, shell
@@ -51,6 +51,7 @@ OF_ANOTHER = WarnKind(
     "NICs: packets for one network can take the other, and Clusterware can choose the wrong interface at its start.",
     (_RULES, "Linux kernel documentation, ip-sysctl, arp_ignore and arp_filter"),
 )
+KINDS = (NETMASK, SWAPPED, SECOND_INTERFACE, OF_ANOTHER)
 
 
 def netmask_findings(cluster: Cluster, network: PrivateNetwork) -> Iterator[Finding]:
@@ -115,28 +116,18 @@ def _swapped(cluster: Cluster, swap: SwappedPorts) -> Finding:
         for e in neighbour_entries(cluster)
         if e.whose is Whose.OTHER_NIC and e.network in networks and node in (e.node, e.peer)
     ]
-    paths = [
-        p
-        for p in (() if isinstance(cluster.paths, Unknown) else cluster.paths)
-        if p.network in networks and node in (p.from_node, p.to_node)
-    ]
+    paths = [p for p in cluster.read_paths() if p.network in networks and node in (p.from_node, p.to_node)]
     named = f"{one.interface} for {one.subnet} and {other.interface} for {other.subnet}"
     if paths and not entries and all(p.verdict is Verdict.PASSES for p in paths):
         # The addresses are on the right cables, so the names are wrong.
-        change = NextStep(
+        text = (
             f"Exchange the names of {one.interface} and {other.interface} in the boot configuration of {node}: "
-            "each address answers on its own network.",
-            where=f"root on {node}",
-            is_change=True,
-            effect=Effect.NODE_OUT_FIRST,
+            "each address answers on its own network."
         )
     else:
-        change = NextStep(
+        text = (
             f"Exchange the addresses of {one.interface} and {other.interface} in the boot configuration of {node}. "
-            "If the cables are exchanged too, exchange the names instead.",
-            where=f"root on {node}",
-            is_change=True,
-            effect=Effect.NODE_OUT_FIRST,
+            "If the cables are exchanged too, exchange the names instead."
         )
     return SWAPPED.finding(
         f"{second.interface} and {first.interface} of {node} have each other's address: {second.interface} has "
@@ -156,7 +147,7 @@ def _swapped(cluster: Cluster, swap: SwappedPorts) -> Finding:
                 for_each("ethtool -P {nic}", nic=(one.interface, other.interface)),
                 f"root on {node}",
             ),
-            change,
+            NextStep(text, where=f"root on {node}", is_change=True, effect=Effect.NODE_OUT_FIRST),
         ],
         evidence=[(cluster.local_node, "oifcfg getif"), *((p.node, "interfaces") for p in one.ports)],
         nodes=[node],
@@ -175,7 +166,7 @@ def second_interface_findings(cluster: Cluster) -> Iterator[Finding]:
     that another node has too, which neighbours finds; and engineered systems, whose vendor uses two interfaces in one
     subnet. Two networks of oifcfg in one subnet have a finding of their own.
     """
-    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
+    networks = cluster.read_networks()
     known = {(port.node, port.interface) for network in networks for port in network.ports}
     for network in networks:
         for port in network.ports:

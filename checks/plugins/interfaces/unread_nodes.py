@@ -21,6 +21,7 @@ NODE_DOWN = FailKind(
     "Its instances are down, and the others do its work. What racwire does not know about the node follows from this.",
     ("Clusterware Administration Guide, olsnodes -s",),
 )
+KINDS = (NODE_NOT_READ, NODE_DOWN)
 
 
 def unread_node_findings(cluster: Cluster) -> Iterator[Finding]:

@@ -12,7 +12,7 @@ from checks.model.shell_command import for_each, shell
 from checks.model.wording import hub, listed
 from checks.plugins.neighbours.two_owners import ON_OTHER, SAME_MAC, TWO_OWNERS, owner_findings, same_mac_findings
 from checks.plugins.neighbours.unanswered_arp import KINDS, arp_findings
-from checks.plugins.shared.grouping import alike, briefly, named, some
+from checks.plugins.shared.grouping import alike, briefly, named, some, topics_of
 from checks.rules.arp_places import places
 from checks.rules.neighbour_entries import NeighbourEntry, Whose, entries_status, neighbour_entries
 from checks.rules.observed.states import read_at, read_on, state, to_peer
@@ -211,37 +211,41 @@ def _earlier(same: Sequence[NeighbourEntry]) -> Finding:
     )
 
 
-def _fit_domains(entries: Sequence[NeighbourEntry]) -> Finding:
-    nodes = list(dict.fromkeys(e.node for e in entries))
-    return OTHER_NIC.finding(
-        f"{named(nodes, 'node')} {'has' if len(nodes) == 1 else 'have'} the MAC addresses of other NICs of the peers "
-        "in neighbour entries, which fits what the ARP probes show.",
-        status=Status.INFO,
-        subject="fit the probes",
-        data={"address": entries[0].ip, "mac": entries[0].mac, "expected_mac": entries[0].peer_mac},
-        seen=some([e.line for e in entries]),
-        next=[NextStep("Fix the finding of the check address-owners about these networks.")],
-        evidence=[(node, "neighbours") for node in nodes],
-        nodes=nodes,
-        observed=[_observed(OTHER_NIC, e) for e in entries],
-    )
-
-
 def _observed(kind: Kind, entry: NeighbourEntry) -> Observation:
     to = to_peer(entry.node, entry.peer, entry.network, entry.ip)
     return state(kind.code, entry.node, entry.network, entry.interface, entry.peer, to)
 
 
+def _fit_domains(entries: Sequence[NeighbourEntry]) -> Finding:
+    nodes = list(dict.fromkeys(e.node for e in entries))
+    verb = "has" if len(nodes) == 1 else "have"
+    title = (
+        f"{named(nodes, 'node')} {verb} the MAC addresses of other NICs of the peers in neighbour entries, which fits "
+        "what the ARP probes show."
+    )
+    step = NextStep("Fix the finding of the check address-owners about these networks.")
+    return _explained(entries, nodes, title, "fit the probes", step)
+
+
 def _fits(entries: Sequence[NeighbourEntry], swapped: Sequence[str]) -> Finding:
+    title = f"The neighbour entries for the NICs of {listed(swapped)} fit its exchanged addresses."
+    step = NextStep("Fix the finding of the check interfaces about the exchanged addresses.")
+    return _explained(entries, swapped, title, f"{listed(swapped)}: exchanged", step)
+
+
+def _explained(
+    entries: Sequence[NeighbourEntry], nodes: Sequence[str], title: str, subject: str, step: NextStep
+) -> Finding:
+    """Return the remark on entries that follow from a finding of another check."""
     return OTHER_NIC.finding(
-        f"The neighbour entries for the NICs of {listed(swapped)} fit its exchanged addresses.",
+        title,
         status=Status.INFO,
-        subject=f"{listed(swapped)}: exchanged",
+        subject=subject,
         data={"address": entries[0].ip, "mac": entries[0].mac, "expected_mac": entries[0].peer_mac},
         seen=some([e.line for e in entries]),
-        next=[NextStep("Fix the finding of the check interfaces about the exchanged addresses.")],
-        evidence=[(node, "neighbours") for node in dict.fromkeys(e.node for e in entries)],
-        nodes=swapped,
+        next=[step],
+        evidence=topics_of((e.node for e in entries), "neighbours"),
+        nodes=nodes,
         observed=[_observed(OTHER_NIC, e) for e in entries],
     )
 

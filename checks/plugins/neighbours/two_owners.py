@@ -14,6 +14,7 @@ from checks.model.traffic import Address, Traffic, among
 from checks.model.wording import listed
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.rules.local_owners import owner_commands
+from checks.rules.observed.states import state
 
 TWO_OWNERS = FailKind(
     "IC-NEIGH-004",
@@ -97,6 +98,7 @@ def _on_other(network: PrivateNetwork, owner: str, others: Sequence[tuple[str, I
     """Return the finding for an address that is right on one private NIC, and also on other interfaces of peers."""
     nodes = list(dict.fromkeys(node for node, _ in others))
     who = listed(f"{nic.name} of {node}" for node, nic in others)
+    to_owner = Traffic(networks=(network.name,), receivers=(owner,), addresses=("private",))
     return ON_OTHER.finding(
         f"{who} {'has' if len(others) == 1 else 'have'} {ip}, the private address of {owner} on {network.name}.",
         subject=f"{ip}: {who}",
@@ -119,18 +121,7 @@ def _on_other(network: PrivateNetwork, owner: str, others: Sequence[tuple[str, I
         evidence=[(node, "interfaces") for node in (*nodes, owner)],
         network=network.name,
         nodes=[*nodes, owner],
-        observed=[
-            Observation(
-                fate=Fate.STATE,
-                what=ON_OTHER.code,
-                legs=(Traffic(networks=(network.name,), receivers=(owner,), addresses=("private",)),),
-                nodes=(node,),
-                network=network.name,
-                nic=nic.name,
-                value=ip,
-            )
-            for node, nic in others
-        ],
+        observed=[state(ON_OTHER.code, node, network.name, nic.name, ip, to_owner) for node, nic in others],
     )
 
 

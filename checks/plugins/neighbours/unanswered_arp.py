@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from checks.model.check import FailKind, PassKind, SkippedKind, WarnKind
-from checks.model.facts import Cluster, Neighbour, Unknown
+from checks.model.facts import Cluster, Neighbour
 from checks.model.finding import Finding, NextStep
 from checks.model.shell_command import shell
 from checks.model.traffic import Traffic, among
@@ -167,8 +167,7 @@ def _is_fresh(entry: Neighbour) -> bool:
 
 def _one_sided(cluster: Cluster, known: set[str]) -> Iterator[Finding]:
     """Yield the nodes of which a peer gets no ARP answer, while they have the peer's MAC address by an answer."""
-    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
-    for network in networks:
+    for network in cluster.read_networks():
         entries = {
             (node.name, entry.ip): entry
             for node in cluster.read_nodes()

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from checks.model.check import Kind, PassKind, UnknownKind, check
 from checks.model.facts import Cluster, CounterChange, CounterChanges, Unknown
 from checks.model.finding import Finding, Status
 from checks.model.shell_command import Placeholder
 from checks.model.wording import counted, listed, span
-from checks.plugins.nic_counters.changed_nics import (
-    LINK_CHANGED,
-    MOVED,
-    MTU_CHANGED,
-    VALUE_CHANGED,
-    changed_findings,
-)
+from checks.plugins.nic_counters.changed_nics import KINDS, changed_findings
 from checks.plugins.nic_counters.next_steps import places, queue_steps, steps
 from checks.plugins.shared.counter_text import TOPIC, not_counted_finding, share, unknown_nodes_findings
-from checks.plugins.shared.grouping import alike, briefly, named, some
+from checks.plugins.shared.grouping import alike, briefly, named, some, time_of, topics_of
 from checks.rules.driver_counts import is_known, meaning_of
 from checks.rules.nic_counts import (
     FaultyNic,
@@ -117,18 +112,32 @@ BOND = Kind(
 )
 NOT_KNOWN = UnknownKind("IC-NIC-008", "The counters of private NICs are not known")
 
-_KINDS = {
-    NicFault.CORRUPT: CORRUPT,
-    NicFault.OVERRUN: OVERRUN,
-    NicFault.PORT_BUFFER: PORT_BUFFER,
-    NicFault.DROPPED: DROPPED,
-    NicFault.SEND_QUEUE: SEND_QUEUE,
-    NicFault.UNLINKED: UNLINKED,
-    NicFault.LINK: LINK,
-    NicFault.BOND: BOND,
-    NicFault.LIMIT: LIMITED,
-    NicFault.PAUSE: PAUSED,
-    NicFault.OTHER: OTHER,
+
+class _OfFault(NamedTuple):
+    """How a fault is reported."""
+
+    kind: Kind
+    brief: Callable[[int], str]
+    """The number of packets or events, for a list."""
+    expected: str = "0"
+
+
+_FAULTS = {
+    NicFault.CORRUPT: _OfFault(CORRUPT, lambda n: f"{n:,} corrupt"),
+    NicFault.OVERRUN: _OfFault(OVERRUN, lambda n: f"{n:,} without a buffer"),
+    NicFault.PORT_BUFFER: _OfFault(PORT_BUFFER, lambda n: f"{n:,} dropped in its port"),
+    NicFault.DROPPED: _OfFault(
+        DROPPED, lambda n: f"{n:,} dropped", "A few packets of protocols that the node does not speak"
+    ),
+    NicFault.SEND_QUEUE: _OfFault(SEND_QUEUE, lambda n: f"{n:,} not sent"),
+    NicFault.UNLINKED: _OfFault(UNLINKED, lambda n: f"{n:,} not sent, link changed", "No change of the link"),
+    NicFault.LINK: _OfFault(LINK, lambda n: counted(n, "link change"), "No change of the link"),
+    NicFault.BOND: _OfFault(
+        BOND, lambda n: counted(n, "bond change"), "No change of the bond while its members have links"
+    ),
+    NicFault.LIMIT: _OfFault(LIMITED, lambda n: f"{n:,} above a limit"),
+    NicFault.PAUSE: _OfFault(PAUSED, lambda n: counted(n, "pause frame"), "No pause frames while blocks are lost"),
+    NicFault.OTHER: _OfFault(OTHER, lambda n: counted(n, "error")),
 }
 
 
@@ -137,25 +146,7 @@ _KINDS = {
     question="Do the private NICs count errors, drops or link changes?",
     needs=("networks", "counters"),
     uses=("nodes", "activity"),
-    kinds=(
-        QUIET,
-        CORRUPT,
-        OVERRUN,
-        DROPPED,
-        SEND_QUEUE,
-        LINK,
-        OTHER,
-        NOT_KNOWN,
-        PAUSED,
-        LIMITED,
-        UNLINKED,
-        MTU_CHANGED,
-        LINK_CHANGED,
-        VALUE_CHANGED,
-        MOVED,
-        BOND,
-        PORT_BUFFER,
-    ),
+    kinds=(QUIET, *(of_fault.kind for of_fault in _FAULTS.values()), NOT_KNOWN, *KINDS),
 )
 def nic_counters(cluster: Cluster) -> Iterator[Finding]:
     """Compares the counters of each private NIC, bond member and send queue between two readings.
@@ -177,7 +168,7 @@ def nic_counters(cluster: Cluster) -> Iterator[Finding]:
     nics, ends = private_nics_counted(cluster, changes), loss_ends(cluster)
     faults = [fault for nic in nics for fault in faults_of(nic, cluster.thresholds, ends)]
     for same in alike(faults, _kind):
-        yield _finding(cluster, same)
+        yield _finding(same)
     unseen = discarding(nics, faults)
     if unseen:
         yield _discarding(cluster, unseen, max(n.seconds for n in nics), ends.senders)
@@ -187,10 +178,10 @@ def nic_counters(cluster: Cluster) -> Iterator[Finding]:
         few = sum(n.few_dropped for n in quiet)
         drops = f"dropped {counted(few, 'packet')}, as few as is usual," if few else "no drop"
         yield QUIET.finding(
-            f"{named((n.place for n in quiet), 'private NIC')} counted no error and {drops} in {_time(quiet)}.",
+            f"{named((n.place for n in quiet), 'private NIC')} counted no error and {drops} in {time_of(quiet)}.",
             subject=f"{counted(len(quiet), 'NIC')} quiet",
             seen=some([_traffic(nic) for nic in quiet]),
-            evidence=_evidence([n.node for n in quiet]),
+            evidence=topics_of((n.node for n in quiet), TOPIC),
             observed=read_at(QUIET.code, [(n.node, n.network) for n in quiet]),
         )
     yield from changed_findings(cluster)
@@ -219,41 +210,26 @@ def _reason(change: CounterChange) -> Unknown:
 # --- texts ------------------------------------------------------------------------------------------------------------
 
 
-def _finding(cluster: Cluster, same: Sequence[FaultyNic]) -> Finding:
-    fault, status = same[0].fault, same[0].status
+def _finding(same: Sequence[FaultyNic]) -> Finding:
+    of_fault, status = _FAULTS[same[0].fault], same[0].status
     nodes = list(dict.fromkeys(f.nic.node for f in same))
     number, seconds = sum(f.number for f in same), max(f.nic.seconds for f in same)
     network = same[0].nic.network
     at = f"{places(same)}{f' on {network}' if network else ''}"
-    return _KINDS[fault].finding(
+    return of_fault.kind.finding(
         _title(same, at, number, span(seconds)),
         status=status,
-        subject=f"{briefly((f.nic.place for f in same), 'NIC')}: {_brief(fault, number)}",
+        subject=f"{briefly((f.nic.place for f in same), 'NIC')}: {of_fault.brief(number)}",
         data={"nics": len(same), "number": number, "seconds": seconds},
         seen=some([_line(f) for f in sorted(same, key=lambda f: (-f.number, f.nic.node, f.nic.name))]),
-        expected=(_EXPECTED[fault],),
+        expected=(of_fault.expected,),
         next=steps(same, nodes),
-        evidence=_evidence(nodes),
+        evidence=topics_of(nodes, TOPIC),
         network=network,
         nodes=nodes,
         extent=(number / seconds, "a second on average") if seconds > 0 else None,
         observed=nic_faults_counted(same),
     )
-
-
-_EXPECTED = {
-    NicFault.CORRUPT: "0",
-    NicFault.OVERRUN: "0",
-    NicFault.PORT_BUFFER: "0",
-    NicFault.DROPPED: "A few packets of protocols that the node does not speak",
-    NicFault.SEND_QUEUE: "0",
-    NicFault.UNLINKED: "No change of the link",
-    NicFault.LINK: "No change of the link",
-    NicFault.BOND: "No change of the bond while its members have links",
-    NicFault.LIMIT: "0",
-    NicFault.PAUSE: "No pause frames while blocks are lost",
-    NicFault.OTHER: "0",
-}
 
 
 def _title(same: Sequence[FaultyNic], at: str, number: int, time: str) -> str:
@@ -316,23 +292,6 @@ def _times(number: int) -> str:
     return "once" if number == 1 else f"{number:,} times"
 
 
-def _brief(fault: NicFault, number: int) -> str:
-    what = {
-        NicFault.CORRUPT: f"{number:,} corrupt",
-        NicFault.OVERRUN: f"{number:,} without a buffer",
-        NicFault.PORT_BUFFER: f"{number:,} dropped in its port",
-        NicFault.DROPPED: f"{number:,} dropped",
-        NicFault.SEND_QUEUE: f"{number:,} not sent",
-        NicFault.UNLINKED: f"{number:,} not sent, link changed",
-        NicFault.LINK: counted(number, "link change"),
-        NicFault.BOND: counted(number, "bond change"),
-        NicFault.LIMIT: f"{number:,} above a limit",
-        NicFault.PAUSE: counted(number, "pause frame"),
-        NicFault.OTHER: counted(number, "error"),
-    }
-    return what[fault]
-
-
 def _line(found: FaultyNic) -> str:
     nic = found.nic
     counts = ", ".join(f"{name} +{value:,}" for name, value in found.counts.items())
@@ -350,17 +309,9 @@ def _traffic(nic: PrivateNic) -> str:
     return f"{nic.node}: {nic.name} {received:,} packets received, {sent:,} sent, {nic.few_dropped:,} dropped{compared}"
 
 
-def _time(nics: Sequence[PrivateNic]) -> str:
-    return span(max(nic.seconds for nic in nics))
-
-
-def _evidence(nodes: Sequence[str]) -> list[tuple[str, str]]:
-    return [(node, TOPIC) for node in dict.fromkeys(nodes)]
-
-
 def _discarding(cluster: Cluster, discards: Mapping[str, int], seconds: float, senders: frozenset[str]) -> Finding:
     nodes, number = list(discards), sum(discards.values())
-    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
+    networks = cluster.read_networks()
     network = networks[0].name if len(networks) == 1 else ""
     return SEND_QUEUE.finding(
         f"The kernel of {named(nodes, 'node')} discarded {counted(number, 'packet')} when sending in {span(seconds)}: "
@@ -373,7 +324,7 @@ def _discarding(cluster: Cluster, discards: Mapping[str, int], seconds: float, s
         ),
         expected=("0",),
         next=queue_steps((Placeholder.ETH,), f"root on {named(nodes, 'node')}"),
-        evidence=_evidence(nodes),
+        evidence=topics_of(nodes, TOPIC),
         network=network,
         nodes=nodes,
         extent=(number / seconds, "a second on average") if seconds > 0 else None,

@@ -28,6 +28,7 @@ MOVED = Kind(
     "address may be about either interface.",
     ("MOS 1210883.1",),
 )
+KINDS = (MTU_CHANGED, LINK_CHANGED, VALUE_CHANGED, MOVED)
 _KINDS = {ReadAgain.MTU: MTU_CHANGED, ReadAgain.LINK: LINK_CHANGED}
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from checks.model.facts import Cluster, PrivateNetwork, Unknown
+from checks.model.facts import Cluster, PrivateNetwork
 from checks.model.known_instances import database_of
-from checks.model.packet_sizes import fragments_of
+from checks.model.packet_sizes import fragments_of, ip_version
 
 USUAL_BLOCK_BYTES = 8192
 
@@ -23,12 +23,11 @@ def size_text(size_bytes: int) -> str:
 
 def fragmenting(cluster: Cluster, datagram_bytes: int) -> list[tuple[PrivateNetwork, int, int]]:
     """Return the private networks that fragment a datagram of that size, each with its MTU and number of fragments."""
-    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
     return [
         (network, network.mtu, pieces)
-        for network in networks
+        for network in cluster.read_networks()
         if isinstance(network.mtu, int)
-        and (pieces := fragments_of(datagram_bytes, network.mtu, 6 if ":" in network.subnet else 4)) > 1
+        and (pieces := fragments_of(datagram_bytes, network.mtu, ip_version(network.subnet))) > 1
     ]
 
 

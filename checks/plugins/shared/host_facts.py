@@ -8,7 +8,7 @@ from typing import TypeVar
 from checks.model.check import Kind
 from checks.model.facts import Cluster, HostSetup, Unknown, Unread, UnreadNode
 from checks.model.finding import Finding, Status, check_again
-from checks.plugins.shared.grouping import alike, briefly, named
+from checks.plugins.shared.grouping import alike, briefly, named, topics_of
 
 T = TypeVar("T")
 HOST_TOPIC = "host"
@@ -38,18 +38,23 @@ def parts_of(cluster: Cluster, part: Callable[[HostSetup], T | Unknown]) -> tupl
     return known, unknown
 
 
-def not_known_findings(kind: Kind, title_subject: str, unknown: Mapping[str, Unread], check: str) -> Iterator[Finding]:
-    """Yield one UNKNOWN finding for each reason; `title_subject` has a place for the nodes: `The bonds of {}`."""
+def not_known_findings(
+    kind: Kind, title_subject: str, unknown: Mapping[str, Unread], check: str, topic: str = HOST_TOPIC, what: str = ""
+) -> Iterator[Finding]:
+    """Yield one UNKNOWN finding for each reason; `title_subject` has a place for the nodes: `The bonds of {} are`.
+
+    `topic` is that of the journal where the node was read, and `what` is not known, for the list: `neighbours`.
+    """
     for same in alike(sorted(unknown), lambda node: unknown[node].reason):
         fact = unknown[same[0]]
         is_unread = isinstance(fact, UnreadNode)
         because = ", since racwire could not read the node" if is_unread and len(same) == 1 else ""
         yield kind.finding(
             f"{title_subject.format(named(same, 'node'))} not known{because}.",
-            subject=f"{briefly(same, 'node')}: not known",
+            subject=f"{briefly(same, 'node')}: {f'{what} ' if what else ''}not known",
             seen=(fact.reason,),
             next=[check_again(check)],
-            evidence=[(node, "ssh" if is_unread else HOST_TOPIC) for node in same],
+            evidence=topics_of(same, "ssh" if is_unread else topic),
             nodes=same,
             lacks=[fact],
         )
@@ -57,7 +62,7 @@ def not_known_findings(kind: Kind, title_subject: str, unknown: Mapping[str, Unr
 
 def skipped(kind: Kind, title: str, short: str, cluster: Cluster | None = None) -> Finding:
     """Return the finding of a check that has nothing to judge: the reason as its title, and short as its subject."""
-    evidence = [(node, HOST_TOPIC) for node in hosts_of(cluster)] if cluster else []
+    evidence = topics_of(hosts_of(cluster) if cluster else (), HOST_TOPIC)
     return kind.finding(title, status=Status.SKIPPED, subject=short, evidence=evidence)
 
 

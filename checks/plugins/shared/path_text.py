@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from checks.model.facts import Cluster, Leg, PathProbe, PingSeries, PrivateNetwork, Unknown, Verdict
+from checks.model.facts import Cluster, FlowProbe, HaipPath, Leg, PathProbe, PingSeries, PrivateNetwork, Verdict
 from checks.model.finding import Table
 from checks.model.packet_sizes import SMALL_PAYLOAD, packet_of, payload_for
 from checks.model.shell_command import shell
-from checks.model.wording import NodePair, counted, listed
+from checks.model.wording import NodePair, between, counted, listed
 
 MOST_LINES = 4
 """The most lines of one sort in a finding; the finding counts the others, and the evidence has them."""
@@ -39,12 +39,26 @@ def short_name(network: PrivateNetwork, node: str = "") -> str:
 
 def shared_subnet(cluster: Cluster, network: PrivateNetwork) -> tuple[str, ...]:
     """Return the note that the nodes have other private interfaces in the subnet of this network."""
-    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
-    others = [n.interface for n in networks if n.subnet == network.subnet and n is not network]
+    others = [n.interface for n in cluster.read_networks() if n.subnet == network.subnet and n is not network]
     if not others:
         return ()
     verb = "is" if len(others) == 1 else "are"
     return (f"{listed(others)} {verb} in the same subnet: packets to these addresses can arrive there",)
+
+
+def pairs_of(paths: Iterable[PathProbe | HaipPath | FlowProbe]) -> set[NodePair]:
+    """Return the pairs (from node, to node) of the paths."""
+    return {(p.from_node, p.to_node) for p in paths}
+
+
+def on_all_nodes(cluster: Cluster, network: PrivateNetwork) -> bool:
+    """Return whether every node of the cluster could be probed on this network; only then a title has "every node"."""
+    return all(network.port(node.name) for node in cluster.all_nodes())
+
+
+def where(cluster: Cluster, network: PrivateNetwork, pairs: set[NodePair]) -> str:
+    """Return the text for these pairs, each with its direction."""
+    return between(pairs, [p.node for p in network.ports], on_all_nodes(cluster, network))
 
 
 def lost_pairs(paths: Sequence[PathProbe]) -> set[NodePair]:
@@ -100,8 +114,8 @@ def _outcome(path: PathProbe) -> str:
 
 
 def _series(path: PathProbe, series: PingSeries) -> str:
-    over = series.payload == full_payload(path) + 1
-    if series.payload not in (SMALL_PAYLOAD, full_payload(path)) and not (over and not series.refused_locally):
+    over = series.payload == path.full_payload + 1
+    if series.payload not in (SMALL_PAYLOAD, path.full_payload) and not (over and not series.refused_locally):
         return ""
     size = "small packets" if series.payload == SMALL_PAYLOAD else _size(path, series.payload)
     answered = f"{size} {series.received} of {series.sent} answered"
@@ -116,27 +130,18 @@ def _series(path: PathProbe, series: PingSeries) -> str:
 
 def size_text(path: PathProbe) -> str:
     """Return the expected packet size: `packets of 9000 bytes (ping -s 8972)`."""
-    return _size(path, full_payload(path))
+    return _size(path, path.full_payload)
 
 
 def _size(path: PathProbe, payload: int) -> str:
-    return f"packets of {packet_of(payload, _version(path))} bytes (ping -s {payload})"
-
-
-def full_payload(path: PathProbe) -> int:
-    """Return the bytes of ping payload that fill a packet of the network's MTU."""
-    return payload_for(path.expected_mtu, _version(path))
-
-
-def _version(path: PathProbe) -> int:
-    return 6 if ":" in path.destination_ip else 4
+    return f"packets of {packet_of(payload, path.version)} bytes (ping -s {payload})"
 
 
 def ping_commands(paths: Sequence[PathProbe]) -> tuple[str, ...]:
     """Return the ping commands that reproduce the result: full size, and the largest size that passes."""
     path = paths[0]
     passes = path.path_mtu if isinstance(path.path_mtu, int) else 1500
-    sizes = (full_payload(path), payload_for(passes, _version(path)))
+    sizes = (path.full_payload, payload_for(passes, path.version))
     return tuple(
         shell("ping -c 3 -M do -I {source} -s {size} {to}", source=path.source_ip, size=size, to=path.destination_ip)
         for size in dict.fromkeys(sizes)

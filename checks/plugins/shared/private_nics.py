@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from checks.model.facts import Cluster, Unknown
+from checks.model.facts import Cluster
 from checks.model.finding import NextStep
 from checks.model.networks import nics_of
 from checks.model.shell_command import Placeholder, for_each
@@ -19,8 +19,7 @@ def private_nics(cluster: Cluster, nodes: Sequence[str] = ()) -> tuple[str, ...]
     For a bond, a VLAN or a bridge these are the NICs below it: ring buffers, offloading and most errors belong to the
     members.
     """
-    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
-    ports = [port for network in networks for port in network.ports if not nodes or port.node in nodes]
+    ports = [port for network in cluster.read_networks() for port in network.ports if not nodes or port.node in nodes]
     return tuple(dict.fromkeys(nic for port in ports for nic in nics_of(cluster, port)))
 
 

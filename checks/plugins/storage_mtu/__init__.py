@@ -6,19 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from checks.model.check import InfoKind, Kind, PassKind, WarnKind, check
-from checks.model.facts import (
-    Cluster,
-    CounterChange,
-    StorageMount,
-    StorageUse,
-    Unknown,
-    Unread,
-)
+from checks.model.facts import Cluster, CounterChange, StorageMount, StorageUse, Unknown, Unread
 from checks.model.finding import Finding, NextStep, Status
 from checks.model.shell_command import shell
 from checks.model.wording import counted
 from checks.plugins.shared.counter_text import share, unknown_nodes_findings
-from checks.plugins.shared.grouping import alike, briefly, named, some
+from checks.plugins.shared.grouping import alike, briefly, named, some, topics_of
 from checks.plugins.storage_mtu.oracle_storage import ASM, NOT_KNOWN, asm_networks, dnfs_elsewhere, dnfs_lines
 from checks.rules.node_counts import without_counts
 from checks.rules.observed.states import read_on, states
@@ -187,7 +180,7 @@ def _limited(same: Sequence[StorageFlow]) -> Finding:
         seen=some([_line(flow) for flow in same]),
         expected=(f"Packets of about {_mtus(same)} bytes",),
         next=_steps(first, nodes),
-        evidence=_evidence(nodes),
+        evidence=topics_of(nodes, _TOPIC),
         nodes=nodes,
         extent=(len(nodes), "nodes"),
     )
@@ -259,7 +252,7 @@ def _sent_again(same: Sequence[StorageFlow]) -> Finding:
                 "Ask the network team for errors, drops and the MTU of the switch ports of node and storage server."
             ),
         ],
-        evidence=_evidence(nodes),
+        evidence=topics_of(nodes, _TOPIC),
         nodes=nodes,
         extent=(max(shares), "% of segments sent again") if shares else (stalled, "connections"),
     )
@@ -274,7 +267,7 @@ def _smaller(pairs: Sequence[tuple[StorageFlow, StorageFlow]]) -> Finding:
         subject=f"{first.connection.remote_ip} {briefly(nodes, 'node')}: MTU {first.mtu:,}",
         data={"mtu": first.mtu, "bytes": other.smaller_bytes},
         seen=some([_line(flow) for flow in dict.fromkeys(flow for pair in pairs for flow in pair)]),
-        evidence=_evidence([*nodes, other.node]),
+        evidence=topics_of([*nodes, other.node], _TOPIC),
         nodes=nodes,
     )
 
@@ -293,7 +286,7 @@ def _mounts_over_udp(mounts: Sequence[_Mount]) -> Iterator[Finding]:
                 NextStep("Display the mounts.", ("nfsstat -m",), f"any user on {named(nodes, 'node')}"),
                 NextStep("Plan the mounts with proto=tcp, which the storage server must permit."),
             ],
-            evidence=_evidence(nodes),
+            evidence=topics_of(nodes, _TOPIC),
             nodes=nodes,
             extent=(len(same), "mounts"),
             observed=states(OVER_UDP.code, nodes),
@@ -309,7 +302,7 @@ def _large(fine: Sequence[StorageFlow], mounts: Sequence[_Mount], dnfs: Sequence
         subject=f"{counted(connections, 'connection')} to storage",
         data={"connections": connections},
         seen=(*some([_line(flow) for flow in fine]), *some([mount.line for mount in mounts]), *some(dnfs)),
-        evidence=_evidence(nodes),
+        evidence=topics_of(nodes, _TOPIC),
         observed=read_on(LARGE.code, nodes),
     )
 
@@ -334,7 +327,7 @@ def _skipped(read: Sequence[str]) -> Finding:
         "NFS, iSCSI and NVMe over TCP.",
         status=Status.SKIPPED,
         subject="no connections to storage",
-        evidence=_evidence(read),
+        evidence=topics_of(read, _TOPIC),
     )
 
 
@@ -364,7 +357,3 @@ def _interfaces(flows: Sequence[StorageFlow]) -> str:
 
 def _mtus(flows: Sequence[StorageFlow]) -> str:
     return named((f"{mtu:,}" for mtu in sorted({flow.mtu for flow in flows})), "size")
-
-
-def _evidence(nodes: Sequence[str]) -> list[tuple[str, str]]:
-    return [(node, _TOPIC) for node in dict.fromkeys(nodes)]

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from checks.model.check import PassKind, UnknownKind, check
 from checks.model.facts import Cluster, NodeSetup, Unknown, Unread
 from checks.model.facts.host_setup import NOT_READ
-from checks.model.finding import FAULTS, Finding, Status, check_again
+from checks.model.finding import FAULTS, Finding, Status
 from checks.model.networks import private_nics_of
 from checks.model.wording import counted, listed
 from checks.plugins.shared.grouping import alike, briefly, named, some
+from checks.plugins.shared.host_facts import not_known_findings
 from checks.plugins.topology.foreign_hosts import FOREIGN, KNOWN, foreign_hosts, nodes_with_entries
 from checks.plugins.topology.nic_places import (
     ONE_NIC,
@@ -101,25 +102,19 @@ def _looked_at(cluster: Cluster) -> list[str]:
 
 def _not_known(cluster: Cluster) -> Iterator[Finding]:
     """Yield UNKNOWN where neighbours or LLDP were refused, SKIPPED where no node has an lldpd."""
-    unread: dict[str, tuple[str, Unread]] = {
-        node.name: ("neighbours", node.neighbours_unread)
+    neighbours: dict[str, Unread] = {
+        node.name: node.neighbours_unread
         for node in cluster.read_nodes()
         if node.neighbours_unread is not None and private_nics_of(cluster, node.name)
     }
-    for setup in cluster.read_setups():
-        if _is_refused(setup) and isinstance(setup.lldp, Unknown) and setup.name not in unread:
-            unread[setup.name] = ("switches", setup.lldp)
-    for same in alike(sorted(unread), lambda node: (unread[node][0], unread[node][1].reason)):
-        what, fact = unread[same[0]]
-        yield NOT_KNOWN.finding(
-            f"The {what} on the private networks of {named(same, 'node')} are not known.",
-            subject=f"{briefly(same, 'node')}: {what} not known",
-            seen=(fact.reason,),
-            next=[check_again("topology")],
-            evidence=[(node, "lldp" if what == "switches" else "neighbours") for node in same],
-            nodes=same,
-            lacks=[fact],
-        )
+    switches: dict[str, Unread] = {
+        setup.name: setup.lldp
+        for setup in cluster.read_setups()
+        if isinstance(setup.lldp, Unknown) and _is_refused(setup) and setup.name not in neighbours
+    }
+    for what, topic, unread in (("neighbours", "neighbours", neighbours), ("switches", "lldp", switches)):
+        title = f"The {what} on the private networks of {{}} are"
+        yield from not_known_findings(NOT_KNOWN, title, unread, "topology", topic, what)
     without = [setup.name for setup in cluster.read_setups() if _has_no_lldpd(setup)]
     if without:
         yield NOT_KNOWN.finding(

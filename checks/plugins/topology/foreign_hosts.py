@@ -66,16 +66,16 @@ def foreign_hosts(cluster: Cluster) -> Iterator[Finding]:
     that has moved. Entries that got no answer are left out.
     """
     strangers = [
-        _Stranger(node.name, network, entry, _who(cluster, node, network, entry))
+        _Stranger(node.name, network, entry, _who(cluster, node, entry))
         for node, network, entry in _entries(cluster)
         if entry.mac_address.casefold() not in _macs(cluster) and entry.ip not in _addresses(cluster)
     ]
     for same in alike(strangers, lambda one: (one.network.name, bool(one.who))):
-        yield _known(same) if same[0].who else _foreign(cluster, same)
+        yield _known(same) if same[0].who else _foreign(same)
 
 
 def _entries(cluster: Cluster) -> Iterator[tuple[Node, PrivateNetwork, Neighbour]]:
-    for network in () if isinstance(cluster.networks, Unknown) else cluster.networks:
+    for network in cluster.read_networks():
         for port in network.ports:
             node, interface = cluster.node(port.node), cluster.interface(port)
             if node is None or interface is None:
@@ -98,7 +98,7 @@ def _addresses(cluster: Cluster) -> set[str]:
     return {a.ip for node in cluster.read_nodes() for i in node.interfaces for a in i.addresses}
 
 
-def _who(cluster: Cluster, node: Node, network: PrivateNetwork, entry: Neighbour) -> str:
+def _who(cluster: Cluster, node: Node, entry: Neighbour) -> str:
     mac = entry.mac_address.casefold()
     if _VIRTUAL_ROUTER.match(mac):
         return "the virtual address of a router (VRRP, HSRP or GLBP)"
@@ -131,7 +131,7 @@ def _switch(cluster: Cluster, node: Node, entry: Neighbour, mac: str) -> str:
     )
 
 
-def _foreign(cluster: Cluster, same: Sequence[_Stranger]) -> Finding:
+def _foreign(same: Sequence[_Stranger]) -> Finding:
     network, nodes = same[0].network, list(dict.fromkeys(one.node for one in same))
     hosts = list(dict.fromkeys(one.mac for one in same))
     places = few(dict.fromkeys(f"{one.entry.ip} ({one.mac})" for one in same), 3)

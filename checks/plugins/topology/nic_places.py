@@ -72,8 +72,7 @@ def slower_than_public(cluster: Cluster) -> Iterator[Finding]:
 
 def rates_of(cluster: Cluster, node: Node) -> tuple[int, int] | None:
     """Return the speed in Mbit/s of all private networks of a node, and of its public ones; None where not known."""
-    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
-    private = list(dict.fromkeys(port.interface for n in networks if (port := n.port(node.name))))
+    private = list(dict.fromkeys(port.interface for n in cluster.read_networks() if (port := n.port(node.name))))
     public = [name for name in _public(cluster, node) if name not in private]
     rates = [[_rate(cluster, node, name) for name in names] for names in (private, public)]
     if any(not side or None in side for side in rates):
@@ -154,7 +153,7 @@ def cards_of(host: HostSetup | None, nics: Sequence[str]) -> list[str]:
 
 def other_tags(cluster: Cluster) -> Iterator[Finding]:
     """Yield a finding for each private network whose nodes have different VLAN tags."""
-    for network in () if isinstance(cluster.networks, Unknown) else cluster.networks:
+    for network in cluster.read_networks():
         tags = {port.node: tag for port in network.ports if (tag := _tag(cluster, network, port.node)) is not None}
         if len(set(tags.values())) < 2:
             continue

@@ -60,7 +60,7 @@ class _Plug:
 def plugs_of(cluster: Cluster) -> list[_Plug]:
     """Return each private NIC that has LLDP neighbours, once for each of its networks."""
     found = []
-    for network in () if isinstance(cluster.networks, Unknown) else cluster.networks:
+    for network in cluster.read_networks():
         for port in network.ports:
             setup = cluster.setup(port.node)
             seen = () if setup is None or isinstance(setup.lldp, Unknown) else setup.lldp
@@ -78,7 +78,7 @@ def switch_findings(cluster: Cluster) -> Iterator[Finding]:
         yield _direct(direct)
     through = [plug for plug in plugs if plug not in [plug for plug, _ in direct]]
     yield from _one_switch(cluster, through)
-    for network in () if isinstance(cluster.networks, Unknown) else cluster.networks:
+    for network in cluster.read_networks():
         yield from _chain(network, [plug for plug in through if plug.network == network.name])
 
 
@@ -124,7 +124,7 @@ def _direct(direct: Sequence[tuple[_Plug, str]]) -> Finding:
 
 
 def _one_switch(cluster: Cluster, plugs: Sequence[_Plug]) -> Iterator[Finding]:
-    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
+    networks = cluster.read_networks()
     wanted = {(port.node, nic) for network in networks for port in network.ports for nic in nics_of(cluster, port)}
     switches = {switch for plug in plugs for switch in plug.switches}
     nics = {nic for _, nic in wanted}

@@ -12,6 +12,7 @@ from checks.model.facts import Cluster, Flows, HaipPaths, NotGathered, PathProbe
 from checks.model.finding import Finding, NextStep, Status
 from checks.model.shell_command import for_each, shell
 from checks.model.wording import counted, hub, listed
+from checks.plugins.shared.path_text import pairs_of
 from checks.plugins.shared.place_steps import below_steps, node_step
 from checks.plugins.udp_path.flow_kinds import (
     BOTH_SILENT,
@@ -56,7 +57,6 @@ from checks.rules.flow_verdicts import (
     is_silent,
     judge_flow,
     missed_member_percent,
-    probed_paths,
     uncounted_at,
 )
 from checks.rules.observed.datagrams import lost_on_some
@@ -100,7 +100,7 @@ def udp_path(cluster: Cluster) -> Iterator[Finding]:
     flows = cluster.flows
     every = list[FlowJudgement]()
     for network in cluster.networks:
-        judged = [judge_flow(p, flows, probed_paths(cluster)) for p in flows.probes if p.network == network.name]
+        judged = [judge_flow(p, flows, cluster.read_paths()) for p in flows.probes if p.network == network.name]
         yield from _network(cluster, network, judged)
         every += judged
     some = [j for j in every if j.verdict is FlowVerdict.OTHER_ON_SOME]
@@ -164,8 +164,7 @@ def _network(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Itera
 
 
 def _pings(cluster: Cluster, network: PrivateNetwork) -> dict[Pair, PathProbe]:
-    paths = () if isinstance(cluster.paths, Unknown) else cluster.paths
-    return {(p.from_node, p.to_node): p for p in paths if p.network == network.name}
+    return {(p.from_node, p.to_node): p for p in cluster.read_paths() if p.network == network.name}
 
 
 def _and_pings(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> str:
@@ -349,7 +348,7 @@ def _passes(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> Findin
 
 def _icmp_only(cluster: Cluster, network: PrivateNetwork, judged: Judged, kind: Kind) -> Finding:
     fewest = min(j.of for j in judged)
-    pairs = {(j.probe.from_node, j.probe.to_node) for j in judged}
+    pairs = pairs_of(j.probe for j in judged)
     centre = hub(pairs, [p.node for p in network.ports])
     near = [centre] if centre else sorted({node for pair in pairs for node in pair})
     return flow_finding(

@@ -18,31 +18,23 @@ from checks.model.facts import (
 )
 from checks.model.finding import FAULTS, Finding, NextStep, Status
 from checks.model.observation import Observation
-from checks.model.packet_sizes import packet_of
-from checks.model.wording import between, counted, few, hub, listed
+from checks.model.packet_sizes import ip_version, packet_of
+from checks.model.wording import counted, few, hub, listed
 from checks.plugins.shared.filter_commands import FILTERS
-from checks.plugins.shared.path_text import first_lines, short_name
+from checks.plugins.shared.path_text import first_lines, pairs_of, short_name, where
 from checks.plugins.shared.place_steps import below_steps, capture_steps
 from checks.plugins.udp_path.flow_kinds import ICMP_ONLY, SMALL_IN_PART, SMALL_LOST, SOME_PINGS
-from checks.rules.flow_verdicts import OWN_FILTER, FlowJudgement, flows_of, is_fine, probed_paths, whole
+from checks.rules.flow_verdicts import OWN_FILTER, FlowJudgement, flows_of, is_fine, whole
 from checks.rules.observed.datagrams import datagrams
 from checks.rules.observed.pings import pings
 
 Judged = Sequence[FlowJudgement]
 
 
-def flows_where(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> str:
-    """Return the text for the directions of these paths."""
-    nodes = () if isinstance(cluster.nodes, Unknown) else cluster.nodes
-    complete = all(network.port(node.name) for node in nodes)
-    pairs = {(j.probe.from_node, j.probe.to_node) for j in judged}
-    return between(pairs, [p.node for p in network.ports], complete)
-
-
 def packet_bytes(judged: Judged) -> int:
     """Return the bytes of the IP packets of the full-size datagrams."""
     first = judged[0].probe
-    return packet_of(whole(first)[0].payload, 6 if ":" in first.destination_ip else 4)
+    return packet_of(whole(first)[0].payload, ip_version(first.destination_ip))
 
 
 def path_lines(judged: Judged) -> tuple[str, ...]:
@@ -98,7 +90,7 @@ def small_bytes(judged: Judged) -> int:
     """Return the bytes of the IP packets of the small datagrams."""
     first = next(j.probe for j in judged if isinstance(j.probe.small, SmallDatagrams))
     assert isinstance(first.small, SmallDatagrams)
-    return packet_of(first.small.payload, 6 if ":" in first.destination_ip else 4)
+    return packet_of(first.small.payload, ip_version(first.destination_ip))
 
 
 def small_counts(judged: Judged) -> tuple[int, int]:
@@ -148,13 +140,13 @@ def flow_finding(
 ) -> Finding:
     """Return a finding about paths of one network; the title has `{}` for the network and for the directions."""
     cluster, network, judged = place
-    pairs = {(j.probe.from_node, j.probe.to_node) for j in judged}
+    pairs = pairs_of(j.probe for j in judged)
     centre = hub(pairs, [p.node for p in network.ports])
     ports = [p for j in judged for p in j.probe.ports]
     own = (*more, *path_lines(judged)) if kind in (SMALL_LOST, SMALL_IN_PART) else (*path_lines(judged), *more)
     is_fault = (status or kind.status) in FAULTS
     return kind.finding(
-        title.format(network.name, flows_where(cluster, network, judged)),
+        title.format(network.name, where(cluster, network, pairs)),
         status=status,
         subject=f"{short_name(network, centre)}: {subject}",
         data={
@@ -183,7 +175,7 @@ def _pings_beside(
     """Return what became of the pings on the same paths, where the finding is about both."""
     if kind not in (ICMP_ONLY, SOME_PINGS):
         return ()
-    paths = probed_paths(cluster)
+    paths = cluster.read_paths()
     return pings(cluster, [p for p in paths if p.network == network.name and (p.from_node, p.to_node) in pairs])
 
 
@@ -195,7 +187,7 @@ def _errors(probe: FlowProbe) -> tuple[str, ...]:
 def filter_steps(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> tuple[NextStep, ...]:
     """Return the steps that look for a filter: on the nodes, by a capture, below the NICs, in the network."""
     own = {j.probe.from_node for j in judged for error in _errors(j.probe) if error in OWN_FILTER}
-    pairs = {(j.probe.from_node, j.probe.to_node) for j in judged}
+    pairs = pairs_of(j.probe for j in judged)
     ends = [hub(pairs, [p.node for p in network.ports])] if len(pairs) > 1 else []
     nodes = sorted(own or [node for node in ends if node] or {j.probe.to_node for j in judged})
     on_nodes = NextStep(

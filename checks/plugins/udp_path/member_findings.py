@@ -6,23 +6,9 @@ from checks.model.facts import Cluster, FlowProbe, PrivateNetwork
 from checks.model.finding import Finding, NextStep
 from checks.model.shell_command import shell
 from checks.model.wording import counted
-from checks.plugins.udp_path.flow_kinds import (
-    DEAD_MEMBER,
-    LOSSY_MEMBER,
-    SHORT_MEMBER,
-)
-from checks.plugins.udp_path.flow_text import (
-    ALL_ANSWERED,
-    Judged,
-    flow_finding,
-    packet_bytes,
-    port_numbers,
-)
-from checks.rules.flow_verdicts import (
-    harm,
-    is_fine,
-    whole,
-)
+from checks.plugins.udp_path.flow_kinds import DEAD_MEMBER, LOSSY_MEMBER, SHORT_MEMBER
+from checks.plugins.udp_path.flow_text import ALL_ANSWERED, Judged, flow_finding, packet_bytes, port_numbers
+from checks.rules.flow_verdicts import harm, is_fine, whole
 from checks.rules.port_shares import lost_by_port
 
 _AGGREGATION = (

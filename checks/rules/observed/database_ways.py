@@ -13,11 +13,11 @@ import msgspec
 
 from checks.model.facts import Cluster, InterconnectInUse, PrivateNetwork
 from checks.model.known_instances import database_of, interconnects_of, node_of
-from checks.model.packet_sizes import IP_HEADER, UDP_HEADER
+from checks.model.packet_sizes import IP_HEADER, UDP_HEADER, ip_version
 from checks.model.traffic import Address, Traffic, among
 from checks.rules.engineered import is_engineered
 from checks.rules.observed.packets import legs
-from checks.rules.places_in_use import known_networks, network_of
+from checks.rules.places_in_use import network_of
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class DatabaseWays:
     def __init__(self, cluster: Cluster) -> None:
         database = database_of(cluster)
         self._cluster = cluster
-        self._private = tuple(_private_way(cluster, network) for network in known_networks(cluster))
+        self._private = tuple(_private_way(cluster, network) for network in cluster.read_networks())
         self._used: dict[str, tuple[_Way, ...]] = {}
         self._node_of: dict[int, str] = {}
         self._known: dict[tuple[str, str, int | None], tuple[Traffic, ...]] = {}
@@ -93,11 +93,11 @@ class DatabaseWays:
 
 
 def _private_way(cluster: Cluster, network: PrivateNetwork) -> _Way:
-    return _Way(network.name, None, _carries_udp(cluster, network), 6 if ":" in network.subnet else 4)
+    return _Way(network.name, None, _carries_udp(cluster, network), ip_version(network.subnet))
 
 
 def _way(cluster: Cluster, node: str, used: InterconnectInUse) -> _Way:
-    network, version = network_of(cluster, used), 6 if ":" in used.ip else 4
+    network, version = network_of(cluster, used), ip_version(used.ip)
     if network is None:
         return _Way(_subnet(cluster, node, used.ip), "public", version=version)
     address: Address = "haip" if used.ip.startswith("169.254.") else "private"

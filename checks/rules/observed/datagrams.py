@@ -14,7 +14,7 @@ import msgspec
 
 from checks.model.facts import Cluster, FlowPort, FlowProbe, Flows, SmallDatagrams
 from checks.model.observation import Fate, Observation
-from checks.model.packet_sizes import SMALL_PAYLOAD, packet_of, payload_for
+from checks.model.packet_sizes import SMALL_PAYLOAD, ip_version, packet_of, payload_for
 from checks.model.traffic import Traffic
 from checks.rules.flow_verdicts import OWN_FILTER, FlowJudgement, FlowVerdict, is_fine, lost_here, uncounted_at, whole
 from checks.rules.fragment_verdicts import CutVerdict, cut
@@ -36,7 +36,7 @@ class _Way:
 
     @property
     def version(self) -> int:
-        return 6 if ":" in self.probe.destination_ip else 4
+        return ip_version(self.probe.destination_ip)
 
     def full(self, fate: Fate, ports: Ports) -> Iterator[Observation]:
         """Yield what became of the full-size datagrams of these ports."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from checks.model.facts import Cluster, HaipPath
 from checks.model.observation import Fate, Observation
-from checks.model.packet_sizes import SMALL_PAYLOAD, packet_of
+from checks.model.packet_sizes import SMALL_PAYLOAD, ip_version, packet_of
 from checks.rules.observed.packets import route_mtu
 from checks.rules.observed.pings import PING, Trip
 
@@ -18,7 +18,7 @@ def haip_pings(cluster: Cluster, paths: Iterable[HaipPath]) -> tuple[Observation
 
 def _of_path(cluster: Cluster, path: HaipPath) -> Iterator[Observation]:
     trip = Trip(cluster, path.network, path.from_node, path.to_node, "haip")
-    small = packet_of(SMALL_PAYLOAD, 6 if ":" in path.destination_ip else 4)
+    small = packet_of(SMALL_PAYLOAD, ip_version(path.destination_ip))
     yield from trip.answered(small, path.small_sent, path.small_answered)
     own = route_mtu(cluster, path.from_node, path.to_node, path.network, "haip")
     if path.full_sent and not path.full_answered and own is not None and own < path.mtu:

@@ -87,9 +87,8 @@ def _both_ways(cluster: Cluster, node: str, others: tuple[str, ...]) -> tuple[Tr
 
 def _packets(cluster: Cluster, senders: Sequence[str], receivers: Sequence[str]) -> Traffic:
     """Return what Clusterware sends from some nodes to others, on the private networks; without names, on all nodes."""
-    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
     return Traffic(
-        networks=among(network.name for network in networks) or None,
+        networks=among(network.name for network in cluster.read_networks()) or None,
         senders=among(filter(None, senders)) or None,
         receivers=among(filter(None, receivers)) or None,
         addresses=("private",),
@@ -100,5 +99,4 @@ def _packets(cluster: Cluster, senders: Sequence[str], receivers: Sequence[str])
 def _nodes(cluster: Cluster) -> tuple[str, ...]:
     facts = cluster.clusterware
     members = () if not isinstance(facts, Clusterware) or isinstance(facts.members, Unknown) else facts.members
-    known = () if isinstance(cluster.nodes, Unknown) else cluster.nodes
-    return among([*(m.name for m in members), *(n.name for n in known)])
+    return among([*(m.name for m in members), *(n.name for n in cluster.all_nodes())])

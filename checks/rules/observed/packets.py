@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TypedDict, Unpack
 
 from checks.model.facts import Cluster, Node, PrivateNetwork, Unknown
-from checks.model.packet_sizes import IP_HEADER
+from checks.model.packet_sizes import IP_HEADER, ip_version
 from checks.model.traffic import SMALL, Address, End, Form, Protocol, Traffic, among
 from checks.rules.table_routes import route_to
 
@@ -101,7 +101,7 @@ class _Routes:
 
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
-        networks = cluster.networks if isinstance(cluster.networks, tuple) else ()
+        networks = cluster.read_networks()
         self._nodes = {node.name: node for node in cluster.read_nodes()}
         self._networks = {network.name: network for network in networks}
         self._over = {n.name: among(m.name for m in networks if m.subnet == n.subnet) for n in networks}
@@ -118,7 +118,7 @@ class _Routes:
         return self._over.get(network, (network,))
 
     def version(self, network: str) -> int:
-        return 6 if ":" in getattr(self._networks.get(network), "subnet", "") else 4
+        return ip_version(getattr(self._networks.get(network), "subnet", ""))
 
     def mtu(self, sender: str, receiver: str, network: str, *, is_haip: bool) -> int | None:
         key = (sender, receiver, network, is_haip)

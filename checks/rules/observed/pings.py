@@ -61,16 +61,15 @@ def pings(cluster: Cluster, paths: Iterable[PathProbe]) -> tuple[Observation, ..
 
 def _of_path(cluster: Cluster, path: PathProbe) -> Iterator[Observation]:
     trip = Trip(cluster, path.network, path.from_node, path.to_node)
-    version = 6 if ":" in path.destination_ip else 4
-    sized = [(packet_of(series.payload, version), series) for series in path.series]
+    sized = [(packet_of(series.payload, path.version), series) for series in path.series]
     limits = [mtu for series in path.series for mtu in (series.local_mtu, series.too_big_mtu) if mtu]
     limit = min(limits, default=path.expected_mtu)
-    for wire_bytes, series in (*sized, *_at_the_limit(path, [size for size, _ in sized], version)):
+    for wire_bytes, series in (*sized, *_at_the_limit(path, [size for size, _ in sized])):
         if wire_bytes <= path.expected_mtu:
             yield from _of_series(trip, path, series, wire_bytes, is_above=wire_bytes > limit)
 
 
-def _at_the_limit(path: PathProbe, sizes: list[int], version: int) -> Iterator[tuple[int, PingSeries]]:
+def _at_the_limit(path: PathProbe, sizes: list[int]) -> Iterator[tuple[int, PingSeries]]:
     """Yield the result of the search for the path MTU where the path does not have its series: at least one ping of
     this size was answered, and at least one that is a byte larger was lost."""
     limit = path.path_mtu
@@ -78,7 +77,7 @@ def _at_the_limit(path: PathProbe, sizes: list[int], version: int) -> Iterator[t
     if isinstance(limit, int) and limit < path.expected_mtu and not searched:
         for size, answered in ((limit, 1), (limit + 1, 0)):
             if size not in sizes:
-                yield size, PingSeries(size - packet_of(0, version), 1, answered)
+                yield size, PingSeries(size - packet_of(0, path.version), 1, answered)
 
 
 def _of_series(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from checks.model.facts import Cluster, Unknown
+from checks.model.facts import Cluster
 from checks.model.observation import Fate, Observation
 from checks.model.traffic import Address, Traffic
 
@@ -40,8 +40,7 @@ def read_at(what: str, places: Iterable[tuple[str, str]]) -> tuple[Observation, 
 
 def network_at(cluster: Cluster, node: str, nic: str) -> str:
     """Return the private network of a NIC; empty where it has none."""
-    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
-    return next((n.name for n in networks if (port := n.port(node)) and port.interface == nic), "")
+    return next((n.name for n in cluster.read_networks() if (port := n.port(node)) and port.interface == nic), "")
 
 
 def to_peer(node: str, peer: str, network: str, ip: str) -> Traffic:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from checks.model.wording import counted, listed
+from checks.model.wording import counted, few, listed
 from checks.traffic.compare.comparison import (
     Compared,
     Comparison,
@@ -190,9 +190,7 @@ def _shift_advice(comparison: Comparison) -> str:
 
 def _named(metrics: Sequence[Compared]) -> str:
     """The metrics that changed most, with their changes."""
-    ordered = sorted(metrics, key=_largest_first)
-    changes = [f"{m.name} {_moved(m)}" for m in ordered[:_NAMED]]
-    return listed([*changes, *([f"{len(metrics) - _NAMED} more"] if len(metrics) > _NAMED else [])])
+    return few((f"{m.name} {_moved(m)}" for m in sorted(metrics, key=_largest_first)), _NAMED)
 
 
 def _moved(metric: Compared) -> str:
@@ -231,10 +229,5 @@ def _noise(comparison: Comparison) -> Iterator[str]:
         yield f"Perhaps noise; the runs are too short or too uneven for a verdict: {_named(open_still)}."
     if none and not loud:
         yield f"{counted(len(none), 'other metric')} changed by less than {_LOUD_PERCENT:g} %: noise."
-    if few := [m for m in comparison.having(ComparisonVerdict.TOO_FEW_SAMPLES) if m not in comparison.too_rare]:
-        yield f"Too few samples for {_named_only(few)}."
-
-
-def _named_only(metrics: Sequence[Compared]) -> str:
-    names = [m.name for m in metrics[:_NAMED]]
-    return listed([*names, *([f"{len(metrics) - _NAMED} more"] if len(metrics) > _NAMED else [])])
+    if unproven := [m for m in comparison.having(ComparisonVerdict.TOO_FEW_SAMPLES) if m not in comparison.too_rare]:
+        yield f"Too few samples for {few((m.name for m in unproven), _NAMED)}."

@@ -26,6 +26,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from statistics import fmean, median
 
 from msgspec.structs import replace
 
@@ -49,8 +50,6 @@ from checks.traffic.compare.statistics import (
     adjusted,
     dependence_of,
     mann_whitney,
-    mean,
-    median,
     median_interval,
     shift_interval,
 )
@@ -128,7 +127,7 @@ def _draft(before: Measured, after: Measured, same: Measured | None, independent
     """The comparison of one metric, without the influence of the others. Values of recordings are already stretches."""
     b, a = (metric.values if independent else thinned(metric.values) for metric in (before, after))
     s = () if same is None else same.values if independent else thinned(same.values)
-    is_mean = median(b) == median(a) and mean(b) != mean(a)
+    is_mean = median(b) == median(a) and fmean(b) != fmean(a)
     enough = min(len(a), len(b)) >= FEWEST
     dependence = dependence_of(b, a)
     shift = shift_interval(b, a, dependence) if enough else None
@@ -170,7 +169,7 @@ def _draft(before: Measured, after: Measured, same: Measured | None, independent
 def _side(values: Sequence[float], is_mean: bool) -> Side:
     interval = None if is_mean else median_interval(values)
     return Side(
-        centre=mean(values) if is_mean else median(values),
+        centre=fmean(values) if is_mean else median(values),
         low=interval[0] if interval else None,
         high=interval[1] if interval else None,
         values=tuple(values),

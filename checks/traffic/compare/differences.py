@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from checks.model.wording import counted, listed
+from checks.model.wording import counted, few, listed
 from checks.traffic.compare.comparison import Compared, EnvironmentDifference
 from checks.traffic.compare.comparison_text import number
 from checks.traffic.compare.environment import FEWEST, MTU
@@ -56,11 +56,9 @@ def pair_warnings(before: ComparedRun, after: ComparedRun, same: ComparedRun | N
         yield f"The runs are of unequal length: {', '.join(f'{word} {_lasting(run)}' for word, run in runs)}."
     for one, other, where in ((before, after, "before"), (after, before, "after")):
         if missing := [m.name for m in one.measured if m.name not in {n.name for n in other.measured}]:
-            more = f" and {len(missing) - _NAMED} more" if len(missing) > _NAMED else ""
-            yield f"Measured only {where} the change, so not compared: {', '.join(missing[:_NAMED])}{more}."
+            yield f"Measured only {where} the change, so not compared: {few(missing, _NAMED)}."
         if unknown := [name for name in one.environment if name not in other.environment]:
-            more = f" and {len(unknown) - _NAMED} more" if len(unknown) > _NAMED else ""
-            yield f"Known only {where} the change, so perhaps different: {', '.join(unknown[:_NAMED])}{more}."
+            yield f"Known only {where} the change, so perhaps different: {few(unknown, _NAMED)}."
     if before.kind == KIND and not any(m.is_control for m in (*before.measured, *after.measured)):
         yield "These recordings contain no control: whether the environment shifted is not known."
     if before.kind == SIZES and not any(m.is_control for m in (*before.measured, *after.measured)):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from statistics import fmean, median
 
 from checks.model.facts import Clusterware, Database, Unknown
 from checks.traffic.compare.readings import Readings
-from checks.traffic.compare.statistics import dependence_of, mean, median
+from checks.traffic.compare.statistics import dependence_of
 from checks.traffic.recording import Header
 
 MTU = "MTU"
@@ -120,4 +121,4 @@ def _averaged(values: Sequence[float], size: int) -> tuple[float, ...]:
     """The averages of groups of `size` values. An incomplete group at the end is dropped."""
     if size <= 1:
         return tuple(values)
-    return tuple(mean(values[start : start + size]) for start in range(0, len(values) - size + 1, size))
+    return tuple(fmean(values[start : start + size]) for start in range(0, len(values) - size + 1, size))

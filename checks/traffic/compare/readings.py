@@ -124,6 +124,10 @@ class Readings:
         """Return the names of the subjects of one kind, sorted."""
         return sorted({name for piece in self.pieces for found, name in piece if found == kind})
 
+    def instances_of(self, node: str) -> list[str]:
+        """Return the instances of a node."""
+        return [instance for instance, host in self.hosts.items() if host == short(node)]
+
     def stretches(self, pieces_each: int) -> list[dict[Subject, Rates]]:
         """Return complete stretches of `pieces_each` pieces. An incomplete stretch at the end is dropped."""
         found = []

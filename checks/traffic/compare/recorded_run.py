@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from statistics import median
 
 from checks.model.wording import counted
 from checks.traffic.compare.environment import are_alike, environment_of, piece_length, times_longer
@@ -18,9 +19,8 @@ from checks.traffic.compare.metrics import (
     PING_METRICS,
     Metric,
 )
-from checks.traffic.compare.readings import Rates, Readings, Recorded, Subject, read, short, time_of
+from checks.traffic.compare.readings import Rates, Readings, Recorded, Subject, read, time_of
 from checks.traffic.compare.run import ComparedRun, Measured
-from checks.traffic.compare.statistics import median
 
 KIND = "recording"
 _RAMP = 0.8
@@ -78,7 +78,7 @@ def _measured(readings: Readings, subjects: Mapping[str, Sequence[str]], pieces_
     for stretch in stretches:
         for node in readings.subjects("node"):
             if ("node", node) in stretch:
-                stretch["node", node] = _with_blocks(node, stretch, readings.hosts)
+                stretch["node", node] = _with_blocks(node, stretch, readings.instances_of(node))
     node_metrics = NODE_METRICS if readings.subjects("instance") else [_as_load(metric) for metric in NODE_METRICS]
     of_kind = zip(_KINDS, (node_metrics, INSTANCE_METRICS, PING_METRICS, PATH_METRICS), strict=True)
     return [m for kind, metrics in of_kind for m in _measured_kind(stretches, kind, subjects[kind], metrics)]
@@ -89,15 +89,14 @@ def _as_load(metric: Metric) -> Metric:
     return replace(metric, is_control=True, group=LOAD) if metric.name == DATAGRAMS_IN else metric
 
 
-def _with_blocks(node: str, stretch: Mapping[Subject, Rates], hosts: Mapping[str, str]) -> Rates:
+def _with_blocks(node: str, stretch: Mapping[Subject, Rates], instances: Sequence[str]) -> Rates:
     """The node's rates, with the blocks of its instances if all of these are known."""
-    own = [instance for instance, host in hosts.items() if host == short(node)]
     received = ("gc cr blocks received", "gc current blocks received")
     try:
-        blocks = sum(stretch["instance", instance][name] for instance in own for name in received)
+        blocks = sum(stretch["instance", instance][name] for instance in instances for name in received)
     except KeyError:
         return stretch["node", node]
-    return {**stretch["node", node], BLOCKS: blocks} if own else stretch["node", node]
+    return {**stretch["node", node], BLOCKS: blocks} if instances else stretch["node", node]
 
 
 def _measured_kind(

@@ -1,4 +1,4 @@
-"""The arithmetic of a comparison: medians, rank tests, and p adjusted for many tests. Pure functions.
+"""The arithmetic of a comparison: intervals of medians, rank tests, and p adjusted for many tests. Pure functions.
 
 Measurements of a network are skewed, have outliers and come in steps, so no function here assumes a normal
 distribution: medians with intervals from order statistics, and the Mann-Whitney test (like benchstat).
@@ -17,22 +17,6 @@ _EXACT_UP_TO = 20
 """The largest number of values in both samples together for an exact p."""
 _NORMAL_95 = 1.959964
 _MOST_DIFFERENCES = 40_000
-
-
-def median(values: Sequence[float]) -> float:
-    """Return the middle value, or the mean of the two in the middle. Raises ValueError without values."""
-    if not values:
-        raise ValueError("the median of nothing")
-    ordered = sorted(values)
-    middle = len(ordered) // 2
-    return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
-
-
-def mean(values: Sequence[float]) -> float:
-    """Return the arithmetic mean. Raises ValueError without values."""
-    if not values:
-        raise ValueError("the mean of nothing")
-    return math.fsum(values) / len(values)
 
 
 def median_interval(values: Sequence[float]) -> tuple[float, float] | None:

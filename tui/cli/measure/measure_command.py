@@ -22,7 +22,8 @@ from tui.cli.options import (
 from tui.cli.streams import exit_past_hung_threads, print_message
 
 if TYPE_CHECKING:
-    from checks.measure.preparing import Experiment, Prepared
+    from checks.measure.preparing import Prepared
+    from checks.measure.testbed import Experiment
     from checks.model.measurement import Measurement
     from checks.model.settings import Settings
     from tui.cli.status_line import StatusLine

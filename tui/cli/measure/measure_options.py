@@ -13,7 +13,8 @@ from tui.cli.option import Option, declare
 
 if TYPE_CHECKING:
     from checks.measure.load_limits import LoadLimits
-    from checks.measure.preparing import Experiment, WantedPaths
+    from checks.measure.preparing import WantedPaths
+    from checks.measure.testbed import Experiment
 
 
 class MeasureKind(NamedTuple):

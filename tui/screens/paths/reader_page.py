@@ -10,7 +10,7 @@ from checks.model.journal import Journal
 from checks.model.packet_sizes import packet_of
 from checks.model.report import Report
 from checks.model.wording import counted
-from checks.report.path_lines import LEGS, full_payload, path_line, version_of
+from checks.report.path_lines import LEGS, path_line
 from checks.rules.path_matrix import MEANINGS, Cell, PathMatrix
 from tui.text.evidence_lines import evidence_lines
 from tui.text.line import Line, hanging, sanitize_line, wrapped
@@ -112,7 +112,7 @@ def _row(probe: PathProbe, series: PingSeries) -> tuple[str, ...]:
     times = (series.rtt_ms_min, series.rtt_ms_median, series.rtt_ms_max)
     return (
         f"{series.payload:,}",
-        f"{packet_of(series.payload, version_of(probe)):,}",
+        f"{packet_of(series.payload, probe.version):,}",
         f"{series.received}/{series.sent}",
         "/".join("-" if t is None else f"{t:.2f}" for t in times) if any(t is not None for t in times) else "-",
         "-" if series.ttl is None else str(series.ttl),
@@ -122,7 +122,7 @@ def _row(probe: PathProbe, series: PingSeries) -> tuple[str, ...]:
 
 def _odd(probe: PathProbe, series: PingSeries) -> str:
     """Return further facts about the packets of that size."""
-    facts = ["one byte more than should pass"] if series.payload == full_payload(probe) + 1 else []
+    facts = ["one byte more than should pass"] if series.payload == probe.full_payload + 1 else []
     if series.refused_locally:
         mtu = f" (MTU {series.local_mtu})" if series.local_mtu else ""
         facts.append(f"{series.refused_locally} refused by {sanitize_line(probe.from_node)}'s own kernel{mtu}")
