@@ -14,6 +14,7 @@ import pytest
 from checks.measure.load_limits import LoadLimits
 from checks.model.exit_codes import ExitCode
 from checks.model.settings import Settings
+from checks.run.check_discovery import discover
 from checks.run.settings_file import limits_of
 from tui.cli.main import COMMANDS, build_parser, effective_settings, main
 from tui.cli.measure.measure_options import usual_measurement
@@ -21,47 +22,7 @@ from tui.cli.options import OPTIONS
 
 ROOT = Path(__file__).parents[2]
 
-ALL_CHECKS = (
-    "address-owners",
-    "bond-balance",
-    "bonding",
-    "boot-mtu",
-    "clusterware",
-    "cpu-pressure",
-    "device-mtu",
-    "df-ping",
-    "driver-settings",
-    "effective-route",
-    "fragments",
-    "gc-blocks-lost",
-    "gc-receive-time",
-    "haip-path",
-    "instance-ping",
-    "interconnect-in-use",
-    "interfaces",
-    "kernel-minimums",
-    "link-saturation",
-    "link-speed",
-    "log-lines",
-    "loopback-memory",
-    "memory-pressure",
-    "mtu-consistency",
-    "multicast",
-    "neighbours",
-    "nic-counters",
-    "oracle-processes",
-    "packet-filter",
-    "packet-sizes",
-    "private-routes",
-    "reassembly",
-    "rp-filter",
-    "shared-network",
-    "storage-mtu",
-    "topology",
-    "udp-path",
-    "udp-receive-buffers",
-    "virtualisation",
-)
+ALL_CHECKS = tuple(sorted(check.id for check in discover().checks))
 
 
 def racwire(*words, **env):
