@@ -47,6 +47,7 @@ def labels(practice: Practice, node: str) -> list[str]:
     return sorted(set(re.findall(r"eth[12]:\d", printed)))
 
 
+@pytest.mark.beyond_sample
 def test_a_node_without_private_networks_is_evicted_and_comes_back(practice: Practice) -> None:
     practice.lab("break", "evicted-node")
     assert not practice.cluster.is_running("rac2", "cssd")

@@ -261,6 +261,7 @@ def test_without_clusterware_the_networks_and_peers_are_named_on_the_command_lin
     assert left_out.keys() >= NOT_JUDGED
 
 
+@pytest.mark.beyond_sample
 def test_the_dry_run_names_what_a_run_uses_and_does_none_of_it(cluster):
     ran = cluster.racwire("plan", "--lab")
     assert ran.returncode == 0

@@ -115,6 +115,7 @@ def test_a_healthy_database_passes_all_checks_and_loses_no_block(cluster: Practi
     assert_healthy(cluster.check())
 
 
+@pytest.mark.beyond_sample
 @pytest.mark.parametrize("practice", [(2, 9000)], indirect=True)
 def test_network_and_database_are_read_concurrently_with_progress(cluster: Practice) -> None:
     report, progress = check_on_a_terminal(cluster)
@@ -253,6 +254,7 @@ def test_lost_fragments_lost_blocks_and_the_mtu_are_in_one_finding(cluster: Prac
         assert any(e.topic == "sql cache_transfer" for e in finding.evidence)
 
 
+@pytest.mark.beyond_sample
 @pytest.mark.parametrize("practice", [(3, 9000)], indirect=True)
 def test_a_network_that_loses_packets_loses_blocks(cluster: Practice) -> None:
     report = broken(cluster, ["loss"], 3)

@@ -130,6 +130,7 @@ def test_cuts_are_told_to_the_interval(practice: Practice) -> None:
     assert "Pull eth2 of rac2 now." in running.said
 
 
+@pytest.mark.beyond_sample
 def test_a_pulled_cable_costs_the_instances_the_delay_of_haip(practice: Practice) -> None:
     running = Running(practice, "link", "eth2", "of", "rac2")
     cut = SwitchPort(practice.cluster, "rac2", "eth2").down(6.0)

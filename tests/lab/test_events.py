@@ -92,6 +92,7 @@ def fault(watching: Watching, kind: str, nodes: set[str]) -> Iterator[None]:
     assert len(watching.events(kind) - before) == 1
 
 
+@pytest.mark.beyond_sample
 def test_faults_are_one_event_each_and_a_healthy_cluster_under_load_has_none(
     practice: Practice, tmp_path: Path
 ) -> None:

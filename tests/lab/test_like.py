@@ -32,6 +32,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
         practice.down()
 
 
+@pytest.mark.beyond_sample
 def test_on_a_minimal_node_each_user_learns_what_could_not_be_read(start: Start) -> None:
     practice = start("minimal")
     grid = {finding.check: finding for finding in problems(report_as(practice, "grid"))}

@@ -76,6 +76,7 @@ def test_a_healthy_path_carries_its_cap_and_loses_nothing(practice: Practice) ->
         assert all(one.received_bytes > 0 for one in steps(found, "tcp", is_towards_here=back))
 
 
+@pytest.mark.beyond_sample
 @needs_nft
 @pytest.mark.parametrize("fault", ["lag-member-mtu", pytest.param("lag-member-mtu-of-4", marks=beyond)])
 def test_a_dead_member_of_a_lag_is_found_both_ways(practice: Practice, fault: str) -> None:

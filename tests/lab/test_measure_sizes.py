@@ -116,6 +116,7 @@ class Running:
         until(lambda: not lock_of(self._practice, "rac1"), "the lock is left")
 
 
+@pytest.mark.beyond_sample
 def test_without_a_name_the_plan_is_printed_and_nothing_is_sent(practice: Practice) -> None:
     before = packets_out(practice)
     planned = measure(practice)

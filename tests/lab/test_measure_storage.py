@@ -37,6 +37,7 @@ def decoded(text: str) -> Measurement:
     return msgspec.json.decode(text.encode(), type=Measurement)
 
 
+@pytest.mark.beyond_sample
 def test_a_file_is_written_and_read_and_nothing_is_left(practice: Practice, tmp_path: Path) -> None:
     planned = measure(practice, tmp_path, "--format", "json")
     assert planned.returncode == 0, planned.stderr

@@ -27,13 +27,8 @@ STEPS = (
 )
 
 
-@pytest.mark.parametrize(
-    "killed_at",
-    [
-        pytest.param(("set-mtu",), id="one step"),
-        pytest.param(STEPS, id="every step", marks=pytest.mark.beyond_sample),
-    ],
-)
+@pytest.mark.beyond_sample
+@pytest.mark.parametrize("killed_at", [("set-mtu",), STEPS], ids=["one step", "every step"])
 def test_to_jumbo_frames_killed_at_steps_and_resumed_on_any_node(rehearsal, killed_at):
     rehearsal.begin(9000)
     done = []

@@ -68,6 +68,7 @@ def test_an_mtu_in_no_file_is_found_at_once_and_after_an_override_at_the_boot(re
     assert "The boot will show whether it is kept." in report.partition("## Overrides")[2].partition("##")[0]
 
 
+@pytest.mark.beyond_sample
 def test_a_forgotten_node_is_named(rehearsal):
     rehearsal.operate(rehearsal.step(), nodes=("rac1",))
     verified = rehearsal.verify()

@@ -71,6 +71,7 @@ def test_the_saved_file_gives_the_findings_of_the_live_run(night: Path) -> None:
     assert again.evidence(worst)
 
 
+@pytest.mark.beyond_sample
 def test_the_recording_has_samples_of_every_node_and_instance_from_the_time_of_the_checks(night: Path) -> None:
     with open_saved(night) as opened:
         assert opened.recording is not None
