@@ -141,8 +141,12 @@ class Rehearsal:
         return {**result.document, "code": result.code}
 
     def report(self) -> ChangeReport:
-        """Return the report, from its JSON."""
-        return msgspec.json.decode(self.change("report", "--format", "json").out, type=ChangeReport)
+        """Return the report, from its JSON, in which next steps are lines for people."""
+        document = self.change("report", "--format", "json").document
+        for step in document["steps"]:
+            for result in step.get("results", ()):
+                result.pop("next", None)
+        return msgspec.convert(document, ChangeReport)
 
     # --- the operator -------------------------------------------------------------------------------------------------
 

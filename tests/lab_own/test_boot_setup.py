@@ -14,7 +14,7 @@ from checks.sources.nodes.setup_text import parse_setup
 from racwire_lab import Lab, up
 from tests.lab.lab_support import grid, lab_directory, needs_namespaces, run, until
 
-pytestmark = needs_namespaces
+pytestmark = [needs_namespaces, pytest.mark.beyond_sample]
 
 PERSIST = {
     "rac1": (NetworkService.NETWORK_MANAGER, "nmcli connection modify eth1 802-3-ethernet.mtu 4000"),

@@ -26,7 +26,7 @@ from tests.lab.lab_support import (
     until,
 )
 
-pytestmark = needs_namespaces
+pytestmark = [needs_namespaces, pytest.mark.beyond_sample]
 
 NODES = dict(zip(NETWORK_SERVICES, ("rac1", "rac2", "rac3"), strict=True))
 NETWORK_FILE = "/etc/systemd/network/10-eth1.network"

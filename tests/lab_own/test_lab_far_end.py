@@ -14,6 +14,7 @@ from tests.lab.lab_support import grid, lab_directory, needs_namespaces, run, ss
 
 pytestmark = [
     needs_namespaces,
+    pytest.mark.beyond_sample,
     pytest.mark.skipif(shutil.which("perl") is None, reason="PERL ON THE NODES WAS NOT TESTED: there is none here"),
 ]
 PRODUCT = "-e 'print 6 * 7'"

@@ -21,6 +21,7 @@ from tests.lab.lab_support import grid, lab_directory, needs_namespaces, run, un
 
 pytestmark = [
     needs_namespaces,
+    pytest.mark.beyond_sample,
     pytest.mark.skipif(
         any(find_spec(name) is None for name in ("duckdb", "sqlglot", "cryptography", "msgspec")),
         reason="HAIP AND EVICTION WERE NOT TESTED: the extra `lab` is not installed",

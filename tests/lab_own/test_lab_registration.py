@@ -9,7 +9,7 @@ import pytest
 from racwire_lab import Lab, LabUsageError, up
 from tests.lab.lab_support import grid, lab_directory, needs_namespaces, run
 
-pytestmark = needs_namespaces
+pytestmark = [needs_namespaces, pytest.mark.beyond_sample]
 
 NEW = "eth3/192.168.12.0:cluster_interconnect,asm"
 
