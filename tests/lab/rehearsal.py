@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from contextlib import redirect_stderr, redirect_stdout
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -143,9 +144,10 @@ class Rehearsal:
     def report(self) -> ChangeReport:
         """Return the report, from its JSON, in which next steps are lines for people."""
         document = self.change("report", "--format", "json").document
-        for step in document["steps"]:
-            for result in step.get("results", ()):
-                result.pop("next", None)
+        gates = [step.get("results", ()) for step in document["steps"]]
+        overridden = [override.get("not_held", ()) for override in document.get("overrides", ())]
+        for result in chain.from_iterable((*gates, *overridden)):
+            result.pop("next", None)
         return msgspec.convert(document, ChangeReport)
 
     # --- the operator -------------------------------------------------------------------------------------------------
