@@ -44,13 +44,8 @@ also a quoted identifier, at a switch also a port such as `Ethernet 1/1`."""
 class Placeholder(StrEnum):
     """What a person fills in, where racwire does not know the value."""
 
-    NODE = "NODE"
-    HOST = "HOST"
-    NAME = "NAME"
     ETH = "ETH"
     PRIVATE_ADDRESS = "PRIVATE_ADDRESS"
-    RIGHT_SUBNET = "RIGHT_SUBNET"
-    ALERT_LOG = "ALERT_LOG"
     PORT = "PORT"
 
 
@@ -78,10 +73,10 @@ class ShellCommand(msgspec.Struct, frozen=True, omit_defaults=True):
             return found[0]  # braces of the command's own language, as in awk
         value = self.values[name]
         before = self.script[: found.start()]
-        no_option = (not before or before[-1].isspace()) and not before.rstrip().endswith(" --")
+        could_be_option = (not before or before[-1].isspace()) and not before.rstrip().endswith(" --")
         words = value if isinstance(value, tuple) else (value,)
         return " ".join(
-            ("" if no_option and word.startswith("-") else _written(word, self.language)) or name.upper()
+            ("" if could_be_option and word.startswith("-") else _written(word, self.language)) or name.upper()
             for word in words
         )
 
