@@ -25,6 +25,7 @@ import msgspec
 from checks.model.facts import Cluster, Port, PrivateNetwork
 from checks.model.settings import ProbeSettings
 from checks.traffic.latency import latency_paths, run_latency
+from checks.traffic.samples import LatencySample
 
 def network(number):
     subnet = f"192.168.{9 + number}"
@@ -39,7 +40,8 @@ async def main():
     paths = latency_paths(Cluster(local_node="rac1", taken_at="", networks=(network(1), network(2))))
     events, enough = [], asyncio.Event()
     def emit(event):
-        events.append(event)
+        if isinstance(event, LatencySample):
+            events.append(event)
         if len(events) == 12:
             enough.set()
     before = sockets()

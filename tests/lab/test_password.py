@@ -153,7 +153,9 @@ def assert_nowhere(run: Run, password: str, home: Path) -> None:
     assert [file for file in written if password.encode() in file.read_bytes()] == []
 
 
-EACH_WAY = pytest.mark.parametrize("source", ["environment", "file", "prompt"])
+EACH_WAY = pytest.mark.parametrize(
+    "source", ["prompt", *(pytest.param(source, marks=pytest.mark.beyond_sample) for source in ("environment", "file"))]
+)
 
 
 # The source and the format are independent: each source once, and each format.

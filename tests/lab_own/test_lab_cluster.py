@@ -161,6 +161,7 @@ def test_a_fault_that_cannot_be_stored_is_not_made(tmp_path: Path) -> None:
         assert found.faults == ()
 
 
+@pytest.mark.beyond_sample
 def test_two_labs_and_many_commands_at_once(tmp_path: Path) -> None:
     with lab_directory(tmp_path / "other"):
         up()

@@ -268,6 +268,7 @@ def test_peer_down_takes_its_instance_out(client: Client) -> None:
         other.close()
 
 
+@pytest.mark.beyond_sample
 def test_jumbo_blocks_arrive_whole_and_are_lost_in_a_small_switch(tmp_path: Path) -> None:
     with lab_directory(tmp_path / "lab"):
         cluster = up()

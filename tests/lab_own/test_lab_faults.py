@@ -198,6 +198,7 @@ def test_one_fault_at_two_places(cluster: Lab) -> None:
     assert len(cluster.mend("routed").faults) == 0
 
 
+@pytest.mark.beyond_sample
 def test_all_at_once(cluster: Lab) -> None:
     for fault in FAULTS.values():
         impossible = fault.needs_fragments or fault.needs_database or fault.needs_users or fault.needs_storage

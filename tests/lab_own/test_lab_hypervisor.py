@@ -93,6 +93,7 @@ def mac(cluster: Lab) -> str:
     return run(cluster, "rac2", "cat", "/sys/class/net/eth2/address").stdout.strip()
 
 
+@pytest.mark.beyond_sample
 def test_a_hypervisor_keeps_the_carrier_when_the_cable_is_pulled(cluster: Lab) -> None:
     cluster.break_("link-down", "rac2").break_("link-down", "rac1")
     links = {node: run(cluster, node, "ip", "link", "show", "eth2").stdout for node in ("rac1", "rac2")}
@@ -137,6 +138,7 @@ def test_ip_of_one_protocol_passes_in_both_directions(cluster: Lab, fault: str, 
     assert dropped()["hypervisor of rac2", f"{fault}-rac2-eth2"] > 0
 
 
+@pytest.mark.beyond_sample
 def test_a_share_of_the_flows_loses_a_share_of_its_packets(cluster: Lab) -> None:
     cluster.break_("flow-share-loss")
     for way, address in ((("rac1", "rac2"), TO_RAC2), (("rac2", "rac1"), TO_RAC1)):

@@ -171,6 +171,7 @@ def test_a_noisy_neighbour_fills_the_port_of_one_node_until_it_is_fixed(cluster:
     until(lambda: processes_of(cluster.directory / "noisy2-eth2") == [], "its programs still run")
 
 
+@pytest.mark.beyond_sample
 @needs_namespaces
 @needs_nft
 def test_the_first_packets_of_a_flow_leave_first_and_those_after_a_pause(cluster: Lab) -> None:

@@ -186,6 +186,7 @@ class TestStoppedNode:
             client.close()
 
 
+@pytest.mark.beyond_sample
 def test_the_whole_cluster_is_stopped_and_started_from_one_node(cluster: Lab) -> None:
     assert "CRS-2677: Stop of 'ora.crsd' on 'rac2' succeeded" in crsctl(cluster, "rac1", "stop cluster -all")
     for node in cluster.nodes:
@@ -212,6 +213,7 @@ def test_autostart_is_stored_in_the_files_of_the_node(cluster: Lab) -> None:
     assert crsctl(cluster, "rac2", "enable crs") == enabled
 
 
+@pytest.mark.beyond_sample
 def test_a_stopped_database_stays_down_until_it_is_started(practice: Practice, cluster: Lab) -> None:
     def srvctl(verb: str, *options: str) -> str:
         return grid(cluster, "rac1", "srvctl", verb, "database", *options).stdout

@@ -166,6 +166,7 @@ def test_a_console_that_cannot_start_says_so_in_a_sentence(environment: dict[str
         terminal.close()
 
 
+@pytest.mark.beyond_sample
 def test_a_hanging_thread_does_not_block_the_end_of_the_console(environment: dict[str, str], tmp_path: Path) -> None:
     """For example a name lookup or a read from a dead file server: neither can be cancelled."""
     started = tmp_path / "started"

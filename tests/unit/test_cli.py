@@ -191,7 +191,16 @@ def by_shell(line, **env):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("command", ["check interfaces", "check interfaces --format json", "settings", "--version"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "check interfaces",
+        *(
+            pytest.param(c, marks=pytest.mark.beyond_sample)
+            for c in ("check interfaces --format json", "settings", "--version")
+        ),
+    ],
+)
 def test_closed_streams_change_neither_the_exit_code_nor_the_other_stream(command):
     whole = by_shell(f"racwire {command}")
     without_stdout = by_shell(f"racwire {command} >&-")

@@ -62,7 +62,7 @@ def plans(draw: st.DrawFn) -> HistoryPlan:
     )
 
 
-@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=2, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(plan=plans(), days=st.sampled_from((0.2, 1.0, 3.0, 3660.0)))
 @pytest.mark.no_cover  # a long computation, of lines that others run
 def test_every_sum_is_exact(plan: HistoryPlan, days: float) -> None:

@@ -162,8 +162,19 @@ def commands_that_write(file, tmp_path):
     }
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("command", ["check", "report", "save", "compare", "diff"])
+@pytest.mark.parametrize(
+    ("command", "number"),
+    [
+        ("check", signal.SIGINT),
+        ("save", signal.SIGTERM),
+        ("compare", signal.SIGINT),
+        *(
+            pytest.param(command, number, marks=pytest.mark.beyond_sample)
+            for command in ("check", "report", "save", "compare", "diff")
+            for number in (signal.SIGINT, signal.SIGTERM)
+        ),
+    ],
+)
 def test_the_second_signal_ends_a_command_whose_disk_does_not_answer(command, number, disk, tmp_path):
     temporary = tmp_path / "temporary"
     temporary.mkdir()
