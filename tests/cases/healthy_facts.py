@@ -66,7 +66,7 @@ def host(node: Node, instance: str) -> HostSetup:
             if i.kind == "ethernet"
         ),
         drivers_in_use={i.name: "ixgbe" for i in nics if i.kind == "ethernet"},
-        processes=tuple(ScheduledProcess(name, instance, 2, 1) for name in processes) if instance else (),
+        processes=tuple(ScheduledProcess(name, instance, 2, 1, 1, 1) for name in processes) if instance else (),
         filters=PacketFilters(active=(), zones=()),
         others=(),
         is_virtual=False,

@@ -31,7 +31,8 @@ class HostOf(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     ethtool: str = ""
     """`nic eth1` before the answers of `ethtool -i`, `-g` and `-a` for each NIC."""
     processes: tuple[str, ...] | None = None
-    """`LMS0 prod2 0 0`: name, instance, policy and real-time priority."""
+    """`LMS0 prod2 0 0`: name, instance, policy and real-time priority of the first thread; `3 1` behind it for three
+    threads, one of them real-time."""
     oradism: tuple[str, ...] = ()
     """`oracle 750 /u01/db/bin/oradism`."""
     filters: tuple[str, ...] | None = None
@@ -52,8 +53,7 @@ class HostOf(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         if self.ethtool:
             changes["drivers"] = parse_drivers(self.ethtool)
         if self.processes is not None:
-            words = [line.split() for line in self.processes]
-            changes["processes"] = tuple(ScheduledProcess(n, i, int(policy), int(rt)) for n, i, policy, rt in words)
+            changes["processes"] = tuple(_process(line) for line in self.processes)
         if self.oradism:
             rights = [line.split() for line in self.oradism]
             changes["oradism"] = tuple(RightsOfOradism(path, owner, mode) for owner, mode, path in rights)
@@ -65,6 +65,12 @@ class HostOf(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         if self.drivers:
             changes |= {"drivers_in_use": self.drivers, "drivers": Unknown("ethtool is not installed there")}
         return msgspec.structs.replace(healthy, **changes)
+
+
+def _process(line: str) -> ScheduledProcess:
+    name, instance, *words = line.split()
+    policy, priority, *threads = map(int, words)
+    return ScheduledProcess(name, instance, policy, priority, *(threads or (1, int(policy > 0))))
 
 
 def _use(line: str) -> PrivateUse:

@@ -300,17 +300,28 @@ def test_without_ethtool_rings_are_left_out_with_the_reason():
     [
         ("18.3.0.0.0", 2, 2, []),
         ("18.3.0.0.0", 0, 2, [(Status.WARN, "IC-PROC-002")]),
-        ("19.22.0.0.0", 0, 2, [(Status.INFO, "IC-PROC-003")]),
+        ("19.22.0.0.0", 0, 2, [(Status.WARN, "IC-PROC-002")]),
         ("19.22.0.0.0", 0, 0, [(Status.WARN, "IC-PROC-002")]),
-        ("", 0, 2, [(Status.INFO, "IC-PROC-003")]),
+        ("", 0, 2, [(Status.WARN, "IC-PROC-002")]),
         ("12.2.0.1.0", 1, 2, []),
     ],
 )
 def test_priority_by_release(release, lms, vktm, expected):
-    processes = (ScheduledProcess("LMS0", "prod2", lms, 1), ScheduledProcess("VKTM", "prod2", vktm, 1))
+    processes = tuple(
+        ScheduledProcess(name, "prod2", policy, 1, 1, int(policy > 0))
+        for name, policy in (("LMS0", lms), ("VKTM", vktm))
+    )
     built = of_hosts(healthy_host(), replaced(healthy_host(), processes=processes))
     built = asked(built, database=database(2, release)) if release else built
     assert found(oracle_processes, built) == expected
+
+
+def test_lms_with_one_real_time_thread_is_well_and_its_threads_are_shown():
+    processes = (ScheduledProcess("LMS0", "prod2", 0, 0, 3, 1), ScheduledProcess("VKTM", "prod2", 2, 1, 1, 1))
+    built = of_hosts(healthy_host(), replaced(healthy_host(), processes=processes))
+    (well,) = oracle_processes.run(asked(built, database=database(2, "19.22.0.0.0")))
+    assert (well.status, well.title[:8]) == (Status.PASS, "LMS and ")
+    assert "LMS0 of prod2 time sharing, 1 of 3 threads real-time" in well.seen[0]
 
 
 def test_an_oradism_without_its_rights_is_a_warning_before_the_next_start_of_an_instance():

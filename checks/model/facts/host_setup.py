@@ -136,22 +136,35 @@ class NicDriver(Fact, frozen=True):
     """Whether the NIC sends pause frames; None where the driver does not report it."""
 
 
+REAL_TIME = (1, 2)
+"""The policies SCHED_FIFO and SCHED_RR, by their numbers in the kernel (sched(7))."""
+
+
 class ScheduledProcess(Fact, frozen=True):
-    """The scheduling of a background process of an instance, from fields 40 and 41 of /proc/PID/stat."""
+    """The scheduling of a background process of an instance, from fields 40 and 41 of /proc/PID/stat, and of
+    /proc/PID/task/TID/stat for its threads."""
 
     name: str
-    """`LMS0`, `LGWR`, `VKTM`, ..."""
+    """`LMS0`, `LGWR`, `VKTM`, ... by its arguments."""
     instance: str
     """`prod1`, `+ASM1`."""
     policy: int
-    """0 for time sharing, 1 for SCHED_FIFO, 2 for SCHED_RR (sched(7))."""
+    """Of its first thread: 0 for time sharing, 1 for SCHED_FIFO, 2 for SCHED_RR (sched(7))."""
     priority: int
-    """The real-time priority; 0 without one."""
+    """The real-time priority of its first thread; 0 without one."""
+    threads: int = 1
+    real_time_threads: int | None = None
+    """The threads in a real-time class, the first included; None in files of versions that read the first alone."""
+
+    @property
+    def is_first_real_time(self) -> bool:
+        """Whether the first thread, which is the whole process up to 12.2, runs in a real-time class."""
+        return self.policy in REAL_TIME
 
     @property
     def is_real_time(self) -> bool:
-        """Whether the process runs in a real-time class."""
-        return self.policy in (1, 2)
+        """Whether a thread of the process runs in a real-time class."""
+        return self.is_first_real_time or bool(self.real_time_threads)
 
 
 class RightsOfOradism(Fact, frozen=True):

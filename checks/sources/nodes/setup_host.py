@@ -20,7 +20,16 @@ from checks.model.facts import (
     ScheduledProcess,
     Unknown,
 )
-from checks.sources.host_sections import ALL_UNITS, AVAHI, FILTER_UNITS, HOST_COMMANDS, SERVICES, ZONE_LINE
+from checks.model.facts.host_setup import REAL_TIME
+from checks.sources.host_sections import (
+    ALL_UNITS,
+    AVAHI,
+    FILTER_UNITS,
+    HOST_COMMANDS,
+    MOST_THREADS,
+    SERVICES,
+    ZONE_LINE,
+)
 from checks.sources.node_setup import UNITS
 from checks.sources.nodes.proc import number, parse_values
 from checks.sources.nodes.sections import Section
@@ -100,7 +109,8 @@ def _count(ranges: str) -> int | None:
     return total
 
 
-_STAT = re.compile(r"([0-9]+) [(]([a-z]+)_([a-z]+[0-9a-z]*)_?([^)]*)[)] (.*)", re.ASCII)
+_PROCESS = re.compile(r"([0-9]+)/cmdline:1:[a-z]{3}_([a-z0-9]+)_([+-]?[A-Za-z0-9_$#]+)[ \t]*", re.ASCII)
+_THREAD = re.compile(r"([0-9]+) [(].*[)] ([A-Za-z] .*)", re.ASCII)
 _POLICY_AT = 41 - 3
 """The position of the policy in the fields that follow the name: field 41 of proc(5), counted from 1; 40 is the
 priority."""
@@ -109,22 +119,32 @@ priority."""
 def _processes(
     text: str, programs: str, instances: Sequence[str] | Unknown, contained: frozenset[str]
 ) -> tuple[ScheduledProcess, ...] | Unknown:
+    """The processes of running instances; without those that ended while they were read."""
+    if isinstance(instances, Unknown):
+        return instances
     if "visible" not in programs.split("\n"):
         return HIDDEN_PROCESSES
-    known = () if isinstance(instances, Unknown) else tuple(instances)
     found: list[ScheduledProcess] = []
-    for line in text.split("\n"):
-        matched = _STAT.fullmatch(line.strip())
-        if matched is None or matched[1] in contained:
-            continue
-        fields = matched[5].split(" ")
-        values = [number(word) for word in fields[_POLICY_AT - 1 : _POLICY_AT + 1]]
-        if len(values) == 2 and values[0] is not None and values[1] is not None:
-            # The kernel cuts a name off after 15 characters.
-            full = [name for name in known if name.startswith(matched[4])]
-            instance = full[0] if len(full) == 1 else matched[4]
-            found.append(ScheduledProcess(matched[3].upper(), instance, policy=values[1], priority=values[0]))
+    threads: dict[str, tuple[int, int]] = {}
+    process: re.Match[str] | None = None
+    for line in [*text.split("\n"), "0/cmdline:1:end_of_text"]:
+        if begun := _PROCESS.fullmatch(line):
+            # Another program can have such a name, but no instance runs without its PMON.
+            if process and process[1] not in contained and process[3] in instances:
+                found.extend(_scheduled(process, threads))
+            process, threads = begun, {}
+        elif matched := _THREAD.fullmatch(line.strip()):
+            values = [number(word) for word in matched[2].split(" ")[_POLICY_AT - 1 : _POLICY_AT + 1]]
+            if len(values) == 2 and values[0] is not None and values[1] is not None:
+                threads[matched[1]] = values[1], values[0]
     return tuple(sorted(found, key=lambda p: (p.instance, p.name)))
+
+
+def _scheduled(process: re.Match[str], threads: Mapping[str, tuple[int, int]]) -> Iterator[ScheduledProcess]:
+    """The process, where its first thread was read; not one with more threads than are read, and none real-time."""
+    fast = sum(policy in REAL_TIME for policy, _ in threads.values())
+    if process[1] in threads and (fast or len(threads) < MOST_THREADS):
+        yield ScheduledProcess(process[2].upper(), process[3], *threads[process[1]], len(threads), fast)
 
 
 def _oradism(text: str) -> Iterator[RightsOfOradism]:
