@@ -30,7 +30,7 @@ SERVICES = {
 """The TCP ports of storage, backup and copies, whose traffic is large (IANA; vendors' manuals).
 
 No port from 9000 on: Oracle's own processes take theirs from that range."""
-_MOST_CONNECTIONS, _MOST_MOUNTS, _MOST_BOND_LINES = 400, 100, 3000
+_MOST_CONNECTIONS, _MOST_MOUNTS, _MOST_BOND_LINES, _MOST_GROUP_LINES = 400, 100, 3000, 1000
 _PORTS = "|".join(f"{port:04X}" for port in SERVICES)
 
 _MOST_PROCESSES = 400
@@ -74,6 +74,11 @@ HOST_COMMANDS = {
         f"grep -h -m {_MOST_CONNECTIONS} -E ': [0-9A-F]+:({_PORTS}) [0-9A-F]+:[0-9A-F]+ 01 |"
         f": [0-9A-F]+:[0-9A-F]+ [0-9A-F]+:({_PORTS}) 01 ' /proc/net/tcp /proc/net/tcp6"
     ),
+    # The kernel prints an IPv4 group as a number in the byte order of the machine, below the line of its interface.
+    "multicast groups": (
+        f"grep -h -m {_MOST_GROUP_LINES} -E '^Idx|^[0-9]+[[:space:]]|FB0000E0|E00000FB|000100E6|E6000100' "
+        f"/proc/net/igmp; grep -h -m {_MOST_GROUP_LINES} -i ' ff0200000000000000000000000000fb ' /proc/net/igmp6"
+    ),
     "mounts": f"grep -m {_MOST_MOUNTS} -E '^[^ ]+ [^ ]+ (nfs4?|cifs|smb3) ' /proc/mounts",
 }
 """The command of each section. It prints what exists and leaves out the rest."""
@@ -97,6 +102,7 @@ HOST_READS = (
         f"LMS, LMD, LGWR and VKTM by name in /proc/*/cmdline, {_MOST_PROCESSES} at most; their threads in "
         "/proc/PID/task/*/stat; stat bin/oradism of the homes in /etc/oratab",
     ),
+    Read("host", "multicast", "the groups 224.0.0.251, 230.0.1.0 and ff02::fb in /proc/net/igmp and igmp6"),
     Read("host", "storage traffic", "connections of NFS, iSCSI and backup in /proc/net/tcp and tcp6; /proc/mounts"),
 )
 """What the sections read, for the dry run."""

@@ -7,6 +7,7 @@ import msgspec
 from checks.model.facts import (
     FirewalldZone,
     HostSetup,
+    JoinedGroup,
     PacketFilters,
     PrivateUse,
     RightsOfOradism,
@@ -41,6 +42,8 @@ class HostOf(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     default_zone: str = ""
     others: tuple[str, ...] = ()
     """`NFS 192.168.11.2 192.168.11.9 3 /backup`: service, local and remote address, connections, directory."""
+    groups_joined: tuple[str, ...] | None = None
+    """`eth1 230.0.1.0`: interface and multicast group."""
     drivers: dict[str, str] = {}
     """The driver of each NIC, from /sys."""
 
@@ -62,6 +65,8 @@ class HostOf(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
             changes["filters"] = PacketFilters(self.filters, zones, self.default_zone)
         if self.others:
             changes["others"] = tuple(_use(line) for line in self.others)
+        if self.groups_joined is not None:
+            changes["groups_joined"] = tuple(JoinedGroup(*line.split()) for line in self.groups_joined)
         if self.drivers:
             changes |= {"drivers_in_use": self.drivers, "drivers": Unknown("ethtool is not installed there")}
         return msgspec.structs.replace(healthy, **changes)

@@ -6,6 +6,10 @@ import msgspec
 
 from checks.model.facts.base import Fact, Unknown
 
+MULTICAST_GROUPS = {"224.0.0.251": "mdnsd.bin", "230.0.1.0": "gipcd.bin", "ff02::fb": "mdnsd.bin"}
+"""The multicast groups that Clusterware uses, each with the daemon that joins it: multicast DNS, and the search for
+other nodes (MOS 1212703.1)."""
+
 NOT_READ = Unknown("not read")
 """The value in files of versions that did not read it."""
 
@@ -217,6 +221,14 @@ class PrivateUse(Fact, frozen=True):
     """The directory, for a file system."""
 
 
+class JoinedGroup(Fact, frozen=True):
+    """A multicast group that a program of the node has joined on an interface, from /proc/net/igmp and igmp6."""
+
+    interface: str
+    group: str
+    """Its address: `224.0.0.251`, `ff02::fb`."""
+
+
 class HostSetup(Fact, frozen=True):
     """The setup of one node outside Clusterware."""
 
@@ -240,3 +252,5 @@ class HostSetup(Fact, frozen=True):
     product: str = ""
     """Manufacturer and product of the machine, from DMI: `VMware, Inc. VMware Virtual Platform`."""
     is_avahi_active: bool | None = None
+    groups_joined: tuple[JoinedGroup, ...] | Unknown = NOT_READ
+    """Of the multicast groups that Clusterware uses (`MULTICAST_GROUPS`), those that each interface has joined."""

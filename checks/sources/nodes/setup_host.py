@@ -5,6 +5,7 @@ Text in, facts out; raises nothing.
 
 from __future__ import annotations
 
+import ipaddress
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from checks.model.facts import (
     FirewalldZone,
     HostSetup,
+    JoinedGroup,
     MissingRight,
     NodeMemory,
     PacketFilters,
@@ -20,7 +22,7 @@ from checks.model.facts import (
     ScheduledProcess,
     Unknown,
 )
-from checks.model.facts.host_setup import REAL_TIME
+from checks.model.facts.host_setup import MULTICAST_GROUPS, REAL_TIME
 from checks.sources.host_sections import (
     ALL_UNITS,
     AVAHI,
@@ -61,7 +63,7 @@ def parse_host(
     if last not in parts:
         return HostSetup(
             memory=_INCOMPLETE, bonds=_INCOMPLETE, drivers=_INCOMPLETE, processes=_INCOMPLETE, filters=_INCOMPLETE,
-            others=_INCOMPLETE,
+            others=_INCOMPLETE, groups_joined=_INCOMPLETE,
         )  # fmt: skip
     states = _unit_states(text("units"))
     dmi = parse_values(text("platform"))
@@ -78,6 +80,7 @@ def parse_host(
         others=(*_connections(text("connections in use"), addresses), *_mounts(text("mounts"))),
         is_virtual="hypervisor" in flags if flags else None,
         product=" ".join(value for key in ("sys_vendor", "product_name") if (value := dmi.get(key, ""))),
+        groups_joined=_groups_joined(text("multicast groups"), addresses),
         is_avahi_active=states[AVAHI] == "active" if AVAHI in states else None,
     )
 
@@ -208,6 +211,26 @@ def _connections(text: str, addresses: Callable[[str], str | None]) -> Iterator[
             counts[service, local, remote] += 1
     for (service, local, remote), connections in sorted(counts.items()):
         yield PrivateUse(service, local, remote, connections)
+
+
+_GROUP_INTERFACE = re.compile(r"[0-9]+\t(\S+) *: .*", re.ASCII)
+_GROUP = re.compile(r"\t+([0-9A-F]{8}) .*", re.ASCII)
+_GROUP_6 = re.compile(r"[0-9]+ +(\S+) +([0-9a-f]{32}) .*", re.ASCII)
+
+
+def _groups_joined(text: str, addresses: Callable[[str], str | None]) -> tuple[JoinedGroup, ...] | Unknown:
+    if not text.lstrip().startswith("Idx"):
+        return Unknown("its kernel did not report the multicast groups that it joined (/proc/net/igmp)")
+    found: set[tuple[str, str]] = set()
+    interface = ""
+    for line in text.split("\n"):
+        if begun := _GROUP_INTERFACE.fullmatch(line):
+            interface = begun[1]
+        elif (matched := _GROUP.fullmatch(line)) and interface:
+            found.add((interface, addresses(matched[1]) or ""))
+        elif matched := _GROUP_6.fullmatch(line):
+            found.add((matched[1], str(ipaddress.IPv6Address(bytes.fromhex(matched[2])))))
+    return tuple(JoinedGroup(name, group) for name, group in sorted(found) if group in MULTICAST_GROUPS)
 
 
 _MOUNT_SERVICES = {"nfs": "NFS", "nfs4": "NFS", "cifs": "SMB", "smb3": "SMB"}
