@@ -8,15 +8,12 @@ from checks.model.check import InfoKind, Kind, PassKind, WarnKind, check
 from checks.model.facts import (
     Cluster,
     Clusterware,
-    HostSetup,
-    JoinedGroup,
-    NodeSetup,
     Port,
     PrivateNetwork,
     Unknown,
     release,
 )
-from checks.model.facts.host_setup import MULTICAST_GROUPS, NOT_READ
+from checks.model.facts.host_setup import MULTICAST_GROUPS
 from checks.model.finding import Finding, NextStep, Status
 from checks.model.shell_command import for_each, shell
 from checks.model.wording import listed
@@ -106,46 +103,39 @@ def multicast(cluster: Cluster) -> Iterator[Finding]:
 def _absent(
     cluster: Cluster, facts: Clusterware, network: PrivateNetwork, group: str, daemon: str
 ) -> Iterator[Finding]:
-    """Yield the nodes where the daemon runs and has not joined a group on a network, on which others have.
+    """Yield the nodes where the daemon runs and has not joined a group on a network, on which it has on others.
 
     A group that avahi-daemon can have joined shows nothing of Clusterware.
     """
     joined: list[Port] = []
-    absent: dict[Port, tuple[JoinedGroup, ...]] = {}
+    absent: dict[Port, tuple[str, ...]] = {}
     for port in network.ports:
         setup = cluster.setup(port.node)
-        if (groups := _groups_of(setup, daemon)) is None:
+        if setup is None or isinstance(setup.daemons, Unknown) or daemon not in setup.daemons:
             continue
-        if JoinedGroup(port.interface, group) not in groups:
-            absent[port] = groups
-        elif daemon != _MDNS or (setup and isinstance(setup.host, HostSetup) and setup.host.is_avahi_active is False):
+        if isinstance(setup.host, Unknown) or isinstance(setup.host.groups_joined, Unknown):
+            continue
+        nics = tuple(one.interface for one in setup.host.groups_joined if one.group == group)
+        if port.interface not in nics:
+            absent[port] = nics
+        elif daemon != _MDNS or setup.host.is_avahi_active is False:
             joined.append(port)
     if joined:
         members = () if isinstance(facts.members, Unknown) else facts.members
         outside = {member.name for member in members if member.status != "Active"}
         for same in alike(list(absent), lambda port: port.node in outside):
             status = absent_group_status(is_member=same[0].node not in outside)
-            yield _absent_finding(status, network, group, same, joined, absent)
-
-
-def _groups_of(setup: NodeSetup | None, daemon: str) -> tuple[JoinedGroup, ...] | None:
-    """Return the groups of a node where that daemon runs; None where it does not, or where that is not known."""
-    if setup is None or isinstance(setup.daemons, Unknown) or daemon not in setup.daemons:
-        return None
-    groups = NOT_READ if isinstance(setup.host, Unknown) else setup.host.groups_joined
-    return None if isinstance(groups, Unknown) else groups
+            yield _absent_finding(status, network, group, {port: absent[port] for port in same}, joined)
 
 
 def _absent_finding(
     status: Status,
     network: PrivateNetwork,
     group: str,
-    ports: Sequence[Port],
+    absent: Mapping[Port, Sequence[str]],
     joined: Sequence[Port],
-    groups: Mapping[Port, Sequence[JoinedGroup]],
 ) -> Finding:
-    nodes, nics = [port.node for port in ports], sorted({port.interface for port in ports})
-    elsewhere = {port: [one.interface for one in groups[port] if one.group == group] for port in ports}
+    nodes, nics = [port.node for port in absent], sorted({port.interface for port in absent})
     return GROUP.finding(
         f"Clusterware on {named(nodes, 'node')} has not joined the multicast group {group} on {listed(nics)} "
         f"({network.name}); on {named([port.node for port in joined], 'node')} it has.",
@@ -156,7 +146,7 @@ def _absent_finding(
             [
                 f"{port.node}: {port.interface} has not joined {group}"
                 + (f"; {listed(others)} {'has' if len(others) == 1 else 'have'}" if others else "")
-                for port, others in elsewhere.items()
+                for port, others in absent.items()
             ]
             + [f"{port.node}: {port.interface} has joined {group}" for port in joined]
         ),
@@ -210,7 +200,7 @@ def _joined(facts: Clusterware) -> Finding:
     return JOINED.finding(
         f"{named(outside, 'node')} {'is' if len(outside) == 1 else 'are'} not active; "
         + (
-            "that alone says nothing of multicast, on which documents differ from 12.1 on."
+            f"{_NOTE} and the installation guides since 12.2 differ on whether its start needs multicast."
             if version
             else "the release of Clusterware is not known."
         ),

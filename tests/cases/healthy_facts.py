@@ -73,9 +73,7 @@ def host(node: Node, instance: str) -> HostSetup:
         is_virtual=False,
         product="Dell Inc. PowerEdge R750",
         is_avahi_active=False,
-        groups_joined=tuple(
-            JoinedGroup(name, group) for name in _PRIVATE for group in ("224.0.0.251", "230.0.1.0")
-        ),
+        groups_joined=tuple(JoinedGroup(i.name, g) for i in node.interfaces for g in ("224.0.0.251", "230.0.1.0")),
     )  # fmt: skip
 
 
