@@ -46,7 +46,7 @@ GROUP = Kind(
     "IC-MCAST-004",
     "Clusterware has not joined a multicast group that it joined on other nodes",
     f"Where Clusterware uses multicast, a node that starts and the others do not find each other by it. {_DOCUMENTS} "
-    "Blocks and heartbeats between nodes that have joined never use it.",
+    "Blocks and heartbeats go to the addresses of the nodes, without multicast.",
     (_GUIDES, _NOTE, "The kernel's /proc/net/igmp and igmp6"),
 )
 _FIRST, _AFTER = (11, 2, 0, 2), (12,)
