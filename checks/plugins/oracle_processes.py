@@ -142,17 +142,17 @@ def _slow(same: Sequence[_Instance], hosts: Mapping[str, HostSetup]) -> Finding:
         expected=("SCHED_RR for VKTM, and for one thread of each LMS",),
         next=[
             NextStep(
-                "Check the rights of oradism in the home of the instance: owner root, mode -rwsr-x---.",
-                ("ls -l $ORACLE_HOME/bin/oradism", _THREADS),
-                where,
-            ),
-            NextStep(
                 "Display which processes the instance wants to raise; by default these are LMS and VKTM.",
                 (
                     "SELECT ksppinm, ksppstvl FROM x$ksppi JOIN x$ksppcv USING (indx) WHERE ksppinm LIKE "
                     "'\\_high%priority\\_processes' ESCAPE '\\'",
                 ),
                 "SYSDBA",
+            ),
+            NextStep(
+                "Check the rights of oradism in the home of the instance: owner root, mode -rwsr-x---.",
+                ("ls -l $ORACLE_HOME/bin/oradism", _THREADS),
+                where,
             ),
             NextStep(
                 "If they are wrong, correct them and restart the instance. If they are right, ask whether a control "

@@ -59,12 +59,14 @@ HOST_COMMANDS = {
         f"else printf '{NO_ETHTOOL}\\n'; fi"
     ),
     # By argv[0], because the name of the process (comm) of a process with threads is ora_scmn_SID from 18c on. A line
-    # that does not begin with the number of a process is the rest of a name that holds a line break.
+    # that does not begin with the number of a process is the rest of a name that holds a line break. The names of the
+    # threads are left out: the kernel cuts them, and the first letters of a SID cannot be redacted.
     "scheduling": (
         f"cd /proc && grep -a -z -n -m 1 -H -E '^(ora|asm|mdb)_({_PROCESSES})_[+-]?[[:alnum:]_$#]+[[:blank:]]*$' "
         f"[0-9]*/cmdline | tr '\\0' '\\n' | head -n {_MOST_PROCESSES} | while IFS=/ read -r pid rest; do "
         'case "$pid" in \'\'|*[!0-9]*) continue ;; esac; printf \'%s/%s\\n\' "$pid" "$rest"; '
-        f"grep -h -E '^[0-9]+ [(].*[)] ' \"$pid\"/task/[0-9]*/stat | head -n {MOST_THREADS}; done"
+        f"grep -h -E '^[0-9]+ [(].*[)] ' \"$pid\"/task/[0-9]*/stat | head -n {MOST_THREADS}; done | "
+        "sed 's/ (.*) / /'"
     ),
     "oradism": (
         "grep -h -m 8 -E '^[^#:]+:/[^:]+' /etc/oratab | cut -d : -f 2 | sort -u | "

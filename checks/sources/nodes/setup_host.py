@@ -39,10 +39,6 @@ from checks.sources.nodes.setup_bonds import parse_bonds, parse_drivers, parse_d
 
 _STATES = ("active", "inactive", "failed", "unknown", "activating", "deactivating", "reloading", "maintenance")
 _INCOMPLETE = Unknown("the answer is incomplete")
-HIDDEN_PROCESSES = Unknown(
-    "this user may not see the processes of other users there (hidepid of /proc)",
-    MissingRight("see the processes of other users, as root or as a member of the group of hidepid"),
-)
 
 
 def parse_host(
@@ -74,7 +70,7 @@ def parse_host(
         drivers=parse_drivers(text("drivers")),
         drivers_in_use=parse_drivers_in_use(text("drivers")),
         slots=parse_slots(text("drivers")),
-        processes=_processes(text("scheduling"), text("processes"), instances, contained),
+        processes=_processes(text("scheduling"), instances, contained),
         oradism=tuple(_oradism(text("oradism"))),
         filters=_filters(states, text("units")),
         others=(*_connections(text("connections in use"), addresses), *_mounts(text("mounts"))),
@@ -113,20 +109,18 @@ def _count(ranges: str) -> int | None:
 
 
 _PROCESS = re.compile(r"([0-9]+)/cmdline:1:[a-z]{3}_([a-z0-9]+)_([+-]?[A-Za-z0-9_$#]+)[ \t]*", re.ASCII)
-_THREAD = re.compile(r"([0-9]+) [(].*[)] ([A-Za-z] .*)", re.ASCII)
+_THREAD = re.compile(r"([0-9]+) ([A-Za-z] .*)", re.ASCII)
 _POLICY_AT = 41 - 3
 """The position of the policy in the fields that follow the name: field 41 of proc(5), counted from 1; 40 is the
 priority."""
 
 
 def _processes(
-    text: str, programs: str, instances: Sequence[str] | Unknown, contained: frozenset[str]
+    text: str, instances: Sequence[str] | Unknown, contained: frozenset[str]
 ) -> tuple[ScheduledProcess, ...] | Unknown:
     """The processes of running instances; without those that ended while they were read."""
     if isinstance(instances, Unknown):
         return instances
-    if "visible" not in programs.split("\n"):
-        return HIDDEN_PROCESSES
     found: list[ScheduledProcess] = []
     threads: dict[str, tuple[int, int]] = {}
     process: re.Match[str] | None = None
