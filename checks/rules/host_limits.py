@@ -73,7 +73,7 @@ def fragment_memory_wanted(cpus: int) -> int:
 def slow_processes(processes: Sequence[ScheduledProcess], version: tuple[int, ...]) -> tuple[ScheduledProcess, ...]:
     """Return the processes of an instance that lack the real-time priority which each release gives them by default.
 
-    Up to 11.2 and 12.1.0.1 the parameter _high_priority_processes has LMS and VKTM; later it has LMS, and
+    In 11.2 the parameter _high_priority_processes has LMS and VKTM; since 12.1.0.2 it has LMS, and
     _highest_priority_processes VKTM. From 18c on, and where the release is not known, one real-time thread is enough.
     Up to 12.2 the first thread is the process. An LMS whose threads an older version did not read is not judged.
     """
