@@ -34,7 +34,7 @@ _RULES: dict[Effect, tuple[str, ...]] = {
         r"timeout \d{1,3} tcpdump -p (?=.*-c \d{1,3}\b)(?=.*-s \d{2,3}\b)(?!.* -w)",
         r"iperf3 -u -c (?=.*-k \d{1,3}$)",
         r"iperf3 -s -1 ",
-        r"ip (-\S+ )*(addr|address|link|route|rule|neigh|neighbour|xfrm policy)( (show|get|list)( .*)?)?$",
+        r"ip (-\S+ )*(addr|address|link|maddr|route|rule|neigh|neighbour|xfrm policy)( (show|get|list)( .*)?)?$",
         r"ss (?!.*-\w*K)",
         r"dmesg( -T)?$",
         r"sed (?!.*-\w*i)",

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
-from checks.model.check import InfoKind, PassKind, WarnKind, check
-from checks.model.facts import Cluster, Clusterware, Unknown, release
+from checks.model.check import InfoKind, Kind, PassKind, WarnKind, check
+from checks.model.facts import (
+    Cluster,
+    Clusterware,
+    Port,
+    PrivateNetwork,
+    Unknown,
+    release,
+)
+from checks.model.facts.host_setup import MULTICAST_GROUPS
 from checks.model.finding import Finding, NextStep, Status
-from checks.model.shell_command import shell
-from checks.plugins.shared.grouping import briefly, named
-from checks.plugins.shared.host_facts import hosts_of
+from checks.model.shell_command import for_each, shell
+from checks.model.wording import listed
+from checks.plugins.shared.grouping import alike, briefly, named, some
+from checks.plugins.shared.host_facts import HOST_TOPIC, hosts_of
+from checks.rules.network_setup import absent_group_status
 from checks.rules.observed.states import read_on, states
 
 _NOTE = "MOS 1212703.1"
+_GUIDES = "Grid Infrastructure Installation Guides since 12.2, Multicast Requirements for Networks"
 JOINED = PassKind("IC-MCAST-001", "The nodes found each other when Clusterware started")
 ABSENT = WarnKind(
     "IC-MCAST-002",
@@ -27,20 +38,33 @@ AVAHI = InfoKind(
     "Both answer multicast DNS on UDP port 5353. Oracle advises to switch avahi-daemon off on the nodes of a cluster.",
     ("MOS 1501093.1",),
 )
+_DOCUMENTS = (
+    f"Documents differ on where that is: {_NOTE} is about 11.2.0.2 to 11.2.0.4, and the installation guides since 12.2 "
+    "ask for multicast on the private networks (224.0.0.0/24, optionally 230.0.1.0/24)."
+)
+GROUP = Kind(
+    "IC-MCAST-004",
+    "Clusterware has not joined a multicast group that it joined on other nodes",
+    f"Where Clusterware uses multicast, a node that starts and the others do not find each other by it. {_DOCUMENTS} "
+    "Blocks and heartbeats go to the addresses of the nodes, without multicast.",
+    (_GUIDES, _NOTE, "The kernel's /proc/net/igmp and igmp6"),
+)
 _FIRST, _AFTER = (11, 2, 0, 2), (12,)
+_MDNS = "mdnsd.bin"
 
 
 @check(
     "multicast",
     question="Can multicast at the start of Clusterware be the cause?",
     needs=(),
-    uses=("clusterware", "setups"),
-    kinds=(JOINED, ABSENT, AVAHI),
+    uses=("clusterware", "networks", "setups"),
+    kinds=(JOINED, ABSENT, AVAHI, GROUP),
 )
 def multicast(cluster: Cluster) -> Iterator[Finding]:
     """Judges whether all nodes joined, where Clusterware starts by multicast, and whether avahi-daemon runs.
 
-    Multicast matters only when a node joins; blocks and heartbeats never use it. racwire sends no multicast.
+    Compares the multicast groups that Clusterware joined on the private NICs of the nodes where it runs. Multicast
+    matters only when a node joins; blocks and heartbeats never use it. racwire sends no multicast.
     """
     facts = cluster.clusterware
     if isinstance(facts, Unknown):
@@ -69,7 +93,77 @@ def multicast(cluster: Cluster) -> Iterator[Finding]:
             nodes=avahi,
             observed=states(AVAHI.code, avahi),
         )
+    for network in cluster.read_networks():
+        for group, daemon in MULTICAST_GROUPS.items():
+            if (":" in group) == (":" in network.subnet):
+                yield from _absent(cluster, facts, network, group, daemon)
     yield _joined(facts)
+
+
+def _absent(
+    cluster: Cluster, facts: Clusterware, network: PrivateNetwork, group: str, daemon: str
+) -> Iterator[Finding]:
+    """Yield the nodes where the daemon runs and has not joined a group on a network, on which it has on others.
+
+    A group that avahi-daemon can have joined shows nothing of Clusterware.
+    """
+    joined: list[Port] = []
+    absent: dict[Port, tuple[str, ...]] = {}
+    for port in network.ports:
+        setup = cluster.setup(port.node)
+        if setup is None or isinstance(setup.daemons, Unknown) or daemon not in setup.daemons:
+            continue
+        if isinstance(setup.host, Unknown) or isinstance(setup.host.groups_joined, Unknown):
+            continue
+        nics = tuple(one.interface for one in setup.host.groups_joined if one.group == group)
+        if port.interface not in nics:
+            absent[port] = nics
+        elif daemon != _MDNS or setup.host.is_avahi_active is False:
+            joined.append(port)
+    if joined:
+        members = () if isinstance(facts.members, Unknown) else facts.members
+        outside = {member.name for member in members if member.status != "Active"}
+        for same in alike(list(absent), lambda port: port.node in outside):
+            status = absent_group_status(is_member=same[0].node not in outside)
+            yield _absent_finding(status, network, group, {port: absent[port] for port in same}, joined)
+
+
+def _absent_finding(
+    status: Status,
+    network: PrivateNetwork,
+    group: str,
+    absent: Mapping[Port, Sequence[str]],
+    joined: Sequence[Port],
+) -> Finding:
+    nodes, nics = [port.node for port in absent], sorted({port.interface for port in absent})
+    return GROUP.finding(
+        f"Clusterware on {named(nodes, 'node')} has not joined the multicast group {group} on {listed(nics)} "
+        f"({network.name}); on {named([port.node for port in joined], 'node')} it has.",
+        status=status,
+        subject=f"{briefly(nodes, 'node')}: {group} on {network.name}",
+        data={"nodes": len(nodes), "nodes_that_joined": len(joined)},
+        seen=some(
+            [
+                f"{port.node}: {port.interface} has not joined {group}"
+                + (f"; {listed(others)} {'has' if len(others) == 1 else 'have'}" if others else "")
+                for port, others in absent.items()
+            ]
+            + [f"{port.node}: {port.interface} has joined {group}" for port in joined]
+        ),
+        expected=("The same groups on the private NICs of the nodes where Clusterware runs",),
+        next=[
+            NextStep(
+                "Display the groups and the flags of the NIC; without the flag MULTICAST no program can join one.",
+                for_each("ip maddr show dev {nic}", "ip link show dev {nic}", nic=nics),
+                f"any user on {named(nodes, 'node')}",
+            )
+        ],
+        evidence=[(node, HOST_TOPIC) for node in (*nodes, *(port.node for port in joined))],
+        network=network.name,
+        nodes=nodes,
+        extent=(len(nodes), "nodes"),
+        observed=states(GROUP.code, nodes, network.name),
+    )
 
 
 def _joined(facts: Clusterware) -> Finding:
@@ -106,7 +200,7 @@ def _joined(facts: Clusterware) -> Finding:
     return JOINED.finding(
         f"{named(outside, 'node')} {'is' if len(outside) == 1 else 'are'} not active; "
         + (
-            "racwire judges multicast for 11.2.0.2 to 11.2.0.4, where MOS 1212703.1 applies."
+            f"{_NOTE} and the installation guides since 12.2 differ on whether its start needs multicast."
             if version
             else "the release of Clusterware is not known."
         ),

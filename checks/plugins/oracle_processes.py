@@ -1,4 +1,4 @@
-"""Do the processes that serve blocks have the priority that their release gives them?"""
+"""Do the processes that serve blocks have real-time priority?"""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from checks.model.check import InfoKind, PassKind, UnknownKind, WarnKind, check
+from checks.model.check import PassKind, UnknownKind, WarnKind, check
 from checks.model.facts import Cluster, Clusterware, HostSetup, ScheduledProcess, Unknown, release
 from checks.model.finding import Finding, NextStep
 from checks.model.known_instances import database_of
@@ -24,20 +24,20 @@ from checks.plugins.shared.host_facts import (
 from checks.rules.host_limits import slow_processes
 from checks.rules.observed.states import read_on, states
 
-_SOURCES = ("MOS 563566.1, cause 19", "sched(7)", "proc(5), fields 40 and 41 of /proc/PID/stat")
+_SOURCES = (
+    "MOS 563566.1, cause 19",
+    "Oracle RAC product management, Noteworthy changes in Oracle RAC 18c and 19c (LMS as threads)",
+    "sched(7)",
+    "proc(5), fields 40 and 41 of /proc/PID/task/TID/stat",
+)
+_THREADS = "ps -eLo pid,tid,cls,rtprio,pcpu,args | grep -E '_(lms|lgwr|vktm)'"
 _WHY = (
     "On a busy node a process without real-time priority waits for a CPU like any other. While LMS waits, requests "
-    "for blocks wait with it, and its receive buffer overflows."
+    "for blocks wait with it, and its receive buffer overflows. By default the instance gives it to LMS and VKTM "
+    "(_high_priority_processes, _highest_priority_processes); from 18c on LMS runs as threads, of which one has it."
 )
-RIGHT = PassKind("IC-PROC-001", "The processes that serve blocks have the priority of their release")
+RIGHT = PassKind("IC-PROC-001", "The processes that serve blocks have real-time priority")
 SLOW = WarnKind("IC-PROC-002", "A process that serves blocks runs without real-time priority", _WHY, _SOURCES)
-BY_RELEASE = InfoKind(
-    "IC-PROC-003",
-    "LMS runs without real-time priority, as its release may intend",
-    "From 19c on, the parameters _high_priority_processes and _highest_priority_processes decide which processes get "
-    "it. Do not raise the priority by hand.",
-    _SOURCES,
-)
 ORADISM = WarnKind(
     "IC-PROC-004",
     "The program oradism does not run as root",
@@ -51,49 +51,50 @@ _CLASSES = {0: "time sharing", 1: "SCHED_FIFO", 2: "SCHED_RR", 3: "batch", 5: "i
 
 @check(
     "oracle-processes",
-    question="Do the processes that serve blocks have the priority of their release?",
+    question="Do the processes that serve blocks have real-time priority?",
     needs=("setups",),
     uses=("clusterware", "nodes", "database"),
-    kinds=(RIGHT, SLOW, BY_RELEASE, ORADISM, NOT_KNOWN),
+    kinds=(RIGHT, SLOW, ORADISM, NOT_KNOWN),
 )
 def oracle_processes(cluster: Cluster) -> Iterator[Finding]:
     """Reads the scheduling class of LMS and VKTM of every instance on the nodes, and the rights of oradism.
 
-    VKTM without real-time priority is a warning in every release, LMS up to 18c. From 19c on, and where the release of
-    an instance is not known, LMS is reported for information. An oradism that root does not own, or without the setuid
-    bit, is a warning.
+    Each of them without real-time priority is a warning. From 18c on a process has it where one of its threads has;
+    up to 12.2 its first thread is the process. An oradism that root does not own, or without the setuid bit, is a
+    warning.
     """
     processes, unknown = parts_of(cluster, lambda host: host.processes)
     hosts = hosts_of(cluster)
     found = list(_instances(cluster, processes))
-    slow = [one for one in found if one.wrong]
-    for same in alike(slow, lambda one: _families(one.wrong)):
+    slow = [one for one in found if one.slow]
+    for same in alike(slow, lambda one: _families(one.slow)):
         yield _slow(same, hosts)
-    open_ = [one for one in found if one.by_release and not one.wrong]
-    for same in alike(open_, lambda one: _families(one.by_release)):
-        yield _by_release(same)
     warned = {one.node for one in slow}
     for node, host in hosts.items():
         bad = [home for home in host.oradism if not home.can_raise]
         if bad and node not in warned:
             yield _oradism(node, host)
             warned.add(node)
-    fine = [node for node, own in processes.items() if node not in warned and any(p.is_real_time for p in own)]
-    if fine:
-        fast = [p for node in fine for p in processes[node] if p.is_real_time]
-        instances = sorted({p.instance for p in fast})
-        yield RIGHT.finding(
-            f"{listed(_families(fast))} of {named(instances, 'instance')} on {named(fine, 'node')} "
-            f"{'has' if len(fast) == 1 else 'have'} real-time priority.",
-            subject=f"{briefly(fine, 'node')}: priority",
-            seen=some([_line(node, processes[node]) for node in fine]),
-            evidence=[(node, HOST_TOPIC) for node in fine],
-            observed=read_on(RIGHT.code, fine),
-        )
+    fine = {n: fast for n, own in processes.items() if n not in warned and (fast := [p for p in own if p.is_real_time])}
+    for nodes in alike(sorted(fine), lambda node: _families(fine[node])):
+        yield _right(nodes, [p for node in nodes for p in fine[node]], processes)
     yield from not_known_findings(NOT_KNOWN, "The priority of Oracle's processes on {} is", unknown, "oracle-processes")
-    if not unknown and not warned and not fine and not open_:
-        reason = "The nodes that were read show no LMS and no VKTM by name, so there is no priority to judge."
+    if not unknown and not warned and not fine:
+        reason = "racwire read no thread of an LMS or VKTM on the nodes, so there is no priority to judge."
         yield skipped(RIGHT, reason, "no LMS seen", cluster) if hosts else skipped_without_hosts(RIGHT)
+
+
+def _right(
+    nodes: Sequence[str], fast: Sequence[ScheduledProcess], processes: Mapping[str, Sequence[ScheduledProcess]]
+) -> Finding:
+    return RIGHT.finding(
+        f"{listed(_families(fast))} of {named(sorted({p.instance for p in fast}), 'instance')} on "
+        f"{named(nodes, 'node')} {'has' if len(fast) == 1 else 'have'} real-time priority.",
+        subject=f"{briefly(nodes, 'node')}: priority",
+        seen=some([_line(node, processes[node]) for node in nodes]),
+        evidence=[(node, HOST_TOPIC) for node in nodes],
+        observed=read_on(RIGHT.code, nodes),
+    )
 
 
 def _release(cluster: Cluster, instance: str) -> tuple[int, ...]:
@@ -114,22 +115,20 @@ class _Instance:
     node: str
     name: str
     own: tuple[ScheduledProcess, ...]
-    wrong: tuple[ScheduledProcess, ...]
-    """Those that lack the real-time priority of their release."""
-    by_release: tuple[ScheduledProcess, ...]
-    """Those without it whose release may intend that."""
+    slow: tuple[ScheduledProcess, ...]
+    """Those that lack real-time priority."""
 
 
 def _instances(cluster: Cluster, processes: Mapping[str, Sequence[ScheduledProcess]]) -> Iterator[_Instance]:
     for node, found in processes.items():
         for name in dict.fromkeys(p.instance for p in found):
             own = tuple(p for p in found if p.instance == name)
-            yield _Instance(node, name, own, *slow_processes(own, _release(cluster, name)))
+            yield _Instance(node, name, own, slow_processes(own, _release(cluster, name)))
 
 
 def _slow(same: Sequence[_Instance], hosts: Mapping[str, HostSetup]) -> Finding:
-    nodes, number = list(dict.fromkeys(one.node for one in same)), sum(len(one.wrong) for one in same)
-    names, where = listed(_families(same[0].wrong)), f"root on {named(nodes, 'node')}"
+    nodes, number = list(dict.fromkeys(one.node for one in same)), sum(len(one.slow) for one in same)
+    names, where = listed(_families(same[0].slow)), f"root on {named(nodes, 'node')}"
     bad = [(node, home) for node in nodes for home in hosts[node].oradism if not home.can_raise]
     return SLOW.finding(
         f"{names} of {named((one.name for one in same), 'instance')} on {named(nodes, 'node')} "
@@ -140,11 +139,19 @@ def _slow(same: Sequence[_Instance], hosts: Mapping[str, HostSetup]) -> Finding:
             *some([_line(one.node, one.own) for one in same]),
             *some([f"{node}: {home.path} has owner {home.owner}, mode {home.mode}" for node, home in bad]),
         ),
-        expected=("SCHED_RR for VKTM, and up to 18c for LMS",),
+        expected=("SCHED_RR for VKTM, and for one thread of each LMS",),
         next=[
             NextStep(
+                "Display which processes the instance wants to raise; by default these are LMS and VKTM.",
+                (
+                    "SELECT ksppinm, ksppstvl FROM x$ksppi JOIN x$ksppcv USING (indx) WHERE ksppinm LIKE "
+                    "'\\_high%priority\\_processes' ESCAPE '\\'",
+                ),
+                "SYSDBA",
+            ),
+            NextStep(
                 "Check the rights of oradism in the home of the instance: owner root, mode -rwsr-x---.",
-                ("ls -l $ORACLE_HOME/bin/oradism", "ps -eo cls,rtprio,comm | grep -E 'lms|vktm'"),
+                ("ls -l $ORACLE_HOME/bin/oradism", _THREADS),
                 where,
             ),
             NextStep(
@@ -159,31 +166,6 @@ def _slow(same: Sequence[_Instance], hosts: Mapping[str, HostSetup]) -> Finding:
         nodes=nodes,
         extent=(number, "processes"),
         observed=states(SLOW.code, nodes),
-    )
-
-
-def _by_release(same: Sequence[_Instance]) -> Finding:
-    nodes, number = list(dict.fromkeys(one.node for one in same)), sum(len(one.by_release) for one in same)
-    names = listed(_families(same[0].by_release))
-    return BY_RELEASE.finding(
-        f"{names} of {named((one.name for one in same), 'instance')} on {named(nodes, 'node')} "
-        f"{'runs' if number == 1 else 'run'} without real-time priority; from 19c on that can be intended.",
-        subject=f"{briefly(nodes, 'node')}: LMS",
-        data={"processes": number},
-        seen=some([_line(one.node, one.own) for one in same]),
-        next=[
-            NextStep(
-                "Display which processes the instance wants to raise.",
-                (
-                    "SELECT ksppinm, ksppstvl FROM x$ksppi JOIN x$ksppcv USING (indx) WHERE ksppinm LIKE "
-                    "'\\_high%priority\\_processes' ESCAPE '\\'",
-                ),
-                "SYSDBA",
-            )
-        ],
-        evidence=[(node, HOST_TOPIC) for node in nodes],
-        nodes=nodes,
-        observed=states(BY_RELEASE.code, nodes),
     )
 
 
@@ -213,15 +195,16 @@ def _oradism(node: str, host: HostSetup) -> Finding:
 
 
 def _families(processes: Sequence[ScheduledProcess]) -> tuple[str, ...]:
-    """Return `LMS` for LMS0 to LMS5, and the other names."""
-    return tuple(sorted({re.sub(r"^LMS.*", "LMS", p.name) for p in processes}))
+    """Return `LMS` for LMS0 to LMS5 and LM36, and the other names."""
+    return tuple(sorted({re.sub(r"^LM[S1-9].*", "LMS", p.name) for p in processes}))
 
 
 def _line(node: str, processes: Sequence[ScheduledProcess]) -> str:
-    groups = alike(processes, lambda p: (p.instance, p.policy, p.priority))
+    groups = alike(processes, lambda p: (p.instance, p.policy, p.priority, p.threads, p.real_time_threads))
     parts = [
         f"{', '.join(p.name for p in group)} of {group[0].instance} {_CLASSES.get(group[0].policy, 'another class')}"
         + (f" {group[0].priority}" if group[0].priority else "")
+        + (f", {group[0].real_time_threads} of {group[0].threads} threads real-time" if group[0].threads > 1 else "")
         for group in groups
     ]
     return f"{node}: {'; '.join(parts)}"

@@ -36,7 +36,7 @@ _PATTERNS = tuple(
         (
             "instance",
             "_",
-            r"(?:ora|asm|mdb|apx)_(?:[psm]mon|lmon|lmd\d|lms\w|lck\d|dbw\w|lgwr|ckpt|diag|ping)_([\w$#+-]{1,64})",
+            r"(?:ora|asm|mdb|apx)_(?:[psm]mon|lmon|lmd\w|lms\w|lm\d\w|vktm|scmn|lck\d|dbw\w|lgwr|ckpt|diag|ping)_([\w$#+-]{1,64})",
         ),
         ("database", "ora.", r"\bora\.([\w$#-]{1,64})\.(?:db\b|[\w$#.-]{1,128}\.svc\b)"),
         ("service", "ora.", r"\bora\.[\w$#-]{1,64}\.([\w$#.-]{1,128})\.svc\b"),

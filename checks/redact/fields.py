@@ -124,6 +124,7 @@ _INTERFACES: dict[type[msgspec.Struct], tuple[str, ...]] = {
     facts.BondMember: ("name",),
     facts.NicDriver: ("interface",),
     facts.FirewalldZone: ("interface",),
+    facts.JoinedGroup: ("interface",),
     facts.HostSetup: ("drivers_in_use",),
     facts.NodeSetup: ("infiniband_modes",),
     measurement.MeasuredPath: ("interface", "target_interface"),

@@ -33,8 +33,9 @@ _FIRST_BY_CPU, _FIRST_EXACT = (3, 9), (4, 14)
 _BACKPORTS = ("2.6.32-504", "2.6.32-573", "2.6.32-642", "2.6.32-696", "2.6.32-754", "3.8.13-")
 """Releases of Oracle Linux 6.6 and later, and of UEK 3, to which the counting for each CPU was ported back."""
 
-FAST_POLICY_UP_TO = 18
-"""The last release whose LMS processes run in SCHED_RR by default; from 19c on _high_priority_processes decides."""
+_FIRST_WITH_THREADS = (18,)
+"""The first release whose LMS runs as several threads, of which one has real-time priority; the first thread shows time
+sharing (Oracle's "Noteworthy changes in Oracle RAC 18c and 19c")."""
 
 
 def reserve_wanted_kb(memory: NodeMemory) -> int:
@@ -69,19 +70,21 @@ def fragment_memory_wanted(cpus: int) -> int:
     return cpus * FRAGMENT_BYTES_PER_CPU
 
 
-def slow_processes(
-    processes: Sequence[ScheduledProcess], version: tuple[int, ...]
-) -> tuple[tuple[ScheduledProcess, ...], tuple[ScheduledProcess, ...]]:
-    """Return the processes that lack the real-time priority of their release, and those that may intend to.
+def slow_processes(processes: Sequence[ScheduledProcess], version: tuple[int, ...]) -> tuple[ScheduledProcess, ...]:
+    """Return the processes of an instance that lack the real-time priority which each release gives them by default.
 
-    VKTM runs in SCHED_RR in all releases; LMS does up to 18c. From 19c on, and where the release is not known, LMS with
-    another policy is no fault by itself (`_high_priority_processes`, `_highest_priority_processes`).
+    In 11.2 the parameter _high_priority_processes has LMS and VKTM; since 12.1.0.2 it has LMS, and
+    _highest_priority_processes VKTM. From 18c on, and where the release is not known, one real-time thread is enough.
+    Up to 12.2 the first thread is the process. An LMS whose threads an older version did not read is not judged.
     """
-    below = [p for p in processes if not p.is_real_time]
-    is_old = bool(version) and version[0] <= FAST_POLICY_UP_TO
-    wrong = tuple(p for p in below if p.name == "VKTM" or (is_old and p.name.startswith("LMS")))
-    open_ = tuple(p for p in below if p not in wrong and p.name.startswith("LMS"))
-    return wrong, open_
+    is_one_thread = bool(version) and version < _FIRST_WITH_THREADS
+
+    def is_slow(process: ScheduledProcess) -> bool:
+        if is_one_thread or process.name == "VKTM":
+            return not (process.is_first_real_time if is_one_thread else process.is_real_time)
+        return not process.is_real_time and process.real_time_threads is not None
+
+    return tuple(p for p in processes if p.name != "LGWR" and not p.name.startswith("LMD") and is_slow(p))
 
 
 EMULATED = ("e1000", "e1000e", "pcnet32", "8139cp", "8139too", "ne2k-pci", "rtl8139")

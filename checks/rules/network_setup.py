@@ -45,6 +45,12 @@ def learned_mtu_status(*, explained: bool) -> Status:
     return Status.INFO if explained else Status.WARN
 
 
+def absent_group_status(*, is_member: bool) -> Status:
+    """Return the status of a multicast group that Clusterware joined on other nodes: a warning where the node is not an
+    active member, since a member has found the others."""
+    return Status.INFO if is_member else Status.WARN
+
+
 def filtered_status(strict: Collection[str], private: Collection[str]) -> Status:
     """Return the status of packets that rp_filter drops on a node with these private interfaces, of which some filter
     strictly: a packet may arrive on one while the answer would leave by another."""

@@ -30,11 +30,15 @@ SERVICES = {
 """The TCP ports of storage, backup and copies, whose traffic is large (IANA; vendors' manuals).
 
 No port from 9000 on: Oracle's own processes take theirs from that range."""
-_MOST_CONNECTIONS, _MOST_MOUNTS, _MOST_BOND_LINES = 400, 100, 3000
+_MOST_CONNECTIONS, _MOST_MOUNTS, _MOST_BOND_LINES, _MOST_GROUP_LINES = 400, 100, 3000, 1000
 _PORTS = "|".join(f"{port:04X}" for port in SERVICES)
 
-_PROCESSES = "lms[0-9a-z]*|lmd[0-9]*|lgwr|vktm"
-"""LMS serves blocks, LMD and LGWR take part in every transfer of a changed block, and VKTM is real-time everywhere."""
+_MOST_PROCESSES = 400
+MOST_THREADS = 64
+"""The most threads that are read of a process; LMS has a handful."""
+_PROCESSES = "lms[0-9a-z]|lm[1-9][0-9a-z]|lmd[0-9a-z]|lgwr|vktm"
+"""LMS serves blocks (LMS0 to LMSz, then LMnn: 19c has `LMS*|LM1*|...|LM9*` in _high_priority_processes), LMD and LGWR
+take part in every transfer of a changed block, and VKTM is real-time everywhere."""
 
 HOST_COMMANDS = {
     "memory": (
@@ -54,7 +58,16 @@ HOST_COMMANDS = {
         f'timeout {NIC_LIMIT_S} ethtool -g "$nic"; timeout {NIC_LIMIT_S} ethtool -a "$nic"; fi; done; '
         f"else printf '{NO_ETHTOOL}\\n'; fi"
     ),
-    "scheduling": f"cd /proc && grep -h -E '^[0-9]+ [(][a-z]+_({_PROCESSES})(_[^)]*)?[)] ' [0-9]*/stat",
+    # By argv[0], because the name of the process (comm) of a process with threads is ora_scmn_SID from 18c on. A line
+    # that does not begin with the number of a process is the rest of a name that holds a line break. The names of the
+    # threads are left out: the kernel cuts them, and the first letters of a SID cannot be redacted.
+    "scheduling": (
+        f"cd /proc && grep -a -z -n -m 1 -H -E '^(ora|asm|mdb)_({_PROCESSES})_[+-]?[[:alnum:]_$#]+[[:blank:]]*$' "
+        f"[0-9]*/cmdline | tr '\\0' '\\n' | head -n {_MOST_PROCESSES} | while IFS=/ read -r pid rest; do "
+        'case "$pid" in \'\'|*[!0-9]*) continue ;; esac; printf \'%s/%s\\n\' "$pid" "$rest"; '
+        f"grep -h -E '^[0-9]+ [(].*[)] ' \"$pid\"/task/[0-9]*/stat | head -n {MOST_THREADS}; done | "
+        "sed 's/ (.*) / /'"
+    ),
     "oradism": (
         "grep -h -m 8 -E '^[^#:]+:/[^:]+' /etc/oratab | cut -d : -f 2 | sort -u | "
         "while read -r home; do stat -L -c '%U %a %n' \"$home/bin/oradism\"; done"
@@ -62,6 +75,11 @@ HOST_COMMANDS = {
     "connections in use": (
         f"grep -h -m {_MOST_CONNECTIONS} -E ': [0-9A-F]+:({_PORTS}) [0-9A-F]+:[0-9A-F]+ 01 |"
         f": [0-9A-F]+:[0-9A-F]+ [0-9A-F]+:({_PORTS}) 01 ' /proc/net/tcp /proc/net/tcp6"
+    ),
+    # The kernel prints an IPv4 group as a number in the byte order of the machine, below the line of its interface.
+    "multicast groups": (
+        f"grep -h -m {_MOST_GROUP_LINES} -E '^Idx|^[0-9]+[[:space:]]|FB0000E0|E00000FB|000100E6|E6000100' "
+        f"/proc/net/igmp; grep -h -m {_MOST_GROUP_LINES} -i ' ff0200000000000000000000000000fb ' /proc/net/igmp6"
     ),
     "mounts": f"grep -m {_MOST_MOUNTS} -E '^[^ ]+ [^ ]+ (nfs4?|cifs|smb3) ' /proc/mounts",
 }
@@ -80,7 +98,13 @@ HOST_READS = (
         f"/sys/class/net/*/device/uevent; ethtool -i NIC; ethtool -g NIC; ethtool -a NIC; private NICs, {MOST_NICS} at "
         "most",
     ),
-    Read("host", "scheduling", "LMS, LMD, LGWR and VKTM in /proc/*/stat; stat bin/oradism of the homes in /etc/oratab"),
+    Read(
+        "host",
+        "scheduling",
+        f"LMS, LMD, LGWR and VKTM by name in /proc/*/cmdline, {_MOST_PROCESSES} at most; their threads in "
+        "/proc/PID/task/*/stat; stat bin/oradism of the homes in /etc/oratab",
+    ),
+    Read("host", "multicast", "the groups 224.0.0.251, 230.0.1.0 and ff02::fb in /proc/net/igmp and igmp6"),
     Read("host", "storage traffic", "connections of NFS, iSCSI and backup in /proc/net/tcp and tcp6; /proc/mounts"),
 )
 """What the sections read, for the dry run."""

@@ -8,6 +8,7 @@ from checks.model.facts import (
     BondMember,
     CounterGroup,
     HostSetup,
+    JoinedGroup,
     LogKind,
     Node,
     NodeLogs,
@@ -66,12 +67,13 @@ def host(node: Node, instance: str) -> HostSetup:
             if i.kind == "ethernet"
         ),
         drivers_in_use={i.name: "ixgbe" for i in nics if i.kind == "ethernet"},
-        processes=tuple(ScheduledProcess(name, instance, 2, 1) for name in processes) if instance else (),
+        processes=tuple(ScheduledProcess(name, instance, 2, 1, 1, 1) for name in processes) if instance else (),
         filters=PacketFilters(active=(), zones=()),
         others=(),
         is_virtual=False,
         product="Dell Inc. PowerEdge R750",
         is_avahi_active=False,
+        groups_joined=tuple(JoinedGroup(i.name, g) for i in node.interfaces for g in ("224.0.0.251", "230.0.1.0")),
     )  # fmt: skip
 
 

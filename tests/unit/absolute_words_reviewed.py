@@ -139,7 +139,6 @@ REVIEWED: dict[str, tuple[str, ...]] = {
         "which need not take every link of an aggregation",
         "The node's side of every private network is unknown.",
         "Pings that pass prove nothing about UDP.",
-        "Only before 12.1, and for nodes that do not join",
         "a switch that drops packets only under load",
         "with a bond, only while that member is in use",
     ),

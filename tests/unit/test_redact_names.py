@@ -144,6 +144,8 @@ def test_a_name_is_replaced_only_where_it_is_the_name(text: str, replaced: str) 
         ("/home/zaphod/.ssh/known_hosts and zaphod@10.1.1.1", "zaphod"),
         ("uid=1001(zaphod) gid=1001(zaphods)", "zaphod"),
         ("ora_pmon_HRDB1", "hrdb"),
+        ("ora_vktm_HRDB1", "hrdb"),
+        ("ora_scmn_HRDB1", "hrdb"),
         ("ora.hrdb.payslips.svc", "payslips"),
         ("srvctl status database -d hrdb", "hrdb"),
         ("(ADDRESS=(PROTOCOL=TCP)(HOST=hrhost9)(PORT=1521))", "hrhost9"),

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checks.model.facts import FirewalldZone, NodeMemory, PrivateUse, RightsOfOradism, ScheduledProcess, Unknown
-from checks.rules.host_limits import counts_fragments_by_cpu, reserve_wanted_kb, slow_processes
+from checks.model.facts import FirewalldZone, NodeMemory, PrivateUse, RightsOfOradism, Unknown
+from checks.rules.host_limits import counts_fragments_by_cpu, reserve_wanted_kb
 from checks.sources.host_sections import HOST_COMMANDS
 from checks.sources.nic_drivers import NO_NIC, queried
 from checks.sources.nodes.sections import Section
@@ -109,12 +109,6 @@ TX:\t\ton
 RX negotiated: off
 TX negotiated: on
 """
-_STAT = "S 1 900 900 0 -1 4210752 10 0 0 0 5 7 0 0 {priority} 0 1 0 4242 1000 99 18446744073709551615"
-_MIDDLE = " 1 1 0 0 0 0 0 4096 81920 1 0 0 17 3 {rt} {policy} 0 0 0 0 0 0 0 0 0 0 0"
-
-
-def stat(pid: int, name: str, rt: int, policy: int) -> str:
-    return f"{pid} ({name}) " + (_STAT + _MIDDLE).format(priority=-2 if rt else 20, rt=rt, policy=policy)
 
 
 def prefixed(name: str, text: str) -> str:
@@ -206,29 +200,6 @@ def test_memory_of_a_node_with_two_numa_nodes():
     assert host(memory=text).is_virtual is True
     assert isinstance(host(memory="").memory, Unknown)
     assert host(memory="").is_virtual is None
-
-
-def test_scheduling_of_the_processes_of_the_node_and_not_of_its_containers():
-    lines = [
-        stat(100, "ora_lms0_prod2", 1, 2),
-        stat(101, "ora_lms1_prod2", 0, 0),
-        stat(102, "asm_vktm_+ASM2", 1, 2),
-        stat(103, "ora_lgwr_a_lon", 0, 0),
-        stat(104, "ora_lms0_other", 0, 0),
-        "105 (ora_lms0_bad) S 1",
-    ]
-    programs = "2:b\nvisible\n77/cmdline:1:ora_pmon_a_long_name\n104/status:NSpid:\t104\t7"
-    found = host(scheduling="\n".join(lines), processes=programs).processes
-    assert found == (
-        ScheduledProcess("VKTM", "+ASM2", 2, 1),
-        ScheduledProcess("LGWR", "a_long_name", 0, 0),
-        ScheduledProcess("LMS0", "prod2", 2, 1),
-        ScheduledProcess("LMS1", "prod2", 0, 0),
-    )
-    assert isinstance(host(processes="2:b").processes, Unknown)
-    assert slow_processes(found, (18, 3))[0] == (found[3],)
-    assert slow_processes(found, (19, 22)) == ((), (found[3],))
-    assert slow_processes((ScheduledProcess("VKTM", "x", 0, 0),), ())[0] != ()
 
 
 def test_oradism_runs_as_root_only_with_owner_and_setuid_bit():

@@ -141,11 +141,16 @@ BETWEEN_NODES = (
         code="CAUSE-38",
         name="Multicast does not pass at the start of Clusterware",
         touches=(touch(How.STOPS, addresses=("multicast",)),),
-        further_sources=("MOS 1212703.1",),
-        supported_by=("IC-MCAST-002",),
+        further_sources=("MOS 1212703.1", "Grid Infrastructure Installation Guides since 12.2"),
+        supported_by=("IC-MCAST-002", "IC-MCAST-004"),
         hinted_by=("IC-MCAST-003",),
         excluded_by=("IC-MCAST-001",),
         covers="for the last start of each node",
-        look=look("Only before 12.1, and for nodes that do not join: run the test of MOS 1212703.1.", "mcasttest.pl"),
+        look=look(
+            "For nodes that do not join: compare the groups that the private NICs joined, and run the test of MOS "
+            "1212703.1.",
+            "ip maddr show dev ETH",
+            "mcasttest.pl",
+        ),
     ),
 )

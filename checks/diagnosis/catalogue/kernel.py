@@ -106,11 +106,11 @@ KERNEL = (
         touches=(touch(How.DELAYS, ends=("instance",), every_network=True),),
         moves=("IC-UDP-004", "IC-CPU-004"),
         supported_by=("IC-PROC-002", "IC-UDP-004"),
-        hinted_by=("IC-PROC-003", "IC-PROC-004", "IC-TIME-006", "IC-CPU-004", "IC-LOG-012"),
+        hinted_by=("IC-PROC-004", "IC-TIME-006", "IC-CPU-004", "IC-LOG-012"),
         look=look(
-            "Check the CPUs, and the scheduling class of LMS and LGWR.",
+            "Check the CPUs, and the scheduling class of the threads of LMS and LGWR.",
             "mpstat -P ALL 1 5",
-            "ps -eo cls,rtprio,pcpu,comm | grep -E 'lms|lgwr'",
+            "ps -eLo pid,tid,cls,rtprio,pcpu,args | grep -E '_(lms|lgwr|vktm)'",
         ),
     ),
     Cause(

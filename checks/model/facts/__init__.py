@@ -84,6 +84,7 @@ from checks.model.facts.host_setup import (
     BondMember,
     FirewalldZone,
     HostSetup,
+    JoinedGroup,
     NicDriver,
     NodeMemory,
     PacketFilters,

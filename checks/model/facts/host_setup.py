@@ -6,6 +6,10 @@ import msgspec
 
 from checks.model.facts.base import Fact, Unknown
 
+MULTICAST_GROUPS = {"224.0.0.251": "mdnsd.bin", "230.0.1.0": "gipcd.bin", "ff02::fb": "mdnsd.bin"}
+"""The multicast groups that Clusterware uses, each with the daemon that joins it: multicast DNS, and the search for
+other nodes (MOS 1212703.1)."""
+
 NOT_READ = Unknown("not read")
 """The value in files of versions that did not read it."""
 
@@ -136,22 +140,35 @@ class NicDriver(Fact, frozen=True):
     """Whether the NIC sends pause frames; None where the driver does not report it."""
 
 
+REAL_TIME = (1, 2)
+"""The policies SCHED_FIFO and SCHED_RR, by their numbers in the kernel (sched(7))."""
+
+
 class ScheduledProcess(Fact, frozen=True):
-    """The scheduling of a background process of an instance, from fields 40 and 41 of /proc/PID/stat."""
+    """The scheduling of a background process of an instance, from fields 40 and 41 of /proc/PID/stat, and of
+    /proc/PID/task/TID/stat for its threads."""
 
     name: str
-    """`LMS0`, `LGWR`, `VKTM`, ..."""
+    """`LMS0`, `LGWR`, `VKTM`, ... by its arguments."""
     instance: str
     """`prod1`, `+ASM1`."""
     policy: int
-    """0 for time sharing, 1 for SCHED_FIFO, 2 for SCHED_RR (sched(7))."""
+    """Of its first thread: 0 for time sharing, 1 for SCHED_FIFO, 2 for SCHED_RR (sched(7))."""
     priority: int
-    """The real-time priority; 0 without one."""
+    """The real-time priority of its first thread; 0 without one."""
+    threads: int = 1
+    real_time_threads: int | None = None
+    """The threads in a real-time class, the first included; None in files of versions that read the first alone."""
+
+    @property
+    def is_first_real_time(self) -> bool:
+        """Whether the first thread, which is the whole process up to 12.2, runs in a real-time class."""
+        return self.policy in REAL_TIME
 
     @property
     def is_real_time(self) -> bool:
-        """Whether the process runs in a real-time class."""
-        return self.policy in (1, 2)
+        """Whether a thread of the process runs in a real-time class."""
+        return self.is_first_real_time or bool(self.real_time_threads)
 
 
 class RightsOfOradism(Fact, frozen=True):
@@ -204,6 +221,14 @@ class PrivateUse(Fact, frozen=True):
     """The directory, for a file system."""
 
 
+class JoinedGroup(Fact, frozen=True):
+    """A multicast group that a program of the node has joined on an interface, from /proc/net/igmp and igmp6."""
+
+    interface: str
+    group: str
+    """Its address: `224.0.0.251`, `ff02::fb`."""
+
+
 class HostSetup(Fact, frozen=True):
     """The setup of one node outside Clusterware."""
 
@@ -227,3 +252,5 @@ class HostSetup(Fact, frozen=True):
     product: str = ""
     """Manufacturer and product of the machine, from DMI: `VMware, Inc. VMware Virtual Platform`."""
     is_avahi_active: bool | None = None
+    groups_joined: tuple[JoinedGroup, ...] | Unknown = NOT_READ
+    """Of the multicast groups that Clusterware uses (`MULTICAST_GROUPS`), those that each interface has joined."""

@@ -5,6 +5,7 @@ Text in, facts out; raises nothing.
 
 from __future__ import annotations
 
+import ipaddress
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from checks.model.facts import (
     FirewalldZone,
     HostSetup,
+    JoinedGroup,
     MissingRight,
     NodeMemory,
     PacketFilters,
@@ -20,7 +22,16 @@ from checks.model.facts import (
     ScheduledProcess,
     Unknown,
 )
-from checks.sources.host_sections import ALL_UNITS, AVAHI, FILTER_UNITS, HOST_COMMANDS, SERVICES, ZONE_LINE
+from checks.model.facts.host_setup import MULTICAST_GROUPS, REAL_TIME
+from checks.sources.host_sections import (
+    ALL_UNITS,
+    AVAHI,
+    FILTER_UNITS,
+    HOST_COMMANDS,
+    MOST_THREADS,
+    SERVICES,
+    ZONE_LINE,
+)
 from checks.sources.node_setup import UNITS
 from checks.sources.nodes.proc import number, parse_values
 from checks.sources.nodes.sections import Section
@@ -28,10 +39,6 @@ from checks.sources.nodes.setup_bonds import parse_bonds, parse_drivers, parse_d
 
 _STATES = ("active", "inactive", "failed", "unknown", "activating", "deactivating", "reloading", "maintenance")
 _INCOMPLETE = Unknown("the answer is incomplete")
-HIDDEN_PROCESSES = Unknown(
-    "this user may not see the processes of other users there (hidepid of /proc)",
-    MissingRight("see the processes of other users, as root or as a member of the group of hidepid"),
-)
 
 
 def parse_host(
@@ -52,7 +59,7 @@ def parse_host(
     if last not in parts:
         return HostSetup(
             memory=_INCOMPLETE, bonds=_INCOMPLETE, drivers=_INCOMPLETE, processes=_INCOMPLETE, filters=_INCOMPLETE,
-            others=_INCOMPLETE,
+            others=_INCOMPLETE, groups_joined=_INCOMPLETE,
         )  # fmt: skip
     states = _unit_states(text("units"))
     dmi = parse_values(text("platform"))
@@ -63,12 +70,13 @@ def parse_host(
         drivers=parse_drivers(text("drivers")),
         drivers_in_use=parse_drivers_in_use(text("drivers")),
         slots=parse_slots(text("drivers")),
-        processes=_processes(text("scheduling"), text("processes"), instances, contained),
+        processes=_processes(text("scheduling"), instances, contained),
         oradism=tuple(_oradism(text("oradism"))),
         filters=_filters(states, text("units")),
         others=(*_connections(text("connections in use"), addresses), *_mounts(text("mounts"))),
         is_virtual="hypervisor" in flags if flags else None,
         product=" ".join(value for key in ("sys_vendor", "product_name") if (value := dmi.get(key, ""))),
+        groups_joined=_groups_joined(text("multicast groups"), addresses),
         is_avahi_active=states[AVAHI] == "active" if AVAHI in states else None,
     )
 
@@ -100,31 +108,40 @@ def _count(ranges: str) -> int | None:
     return total
 
 
-_STAT = re.compile(r"([0-9]+) [(]([a-z]+)_([a-z]+[0-9a-z]*)_?([^)]*)[)] (.*)", re.ASCII)
+_PROCESS = re.compile(r"([0-9]+)/cmdline:1:[a-z]{3}_([a-z0-9]+)_([+-]?[A-Za-z0-9_$#]+)[ \t]*", re.ASCII)
+_THREAD = re.compile(r"([0-9]+) ([A-Za-z] .*)", re.ASCII)
 _POLICY_AT = 41 - 3
 """The position of the policy in the fields that follow the name: field 41 of proc(5), counted from 1; 40 is the
 priority."""
 
 
 def _processes(
-    text: str, programs: str, instances: Sequence[str] | Unknown, contained: frozenset[str]
+    text: str, instances: Sequence[str] | Unknown, contained: frozenset[str]
 ) -> tuple[ScheduledProcess, ...] | Unknown:
-    if "visible" not in programs.split("\n"):
-        return HIDDEN_PROCESSES
-    known = () if isinstance(instances, Unknown) else tuple(instances)
+    """The processes of running instances; without those that ended while they were read."""
+    if isinstance(instances, Unknown):
+        return instances
     found: list[ScheduledProcess] = []
-    for line in text.split("\n"):
-        matched = _STAT.fullmatch(line.strip())
-        if matched is None or matched[1] in contained:
-            continue
-        fields = matched[5].split(" ")
-        values = [number(word) for word in fields[_POLICY_AT - 1 : _POLICY_AT + 1]]
-        if len(values) == 2 and values[0] is not None and values[1] is not None:
-            # The kernel cuts a name off after 15 characters.
-            full = [name for name in known if name.startswith(matched[4])]
-            instance = full[0] if len(full) == 1 else matched[4]
-            found.append(ScheduledProcess(matched[3].upper(), instance, policy=values[1], priority=values[0]))
+    threads: dict[str, tuple[int, int]] = {}
+    process: re.Match[str] | None = None
+    for line in [*text.split("\n"), "0/cmdline:1:end_of_text"]:
+        if begun := _PROCESS.fullmatch(line):
+            # Another program can have such a name, but no instance runs without its PMON.
+            if process and process[1] not in contained and process[3] in instances:
+                found.extend(_scheduled(process, threads))
+            process, threads = begun, {}
+        elif matched := _THREAD.fullmatch(line.strip()):
+            values = [number(word) for word in matched[2].split(" ")[_POLICY_AT - 1 : _POLICY_AT + 1]]
+            if len(values) == 2 and values[0] is not None and values[1] is not None:
+                threads[matched[1]] = values[1], values[0]
     return tuple(sorted(found, key=lambda p: (p.instance, p.name)))
+
+
+def _scheduled(process: re.Match[str], threads: Mapping[str, tuple[int, int]]) -> Iterator[ScheduledProcess]:
+    """The process, where its first thread was read; not one with more threads than are read, and none real-time."""
+    fast = sum(policy in REAL_TIME for policy, _ in threads.values())
+    if process[1] in threads and (fast or len(threads) < MOST_THREADS):
+        yield ScheduledProcess(process[2].upper(), process[3], *threads[process[1]], len(threads), fast)
 
 
 def _oradism(text: str) -> Iterator[RightsOfOradism]:
@@ -188,6 +205,26 @@ def _connections(text: str, addresses: Callable[[str], str | None]) -> Iterator[
             counts[service, local, remote] += 1
     for (service, local, remote), connections in sorted(counts.items()):
         yield PrivateUse(service, local, remote, connections)
+
+
+_GROUP_INTERFACE = re.compile(r"[0-9]+\t(\S+) *: .*", re.ASCII)
+_GROUP = re.compile(r"\t+([0-9A-F]{8}) .*", re.ASCII)
+_GROUP_6 = re.compile(r"[0-9]+ +(\S+) +([0-9a-f]{32}) .*", re.ASCII)
+
+
+def _groups_joined(text: str, addresses: Callable[[str], str | None]) -> tuple[JoinedGroup, ...] | Unknown:
+    if not text.lstrip().startswith("Idx"):
+        return Unknown("its kernel did not report the multicast groups that it joined (/proc/net/igmp)")
+    found: set[tuple[str, str]] = set()
+    interface = ""
+    for line in text.split("\n"):
+        if begun := _GROUP_INTERFACE.fullmatch(line):
+            interface = begun[1]
+        elif (matched := _GROUP.fullmatch(line)) and interface:
+            found.add((interface, addresses(matched[1]) or ""))
+        elif matched := _GROUP_6.fullmatch(line):
+            found.add((matched[1], str(ipaddress.IPv6Address(bytes.fromhex(matched[2])))))
+    return tuple(JoinedGroup(name, group) for name, group in sorted(found) if group in MULTICAST_GROUPS)
 
 
 _MOUNT_SERVICES = {"nfs": "NFS", "nfs4": "NFS", "cifs": "SMB", "smb3": "SMB"}

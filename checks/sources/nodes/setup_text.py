@@ -27,7 +27,7 @@ from checks.sources.nodes.boot_config.fragile import parse_fragile
 from checks.sources.nodes.boot_config.network_manager import parse_defaults, parse_details, parse_listed
 from checks.sources.nodes.proc import number, parse_values
 from checks.sources.nodes.sections import Section, config_files, grepped_files
-from checks.sources.nodes.setup_host import HIDDEN_PROCESSES, parse_host
+from checks.sources.nodes.setup_host import parse_host
 from checks.sources.sh_text import NOT_FOUND, TIMED_OUT
 
 # The interface's own name can hold dots (bond1.200), so it ends before a known word.
@@ -211,6 +211,10 @@ def _address_or_none(digits: str, is_big_endian: bool) -> str | None:
 _PMON = re.compile(r"[a-z]{2,4}_pmon_([+-]?[A-Za-z0-9_$#]{1,30})")
 _PROGRAM = re.compile(r"([0-9]+)/cmdline:1:(.+)")
 _CONTAINED = re.compile(r"([0-9]+)/status:NSpid:")
+_HIDDEN_PROCESSES = Unknown(
+    "this user may not see the processes of other users there (hidepid of /proc)",
+    MissingRight("see the processes of other users, as root or as a member of the group of hidepid"),
+)
 _RECORDS_ARE_READ = "2:b"
 _ENABLED, _DISABLED = "CRS-4622", "CRS-4621"
 _FURTHEST_S = 2**40
@@ -286,7 +290,7 @@ def _programs(text: str) -> tuple[str, ...] | Unknown:
     if _RECORDS_ARE_READ not in lines:
         return Unknown("the grep of this node cannot read command lines; GNU grep can")
     if "visible" not in lines:
-        return HIDDEN_PROCESSES
+        return _HIDDEN_PROCESSES
     contained = _contained(text)
     found_at = (found for line in lines if (found := _PROGRAM.fullmatch(line)))
     return tuple(found[2].strip() for found in found_at if found[1] not in contained)
