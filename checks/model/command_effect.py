@@ -40,7 +40,6 @@ _RULES: dict[Effect, tuple[str, ...]] = {
         r"sed (?!.*-\w*i)",
         r"ethtool (-[aciglkmnPSTx] )?(?!-)\S+$",
         r"tc (-s )?(qdisc|class|filter) show",
-        r"nft list ruleset$",
         r"bridge (fdb|link) show$",
         r"(docker|podman) network ls$|virsh net-list( --all)?$",
         r"sysctl (?!-[wpf]\b|.*( -[wpf]\b|--(write|load|system)|=))",
@@ -55,6 +54,8 @@ _RULES: dict[Effect, tuple[str, ...]] = {
         r"sysctl -w ((net\.core\.|net\.ipv4\.(ipfrag_|icmp_echo_ignore_all|conf\.\S+\.(rp_filter|arp_\w+)|udp_)|"
         r"vm\.min_free_kbytes)\S*=[^=]*)+$",
         r"(cp|scp|ssh-copy-id|tar|mkdir|cd|umask) ",
+        # nf_tables, which the kernel loads for it, hooks nothing by itself
+        r"nft list ruleset$",
         r"ip neigh del ",
         r"ip link set \S+ arp on$",
         r"ip route (add|change|replace) ",
@@ -108,10 +109,11 @@ _KEYWORDS = frozenset(("if", "then", "else", "elif", "fi", "do", "done", "while"
 _NO_FILE = re.compile(r"&\d|\d|/dev/null")
 _GUARDED = re.compile(
     r"systemctl -q is-active firewalld && firewall-cmd (--zone=\S+ )?--(get|list)-\S+$|"
+    r"grep -q '\^nf_tables ' /proc/modules && nft list ruleset$|"
     r"grep -q \. /proc/net/ip_tables_names && iptables -S$"
 )
 """Commands that read, and would start or load what they read: D-Bus starts a firewalld that is enabled and stopped, and
-its default zone rejects blocks; `iptables` loads the module of its table."""
+its default zone rejects blocks; for root, `nft` and `iptables` load modules."""
 _KEPT = re.compile(r"kept=\$\(sysctl -a --pattern 'ipv4\.conf\.\*_redirects' \| tr -d ' '\)$")
 _FORWARDING = re.compile(r"sysctl -w net\.ipv4\.ip_forward=0 \$kept$")
 """Without the settings that were kept before, a change of ip_forward resets them on every NIC."""

@@ -9,6 +9,7 @@ from checks.change.session.vendors_file import load_kinds
 from checks.model.command_effect import effect_of
 from checks.model.effect import Effect
 from checks.model.finding import Finding, NextStep, Status
+from checks.plugins.shared.filter_commands import NFTABLES
 from checks.report.folding import alone
 from checks.report.html.html_page import to_html
 from checks.report.json_report import to_json
@@ -59,6 +60,8 @@ def test_every_kind_of_switch_says_what_its_commands_do() -> None:
         (Effect.LOSES_PACKETS, "ip route del 192.168.10.0/24 dev eth1"),
         (Effect.STOPS, "PATH=$PATH:/u01/bin srvctl stop database -d prod -o immediate"),
         (Effect.STOPS, "if ps -e | grep -E 'ora_(a|b)'; then echo up >&2; false; else /u01/bin/crsctl stop crs; fi"),
+        (Effect.HARMLESS, "nft list ruleset"),  # the kernel loads a module for it
+        (Effect.READS, NFTABLES),
         (Effect.NODE_OUT_FIRST, "ethtool -G eth1 rx 4096"),
         (Effect.NODE_OUT_FIRST, "nmcli connection up eth1"),
         (Effect.NODE_OUT_FIRST, "echo now && sudo ip link set dev eth1 down"),

@@ -73,6 +73,11 @@ def test_every_command_that_racwire_prints_is_judged() -> None:
     assert [one for one in found if effect_of([one[1]]) is Effect.NOT_JUDGED] == []
 
 
+def test_no_command_that_people_type_to_look_loads_a_module() -> None:
+    loading = re.compile(r"(nft|iptables|ip6tables|conntrack) ")
+    assert [one for one in printed() if loading.match(one[1])] == []
+
+
 def changes_in_words() -> Iterator[tuple[str, ast.Call]]:
     """Yield each call in the source that makes a change without a command, with its file."""
     for path in sorted((ROOT / "checks").rglob("*.py")):

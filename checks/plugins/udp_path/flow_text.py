@@ -20,7 +20,7 @@ from checks.model.finding import FAULTS, Finding, NextStep, Status
 from checks.model.observation import Observation
 from checks.model.packet_sizes import ip_version, packet_of
 from checks.model.wording import counted, few, hub, listed
-from checks.plugins.shared.filter_commands import FILTERS
+from checks.plugins.shared.filter_commands import FILTERS, NFTABLES
 from checks.plugins.shared.path_text import first_lines, pairs_of, short_name, where
 from checks.plugins.shared.place_steps import below_steps, capture_steps
 from checks.plugins.udp_path.flow_kinds import ICMP_ONLY, SMALL_IN_PART, SMALL_LOST, SOME_PINGS
@@ -219,7 +219,7 @@ def limit_steps(network: PrivateNetwork, judged: Judged) -> tuple[NextStep, ...]
         ),
         NextStep(
             "Look for a limit on the nodes.",
-            ("tc -s qdisc show", "nft list ruleset"),
+            ("tc -s qdisc show", NFTABLES),
             f"root on {listed(sorted({n for j in judged for n in (j.probe.from_node, j.probe.to_node)}))}",
         ),
     )
