@@ -55,7 +55,11 @@ ORACLE = (
         excluded_by=("IC-LOST-001",),
         covers="since no instance counts a lost block",
         ruled_out=_is_another_release,
-        look=look("List the patches of the home.", "opatch lspatches", where="the owner of the database's home"),
+        look=look(
+            "List the patches of the home.",
+            "$ORACLE_HOME/OPatch/opatch lspatches",
+            where="the owner of the database's home",
+        ),
     ),
     Cause(
         code="CAUSE-33",
@@ -67,6 +71,7 @@ ORACLE = (
         covers="in the logs that were read, for the last 24 h",
         look=look(
             "Read the last day of the alert logs: CRS-1612, CRS-5018; IPC Send timeout, ORA-29740, ORA-27300.",
+            "tail -n 500 $ORACLE_BASE/diag/crs/*/crs/trace/alert.log",
             "tail -n 500 $ORACLE_BASE/diag/rdbms/*/*/trace/alert_*.log",
             where="the Grid owner, and the owner of the database's home",
         ),

@@ -40,11 +40,11 @@ BELOW_NICS = (
         sign="its spoof checks, forged transmits, security lists and the rules of its bridge",
         further_sources=(mos(8), "VMware vSphere Security, MAC address changes and forged transmits"),
         look=look(
-            "Capture on both nodes: what leaves one and does not reach the other vanishes between them. Ask for the "
-            "policies of the NIC: MAC address changes, forged transmits, spoof check, source/destination check, "
-            "security lists.",
+            "Capture on both nodes: what leaves one and does not reach the other vanishes between them. Then ask the "
+            f"operators of {_OPERATORS} for the policies of the NIC: MAC address changes, forged transmits, spoof "
+            "check, source/destination check, security lists.",
             "ip -details link show ETH",
-            where=_OPERATORS,
+            "timeout 30 tcpdump -p -c 50 -s 96 -nei ETH udp",
         ),
     ),
     Cause(
@@ -59,9 +59,10 @@ BELOW_NICS = (
         excluded_by=("IC-PATH-001",),
         covers="for the flows of these pings",
         look=look(
-            "Ask which tunnel carries the private network, and for the MTU of the network below it.",
+            f"Find out which size still passes. Then ask the operators of {_OPERATORS} which tunnel carries the "
+            "private network, and for the MTU of the network below it.",
             "racwire check df-ping",
-            where=_OPERATORS,
+            where="",
         ),
     ),
     Cause(
