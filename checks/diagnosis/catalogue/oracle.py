@@ -71,7 +71,6 @@ ORACLE = (
         covers="in the logs that were read, for the last 24 h",
         look=look(
             "Read the last day of the alert logs: CRS-1612, CRS-5018; IPC Send timeout, ORA-29740, ORA-27300.",
-            "tail -n 500 $ORACLE_BASE/diag/crs/*/crs/trace/alert.log",
             "tail -n 500 $ORACLE_BASE/diag/rdbms/*/*/trace/alert_*.log",
             where="the Grid owner, and the owner of the database's home",
         ),

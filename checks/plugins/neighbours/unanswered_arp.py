@@ -130,7 +130,7 @@ def _ignored(same: Sequence[ArpSilence]) -> Finding:
                 "Display the settings (the larger of `all` and the interface's own applies), and what sets them.",
                 (
                     shell("sysctl net.ipv4.conf.all.{setting} {key}", setting=first.setting, key=key),
-                    shell("grep -rs {setting} /etc/sysctl.conf /etc/sysctl.d", setting=first.setting),
+                    shell("grep -rs {setting} /etc/sysctl.conf /etc/sysctl.d /usr/lib/sysctl.d", setting=first.setting),
                 ),
                 f"root on {first.node}",
             ),
