@@ -115,7 +115,7 @@ _NOTED_FIRST = {
     r"ip route (add|change|replace|del) ": "the routes (`ip route show table all`)",
     r"ip rule del ": "the rules (`ip rule show`)",
     r"tc qdisc del ": "the queue discipline (`tc qdisc show dev NIC`)",
-    r"firewall-cmd .*--change-interface=": "the zone (`firewall-cmd --get-zone-of-interface=NIC`)",
+    r"firewall-cmd .*--change-interface=": "the zone of each NIC",
     r"oifcfg (setif|delif) ": "the lines of `oifcfg getif`",
     r"(chmod|chown) ": "owner and mode (`ls -l FILE`)",
     r"nmcli connection modify ": "the present value (`nmcli connection show NAME`)",

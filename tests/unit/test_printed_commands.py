@@ -122,3 +122,16 @@ def test_packets_between_nodes_are_not_looked_for_at_the_control_plane_of_a_swit
     """It polices what is sent to the switch itself; what passes from port to port is in the data plane."""
     texts = [text.text for groups in catalogue().values() for found in groups.values() for text in found]
     assert [text for text in texts if text.startswith("show ") and "control-plane" in text] == []
+
+
+def test_only_root_stops_and_starts_clusterware() -> None:
+    """`crsctl start crs` and `stop crs` refuse the Grid owner (Clusterware Administration and Deployment Guide)."""
+    steps = [
+        (f"{path.relative_to(ROOT)}:{call.lineno}", " ".join(texts_of(call)))
+        for path in sorted((ROOT / "checks").rglob("*.py"))
+        for call in ast.walk(source_tree(path))
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in _STEPS
+    ]
+    about = [(at, said) for at, said in steps if re.search(r"(start|stop|restart) Clusterware", said)]
+    assert about
+    assert [at for at, said in about if "the Grid owner" in said and "root" not in said] == []
