@@ -1,4 +1,5 @@
-"""What a command does to a running cluster when it is typed on the busiest node at noon: each judged once, here.
+"""What a command does to a running cluster when it is typed on the busiest node at noon, and what undoes it: each
+judged once, here.
 
 A command that no rule covers, or that lacks the limits a rule asks for (`ping` without -c, `tcpdump` without -p, -c, -s
 and a time limit), is not judged: `Effect.NOT_JUDGED`. The tests judge every command that racwire prints.
@@ -40,11 +41,10 @@ _RULES: dict[Effect, tuple[str, ...]] = {
         r"sed (?!.*-\w*i)",
         r"ethtool (-[aciglkmnPSTx] )?(?!-)\S+$",
         r"tc (-s )?(qdisc|class|filter) show",
-        r"nft list ruleset$",
         r"bridge (fdb|link) show$",
         r"(docker|podman) network ls$|virsh net-list( --all)?$",
         r"sysctl (?!-[wpf]\b|.*( -[wpf]\b|--(write|load|system)|=))",
-        r"nmcli (-\S+ )*(-f \S+ )?connection( show.*)?$",
+        r"nmcli (-\S+ )*(-f \S+ )?(connection( show.*)?|device show \S+)$",
         # SQL
         r"(?i)(select|show|with)\b",
         # Each carries out its own limits, and asks for the cluster's name before it sends load.
@@ -55,6 +55,8 @@ _RULES: dict[Effect, tuple[str, ...]] = {
         r"sysctl -w ((net\.core\.|net\.ipv4\.(ipfrag_|icmp_echo_ignore_all|conf\.\S+\.(rp_filter|arp_\w+)|udp_)|"
         r"vm\.min_free_kbytes)\S*=[^=]*)+$",
         r"(cp|scp|ssh-copy-id|tar|mkdir|cd|umask) ",
+        # nf_tables, which the kernel loads for it, hooks nothing by itself
+        r"nft list ruleset$",
         r"ip neigh del ",
         r"ip link set \S+ arp on$",
         r"ip route (add|change|replace) ",
@@ -104,14 +106,38 @@ _RULES: dict[Effect, tuple[str, ...]] = {
 """What the simple commands of each effect look like: the program without its directory, then its words. The first rule
 that fits decides, in the order of the effects."""
 
+_NOTED_FIRST = {
+    r"sysctl -w net\.ipv4\.ip_forward=0": "",  # the step before it finds the file that sets it to 1
+    r"sysctl -w ": "the present value (`sysctl KEY`)",
+    r"ethtool -G ": "the present size (`ethtool -g NIC`)",
+    r"ethtool -K ": "the present settings (`ethtool -k NIC`)",
+    r"ethtool -N ": "the present hash (`ethtool -n NIC rx-flow-hash udp4`)",
+    r"ip route (add|change|replace|del) ": "the routes (`ip route show table all`)",
+    r"ip rule del ": "the rules (`ip rule show`)",
+    r"tc qdisc del ": "the queue discipline (`tc qdisc show dev NIC`)",
+    r"firewall-cmd .*--change-interface=": "the zone of each NIC",
+    r"oifcfg (setif|delif) ": "the lines of `oifcfg getif`",
+    r"(chmod|chown) ": "owner and mode (`ls -l FILE`)",
+    r"nmcli connection modify ": "the present value (`nmcli connection show NAME`)",
+    r"(?i)alter system reset ": "the present value of each instance",
+}
+"""What people write down before a change, because it undoes the change: by the beginning of the command."""
+_UNDOES = {
+    r"systemctl disable --now ": "`systemctl enable --now` undoes it.",
+    r"crsctl enable crs": "`crsctl disable crs` undoes it.",
+    r"racwire change new\b": "The plan has its rollback.",
+}
+"""What undoes a change without a note."""
+
 _KEYWORDS = frozenset(("if", "then", "else", "elif", "fi", "do", "done", "while", "!", "{", "}", "(", ")", "exec"))
 _NO_FILE = re.compile(r"&\d|\d|/dev/null")
 _GUARDED = re.compile(
     r"systemctl -q is-active firewalld && firewall-cmd (--zone=\S+ )?--(get|list)-\S+$|"
+    r"grep -q '\^nf_tables ' /proc/modules && nft list ruleset$|"
     r"grep -q \. /proc/net/ip_tables_names && iptables -S$"
 )
 """Commands that read, and would start or load what they read: D-Bus starts a firewalld that is enabled and stopped, and
-its default zone rejects blocks; `iptables` loads the module of its table."""
+its default zone rejects blocks; for root, `nft` and `iptables` load modules."""
 _KEPT = re.compile(r"kept=\$\(sysctl -a --pattern 'ipv4\.conf\.\*_redirects' \| tr -d ' '\)$")
 _FORWARDING = re.compile(r"sysctl -w net\.ipv4\.ip_forward=0 \$kept$")
 """Without the settings that were kept before, a change of ip_forward resets them on every NIC."""
@@ -120,6 +146,24 @@ _FORWARDING = re.compile(r"sysctl -w net\.ipv4\.ip_forward=0 \$kept$")
 def effect_of(commands: Iterable[str]) -> Effect:
     """Return the worst effect of these commands; each may be a line of shell, or a statement of SQL."""
     return max((_of_line(command) for command in commands), key=lambda effect: effect.rank, default=Effect.READS)
+
+
+def rollback_of(commands: Iterable[str]) -> str:
+    """Return what undoes a change with these commands, in one sentence or more; empty where nothing needs undoing."""
+    words = [_without_path(command) for command in commands]
+    noted = dict.fromkeys(filter(None, (_first(_NOTED_FIRST, text) for text in words)))
+    undoes = dict.fromkeys(filter(None, (_first(_UNDOES, text) for text in words)))
+    note = [f"First note {' and '.join(noted)}, for the rollback."] if noted else []
+    return " ".join((*note, *undoes))
+
+
+def _without_path(command: str) -> str:
+    program, _, rest = command.partition(" ")
+    return f"{program.rpartition('/')[2]} {rest}"
+
+
+def _first(by_beginning: dict[str, str], command: str) -> str:
+    return next((text for pattern, text in by_beginning.items() if re.match(pattern, command)), "")
 
 
 @cache

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 import msgspec
 
-from checks.model.command_effect import effect_of
+from checks.model.command_effect import effect_of, rollback_of
 from checks.model.effect import Effect
 from checks.model.facts.base import MissingRight, Unknown
 from checks.model.observation import Observation
@@ -68,10 +68,16 @@ class NextStep(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def advice(self) -> str:
-        """The text to show: with what the step does to a running cluster, where it changes or disturbs something."""
+        """The text to show: with what the step does to a running cluster, where it changes or disturbs something, and
+        with what undoes a change."""
         is_stated = (self.is_change or self.effect.rank > Effect.HARMLESS.rank) and not self.ends_danger
-        said = self.effect.sentence if is_stated else ""
-        return f"{self.text} {said}" if said else self.text
+        return f"{self.text} {self.caution}".rstrip() if is_stated else self.text
+
+    @property
+    def caution(self) -> str:
+        """What the reader must know before typing: the effect on a running cluster, and the rollback of a change."""
+        rollback = rollback_of(self.commands) if self.is_change else ""
+        return f"{self.effect.sentence} {rollback}".strip()
 
 
 def step_for(right: MissingRight) -> NextStep:

@@ -12,6 +12,7 @@ from checks.model.shell_command import for_each, shell, switch
 from checks.model.traffic import Traffic
 from checks.model.wording import counted, listed
 from checks.plugins.shared.grouping import named, some
+from checks.plugins.shared.switch_steps import dotted, on_switches
 from checks.rules.arp_places import HeardNic, Places, places
 from checks.rules.local_owners import also_has, owner_commands
 from checks.rules.observed.states import kind_of_address, read_at, state
@@ -185,8 +186,8 @@ def _second(cluster: Cluster, sender: str, probe: AddressProbe, macs: list[str])
         expected=(f"Answers from the NICs of {probe.node}",),
         next=[
             NextStep(
-                "Repeat the probe by hand.",
-                (shell("arping -D -c 3 -I {nic} {ip}", nic=probe.interface, ip=probe.ip),),
+                "Ask by hand; two MAC addresses in the answers are two hosts.",
+                (shell("arping -c 3 -I {nic} {ip}", nic=probe.interface, ip=probe.ip),),
                 f"root on {sender}",
             ),
             *(_on_nodes(probe, others, holders) if others else _of_strangers(cluster, macs)),
@@ -222,10 +223,9 @@ def _of_strangers(cluster: Cluster, macs: Sequence[str]) -> Iterator[NextStep]:
         for_each("bridge fdb show | grep -i {mac}", mac=macs),
         f"root on {named(nodes, 'node')}",
     )
-    yield NextStep(
+    yield on_switches(
         f"Else ask the network team for the switch port that learned {listed(macs)}.",
-        tuple(switch("show mac address-table address {mac}", mac=mac) for mac in macs),
-        "the network team, on the switch",
+        *(switch("show mac address-table address {mac}", mac=dotted(mac)) for mac in macs),
     )
 
 

@@ -13,6 +13,7 @@ from checks.model.wording import counted, hub
 from checks.plugins.shared.filter_commands import RULES
 from checks.plugins.shared.path_text import first_lines, pairs_of, short_name, where
 from checks.plugins.shared.place_steps import below_steps, capture_steps
+from checks.plugins.shared.switch_steps import on_switches
 from checks.plugins.udp_path.flow_text import held_text, others_text
 from checks.rules.flow_verdicts import flows_of
 from checks.rules.fragment_verdicts import CutVerdict, cut, judge_fragments
@@ -144,10 +145,9 @@ def _steps(cluster: Cluster, network: PrivateNetwork, probes: Sequence[FlowProbe
             f"root on {path.to_node}",
         ),
         *below_steps(cluster, network, sorted({n for p in probes for n in (p.from_node, p.to_node)})),
-        NextStep(
+        on_switches(
             "Ask the network team for a filter (ACL) or a protection that drops IP fragments, on the ports and the "
             f"VLAN of {network.name}.",
-            ("show access-lists",),
-            "the network team, on each switch",
+            "show access-lists",
         ),
     )

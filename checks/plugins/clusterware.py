@@ -227,11 +227,12 @@ def _inactive(cluster: Cluster, facts: Clusterware) -> Iterator[Finding]:
                 expected=("Active",),
                 next=[
                     NextStep(
-                        "Find out whether the node is up, and why CSS evicted it.",
+                        "Find out whether the node is up, and whether CSS evicted it or Clusterware was stopped there.",
                         (shell("ssh {node} uptime", node=member.name),),
                     ),
                     NextStep(
-                        "Read its Clusterware alert log for CRS-1609, CRS-1632 and CRS-1656.",
+                        "Read its Clusterware alert log for CRS-1609 and CRS-1656. The logs of the other nodes have "
+                        "CRS-1607 or CRS-1632 of an eviction, CRS-1625 of a stop.",
                         (_alert_log(cluster, member.name),),
                         f"the Grid owner on {member.name}",
                     ),

@@ -6,13 +6,12 @@ import math
 from collections.abc import Iterator, Sequence
 
 from checks.model.check import FailKind, InfoKind, Kind, PassKind, UnknownKind, WarnKind, check
-from checks.model.effect import Effect
 from checks.model.facts import Activity, Cluster, InstancePing, Unknown
 from checks.model.finding import Finding, NextStep, Scalar, Table, check_again
 from checks.model.known_instances import Unseen, active, instance_name, nodes_of, unseen
 from checks.model.shell_command import shell
 from checks.model.wording import counted, few, listed, span
-from checks.plugins.shared.fragments import fragmenting
+from checks.plugins.shared.fragments import fragmenting, plan_jumbo
 from checks.plugins.shared.grouping import named
 from checks.plugins.shared.hung_instance import HANGS, hung_instance_findings
 from checks.plugins.shared.instance_pairs import pairs_table
@@ -254,7 +253,7 @@ def _large_slower(cluster: Cluster, larger: Sequence[InstancePing], table: Table
                 ("ip -s -s link show {nic}", "ethtool {nic}", "mpstat -P ALL 1 5"),
                 f"root on {named(_nodes(cluster, larger), 'node') or 'both nodes'}",
             ),
-            *([_PLAN_JUMBO] if cut else []),
+            *plan_jumbo(cluster, _LARGE_BYTES),
         ],
         evidence=statement_topics(cluster, _STATEMENT),
         table=table,
@@ -262,13 +261,6 @@ def _large_slower(cluster: Cluster, larger: Sequence[InstancePing], table: Table
         extent=(size_ratio(worst), "times as long"),
         observed=messages_late(cluster, larger, cluster.thresholds),
     )
-
-
-_PLAN_JUMBO = NextStep(
-    "Plan jumbo frames on the private networks, switches first.",
-    is_change=True,
-    effect=Effect.CLUSTER_DOWN_FIRST,
-)
 
 
 def _large_missing(

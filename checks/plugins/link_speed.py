@@ -185,7 +185,7 @@ def _negotiate(nics: Sequence[_Nic]) -> NextStep:
     where = listed(f"{nic.name} of {nic.node}" for nic in nics[:2])
     return NextStep(
         f"Ask the network team for the speed, the duplex and the cable of the switch port of {where}: both sides must "
-        "negotiate, or both must have the same fixed values."
+        "negotiate. Copper from 1 Gbit/s on needs that; where a link cannot, both have the same fixed values."
     )
 
 

@@ -141,7 +141,10 @@ def _default(cluster: Cluster, node: Node) -> Iterator[Finding]:
             next=[
                 NextStep(
                     "Display the routes and the service that set this one.",
-                    ("ip route show default", shell("nmcli -f ipv4 connection show {nic}", nic=route.interface)),
+                    (
+                        "ip route show default",
+                        shell("nmcli -f GENERAL.CONNECTION,IP4 device show {nic}", nic=route.interface),
+                    ),
                     f"root on {node.name}",
                 ),
                 NextStep(

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from checks.model.check import Kind, PassKind, UnknownKind, check
-from checks.model.effect import Effect
 from checks.model.facts import Cluster, Unknown
 from checks.model.finding import Finding, NextStep
 from checks.model.shell_command import for_each, shell
 from checks.model.wording import counted, listed
 from checks.plugins.shared.counter_text import TOPIC, unknown_nodes_findings
 from checks.plugins.shared.engineered_notes import beside_udp
-from checks.plugins.shared.fragments import block_bytes, fragmenting, mtu_line
+from checks.plugins.shared.fragments import block_bytes, fragmenting, mtu_line, plan_jumbo
 from checks.plugins.shared.grouping import alike, briefly, named, some, time_of
 from checks.plugins.shared.instance_text import percent
 from checks.plugins.shared.private_nics import on_nics
@@ -60,11 +59,6 @@ NOT_KNOWN = UnknownKind("IC-REASM-004", "Whether a node can reassemble fragments
 _WANTED = ("Ip.ReasmFails", "Ip.ReasmReqds")
 _USUAL_BYTES = 16 * 1024 * 1024
 """The value of MOS 2008933.1: about 130,000 bytes for each CPU, 16 MB on most machines."""
-_PLAN_JUMBO = NextStep(
-    "Plan jumbo frames, so that a block is one packet: switches first.",
-    is_change=True,
-    effect=Effect.CLUSTER_DOWN_FIRST,
-)
 
 
 @check(
@@ -191,7 +185,7 @@ def _next(cluster: Cluster, nodes: Sequence[str], fault: ReassemblyFault, memory
             ("grep -H 'Bonding Mode' /proc/net/bonding/*", "sysctl net.ipv4.ipfrag_max_dist"),
             f"any user on {names}",
         ),
-        _PLAN_JUMBO,
+        *plan_jumbo(cluster, block_bytes(cluster)),
     )
 
 
@@ -213,7 +207,7 @@ def _lost_next(cluster: Cluster, nodes: Sequence[str]) -> Sequence[NextStep]:
         NextStep("Check whether the paths lose packets.", ("racwire check df-ping mtu-consistency",)),
         nics,
         NextStep("Ask the network team for discards and errors of the switch ports of these nodes and of their peers."),
-        _PLAN_JUMBO,
+        *plan_jumbo(cluster, block_bytes(cluster)),
     )
 
 

@@ -9,7 +9,6 @@ REVIEWED: dict[str, tuple[str, ...]] = {
         "Test full-size packets between all nodes.",
         "the switch ports of all nodes",
         "the alert logs of all instances",
-        "Set one MTU on all of them",
         "Find out whether all nodes have the same MTU now.",
         "In a maintenance window stop all instances of the database",
         "Check that every instance is up",

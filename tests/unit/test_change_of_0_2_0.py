@@ -87,7 +87,7 @@ def test_next_steps_say_what_they_said(path):
     for old, line in zip(lines_of(path), ChangeJournal.read(path).change.lines, strict=True):
         for before, now in zip((*old.get("results", ()), *old.get("not_held", ())), results(line.event), strict=True):
             texts = OwnCommands().document(now).get("next", [])
-            for said in filter(None, (step.effect.sentence.rstrip(".") for step in now.next)):
+            for said in filter(None, (step.caution.rstrip(".") for step in now.next)):
                 texts = [text.replace(f". {said}", "") for text in texts]  # 0.2.0 left out the effect of a step
             assert texts == before.get("next", [])
             assert now.is_danger == before.get("sentence", "").startswith("DANGER")

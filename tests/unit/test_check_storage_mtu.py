@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
+from checks.model.effect import Effect
 from checks.model.facts import (
     Address,
     Cluster,
@@ -81,7 +82,9 @@ def test_the_end_that_limits_the_packets_is_named(connection, routes, code: str,
     (finding,) = found(built(use(connection), nodes=[on_storage(1, 9000, *routes)]))
     assert (finding.code, finding.status, finding.data["limit"]) == (code, Status.WARN, limit)
     assert "1,500 bytes on rac1, where the MTU of eth3 is 9,000." in finding.title
-    assert finding.next
+    # An umount at noon takes the storage away from what uses it.
+    opening = [step for step in finding.next if "umount" in step.text]
+    assert [(step.is_change, step.effect) for step in opening] == [(True, Effect.STOPS)] * (limit != "path")
 
 
 def test_connections_that_received_nothing_are_named() -> None:

@@ -9,6 +9,7 @@ from checks.change.session.vendors_file import load_kinds
 from checks.model.command_effect import effect_of
 from checks.model.effect import Effect
 from checks.model.finding import Finding, NextStep, Status
+from checks.plugins.shared.filter_commands import NFTABLES
 from checks.report.folding import alone
 from checks.report.html.html_page import to_html
 from checks.report.json_report import to_json
@@ -59,6 +60,8 @@ def test_every_kind_of_switch_says_what_its_commands_do() -> None:
         (Effect.LOSES_PACKETS, "ip route del 192.168.10.0/24 dev eth1"),
         (Effect.STOPS, "PATH=$PATH:/u01/bin srvctl stop database -d prod -o immediate"),
         (Effect.STOPS, "if ps -e | grep -E 'ora_(a|b)'; then echo up >&2; false; else /u01/bin/crsctl stop crs; fi"),
+        (Effect.HARMLESS, "nft list ruleset"),  # the kernel loads a module for it
+        (Effect.READS, NFTABLES),
         (Effect.NODE_OUT_FIRST, "ethtool -G eth1 rx 4096"),
         (Effect.NODE_OUT_FIRST, "nmcli connection up eth1"),
         (Effect.NODE_OUT_FIRST, "echo now && sudo ip link set dev eth1 down"),
@@ -114,8 +117,26 @@ def test_a_step_shows_what_it_does_where_it_changes_or_disturbs_something() -> N
     assert NextStep("Look.", ("ethtool eth1",)).advice == "Look."
     assert NextStep("Plan it.", is_change=True, effect=Effect.CLUSTER_DOWN_FIRST).advice.endswith("down on all nodes.")
     assert NextStep("Look.", ("acme-tool show",)).advice == f"Look. {Effect.NOT_JUDGED.sentence}"
+    assert ring.advice.endswith("First note the present size (`ethtool -g NIC`), for the rollback.")
     assert msgspec.json.decode(msgspec.json.encode(ring), type=NextStep) == ring
     assert msgspec.to_builtins(ring)["effect"] == "node-out-first"
+
+
+@pytest.mark.parametrize(
+    ("command", "noted"),
+    [
+        ("sysctl -w net.core.rmem_max=16777216", "First note the present value (`sysctl KEY`), for the rollback."),
+        ("/u01/grid/bin/oifcfg delif -global eth1", "First note the lines of `oifcfg getif`, for the rollback."),
+        ("systemctl disable --now avahi-daemon.socket", "`systemctl enable --now` undoes it."),
+        ("racwire change new rp-filter", "The plan has its rollback."),
+        ("ip neigh del 192.168.10.2 dev eth1", ""),
+        ("ethtool -g eth1", ""),
+    ],
+)
+def test_a_change_says_what_undoes_it(command: str, noted: str) -> None:
+    change = NextStep("Do it.", (command,), "root on rac2", is_change=True)
+    assert change.caution == f"{change.effect.sentence} {noted}".strip()
+    assert noted not in NextStep("Do it.", (command,), "root on rac2").advice or not noted
 
 
 def test_every_format_shows_the_effect() -> None:

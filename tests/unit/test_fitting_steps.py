@@ -14,7 +14,7 @@ from checks.rules.fitting_steps import with_fitting_steps
 
 TIME = "2026-11-20T14:02:31.000+01:00"
 PATHS = NextStep("Test the paths.", ("racwire check df-ping",))
-BY_HAND = NextStep("Look at the rules.", ("nft list ruleset",), "root on rac2")
+BY_HAND = NextStep("Look at the rules.", ("ip xfrm policy",), "root on rac2")
 ASK = NextStep("Ask the network team.")
 PASSED = Finding(check="df-ping", code="IC-PATH-001", status=Status.PASS, title="All pass.", subject="4 paths")
 

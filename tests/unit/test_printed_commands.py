@@ -73,6 +73,11 @@ def test_every_command_that_racwire_prints_is_judged() -> None:
     assert [one for one in found if effect_of([one[1]]) is Effect.NOT_JUDGED] == []
 
 
+def test_no_command_that_people_type_to_look_loads_a_module() -> None:
+    loading = re.compile(r"(nft|iptables|ip6tables|conntrack) ")
+    assert [one for one in printed() if loading.match(one[1])] == []
+
+
 def changes_in_words() -> Iterator[tuple[str, ast.Call]]:
     """Yield each call in the source that makes a change without a command, with its file."""
     for path in sorted((ROOT / "checks").rglob("*.py")):
@@ -88,3 +93,45 @@ def test_a_change_in_words_says_what_it_does_to_a_running_cluster() -> None:
     found = list(changes_in_words())
     assert len(found) > 15
     assert [at for at, call in found if "effect" not in {keyword.arg for keyword in call.keywords}] == []
+
+
+_STEPS = ("NextStep", "look")
+
+
+def steps_on_switches() -> Iterator[tuple[str, ast.Call]]:
+    """Yield each step of the source with a command of a switch, with its file and line."""
+    for path in sorted((ROOT / "checks").rglob("*.py")):
+        for call in ast.walk(source_tree(path)):
+            is_step = isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in _STEPS
+            if is_step and any(text.startswith("show ") for text in texts_of(call)):
+                yield f"{path.relative_to(ROOT)}:{call.lineno}", call
+
+
+def texts_of(call: ast.Call) -> list[str]:
+    return [part.value for part in ast.walk(call) if isinstance(part, ast.Constant) and isinstance(part.value, str)]
+
+
+def test_a_step_with_commands_of_a_switch_says_whose_they_are() -> None:
+    """`checks.plugins.shared.switch_steps.on_switches` says it of its own."""
+    found = list(steps_on_switches())
+    assert found
+    assert [at for at, call in found if "Cisco NX-OS" not in " ".join(texts_of(call))] == []
+
+
+def test_packets_between_nodes_are_not_looked_for_at_the_control_plane_of_a_switch() -> None:
+    """It polices what is sent to the switch itself; what passes from port to port is in the data plane."""
+    texts = [text.text for groups in catalogue().values() for found in groups.values() for text in found]
+    assert [text for text in texts if text.startswith("show ") and "control-plane" in text] == []
+
+
+def test_only_root_stops_and_starts_clusterware() -> None:
+    """`crsctl start crs` and `stop crs` refuse the Grid owner (Clusterware Administration and Deployment Guide)."""
+    steps = [
+        (f"{path.relative_to(ROOT)}:{call.lineno}", " ".join(texts_of(call)))
+        for path in sorted((ROOT / "checks").rglob("*.py"))
+        for call in ast.walk(source_tree(path))
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in _STEPS
+    ]
+    about = [(at, said) for at, said in steps if re.search(r"(start|stop|restart) Clusterware", said)]
+    assert about
+    assert [at for at, said in about if "the Grid owner" in said and "root" not in said] == []

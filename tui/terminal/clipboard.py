@@ -34,7 +34,7 @@ def _lines(steps: Iterable[NextStep]) -> Iterator[str]:
         if remedy.where:
             yield f"# {_one_line(remedy.where)}"
         if remedy.is_change:
-            yield f"# CHANGE, only under the safe-change procedure. {remedy.effect.sentence}".rstrip()
+            yield f"# CHANGE, only under the safe-change procedure. {remedy.caution}".rstrip()
         for command in remedy.commands:
             for line in command.splitlines():
                 yield ("# " if remedy.is_change else "") + sanitize_lines(line)

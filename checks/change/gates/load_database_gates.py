@@ -108,7 +108,13 @@ def recovery_area(at: GatePlace) -> Iterator[Finding]:
             area.log_mode or "log mode not known",
             f"The database is in {area.log_mode or 'an unknown'} mode, and a guaranteed restore point needs "
             "ARCHIVELOG.",
-            _in_sql("Mount one instance, and set the mode.", "ALTER DATABASE ARCHIVELOG;"),
+            _in_sql(
+                "Stop all instances of the test database with srvctl. Mount one, set the mode and shut it down; then "
+                "start the database with srvctl.",
+                "STARTUP MOUNT",
+                "ALTER DATABASE ARCHIVELOG;",
+                "SHUTDOWN IMMEDIATE",
+            ),
             THEN_VERIFY,
         )
     elif not area.location or not area.limit_bytes:
@@ -117,7 +123,7 @@ def recovery_area(at: GatePlace) -> Iterator[Finding]:
             "no recovery area",
             "The database has no recovery area: db_recovery_file_dest or its size is not set.",
             _in_sql(
-                "Set the size and the place.",
+                "Set the size and the place; 200G and +RECO stand for yours.",
                 "ALTER SYSTEM SET db_recovery_file_dest_size = 200G SCOPE=BOTH SID='*';",
                 "ALTER SYSTEM SET db_recovery_file_dest = '+RECO' SCOPE=BOTH SID='*';",
             ),

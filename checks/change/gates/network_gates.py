@@ -7,6 +7,7 @@ from checks.change.plan.change_plan import PlannedNetwork
 from checks.change.plan.network_change import address_of
 from checks.change.progress.wanted import is_up_now
 from checks.model.check import Kind
+from checks.model.effect import Effect
 from checks.model.facts import Address, Interface, Node
 from checks.model.finding import Finding, NextStep
 from checks.model.networks import in_subnet
@@ -130,7 +131,13 @@ def network_gone(at: GatePlace, node: Node) -> Finding:
             *for_each("ip link set dev {nic} down", nic=(interface.name for interface in found)),
         )
         if all(len(_own_subnets(interface)) < 2 for interface in found)
-        else NextStep(f"Remove the address on {names}.", ("ip -brief address",), f"root on {at.node}"),
+        else NextStep(
+            f"Remove the address on {names}, now and in the files of the network service.",
+            ("ip -brief address",),
+            f"root on {at.node}",
+            is_change=True,
+            effect=Effect.NODE_OUT_FIRST,
+        ),
         THEN_VERIFY,
     )
 

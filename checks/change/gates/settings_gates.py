@@ -10,6 +10,7 @@ from checks.change.gates.gate import THEN_VERIFY, GatePlace, node_gate
 from checks.change.plan.change_plan import Plan, PlannedValue
 from checks.change.steps.settings_commands import own_file, set_back, set_values
 from checks.model.check import Kind
+from checks.model.effect import Effect
 from checks.model.facts import Cluster, FileSeen, Node, SysctlFiles, SysctlLine, TunedProfile, Unknown
 from checks.model.finding import Finding, NextStep
 from checks.model.own_command import VERIFY
@@ -232,7 +233,12 @@ def _by_tuned(at: GatePlace, values: Sequence[PlannedValue], files: SysctlFiles)
         f"On {at.node}, the tuned profile {files.tuned.name} sets {listed(f'{x.key} = {x.value}' for x in against)}, "
         "and wins over the files at boot (reapply_sysctl = 0)."
         + (" This was accepted when the change was opened." if accepted else ""),
-        NextStep("Correct the profile, or set reapply_sysctl = 1 in /etc/tuned/tuned-main.conf."),
+        NextStep(
+            "Correct the profile, or set reapply_sysctl = 1 in /etc/tuned/tuned-main.conf.",
+            where=f"root on {at.node}",
+            is_change=True,
+            effect=Effect.AT_NEXT_START,
+        ),
         _again(at),
         THEN_VERIFY,
     )

@@ -49,9 +49,9 @@ SWINGBENCH = LoadTool(
         "./charbench -c ../configs/SOE_Server_Side_V2.xml -cs //SCAN/SERVICE -u soe -uc {users} -min {think} "
         "-max {think} -rt {hours} -r {run}.xml -a",
     ),
-    note="Replace SCAN/SERVICE by a service that all instances offer; charbench asks for the password. "
-    "-uc: users; -min and -max: the think time in ms; -rt: hh:mm. MaximumTransactionRate in the result is per minute, "
-    "AverageTransactionsPerSecond per second.",
+    note="Replace SCAN/SERVICE by a service that all instances offer; charbench takes the password of the "
+    "configuration file. -uc: users; -min and -max: the think time in ms; -rt: hh:mm. MaximumTransactionRate in the "
+    "result is per minute, AverageTransactionsPerSecond per second.",
     schema="SOE",
     result="{run}.xml",
 )

@@ -75,7 +75,7 @@ BETWEEN_NODES = (
             "Read the rules on each node; private NICs belong in a zone that accepts everything. Pings that pass prove "
             "nothing about UDP.",
             "systemctl is-active firewalld nftables iptables",
-            "nft list ruleset",
+            "grep -q '^nf_tables ' /proc/modules && nft list ruleset",
         ),
     ),
     Cause(

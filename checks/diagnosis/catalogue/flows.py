@@ -47,7 +47,8 @@ FLOWS = (
         excluded_by=("IC-FLOW-001",),
         covers=_PORTS,
         look=look(
-            "Compare the counters of the links of each aggregation at both ends.",
+            "Compare the counters of the links of each aggregation at both ends. The commands are those of Cisco "
+            "NX-OS.",
             "show port-channel summary",
             "show interface PORT counters errors",
             where=_NETWORK_TEAM,
@@ -87,7 +88,7 @@ FLOWS = (
         further_sources=(mos(21),),
         supported_by=("IC-FLOW-005", "IC-FLOW-008", "IC-FLOW-017"),
         look=look(
-            "Read the policers and their drop counters.",
+            "Read the policers and their drop counters. The command is that of Cisco NX-OS.",
             "show policy-map interface PORT",
             where=_NETWORK_TEAM,
         ),
@@ -119,8 +120,10 @@ FLOWS = (
         further_sources=("RFC 1812, 4.3.2.8",),
         supported_by=("IC-FLOW-010", "IC-FLOW-011"),
         look=look(
-            "Ask for policers and filters of ICMP.",
-            "show policy-map interface control-plane",
+            "Ask for policers and filters of ICMP at the ports. Control-plane policing is not it: it limits what is "
+            "sent to the switch itself. The commands are those of Cisco NX-OS.",
+            "show policy-map interface PORT",
+            "show access-lists",
             where=_NETWORK_TEAM,
         ),
     ),

@@ -26,7 +26,7 @@ LAYER2 = (
         look=look(
             "Look for a second owner of each private address; racwire does so as root. Two MAC addresses in the "
             "answers are two hosts.",
-            "arping -D -c 3 -I ETH PRIVATE_ADDRESS",
+            "arping -c 3 -I ETH PRIVATE_ADDRESS",
             "ip neigh show",
         ),
     ),

@@ -55,7 +55,11 @@ ORACLE = (
         excluded_by=("IC-LOST-001",),
         covers="since no instance counts a lost block",
         ruled_out=_is_another_release,
-        look=look("List the patches of the home.", "opatch lspatches", where="the owner of the database's home"),
+        look=look(
+            "List the patches of the home.",
+            "$ORACLE_HOME/OPatch/opatch lspatches",
+            where="the owner of the database's home",
+        ),
     ),
     Cause(
         code="CAUSE-33",

@@ -10,8 +10,6 @@ from checks.model.hypothesis import How
 from checks.model.traffic import Traffic
 from checks.rules.below_nics import Below, below
 
-_OPERATORS = "the hypervisor, cloud or container host"
-
 
 def _has_cables(cluster: Cluster) -> str:
     """Return why nothing can be below the NICs but a cable: it is known of each private port."""
@@ -40,11 +38,11 @@ BELOW_NICS = (
         sign="its spoof checks, forged transmits, security lists and the rules of its bridge",
         further_sources=(mos(8), "VMware vSphere Security, MAC address changes and forged transmits"),
         look=look(
-            "Capture on both nodes: what leaves one and does not reach the other vanishes between them. Ask for the "
-            "policies of the NIC: MAC address changes, forged transmits, spoof check, source/destination check, "
-            "security lists.",
+            "Capture on both nodes: what leaves one and does not reach the other vanishes between them. Then ask the "
+            "operators of the hypervisor, cloud or container host for the policies of the NIC: MAC address changes, "
+            "forged transmits, spoof check, source/destination check, security lists.",
             "ip -details link show ETH",
-            where=_OPERATORS,
+            "timeout 30 tcpdump -p -c 50 -s 96 -nei ETH udp",
         ),
     ),
     Cause(
@@ -59,9 +57,10 @@ BELOW_NICS = (
         excluded_by=("IC-PATH-001",),
         covers="for the flows of these pings",
         look=look(
-            "Ask which tunnel carries the private network, and for the MTU of the network below it.",
+            "Find out which size still passes. Then ask the operators of the hypervisor, cloud or container host which "
+            "tunnel carries the private network, and for the MTU of the network below it.",
             "racwire check df-ping",
-            where=_OPERATORS,
+            where="",
         ),
     ),
     Cause(

@@ -139,7 +139,9 @@ def _differ(cluster: Cluster, devices: Sequence[DeviceHistory]) -> Iterator[Find
             next=[
                 NextStep("Compare the present MTUs of the nodes.", ("racwire check mtu-consistency",)),
                 NextStep(
-                    "Set one MTU on all of them with the safe-change procedure.",
+                    "If they still differ, ask which MTU is intended, and set it on the others with the safe-change "
+                    "procedure.",
+                    ("racwire change new --to MTU",),
                     is_change=True,
                     effect=Effect.CLUSTER_DOWN_FIRST,
                 ),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from checks.model.facts import Cluster, LldpNeighbour, PathProbe, Port, PrivateNetwork, Unknown, Verdict
@@ -11,6 +10,7 @@ from checks.model.networks import nics_of
 from checks.model.shell_command import Placeholder, switch
 from checks.model.wording import NodePair, few, hub, sides
 from checks.plugins.shared.path_text import MOST_LINES, first_lines, pairs_of, where
+from checks.plugins.shared.switch_steps import dotted
 
 
 def path_data(paths: Sequence[PathProbe]) -> dict[str, Scalar | None]:
@@ -104,7 +104,7 @@ def ask_network_team(cluster: Cluster, network: PrivateNetwork, nodes: Sequence[
     for port in _ports(network, nodes):
         neighbours = _neighbours(cluster, port)
         known += neighbours
-        if not neighbours and (mac := _dotted(_mac(cluster, port))):
+        if not neighbours and (mac := dotted(_mac(cluster, port))):
             finding.append(switch("show mac address-table address {mac}", mac=mac))
     names = list(dict.fromkeys(neighbour.port for neighbour in known))[:MOST_LINES]
     unnamed = [Placeholder.PORT] if finding or not names else []
@@ -135,12 +135,6 @@ def _line(cluster: Cluster, port: Port) -> str:
 def _mac(cluster: Cluster, port: Port) -> str:
     interface = cluster.interface(port)
     return interface.mac_address if interface else ""
-
-
-def _dotted(mac: str) -> str:
-    """Return `52:54:00:12:34:56` as NX-OS writes it, 5254.0012.3456; empty for other than an Ethernet MAC address."""
-    digits = mac.replace(":", "").lower()
-    return ".".join(re.findall("....", digits)) if re.fullmatch("[0-9a-f]{12}", digits) else ""
 
 
 def _neighbours(cluster: Cluster, port: Port) -> list[LldpNeighbour]:

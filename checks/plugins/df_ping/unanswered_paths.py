@@ -259,7 +259,7 @@ def ignored(cluster: Cluster, paths: Sequence[PathProbe]) -> Iterator[Finding]:
             next=[
                 NextStep(
                     "Find the file that sets it.",
-                    (shell("grep -rs {key} /etc/sysctl.conf /etc/sysctl.d", key=_ECHO_IGNORED),),
+                    (shell("grep -rs {key} /etc/sysctl.conf /etc/sysctl.d /usr/lib/sysctl.d", key=_ECHO_IGNORED),),
                 ),
                 NextStep(
                     "Let the node answer pings, and test the paths again.",

@@ -248,9 +248,9 @@ def _fewer(cluster: Cluster, used: Used) -> Finding:
             NextStep("Check the network that is not used.", ("racwire check interfaces df-ping",)),
             NextStep("Check whether HAIP is online.", ("crsctl stat res ora.cluster_interconnect.haip -init -t",)),
             NextStep(
-                "If the network was added after Clusterware started, restart Clusterware on all nodes in a "
-                "maintenance window: HAIP then uses it.",
-                where="the Grid owner",
+                "If the network was added after Clusterware started, stop Clusterware on all nodes in a maintenance "
+                "window, then start it: HAIP then uses it.",
+                where="root on each node",
                 is_change=True,
                 effect=Effect.CLUSTER_DOWN_FIRST,
             ),

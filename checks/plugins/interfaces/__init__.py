@@ -161,9 +161,9 @@ def _no_such_subnet(cluster: Cluster, network: PrivateNetwork) -> Finding:
                 "the Grid owner",
             ),
             NextStep(
-                "If the addresses are right and the stored subnet is wrong, save profile.xml, add the right subnet "
-                "with the same roles while Clusterware is up on all nodes, and restart Clusterware on all nodes. "
-                "Delete the old line after that (MOS 283684.1).",
+                "If the addresses are right and the stored subnet is wrong, save profile.xml, and add the right subnet "
+                "with the same roles while Clusterware is up on all nodes. Then have root stop Clusterware on all "
+                "nodes and start it. Delete the old line after that (MOS 283684.1).",
                 (
                     shell(
                         "oifcfg setif -global {nic}/RIGHT_SUBNET:{roles}",

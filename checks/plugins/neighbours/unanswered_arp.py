@@ -11,6 +11,7 @@ from checks.model.finding import Finding, NextStep
 from checks.model.shell_command import shell
 from checks.model.traffic import Traffic, among
 from checks.model.wording import listed
+from checks.plugins.shared.filter_commands import NFTABLES
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.rules.arp_answers import ArpReading, ArpSilence, arp_reading
 from checks.rules.arp_places import macs_of
@@ -129,7 +130,7 @@ def _ignored(same: Sequence[ArpSilence]) -> Finding:
                 "Display the settings (the larger of `all` and the interface's own applies), and what sets them.",
                 (
                     shell("sysctl net.ipv4.conf.all.{setting} {key}", setting=first.setting, key=key),
-                    shell("grep -rs {setting} /etc/sysctl.conf /etc/sysctl.d", setting=first.setting),
+                    shell("grep -rs {setting} /etc/sysctl.conf /etc/sysctl.d /usr/lib/sysctl.d", setting=first.setting),
                 ),
                 f"root on {first.node}",
             ),
@@ -207,7 +208,7 @@ def _one_sided(cluster: Cluster, known: set[str]) -> Iterator[Finding]:
                         "Watch whether the requests arrive; where they do, read the filters of ARP on the node.",
                         (
                             shell("timeout 60 tcpdump -p -nei {nic} -c 20 -s 96 arp", nic=port.interface),
-                            "nft list ruleset",
+                            NFTABLES,
                         ),
                         f"root on {port.node}",
                     ),

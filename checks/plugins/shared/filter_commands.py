@@ -2,13 +2,15 @@
 
 from checks.model.shell_command import shell
 
-RULES = ("nft list ruleset", "grep -q . /proc/net/ip_tables_names && iptables -S")
+NFTABLES = "grep -q '^nf_tables ' /proc/modules && nft list ruleset"
+"""The rules of nftables where the kernel has its module: for root, `nft` alone loads it (nfnetlink_rcv_msg)."""
+RULES = (NFTABLES, "grep -q . /proc/net/ip_tables_names && iptables -S")
 """The rules of nftables, and those of iptables where the kernel has such tables. `iptables -S` alone loads the module
 of an unused table, and each packet passes it from then on."""
 FILTERS = (
     "systemctl is-active firewalld nftables iptables",
     "systemctl -q is-active firewalld && firewall-cmd --get-active-zones",
-    "nft list ruleset",
+    NFTABLES,
 )
 """The active services, the zones and the rules. D-Bus starts a firewalld that is enabled and stopped when firewall-cmd
 calls it, and its usual zone rejects blocks: so systemctl comes first."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from checks.model.check import InfoKind, Kind, PassKind, WarnKind, check
+from checks.model.effect import Effect
 from checks.model.facts import Cluster, CounterChange, StorageMount, StorageUse, Unknown, Unread
 from checks.model.finding import Finding, NextStep, Status
 from checks.model.shell_command import shell
@@ -189,7 +190,13 @@ def _limited(same: Sequence[StorageFlow]) -> Finding:
 def _steps(flow: StorageFlow, nodes: Sequence[str]) -> list[NextStep]:
     server, where = flow.connection.remote_ip, f"any user on {named(nodes, 'node')}"
     display = NextStep("Display the sizes of the connections.", (shell("ss -tin dst {server}", server=server),), where)
-    again = "Then open the connections again (umount and mount, log out and in): open ones keep their sizes."
+    again = NextStep(
+        "Then, in a maintenance window, stop what uses this storage and open the connections again (umount and mount, "
+        "log out and in): open ones keep their sizes.",
+        where=f"root on {named(nodes, 'node')}",
+        is_change=True,
+        effect=Effect.STOPS,
+    )
     match flow.limit:
         case PacketLimit.PATH:
             route = shell("ip route get {server}", server=server)
@@ -208,16 +215,17 @@ def _steps(flow: StorageFlow, nodes: Sequence[str]) -> list[NextStep]:
                     (shell("ip route get {server}", server=server), "ip route show"),
                     where,
                 ),
-                NextStep(f"Ask who set the MTU of the route, and plan its removal from the file of the route. {again}"),
+                NextStep("Ask who set the MTU of the route, and plan its removal from the file of the route."),
+                again,
             ]
         case PacketLimit.OFFER:
-            return [display, NextStep(f"Compare the age of the connection with the last change of the MTU. {again}")]
+            return [display, NextStep("Compare the age of the connection with the last change of the MTU."), again]
     unclear = " or for the MTU of the path" if flow.limit is PacketLimit.NOT_KNOWN else ""
     ask = (
         f"Ask the storage team for the MTU of the interface of {server}{unclear}, and the network team whether a "
-        f"firewall limits the segment size. {again}"
+        "firewall limits the segment size."
     )
-    return [display, NextStep(ask)]
+    return [display, NextStep(ask), again]
 
 
 def _sent_again(same: Sequence[StorageFlow]) -> Finding:

@@ -14,6 +14,7 @@ from checks.model.shell_command import for_each, shell
 from checks.model.wording import counted, hub, listed
 from checks.plugins.shared.path_text import pairs_of
 from checks.plugins.shared.place_steps import below_steps, node_step
+from checks.plugins.shared.switch_steps import on_switches
 from checks.plugins.udp_path.flow_kinds import (
     BOTH_SILENT,
     DEAD_MEMBER,
@@ -358,9 +359,10 @@ def _icmp_only(cluster: Cluster, network: PrivateNetwork, judged: Judged, kind: 
         "UDP passes, pings do not",
         next=(
             node_step(cluster, network, near), *below_steps(cluster, network, near),
-            NextStep(
-                f"Ask the network team for a policer or a filter of ICMP on the ports and the VLAN of {network.name}.",
-                ("show policy-map interface control-plane", "show access-lists"), "the network team, on each switch",
+            on_switches(
+                f"Ask the network team for a policer or a filter of ICMP on the ports and the VLAN of {network.name}. "
+                "Control-plane policing is not it: it limits what is sent to the switch itself.",
+                "show policy-map interface PORT", "show access-lists",
             ),
         ),
     )  # fmt: skip

@@ -20,9 +20,10 @@ from checks.model.finding import FAULTS, Finding, NextStep, Status
 from checks.model.observation import Observation
 from checks.model.packet_sizes import ip_version, packet_of
 from checks.model.wording import counted, few, hub, listed
-from checks.plugins.shared.filter_commands import FILTERS
+from checks.plugins.shared.filter_commands import FILTERS, NFTABLES
 from checks.plugins.shared.path_text import first_lines, pairs_of, short_name, where
 from checks.plugins.shared.place_steps import below_steps, capture_steps
+from checks.plugins.shared.switch_steps import on_switches
 from checks.plugins.udp_path.flow_kinds import ICMP_ONLY, SMALL_IN_PART, SMALL_LOST, SOME_PINGS
 from checks.rules.flow_verdicts import OWN_FILTER, FlowJudgement, flows_of, is_fine, whole
 from checks.rules.observed.datagrams import datagrams
@@ -212,14 +213,14 @@ def filter_steps(cluster: Cluster, network: PrivateNetwork, judged: Judged) -> t
 def limit_steps(network: PrivateNetwork, judged: Judged) -> tuple[NextStep, ...]:
     """Return the steps that look for a limit on the rate of UDP: in the network, and on the nodes."""
     return (
-        NextStep(
+        on_switches(
             f"Ask the network team for policers and queue drops on the ports of the nodes on {network.name}.",
-            ("show policy-map interface PORT", "show queuing interface PORT"),
-            "the network team, on each switch",
+            "show policy-map interface PORT",
+            "show queuing interface PORT",
         ),
         NextStep(
             "Look for a limit on the nodes.",
-            ("tc -s qdisc show", "nft list ruleset"),
+            ("tc -s qdisc show", NFTABLES),
             f"root on {listed(sorted({n for j in judged for n in (j.probe.from_node, j.probe.to_node)}))}",
         ),
     )

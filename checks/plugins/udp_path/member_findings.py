@@ -6,6 +6,7 @@ from checks.model.facts import Cluster, FlowProbe, PrivateNetwork
 from checks.model.finding import Finding, NextStep
 from checks.model.shell_command import shell
 from checks.model.wording import counted
+from checks.plugins.shared.switch_steps import on_switches
 from checks.plugins.udp_path.flow_kinds import DEAD_MEMBER, LOSSY_MEMBER, SHORT_MEMBER
 from checks.plugins.udp_path.flow_text import ALL_ANSWERED, Judged, flow_finding, packet_bytes, port_numbers
 from checks.rules.flow_verdicts import harm, is_fine, whole
@@ -51,11 +52,12 @@ def _reproduce(judged: Judged, size: int) -> NextStep:
 def _ask_for_members(network: PrivateNetwork, text: str) -> tuple[NextStep, ...]:
     nics = " ".join(dict.fromkeys(p.interface for p in network.ports))
     return (
-        NextStep(
+        on_switches(
             f"Ask the network team to test each link of every aggregation of {network.name}, those of the nodes "
             f"({nics}) and those between switches: {text}.",
-            ("show port-channel summary", "show interface PORT | include MTU", "show interface PORT counters errors"),
-            "the network team, on each switch",
+            "show port-channel summary",
+            "show interface PORT | include MTU",
+            "show interface PORT counters errors",
         ),
         NextStep("Where the node itself has a bond, compare its members.", _AGGREGATION, "any user on each node"),
     )
