@@ -21,8 +21,8 @@ NO_ETHTOOL = "no ethtool"
 DRIVER_MARK = "DRIVER="
 
 _LINES = (
-    "err|drop|discard|miss|fifo|alloc|buf|oob|crc|fcs|ovrsz|over|long|jumbo|jabber|jbr|trunc|pause|pfc|xoff|fault|link|"
-    "exceed|dma|memory|bad|illegal"
+    "err|drop|discard|miss|fifo|alloc|buf|oob|crc|fcs|ovrsz|over|long|jumbo|jabber|jbr|trunc|pause|pfc|ppp|xoff|fault|"
+    "link|exceed|dma|memory|bad|illegal|timeout|collision|range"
 )
 _SIZES = "[rt]x_((size|frames|gt|lt)_)?([0-9]|big|to_max)|frames_[rt]x_[0-9]|[RT]xFrames[0-9]|pktsNtoM|rmon-"
 """Counters of frames by size, by part of their names."""
