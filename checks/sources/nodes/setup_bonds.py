@@ -14,6 +14,7 @@ from checks.sources.nodes.proc import number
 _SPEED = re.compile(r"([0-9]{1,9}) ?Mbps", re.ASCII)
 _MEMBER = ("Slave Interface", "Port Interface")
 _ACTIVE = ("Currently Active Slave", "Currently Active Port")
+_ACTOR, _PARTNER = _ENDS = ("details actor lacp pdu", "details partner lacp pdu")
 _VALIDATE = "/bonding/arp_validate"
 _NS_TARGETS = "NS IPv6 target/s"
 _ARP_TARGETS = ("ARP IP target/s (n.n.n.n form)", f"{_NS_TARGETS} (xx::xx")
@@ -45,11 +46,15 @@ def parse_bonds(text: str) -> tuple[Bond, ...]:
 def _bond(name: str, pairs: list[tuple[str, str]]) -> Bond:
     own: dict[str, str] = {}
     members: list[dict[str, str]] = []
+    end = ""
     for key, value in pairs:
         if key in _MEMBER:
             members.append({"name": value})
+            end = ""
+        elif key in _ENDS:
+            end = f"{key} "
         else:
-            (members[-1] if members else own).setdefault(key, value)
+            (members[-1] if members else own).setdefault(f"{end}{key}", value)
     active = next((own[key] for key in _ACTIVE if key in own), "")
     return Bond(
         name,
@@ -60,6 +65,7 @@ def _bond(name: str, pairs: list[tuple[str, str]]) -> Bond:
         arp_polling_ms=_small(own.get("ARP Polling Interval (ms)", "")),
         arp_targets=tuple(ip for key in _ARP_TARGETS for ip in own.get(key, "").replace(",", " ").split()),
         has_active_aggregator=_has_aggregator(own),
+        aggregator_id=_small(own.get("Aggregator ID", "")),
         min_links=_small(own.get("Min links", "")),
         partner_mac=own.get("Partner Mac Address", "").lower(),
         hash_policy=own.get("Transmit Hash Policy", "").partition(" ")[0],
@@ -86,6 +92,8 @@ def _member(values: dict[str, str]) -> BondMember:
         is_in_no_aggregator=values.get("Aggregator ID") == "N/A",
         actor_churn=values.get("Actor Churn State", ""),
         partner_churn=values.get("Partner Churn State", ""),
+        partner_mac=values.get(f"{_PARTNER} system mac address", "").lower(),
+        port_state=_small(values.get(f"{_ACTOR} port state", "")),
     )
 
 
