@@ -19,6 +19,8 @@ LEAST_APART_S = 30
 NIC_MARK = "nic "
 NO_ETHTOOL = "no ethtool"
 DRIVER_MARK = "DRIVER="
+HASH_MARK = "udp4 hash"
+"""Before the exit status of the query for the fields of UDP that are hashed."""
 
 _LINES = (
     "err|drop|discard|miss|fifo|alloc|buf|oob|crc|fcs|ovrsz|over|long|jumbo|jabber|jbr|trunc|pause|pfc|ppp|xoff|fault|"

@@ -132,7 +132,7 @@ class Bond(Fact, frozen=True):
 
 
 class NicDriver(Fact, frozen=True):
-    """The driver of a NIC, its receive ring and its flow control, from `ethtool -i`, `-g` and `-a`."""
+    """The driver of a NIC, its receive ring, flow control and hash of UDP: `ethtool -i`, `-g`, `-a` and `-n`."""
 
     interface: str
     driver: str = ""
@@ -148,6 +148,9 @@ class NicDriver(Fact, frozen=True):
     pause_rx: bool | None = None
     pause_tx: bool | None = None
     """Whether the NIC sends pause frames; None where the driver does not report it."""
+    udp_hash: str | Unknown | None = NOT_READ
+    """The fields of UDP over IPv4 that choose the queue of a packet, in the letters of `ethtool -N`: `sd` for the
+    addresses, `sdfn` with both ports; None where the NIC offers no such hash, as virtual ones."""
 
 
 class ScheduledProcess(Fact, frozen=True):

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from checks.model.facts import Bond, BondMember, NicDriver, Unknown
-from checks.sources.nic_drivers import NIC_MARK, NO_ETHTOOL
+from checks.sources.nic_drivers import HASH_MARK, NIC_LIMIT_S, NIC_MARK, NO_ETHTOOL
 from checks.sources.nodes.proc import number
+from checks.sources.sh_text import TIMED_OUT
 
 _SPEED = re.compile(r"([0-9]{1,9}) ?Mbps", re.ASCII)
 _MEMBER = ("Slave Interface", "Port Interface")
@@ -98,7 +99,7 @@ def _member(values: dict[str, str]) -> BondMember:
 
 
 def parse_drivers(text: str) -> tuple[NicDriver, ...] | Unknown:
-    """The NICs of a section of `ethtool -i`, `-g` and `-a`, in its order; empty where none was queried."""
+    """The NICs of a section of `ethtool -i`, `-g`, `-a` and `-n`, in its order; empty where none was queried."""
     lines = [line.strip() for line in text.split("\n")]
     if NO_ETHTOOL in lines:
         return Unknown("ethtool is not installed there")
@@ -133,8 +134,14 @@ def _drivers(lines: list[str]) -> Iterator[NicDriver]:
             if nic is not None:
                 yield nic
             nic, part = NicDriver(line.removeprefix(NIC_MARK)), "driver"
+        elif nic is not None and part == "hash" and line in _HASHED:
+            nic = replace(nic, udp_hash=f"{nic.udp_hash}{_HASHED[line]}")
         elif nic is None or not colon:
             continue
+        elif key == HASH_MARK:
+            nic, part = _without_hash(nic, value), ""
+        elif key.startswith("UDP over IPV4 flows use these fields"):
+            nic, part = replace(nic, udp_hash=""), "hash"
         elif key.startswith("Pause parameters for"):
             part = "pause"
         elif key in ("Pre-set maximums", "Current hardware settings"):
@@ -143,6 +150,26 @@ def _drivers(lines: list[str]) -> Iterator[NicDriver]:
             nic = _with(nic, part, key, value)
     if nic is not None:
         yield nic
+
+
+_HASHED = {
+    "IP SA": "s",
+    "IP DA": "d",
+    "L4 bytes 0 & 1 [TCP/UDP src port]": "f",
+    "L4 bytes 2 & 3 [TCP/UDP dst port]": "n",
+    "L2DA": "m",
+    "VLAN tag": "v",
+    "L3 proto": "t",
+}
+"""The fields as ethtool prints them, by the letters that it takes (ethtool(8), rx-flow-hash)."""
+
+
+def _without_hash(nic: NicDriver, status: str) -> NicDriver:
+    """The NIC where it printed no fields: why, by the exit status of the query."""
+    if not isinstance(nic.udp_hash, Unknown):
+        return nic
+    late = Unknown(f"the driver did not answer within {NIC_LIMIT_S} s")
+    return replace(nic, udp_hash=late if status == str(TIMED_OUT) else None)
 
 
 _DRIVER = {"driver": "driver", "version": "version", "firmware-version": "firmware"}
