@@ -179,6 +179,7 @@ def nic_counters(cluster: Cluster) -> Iterator[Finding]:
         few = sum(n.few_dropped for n in quiet)
         drops = f"dropped {counted(few, 'packet')}, as few as is usual," if few else "no drop"
         blind = sorted({n.driver.driver for n in quiet if n.driver and not is_known(n.driver.driver)} - {""})
+        unlike = f", counters of {listed(blind)} not understood" if blind else ""
         beside = (
             f" racwire does not understand the counters of the {'driver' if len(blind) == 1 else 'drivers'} "
             f"{listed(blind)}, and compared those of the kernel."
@@ -186,7 +187,7 @@ def nic_counters(cluster: Cluster) -> Iterator[Finding]:
         yield QUIET.finding(
             f"{named((n.place for n in quiet), 'private NIC')} counted no error and {drops} in {time_of(quiet)}."
             f"{beside if blind else ''}",
-            subject=f"{counted(len(quiet), 'NIC')} quiet{f', not all counters of {listed(blind)}' if blind else ''}",
+            subject=f"{counted(len(quiet), 'NIC')} quiet{unlike}",
             seen=some([_traffic(nic) for nic in quiet]),
             evidence=topics_of((n.node for n in quiet), TOPIC),
             observed=read_at(QUIET.code, [(n.node, n.network) for n in quiet]),

@@ -1,4 +1,4 @@
-"""What to do about the hash of UDP of private NICs, and what is said of it: `rules/flow_hash.py` decides."""
+"""Next steps about the hash of UDP of private NICs, and lines about it, as `rules/flow_hash.py` decides."""
 
 from __future__ import annotations
 
@@ -23,6 +23,9 @@ _SENTENCES = {
 }
 
 
+_ADD, _TAKE_OUT = "ethtool -N {nic} rx-flow-hash udp4 sdfn", "ethtool -N {nic} rx-flow-hash udp4 sd"
+
+
 def spread_text(cluster: Cluster, nodes: Sequence[str]) -> str:
     """Return what is known of the ports in the hashes of these nodes, where they are not to be added."""
     nics = carrying_nics(cluster, nodes)
@@ -43,7 +46,7 @@ def spread_steps(cluster: Cluster, nodes: Sequence[str]) -> list[NextStep]:
     """Return the steps that add the ports to the hash where no fragment arrives."""
     fit = [nic for nic in carrying_nics(cluster, nodes) if ports_in_hash(cluster, nic) is PortsInHash.FIT]
     return [
-        _change(same, "Add the ports to the hash of UDP: no fragment arrived there in this run.", "sdfn")
+        _change(same, "Add the ports to the hash of UDP: no fragment arrived there in this run.", _ADD)
         for same in _by_node(fit)
     ]
 
@@ -53,14 +56,14 @@ def without_ports(nics: Sequence[CarryingNic]) -> list[NextStep]:
     return [
         _change(
             same,
-            "Take the ports out of the hash of UDP: fragments have none. "
+            "Take the ports out of the hash of UDP: fragments do not have them. "
             + (
                 "On Azure the hash of each sender counts, and UDP in fragments is lost often where it has the ports; "
                 f"the packets leave through {_names(same)}."
                 if same[0].is_of_hyper_v
                 else "Fragments of one packet then stay in one queue."
             ),
-            "sd",
+            _TAKE_OUT,
         )
         for same in _by_node(nics)
     ]
@@ -88,8 +91,8 @@ def _by_node(nics: Sequence[CarryingNic]) -> list[list[CarryingNic]]:
     return [list(same) for same in alike(nics, lambda nic: (names[nic.node], nic.is_of_hyper_v))]
 
 
-def _change(same: Sequence[CarryingNic], text: str, fields: str) -> NextStep:
-    commands = for_each(f"ethtool -N {{nic}} rx-flow-hash udp4 {fields}", nic=(nic.name for nic in same))
+def _change(same: Sequence[CarryingNic], text: str, command: str) -> NextStep:
+    commands = for_each(command, nic=(nic.name for nic in same))
     keep = " Keep it in the configuration of the interface: a boot ends it."
     return NextStep(f"{text}{keep}", commands, f"root on {named((nic.node for nic in same), 'node')}", is_change=True)
 
