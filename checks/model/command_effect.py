@@ -40,6 +40,7 @@ _RULES: dict[Effect, tuple[str, ...]] = {
         r"dmesg( -T)?$",
         r"sed (?!.*-\w*i)",
         r"ethtool (-[aciglkmnPSTx] )?(?!-)\S+$",
+        r"ethtool -n (?!-)\S+ rx-flow-hash udp4$",
         r"tc (-s )?(qdisc|class|filter) show",
         r"bridge (fdb|link) show$",
         r"(docker|podman) network ls$|virsh net-list( --all)?$",

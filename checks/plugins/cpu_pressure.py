@@ -8,9 +8,9 @@ from checks.model.check import InfoKind, Kind, PassKind, UnknownKind, WarnKind, 
 from checks.model.effect import Effect
 from checks.model.facts import Cluster, Unknown
 from checks.model.finding import Finding, NextStep, Status
-from checks.model.packet_sizes import USUAL_BLOCK_BYTES
 from checks.plugins.shared.counter_text import TOPIC, not_counted_finding, share, unknown_nodes_findings
 from checks.plugins.shared.grouping import alike, briefly, named, some, time_of, topics_of
+from checks.plugins.shared.hash_steps import spread_steps, spread_text
 from checks.plugins.shared.private_nics import on_nics
 from checks.rules.nic_counts import loss_ends
 from checks.rules.node_pressure import CpuLoad, cpu_load
@@ -45,7 +45,7 @@ NOT_KNOWN = UnknownKind("IC-CPU-005", "The use of the CPUs of a node is not know
     "cpu-pressure",
     question="Do the CPUs of each node have time for the packets of the interconnect?",
     needs=("counters",),
-    uses=("nodes", "networks", "activity"),
+    uses=("nodes", "networks", "activity", "setups"),
     kinds=(TIME, STOLEN, ONE_CPU, WAITING, NOT_KNOWN),
 )
 def cpu_pressure(cluster: Cluster) -> Iterator[Finding]:
@@ -126,10 +126,15 @@ def _one_cpu(cluster: Cluster, full: Sequence[CpuLoad]) -> Finding:
                 cluster,
                 nodes,
                 "Find out which CPUs serve each NIC, how many receive queues it has, and whether irqbalance runs.",
-                ("grep {nic} /proc/interrupts", "ethtool -l {nic}", "systemctl is-active irqbalance"),
+                (
+                    "grep {nic} /proc/interrupts",
+                    "ethtool -l {nic}",
+                    "ethtool -n {nic} rx-flow-hash udp4",
+                    "systemctl is-active irqbalance",
+                ),
                 f"root on {named(nodes, 'node')}",
             ),
-            _spread(cluster, nodes),
+            *_spread(cluster, nodes),
         ],
         evidence=topics_of((x.node for x in full), TOPIC),
         nodes=nodes,
@@ -138,21 +143,18 @@ def _one_cpu(cluster: Cluster, full: Sequence[CpuLoad]) -> Finding:
     )
 
 
-def _spread(cluster: Cluster, nodes: Sequence[str]) -> NextStep:
-    """Return how to use more CPUs. The ports count only where no block is cut: fragments have none, so the queue of the
-    first fragment of a block would differ from that of the others, which then arrive out of order."""
-    networks = cluster.read_networks()
-    is_whole = bool(networks) and all(isinstance(n.mtu, int) and n.mtu > USUAL_BLOCK_BYTES for n in networks)
+def _spread(cluster: Cluster, nodes: Sequence[str]) -> list[NextStep]:
+    """Return how to use more CPUs."""
     text = (
         "Spread the packets: start irqbalance, or let other CPUs take packets of a NIC with one queue (RPS). More "
         "receive queues (RSS, `ethtool -L`) drop the link: only with the node out of the cluster. "
+        f"{spread_text(cluster, nodes)}"
     )
     where = f"root on {named(nodes, 'node')}"
-    if not is_whole:
-        text += "Leave the ports out of the hash of UDP (no `sdfn`) while blocks travel in fragments, which have none."
-        return NextStep(text, (), where, is_change=True, effect=Effect.HARMLESS)
-    commands = ("ethtool -N {nic} rx-flow-hash udp4 sdfn",)
-    return on_nics(cluster, nodes, f"{text}The hash of UDP must include the ports.", commands, where, is_change=True)
+    return [
+        NextStep(text.rstrip(), (), where, is_change=True, effect=Effect.HARMLESS),
+        *spread_steps(cluster, nodes),
+    ]
 
 
 def _waiting(waiting: Sequence[CpuLoad]) -> Finding:

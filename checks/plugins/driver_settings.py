@@ -11,6 +11,7 @@ from checks.model.finding import Finding, NextStep, Status
 from checks.model.networks import nics_of
 from checks.model.shell_command import for_each, shell
 from checks.plugins.shared.grouping import alike, briefly, named, nics_named, some, topics_of
+from checks.plugins.shared.hash_steps import hash_text
 from checks.plugins.shared.host_facts import HOST_TOPIC, hosts_of, not_known_findings, parts_of, skipped
 from checks.rules.nic_counts import loss_ends, ring_status
 from checks.rules.observed.states import read_on, state
@@ -231,7 +232,12 @@ def _same(network: PrivateNetwork, nics: Sequence[_Nic]) -> Finding:
     return SAME.finding(
         f"The NICs of {network.name} have the driver {_version(nics[0])} on {named((n.node for n in nics), 'node')}.",
         subject=f"{network.interface}: {nics[0].driver.driver}",
-        seen=some([f"{nic.node}: {nic.driver.interface} {_version(nic)}, {_pause_text(nic)}" for nic in nics]),
+        seen=some(
+            [
+                f"{nic.node}: {nic.driver.interface} {_version(nic)}, {_pause_text(nic)}, {hash_text(nic.driver)}"
+                for nic in nics
+            ]
+        ),
         evidence=_evidence(nics),
         network=network.name,
         observed=read_on(SAME.code, [nic.node for nic in nics], network.name),

@@ -13,8 +13,10 @@ from checks.plugins.shared.counter_text import TOPIC, unknown_nodes_findings
 from checks.plugins.shared.engineered_notes import beside_udp
 from checks.plugins.shared.fragments import block_bytes, fragmenting, mtu_line, plan_jumbo
 from checks.plugins.shared.grouping import alike, briefly, named, some, time_of
+from checks.plugins.shared.hash_steps import hash_lines, without_ports
 from checks.plugins.shared.instance_text import percent
 from checks.plugins.shared.private_nics import on_nics
+from checks.rules.flow_hash import CarryingNic, hashing_ports
 from checks.rules.flow_verdicts import flows_of
 from checks.rules.fragment_verdicts import networks_that_lose_fragments
 from checks.rules.node_counts import (
@@ -65,7 +67,7 @@ _USUAL_BYTES = 16 * 1024 * 1024
     "reassembly",
     question="Can the nodes reassemble the fragments that arrive?",
     needs=("counters",),
-    uses=("database", "nodes", "networks", "flows"),
+    uses=("database", "nodes", "networks", "flows", "setups"),
     only_ipv4="it reads the counters of fragments of IPv4",
     kinds=(WHOLE, LOST, NO_ROOM, OTHER, NOT_KNOWN),
 )
@@ -75,9 +77,10 @@ def reassembly(cluster: Cluster) -> Iterator[Finding]:
     Any failed reassembly is a warning; from reassembly_fail_percent of the fragments it is a failure. Timeouts mean
     that fragments are lost: MTU, switch, ring buffer. Failures without timeouts have several reasons that the kernel
     does not count apart. The check names the memory only where the memory in use came near its limit, or the limit is
-    very small; overlaps where the kernel counted them; and all of them otherwise. Nodes with the same cause share one
-    finding, with the status of the worst. The counters are those of the whole node: fragments on a public network
-    count, too.
+    very small; overlaps where the kernel counted them; and all of them otherwise. Where fragments are missing, or
+    arrive and cannot be reassembled, the NICs that hash the ports of UDP are named: fragments have none. Nodes with the
+    same cause share one finding, with the status of the worst. The counters are those of the whole node: fragments on a
+    public network count, too.
     """
     changes = cluster.counters
     if isinstance(changes, Unknown):
@@ -117,6 +120,8 @@ def _failing(cluster: Cluster, counts: Sequence[NodeCounts], fault: ReassemblyFa
     stands_out = len(counts) > 1 and 2 * worst[0].failed > number
     most = f", most of them at {worst[0].node}" if stands_out else ""
     title = f"{names} dropped {counted(number, 'packet')} in {time} {because}{most}."
+    lost = fault is ReassemblyFault.LOST
+    hashing = [] if fault is ReassemblyFault.NO_ROOM else hashing_ports(cluster, nodes, only_hyper_v=lost)
     return kind.finding(
         title,
         status=min((reassembly_status(c, cluster.thresholds) for c in counts), key=lambda status: status.gravity),
@@ -130,7 +135,8 @@ def _failing(cluster: Cluster, counts: Sequence[NodeCounts], fault: ReassemblyFa
         },
         seen=(
             *some([_line(c) for c in worst]),
-            *some([line for c in worst for line in _reasons(c)] if fault is not ReassemblyFault.LOST else []),
+            *some([line for c in worst for line in _reasons(c)] if not lost else []),
+            *some(hash_lines(hashing)),
             *(mtu_line(network, mtu, pieces, size) for network, mtu, pieces in fragmenting(cluster, size)),
             *(
                 f"{named(same, 'node')}: net.ipv4.ipfrag_high_thresh is {memory[same[0]]:,} bytes"
@@ -138,11 +144,11 @@ def _failing(cluster: Cluster, counts: Sequence[NodeCounts], fault: ReassemblyFa
             ),
         ),
         expected=("None failed",),
-        next=_next(cluster, nodes, fault, max(memory.values(), default=0)),
+        next=_next(cluster, nodes, fault, max(memory.values(), default=0), hashing),
         evidence=[(node, topic) for node in nodes for topic in (TOPIC, "sysctls")],
         nodes=nodes,
         extent=(max(c.failed_percent for c in counts), "% of fragments in vain"),
-        observed=failed_reassemblies(counts, are_lost=fault is ReassemblyFault.LOST),
+        observed=failed_reassemblies(counts, are_lost=lost),
     )
 
 
@@ -163,9 +169,11 @@ def _reasons(counts: NodeCounts) -> list[str]:
     ]
 
 
-def _next(cluster: Cluster, nodes: Sequence[str], fault: ReassemblyFault, memory: int) -> Sequence[NextStep]:
+def _next(
+    cluster: Cluster, nodes: Sequence[str], fault: ReassemblyFault, memory: int, hashing: Sequence[CarryingNic]
+) -> Sequence[NextStep]:
     if fault is ReassemblyFault.LOST:
-        return _lost_next(cluster, nodes)
+        return _lost_next(cluster, nodes, hashing)
     names = named(nodes, "node")
     if fault is ReassemblyFault.NO_ROOM:
         return _room_next(names, memory)
@@ -179,17 +187,24 @@ def _next(cluster: Cluster, nodes: Sequence[str], fault: ReassemblyFault, memory
             ),
             f"any user on {names}",
         ),
-        NextStep(
+        on_nics(
+            cluster,
+            nodes,
             "Check whether fragments of one packet can take several links or queues: a bond in balance-rr, and a hash "
             "over ports, which only first fragments have.",
-            ("grep -H 'Bonding Mode' /proc/net/bonding/*", "sysctl net.ipv4.ipfrag_max_dist"),
+            (
+                "grep -H 'Bonding Mode' /proc/net/bonding/*",
+                "ethtool -n {nic} rx-flow-hash udp4",
+                "sysctl net.ipv4.ipfrag_max_dist",
+            ),
             f"any user on {names}",
         ),
+        *without_ports(hashing),
         *plan_jumbo(cluster, block_bytes(cluster)),
     )
 
 
-def _lost_next(cluster: Cluster, nodes: Sequence[str]) -> Sequence[NextStep]:
+def _lost_next(cluster: Cluster, nodes: Sequence[str], hashing: Sequence[CarryingNic]) -> Sequence[NextStep]:
     flows = flows_of(cluster)
     losing = networks_that_lose_fragments(flows) if flows else {}
     text, commands = "drops and the ring buffers", ("ip -s -s link show {nic}", "ethtool -S {nic}", "ethtool -g {nic}")
@@ -207,6 +222,7 @@ def _lost_next(cluster: Cluster, nodes: Sequence[str]) -> Sequence[NextStep]:
         NextStep("Check whether the paths lose packets.", ("racwire check df-ping mtu-consistency",)),
         nics,
         NextStep("Ask the network team for discards and errors of the switch ports of these nodes and of their peers."),
+        *without_ports(hashing),
         *plan_jumbo(cluster, block_bytes(cluster)),
     )
 

@@ -84,7 +84,7 @@ _UNCHANGED: dict[type[msgspec.Struct], tuple[str, ...]] = {
     facts.BondMember: ("mii_status", "duplex", "actor_churn", "partner_churn"),
     facts.FirewalldZone: ("zone",),
     facts.HostSetup: ("product",),
-    facts.NicDriver: ("driver", "version", "firmware"),
+    facts.NicDriver: ("driver", "version", "firmware", "udp_hash"),
     facts.PacketFilters: ("active", "default_zone"),
     facts.NicState: ("operational_state",),
     facts.PrivateUse: ("service",),

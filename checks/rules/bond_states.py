@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+from collections import Counter
 from collections.abc import Collection, Iterable
 from enum import Enum
 
@@ -20,27 +21,34 @@ class LacpState(Enum):
     """What LACP makes of the members of a bond whose links are up."""
 
     SETTLED = "settled"
-    NOTHING = "no aggregation carries packets"
-    TOO_FEW = "fewer members than min_links"
+    NOTHING = "no aggregation is in use"
+    TOO_FEW = "fewer members in an aggregation than min_links"
+    DOWN = "the bond is down for another reason"
+    IDLE = "no member carries packets"
+    NO_PARTNER = "the switch sends no LACP, and the bond uses one of its members"
     UNSETTLED = "not settled with the switch"
 
 
 def lacp_state(bond: Bond) -> LacpState:
     """Judge a bond of 802.3ad, whatever its members' links are: without a member that is up, the links decide.
 
-    Members in different aggregations are not judged here: all but one of them wait, as `churned`.
+    Without a partner Linux makes each member an aggregation of its own and uses one (bond_3ad.c). Members in different
+    aggregations are not judged here: all but one of them wait, as `churned`. Drivers may show that after LACP settled.
     """
     up = [member for member in bond.members if not member.is_down]
     if not bond.is_lacp or not up:
         return LacpState.SETTLED
+    ids = Counter(member.aggregator_id for member in up)
     if bond.has_active_aggregator is False or all(member.is_in_no_aggregator for member in up):
         return LacpState.NOTHING
     if bond.mii_status == "down":
-        return LacpState.TOO_FEW if (bond.min_links or 0) > len(up) else LacpState.NOTHING
-    is_one = len({member.aggregator_id for member in up}) == 1
-    if is_one and (bond.partner_mac == NO_PARTNER or any(member.is_churned for member in up)):
-        return LacpState.UNSETTLED
-    return LacpState.SETTLED
+        return LacpState.TOO_FEW if (bond.min_links or 0) > max(ids.values()) else LacpState.DOWN
+    if bond.partner_mac == NO_PARTNER:
+        return LacpState.NO_PARTNER if len(up) > 1 else LacpState.UNSETTLED
+    if all(member.is_churned and member.is_idle for member in up):
+        return LacpState.IDLE
+    churned = len(ids) == 1 and any(member.is_churned for member in up)
+    return LacpState.UNSETTLED if churned or any(m.is_in_no_aggregator for m in up) else LacpState.SETTLED
 
 
 def unanswered(bond: Bond, with_links: Collection[str]) -> list[BondMember]:

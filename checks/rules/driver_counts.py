@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from enum import Enum
 from functools import cache
@@ -20,6 +21,8 @@ class DriverSign(Enum):
     LINK = "the link went down"
     HUNG = "the send queue hung, and the driver reset the NIC"
     FAULT = "faults that one end of the link reported"
+    DROPPED = "packets that arrived, and that the NIC or its driver dropped"
+    NOT_SENT = "packets that the NIC refused to send"
     PAUSED = "pause frames received: the switch port asks the NIC to wait"
     PAUSES = "pause frames sent: the NIC asks the switch port to wait"
     LIMITED = "packets queued or dropped above a limit of the cloud's instance"
@@ -40,6 +43,19 @@ _IGB = {
     DriverSign.HUNG: "tx_timeout_count",
     **_INTEL_PAUSE,
 }
+_MLX4 = {
+    DriverSign.TOO_LONG: "rx_jabbers|rx_out_range_length_error",
+    DriverSign.HUNG: "tx_timeout",
+    DriverSign.PAUSED: "rx_pause(_prio_[0-7])?",
+    DriverSign.PAUSES: "tx_pause(_prio_[0-7])?",
+}
+_GVE = {
+    DriverSign.NO_BUFFER: r"rx_(skb|buf)_alloc_fail|rx_(queue_drop_cnt|no_buffers_posted)\[[0-9]+\]",
+    DriverSign.TOO_LONG: r"rx_drops_packet_over_mru\[[0-9]+\]",
+    DriverSign.DROPPED: r"rx_desc_err_dropped_pkt|rx_drops_invalid_checksum\[[0-9]+\]",
+    DriverSign.HUNG: "tx_timeouts",
+}
+_IAVF = {DriverSign.NO_BUFFER: "rx_discards"}
 _DRIVERS: Mapping[str, Mapping[DriverSign, str]] = {
     "mlx5_core": {
         DriverSign.CORRUPT: "rx_(crc_errors|symbol_err|pcs_symbol_err)_phy",
@@ -50,6 +66,8 @@ _DRIVERS: Mapping[str, Mapping[DriverSign, str]] = {
         DriverSign.PAUSED: "rx_(pause_ctrl_phy|global_pause|prio[0-7]_pause)",
         DriverSign.PAUSES: "tx_(pause_ctrl_phy|global_pause|prio[0-7]_pause)",
     },
+    "mlx4_core": _MLX4,
+    "mlx4_en": _MLX4,
     "ixgbe": _IXGBE,
     "ixgbevf": {DriverSign.NO_BUFFER: "alloc_rx_(buff|page)_failed"},
     "igb": _IGB,
@@ -73,6 +91,8 @@ _DRIVERS: Mapping[str, Mapping[DriverSign, str]] = {
         DriverSign.PAUSED: r"link_xoff_rx\.nic",
         DriverSign.PAUSES: r"link_xoff_tx\.nic",
     },
+    "iavf": _IAVF,
+    "i40evf": _IAVF,
     "bnxt_en": {
         DriverSign.CORRUPT: "rx_(fcs|align)_err_frames|rx_pcs_symbol_err",
         DriverSign.NO_BUFFER: "rx_total_(discard_pkts|ring_discards|oom_discards|buf_errors)",
@@ -122,20 +142,48 @@ _DRIVERS: Mapping[str, Mapping[DriverSign, str]] = {
         DriverSign.PAUSED: "port_rx_pause",
         DriverSign.PAUSES: "port_tx_pause",
     },
+    "cxgb4": {
+        DriverSign.CORRUPT: "rx_(fcs|symbol)_errors",
+        DriverSign.PORT_BUFFER: "rx_bg[0-3]_frames_(dropped|trunc)",
+        DriverSign.TOO_LONG: "rx_frames_too_long|rx_jabber_errors",
+        DriverSign.PAUSED: "rx_(pause|ppp[0-7])_frames",
+        DriverSign.PAUSES: "tx_(pause|ppp[0-7])_frames",
+    },
+    "ibmvnic": {
+        DriverSign.CORRUPT: "(align|fcs)_errors",
+        DriverSign.TOO_LONG: "too_long_frames",
+        DriverSign.DROPPED: "internal_mac_rx_errors",
+        DriverSign.NOT_SENT: "internal_mac_tx_errors|(late|excess)_collisions",
+    },
+    "ibmveth": {DriverSign.NO_BUFFER: "rx_no_buffer", DriverSign.DROPPED: "rx_invalid_buffer"},
+    "qeth": {DriverSign.NO_BUFFER: "rx0 dropped, no memory"},
     "vmxnet3": {
         DriverSign.NO_BUFFER: "pkts rx (OOB|out of buf)|rx buf alloc fail",
         DriverSign.HUNG: "tx timeout count",
     },
     "virtio_net": {DriverSign.NO_BUFFER: "rx_drops|rx_queue_[0-9]+_drops|rx[0-9]+_drops"},
     "hv_netvsc": {DriverSign.NO_BUFFER: "rx_no_memory"},
+    "mana": {
+        DriverSign.NO_BUFFER: "hc_rx_discards_no_wqe",
+        DriverSign.DROPPED: "hc_rx_(err_vport_disabled|pkt_drop_phy)|rx_[0-9]+_pkt_len0_err",
+        DriverSign.NOT_SENT: "hc_tx_(err_[a-z_]+|pkt_drop_phy)|tx_cq_err",
+        DriverSign.PAUSED: "hc_tc[0-7]_rx_pause_phy",
+        DriverSign.PAUSES: "hc_tc[0-7]_tx_pause_phy",
+    },
+    "gve": _GVE,
+    "gvnic": _GVE,
     "ena": {
         DriverSign.NO_BUFFER: "rx_drops|queue_[0-9]+_rx_(page_alloc_fail|skb_alloc_fail)",
         DriverSign.LIMITED: "(bw_in|bw_out|pps|conntrack)_allowance_exceeded",
     },
 }
-"""Whole names of counters by driver, from the drivers' sources in Linux and their vendors' manuals. Those that repeat
-other counters, or count what is no loss, are left out: filtered multicast, retried transmissions, and frames that
-waited in the NIC until its ring had a buffer (rx_no_buffer_count of Intel)."""
+"""Whole names of counters, from the drivers' sources in Linux and their vendors' manuals. A driver has its name of
+/sys, which is that of the bus where `ethtool -i` prints another (mlx4_core for mlx4_en, gvnic for older gve). Counters
+that repeat others, or count what is no loss, are left out: filtered multicast, retried transmissions, frames that
+waited in the NIC until its ring had a buffer (rx_no_buffer_count of Intel), and what the kernel counts as tx_dropped
+(tx_no_space and vf_tx_dropped of hv_netvsc, whose rx_comp_busy and tx_send_full lose nothing)."""
+_REPEATED = frozenset({"ena", "virtio_net", "iavf", "i40evf", "qeth"})
+"""Drivers that count packets without a buffer as the kernel's rx_dropped, too."""
 
 
 def driver_signs(counters: DriverCounters) -> dict[DriverSign, dict[str, int]]:
@@ -147,14 +195,39 @@ def driver_signs(counters: DriverCounters) -> dict[DriverSign, dict[str, int]]:
     return found
 
 
+def largest(counts: Mapping[str, int]) -> int:
+    """Return how many packets some counters show: those of all queues or priorities together, and of counters that may
+    count the same packet the largest."""
+    families: Counter[str] = Counter()
+    for name, number in counts.items():
+        families[_NUMBER.sub("#", name)] += number
+    return max(families.values(), default=0)
+
+
+def counted_as_dropped(counters: DriverCounters) -> int:
+    """Return how many packets of the kernel's rx_dropped a driver counts with their reason."""
+    signs = driver_signs(counters)
+    # mlx5 of newer kernels adds what the port dropped.
+    without_buffer = signs.get(DriverSign.NO_BUFFER, {}) if counters.driver in _REPEATED else {}
+    return largest(signs.get(DriverSign.PORT_BUFFER, {})) + largest(without_buffer)
+
+
 def is_known(driver: str) -> bool:
     """Return whether the meaning of the counters of a driver is known."""
     return driver in _DRIVERS
 
 
+def known_names() -> list[str]:
+    """Return the patterns of all names with a meaning: those that have to be read."""
+    return sorted({pattern for signs in _DRIVERS.values() for pattern in signs.values()})
+
+
 def meaning_of(driver: str, name: str) -> DriverSign | None:
     """Return what a counter of a driver counts; None where it is not known."""
     return next((sign for sign, pattern in _patterns(driver).items() if pattern.fullmatch(name)), None)
+
+
+_NUMBER = re.compile("[0-9]+")
 
 
 @cache

@@ -11,7 +11,7 @@ from checks.model.finding import Status
 from checks.model.known_instances import active, node_of
 from checks.model.networks import layers_of, nics_of
 from checks.rules.changed_meanwhile import ReadAgain, changed_values
-from checks.rules.driver_counts import DriverSign, driver_signs
+from checks.rules.driver_counts import DriverSign, counted_as_dropped, driver_signs, largest
 from checks.rules.lost_blocks import loss_of
 
 
@@ -162,26 +162,26 @@ def faults_of(nic: PrivateNic, limits: Thresholds, ends: LossEnds) -> Iterator[F
     A NIC with a smaller MTU than other nodes drops their large frames: those drops are INFO.
     """
     harms, harms_if_received = (harm_status([nic.node], at) for at in (ends.receivers | ends.senders, ends.receivers))
-    signs = nic.signs if nic.is_lowest else {}
+    signs = nic.signs
+    # An interface of Hyper-V is above its virtual function, and has receive buffers of its own.
+    overrun = (_grew(nic, _OVERRUN) if nic.is_lowest else {}) | signs.get(DriverSign.NO_BUFFER, {})
+    if overrun:
+        yield FaultyNic(nic, NicFault.OVERRUN, overrun, largest(overrun), harms_if_received)
     if nic.is_lowest:
         corrupt, damaged = _grew(nic, _CORRUPT), signs.get(DriverSign.CORRUPT, {})
         if corrupt or damaged:
             # The driver counts the frames of the kernel's counters, too.
-            number = max(sum(corrupt.values()), *damaged.values(), 0)
+            number = max(sum(corrupt.values()), largest(damaged))
             yield FaultyNic(nic, NicFault.CORRUPT, corrupt | damaged, number, Status.FAIL)
-        if overrun := _grew(nic, _OVERRUN) | signs.get(DriverSign.NO_BUFFER, {}):
-            yield FaultyNic(nic, NicFault.OVERRUN, overrun, max(overrun.values()), harms_if_received)
-        full = signs.get(DriverSign.PORT_BUFFER, {})
-        if full:
-            yield FaultyNic(nic, NicFault.PORT_BUFFER, full, max(full.values()), harms_if_received)
-        # mlx5 of newer kernels adds what the port dropped.
-        dropped = nic.counts.value("rx_dropped") - max(full.values(), default=0)
+        if full := signs.get(DriverSign.PORT_BUFFER, {}):
+            yield FaultyNic(nic, NicFault.PORT_BUFFER, full, largest(full), harms_if_received)
+        dropped = nic.counts.value("rx_dropped") - (counted_as_dropped(nic.driver) if nic.driver else 0)
         if dropped > 0 and _is_more_than_strays(nic, dropped, limits):
             # With a smaller MTU than other nodes this is an effect, which mtu-consistency and df-ping report.
             status = Status.INFO if nic.has_small_mtu else Status.WARN
             yield FaultyNic(nic, NicFault.DROPPED, {"rx_dropped": dropped}, dropped, status)
         if changes := _grew(nic, ("carrier_changes",)) | signs.get(DriverSign.LINK, {}):
-            yield FaultyNic(nic, NicFault.LINK, changes, max(changes.values()), harms)
+            yield FaultyNic(nic, NicFault.LINK, changes, largest(changes), harms)
         if limited := signs.get(DriverSign.LIMITED):
             yield FaultyNic(nic, NicFault.LIMIT, limited, sum(limited.values()), harms)
         if paused := signs.get(DriverSign.PAUSED, {}) | signs.get(DriverSign.PAUSES, {}):
@@ -219,19 +219,20 @@ def _other(nic: PrivateNic, signs: Mapping[DriverSign, dict[str, int]]) -> Itera
         if not _grew(nic, parts):
             other |= _grew(nic, (total,))
     too_long = signs.get(DriverSign.TOO_LONG, {})
-    faults = signs.get(DriverSign.FAULT, {}) | signs.get(DriverSign.HUNG, {})
+    lost = signs.get(DriverSign.DROPPED, {}) | signs.get(DriverSign.NOT_SENT, {})
+    faults = signs.get(DriverSign.FAULT, {}) | signs.get(DriverSign.HUNG, {}) | lost
     if other or too_long or faults:
         is_effect = nic.has_small_mtu and set(other) <= {"rx_length_errors", "rx_errors"} and not faults
         status = Status.INFO if is_effect else Status.WARN
         # The driver counts the frames of the kernel's counters, too.
-        number = max(sum(other.values()), *too_long.values(), *faults.values(), 0)
+        number = max(sum(other.values()), largest(too_long), largest(faults))
         yield FaultyNic(nic, NicFault.OTHER, other | too_long | faults, number, status)
 
 
 def pauses(nic: PrivateNic) -> tuple[int, int]:
     """Return the pause frames that a NIC received and sent. A driver may count them by priority and in total."""
     received, sent = (nic.signs.get(sign, {}) for sign in (DriverSign.PAUSED, DriverSign.PAUSES))
-    return max(received.values(), default=0), max(sent.values(), default=0)
+    return largest(received), largest(sent)
 
 
 def discarding(nics: Sequence[PrivateNic], faults: Sequence[FaultyNic]) -> dict[str, int]:

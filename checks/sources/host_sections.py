@@ -7,7 +7,8 @@ private NICs, with a limit of time for each query.
 from __future__ import annotations
 
 from checks.sources.entries import Read
-from checks.sources.nic_drivers import MOST_NICS, NIC_LIMIT_S, NIC_MARK, NO_ETHTOOL
+from checks.sources.nic_drivers import HASH_MARK, MOST_NICS, NIC_LIMIT_S, NIC_MARK, NO_ETHTOOL
+from checks.sources.sh_text import TIMED_OUT
 
 FILTER_UNITS = ("firewalld", "nftables", "iptables", "ufw")
 """The services that can filter packets, in the order of the query to systemctl, after UNITS."""
@@ -50,12 +51,13 @@ HOST_COMMANDS = {
         f"cd /proc/net/bonding && grep -H -m {_MOST_BOND_LINES} . -- * && cd /sys/class/net && "
         "grep -H . -- */bonding/arp_validate"
     ),
-    # Where the driver does not answer the first query, it would not answer the others.
+    # A driver that does not answer the first query in time would not answer the others.
     "drivers": (
         "grep -H -E '^(DRIVER|PCI_SLOT_NAME)=' /sys/class/net/*/device/uevent; if command -v ethtool; then "
         f'for nic in "$@"; do if [ -e "/sys/class/net/$nic" ]; then printf \'{NIC_MARK}%s\\n\' "$nic"; '
-        f'timeout {NIC_LIMIT_S} ethtool -i "$nic" || break; '
-        f'timeout {NIC_LIMIT_S} ethtool -g "$nic"; timeout {NIC_LIMIT_S} ethtool -a "$nic"; fi; done; '
+        f'timeout {NIC_LIMIT_S} ethtool -i "$nic"; code=$?; if [ "$code" -eq {TIMED_OUT} ]; then break; fi; '
+        f'timeout {NIC_LIMIT_S} ethtool -g "$nic"; timeout {NIC_LIMIT_S} ethtool -a "$nic"; '
+        f"timeout {NIC_LIMIT_S} ethtool -n \"$nic\" rx-flow-hash udp4; printf '{HASH_MARK}: %s\\n' $?; fi; done; "
         f"else printf '{NO_ETHTOOL}\\n'; fi"
     ),
     # By argv[0], because the name of the process (comm) of a process with threads is ora_scmn_SID from 18c on. A line
@@ -95,8 +97,8 @@ HOST_READS = (
     Read(
         "host",
         "NIC drivers",
-        f"/sys/class/net/*/device/uevent; ethtool -i NIC; ethtool -g NIC; ethtool -a NIC; private NICs, {MOST_NICS} at "
-        "most",
+        "/sys/class/net/*/device/uevent; ethtool -i NIC; ethtool -g NIC; ethtool -a NIC; "
+        f"ethtool -n NIC rx-flow-hash udp4; private NICs, {MOST_NICS} at most",
     ),
     Read(
         "host",

@@ -19,10 +19,12 @@ LEAST_APART_S = 30
 NIC_MARK = "nic "
 NO_ETHTOOL = "no ethtool"
 DRIVER_MARK = "DRIVER="
+HASH_MARK = "udp4 hash"
+"""Before the exit status of the query for the fields of UDP that are hashed."""
 
 _LINES = (
-    "err|drop|discard|miss|fifo|alloc|buf|oob|crc|fcs|ovrsz|over|long|jumbo|jabber|jbr|trunc|pause|pfc|xoff|fault|link|"
-    "exceed|dma|memory|bad|illegal"
+    "err|drop|discard|miss|fifo|alloc|buf|oob|crc|fcs|ovrsz|over|long|jumbo|jabber|jbr|trunc|pause|pfc|ppp|xoff|fault|"
+    "link|exceed|dma|memory|bad|illegal|timeout|collision|range"
 )
 _SIZES = "[rt]x_((size|frames|gt|lt)_)?([0-9]|big|to_max)|frames_[rt]x_[0-9]|[RT]xFrames[0-9]|pktsNtoM|rmon-"
 """Counters of frames by size, by part of their names."""

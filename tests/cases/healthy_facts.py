@@ -61,7 +61,7 @@ def host(node: Node, instance: str) -> HostSetup:
         drivers=tuple(
             NicDriver(
                 i.name, "ixgbe", "5.1.0-k", "0x800003e7", 4096, 4096, pause_negotiated=True, pause_rx=True,
-                pause_tx=True,
+                pause_tx=True, udp_hash="sd",
             )
             for i in nics
             if i.kind == "ethernet"

@@ -187,16 +187,6 @@ def test_one_cpu_full_of_soft_interrupts_is_a_warning_with_ways_to_spread_them()
     assert any("irqbalance" in step.text and "RPS" in step.text for step in found.next)
 
 
-@pytest.mark.parametrize("mtu", [9000, 1500])
-def test_the_ports_are_hashed_only_where_a_block_travels_whole(mtu):
-    nodes = cluster([node(n, mtu) for n in (1, 2)])
-    busy = {"cpu2": {"user": 0, "system": 100, "idle": 50, "softirq": 2_850}}
-    (found,) = only(cpu_pressure, msgspec.structs.replace(built(busy), nodes=nodes.nodes, networks=nodes.networks))
-    hashes = [c for step in found.next for c in step.commands if "rx-flow-hash" in c]
-    assert bool(hashes) is (mtu == 9000)
-    assert any("no `sdfn`" in step.text for step in found.next) is (mtu == 1500)
-
-
 def test_a_busy_node_is_no_fault_and_a_hint_where_it_lost_blocks():
     busy = {"stalled cpu": {"some": 27_000_000}, "cpu": {"idle": 0, "user": 11_000}, "cpu0": {"squeezed": 900}}
     assert only(cpu_pressure, built(busy)) == []

@@ -27,6 +27,8 @@ CASES = (
     "blocks-lost-in-the-past",
     "bond-aggregators-differ",
     "bond-arp-target-silent",
+    "bond-lacp-idle",
+    "bond-one-port-without-lacp",
     "bond-round-robin",
     "boot-another-address",
     "driver-without-frame-sizes",

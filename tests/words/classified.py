@@ -85,7 +85,7 @@ DATA = frozenset(
     source source_ip source_node spots standing start started_at startup_time state statistics status step
     stopped_at stopped_until store_hash subnet supported_by switch switch_kinds switch_pair switches sysctl_files
     sysctls table tables taken_at target target_interface target_node think_time timer tns_admin to to_node together
-    too_big_from transition udp_sockets unasked unbound_source unexplained unit unknown unlike unreachable_from
+    too_big_from transition udp_hash udp_sockets unasked unbound_source unexplained unit unknown unlike unreachable_from
     unread until upgrade_state uplinks user uses value values verdict verified_at verified_by verify version
     versions view vip virtual_switch wallet way who worst_begin worst_end writer zone
     """.split()  # noqa: SIM905

@@ -67,7 +67,7 @@ CABLING = (
         touches=(touch(How.FLOWS),),
         effects_of=of_bond,
         moves=("IC-BALANCE-002", "IC-PATH-008", "IC-USE-006", "IC-IFACE-012", "IC-NEIGH-007"),
-        proved_by=("IC-BOND-003", "IC-BOND-012", "IC-BOND-013", "IC-IFACE-045"),
+        proved_by=("IC-BOND-003", "IC-BOND-012", "IC-BOND-013", "IC-BOND-017", "IC-IFACE-045"),
         supported_by=("IC-BOND-004", "IC-BOND-005", "IC-BOND-014"),
         hinted_by=(
             "IC-BOND-002",

@@ -48,6 +48,10 @@ class BondMember(Fact, frozen=True):
     the driver's term, only with 802.3ad."""
     partner_churn: str = ""
     """The same of the switch's end."""
+    partner_mac: str = ""
+    """The MAC address of the switch's end of the link; only with 802.3ad, and empty for users without CAP_NET_ADMIN."""
+    port_state: int | None = None
+    """The bits of the node's end of LACP (IEEE 802.1AX, 6.4.2.3); None for users without CAP_NET_ADMIN."""
 
     @property
     def is_down(self) -> bool:
@@ -58,6 +62,14 @@ class BondMember(Fact, frozen=True):
     def is_churned(self) -> bool:
         """Whether LACP does not settle with the switch on the member."""
         return "churned" in (self.actor_churn, self.partner_churn)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether LACP lets the member neither receive nor send; false where it is not known."""
+        return self.port_state is not None and not self.port_state & _COLLECTING_OR_DISTRIBUTING
+
+
+_COLLECTING_OR_DISTRIBUTING = 0x30
 
 
 class Bond(Fact, frozen=True):
@@ -82,6 +94,8 @@ class Bond(Fact, frozen=True):
     has_active_aggregator: bool | None = None
     """Whether 802.3ad has an aggregation in use; None where the driver does not report it, as to users without
     CAP_NET_ADMIN in newer kernels."""
+    aggregator_id: int | None = None
+    """The aggregation in use; None where the driver does not report it."""
     min_links: int | None = None
     """The members that an aggregation needs to carry packets; only with 802.3ad."""
     partner_mac: str = ""
@@ -122,7 +136,7 @@ class Bond(Fact, frozen=True):
 
 
 class NicDriver(Fact, frozen=True):
-    """The driver of a NIC, its receive ring and its flow control, from `ethtool -i`, `-g` and `-a`."""
+    """The driver of a NIC, its receive ring, flow control and hash of UDP: `ethtool -i`, `-g`, `-a` and `-n`."""
 
     interface: str
     driver: str = ""
@@ -138,6 +152,9 @@ class NicDriver(Fact, frozen=True):
     pause_rx: bool | None = None
     pause_tx: bool | None = None
     """Whether the NIC sends pause frames; None where the driver does not report it."""
+    udp_hash: str | Unknown | None = NOT_READ
+    """The fields of UDP over IPv4 that choose the queue of a packet, in the letters of `ethtool -N`: `sd` for the
+    addresses, `sdfn` with both ports; None where the NIC offers no such hash, as virtual ones."""
 
 
 REAL_TIME = (1, 2)

@@ -71,11 +71,12 @@ def bonding(cluster: Cluster) -> Iterator[Finding]:
 
     Members in different aggregations of 802.3ad are a failure. A member that is down, a single member, members of
     different speed, the mode balance-rr, and links that the driver does not watch are warnings. With 802.3ad, a bond
-    without an active aggregator is a failure, and LACP that does not settle is a warning. With ARP monitoring, members
-    that are down though their links are up are the ARP target's: a failure where no member is left. Failure counts are
-    since the bond was made and are not judged, except members with ARP monitoring that failed often and together;
-    nic-counters judges links that change now. Modes, hash policies and active members that differ between nodes are
-    reported for information, and so is the hash policy layer2.
+    without an active aggregator is a failure, and so is one that gets no LACP from the switch on several members; LACP
+    that does not settle is a warning. With ARP monitoring, members that are down though their links are up are the ARP
+    target's: a failure where no member is left. Failure counts are since the bond was made and are not judged, except
+    members with ARP monitoring that failed often and together; nic-counters judges links that change now. Modes, hash
+    policies and active members that differ between nodes are reported for information, and so is the hash policy
+    layer2.
     """
     _, unknown = parts_of(cluster, lambda host: host.bonds)
     places, missing = _places(cluster)

@@ -49,7 +49,15 @@ UNSETTLED = WarnKind(
     "does not use, or the reverse: these are lost. Without an answer the bond uses one member.",
     (CAUSE_11, "IEEE 802.1AX, churn detection", "Linux drivers/net/bonding/bond_3ad.c"),
 )
-KINDS = (MEMBER_DOWN, AGGREGATORS, SPEEDS, NO_AGGREGATION, UNSETTLED)
+SILENT = FailKind(
+    "IC-BOND-017",
+    "The switch sends no LACP to a bond of 802.3ad",
+    "The switch does not speak LACP, or not on these ports: the partner is 00:00:00:00:00:00. Then each member is an "
+    "aggregation of its own, and the bond sends and receives through one of them. The kernel drops what arrives at the "
+    "others, as it does where the switch has a static port channel; single ports work until the member in use fails.",
+    (CAUSE_11, f"{DRIVER}, 802.3ad", "Linux drivers/net/bonding/bond_3ad.c"),
+)
+KINDS = (MEMBER_DOWN, AGGREGATORS, SPEEDS, NO_AGGREGATION, UNSETTLED, SILENT)
 
 
 def faults_of_bond(place: BondPlace) -> Iterator[Finding]:
@@ -61,11 +69,10 @@ def faults_of_bond(place: BondPlace) -> Iterator[Finding]:
     if down:
         yield _down(place, down, up)
     ids = {m.aggregator_id for m in up if m.aggregator_id is not None}
-    is_split = bond.is_lacp and len(ids) > 1
-    if is_split:
-        yield _aggregators(place, up)
     found = lacp_state(bond)
-    if found is not LacpState.SETTLED and not (is_split and found is not LacpState.NOTHING):
+    if bond.is_lacp and len(ids) > 1 and found is not LacpState.NO_PARTNER:
+        yield _aggregators(place, up)
+    if found is not LacpState.SETTLED:
         yield _lacp(place, found, up)
     speeds = {m.speed_mbps for m in up if m.speed_mbps}
     if len(speeds) > 1:
@@ -106,8 +113,9 @@ def _down(place: BondPlace, down: Sequence[BondMember], up: Sequence[BondMember]
 
 
 def _aggregators(place: BondPlace, up: Sequence[BondMember]) -> Finding:
-    ids = ", ".join(f"{m.name} {m.aggregator_id}" for m in up)
-    silent = " The switch sends no LACP." if place.bond.partner_mac == NO_PARTNER else ""
+    ids = ", ".join(f"{m.name} {m.aggregator_id}" for m in up if m.aggregator_id is not None)
+    without = [m.name for m in up if m.partner_mac == NO_PARTNER]
+    silent = f" The switch sends no LACP to {listed(without)}." if without else ""
     return finding_of(
         AGGREGATORS,
         place,
@@ -133,28 +141,12 @@ def _port_channel(place: BondPlace, members: Sequence[BondMember]) -> NextStep:
 
 
 def _lacp(place: BondPlace, found: LacpState, up: Sequence[BondMember]) -> Finding:
-    bond = place.bond
-    names = listed(m.name for m in up)
-    verb = "is" if len(up) == 1 else "are"
-    churned = [m for m in up if m.is_churned]
-    if found is LacpState.TOO_FEW:
-        title = (
-            f"{place.name} is down: {names} {verb} up, and min_links asks for {bond.min_links} members in the "
-            "aggregation."
-        )
-    elif found is LacpState.NOTHING:
-        title = f"{place.name} has no active aggregator and carries no packet, though {names} {verb} up."
-    elif bond.partner_mac == NO_PARTNER:
-        title = f"The switch sends no LACP to {place.name}, so the bond uses one of {names}."
-        title = title if len(up) > 1 else f"The switch sends no LACP to {place.name}: no aggregation is agreed."
-    else:
-        title = f"LACP does not settle on {listed(m.name for m in churned)} of {place.name}: the ports are not in sync."
-    unsettled = found is LacpState.UNSETTLED
+    churned = [m for m in up if m.is_churned or m.is_in_no_aggregator]
     return finding_of(
-        UNSETTLED if unsettled else NO_AGGREGATION,
+        _KINDS[found],
         place,
-        title,
-        "LACP not settled" if unsettled else "no aggregation",
+        _title(place, found, up),
+        _SUBJECTS.get(found, "no aggregation"),
         (
             NextStep(
                 "Read the aggregation in use and the partner of each member; root sees more.",
@@ -166,6 +158,43 @@ def _lacp(place: BondPlace, found: LacpState, up: Sequence[BondMember]) -> Findi
         expected="One aggregation in use, with its members and a partner",
         amount=len(churned or up),
     )
+
+
+_KINDS = {
+    LacpState.NOTHING: NO_AGGREGATION,
+    LacpState.TOO_FEW: NO_AGGREGATION,
+    LacpState.DOWN: NO_AGGREGATION,
+    LacpState.IDLE: NO_AGGREGATION,
+    LacpState.NO_PARTNER: SILENT,
+    LacpState.UNSETTLED: UNSETTLED,
+}
+_SUBJECTS = {LacpState.NO_PARTNER: "no LACP from the switch", LacpState.UNSETTLED: "LACP not settled"}
+
+
+def _title(place: BondPlace, found: LacpState, up: Sequence[BondMember]) -> str:
+    bond, names, verb = place.bond, listed(m.name for m in up), "is" if len(up) == 1 else "are"
+    match found:
+        case LacpState.NOTHING:
+            return f"{place.name} has no active aggregator and carries no packet, though {names} {verb} up."
+        case LacpState.TOO_FEW:
+            return (
+                f"{place.name} is down: {names} {verb} up, and min_links asks for {bond.min_links} members in the "
+                "aggregation."
+            )
+        case LacpState.DOWN:
+            return f"{place.name} is down and carries no packet, though {names} {verb} up."
+        case LacpState.IDLE:
+            return f"{place.name} carries no packet: LACP does not settle, and {names} neither receive nor send."
+        case LacpState.NO_PARTNER:
+            used = [m.name for m in up if m.aggregator_id is not None and m.aggregator_id == bond.aggregator_id]
+            one = used[0] if len(used) == 1 else "one"
+            return f"The switch sends no LACP to {place.name}: of {names} the bond uses {one}."
+    if bond.partner_mac == NO_PARTNER:
+        return f"The switch sends no LACP to {place.name}: no aggregation is agreed."
+    if without := [m.name for m in up if m.is_in_no_aggregator]:
+        return f"{listed(without)} of {place.name} {'is' if len(without) == 1 else 'are'} up and in no aggregation."
+    churned = [m.name for m in up if m.is_churned]
+    return f"LACP does not settle on {listed(churned)} of {place.name}: the ports are not in sync."
 
 
 def _at_speed(member: BondMember) -> str:

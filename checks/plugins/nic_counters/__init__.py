@@ -157,7 +157,8 @@ def nic_counters(cluster: Cluster) -> Iterator[Finding]:
     protocol wants as dropped, so drops count from device_drop_warn_percent of the packets and from 2 a second on.
 
     Where the interval is 30 s or more, the counters of known drivers (`ethtool -S`) are compared, too: mlx5_core,
-    ixgbe, igb, e1000e, i40e, ice, bnxt_en, bnx2x, tg3, be2net, enic, qede, sfc, vmxnet3, virtio_net, hv_netvsc, ena.
+    mlx4_en, ixgbe, igb, e1000e, i40e, iavf, ice, bnxt_en, bnx2x, tg3, be2net, enic, qede, sfc, cxgb4, ibmvnic, ibmveth,
+    qeth, vmxnet3, virtio_net, hv_netvsc, mana, gve, ena. IC-NIC-001 names other drivers, whose counters tell nothing.
     MTU, link, MAC address, addresses and IPv4 routes of each private interface are read with the second counters
     again: where they differ from what the run read first, that is a warning; of a HAIP that moved, for information.
     Pause frames are for information, and a warning where the same run lost blocks at the node or from it.
@@ -177,9 +178,16 @@ def nic_counters(cluster: Cluster) -> Iterator[Finding]:
     if quiet and not unseen and all(f.fault is NicFault.PAUSE for f in faults):
         few = sum(n.few_dropped for n in quiet)
         drops = f"dropped {counted(few, 'packet')}, as few as is usual," if few else "no drop"
+        blind = sorted({n.driver.driver for n in quiet if n.driver and not is_known(n.driver.driver)} - {""})
+        unlike = f", counters of {listed(blind)} not understood" if blind else ""
+        beside = (
+            f" racwire does not understand the counters of the {'driver' if len(blind) == 1 else 'drivers'} "
+            f"{listed(blind)}, and compared those of the kernel."
+        )
         yield QUIET.finding(
-            f"{named((n.place for n in quiet), 'private NIC')} counted no error and {drops} in {time_of(quiet)}.",
-            subject=f"{counted(len(quiet), 'NIC')} quiet",
+            f"{named((n.place for n in quiet), 'private NIC')} counted no error and {drops} in {time_of(quiet)}."
+            f"{beside if blind else ''}",
+            subject=f"{counted(len(quiet), 'NIC')} quiet{unlike}",
             seen=some([_traffic(nic) for nic in quiet]),
             evidence=topics_of((n.node for n in quiet), TOPIC),
             observed=read_at(QUIET.code, [(n.node, n.network) for n in quiet]),
@@ -305,7 +313,8 @@ def _line(found: FaultyNic) -> str:
 
 def _traffic(nic: PrivateNic) -> str:
     received, sent = nic.counts.value("rx_packets"), nic.counts.value("tx_packets")
-    compared = f"; counters of {nic.driver.driver} compared" if nic.driver and is_known(nic.driver.driver) else ""
+    driver = nic.driver.driver if nic.driver else ""
+    compared = f"; counters of {driver} {'compared' if is_known(driver) else 'not understood'}" if driver else ""
     return f"{nic.node}: {nic.name} {received:,} packets received, {sent:,} sent, {nic.few_dropped:,} dropped{compared}"
 
 

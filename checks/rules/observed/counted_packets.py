@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from checks.model.observation import Fate, Observation
@@ -113,8 +114,12 @@ def _directions(fault: FaultyNic) -> tuple[Traffic, ...]:
         case NicFault.LINK | NicFault.BOND | NicFault.LIMIT:
             return (there, back)
         case _:
-            ways = {name[:3] for name in fault.counts}
-            return (there,) if ways == {"rx_"} else (back,) if ways == {"tx_"} else (there, back)
+            ways = {found[1] if (found := _WAY.search(name)) else "" for name in fault.counts}
+            return (there,) if ways == {"rx"} else (back,) if ways == {"tx"} else (there, back)
+
+
+_WAY = re.compile("(?:^|_)([rt]x)_")
+"""The direction in the name of a counter: `rx_length_errors`, `hc_tx_err_mtu_violation`."""
 
 
 def _counted(what: str, node: str, number: int, packets: Traffic) -> Observation:

@@ -8,12 +8,14 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from checks.model.facts import Bond, BondMember, NicDriver, Unknown
-from checks.sources.nic_drivers import NIC_MARK, NO_ETHTOOL
+from checks.sources.nic_drivers import HASH_MARK, NIC_LIMIT_S, NIC_MARK, NO_ETHTOOL
 from checks.sources.nodes.proc import number
+from checks.sources.sh_text import TIMED_OUT
 
 _SPEED = re.compile(r"([0-9]{1,9}) ?Mbps", re.ASCII)
 _MEMBER = ("Slave Interface", "Port Interface")
 _ACTIVE = ("Currently Active Slave", "Currently Active Port")
+_ACTOR, _PARTNER = _ENDS = ("details actor lacp pdu", "details partner lacp pdu")
 _VALIDATE = "/bonding/arp_validate"
 _NS_TARGETS = "NS IPv6 target/s"
 _ARP_TARGETS = ("ARP IP target/s (n.n.n.n form)", f"{_NS_TARGETS} (xx::xx")
@@ -45,11 +47,15 @@ def parse_bonds(text: str) -> tuple[Bond, ...]:
 def _bond(name: str, pairs: list[tuple[str, str]]) -> Bond:
     own: dict[str, str] = {}
     members: list[dict[str, str]] = []
+    end = ""
     for key, value in pairs:
         if key in _MEMBER:
             members.append({"name": value})
+            end = ""
+        elif key in _ENDS:
+            end = f"{key} "
         else:
-            (members[-1] if members else own).setdefault(key, value)
+            (members[-1] if members else own).setdefault(f"{end}{key}", value)
     active = next((own[key] for key in _ACTIVE if key in own), "")
     return Bond(
         name,
@@ -60,6 +66,7 @@ def _bond(name: str, pairs: list[tuple[str, str]]) -> Bond:
         arp_polling_ms=_small(own.get("ARP Polling Interval (ms)", "")),
         arp_targets=tuple(ip for key in _ARP_TARGETS for ip in own.get(key, "").replace(",", " ").split()),
         has_active_aggregator=_has_aggregator(own),
+        aggregator_id=_small(own.get("Aggregator ID", "")),
         min_links=_small(own.get("Min links", "")),
         partner_mac=own.get("Partner Mac Address", "").lower(),
         hash_policy=own.get("Transmit Hash Policy", "").partition(" ")[0],
@@ -86,11 +93,13 @@ def _member(values: dict[str, str]) -> BondMember:
         is_in_no_aggregator=values.get("Aggregator ID") == "N/A",
         actor_churn=values.get("Actor Churn State", ""),
         partner_churn=values.get("Partner Churn State", ""),
+        partner_mac=values.get(f"{_PARTNER} system mac address", "").lower(),
+        port_state=_small(values.get(f"{_ACTOR} port state", "")),
     )
 
 
 def parse_drivers(text: str) -> tuple[NicDriver, ...] | Unknown:
-    """The NICs of a section of `ethtool -i`, `-g` and `-a`, in its order; empty where none was queried."""
+    """The NICs of a section of `ethtool -i`, `-g`, `-a` and `-n`, in its order; empty where none was queried."""
     lines = [line.strip() for line in text.split("\n")]
     if NO_ETHTOOL in lines:
         return Unknown("ethtool is not installed there")
@@ -125,8 +134,14 @@ def _drivers(lines: list[str]) -> Iterator[NicDriver]:
             if nic is not None:
                 yield nic
             nic, part = NicDriver(line.removeprefix(NIC_MARK)), "driver"
+        elif nic is not None and part == "hash" and line in _HASHED:
+            nic = replace(nic, udp_hash=f"{nic.udp_hash}{_HASHED[line]}")
         elif nic is None or not colon:
             continue
+        elif key == HASH_MARK:
+            nic, part = _without_hash(nic, value), ""
+        elif key.startswith("UDP over IPV4 flows use these fields"):
+            nic, part = replace(nic, udp_hash=""), "hash"
         elif key.startswith("Pause parameters for"):
             part = "pause"
         elif key in ("Pre-set maximums", "Current hardware settings"):
@@ -135,6 +150,26 @@ def _drivers(lines: list[str]) -> Iterator[NicDriver]:
             nic = _with(nic, part, key, value)
     if nic is not None:
         yield nic
+
+
+_HASHED = {
+    "IP SA": "s",
+    "IP DA": "d",
+    "L4 bytes 0 & 1 [TCP/UDP src port]": "f",
+    "L4 bytes 2 & 3 [TCP/UDP dst port]": "n",
+    "L2DA": "m",
+    "VLAN tag": "v",
+    "L3 proto": "t",
+}
+"""The fields as ethtool prints them, by the letters that it takes (ethtool(8), rx-flow-hash)."""
+
+
+def _without_hash(nic: NicDriver, status: str) -> NicDriver:
+    """The NIC where it printed no fields: why, by the exit status of the query."""
+    if not isinstance(nic.udp_hash, Unknown):
+        return nic
+    late = Unknown(f"the driver did not answer within {NIC_LIMIT_S} s")
+    return replace(nic, udp_hash=late if status == str(TIMED_OUT) else None)
 
 
 _DRIVER = {"driver": "driver", "version": "version", "firmware-version": "firmware"}

@@ -54,6 +54,7 @@ ip [-<46dso>]... route get (WORD|VALUE) [(from|oif|iif) (WORD|VALUE)]...
 tc -s qdisc show
 ethtool [-i|-k|-g|-S|-c|-a|-l|-P|-T] WORD
 ethtool (-i|-g|-a|-S) VALUE
+ethtool -n VALUE rx-flow-hash udp4
 ethtool --json -S VALUE --groups rmon
 ping -V
 
