@@ -104,7 +104,7 @@ def test_the_path_tells_who_writes_a_log(path, kind, owner):
 def test_control_characters_do_not_reach_the_facts_and_a_line_is_bounded():
     (log,) = parsed(f"2026-11-23 03:30:00.000 [OCSSD(1)]CRS-1609: \x1b[2J\x9b{'x' * 10_000}").logs
     assert "\x1b" not in log.lines[0].text
-    assert len(log.lines[0].text) == 300
+    assert len(log.lines[0].text) == 420
 
 
 def test_refused_files_and_directories_and_a_missing_timeout_have_a_reason():
@@ -184,7 +184,7 @@ def test_listed_lines_are_read_from_the_logs_of_each_base(node):
     )
     found = read(node)
     codes = {log.owner: [line.code for line in log.lines] for log in found.logs}
-    assert codes == {"rac1": ["CRS-1610"], "prod1": ["IPC Send timeout", "Receiver"]}
+    assert codes == {"rac1": ["CRS-1610"], "prod1": ["Starting", "IPC Send timeout", "Receiver"]}
     assert set(found.looked_in) == {f"{node}/u01/app/grid", f"{node}/u01/app/oracle"}
     assert (found.cut, found.closed) == ("", ())
 

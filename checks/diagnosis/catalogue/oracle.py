@@ -7,7 +7,7 @@ from checks.diagnosis.touches import touch
 from checks.model.facts import Cluster, Database, release
 from checks.model.hypothesis import How
 from checks.model.wording import listed
-from checks.rules.log_events import transports
+from checks.rules.log_events.episodes import transports
 
 
 def _is_another_release(cluster: Cluster) -> str:
