@@ -44,7 +44,7 @@ def alert_events(node: str, logs: NodeLogs, ahead_s: float, begin: float, end: f
 
 def _event(node: str, kind: LogKind, owner: str, line: LogLine, ahead_s: float) -> DrillEvent | None:
     at = moment_of(line.at)
-    if at is None or kind is LogKind.ASM:
+    if at is None or kind is LogKind.ASM or kind.is_trace:
         return None
     text = _AFTERWORD.sub("", _PROCESS.sub("", line.text))
     text = text if len(text) <= _TEXT else f"{text[: _TEXT - 1]}…"

@@ -38,7 +38,7 @@ CLUSTERWARE_MESSAGES = (
                "Details at (:CSSSC00012:) in ocssd.trc", LogEvent.CSS_ENDED, about=About.OWNER),
     LogMessage("CRS-7500", ERROR_MESSAGES, "[OCSSD(7)]CRS-7500: The Oracle Grid Infrastructure process 'ocssd' failed "
                "to establish Oracle Grid Interprocess Communication (GIPC) high availability connection with remote "
-               "node 'rac1'.", LogEvent.GIPC, about=About.NODE),
+               "node 'rac2'.", LogEvent.GIPC, about=About.NODE),
     LogMessage("CRS-7503", ERROR_MESSAGES, "[OCSSD(7)]CRS-7503: The Oracle Grid Infrastructure process 'ocssd' "
                "observed communication issues between node 'rac1' and node 'rac2', interface list of local node "
                "'rac1' is '192.168.10.1:61020;'", LogEvent.GIPC, about=About.NODE),

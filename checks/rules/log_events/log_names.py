@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from checks.model.facts import Cluster, Clusterware, NodeLogs, Unknown
 from checks.model.known_instances import database_of
 
-_A_PATH = re.compile(r"\S*/\S*")
+_A_PATH = re.compile(r"[\w.+-]*/[!-~]*", re.ASCII)
+"""In a language without blanks the sentence goes on after a path."""
 _FORMS = (
     re.compile(r"host '([^']{1,100})'"),
     re.compile(r"[Nn]ode \d{1,5}, (\S{1,100}?),"),
