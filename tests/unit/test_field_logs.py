@@ -74,10 +74,10 @@ def test_an_order_and_a_matter_of_others_are_no_trouble(name: str, lines: int) -
 
 @pytest.mark.parametrize(("lines", "title"), [
     ("PMON (ospid: 41879): terminating the instance due to ORA error 499\n{ISO+0}\nCause - 'Instance is being "
-     "terminated due to fatal process death (pid: 5, ospid: 41971, IPC0)'", "with error 499 (IPC0 had died), by PMON, at "),
+     "terminated due to fatal process death (pid: 5, ospid: 41971, IPC0)'", "with error 499 (IPC0 had died), by PMON"),
     ("LMD0 (ospid: 8123_8124): terminating the instance due to ORA error 29743", "with error 29743 (its own receivers "
      "made no progress, and it ended itself), by LMD0, at "),
-    ("LMON: terminating instance due to error 29702\nInstance terminated by LMON, pid = 62", "with error 29702 (an "
+    ("LMON: terminating instance due to error 29702\nInstance terminated by LMON, pid = 6", "with error 29702 (an "
      "operation of the cluster group services failed), by LMON, at "),
     ("ASMB (ospid: 26030): terminating the instance due to error 15064", "with error 15064 (it lost its ASM instance), "
      "by ASMB, at "),

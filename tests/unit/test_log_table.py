@@ -9,8 +9,8 @@ from datetime import datetime, timedelta
 import pytest
 
 from checks.model.facts import LogKind
-from checks.rules.log_events.log_message import About, LogMessage, Role
-from checks.rules.log_events.readings import readings
+from checks.rules.log_events.log_message import About, LineRole, LogMessage
+from checks.rules.log_events.log_readings import readings
 from checks.rules.log_events.table import MESSAGES, described, message_of
 from checks.sources.alert_logs import LOGS_COMMAND, LOGS_MESSAGES
 from checks.sources.nodes.alert_log_text import log_of_path, parse_logs
@@ -71,11 +71,11 @@ def test_each_sample_is_read_as_its_row_says(message: LogMessage) -> None:
     (line,) = next(s for s in facts.setups if s.name == "rac1").logs.logs[0].lines
     assert (line.code, message_of(kind, line)) == (message.code, message)
     found = readings(facts)
-    if message.role is not Role.OS_ERROR:
+    if message.role is not LineRole.OS_ERROR:
         assert {one.role for one in found} == {message.role}
     names = {About.NODE: {"rac2"}, About.OWNER: {"rac1", "prod1", "+ASM1"}, About.NOBODY: {""}}
     # The next line names the receiver of messages, and of an error of the system each line says another part.
-    if message.code != "IPC Send timeout" and message.role is not Role.OS_ERROR:
+    if message.code != "IPC Send timeout" and message.role is not LineRole.OS_ERROR:
         assert {one.about for one in found} <= names.get(message.about, {one.about for one in found if one.about})
     if message.event is not None:
         assert {one.event for one in found} == {message.event}

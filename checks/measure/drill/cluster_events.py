@@ -10,7 +10,7 @@ from checks.model.facts import LogKind, LogLine, NodeLogs
 from checks.model.wording import counted
 from checks.rules.cache_fusion import BLOCKS_LOST, received
 from checks.rules.drill_causes import TimelineKind
-from checks.rules.log_events.readings import log_lines, moment_of
+from checks.rules.log_events.log_readings import log_lines, moment_of
 from checks.traffic.samples import Gap, InstanceSample
 from checks.traffic.source_id import DATABASE, SourceId
 

@@ -15,7 +15,7 @@ from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.rules.log_events.episodes import LogEpisode, episodes, recent_status, runs, transports
 from checks.rules.log_events.instance_ends import instance_ends
 from checks.rules.log_events.log_message import LogEvent
-from checks.rules.log_events.readings import Reading, log_lines, readings
+from checks.rules.log_events.log_readings import Reading, log_lines, readings
 from checks.rules.observed.heartbeats import episodes_observed
 from checks.rules.observed.states import read_on, state
 
@@ -41,8 +41,8 @@ def log_lines_check(cluster: Cluster) -> Iterator[Finding]:
     read in any language. Of the traces of ocssd, gipcd and ohasd racwire searches the last 2 MB, which can be less than
     an hour. The lines are about the past: they prove no loss at present. Lines of the last minutes support a cause.
 
-    An instance that ended without an order is reported with its process and its error. The interconnect is named beside
-    it only where a log shows it within log_before_end_min before that.
+    An instance that ended without an order is reported with its process and its error. The interconnect is named as
+    well only where a log shows it within log_before_end_min before that.
     """
     setups = cluster.read_setups()
     read_lines = readings(cluster)

@@ -107,7 +107,7 @@ INSTANCE_ENDED = WarnKind(
     "IC-LOG-019",
     "An instance ended by an error in the last day; why is not in its log",
     "Its sessions lost their connections. The error says which process ended, and not why: the interconnect is one of "
-    "the reasons to examine, beside CPU, memory, storage and defects.",
+    "the reasons to examine, as are CPU, memory, storage and defects.",
     (_ERROR_MESSAGES,),
 )
 INSTANCE_DOWN = FailKind(
@@ -153,7 +153,7 @@ CSS_ENDED = WarnKind(
 NOT_UNDERSTOOD = InfoKind(
     "IC-LOG-026",
     "racwire read lines that it does not understand",
-    "They are written beside the messages that racwire knows, by CSS or by the IPC of an instance.",
+    "CSS or the IPC of an instance wrote them. racwire does not know what they mean.",
 )
 
 OF_EVENT = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from checks.model.facts import LogKind
-from checks.rules.log_events.log_message import ERROR_MESSAGES, TRACES, About, LogEvent, LogMessage, Role
+from checks.rules.log_events.log_message import ERROR_MESSAGES, TRACES, About, LineRole, LogEvent, LogMessage
 
 _OCSSD = frozenset({LogKind.OCSSD})
 _EVICTIONS = "MOS 1050693.1"
@@ -64,23 +64,23 @@ CLUSTERWARE_MESSAGES = (
                LogEvent.DISK_HEARTBEAT, counts=False),
     LogMessage("CRS-1613", ERROR_MESSAGES, f"[cssd(7)]CRS-1613:{_no_io(90)} not functional in 2640 milliseconds",
                LogEvent.DISK_HEARTBEAT, counts=False),
-    LogMessage("CRS-1625", ERROR_MESSAGES, "[OCSSD(7)]CRS-1625: Node rac2, number 2, was shut down", role=Role.ORDER,
-               about=About.NODE),
+    LogMessage("CRS-1625", ERROR_MESSAGES, "[OCSSD(7)]CRS-1625: Node rac2, number 2, was shut down",
+               role=LineRole.ORDER, about=About.NODE),
     LogMessage("CRS-2791", ERROR_MESSAGES, "[OHASD(7)]CRS-2791: Starting shutdown of Oracle High Availability "
-               "Services-managed resources on 'rac1'", role=Role.ORDER, about=About.OWNER),
+               "Services-managed resources on 'rac1'", role=LineRole.ORDER, about=About.OWNER),
     LogMessage("CRS-2790", ERROR_MESSAGES, "[CRSD(7)]CRS-2790: Starting shutdown of Cluster Ready Services-managed "
-               "resources on 'rac1'", role=Role.ORDER, about=About.OWNER),
+               "resources on 'rac1'", role=LineRole.ORDER, about=About.OWNER),
     *(
-        LogMessage(code, ERROR_MESSAGES, f"[OCSSD(7)]{code}: {text}", role=Role.CONTEXT)
-        for code, text in (
-            ("CRS-1601", "CSSD Reconfiguration complete. Active nodes are rac1 rac2 ."),
-            ("CRS-1603", "CSSD on node rac2 has been shut down."),
-            ("CRS-1605", f"CSSD voting file is online: /dev/sdb1; details in {_TRACE}."),
-            ("CRS-1617", "The information required to do node kill for node rac2 is incomplete"),
-            ("CRS-1621", "The IPMI configuration data for this node stored in the Oracle registry is incomplete"),
-            ("CRS-1652", "Starting clean up of CRSD resources."),
-            ("CRS-1663", "Member kill issued by PID 4711 for 1 members, group DBPROD."),
-            ("CRS-8011", "reboot advisory message from host: rac2, component: cssagent, with time stamp: L-2026"),
+        LogMessage(code, ERROR_MESSAGES, f"[OCSSD(7)]{sample}", role=LineRole.CONTEXT)
+        for code, sample in (
+            ("CRS-1601", "CRS-1601: CSSD Reconfiguration complete. Active nodes are rac1 rac2 ."),
+            ("CRS-1603", "CRS-1603: CSSD on node rac2 has been shut down."),
+            ("CRS-1605", f"CRS-1605: CSSD voting file is online: /dev/sdb1; details in {_TRACE}."),
+            ("CRS-1617", "CRS-1617: The information required to do node kill for node rac2 is incomplete"),
+            ("CRS-1621", "CRS-1621: The IPMI configuration data for this node is incomplete"),
+            ("CRS-1652", "CRS-1652: Se ha iniciado la limpieza de los recursos de CRSD."),
+            ("CRS-1663", "CRS-1663: Member kill issued by PID 4711 for 1 members, group DBPROD."),
+            ("CRS-8011", "CRS-8011: reboot advisory message from host: rac2, component: cssagent"),
         )
     ),
 )  # fmt: skip

@@ -12,8 +12,8 @@ from datetime import datetime, timedelta
 
 from checks.model.facts import Cluster, Clusterware, LogKind, NodeLogs, NodeSetup, Unknown
 from checks.model.finding import Status
-from checks.rules.log_events.log_message import LogEvent, Role
-from checks.rules.log_events.readings import Reading
+from checks.rules.log_events.log_message import LineRole, LogEvent
+from checks.rules.log_events.log_readings import Reading
 
 AFTER_A_SHUTDOWN = timedelta(minutes=2)
 """Time after CRS-1625 within which CSS removes the node that was shut down."""
@@ -21,13 +21,13 @@ _ONE_EVENT = timedelta(minutes=5)
 """Time between lines of one eviction, which both sides report, or of one lost interface, which each process reports:
 an eviction waits for the split-brain resolution, 60 s and more (MOS 219361.1). Ours."""
 _WITHOUT_NETWORK = timedelta(seconds=20)
-"""Least time of a disk heartbeat without a network heartbeat: each join of a node shows some seconds of it. Ours."""
+"""Least time of a disk heartbeat without a network heartbeat: each join of a node shows some seconds of that. Ours."""
 _HEARTBEATS_APART = timedelta(seconds=60)
 _MOST_LINES = 6
 _MANY_RECONFIGURATIONS = 5
 """Each start and stop of an instance is one reconfiguration; a day with fewer is an ordinary one. Ours."""
 _BY_PLACE = frozenset({LogEvent.NODE_EVICTED, LogEvent.INSTANCE_EVICTED})
-"""Events that several writers report: whom they are about tells which lines belong together."""
+"""Events that several writers report: lines about the same one belong together."""
 _IN_CLUSTERS = frozenset({LogEvent.INSTANCE_EVICTED, LogEvent.INTERFACE_LOST})
 """Events that are counted by their times: one of them has several lines, in several logs."""
 
@@ -102,7 +102,7 @@ def _key(line: Reading) -> _Key:
 
 def _reported(read: Sequence[Reading]) -> Iterator[Reading]:
     """Yield the lines of events that are episodes of their own."""
-    orders = [line for line in read if line.role is Role.ORDER]
+    orders = [line for line in read if line.role is LineRole.ORDER]
     lasting = _lasting([line for line in read if line.event is LogEvent.NO_NETWORK_HEARTBEAT])
     for line in read:
         if line.event in (None, LogEvent.INSTANCE_ENDED):

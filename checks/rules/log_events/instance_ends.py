@@ -12,8 +12,8 @@ from datetime import datetime, timedelta
 
 from checks.model.facts import Cluster, LogKind
 from checks.rules.log_events.episodes import AFTER_A_SHUTDOWN, is_recent, runs
-from checks.rules.log_events.log_message import LogEvent, Role
-from checks.rules.log_events.readings import Reading
+from checks.rules.log_events.log_message import LineRole, LogEvent
+from checks.rules.log_events.log_readings import Reading
 
 _ONE_END = timedelta(minutes=2)
 """Time within which the lines of one end follow each other: processes are ended one by one."""
@@ -110,7 +110,7 @@ def _ends(own: Iterable[Reading]) -> list[list[Reading]]:
     ends: list[list[Reading]] = []
     is_open = False
     for line in own:
-        if line.role is Role.STARTED:
+        if line.role is LineRole.STARTED:
             is_open = False
         elif line.event is LogEvent.INSTANCE_ENDED:
             if is_open and line.at - ends[-1][-1].at <= _ONE_END:
@@ -123,12 +123,12 @@ def _ends(own: Iterable[Reading]) -> list[list[Reading]]:
 
 def _was_ordered(lines: Sequence[Reading], own: Sequence[Reading], read: Sequence[Reading], node: str) -> bool:
     at = lines[0].at
-    started = [line.at for line in own if line.role is Role.STARTED and line.at <= at]
+    started = [line.at for line in own if line.role is LineRole.STARTED and line.at <= at]
     since = max([at - _AFTER_AN_ORDER, *started])
-    orders = [line for line in own if line.role is Role.ORDER and since <= line.at <= lines[-1].at + _ONE_END]
+    orders = [line for line in own if line.role is LineRole.ORDER and since <= line.at <= lines[-1].at + _ONE_END]
     of_node = [
         line for line in read
-        if line.role is Role.ORDER and line.kind is LogKind.CLUSTERWARE and line.about == node
+        if line.role is LineRole.ORDER and line.kind is LogKind.CLUSTERWARE and line.about == node
         and at - _AFTER_AN_ORDER <= line.at <= at + AFTER_A_SHUTDOWN
     ]  # fmt: skip
     # A session that ends the instance without an error obeys a `shutdown abort`.
@@ -163,10 +163,10 @@ def _end(cluster: Cluster, lines: Sequence[Reading], own: Sequence[Reading], rea
         line for line in read
         if line.event in SHOWS_THE_INTERCONNECT and begin <= line.at <= first.at + _AFTER_THE_END
     ]  # fmt: skip
-    later = [line for line in own if line.at > lines[-1].at and line.role in (Role.STARTED, Role.ORDER)]
-    started = next((line.at for line in later if line.role is Role.STARTED), None)
+    later = [line for line in own if line.at > lines[-1].at and line.role in (LineRole.STARTED, LineRole.ORDER)]
+    started = next((line.at for line in later if line.role is LineRole.STARTED), None)
     setup = cluster.setup(first.node)
-    was_stopped = bool(later) and later[-1].role is Role.ORDER
+    was_stopped = bool(later) and later[-1].role is LineRole.ORDER
     ago = first.read_at - first.at
     around = [line for line in own if first.at - _ONE_END <= line.at <= lines[-1].at + _ONE_END]
     return InstanceEnd(

@@ -34,8 +34,8 @@ class LogEvent(StrEnum):
     """No matter of the network, but often taken for one."""
 
 
-class Role(StrEnum):
-    """What a line is in a log, beside those that report an event."""
+class LineRole(StrEnum):
+    """What a line is in a log: most report an event, and others help to understand those."""
 
     EVENT = "event"
     STARTED = "an instance starts"
@@ -73,7 +73,7 @@ class LogMessage:
     sample: str
     """A line, without the time stamp where that is on a line of its own."""
     event: LogEvent | None = None
-    role: Role = Role.EVENT
+    role: LineRole = LineRole.EVENT
     about: About = About.NOBODY
     logs: frozenset[LogKind] = CLUSTERWARE
     pattern: str = ""

@@ -91,7 +91,7 @@ class InstanceNames:
         return None if number in self._number.values() and self._is_of_known(name) else number
 
     def _is_of_known(self, name: str) -> bool:
-        """Whether a name belongs to the database whose instances are known, by another instance of it."""
+        """Whether a name belongs to the database whose instances are known, by another of its instances."""
         databases = {database for database, owner in self._logs if owner in self._number}
         return any(owner == name and database in databases for database, owner in self._logs)
 

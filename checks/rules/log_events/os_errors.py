@@ -37,7 +37,7 @@ STATUS_MEANS = {
     111: "the other end refused it",
     113: "no neighbour answered ARP, or no route led to the host",
 }
-"""Error numbers of Linux (errno-base.h, errno.h) that a sender can see, in words."""
+"""Error numbers of Linux (errno-base.h, errno.h) that a sender can see, and what they mean."""
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ TRANSPORT = "cluster interconnect IPC version"
 """The start of the line in which an instance logs the transport that it chose."""
 
 _NEIGHBOURS = "(CRS-16[0-3][0-9]|ORA-2730[0-9]|ORA-297[0-9][0-9])([^0-9]|$)|skgxp"
-"""What CSS and the IPC of an instance write beside the messages of the table: it is read, and shown where racwire does
-not understand it."""
+"""Messages of CSS and of the IPC of an instance that are not in the table: they are read too, and shown as lines that
+racwire does not understand."""
 _A_CODE = re.compile(r"(?<![\w-])((?:CRS|ORA)-[0-9]{4,5})(?![0-9])")
 _A_NEIGHBOUR = re.compile(_NEIGHBOURS)
 NOT_LISTED = "not listed"

@@ -116,7 +116,7 @@ def log_of_path(path: str) -> AlertLog | None:
 
 def log_of_lines(path: str, lines: Iterable[str], now: datetime) -> AlertLog | None:
     """Return the log of a file with the messages of the table in the day before `now`, whose zone is that of time
-    stamps without one; None for a file that is no log. `lines`: of the whole file, or of any part of it."""
+    stamps without one; None for a file that is no log. `lines`: of the whole file, or of any part."""
     log = log_of_path(path)
     if log is None:
         return None

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from checks.model.facts import AlertLog, Cluster, LogKind, LogLine, NodeLogs, Unknown
-from checks.rules.log_events.log_message import About, LogEvent, LogMessage, Role
+from checks.rules.log_events.log_message import About, LineRole, LogEvent, LogMessage
 from checks.rules.log_events.log_names import InstanceNames, instances_in, known_nodes, node_in, route_in
 from checks.rules.log_events.os_errors import interface_in, os_error
 from checks.rules.log_events.table import message_of
@@ -25,7 +25,7 @@ class Reading:
     """What a line reports."""
 
     event: LogEvent | None
-    role: Role
+    role: LineRole
     node: str
     """The node on which the log was read."""
     writer: str
@@ -104,22 +104,22 @@ class _Log:
         ]
         error: list[tuple[datetime, LogLine]] = []
         for i, (at, line, message) in enumerate(timed):
-            if message is not None and message.role is Role.OS_ERROR:
+            if message is not None and message.role is LineRole.OS_ERROR:
                 if error and (at - error[-1][0] > _ONE_ERROR or _begins(line, error)):
                     yield from self._error(error)
                     error = []
                 error.append((at, line))
                 continue
             if message is None:
-                yield replace(self._plain(at, line, None, Role.EVENT), is_understood=False)
+                yield replace(self._plain(at, line, None, LineRole.EVENT), is_understood=False)
                 continue
             after = timed[i + 1] if i + 1 < len(timed) else None
-            receiver = after[1].text if after and after[2] and after[2].role is Role.RECEIVER else ""
+            receiver = after[1].text if after and after[2] and after[2].role is LineRole.RECEIVER else ""
             yield from self._of(message, at, line, receiver)
         if error:
             yield from self._error(error)
 
-    def _plain(self, at: datetime, line: LogLine, event: LogEvent | None, role: Role) -> Reading:
+    def _plain(self, at: datetime, line: LogLine, event: LogEvent | None, role: LineRole) -> Reading:
         return Reading(
             event, role, self.node, self.log.owner, self.log.kind, self.log.database or self.log.kind, at, line.code,
             line.text, self.read_at, own_number=self._own_number(),
@@ -127,7 +127,7 @@ class _Log:
 
     def _error(self, lines: Sequence[tuple[datetime, LogLine]]) -> Iterator[Reading]:
         error = os_error([(line.code, line.text) for _, line in lines])
-        role = Role.EVENT if error.is_of_network else Role.CONTEXT
+        role = LineRole.EVENT if error.is_of_network else LineRole.CONTEXT
         for i, (at, line) in enumerate(lines):
             yield replace(
                 self._plain(at, line, error.event, role), about=error.interface, status=error.status, counts=i == 0,
