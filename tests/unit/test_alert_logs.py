@@ -203,6 +203,35 @@ def test_the_log_of_11_2_is_in_the_grid_home(node):
     assert [line.code for log in read(node).logs for line in log.lines] == ["CRS-1607"]
 
 
+def trace_line(second, text):
+    at = (datetime.now() - timedelta(minutes=5)).replace(second=second)
+    return f"{at:%Y-%m-%d %H:%M:%S}.123 :    CSSD:909854464: [     INFO] {text}\n"
+
+
+FATAL = "clssnmPollingThread: node rac2 (2) at 50% heartbeat fatal, removal in 14.320 seconds"
+NO_NETWORK = "clssnmvDHBValidateNCopy: node 2, rac2, has a disk HB, but no network HB, DHB has rcfg 295030317"
+
+
+@pytest.mark.parametrize("path", [
+    "/u01/app/grid/diag/crs/rac1/crs/trace/ocssd.trc", "/u01/app/19.0.0/grid/log/rac1/cssd/ocssd.log",
+])  # fmt: skip
+def test_listed_lines_of_a_trace_are_read_and_of_what_css_repeats_one_second_in_ten(node, path):
+    repeated = "".join(trace_line(second, NO_NETWORK) for second in range(9, 32))
+    write(node, path, f"{trace_line(5, 'clssgmQueueGrockEvent: secret')}{repeated}{trace_line(33, FATAL)}")
+    (trace,) = [log for log in read(node).logs if log.kind.is_trace]
+    assert (trace.kind, trace.owner) == (LogKind.OCSSD, "rac1")
+    assert [line.code for line in trace.lines] == [*["disk HB, but no network HB"] * 3, "heartbeat at 50%"]
+
+
+def test_a_trace_is_bounded_as_an_alert_log_is(node):
+    noise = trace_line(5, f"clssnmSendingThread: sending status msg to all nodes {'x' * 2000}") * 1000
+    old, new = trace_line(6, FATAL), trace_line(7, FATAL.replace("50%", "90%"))
+    write(node, "/u01/app/grid/diag/crs/rac1/crs/trace/ocssd.trc", old + noise + new * 500)
+    (trace,) = [log for log in read(node).logs if log.kind.is_trace]
+    assert {line.code for line in trace.lines} == {"heartbeat at 90%"}
+    assert len(trace.lines) == 120
+
+
 def test_a_huge_binary_and_truncated_log_is_read_from_its_end(node):
     line = f"{stamp()[:23].replace('T', ' ')} [OCSSD(7)]CRS-1612: Network communication with node rac2 (2)\n".encode()
     noise = bytes(range(256)) * 40 + b"\n"

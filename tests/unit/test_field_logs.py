@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import msgspec
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from checks.model.facts import Cluster
 from checks.model.finding import Finding, Status
 from checks.plugins.log_messages import log_lines_check
+from checks.rules.log_events.table import MESSAGES
 from tests.fixtures.clusters import cluster
 from tests.unit.log_samples import cluster_with, sample
 
@@ -284,6 +287,27 @@ def test_the_status_decides_and_not_the_function(status: int, code: str, says: s
     text = f"{DATABASE.format(1)}{{ISO+0}}\n{sent}\n"
     (finding,) = found(f"{text}ORA-27301: OS failure message: x\nORA-27302: failure occurred at: sskgxpsnd2\n").values()
     assert (finding.code, says in finding.title, finding.data["times"]) == (code, True, 1)
+
+
+_PIECES = st.sampled_from(
+    [message.sample for message in MESSAGES]
+    + [
+        "ORA-27300:",
+        "ORA-27303: requested interface",
+        "Remote instance kill map (size 9) : ",
+        "by member 99999",
+        "{ISO+9}",
+    ]
+    + ["CRS-1607", "CRS-7503 '' (1)", "Receiver: inst 99999", "due to error 99999", "ORA-27301", "skgxp", "ORA-29799 "]
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(_PIECES | st.text(max_size=30), max_size=9), st.sampled_from([DATABASE, ASM, CRS, OCSSD, GIPCD]))
+def test_any_lines_are_judged(lines: list[str], path: str) -> None:
+    text = "\n".join(lines).replace("{", "").replace("}", "")
+    for finding in log_lines_check.run(cluster_with(f"{path.format(1)}{{CRS+0}} {text}")):
+        assert finding.title
 
 
 # --- traces -----------------------------------------------------------------------------------------------------------

@@ -49,7 +49,7 @@ def instance_ended(end: InstanceEnd) -> Finding:
     return kind.finding(
         f"{end.instance} on {end.node} ended {_how(end)}{_often(end)} {clock(end.at)} ({ago(end.ago_s)}); {_since(end)}"
         f"{_why(end)}.",
-        subject=f"instance ended: {end.instance}",
+        subject=f"instance ended: {end.instance}{'' if end.error is None else f', error {end.error}'}",
         data={
             "instance": end.instance,
             "process": end.process or None,
@@ -95,7 +95,7 @@ def _next(end: InstanceEnd) -> list[NextStep]:
     begin, until = clock(end.at - _AROUND), clock(end.at + _AROUND)
     traces = NextStep(
         "Read the traces of LMON, LMS and PMON of that minute, and the alert logs of the other instances.",
-        (shell("ls -lt {of}_lmon_*.trc {of}_lms*_*.trc {of}_pmon_*.trc", of=end.instance.lower()),),
+        (shell("ls -lt {of}_lmon_*.trc {of}_lms*_*.trc {of}_pmon_*.trc", of=end.instance),),
         f"the owner of the database's home on {end.node}, in the directory of its alert log",
     )
     system = NextStep(

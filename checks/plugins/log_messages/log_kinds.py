@@ -36,7 +36,8 @@ STILL_OUT = FailKind(
 INSTANCE_EVICTED = WarnKind(
     "IC-LOG-006",
     "An instance was evicted by the other instances in the last day",
-    "The instances could not exchange messages, so one of them had to end; Clusterware restarts it.",
+    "An instance that does not answer the others has to end: the interconnect lost the messages, or the instance hung "
+    "or had no CPU. Clusterware restarts it.",
     ("MOS 219361.1 (ORA-29740)",),
 )
 SEND_TIMEOUT = WarnKind(

@@ -62,7 +62,7 @@ def _instance_evicted(same: _Same) -> str:
     out = list(dict.fromkeys(e.about or "another instance" for e in same))
     by = named([e.by or "another instance" for e in same], "instance")
     who = named(out, "instance")
-    who = who[:1].upper() + who[1:] if out[0] == f"instance {same[0].instance}" else who
+    who = who[:1].upper() + who[1:] if out[0].startswith(("instance ", "another ")) else who
     return f"{who} {'was' if len(out) == 1 else 'were'} evicted by {by}"
 
 

@@ -44,7 +44,7 @@ class LogEpisode:
     about: str
     """The peer: a node, `instance 2`, a route, an address, an instance; empty where the lines name none."""
     instance: int | None
-    """The number of the instance that the lines are about, where it is known."""
+    """The number of the database's instance that the lines are about, where it is known."""
     times: int
     first_at: datetime
     last_at: datetime
@@ -85,7 +85,6 @@ def episodes(cluster: Cluster, read: Sequence[Reading]) -> tuple[LogEpisode, ...
         groups.setdefault(_key(line), []).append(line)
     every = [_episode(cluster, lines, inactive) for lines in groups.values()]
     found = [e for e in every if e.event is not LogEvent.RECONFIGURED or e.times >= _MANY_RECONFIGURATIONS]
-    found = [e for e in found if not _is_seen_from_the_other_side(e, found, groups)]
     return tuple(sorted(found, key=lambda e: (e.ago_s, e.event, e.writer, e.about)))
 
 
@@ -108,6 +107,8 @@ def _reported(read: Sequence[Reading]) -> Iterator[Reading]:
         if line.event in (None, LogEvent.INSTANCE_ENDED):
             continue
         if line.event is LogEvent.NO_NETWORK_HEARTBEAT and id(line) not in lasting:
+            continue
+        if _is_seen_from_the_other_side(line, read):
             continue
         is_of_node = line.event in (LogEvent.NODE_EVICTED, LogEvent.GIPC, LogEvent.NO_NETWORK_HEARTBEAT)
         if is_of_node and any(_orders(order, line) for order in orders):
@@ -140,17 +141,14 @@ def _runs(lines: Iterable[Reading], apart: timedelta) -> list[list[Reading]]:
     return runs
 
 
-def _is_seen_from_the_other_side(
-    episode: LogEpisode, found: Iterable[LogEpisode], groups: dict[_Key, list[Reading]]
-) -> bool:
-    """Return whether the receiver's own lines are about messages whose sender reports them, too."""
-    if not (episode.event is LogEvent.SEND_TIMEOUT and episode.is_inward and not episode.about):
+def _is_seen_from_the_other_side(line: Reading, read: Iterable[Reading]) -> bool:
+    """Return whether a line is the receiver's own about messages whose sender reports them, too."""
+    if not (line.event is LogEvent.SEND_TIMEOUT and line.is_inward and line.instance is None):
         return False
-    own = next(lines for key, lines in groups.items() if key[:4] == (episode.event, episode.writer, "", True))
-    return any(
-        e.event is LogEvent.SEND_TIMEOUT and not e.is_inward and e.instance is not None
-        and e.instance == own[0].own_number and abs(e.last_at - episode.last_at) <= _ONE_EVENT
-        for e in found
+    return line.own_number is not None and any(
+        sent.event is LogEvent.SEND_TIMEOUT and not sent.is_inward
+        and (sent.database, sent.instance) == (line.database, line.own_number) and abs(sent.at - line.at) <= _ONE_EVENT
+        for sent in read
     )  # fmt: skip
 
 
@@ -165,7 +163,8 @@ def _episode(cluster: Cluster, lines: Sequence[Reading], inactive: frozenset[str
         nodes=tuple(dict.fromkeys(line.node for line in ordered)),
         writer=last.writer,
         about=last.about,
-        instance=last.instance,
+        # The numbers of ASM's instances are no numbers of the database.
+        instance=None if last.kind is LogKind.ASM else last.instance,
         times=max(1, _times(event, ordered)),
         first_at=ordered[0].at,
         last_at=last.at,
