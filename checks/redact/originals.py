@@ -176,7 +176,7 @@ def _irregular(part: msgspec.Struct) -> Iterator[Named]:
             else:
                 yield from ((kind, value.strip()) for value in part.value.split(","))
         case facts.AlertLog():
-            yield "host" if part.kind is facts.LogKind.CLUSTERWARE else "instance", part.owner
+            yield "instance" if part.kind.is_of_instance else "host", part.owner
             yield "database", part.database
         case facts.LldpNeighbour() if not _GENERIC_SWITCH_PORT.fullmatch(part.port):
             yield "port", part.port

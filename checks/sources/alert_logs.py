@@ -1,24 +1,27 @@
-"""The command that reads the alert logs of a node: listed lines only, from the end, bounded in size and time. No I/O.
+"""The command that reads the alert logs of a node and the traces of Clusterware: listed lines only, from the end,
+bounded in size and time. No I/O.
 
-The logs come last in the answer of the program SETUP. A file system that hangs (NFS) stops this command alone: a
-process in the background opens the directories and files and writes into a pipe, and the foreground reads that pipe for
-a limited time. When the file system answers later, the process ends at its next write, because the pipe has no reader.
+The messages are those of `checks.rules.log_events.table`. The logs come last in the answer of the program SETUP. A file
+system that hangs (NFS) stops this command alone: a process in the background opens the directories and files and writes
+into a pipe, and the foreground reads that pipe for a limited time. When the file system answers later, the process ends
+at its next write, because the pipe has no reader.
 """
 
 from __future__ import annotations
 
+from checks.rules.log_events.table import WANTED, WANTED_IN_TRACES, described
 from checks.sources.grid_commands import OLR_FILES, ORATAB_FILES
 from checks.sources.sh_text import FILE_MARK, MARK, UNREADABLE
 
 LOGS_LIMIT_S = 6
 """Seconds after which racwire stops to wait for the logs of a node; local disks answer in a tenth of a second."""
 TAIL_BYTES = 2_000_000
-"""Bytes at the end of each log that are searched: about a day of a busy instance."""
+"""Bytes at the end of each log that are searched: about a day of a busy instance, and less than an hour of a trace."""
 MOST_LINES = 120
 """Most lines of one log, with their time stamps; the last ones count."""
 MOST_FILES = 16
 """Most logs of a node: those that were written last."""
-_LINE_BYTES = 400
+_LINE_BYTES = 480
 _MOST_CLOSED = 40
 """Most directories that are named because this user may not list them."""
 
@@ -29,29 +32,6 @@ DONE = f"{MARK}-logs-done"
 NO_TIMEOUT = f"{MARK}-no-timeout"
 """The line that shows that the node lacks the program timeout, so that the logs were not read."""
 
-CRS_CODES = (
-    "CRS-1601", "CRS-1603", "CRS-1607", "CRS-1608", "CRS-1609", "CRS-1610", "CRS-1611", "CRS-1612", "CRS-1625",
-    "CRS-1632", "CRS-1652", "CRS-1656", "CRS-1663", "CRS-5018", "CRS-7500", "CRS-7503", "CRS-8011", "CRS-42216",
-)  # fmt: skip
-"""The messages of CSS, GIPC and HAIP that are read (Error Messages, "CRS-00001 to CRS-42216")."""
-ORA_CODES = ("ORA-27300", "ORA-27301", "ORA-27302", "ORA-27504", "ORA-29740", "ORA-29746", "ORA-29770")
-PHRASES = (
-    "IPC Send timeout",
-    "^Receiver: inst ",
-    "has detected no messaging activity from instance",
-    "skgxpvfynet:",
-    "cluster interconnect IPC version",
-    "Communications reconfiguration",
-    "split-brain resolution",
-    "Evicting instance",
-    "Remote instance kill",
-    "^ *Reconfiguration (started|complete)",
-    "Instance terminated by LMON",
-    "terminating (the )?instance due to (ORA )?error 297",
-)
-"""Lines of the alert log of a database or of ASM that concern the interconnect, as expressions of `grep -E`."""
-_HAIP = r"CRS-(2674|5017).*cluster_interconnect\.haip"
-WANTED = "|".join((f"({'|'.join((*CRS_CODES, *ORA_CODES))})[^0-9]", _HAIP, *PHRASES))
 _STAMP = (
     r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}[0-9.,:+Z -]*$"
     r"|^[A-Z][a-z]{2} [A-Z][a-z]{2} [ 0-9][0-9] [0-9]{2}:[0-9]{2}:[0-9]{2} ([A-Z]{2,5} )?[0-9]{4}$"
@@ -77,14 +57,22 @@ _CLOSED = (
     'if [ -d "$up" ] && { [ ! -r "$up" ] || [ ! -x "$up" ]; }; then '
     f"printf '{FILE_MARK} %s\\n{UNREADABLE}\\n' \"$up\"; fi; done | head -n {2 * _MOST_CLOSED}"
 )
+_NAME_FILE = f"printf '{FILE_MARK} %s\\n' \"$file\""
+_LAST_LINES = f"tail -n {MOST_LINES} | LC_ALL=C sed -E 's/^(.{{0,{_LINE_BYTES}}}).*/ \\1/'"
 _OF_FILE = (
-    f"printf '{FILE_MARK} %s\\n' \"$file\"; if [ ! -r \"$file\" ]; then printf '{UNREADABLE}\\n'; else "
+    f"{_NAME_FILE}; if [ ! -r \"$file\" ]; then printf '{UNREADABLE}\\n'; else "
     f"tail -c {TAIL_BYTES} -- \"$file\" | LC_ALL=C grep -a -E '{_STAMP}|{WANTED}' | "
-    f"LC_ALL=C grep -a -E -B 1 '{WANTED}' | tail -n {MOST_LINES} | "
-    f"LC_ALL=C sed -E 's/^(.{{0,{_LINE_BYTES}}}).*/ \\1/'; fi"
+    f"LC_ALL=C grep -a -E -B 1 '{WANTED}' | {_LAST_LINES}; fi"
+)
+# Each line of a trace has its time stamp.
+_OF_TRACE = (
+    f'if [ -r "$file" ]; then {_NAME_FILE}; tail -c {TAIL_BYTES} -- "$file" | '
+    f"LC_ALL=C grep -a -E '{WANTED_IN_TRACES}' | {_LAST_LINES}; fi"
 )
 _CRS_LOG = '"$base"/diag/crs/*/crs/trace/alert.log'
 _DATABASE_LOGS = '"$base"/diag/rdbms/*/*/trace/alert_*.log "$base"/diag/asm/*/*/trace/alert_*.log'
+_TRACES = " ".join(f'"$base"/diag/crs/*/crs/trace/{name}.trc' for name in ("ocssd", "gipcd", "ohasd"))
+_TRACES_OF_11_2 = '"$grid"/log/*/cssd/ocssd.log "$grid"/log/*/gipcd/gipcd.log "$grid"/log/*/ohasd/ohasd.log'
 _READER = (
     f"bases=$({_BASES}); bases=$(printf '%s\\n' \"$bases\" | sort -u); "
     "for base in $bases; do "
@@ -94,6 +82,9 @@ _READER = (
     # Before 12.1.0.2 the log of Clusterware is in the Grid home.
     f"grid=$(grep -h -s '^crs_home=' {_OLR} | head -n 1 | cut -d = -f 2-); "
     f'for file in "$grid"/log/*/alert*.log; do if [ -f "$file" ]; then {_OF_FILE}; fi; done; '
+    # The traces come last: they are the longest files.
+    f"for base in $bases; do for file in {_TRACES}; do {_OF_TRACE}; done; done; "
+    f"for file in {_TRACES_OF_11_2}; do {_OF_TRACE}; done; "
     f"printf '{DONE}\\n'"
 )
 LOGS_COMMAND = (
@@ -108,14 +99,11 @@ LOGS_HOW = (
     f"tail -c {TAIL_BYTES} BASE/diag/{{crs/HOST/crs,rdbms/*/*,asm/*/*}}/trace/alert*.log, "
     "GRID_HOME/log/HOST/alert*.log | grep of listed messages"
 )
-LOGS_BASES_HOW = f"{_OLR} {_ORATAB} HOME/install/orabasetab HOME/crs/install/crsconfig_params"
-LOGS_MESSAGES = "messages: " + ", ".join(
-    (
-        *CRS_CODES,
-        "CRS-2674 and CRS-5017 of HAIP",
-        *ORA_CODES,
-        *(phrase.strip("^ *:").replace(" *", "") for phrase in PHRASES),
-    )
+TRACES_HOW = (
+    f"tail -c {TAIL_BYTES} BASE/diag/crs/HOST/crs/trace/{{ocssd,gipcd,ohasd}}.trc, "
+    "GRID_HOME/log/HOST/{cssd/ocssd,gipcd/gipcd,ohasd/ohasd}.log | grep of listed messages"
 )
+LOGS_BASES_HOW = f"{_OLR} {_ORATAB} HOME/install/orabasetab HOME/crs/install/crsconfig_params"
+LOGS_MESSAGES = "messages: " + ", ".join(described())
 """The messages that are searched, for the dry run."""
 LOGS_RIGHT = "the Grid owner, root or the group of the files"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from checks.sources.alert_logs import LOGS_BASES_HOW, LOGS_COMMAND, LOGS_HOW, LOGS_LIMIT_S, LOGS_RIGHT
+from checks.sources.alert_logs import LOGS_BASES_HOW, LOGS_COMMAND, LOGS_HOW, LOGS_LIMIT_S, LOGS_RIGHT, TRACES_HOW
 from checks.sources.entries import Program, Read, RegistryEntry, RunsOn
 from checks.sources.kernel_files import SYS_CLASS_NET
 from checks.sources.sh_text import program
@@ -49,6 +49,7 @@ DRILL_LOGS = Program(
     text=program({"alert logs": LOGS_COMMAND}),
     reads=(
         Read("", "alert logs", LOGS_HOW, LOGS_RIGHT),
+        Read("", "traces of Clusterware", TRACES_HOW, LOGS_RIGHT),
         Read("", "ORACLE_BASE", f"grep of ORACLE_BASE in {LOGS_BASES_HOW}"),
     ),
     limit_s=LOGS_LIMIT_S + 2.0,

@@ -5,7 +5,7 @@ The programs print only allow-listed lines of files that can hold secrets. Every
 
 from __future__ import annotations
 
-from checks.sources.alert_logs import LOGS_BASES_HOW, LOGS_COMMAND, LOGS_HOW, LOGS_MESSAGES, LOGS_RIGHT
+from checks.sources.alert_logs import LOGS_BASES_HOW, LOGS_COMMAND, LOGS_HOW, LOGS_MESSAGES, LOGS_RIGHT, TRACES_HOW
 from checks.sources.entries import (
     BY_SUDO,
     SUDO,
@@ -286,6 +286,7 @@ SETUP = Program(
         Read("lldp", "switch ports", f"lldpctl {' '.join(LLDP_ARGUMENTS)}", "root or the group of lldpd's socket"),
         Read("lldp", "", f"{NETWORKD_LLDP}, where systemd-networkd runs"),
         Read("alert logs", "alert logs", LOGS_HOW, LOGS_RIGHT),
+        Read("alert logs", "traces of Clusterware", TRACES_HOW, LOGS_RIGHT),
         Read("alert logs", "", LOGS_MESSAGES),
         Read("alert logs", "", LOGS_BASES_HOW),
         Read(

@@ -15,18 +15,24 @@ from checks.sources.sh_text import FILE_MARK
 
 
 class LogLineOf(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A line of the alert log of an instance on a node; without an instance, of the log of Clusterware there."""
+    """A line of the alert log of an instance on a node, or of a trace; else of the alert log of Clusterware there."""
 
     node: str
     text: str
     minutes_ago: float
     instance: str = ""
+    trace: str = ""
+    """`ocssd`, `gipcd` or `ohasd`."""
 
     def printed(self, now: datetime) -> str:
         """Return the line as it is in the log."""
         at = now - timedelta(minutes=self.minutes_ago)
         if self.instance:
             return f" {at.isoformat(timespec='microseconds')}\n {self.text}\n"
+        if self.trace:
+            # The reader takes one second in ten of what CSS repeats.
+            at = at.replace(tzinfo=None, second=at.second // 10 * 10)
+            return f" {at.isoformat(sep=' ', timespec='milliseconds')} :    CSSD:909854464: [     INFO] {self.text}\n"
         return f" {at.replace(tzinfo=None).isoformat(sep=' ', timespec='milliseconds')} [OCSSD(2417)]{self.text}\n"
 
 
@@ -42,6 +48,9 @@ def logs_of(node: str, lines: Sequence[LogLineOf]) -> NodeLogs | Unknown:
         (f"/u01/app/grid/diag/asm/+asm/+ASM{number}/trace/alert_+ASM{number}.log", f"+ASM{number}"),
         (f"/u01/app/oracle/diag/rdbms/prod/prod{number}/trace/alert_prod{number}.log", f"prod{number}"),
     ):
-        own = [line for line in lines if (line.node, line.instance) == (node, instance)]
+        own = [line for line in lines if (line.node, line.instance, line.trace) == (node, instance, "")]
         text += f"{FILE_MARK} {path}\n" + "".join(line.printed(_LOGS_READ_AT) for line in own)
+    for trace in ("ocssd", "gipcd", "ohasd"):
+        text += f"{FILE_MARK} /u01/app/grid/diag/crs/{node}/crs/trace/{trace}.trc\n"
+        text += "".join(line.printed(_LOGS_READ_AT) for line in lines if (line.node, line.trace) == (node, trace))
     return parse_logs(Section(f"{text}{DONE}"))

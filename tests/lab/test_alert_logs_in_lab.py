@@ -11,7 +11,7 @@ import pytest
 
 from checks.model.finding import PROBLEMS, Finding, Status
 from racwire_lab.cluster.ssh_configuration import node_home
-from racwire_lab.programs.cache_fusion.alert_log import BASE, crs_log, database_log
+from racwire_lab.programs.cache_fusion.alert_log import BASE, crs_log, css_trace, database_log
 from tests.lab.lab_support import needs_namespaces, needs_nft, run, until
 from tests.lab.practice_command import Practice
 
@@ -55,10 +55,20 @@ def test_a_node_without_private_networks_is_evicted_and_comes_back(practice: Pra
     assert codes["IC-LOG-005"].status is Status.FAIL
     assert codes["IC-LOG-005"].nodes[0] == "rac2"
     assert codes["IC-GRID-006"].nodes == ("rac2",)
+    assert codes["IC-LOG-020"].status is Status.FAIL
+    ended = codes["IC-LOG-020"].title
+    assert ended.startswith("prac2 on rac2 ended with error 29702 ")
+    assert ended.endswith("; it does not run now; the logs show a missing network heartbeat in the same minutes.")
+    assert "clssnmrRemoveNode: Evicting node 2, rac2," in log(practice, "rac1", css_trace("rac1"))
     practice.lab("mend")
     until(lambda: practice.cluster.is_running("rac2", "instance"))
     codes = found(practice, "log-lines", "clusterware", "interfaces")
-    assert {code: finding.status for code, finding in codes.items()} == {"IC-LOG-004": Status.WARN}
+    assert {code: finding.status for code, finding in codes.items()} == {
+        "IC-LOG-004": Status.WARN,
+        "IC-LOG-018": Status.WARN,
+    }
+    assert "; it started again at " in codes["IC-LOG-018"].title
+    assert codes["IC-LOG-004"].data["times"] == 1
     assert "CRS-1609" in log(practice, "rac2", crs_log("rac2"))
 
 

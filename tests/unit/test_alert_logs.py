@@ -104,7 +104,7 @@ def test_the_path_tells_who_writes_a_log(path, kind, owner):
 def test_control_characters_do_not_reach_the_facts_and_a_line_is_bounded():
     (log,) = parsed(f"2026-11-23 03:30:00.000 [OCSSD(1)]CRS-1609: \x1b[2J\x9b{'x' * 10_000}").logs
     assert "\x1b" not in log.lines[0].text
-    assert len(log.lines[0].text) == 300
+    assert len(log.lines[0].text) == 420
 
 
 def test_refused_files_and_directories_and_a_missing_timeout_have_a_reason():
@@ -184,7 +184,7 @@ def test_listed_lines_are_read_from_the_logs_of_each_base(node):
     )
     found = read(node)
     codes = {log.owner: [line.code for line in log.lines] for log in found.logs}
-    assert codes == {"rac1": ["CRS-1610"], "prod1": ["IPC Send timeout", "Receiver"]}
+    assert codes == {"rac1": ["CRS-1610"], "prod1": ["Starting", "IPC Send timeout", "Receiver"]}
     assert set(found.looked_in) == {f"{node}/u01/app/grid", f"{node}/u01/app/oracle"}
     assert (found.cut, found.closed) == ("", ())
 
@@ -201,6 +201,35 @@ def test_the_log_of_11_2_is_in_the_grid_home(node):
     path = "/u01/app/19.0.0/grid/log/rac1/alertrac1.log"
     write(node, path, f"{stamp()[:23].replace('T', ' ')}\n[cssd(4178)]CRS-1607:Node rac2 is being evicted in cluster\n")
     assert [line.code for log in read(node).logs for line in log.lines] == ["CRS-1607"]
+
+
+def trace_line(second, text):
+    at = (datetime.now() - timedelta(minutes=5)).replace(second=second)
+    return f"{at:%Y-%m-%d %H:%M:%S}.123 :    CSSD:909854464: [     INFO] {text}\n"
+
+
+FATAL = "clssnmPollingThread: node rac2 (2) at 50% heartbeat fatal, removal in 14.320 seconds"
+NO_NETWORK = "clssnmvDHBValidateNCopy: node 2, rac2, has a disk HB, but no network HB, DHB has rcfg 295030317"
+
+
+@pytest.mark.parametrize("path", [
+    "/u01/app/grid/diag/crs/rac1/crs/trace/ocssd.trc", "/u01/app/19.0.0/grid/log/rac1/cssd/ocssd.log",
+])  # fmt: skip
+def test_listed_lines_of_a_trace_are_read_and_of_what_css_repeats_one_second_in_ten(node, path):
+    repeated = "".join(trace_line(second, NO_NETWORK) for second in range(9, 32))
+    write(node, path, f"{trace_line(5, 'clssgmQueueGrockEvent: secret')}{repeated}{trace_line(33, FATAL)}")
+    (trace,) = [log for log in read(node).logs if log.kind.is_trace]
+    assert (trace.kind, trace.owner) == (LogKind.OCSSD, "rac1")
+    assert [line.code for line in trace.lines] == [*["disk HB, but no network HB"] * 3, "heartbeat at 50%"]
+
+
+def test_a_trace_is_bounded_as_an_alert_log_is(node):
+    noise = trace_line(5, f"clssnmSendingThread: sending status msg to all nodes {'x' * 2000}") * 1000
+    old, new = trace_line(6, FATAL), trace_line(7, FATAL.replace("50%", "90%"))
+    write(node, "/u01/app/grid/diag/crs/rac1/crs/trace/ocssd.trc", old + noise + new * 500)
+    (trace,) = [log for log in read(node).logs if log.kind.is_trace]
+    assert {line.code for line in trace.lines} == {"heartbeat at 90%"}
+    assert len(trace.lines) == 120
 
 
 def test_a_huge_binary_and_truncated_log_is_read_from_its_end(node):

@@ -146,7 +146,7 @@ def test_send_timeouts_name_sender_and_receiver():
     assert codes["IC-LOG-007"].title == (
         "Messages from prod1 to instance 2 timed out (IPC send timeout), at 2026-11-23 03:10:02 (49 min 58 s ago)."
     )
-    assert codes["IC-LOG-006"].title.startswith("prod1 was evicted by another instance (ORA-29740), at ")
+    assert codes["IC-LOG-006"].title.startswith("prod1 was evicted by instance 2, at ")
     assert {f.status for f in codes.values()} == {Status.WARN}
 
 

@@ -43,7 +43,9 @@ EXCEPT = {
     "DrillEvent.what": "data",
     "ToolMessage.text": "data",  # what other programs printed
     "LogLine.text": "data",
-    "_Line.text": "data",
+    "Reading.text": "data",
+    "InstanceEnd.near": "data",
+    "LogMessage.sample": "data",
     "Entry.text": "data",
     "Address.label": "data",
     "Sampler.sources": "data",
@@ -62,7 +64,7 @@ DATA = frozenset(
     baseline_file before begin begins begun_at behind boot boot_id boot_ids booted_at buffers busiest by by_bond
     carried cause caused_by causes cells changes chassis check checks cleared_by client clients_by closed closed_at
     closed_by cluster cluster_name code columns commands company conf_before config_file connect connection
-    container copies counters counts covers cpus curve cut daemons data database default_zone description
+    container copies counters counts covers cpus curve cut daemons data database default_zone description died
     destination destination_ip detail directory disk_group down driver drivers_in_use duplex each_port end ended_at
     enter entered environment equal_to error errors events evidence example excluded_by excluded_on excused expires
     explained explains fact far_end fault figure figures file file_before file_system files finding firmware first
@@ -76,8 +78,8 @@ DATA = frozenset(
     network network_service networks new_ports nic node nodes noise not_compared not_found not_known not_running
     not_starting not_understood old_ports on open_mode opened_at opened_by operational_state options oracle_home
     oracle_sid other_nic others outcome owner pair pair_look pairs parent part_of partner_churn partner_mac
-    password_file patch_level path peer peer_mac peer_nic peers pieces pings pinning place plan platform port
-    port_group port_mac private_bytes_per_s product program prohibited_by protocol proved_by public racwire
+    password_file patch_level path pattern peer peer_mac peer_nic peers pieces pings pinning place plan platform port
+    port_group port_mac private_bytes_per_s process product program prohibited_by protocol proved_by public racwire
     racwire_version racwires reached read_at read_by receive_buffer_bytes received receiver receivers receives_on
     refusal registries registry_files remote remote_ip restore_point result role roles rule ruled_out rules running
     running_at running_until sampled save saved_at schema scope script sender senders sends_on sent sent_by server

@@ -7,7 +7,7 @@ from checks.diagnosis.touches import touch
 from checks.model.facts import Cluster, Database, release
 from checks.model.hypothesis import How
 from checks.model.wording import listed
-from checks.rules.log_events import transports
+from checks.rules.log_events.episodes import transports
 
 
 def _is_another_release(cluster: Cluster) -> str:
@@ -66,7 +66,19 @@ ORACLE = (
         name="Clusterware or an instance reports the interconnect in its alert log",
         is_symptom=True,
         is_late=True,
-        hinted_by=("IC-LOG-003", "IC-LOG-004", "IC-LOG-006", "IC-LOG-007", "IC-LOG-008", "IC-LOG-011", "IC-LOG-013"),
+        hinted_by=(
+            "IC-LOG-003",
+            "IC-LOG-004",
+            "IC-LOG-006",
+            "IC-LOG-007",
+            "IC-LOG-008",
+            "IC-LOG-011",
+            "IC-LOG-013",
+            "IC-LOG-018",
+            "IC-LOG-021",
+            "IC-LOG-022",
+            "IC-LOG-023",
+        ),
         cleared_by=("log-lines",),
         covers="in the logs that were read, for the last 24 h",
         look=look(
@@ -109,7 +121,7 @@ ORACLE = (
         further_sources=("MOS 1210883.1",),
         proved_by=("IC-IFACE-002", "IC-IFACE-003", "IC-IFACE-004", "IC-IFACE-005", "IC-IFACE-006", "IC-IFACE-015"),
         supported_by=("IC-IFACE-032",),
-        hinted_by=("IC-IFACE-045",),
+        hinted_by=("IC-IFACE-045", "IC-LOG-021"),
         cleared_by=("interfaces",),
         covers="on the nodes that were read",
         look=look("Compare the networks of oifcfg with the interfaces.", "racwire check interfaces", where=""),
@@ -138,7 +150,7 @@ ORACLE = (
         is_late=True,
         further_sources=("MOS 294430.1",),
         supported_by=("IC-LOG-002",),
-        hinted_by=("IC-LOG-003", "IC-LOG-004"),
+        hinted_by=("IC-LOG-003", "IC-LOG-004", "IC-LOG-023"),
         cleared_by=("log-lines",),
         covers="by the logs that were read, for the last 24 h",
         look=look(
@@ -165,6 +177,7 @@ ORACLE = (
         touches=(touch(How.STOPS, ends=("instance",), every_network=True),),
         blinds=True,
         proved_by=("IC-PING-008",),
+        hinted_by=("IC-LOG-018", "IC-LOG-019", "IC-LOG-020"),
         look=look(
             "Look for what an instance waits for: a hang manager report, ORA-32701, ORA-29770 in its alert log.",
             where="the owner of the database's home",

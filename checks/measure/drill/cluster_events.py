@@ -10,15 +10,14 @@ from checks.model.facts import LogKind, LogLine, NodeLogs
 from checks.model.wording import counted
 from checks.rules.cache_fusion import BLOCKS_LOST, received
 from checks.rules.drill_causes import TimelineKind
-from checks.rules.log_events import log_lines, moment_of
+from checks.rules.log_events.log_message import LineRole, LogEvent
+from checks.rules.log_events.log_readings import log_lines, moment_of
+from checks.rules.log_events.table import message_of
 from checks.traffic.samples import Gap, InstanceSample
 from checks.traffic.source_id import DATABASE, SourceId
 
-_CSS = {
-    **dict.fromkeys(("CRS-1612", "CRS-1611", "CRS-1610", "CRS-1625"), TimelineKind.CSS_NOTICED),
-    **dict.fromkeys(("CRS-1607", "CRS-1608", "CRS-1609", "CRS-1632"), TimelineKind.EVICTED),
-    "CRS-1601": TimelineKind.RECONFIGURED,
-}
+_CSS = {LogEvent.HEARTBEAT: TimelineKind.CSS_NOTICED, LogEvent.NODE_EVICTED: TimelineKind.EVICTED}
+_RECONFIGURED = "CRS-1601"
 _PROCESS = re.compile(r"^\[\w+\(\d+\)\]\s*")
 """The process that wrote a line, such as `[OCSSD(2417)]`."""
 _AFTERWORD = re.compile(r"(?:\.\s+If this persists|;\s+details at)\b.*", re.IGNORECASE)
@@ -44,14 +43,25 @@ def alert_events(node: str, logs: NodeLogs, ahead_s: float, begin: float, end: f
 
 def _event(node: str, kind: LogKind, owner: str, line: LogLine, ahead_s: float) -> DrillEvent | None:
     at = moment_of(line.at)
-    if at is None or kind is LogKind.ASM:
+    if at is None or kind is LogKind.ASM or kind.is_trace:
         return None
     text = _AFTERWORD.sub("", _PROCESS.sub("", line.text))
     text = text if len(text) <= _TEXT else f"{text[: _TEXT - 1]}…"
     if kind is LogKind.CLUSTERWARE:
-        said = _CSS.get(line.code)
+        said = _of_css(line)
         return None if said is None else DrillEvent(at.timestamp() - ahead_s, node, f"CSS: {text}", said)
     return DrillEvent(at.timestamp() - ahead_s, node, f"{owner}: {text}", TimelineKind.INSTANCES)
+
+
+def _of_css(line: LogLine) -> TimelineKind | None:
+    message = message_of(LogKind.CLUSTERWARE, line)
+    if message is None:
+        return None
+    if message.role is LineRole.ORDER:
+        return TimelineKind.CSS_NOTICED
+    if message.code == _RECONFIGURED:
+        return TimelineKind.RECONFIGURED
+    return None if message.event is None else _CSS.get(message.event)
 
 
 class BlockWatch:

@@ -8,11 +8,24 @@ from checks.model.facts.base import Fact, Unknown
 
 
 class LogKind(StrEnum):
-    """Who writes an alert log."""
+    """Who writes a log: an alert log, or one of the traces of Clusterware."""
 
     CLUSTERWARE = "Clusterware"
     DATABASE = "database"
     ASM = "ASM"
+    OCSSD = "ocssd"
+    GIPCD = "gipcd"
+    OHASD = "ohasd"
+
+    @property
+    def is_trace(self) -> bool:
+        """Whether it is a trace, which reaches back a shorter time than an alert log."""
+        return self in (LogKind.OCSSD, LogKind.GIPCD, LogKind.OHASD)
+
+    @property
+    def is_of_instance(self) -> bool:
+        """Whether an instance writes it."""
+        return self in (LogKind.DATABASE, LogKind.ASM)
 
 
 class LogLine(Fact, frozen=True):
@@ -26,12 +39,12 @@ class LogLine(Fact, frozen=True):
 
 
 class AlertLog(Fact, frozen=True):
-    """An alert log that was found."""
+    """An alert log that was found, or a trace of Clusterware that was read."""
 
     kind: LogKind
     path: str
     owner: str
-    """The host for Clusterware, else the instance (SID)."""
+    """The instance (SID) for a database or ASM, else the host."""
     lines: tuple[LogLine, ...] | Unknown = ()
     """The listed lines of the last day, the oldest first."""
     ipc: str = ""

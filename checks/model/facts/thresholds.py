@@ -122,6 +122,15 @@ class Thresholds(Fact, frozen=True, kw_only=True):
             "now; an older line is about the past. Twenty times the misscount of 30 s. Ours.",
         ),
     ] = 10.0
+    log_before_end_min: Annotated[
+        float,
+        Meta(
+            gt=0,
+            le=60,
+            description="Minutes before the end of an instance within which lines of any log are about the same "
+            "trouble. An IPC send timeout takes 300 s and the eviction after it some minutes (MOS 1374110.1). Ours.",
+        ),
+    ] = 10.0
     ping_warn_ms: Annotated[
         float,
         Meta(

@@ -7,17 +7,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from checks.model.check import Kind, check
 from checks.model.facts import AlertLog, Cluster, LogKind, MissingRight, NodeLogs, NodeSetup, Unknown
 from checks.model.finding import Finding, NextStep
-from checks.model.wording import counted, lasting, listed
+from checks.model.wording import counted, listed
 from checks.plugins.log_messages import log_kinds as kinds
+from checks.plugins.log_messages.ended_text import ago, clock, instance_ended
 from checks.plugins.log_messages.log_titles import TEXTS
 from checks.plugins.shared.grouping import alike, briefly, named, some
-from checks.rules.log_events import LogEpisode, LogEvent, episodes, recent_status, runs, transports
+from checks.rules.log_events.episodes import LogEpisode, episodes, recent_status, runs, transports
+from checks.rules.log_events.instance_ends import instance_ends
+from checks.rules.log_events.log_message import LogEvent
+from checks.rules.log_events.log_readings import Reading, log_lines, readings
 from checks.rules.observed.heartbeats import episodes_observed
 from checks.rules.observed.states import read_on, state
 
 _TOPIC = "alert logs"
-_WRITTEN_MEANWHILE_S = 120.0
-"""Seconds by which a line can be later than the clock that was read before it."""
+_AROUND_AN_EVICTION = (LogEvent.HEARTBEAT, LogEvent.NO_NETWORK_HEARTBEAT, LogEvent.CSS_ENDED)
 _NEAR_S = 300.0
 """Seconds between a missing heartbeat and the eviction to which it led. Misscount is 30 s, a reboot takes minutes."""
 
@@ -33,24 +36,35 @@ def log_lines_check(cluster: Cluster) -> Iterator[Finding]:
     """Reads the last day's lines of the alert logs of Clusterware, ASM and the databases on each node.
 
     racwire searches the end of each log for a list of messages: missing network heartbeats (CRS-1610 to CRS-1612),
-    evictions (CRS-1607, CRS-1608, CRS-1609, CRS-1632, ORA-29740), GIPC and HAIP (CRS-7500, CRS-7503, CRS-5018), IPC
-    send timeouts, and errors of sending (ORA-27300). The lines are about the past: they prove no loss at present. Lines
-    of the last minutes support a cause.
+    evictions (CRS-1607, CRS-1608, CRS-1609, CRS-1632, ORA-29740), the end of an instance, GIPC and HAIP (CRS-7500,
+    CRS-7503, CRS-5018), IPC send timeouts, lost interfaces, and errors of sending (ORA-27300). Messages with a code are
+    read in any language. Of the traces of ocssd, gipcd and ohasd racwire searches the last 2 MB, which can be less than
+    an hour. The lines are about the past: they prove no loss at present. Lines of the last minutes support a cause.
+
+    An instance that ended without an order is reported with its process and its error. The interconnect is named as
+    well only where a log shows it within log_before_end_min before that.
     """
     setups = cluster.read_setups()
-    found = episodes(cluster)
+    read_lines = readings(cluster)
+    found = episodes(cluster, read_lines)
+    ends = instance_ends(cluster, read_lines)
     evicted = [e for e in found if e.event is LogEvent.NODE_EVICTED]
     own = [e for e in found if not _led_to_one_of(evicted, e)]
     for same in alike(own, lambda e: (e.event, e.about if e.event is LogEvent.NODE_EVICTED else "", _is_now(e))):
         before = [e for e in found if e not in own and _led_to_one_of(same, e)]
         yield _reported(cluster, same, before if same[0] in evicted else [])
+    for end in ends:
+        yield instance_ended(end)
+    strange = [line for line in read_lines if not line.is_understood]
+    if strange:
+        yield _not_understood(strange)
     yield from _transports(setups)
     unread = list(_unread(setups))
     yield from unread
     read = [s.name for s in setups if isinstance(s.logs, NodeLogs) and any(map(_is_read, s.logs.logs))]
-    if not found and read:
+    if not found and not ends and not strange and read:
         yield _quiet(setups, read)
-    elif not found and not unread:
+    elif not found and not ends and not strange and not unread:
         yield kinds.NOT_FOUND.finding(
             "No alert log was read.", subject="no logs", evidence=[(s.name, _TOPIC) for s in setups]
         )
@@ -61,8 +75,8 @@ def _is_now(episode: LogEpisode) -> bool:
 
 
 def _led_to_one_of(evicted: Sequence[LogEpisode], episode: LogEpisode) -> bool:
-    """Return whether an episode is the missing heartbeat that led to an eviction."""
-    return episode.event is LogEvent.HEARTBEAT and any(
+    """Return whether an episode is the missing heartbeat that led to an eviction, or the end of CSS that followed."""
+    return episode.event in _AROUND_AN_EVICTION and any(
         e.about in (episode.about, episode.writer) and abs(e.ago_s - episode.ago_s) <= _NEAR_S for e in evicted
     )
 
@@ -84,7 +98,7 @@ def _reported(cluster: Cluster, same: Sequence[LogEpisode], before: Sequence[Log
     times = sum(e.times for e in same)
     often = "" if times == 1 else f", {times} times in the last 24 h"
     return kind.finding(
-        f"{what}{often}, {'at' if times == 1 else 'the last time at'} {_clock(last)} ({_ago(last)}).",
+        f"{what}{often}, {'at' if times == 1 else 'the last time at'} {clock(last.last_at)} ({ago(last.ago_s)}).",
         status=kind.status or recent_status(last),
         subject=f"{texts.subject}: {briefly([e.about or e.writer for e in same], 'place')}",
         data={
@@ -103,27 +117,41 @@ def _reported(cluster: Cluster, same: Sequence[LogEpisode], before: Sequence[Log
     )
 
 
-def _clock(episode: LogEpisode) -> str:
-    return f"{episode.last_at:%Y-%m-%d %H:%M:%S}"
-
-
-def _ago(episode: LogEpisode) -> str:
-    if episode.ago_s < -_WRITTEN_MEANWHILE_S:
-        return "ahead of the node's clock: another time zone"
-    return f"{lasting(max(0.0, episode.ago_s))} ago"
-
-
 def _is_read(log: AlertLog) -> bool:
     return not isinstance(log.lines, Unknown)
 
 
+def _not_understood(lines: Sequence[Reading]) -> Finding:
+    nodes = list(dict.fromkeys(line.node for line in lines))
+    return kinds.NOT_UNDERSTOOD.finding(
+        f"racwire does not understand {counted(len(lines), 'line')} in the logs of {named(nodes, 'node')}.",
+        subject=f"{briefly(nodes, 'node')}: not understood",
+        data={"lines": len(lines)},
+        seen=some([line.line for line in lines]),
+        evidence=[(node, _TOPIC) for node in nodes],
+        nodes=nodes,
+    )
+
+
 def _quiet(setups: Sequence[NodeSetup], read: Sequence[str]) -> Finding:
-    logs = [log for s in setups if isinstance(s.logs, NodeLogs) for log in s.logs.logs if _is_read(log)]
+    logs = [
+        log
+        for s in setups
+        if isinstance(s.logs, NodeLogs)
+        for log in s.logs.logs
+        if _is_read(log) and not log.kind.is_trace
+    ]
+    lines = [line for log in logs for line in log_lines(log)]
+    where = f"In {counted(len(logs), 'alert log')} of {named(read, 'node')}, racwire"
+    nothing = f"{where} found none of the messages on its list in the last 24 h."
+    harmless = (
+        f"{where} read {counted(len(lines), 'line')} with messages on its list in the last 24 h; they report no "
+        "trouble of the interconnect."
+    )
     return kinds.QUIET.finding(
-        f"In {counted(len(logs), 'alert log')} of {named(read, 'node')}, racwire found none of the messages on its "
-        "list in the last 24 h.",
+        harmless if lines else nothing,
         subject=f"{counted(len(logs), 'log')} searched",
-        seen=some([log.path for log in logs]),
+        seen=some([*(log.path for log in logs), *(line.text for line in lines)]),
         evidence=[(node, _TOPIC) for node in read],
         nodes=read,
         observed=read_on(kinds.QUIET.code, read),
@@ -218,4 +246,4 @@ def _missing(setup: NodeSetup, logs: NodeLogs) -> Iterator[str]:
 
 
 def _matters(setup: NodeSetup, log: AlertLog) -> bool:
-    return log.kind is LogKind.CLUSTERWARE or runs(setup, log.owner)
+    return not log.kind.is_of_instance or runs(setup, log.owner)

@@ -1,7 +1,7 @@
 """The kinds of findings of the check log-lines."""
 
 from checks.model.check import FailKind, InfoKind, Kind, PassKind, SkippedKind, UnknownKind, WarnKind
-from checks.rules.log_events import LogEvent
+from checks.rules.log_events.log_message import LogEvent
 
 _ERROR_MESSAGES = "Oracle Database Error Messages"
 _MISSCOUNT = "MOS 294430.1 (misscount)"
@@ -36,7 +36,8 @@ STILL_OUT = FailKind(
 INSTANCE_EVICTED = WarnKind(
     "IC-LOG-006",
     "An instance was evicted by the other instances in the last day",
-    "The instances could not exchange messages, so one of them had to end; Clusterware restarts it.",
+    "An instance that does not answer the others has to end: the interconnect lost the messages, or the instance hung "
+    "or had no CPU. Clusterware restarts it.",
     ("MOS 219361.1 (ORA-29740)",),
 )
 SEND_TIMEOUT = WarnKind(
@@ -70,7 +71,8 @@ NO_BUFFERS = WarnKind(
 SEND_FAILED = WarnKind(
     "IC-LOG-011",
     "The kernel refused a message of an instance in the last day",
-    "The status is the error number of Linux: 1 is a packet filter, 101 a missing route, 113 no neighbour.",
+    "The status is the error number of Linux: 1 is a packet filter, 99 an address that is not on the node, 101 a "
+    "missing route, 113 no neighbour.",
     (f"{_ERROR_MESSAGES}, ORA-27300",),
 )
 HUNG = WarnKind(
@@ -95,7 +97,73 @@ IPC_SAME = PassKind("IC-LOG-015", "The instances of a database use the same tran
 NOT_READ = UnknownKind("IC-LOG-016", "Alert logs could not be read", "The past of the interconnect is not known there.")
 NOT_FOUND = SkippedKind("IC-LOG-017", "No alert log was found, or none was read")
 
+INSTANCE_ENDED_NETWORK = WarnKind(
+    "IC-LOG-018",
+    "An instance ended by an error, and the logs show the interconnect in the same minutes",
+    "Its sessions lost their connections. The error says which process ended; what the instance or CSS could not send "
+    "or receive in the same minutes is the first thing to examine.",
+    (_ERROR_MESSAGES, "MOS 1374110.1 (instance evictions)"),
+)
+INSTANCE_ENDED = WarnKind(
+    "IC-LOG-019",
+    "An instance ended by an error in the last day; why is not in its log",
+    "Its sessions lost their connections. The error says which process ended, and not why: the interconnect is one of "
+    "the reasons to examine, as are CPU, memory, storage and defects.",
+    (_ERROR_MESSAGES,),
+)
+INSTANCE_DOWN = FailKind(
+    "IC-LOG-020",
+    "An instance ended by an error and does not run",
+    "Its clients use the other instances. Clusterware has not started it again.",
+    (_ERROR_MESSAGES,),
+)
+INTERFACE_LOST = WarnKind(
+    "IC-LOG-021",
+    "An address or a NIC of the interconnect was lost on a node in the last day",
+    "An instance or Clusterware found its address or its NIC gone: a link without carrier, a HAIP that moved, or a "
+    "program that changed the address.",
+    (f"{_ERROR_MESSAGES}, ORA-27303", "MOS 1374110.1 (instance evictions)"),
+)
+TOO_LONG = WarnKind(
+    "IC-LOG-022",
+    "The kernel took a message of an instance for too long in the last day",
+    "Status 90 is EMSGSIZE: the message was longer than the socket or the MTU of the way allows. The MTU of an "
+    "interface, or the path MTU that the kernel remembers, was lower than the instance expected.",
+    (f"{_ERROR_MESSAGES}, ORA-27300", "udp(7), EMSGSIZE"),
+)
+NO_NETWORK_HEARTBEAT = WarnKind(
+    "IC-LOG-023",
+    "CSS saw the disk heartbeat of a node without its network heartbeat",
+    "The other node ran and wrote to the voting files, and its messages did not come: the network between them, "
+    "or its multicast, failed. A node that joins the cluster so waits, and its CSS ends.",
+    ("MOS 1050693.1", "MOS 1054902.1"),
+)
+DISK_HEARTBEAT = Kind(
+    "IC-LOG-024",
+    "CSS had trouble with a voting file in the last day: no matter of the network",
+    "CSS reads and writes the voting files through the storage, within disktimeout. A node without most of them "
+    "leaves the cluster, as after a missing network heartbeat.",
+    (_ERROR_MESSAGES, _MISSCOUNT),
+)
+CSS_ENDED = WarnKind(
+    "IC-LOG-025",
+    "CSS of a node ended with a fatal error in the last day",
+    "The stack of the node and its instances ended with it; Clusterware starts them again.",
+    (_ERROR_MESSAGES,),
+)
+NOT_UNDERSTOOD = InfoKind(
+    "IC-LOG-026",
+    "racwire read lines that it does not understand",
+    "CSS or the IPC of an instance wrote them. racwire does not know what they mean.",
+)
+
 OF_EVENT = {
+    LogEvent.NO_NETWORK_HEARTBEAT: NO_NETWORK_HEARTBEAT,
+    LogEvent.CSS_ENDED: CSS_ENDED,
+    LogEvent.NO_CONNECTION: SEND_TIMEOUT,
+    LogEvent.INTERFACE_LOST: INTERFACE_LOST,
+    LogEvent.TOO_LONG: TOO_LONG,
+    LogEvent.DISK_HEARTBEAT: DISK_HEARTBEAT,
     LogEvent.INSTANCE_EVICTED: INSTANCE_EVICTED,
     LogEvent.SEND_TIMEOUT: SEND_TIMEOUT,
     LogEvent.GIPC: GIPC,
@@ -108,4 +176,6 @@ OF_EVENT = {
 KINDS = (
     QUIET, HEARTBEAT_NOW, HEARTBEAT_PAST, EVICTED, STILL_OUT, INSTANCE_EVICTED, SEND_TIMEOUT, GIPC, FOREIGN_ROUTE,
     NO_BUFFERS, SEND_FAILED, HUNG, RECONFIGURED, IPC_DIFFERS, IPC_SAME, NOT_READ, NOT_FOUND,
+    INSTANCE_ENDED_NETWORK, INSTANCE_ENDED, INSTANCE_DOWN, INTERFACE_LOST, TOO_LONG, NO_NETWORK_HEARTBEAT,
+    DISK_HEARTBEAT, CSS_ENDED, NOT_UNDERSTOOD,
 )  # fmt: skip

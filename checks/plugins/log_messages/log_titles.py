@@ -9,7 +9,9 @@ from checks.model.finding import NextStep
 from checks.model.shell_command import shell
 from checks.model.wording import listed
 from checks.plugins.shared.grouping import named
-from checks.rules.log_events import LogEpisode, LogEvent
+from checks.rules.log_events.episodes import LogEpisode
+from checks.rules.log_events.log_message import LogEvent
+from checks.rules.log_events.os_errors import STATUS_MEANS
 
 _Same = Sequence[LogEpisode]
 _PATHS = NextStep("Test the private networks between all nodes, with packets of all sizes.", ("racwire check df-ping",))
@@ -57,16 +59,36 @@ def _evicted(same: _Same) -> str:
 
 
 def _instance_evicted(same: _Same) -> str:
-    own = [e.writer for e in same if e.about == e.writer]
-    if own:
-        was = "was" if len(set(own)) == 1 else "were"
-        return f"{named(own, 'instance')} {was} evicted by another instance (ORA-29740)"
-    return f"{_writers(same)} evicted {_about(same, 'other instances')}"
+    out = list(dict.fromkeys(e.about or "another instance" for e in same))
+    by = named([e.by or "another instance" for e in same], "instance")
+    who = named(out, "instance")
+    who = who[:1].upper() + who[1:] if out[0].startswith(("instance ", "another ")) else who
+    return f"{who} {'was' if len(out) == 1 else 'were'} evicted by {by}"
 
 
 def _send_timeout(same: _Same) -> str:
-    pairs = sorted({f"{e.writer} to {e.about or 'another instance'}" for e in same})
-    return f"Messages from {named(pairs, 'instance')} timed out (IPC send timeout)"
+    outward = [(e.about if e.is_inward else e.writer, e.writer if e.is_inward else e.about) for e in same]
+    pairs = sorted({f"{sender} to {receiver or 'another instance'}" for sender, receiver in outward if sender})
+    alone = sorted({receiver for sender, receiver in outward if not sender})
+    ways = [f"{way} {named(names, 'instance')}" for way, names in (("from", pairs), ("to", alone)) if names]
+    return f"Messages {listed(ways)} timed out (IPC send timeout)"
+
+
+def _refused(same: _Same) -> str:
+    seen = sorted({e.status for e in same if e.status is not None})
+    each = listed(": ".join(filter(None, (f"status {n}", STATUS_MEANS.get(n)))) for n in seen)
+    return f"The kernel refused messages of {_writers(same)} (ORA-27300{', ' if each else ''}{each})"
+
+
+def _interface(same: _Same) -> str:
+    return f"{_about(same, 'An address of the interconnect')} was lost on {_nodes(same)}"
+
+
+def _disk_alone(same: _Same) -> str:
+    return (
+        f"CSS on {_writers(same, 'node')} saw the disk heartbeat of {_about(same, 'other nodes')} and no network "
+        "heartbeat"
+    )
 
 
 def _gipc(same: _Same) -> str:
@@ -148,10 +170,58 @@ TEXTS = {
             )
         ],
     ),
+    LogEvent.TOO_LONG: EventTexts(
+        "message too long",
+        lambda same: f"The kernel took messages of {_writers(same)} for too long (ORA-27300, status 90)",
+        lambda same: [
+            NextStep(
+                "Compare the MTU of the private interfaces and of lo, and the path MTU that the kernel remembers.",
+                ("ip -o link show", "ip route show table all", "ip route show cache"),
+                f"any user on {_nodes(same)}",
+            ),
+            _PATHS,
+        ],
+    ),
     LogEvent.SEND_FAILED: EventTexts(
         "send failed",
-        lambda same: f"The kernel refused messages of {_writers(same)} (ORA-27300)",
+        _refused,
         lambda same: [_PATHS, _read(same, "ORA-2730[012]")],
+    ),
+    LogEvent.NO_CONNECTION: EventTexts(
+        "no connection",
+        lambda same: f"{_writers(same)} had no connection to the other instances at the start",
+        lambda same: [_PATHS, _read(same, "No connectivity|IMR has experienced|terminating")],
+    ),
+    LogEvent.INTERFACE_LOST: EventTexts(
+        "interface lost",
+        _interface,
+        lambda same: [
+            NextStep(
+                "Compare the addresses and the links with the log of the kernel at that minute.",
+                ("ip -o addr show", "ip -o link show", "journalctl -k --since '1 hour ago'"),
+                f"root on {_nodes(same)}",
+            ),
+            _PATHS,
+        ],
+    ),
+    LogEvent.NO_NETWORK_HEARTBEAT: EventTexts(
+        "no network heartbeat", _disk_alone, lambda same: [_PATHS, _read(same, "no network HB|heartbeat fatal")]
+    ),
+    LogEvent.CSS_ENDED: EventTexts(
+        "CSS ended",
+        lambda same: f"CSS on {_writers(same, 'node')} ended with a fatal error (CRS-1656)",
+        lambda same: [_read(same, "CRS-16(0[4-9]|1[0-5]|56)")],
+    ),
+    LogEvent.DISK_HEARTBEAT: EventTexts(
+        "voting file",
+        lambda same: f"CSS on {_writers(same, 'node')} had trouble with a voting file, no matter of the network",
+        lambda same: [
+            NextStep(
+                "Read the state of the voting files, and the storage's messages of that minute.",
+                ("crsctl query css votedisk", "journalctl -k --since '1 hour ago'"),
+                f"the Grid owner on {_nodes(same)}",
+            )
+        ],
     ),
     LogEvent.HUNG: EventTexts(
         "process hung",

@@ -10,7 +10,8 @@ from checks.model.facts import Cluster, Clusterware, Unknown
 from checks.model.known_instances import database_of, node_of
 from checks.model.observation import Fate, Observation
 from checks.model.traffic import End, Traffic, among
-from checks.rules.log_events import LogEpisode, LogEvent
+from checks.rules.log_events.episodes import LogEpisode
+from checks.rules.log_events.log_message import LogEvent
 from checks.rules.observed.database_ways import DatabaseWays
 from checks.rules.observed.states import states
 
@@ -35,7 +36,7 @@ def episodes_observed(cluster: Cluster, code: str, episodes: Sequence[LogEpisode
 def _of(cluster: Cluster, code: str, episode: LogEpisode) -> Iterator[Observation]:
     fate, what, legs = Fate.LOST, _MESSAGE, tuple[Traffic, ...]()
     match episode.event:
-        case LogEvent.HEARTBEAT:
+        case LogEvent.HEARTBEAT | LogEvent.NO_NETWORK_HEARTBEAT:
             # The log of a node reports that the heartbeat of another one is missing.
             own = (episode.writer,) if episode.writer in _nodes(cluster) else episode.nodes
             what, legs = _HEARTBEAT, (_packets(cluster, (episode.about,), own),)
@@ -44,9 +45,9 @@ def _of(cluster: Cluster, code: str, episode: LogEpisode) -> Iterator[Observatio
             what, legs = _HEARTBEAT, _both_ways(cluster, episode.about or episode.writer, others)
         case LogEvent.GIPC:
             legs = _both_ways(cluster, episode.about, episode.nodes)
-        case LogEvent.SEND_TIMEOUT | LogEvent.INSTANCE_EVICTED:
+        case LogEvent.SEND_TIMEOUT | LogEvent.INSTANCE_EVICTED | LogEvent.NO_CONNECTION:
             legs = _between_instances(cluster, episode)
-        case LogEvent.NO_BUFFERS | LogEvent.SEND_FAILED:
+        case LogEvent.NO_BUFFERS | LogEvent.SEND_FAILED | LogEvent.TOO_LONG:
             fate, legs = Fate.REFUSED, tuple(Traffic(senders=(n,), ends=("instance",)) for n in episode.nodes)
         case _:
             yield from states(code, episode.nodes)
@@ -63,14 +64,19 @@ def _of(cluster: Cluster, code: str, episode: LogEpisode) -> Iterator[Observatio
 
 def _between_instances(cluster: Cluster, episode: LogEpisode) -> tuple[Traffic, ...]:
     """Return the messages between the instance that wrote the lines and the one that they name, in both directions: a
-    message without an acknowledgement was lost there or back."""
+    message without an acknowledgement was lost there or back. The first leg is that of the message."""
     ways = DatabaseWays(cluster)
     peer = node_of(cluster, episode.instance) if episode.instance is not None else _node_of(cluster, episode.about)
+    # Both sides can report an eviction: then its messages are those between the two.
+    writers = [node for node in episode.nodes if node != peer] or list(episode.nodes)
+    pairs = [(node, peer if peer != node else "") for node in writers]
     return tuple(
         leg
-        for node in episode.nodes
-        for other in ((peer,) if peer and peer != node else ("",))
-        for leg in (*ways.any_size(node, other), *ways.any_size(other, node))
+        for node, other in pairs
+        for sender, receiver in (
+            ((other, node), (node, other)) if episode.is_inward else ((node, other), (other, node))
+        )
+        for leg in ways.any_size(sender, receiver)
     )
 
 

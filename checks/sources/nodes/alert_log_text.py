@@ -1,34 +1,30 @@
-"""Parse the lines of alert logs that the program SETUP printed. Text in, facts out; raises nothing.
+"""Parse Oracle's logs: the lines that the program SETUP printed, or a whole file. Text in, facts out; raises nothing.
 
-An alert log has the time stamp in each line (Clusterware since 12.1.0.2), or on a line of its own before the lines of a
-message: in ISO 8601 (12.2 and later, Clusterware before 12.1.0.2) or as `date` prints it (databases before 12.2).
+A trace has the time stamp in each line, as the alert log of Clusterware since 12.1.0.2. Other alert logs have it on a
+line of its own before the lines of a message: in ISO 8601 (12.2 and later, Clusterware before 12.1.0.2) or as `date`
+prints it (databases before 12.2).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, timezone
 
+import msgspec
+
 from checks.model.facts import AlertLog, LogKind, LogLine, MissingRight, NodeLogs, Unknown
 from checks.model.sanitize import sanitize
-from checks.sources.alert_logs import (
-    CRS_CODES,
-    DONE,
-    LOGS_LIMIT_S,
-    LOGS_RIGHT,
-    LOOKED_IN,
-    NO_TIMEOUT,
-    ORA_CODES,
-)
+from checks.rules.log_events.table import TRANSPORT, code_of
+from checks.sources.alert_logs import DONE, LOGS_LIMIT_S, LOGS_RIGHT, LOOKED_IN, NO_TIMEOUT
 from checks.sources.nodes.sections import Section
 from checks.sources.sh_text import FILE_MARK, TIMED_OUT, UNREADABLE
 
 DAY = timedelta(hours=24)
 _AHEAD = timedelta(hours=14)
 """The most by which a log without zones can seem to be ahead, when its writer has another TZ than the shell."""
-_TEXT = 300
+_TEXT = 420
 _MOST_LINES = 200
 
 _NOW = re.compile(r"now (\d{1,12}) ([+-])(\d\d)(\d\d)")
@@ -40,21 +36,12 @@ _MONTHS = {
     name: n
     for n, name in enumerate(["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"], 1)
 }
-_CODE = re.compile(rf"(?<![\w-])({'|'.join((*CRS_CODES, *ORA_CODES, 'CRS-2674', 'CRS-5017'))})(?!\d)")
-_PHRASES = (
-    ("IPC Send timeout", re.compile(r"IPC Send timeout")),
-    ("Receiver", re.compile(r"Receiver: inst ")),
-    ("no messaging activity", re.compile(r"has detected no messaging activity from instance")),
-    ("skgxpvfynet", re.compile(r"skgxpvfynet:")),
-    ("Communications reconfiguration", re.compile(r"Communications reconfiguration")),
-    ("split-brain resolution", re.compile(r"split-brain resolution")),
-    ("Evicting instance", re.compile(r"Evicting instance|Remote instance kill")),
-    ("Reconfiguration", re.compile(r"\s*Reconfiguration (?:started|complete)")),
-    ("terminated by LMON", re.compile(r"Instance terminated by LMON|terminating (?:the )?instance due to")),
-)
-_IPC = re.compile(r"cluster interconnect IPC version:?\s*(.{1,100})")
+_IPC = re.compile(rf"{TRANSPORT}:?\s*(.{{1,100}})")
 _CRS_PATH = re.compile(r".*/diag/crs/([^/]+)/crs/trace/alert\.log|.*/log/([^/]+)/alert[^/]*\.log")
 _DATABASE_PATH = re.compile(r".*/diag/(rdbms|asm)/([^/]+)/([^/]+)/trace/alert_[^/]*\.log")
+_TRACE_PATH = re.compile(
+    r".*/diag/crs/([^/]+)/crs/trace/(ocssd|gipcd|ohasd)\.trc|.*/log/([^/]+)/(?:cssd/|gipcd/|ohasd/)(ocssd|gipcd|ohasd)\.log"
+)
 
 
 @dataclass
@@ -107,34 +94,48 @@ def _printed(lines: list[str]) -> list[_Printed]:
 
 
 def _log(printed: _Printed, now: datetime) -> AlertLog | None:
-    """The alert log of a file; None for a directory or another file."""
-    if found := _CRS_PATH.fullmatch(printed.path):
-        kind, owner, database = LogKind.CLUSTERWARE, found[1] or found[2], ""
-    elif found := _DATABASE_PATH.fullmatch(printed.path):
-        kind, owner = (LogKind.ASM if found[1] == "asm" else LogKind.DATABASE), found[3]
-        database = "" if kind is LogKind.ASM else found[2]
-    else:
-        return None
-    if UNREADABLE in printed.lines:
+    """The log of a file; None for a directory or another file."""
+    if UNREADABLE in printed.lines and (named := log_of_path(printed.path)):
         right = MissingRight(f"read {printed.path}, as {LOGS_RIGHT}")
-        return AlertLog(
-            kind, printed.path, owner, Unknown(f"this user may not read {printed.path}", right), "", database
-        )
-    ipc = [found[1].strip() for line in printed.lines if (found := _IPC.search(line))]
-    lines = tuple(_lines(printed.lines, now))[-_MOST_LINES:]
-    return AlertLog(kind, printed.path, owner, lines, sanitize(ipc[-1]) if ipc else "", database)
+        return msgspec.structs.replace(named, lines=Unknown(f"this user may not read {printed.path}", right))
+    return log_of_lines(printed.path, (line.removeprefix(" ") for line in printed.lines), now)
 
 
-def _lines(lines: list[str], now: datetime) -> Iterator[LogLine]:
+def log_of_path(path: str) -> AlertLog | None:
+    """Return whose log a file is, by its path in the ADR or in a Grid home, without lines; None for another file."""
+    if found := _CRS_PATH.fullmatch(path):
+        return AlertLog(LogKind.CLUSTERWARE, path, found[1] or found[2])
+    if found := _TRACE_PATH.fullmatch(path):
+        return AlertLog(LogKind(found[2] or found[4]), path, found[1] or found[3])
+    if found := _DATABASE_PATH.fullmatch(path):
+        is_asm = found[1] == "asm"
+        database = "" if is_asm else found[2]
+        return AlertLog(LogKind.ASM if is_asm else LogKind.DATABASE, path, found[3], database=database)
+    return None
+
+
+def log_of_lines(path: str, lines: Iterable[str], now: datetime) -> AlertLog | None:
+    """Return the log of a file with the messages of the table in the day before `now`, whose zone is that of time
+    stamps without one; None for a file that is no log. `lines`: of the whole file, or of any part."""
+    log = log_of_path(path)
+    if log is None:
+        return None
+    every = tuple(lines)
+    ipc = [found[1].strip() for line in every if (found := _IPC.search(line))]
+    own = tuple(_lines(log.kind, every, now))[-_MOST_LINES:]
+    return msgspec.structs.replace(log, lines=own, ipc=sanitize(ipc[-1]) if ipc else "")
+
+
+def _lines(kind: LogKind, lines: Iterable[str], now: datetime) -> Iterator[LogLine]:
     """Yield the listed lines of the last day; a line without a time stamp has that of the line before."""
     at: datetime | None = None
     for line in lines:
-        stamp, rest = _stamp(line.removeprefix(" "), now)
+        stamp, rest = _stamp(line, now)
         if stamp is not None:
             at = stamp
         if at is None or not now - DAY <= at <= now + _AHEAD:
             continue
-        if code := _code(rest):
+        if code := code_of(kind, line):
             yield LogLine(at.isoformat(), code, sanitize(rest.strip())[:_TEXT])
 
 
@@ -159,9 +160,3 @@ def _zone(text: str) -> timezone:
         return UTC
     offset = timedelta(hours=int(text[1:3]), minutes=int(text[-2:]))
     return timezone(-offset if text[0] == "-" else offset)
-
-
-def _code(text: str) -> str:
-    if found := _CODE.search(text):
-        return found[1]
-    return next((name for name, pattern in _PHRASES if pattern.search(text)), "")

@@ -11,7 +11,15 @@ from racwire_lab.cluster.directory import grid_home
 from racwire_lab.cluster.profiles import DATABASE_OWNER, GRID_OWNER, INVENTORY_GROUP, ClusterProfile
 from racwire_lab.cluster.ssh_configuration import node_home
 from racwire_lab.cluster.topology import Shape, index_of
-from racwire_lab.programs.cache_fusion.alert_log import BASE, asm_log, crs_log, css_line, database_log, stamped
+from racwire_lab.programs.cache_fusion.alert_log import (
+    BASE,
+    asm_log,
+    crs_log,
+    css_line,
+    css_trace,
+    database_log,
+    stamped,
+)
 
 _ADDED = "added_log_lines"
 """The file with the lines that the fault added, one file for each log; they are removed when the fault is fixed."""
@@ -89,7 +97,11 @@ def _past(log: Path, node: str, version: str, size: int) -> str:
 
 def _logs(directory: Path, shape: Shape, node: str) -> dict[str, Path]:
     base = node_home(directory, node) / BASE
-    logs = {"crs": base / crs_log(node), "asm": base / asm_log(f"+ASM{index_of(node)}")}
+    logs = {
+        "crs": base / crs_log(node),
+        "trace": base / css_trace(node),
+        "asm": base / asm_log(f"+ASM{index_of(node)}"),
+    }
     if shape.database and shape.has_instance(node):
         logs["database"] = base / database_log(shape.db_unique_name, shape.instance_of(node))
     return logs

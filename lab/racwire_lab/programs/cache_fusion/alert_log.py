@@ -1,4 +1,4 @@
-"""The alert logs of a node, written as Oracle writes them: Clusterware's, and that of the database instance.
+"""The alert logs of a node and the trace of CSS, as Oracle writes them: Clusterware's, and that of the instance.
 
 An instance that receives nothing from another one reports IPC send timeouts in its log.
 """
@@ -17,6 +17,11 @@ BASE = "base"
 def crs_log(host: str) -> str:
     """Return the path of the alert log of Clusterware below ORACLE_BASE."""
     return f"diag/crs/{host}/crs/trace/alert.log"
+
+
+def css_trace(host: str) -> str:
+    """Return the path of the trace of CSS below ORACLE_BASE."""
+    return f"diag/crs/{host}/crs/trace/ocssd.trc"
 
 
 def database_log(unique_name: str, instance: str) -> str:
@@ -44,6 +49,15 @@ def css_line(message: str, at: float, process: int = 2417) -> str:
     return f"{clock}.{int(at % 1 * 1e3):03d} [OCSSD({process})]{message}\n"
 
 
+def evicted_lines() -> tuple[str, ...]:
+    """Return what an instance writes that ends because CSS of its node left the cluster."""
+    return (
+        "ORA-29702: error occurred in Cluster Group Service operation",
+        "LMON (ospid: 4820): terminating the instance due to error 29702",
+        "Instance terminated by LMON, pid = 4820",
+    )
+
+
 def ipc_version(version: str) -> str:
     """Return the line in which an instance logs its transport at the start."""
     if version.startswith(("11.", "12.1.")):
@@ -52,15 +66,22 @@ def ipc_version(version: str) -> str:
 
 
 class AlertLogs:
-    """The two logs, as paths in the node's directory; lines for a log that does not exist are dropped."""
+    """The logs and the trace, as paths in the node's directory; lines for a file that does not exist are dropped."""
 
     def __init__(self, home: str, host: str, parameters: Mapping[str, str], instance: str) -> None:
         self._crs = os.path.join(home, BASE, crs_log(host))
+        self._trace = os.path.join(home, BASE, css_trace(host))
         self._database = os.path.join(home, BASE, database_log(parameters.get("db_unique_name", ""), instance))
 
     def of_css(self, message: str) -> None:
         """Add a message of CSS."""
         _append(self._crs, css_line(message, time.time()))
+
+    def trace_of_css(self, line: str) -> None:
+        """Add a line to the trace of CSS, as since 12.1.0.2."""
+        at = time.time()
+        clock = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(at))
+        _append(self._trace, f"{clock}.{int(at % 1 * 1e3):03d} :    CSSD:909854464: [     INFO] {line}\n")
 
     def of_instance(self, version: str, lines: Iterable[str]) -> None:
         """Add the lines of one message of the instance."""

@@ -10,7 +10,7 @@ import subprocess
 from collections.abc import Iterable
 
 from .addresses import NodeAddress, addresses
-from .alert_log import AlertLogs
+from .alert_log import AlertLogs, evicted_lines
 from .haip import Haips
 from .membership import Membership
 from .settings import InstanceSettings
@@ -93,6 +93,8 @@ class Css:
         turn = self._members.turn(running, stopped, settings.misscount_s, now)
         for message in turn.messages:
             self._logs.of_css(message)
+        for line in turn.traced:
+            self._logs.trace_of_css(line)
         for number in turn.kills:
             self._kill_block(powered[number]).write(str(settings.number))
         killer = self._kill_block(settings.host).take()
@@ -103,6 +105,8 @@ class Css:
             script = os.path.join(os.path.abspath(self._home), "grid", "lib", "evicted.sh")
             self._eviction = subprocess.Popen(["sh", script], stdin=subprocess.DEVNULL, start_new_session=True)
             self._members = None
+            if settings.is_open:
+                self._logs.of_instance(settings.version, evicted_lines())
 
     def _kill_block(self, host: str) -> KillBlock:
         return KillBlock(os.path.join(self._home, "..", host, "stack", "kill_block"))

@@ -21,6 +21,8 @@ class Turn:
     """The result of one turn."""
 
     messages: list[str] = field(default_factory=list)
+    traced: list[str] = field(default_factory=list)
+    """The lines for the trace of CSS, which say the same in its own words."""
     is_evicted: bool = False
     """Whether this node must leave the cluster."""
     kills: list[int] = field(default_factory=list)
@@ -83,6 +85,10 @@ class Membership:
         reached = sum(missing >= misscount_s * percent / 100 for percent, _ in _STAGES)
         for percent, code in _STAGES[self._stage[peer] : reached]:
             left = max(0.0, misscount_s - missing)
+            turn.traced.append(
+                f"clssnmPollingThread: node {self._names[peer]} ({peer}) at {percent}% heartbeat fatal, removal in "
+                f"{left:.3f} seconds"
+            )
             turn.messages.append(
                 f"{code}: Network communication with node {self._names[peer]} ({peer}) has been missing for "
                 f"{percent}% of the timeout interval.  If this persists, removal of this node from cluster will occur "
@@ -108,6 +114,10 @@ class Membership:
             self._active.discard(peer)
             self._evicted.add(peer)
             turn.kills.append(peer)
+            turn.traced.append(
+                f"(:CSSNM00007:)clssnmrRemoveNode: Evicting node {peer}, {self._names[peer]}, from the cluster in "
+                f"incarnation {548_820_000 + self._incarnation + 1}"
+            )
             if self._number == min(mine):
                 turn.messages.append(
                     f"CRS-1607: Node {self._names[peer]} is being evicted in cluster incarnation {self._next()}; "
