@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from checks.change.plan.cloud_limits import cloud_limits
 from checks.change.kinds.mtu_obstacles import mtu_obstacles
+from checks.change.plan.cloud_limits import cloud_limits
 from checks.model.facts import Cluster, HostSetup, Node
 from checks.model.own_command import written
 from tests.fixtures.change_plans import plan_for, to_change, with_setup

@@ -15,9 +15,9 @@ from tui.cli.options import add_settings_option
 from tui.text.sanitize import for_encoding, sanitize_lines
 
 if TYPE_CHECKING:
-    from checks.change.plan.vendors import Hypervisor, Kinds, SwitchKind
     from checks.model.check import Check, Kind
     from checks.model.report import Report
+    from checks.model.vendors import Hypervisor, Kinds, SwitchKind
     from checks.predict.topics import ExplainedTopic
 
 _SWITCHES = "switches"
@@ -208,7 +208,7 @@ def _switches(kinds: Kinds) -> Iterator[str]:
 
 
 def _switch_page(key: str, switch: SwitchKind) -> Iterator[str]:
-    from checks.change.plan.vendors import PORT, commands_of, showing
+    from checks.model.vendors import PORT, commands_of, showing
 
     yield f"{key}: commands for jumbo frames on {switch.name}"
     yield ""
@@ -223,6 +223,10 @@ def _switch_page(key: str, switch: SwitchKind) -> Iterator[str]:
     yield f"{switch.place}{f', for each {PORT}' if any(PORT in line for line in lines) else ''}:"
     yield from (f"  {line}" for line in lines)
     yield ""
+    if switch.each_channel:
+        yield "For a port-channel, in place of the lines for its member ports:"
+        yield from (f"  {line}" for line in switch.filled(switch.each_channel))
+        yield ""
     yield "To verify:"
     yield from (f"  {line}" for line in showing(switch, ()))
     yield ""

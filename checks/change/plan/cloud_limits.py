@@ -16,8 +16,8 @@ from checks.model.wording import listed
 
 _AZURE, _EC2, _GOOGLE, _ORACLE = "Microsoft Azure", "Amazon EC2", "Google Cloud", "Oracle Cloud"
 _BY_CLOUD = {_EC2: 9001, _GOOGLE: 8896, _ORACLE: 9000}
-"""Bytes between two machines of one network (Amazon EC2 User Guide, network_mtu: inside a VPC; Google Cloud: VPC, Maximum
-transmission unit: the largest that a VPC can be set to; Oracle Cloud: Hanging Connection, Overview of MTU)."""
+"""Bytes between two machines of one network (Amazon EC2 User Guide, network_mtu: inside a VPC; Google Cloud: VPC,
+Maximum transmission unit: the largest that a VPC can be set to; Oracle Cloud: Hanging Connection, Overview of MTU)."""
 CLOUDS = frozenset({_AZURE, *_BY_CLOUD})
 """The clouds whose limit is known."""
 _SYNTHETIC = "hv_netvsc"

@@ -77,8 +77,8 @@ CLOUD_LIMIT = Kind(
     "The cloud cannot carry the target",
     "A cloud limits the packet size between two machines of one network, whatever MTU the nodes set. Larger packets "
     "are lost. On Azure the limit depends on the driver of each NIC; the lowest of one network counts. racwire knows "
-    "the limits from the documents of the clouds: if yours carries more, accept this obstacle with that reason. If that "
-    "is wrong, the step prove-paths finds it while Clusterware is down.",
+    "the limits from the documents of the clouds: if yours carries more, accept this obstacle with that reason. If "
+    "that is wrong, the step prove-paths finds it while Clusterware is down.",
     (
         "Microsoft: Configure MTU for virtual machines in Azure (2024-07-22)",
         "Amazon EC2 User Guide: network MTU",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from checks.model.effect import Effect
 from checks.model.facts import Cluster, Leg, PathProbe, PrivateNetwork
 from checks.model.finding import Finding, NextStep
 from checks.model.networks import layers_below
@@ -19,6 +18,7 @@ from checks.plugins.df_ping.path_places import (
     side_names,
     sides_of,
 )
+from checks.plugins.df_ping.switch_change import raise_switch
 from checks.plugins.shared.path_text import (
     evidence_of,
     lost_pairs,
@@ -87,14 +87,7 @@ def hole_between(cluster: Cluster, network: PrivateNetwork, paths: list[PathProb
                 f"{network.name}.",
             ),
             NextStep("Reproduce the loss by hand.", ping_commands(paths), f"any user on {paths[0].from_node}"),
-            NextStep(
-                "Have the MTU of the switch raised to the maximum of its platform (about 9216), in a maintenance "
-                "window: on some platforms the ports blink or the switch reloads, which drops the links of all nodes. "
-                "Two switches: one after the other. A larger MTU on the switch does not harm nodes at 1500. Do not "
-                "lower the MTU of one node.",
-                is_change=True,
-                effect=Effect.NODE_OUT_FIRST,
-            ),
+            raise_switch(cluster, network, nodes),
         ],
         evidence=evidence_of(paths),
         observed=pings(cluster, paths),
