@@ -9,7 +9,6 @@ from enum import StrEnum
 import msgspec
 
 from checks.model.command_effect import effect_of
-from checks.model.command_rights import need_root
 from checks.model.effect import Effect
 from checks.model.facts.base import MissingRight, Unknown
 from checks.model.observation import Observation
@@ -45,17 +44,13 @@ PROBLEMS = FAULTS | {Status.UNKNOWN}
 """The statuses that an operator must examine or waive: faults, and UNKNOWN."""
 
 
-ROOT, ANY_USER = "root on ", "any user on "
-"""How the place of a step begins that names no other user."""
-
-
 class NextStep(msgspec.Struct, frozen=True, omit_defaults=True):
     """A next step. racwire prints its commands and never runs them."""
 
     text: str
     commands: tuple[str, ...] = ()
     where: str = ""
-    """The user who runs the commands, and the node: `root on rac2`. Where no command needs root, it is any user."""
+    """The user who runs the commands, and the node: `root on rac2`."""
     is_change: bool = False
     """Whether the step changes the cluster: racwire marks it as a step for the safe-change procedure only."""
     effect: Effect = Effect.READS
@@ -70,8 +65,6 @@ class NextStep(msgspec.Struct, frozen=True, omit_defaults=True):
     def __post_init__(self) -> None:
         worst = max(self.effect, effect_of(self.commands), key=lambda effect: effect.rank)
         msgspec.structs.force_setattr(self, "effect", worst)
-        if self.where.startswith(ROOT) and self.commands and not need_root(self.commands):
-            msgspec.structs.force_setattr(self, "where", ANY_USER + self.where.removeprefix(ROOT))
 
     @property
     def advice(self) -> str:

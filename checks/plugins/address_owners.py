@@ -220,7 +220,7 @@ def _of_strangers(cluster: Cluster, macs: Sequence[str]) -> Iterator[NextStep]:
     yield NextStep(
         f"Search the nodes for {listed(macs)}: a container or a virtual machine of a node can have it.",
         for_each("bridge fdb show | grep -i {mac}", mac=macs),
-        f"root on {named(nodes, 'node')}",
+        f"any user on {named(nodes, 'node')}",
     )
     yield NextStep(
         f"Else ask the network team for the switch port that learned {listed(macs)}.",
@@ -288,7 +288,7 @@ def _joined(cluster: Cluster, sender: str, networks: Sequence[str], heard: Seque
             NextStep(
                 "Look for a bridge between the two networks on the nodes.",
                 ("ip -brief link show type bridge", "bridge link show"),
-                f"root on {listed(dict.fromkeys(node for node, _ in bridges))}" if bridges else "root on each node",
+                f"any user on {listed(dict.fromkeys(node for node, _ in bridges)) or 'each node'}",
             ),
             *(
                 []

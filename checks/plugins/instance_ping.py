@@ -206,7 +206,7 @@ def _slow(cluster: Cluster, slow: Sequence[InstancePing], table: Table | None) -
             NextStep(
                 "If the network is fast, check the CPUs of the nodes.",
                 ("mpstat -P ALL 1 5",),
-                f"root on {named(_nodes(cluster, slow), 'node') or 'both nodes'}",
+                f"any user on {named(_nodes(cluster, slow), 'node') or 'both nodes'}",
             ),
         ],
         evidence=statement_topics(cluster, _STATEMENT),

@@ -240,7 +240,7 @@ def _routes(cluster: Cluster, network: PrivateNetwork) -> Iterator[Finding]:
                                 shell("ip route show {subnet}", subnet=network.subnet),
                                 "nmcli -f ipv4.routes connection show",
                             ),
-                            f"root on {node.name}",
+                            f"any user on {node.name}",
                         ),
                         without_mtu(cluster, node, route),
                     ],

@@ -145,7 +145,7 @@ def _slow(same: Sequence[_Instance], hosts: Mapping[str, HostSetup]) -> Finding:
             NextStep(
                 "Check the rights of oradism in the home of the instance: owner root, mode -rwsr-x---.",
                 ("ls -l $ORACLE_HOME/bin/oradism", "ps -eo cls,rtprio,comm | grep -E 'lms|vktm'"),
-                where,
+                f"any user on {named(nodes, 'node')}",
             ),
             NextStep(
                 "If they are wrong, correct them and restart the instance. If they are right, ask whether a control "
@@ -197,7 +197,7 @@ def _oradism(node: str, host: HostSetup) -> Finding:
         expected=("Owner root, mode 4750",),
         next=[
             NextStep(
-                "Display the rights.", for_each("ls -l {file}", file=(home.path for home in bad)), f"root on {node}"
+                "Display the rights.", for_each("ls -l {file}", file=(home.path for home in bad)), f"any user on {node}"
             ),
             NextStep(
                 "Correct them.",

@@ -122,7 +122,7 @@ def _overflowed(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[Find
                     "If the buffers are already large, check how busy the nodes are, and the scheduling class of the "
                     "LMS processes (RR up to 18c; from 19c on as _highest_priority_processes says).",
                     ("mpstat -P ALL 1 5", "ps -eo cls,rtprio,pcpu,comm | grep lms"),
-                    where,
+                    f"any user on {named(nodes, 'node')}",
                 ),
                 plan_of("receive-buffers"),
                 NextStep(
@@ -206,7 +206,7 @@ def _backlog(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[Finding
                 NextStep(
                     "Find out which CPUs serve the interrupts of the NICs, and how busy they are.",
                     ("mpstat -P ALL 1 5", "cat /proc/interrupts", "systemctl is-active irqbalance"),
-                    f"root on {named(nodes, 'node')}",
+                    f"any user on {named(nodes, 'node')}",
                 )
             ],
             evidence=[(node, topic) for node in nodes for topic in (TOPIC, "sysctls")],
@@ -230,7 +230,7 @@ def _other_errors(counts: Sequence[NodeCounts]) -> Iterator[Finding]:
                 lambda c: f"{c.node}: Udp InErrors beyond those of a known cause: +{c.other_errors:,}",
             ),
             expected=("0",),
-            next=[NextStep("Find the sockets that count drops.", ("ss -uanm",), f"root on {named(nodes, 'node')}")],
+            next=[NextStep("Find the sockets that count drops.", ("ss -uanm",), f"any user on {named(nodes, 'node')}")],
             evidence=[(node, TOPIC) for node in nodes],
             nodes=nodes,
             extent=highest_rate(counts, lambda c: c.other_errors, "datagrams"),

@@ -22,7 +22,7 @@ MTU, HASHING, MULTICAST, OFFLOADS, FRAGMENTS, INTERFACES = (
 
 
 @dataclass(frozen=True)
-class Statement:
+class PlatformFact:
     """One thing that is known of a platform."""
 
     about: str
@@ -38,7 +38,7 @@ class Platform:
     title: str
     aliases: tuple[str, ...]
     """Other names by which people ask, in lower case."""
-    statements: tuple[Statement, ...]
+    statements: tuple[PlatformFact, ...]
 
 
 def platform_named(name: str) -> Platform | None:
@@ -53,14 +53,14 @@ PLATFORMS = (
         "Oracle Cloud Infrastructure",
         ("oracle cloud", "oracle-cloud"),
         (
-            Statement(MTU, "A NIC starts with an MTU of 9000. The internet gateway carries 1500.", _OCI_FRAGMENTS),
-            Statement(
+            PlatformFact(MTU, "A NIC starts with an MTU of 9000. The internet gateway carries 1500.", _OCI_FRAGMENTS),
+            PlatformFact(
                 FRAGMENTS,
                 "A security list or group that allows certain ports drops the fragments after the first: they have no "
                 "UDP header. Allow the protocol with its whole range of ports between the nodes.",
                 _OCI_FRAGMENTS,
             ),
-            Statement(
+            PlatformFact(
                 MULTICAST,
                 "A VCN carries neither multicast nor broadcast.",
                 "Oracle, Virtual Cloud Network FAQ",
@@ -72,19 +72,19 @@ PLATFORMS = (
         "Amazon EC2",
         ("amazon", "amazon ec2", "ec2"),
         (
-            Statement(
+            PlatformFact(
                 MTU,
                 "A VPC carries 9001 bytes between instances of the current generation. The limit is 1500 over an "
                 "internet gateway, over VPN and between regions, 8500 over peering between regions, and 1300 to or in "
                 "an Outpost or a Wavelength Zone.",
                 _EC2_MTU,
             ),
-            Statement(
+            PlatformFact(
                 HASHING,
                 "The driver ena hashes fragments by their addresses, without ports.",
                 "Linux, drivers/net/ethernet/amazon/ena/ena_com.c",
             ),
-            Statement(
+            PlatformFact(
                 MULTICAST,
                 "A transit gateway routes multicast between the subnets of its multicast domain, to NICs that are "
                 "members of the group.",
@@ -97,21 +97,21 @@ PLATFORMS = (
         "Microsoft Azure",
         ("microsoft", "microsoft azure"),
         (
-            Statement(
+            PlatformFact(
                 MTU,
                 "A NIC starts with an MTU of 1500. Between Linux machines of one virtual network 3900 bytes pass with "
                 "Mellanox Cx3 to Cx5 (drivers mlx4_core, mlx5_core), and 9000 with the Microsoft Azure Network Adapter "
                 "(mana), then a preview. Peerings and gateways may carry less.",
                 _AZURE_MTU,
             ),
-            Statement(
+            PlatformFact(
                 HASHING,
                 "hv_netvsc hashes what it sends by addresses and ports. On Azure many fragments of UDP are lost then: "
                 "hash by addresses on each node that sends them (`ethtool -N ETH rx-flow-hash udp4 sd`).",
                 _NETVSC,
             ),
-            Statement(MULTICAST, "A virtual network blocks multicast, broadcast, IP in IP and GRE.", _AZURE_FAQ),
-            Statement(
+            PlatformFact(MULTICAST, "A virtual network blocks multicast, broadcast, IP in IP and GRE.", _AZURE_FAQ),
+            PlatformFact(
                 INTERFACES,
                 "With Accelerated Networking a virtual function below the NIC of hv_netvsc carries the packets. "
                 "Addresses and routes belong to the NIC, not to the function.",
@@ -124,13 +124,13 @@ PLATFORMS = (
         "Google Cloud",
         ("google", "google cloud", "gce"),
         (
-            Statement(
+            PlatformFact(
                 MTU,
                 "A VPC network starts with an MTU of 1460, and can be set from 1300 to 8896. Each NIC needs the MTU of "
                 "its network. Machines that run take a new MTU after they are stopped and started.",
                 _GOOGLE_MTU,
             ),
-            Statement(
+            PlatformFact(
                 MULTICAST,
                 "A VPC network carries neither multicast nor broadcast.",
                 "Google Cloud, VPC networks, Specifications",
@@ -142,18 +142,18 @@ PLATFORMS = (
         "Oracle Exadata",
         ("engineered system", "oracle engineered system"),
         (
-            Statement(
+            PlatformFact(
                 INTERFACES,
                 "re0 and re1 carry the interconnect and the traffic of the storage servers, on RoCE.",
                 _EXADATA,
             ),
-            Statement(
+            PlatformFact(
                 "Cache Fusion",
                 "With Exafusion the processes of a database read and send messages of RAC without the kernel's network "
                 "stack.",
                 "Exadata Storage Server Software Guide, Exafusion Direct-to-Wire Protocol",
             ),
-            Statement(
+            PlatformFact(
                 MTU,
                 "Nodes, storage servers and switches are changed together, by the vendor's procedure. racwire plans no "
                 "change of the MTU here (CH-START-007).",
@@ -166,24 +166,24 @@ PLATFORMS = (
         "VMware vmxnet3",
         (),
         (
-            Statement(
+            PlatformFact(
                 MTU,
                 "The driver takes up to 9000 bytes, and 9190 from version 6 of the virtual NIC on. The virtual switch, "
                 "its uplinks and the switches need the MTU, too.",
                 f"{_VMXNET3}; VMware, Performance Best Practices, networking",
             ),
-            Statement(
+            PlatformFact(
                 HASHING,
                 "The driver hashes UDP by addresses, unless ports are set (`ethtool -N ETH rx-flow-hash udp4 sdfn`, "
                 "from version 4 of the virtual NIC on).",
                 f"{_VMXNET3}, VMXNET3_RSS_FIELDS_DEFAULT",
             ),
-            Statement(
+            PlatformFact(
                 OFFLOADS,
                 "ESXi joins segments of TCP before the guest sees them (LRO), by default.",
                 "VMware, Performance Best Practices, networking",
             ),
-            Statement(
+            PlatformFact(
                 "Buffers",
                 "A guest whose receive buffers are full, or whose CPUs wait, loses packets at the virtual switch: "
                 "esxtop shows them as %DRPRX. Compare with `racwire explain vmware`.",
@@ -196,24 +196,24 @@ PLATFORMS = (
         "Microsoft Hyper-V, hv_netvsc",
         ("netvsc", "hyper-v nic"),
         (
-            Statement(
+            PlatformFact(
                 HASHING,
                 "The driver spreads TCP and UDP over its queues by addresses and ports. `ethtool -N` changes what it "
                 "sends, not what it receives. On Azure many fragments of UDP are lost with ports in the hash: `racwire "
                 "explain azure`.",
                 _NETVSC,
             ),
-            Statement(
+            PlatformFact(
                 OFFLOADS,
                 "The virtual switch joins segments of TCP (LRO or RSC), by default on Windows Server 2019 and later.",
                 _NETVSC,
             ),
-            Statement(
+            PlatformFact(
                 "Buffers",
                 "Packets arrive in sections of a receive area, which `ethtool -G` changes as the receive ring.",
                 _NETVSC,
             ),
-            Statement(
+            PlatformFact(
                 INTERFACES,
                 "With SR-IOV a virtual function with the same MAC address carries the packets while it is up.",
                 _NETVSC,
@@ -225,13 +225,13 @@ PLATFORMS = (
         "KVM, virtio_net",
         ("virtio", "virtio_net", "virtio-net", "qemu", "libvirt"),
         (
-            Statement(
+            PlatformFact(
                 MTU,
                 "The host can state an MTU for a virtio NIC, and the guest allows no larger one. Tap, bridge and "
                 "uplink each have an MTU of their own.",
                 "Linux, drivers/net/virtio_net.c (VIRTIO_NET_F_MTU); libvirt, Domain XML format: MTU configuration",
             ),
-            Statement(
+            PlatformFact(
                 MULTICAST,
                 "A bridge of the host sends no IGMP queries by default (mcast_querier 0). Where it snoops and the "
                 "network has no other querier, it forgets who listens.",

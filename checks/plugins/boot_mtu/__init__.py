@@ -321,7 +321,7 @@ def _inspect(group: Sequence[AtBoot]) -> NextStep:
     return NextStep(
         "Display the boot configuration.",
         tuple(dict.fromkeys(_inspect_command(at) for at in group)),
-        f"root on {listed(dict.fromkeys(at.node for at in group))}",
+        f"any user on {listed(dict.fromkeys(at.node for at in group))}",
     )
 
 

@@ -175,7 +175,7 @@ def _names(cluster: Cluster, instances: Sequence[int]) -> str:
 
 def _next(cluster: Cluster, group: LossGroup) -> Iterator[NextStep]:
     signs = group.signs.signs
-    where = f"root on {named(group.nodes, 'node')}" if group.nodes else "root on both nodes"
+    where = f"any user on {named(group.nodes, 'node')}" if group.nodes else "any user on both nodes"
     in_network = not signs or any(sign.in_network for sign in signs)
     if all(loss.only_while_probing for loss in group.losses):
         yield NextStep("Watch whether blocks are lost while racwire does not probe.", ("racwire watch",))

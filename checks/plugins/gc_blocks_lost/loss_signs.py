@@ -173,7 +173,7 @@ def _counter_signs(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[L
             NextStep(
                 "Check rp_filter: it must be 0 or 2 on private interfaces; the check rp-filter has the details.",
                 ("nstat -az TcpExtIPReversePathFilter", "sysctl -a --pattern rp_filter"),
-                f"root on {nodes}",
+                f"any user on {nodes}",
             ),
             in_network=False,
         )

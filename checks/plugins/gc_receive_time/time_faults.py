@@ -69,7 +69,7 @@ def _slow(cluster: Cluster, same: Sequence[TimeVerdict]) -> Finding:
             NextStep(
                 "Check the CPUs of the nodes and the scheduling class of the LMS processes.",
                 ("mpstat -P ALL 1 5", "ps -eo cls,rtprio,pcpu,comm | grep lms"),
-                "root on each node",
+                "any user on each node",
             ),
         ],
         evidence=statement_topics(cluster, *STATEMENTS, histogram_statement(cluster)),
@@ -139,7 +139,7 @@ def _tail(cluster: Cluster, same: Sequence[TimeVerdict]) -> Finding:
                 "Check whether packets are lost or sent again.",
                 ("racwire check gc-blocks-lost reassembly udp-receive-buffers",),
             ),
-            NextStep("Check how busy the nodes are.", ("mpstat -P ALL 1 5",), "root on each node"),
+            NextStep("Check how busy the nodes are.", ("mpstat -P ALL 1 5",), "any user on each node"),
         ],
         evidence=statement_topics(cluster, histogram_statement(cluster)),
         nodes=_nodes(cluster, same),
@@ -219,7 +219,7 @@ def _next_for(terms: frozenset[str]) -> Iterator[NextStep]:
         yield NextStep(
             "Check the CPUs of the nodes that send the blocks, and the scheduling class of their LMS processes.",
             ("mpstat -P ALL 1 5", "ps -eo cls,rtprio,pcpu,comm | grep lms"),
-            "root on each node",
+            "any user on each node",
         )
     if terms & BUSY:
         yield NextStep(

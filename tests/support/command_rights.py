@@ -1,6 +1,6 @@
-"""Which printed commands need root: each judged once, here. The user of a step follows from its commands.
+"""Which printed commands need root: each judged once, here. A step asks for root where one of its commands needs it.
 
-A command that changes something counts as one that needs root, unless it is one of racwire.
+A command that changes something counts as one that needs root.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from functools import cache
 
 from checks.model.command_effect import effect_of, simple_commands
 from checks.model.effect import Effect
+from checks.model.finding import NextStep
 
 _ROOT_READS = (
     # Raw packets and packet filters: CAP_NET_RAW and CAP_NET_ADMIN (capabilities(7)); firewalld asks polkit.
@@ -38,8 +39,14 @@ def need_root(commands: Iterable[str]) -> bool:
     return any(_needs_root(command) for command in commands)
 
 
+def wrong_users(steps: Iterable[NextStep]) -> list[NextStep]:
+    """Return the steps that ask for root without need, and those for any user that need root."""
+    users = [step for step in steps if step.commands and step.where.startswith(("root on ", "any user"))]
+    return [step for step in users if step.where.startswith("root on ") != need_root(step.commands)]
+
+
 @cache
 def _needs_root(command: str) -> bool:
-    if effect_of((command,)).rank > Effect.READS.rank:
+    if effect_of((command,)) not in (Effect.READS, Effect.ADDS_LOAD):
         return True
     return any(re.match(rule, part) for part in simple_commands(command) for rule in _ROOT_READS)
