@@ -13,7 +13,7 @@ from checks.model.traffic import Traffic
 from checks.model.wording import counted, listed
 from checks.plugins.shared.grouping import named, some
 from checks.rules.arp_places import HeardNic, Places, places
-from checks.rules.local_owners import also_has, owner_commands
+from checks.rules.local_owners import also_has, owner_commands, owner_user
 from checks.rules.observed.states import kind_of_address, read_at, state
 
 ONE_OWNER = PassKind("IC-OWNER-001", "No second host answers for the private addresses")
@@ -204,14 +204,14 @@ def _on_nodes(probe: AddressProbe, nodes: Sequence[str], holders: Sequence[tuple
         yield NextStep(
             "Find out which program set the address there.",
             owner_commands([nic for _, nic in holders]),
-            f"root on {listed(dict.fromkeys(node for node, _ in holders))}",
+            f"{owner_user(nic for _, nic in holders)} on {listed(dict.fromkeys(node for node, _ in holders))}",
         )
         return
     yield NextStep(
         "Find out why the node answers for an address that its interfaces do not show: proxy ARP, or an address that "
         "was set after the nodes were read.",
         (shell("ip -brief address | grep -F {ip}", ip=probe.ip), "sysctl -a --pattern 'proxy_arp$'"),
-        f"root on {listed(nodes)}",
+        f"any user on {listed(nodes)}",
     )
 
 

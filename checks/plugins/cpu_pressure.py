@@ -127,7 +127,7 @@ def _one_cpu(cluster: Cluster, full: Sequence[CpuLoad]) -> Finding:
                 nodes,
                 "Find out which CPUs serve each NIC, how many receive queues it has, and whether irqbalance runs.",
                 ("grep {nic} /proc/interrupts", "ethtool -l {nic}", "systemctl is-active irqbalance"),
-                f"root on {named(nodes, 'node')}",
+                f"any user on {named(nodes, 'node')}",
             ),
             _spread(cluster, nodes),
         ],

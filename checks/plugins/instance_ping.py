@@ -252,7 +252,7 @@ def _large_slower(cluster: Cluster, larger: Sequence[InstancePing], table: Table
                 _nodes(cluster, larger),
                 "Check the drops, the link speed, and how busy the nodes are.",
                 ("ip -s -s link show {nic}", "ethtool {nic}", "mpstat -P ALL 1 5"),
-                f"root on {named(_nodes(cluster, larger), 'node') or 'both nodes'}",
+                f"any user on {named(_nodes(cluster, larger), 'node') or 'both nodes'}",
             ),
             *([_PLAN_JUMBO] if cut else []),
         ],

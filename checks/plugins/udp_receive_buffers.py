@@ -162,7 +162,7 @@ def _bad_checksums(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[F
                     nodes,
                     "Check the errors and the offloading of the private NICs.",
                     ("ethtool -S {nic}", "ethtool -k {nic}"),
-                    f"root on {named(nodes, 'node')}",
+                    f"any user on {named(nodes, 'node')}",
                 ),
                 on_nics(
                     cluster,

@@ -27,8 +27,9 @@ _ROOT_READS = (
     # Names of other users' processes: CAP_SYS_PTRACE (ss(8), -p).
     r"ss -\w*p",
     # Files that only root may read, and trees with such files.
-    r"(cat|grep|head|tail|ls|less)\b.* (/etc/NetworkManager/system-connections|/var/log/messages|/etc/wicked)\b",
-    r"grep -\w*r\w*\b.* /etc$",
+    r"(cat|grep|head|tail|ls|less)\b.* (/var/log/messages|/etc/(NetworkManager/system-connections|netplan|wicked|"
+    r"systemd/network|sysconfig/network(-scripts|/)))",
+    r"grep -\w*r\w*\b.* (/etc|/etc/sysconfig/network)$",
     r"crsctl config crs\b",
 )
 """What the simple commands look like that only read, and need root."""

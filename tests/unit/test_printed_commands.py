@@ -36,7 +36,7 @@ SENTENCE = re.compile(
 )
 """Texts that tell of a program."""
 BEGINNINGS = (
-    *(f"ethtool -{option}" for option in "iaSgL"),
+    *(f"ethtool -{option}" for option in "iaSgGLN"),
     *("ocrconfig -local", "ip link set", "sysctl -p", "sysctl --system"),
 )
 """Texts that something is appended to, and names of commands in sentences."""

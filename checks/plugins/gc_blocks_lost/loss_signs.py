@@ -160,7 +160,7 @@ def _counter_signs(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[L
                 [c.node for c in spoilt],
                 "Check the errors and the offloading of the private NICs.",
                 ("ethtool -S {nic}", "ethtool -k {nic}"),
-                f"root on {nodes}",
+                f"any user on {nodes}",
             ),
         )
     if filtered := [c for c in counts if c.reverse_path]:
