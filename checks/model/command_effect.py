@@ -136,8 +136,7 @@ def _of_line(command: str) -> Effect:
 
 def simple_commands(command: str) -> Iterator[str]:
     """Yield each simple command of lines of shell, its program without its directory, and `> FILE` for each file that
-    they write. A line with an open
-    quote begins with one, as no command does that a rule knows."""
+    they write. A line with an open quote starts with a quote, as no command does that a rule knows."""
     for line in command.split("\n"):
         yield from _of_shell_line(line)
 
