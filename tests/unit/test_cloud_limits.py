@@ -6,7 +6,9 @@ import msgspec
 import pytest
 
 from checks.change.kinds.mtu_obstacles import mtu_obstacles
+from checks.change.plan.change_plan import Accepted
 from checks.change.plan.cloud_limits import cloud_limits
+from checks.change.plan.obstacles import PlanError
 from checks.model.facts import Cluster, HostSetup, Node
 from checks.model.own_command import written
 from tests.fixtures.change_plans import plan_for, to_change, with_setup
@@ -82,3 +84,12 @@ def test_a_plan_names_the_limit_of_each_network() -> None:
     remarks = " ".join(map(written, plan_for(built, 3900).remarks))
     assert "at most 9000 bytes for eth1 of rac1 and eth1 of rac2" in remarks
     assert "at most 3900 bytes for eth2 of rac1 and eth2 of rac2" in remarks
+
+
+def test_an_accepted_limit_is_in_the_plan_with_its_reason() -> None:
+    built = on_azure({"eth1": "mlx5_core", "eth2": "mlx5_core"}, {"eth1": "mlx5_core", "eth2": "mlx5_core"})
+    with pytest.raises(PlanError, match="at most 3900 bytes"):
+        plan_for(built)
+    plan = plan_for(built, accepted=(Accepted("CH-START-013", "", "the cloud's support confirmed 9000"),))
+    assert {(one.code, one.reason) for one in plan.accepted} == {("CH-START-013", "the cloud's support confirmed 9000")}
+    assert plan.step("set-mtu")
