@@ -161,6 +161,6 @@ def mos(number: int) -> str:
     return f"{MOS_LIST}, cause {number}"
 
 
-def look(text: str, *commands: str, where: str = "root on each node") -> tuple[NextStep, ...]:
+def look(text: str, *commands: str, where: str = "any user on each node") -> tuple[NextStep, ...]:
     """Return the step that examines a cause by hand."""
     return (NextStep(text, commands, where),)

@@ -175,19 +175,25 @@ def _of_line(command: str) -> Effect:
         return Effect.HARMLESS
     if re.match(r"(?i)(select|alter|create|drop|grant|exec|begin|show)\b", command):
         return _of_simple(command)
-    simple = [part for line in command.split("\n") for part in _simple_commands(line)]
+    simple = [_of_simple(part) for part in simple_commands(command)]
     return max(simple, key=lambda effect: effect.rank, default=Effect.READS)
 
 
-def _simple_commands(line: str) -> Iterator[Effect]:
-    """Yield the effect of each simple command of a line of shell, and of each file that it writes."""
+def simple_commands(command: str) -> Iterator[str]:
+    """Yield each simple command of lines of shell, its program without its directory, and `> FILE` for each file that
+    they write. A line with an open quote starts with a quote, as no command does that a rule knows."""
+    for line in command.split("\n"):
+        yield from _of_shell_line(line)
+
+
+def _of_shell_line(line: str) -> Iterator[str]:
     lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
     lexer.whitespace_split, lexer.commenters = True, ""
     words: list[str] = []
     try:
         tokens = list(lexer)
     except ValueError:  # an open quote
-        yield Effect.NOT_JUDGED
+        yield f'"{line}'
         return
     skip = False
     for number, token in enumerate(tokens):
@@ -200,7 +206,7 @@ def _simple_commands(line: str) -> Iterator[Effect]:
             if words and words[-1].isdigit():
                 words.pop()  # the number of the stream
             if token in (">", ">>") and not _NO_FILE.fullmatch(target):
-                yield _of_file(target)
+                yield f"> {target}"
             skip = True
         elif set(token) <= set(";|&()"):
             yield from _of_words(words)
@@ -216,7 +222,7 @@ def _of_file(path: str) -> Effect:
     return Effect.AT_NEXT_START if path.startswith(("/etc", "/usr", "/run")) else Effect.HARMLESS
 
 
-def _of_words(words: Sequence[str]) -> Iterator[Effect]:
+def _of_words(words: Sequence[str]) -> Iterator[str]:
     left = list(words)
     while left and (left[0] in _KEYWORDS or re.match(r"\w+=", left[0])):
         del left[0]
@@ -232,10 +238,13 @@ def _of_words(words: Sequence[str]) -> Iterator[Effect]:
         del left[:2]
     if left and left[0] == "nice":
         del left[0]
-    yield _of_simple(" ".join((left[0].rpartition("/")[2], *left[1:]))) if left else Effect.READS
+    if left:
+        yield " ".join((left[0].rpartition("/")[2], *left[1:]))
 
 
 def _of_simple(text: str) -> Effect:
+    if text.startswith("> "):
+        return _of_file(text.removeprefix("> "))
     for effect, rules in _RULES.items():
         if any(re.match(rule, text) for rule in rules):
             return effect

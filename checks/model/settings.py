@@ -249,7 +249,7 @@ class ChangeSettings(_Section, frozen=True):
         str,
         Meta(
             description="A file with kinds of switch and hypervisor of your own, in the form of racwire's "
-            "checks/change/session/vendors.toml; a kind with the key of a known one replaces it. Empty: none."
+            "checks/model/vendors.toml; a kind with the key of a known one replaces it. Empty: none."
         ),
     ] = ""
     record_s: Annotated[

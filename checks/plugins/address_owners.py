@@ -14,7 +14,7 @@ from checks.model.wording import counted, listed
 from checks.plugins.shared.grouping import named, some
 from checks.plugins.shared.switch_steps import dotted, on_switches
 from checks.rules.arp_places import HeardNic, Places, places
-from checks.rules.local_owners import also_has, owner_commands
+from checks.rules.local_owners import also_has, owner_commands, owner_user
 from checks.rules.observed.states import kind_of_address, read_at, state
 
 ONE_OWNER = PassKind("IC-OWNER-001", "No second host answers for the private addresses")
@@ -205,14 +205,14 @@ def _on_nodes(probe: AddressProbe, nodes: Sequence[str], holders: Sequence[tuple
         yield NextStep(
             "Find out which program set the address there.",
             owner_commands([nic for _, nic in holders]),
-            f"root on {listed(dict.fromkeys(node for node, _ in holders))}",
+            f"{owner_user(nic for _, nic in holders)} on {listed(dict.fromkeys(node for node, _ in holders))}",
         )
         return
     yield NextStep(
         "Find out why the node answers for an address that its interfaces do not show: proxy ARP, or an address that "
         "was set after the nodes were read.",
         (shell("ip -brief address | grep -F {ip}", ip=probe.ip), "sysctl -a --pattern 'proxy_arp$'"),
-        f"root on {listed(nodes)}",
+        f"any user on {listed(nodes)}",
     )
 
 
@@ -221,7 +221,7 @@ def _of_strangers(cluster: Cluster, macs: Sequence[str]) -> Iterator[NextStep]:
     yield NextStep(
         f"Search the nodes for {listed(macs)}: a container or a virtual machine of a node can have it.",
         for_each("bridge fdb show | grep -i {mac}", mac=macs),
-        f"root on {named(nodes, 'node')}",
+        f"any user on {named(nodes, 'node')}",
     )
     yield on_switches(
         f"Else ask the network team for the switch port that learned {listed(macs)}.",
@@ -288,7 +288,7 @@ def _joined(cluster: Cluster, sender: str, networks: Sequence[str], heard: Seque
             NextStep(
                 "Look for a bridge between the two networks on the nodes.",
                 ("ip -brief link show type bridge", "bridge link show"),
-                f"root on {listed(dict.fromkeys(node for node, _ in bridges))}" if bridges else "root on each node",
+                f"any user on {listed(dict.fromkeys(node for node, _ in bridges)) or 'each node'}",
             ),
             *(
                 []

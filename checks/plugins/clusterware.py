@@ -132,7 +132,7 @@ def _stale(cluster: Cluster, facts: Clusterware) -> Iterator[Finding]:
                 NextStep(
                     "Find out which home the running stack uses.",
                     ("ps -eo args | grep '[o]cssd.bin'", "cat /etc/oracle/olr.loc"),
-                    f"root on {cluster.local_node}",
+                    f"any user on {cluster.local_node}",
                 )
             ],
             evidence=[(cluster.local_node, "grid home")],

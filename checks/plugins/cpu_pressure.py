@@ -11,6 +11,7 @@ from checks.model.finding import Finding, NextStep, Status
 from checks.plugins.shared.counter_text import TOPIC, not_counted_finding, share, unknown_nodes_findings
 from checks.plugins.shared.grouping import alike, briefly, named, some, time_of, topics_of
 from checks.plugins.shared.hash_steps import spread_steps, spread_text
+from checks.plugins.shared.host_facts import LMS_THREADS
 from checks.plugins.shared.private_nics import on_nics
 from checks.rules.nic_counts import loss_ends
 from checks.rules.node_pressure import CpuLoad, cpu_load
@@ -132,7 +133,7 @@ def _one_cpu(cluster: Cluster, full: Sequence[CpuLoad]) -> Finding:
                     "ethtool -n {nic} rx-flow-hash udp4",
                     "systemctl is-active irqbalance",
                 ),
-                f"root on {named(nodes, 'node')}",
+                f"any user on {named(nodes, 'node')}",
             ),
             *_spread(cluster, nodes),
         ],
@@ -166,7 +167,7 @@ def _waiting(waiting: Sequence[CpuLoad]) -> Finding:
         next=[
             NextStep(
                 "Check the scheduling class of LMS and the load of each CPU.",
-                ("ps -eo cls,rtprio,pcpu,comm | grep -E 'lms|lgwr'", "mpstat -P ALL 1 5"),
+                (LMS_THREADS, "mpstat -P ALL 1 5"),
                 f"any user on {named(nodes, 'node')}",
             )
         ],

@@ -136,7 +136,7 @@ def _different(network: PrivateNetwork, nics: Sequence[_Nic]) -> Iterator[Findin
             NextStep(
                 "Display driver and firmware.",
                 _commands("ethtool -i {nic}", nics),
-                _where(nics),
+                f"any user on {_nodes(nics)}",
             ),
             NextStep("Plan the same version on all nodes, at the next update of the operating system or the firmware."),
         ],
@@ -161,7 +161,7 @@ def _pause(network: PrivateNetwork, nics: Sequence[_Nic]) -> Iterator[Finding]:
             [f"{nic.node}: {nic.driver.interface} {_pause_text(nic)}" for nic in nics],
             "The same flow control on all NICs and switch ports",
             [
-                NextStep("Display the settings.", _commands("ethtool -a {nic}", nics), _where(nics)),
+                NextStep("Display the settings.", _commands("ethtool -a {nic}", nics), f"any user on {_nodes(nics)}"),
                 NextStep("Ask the network team for the flow control of the switch ports; both sides should agree."),
             ],
             "flow control",
@@ -191,7 +191,7 @@ def _rings(network: PrivateNetwork, nics: Sequence[_Nic], losing: Collection[str
                 NextStep(
                     "Find out whether the NIC drops packets for want of entries: missed, fifo, no_buffer or OOB grow.",
                     _commands("ethtool -S {nic}", same),
-                    _where(same),
+                    f"any user on {_nodes(same)}",
                 ),
                 NextStep(
                     "Raise the ring, and keep the value in the configuration of the interface.",
@@ -203,7 +203,7 @@ def _rings(network: PrivateNetwork, nics: Sequence[_Nic], losing: Collection[str
                             most=most,
                         ),
                     ),
-                    _where(same),
+                    f"root on {_nodes(same)}",
                     is_change=True,
                 ),
             ],
@@ -309,8 +309,8 @@ def _commands(script: str, nics: Sequence[_Nic]) -> tuple[str, ...]:
     return for_each(script, nic=(nic.driver.interface for nic in nics))
 
 
-def _where(nics: Sequence[_Nic]) -> str:
-    return f"root on {named((nic.node for nic in nics), 'node')}"
+def _nodes(nics: Sequence[_Nic]) -> str:
+    return named((nic.node for nic in nics), "node")
 
 
 def _evidence(nics: Sequence[_Nic]) -> list[tuple[str, str]]:

@@ -205,7 +205,7 @@ def _slow(cluster: Cluster, slow: Sequence[InstancePing], table: Table | None) -
             NextStep(
                 "If the network is fast, check the CPUs of the nodes.",
                 ("mpstat -P ALL 1 5",),
-                f"root on {named(_nodes(cluster, slow), 'node') or 'both nodes'}",
+                f"any user on {named(_nodes(cluster, slow), 'node') or 'both nodes'}",
             ),
         ],
         evidence=statement_topics(cluster, _STATEMENT),
@@ -251,7 +251,7 @@ def _large_slower(cluster: Cluster, larger: Sequence[InstancePing], table: Table
                 _nodes(cluster, larger),
                 "Check the drops, the link speed, and how busy the nodes are.",
                 ("ip -s -s link show {nic}", "ethtool {nic}", "mpstat -P ALL 1 5"),
-                f"root on {named(_nodes(cluster, larger), 'node') or 'both nodes'}",
+                f"any user on {named(_nodes(cluster, larger), 'node') or 'both nodes'}",
             ),
             *plan_jumbo(cluster, _LARGE_BYTES),
         ],

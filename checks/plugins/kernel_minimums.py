@@ -104,7 +104,7 @@ def _below(cluster: Cluster, nodes: Sequence[str], small: dict[str, int]) -> Fin
             NextStep(
                 "Find the file that sets them; the last one in the order of sysctl.d(5) applies.",
                 ("grep -r -s -E 'net.core.[rw]mem' /etc/sysctl.conf /etc/sysctl.d /usr/lib/sysctl.d",),
-                f"root on {named(nodes, 'node')}",
+                f"any user on {named(nodes, 'node')}",
             ),
             plan_of("receive-buffers"),
             NextStep(
@@ -153,7 +153,7 @@ def _fragments(cluster: Cluster, nodes: Sequence[Node], cpus: int) -> Finding:
             NextStep(
                 "Compare with the failed reassemblies.",
                 ("nstat -az IpReasmFails IpReasmTimeout",),
-                f"root on {named(names, 'node')}",
+                f"any user on {named(names, 'node')}",
             ),
             NextStep(
                 "Raise it on one node after the other, and in /etc/sysctl.d.",

@@ -178,7 +178,7 @@ def _speeds(network: PrivateNetwork, nics: Sequence[_Nic]) -> list[Observation]:
 
 def _display(nics: Sequence[_Nic]) -> NextStep:
     commands = for_each("ethtool {nic}", nic=(nic.name for nic in nics))
-    return NextStep("Display what the NIC negotiated.", commands, f"root on {listed(_nodes(nics))}")
+    return NextStep("Display what the NIC negotiated.", commands, f"any user on {listed(_nodes(nics))}")
 
 
 def _negotiate(nics: Sequence[_Nic]) -> NextStep:

@@ -238,9 +238,9 @@ def _routes(cluster: Cluster, network: PrivateNetwork) -> Iterator[Finding]:
                             "Display the route and its origin.",
                             (
                                 shell("ip route show {subnet}", subnet=network.subnet),
-                                "nmcli -f ipv4.routes connection show",
+                                shell("nmcli -f GENERAL.CONNECTION,IP4 device show {nic}", nic=route.interface),
                             ),
-                            f"root on {node.name}",
+                            f"any user on {node.name}",
                         ),
                         without_mtu(cluster, node, route),
                     ],

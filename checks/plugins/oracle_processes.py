@@ -15,6 +15,7 @@ from checks.model.wording import listed
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.plugins.shared.host_facts import (
     HOST_TOPIC,
+    LMS_THREADS,
     hosts_of,
     not_known_findings,
     parts_of,
@@ -30,7 +31,6 @@ _SOURCES = (
     "sched(7)",
     "proc(5), fields 40 and 41 of /proc/PID/task/TID/stat",
 )
-_THREADS = "ps -eLo pid,tid,cls,rtprio,pcpu,args | grep -E '_(lms|lgwr|vktm)'"
 _WHY = (
     "On a busy node a process without real-time priority waits for a CPU like any other. While LMS waits, requests "
     "for blocks wait with it, and its receive buffer overflows. By default the instance gives it to LMS and VKTM "
@@ -151,8 +151,8 @@ def _slow(same: Sequence[_Instance], hosts: Mapping[str, HostSetup]) -> Finding:
             ),
             NextStep(
                 "Check the rights of oradism in the home of the instance: owner root, mode -rwsr-x---.",
-                ("ls -l $ORACLE_HOME/bin/oradism", _THREADS),
-                where,
+                ("ls -l $ORACLE_HOME/bin/oradism", LMS_THREADS),
+                f"any user on {named(nodes, 'node')}",
             ),
             NextStep(
                 "If they are wrong, correct them and restart the instance. If they are right, ask whether a control "
@@ -179,7 +179,7 @@ def _oradism(node: str, host: HostSetup) -> Finding:
         expected=("Owner root, mode 4750",),
         next=[
             NextStep(
-                "Display the rights.", for_each("ls -l {file}", file=(home.path for home in bad)), f"root on {node}"
+                "Display the rights.", for_each("ls -l {file}", file=(home.path for home in bad)), f"any user on {node}"
             ),
             NextStep(
                 "Correct them.",

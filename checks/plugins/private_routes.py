@@ -145,7 +145,7 @@ def _default(cluster: Cluster, node: Node) -> Iterator[Finding]:
                         "ip route show default",
                         shell("nmcli -f GENERAL.CONNECTION,IP4 device show {nic}", nic=route.interface),
                     ),
-                    f"root on {node.name}",
+                    f"any user on {node.name}",
                 ),
                 NextStep(
                     "Remove the gateway from the configuration of the private interface; make sure first that the "
@@ -345,7 +345,7 @@ def _forwarding(cluster: Cluster, nodes: Sequence[Node]) -> Iterator[Finding]:
                 NextStep(
                     "Find the file that sets it, and what needs it.",
                     ("grep -r -s ip_forward /etc/sysctl.conf /etc/sysctl.d /usr/lib/sysctl.d",),
-                    f"root on {named(names, 'node')}",
+                    f"any user on {named(names, 'node')}",
                 ),
                 *(() if bridges else (_stop_forwarding(names),)),
             ],

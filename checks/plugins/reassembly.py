@@ -208,7 +208,7 @@ def _lost_next(cluster: Cluster, nodes: Sequence[str], hashing: Sequence[Carryin
     flows = flows_of(cluster)
     losing = networks_that_lose_fragments(flows) if flows else {}
     text, commands = "drops and the ring buffers", ("ip -s -s link show {nic}", "ethtool -S {nic}", "ethtool -g {nic}")
-    where = f"root on {named(nodes, 'node')}"
+    where = f"any user on {named(nodes, 'node')}"
     nics = on_nics(cluster, nodes, f"Check the {text} of the private NICs.", commands, where)
     first: list[NextStep] = []
     if losing:

@@ -104,7 +104,6 @@ class _Filtering(NamedTuple):
 def _filtered(cluster: Cluster, same: Sequence[_Filtering]) -> Finding:
     strict = same[0].strict
     nodes, packets = [f.counts.node for f in same], sum(f.counts.reverse_path for f in same)
-    where = f"root on {named(nodes, 'node')}"
     worst = sorted(same, key=lambda f: (-f.counts.reverse_path, f.counts.node))
     return FILTERED.finding(
         f"rp_filter dropped {counted(packets, 'packet')} on {named(nodes, 'node')} in "
@@ -125,7 +124,7 @@ def _filtered(cluster: Cluster, same: Sequence[_Filtering]) -> Finding:
             NextStep(
                 "Find the packets: they come from an address that the node would answer by another interface.",
                 ("nstat -az TcpExtIPReversePathFilter", "sysctl -a --pattern rp_filter"),
-                where,
+                f"any user on {named(nodes, 'node')}",
             ),
             *_loosen(strict, nodes),
         ],

@@ -12,6 +12,7 @@ from checks.model.wording import counted
 from checks.plugins.shared.counter_text import TOPIC, highest_rate, unknown_nodes_findings
 from checks.plugins.shared.engineered_notes import beside_udp
 from checks.plugins.shared.grouping import alike, briefly, named, some, time_of
+from checks.plugins.shared.host_facts import LMS_THREADS
 from checks.plugins.shared.private_nics import on_nics
 from checks.plugins.shared.settings_text import plan_of
 from checks.rules.buffer_sizes import RECEIVE_MINIMUM, below_minimum, proposed
@@ -119,10 +120,10 @@ def _overflowed(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[Find
             next=[
                 NextStep("Find the sockets: the column d of ss counts drops.", ("ss -uanmp",), where),
                 NextStep(
-                    "If the buffers are already large, check how busy the nodes are, and the scheduling class of the "
-                    "LMS processes (RR up to 18c; from 19c on as _highest_priority_processes says).",
-                    ("mpstat -P ALL 1 5", "ps -eo cls,rtprio,pcpu,comm | grep lms"),
-                    where,
+                    "If the buffers are already large, check how busy the nodes are, and the scheduling class of LMS: "
+                    "RR for one thread of each.",
+                    ("mpstat -P ALL 1 5", LMS_THREADS),
+                    f"any user on {named(nodes, 'node')}",
                 ),
                 plan_of("receive-buffers"),
                 NextStep(
@@ -162,7 +163,7 @@ def _bad_checksums(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[F
                     nodes,
                     "Check the errors and the offloading of the private NICs.",
                     ("ethtool -S {nic}", "ethtool -k {nic}"),
-                    f"root on {named(nodes, 'node')}",
+                    f"any user on {named(nodes, 'node')}",
                 ),
                 on_nics(
                     cluster,
@@ -206,7 +207,7 @@ def _backlog(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[Finding
                 NextStep(
                     "Find out which CPUs serve the interrupts of the NICs, and how busy they are.",
                     ("mpstat -P ALL 1 5", "cat /proc/interrupts", "systemctl is-active irqbalance"),
-                    f"root on {named(nodes, 'node')}",
+                    f"any user on {named(nodes, 'node')}",
                 )
             ],
             evidence=[(node, topic) for node in nodes for topic in (TOPIC, "sysctls")],
@@ -230,7 +231,7 @@ def _other_errors(counts: Sequence[NodeCounts]) -> Iterator[Finding]:
                 lambda c: f"{c.node}: Udp InErrors beyond those of a known cause: +{c.other_errors:,}",
             ),
             expected=("0",),
-            next=[NextStep("Find the sockets that count drops.", ("ss -uanm",), f"root on {named(nodes, 'node')}")],
+            next=[NextStep("Find the sockets that count drops.", ("ss -uanm",), f"any user on {named(nodes, 'node')}")],
             evidence=[(node, TOPIC) for node in nodes],
             nodes=nodes,
             extent=highest_rate(counts, lambda c: c.other_errors, "datagrams"),

@@ -104,7 +104,7 @@ def _emulated(nics: Sequence[_Nic], hosts: dict[str, HostSetup], losing: Collect
             NextStep(
                 "Display the driver.",
                 for_each("ethtool -i {nic}", nic=(nic.interface for nic in nics)),
-                f"root on {named(nodes, 'node')}",
+                f"any user on {named(nodes, 'node')}",
             ),
             NextStep(
                 "Plan a NIC of the other type with the virtualisation team: a new NIC has another name and MAC "

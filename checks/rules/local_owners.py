@@ -33,3 +33,8 @@ def owner_commands(interfaces: Iterable[str]) -> tuple[str, ...]:
     names = list(dict.fromkeys(interfaces))
     programs = [command for name in names for prefix, command in _BY_PREFIX.items() if name.startswith(prefix)]
     return (*for_each("ip -details address show {nic}", nic=names), *dict.fromkeys(programs))
+
+
+def owner_user(interfaces: Iterable[str]) -> str:
+    """Return who may type `owner_commands`: the programs of container engines and hypervisors answer root alone."""
+    return "root" if any(name.startswith(tuple(_BY_PREFIX)) for name in interfaces) else "any user"

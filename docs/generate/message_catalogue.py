@@ -33,7 +33,7 @@ PRINTED_FILES = {
     ("grants", "--awr", "--statspack"): "checks/sources/database/grants",
 }
 """Commands that print a file with explanations, and the module that has these."""
-VENDORS = "checks/change/session/vendors.toml"
+VENDORS = "checks/model/vendors.toml"
 """The kinds of switch and hypervisor, whose texts are data."""
 _LISTED = ("tui/cli/", "lab/", *PRINTED_FILES.values())
 """Where a text may be in a help, a printed file or the list of faults already."""

@@ -18,6 +18,7 @@ from checks.run.replay import ReplayedFacts
 from tests.cases.loading import DIRECTORY, Case, cases, fact_cases, load
 from tests.cases.making import Make
 from tests.cases.outcomes import PROPERTY, outcome_of
+from tests.support.command_rights import wrong_users
 
 CHECKS = tuple(discover().checks)
 
@@ -44,6 +45,7 @@ def test_a_case_has_exactly_its_expected_findings(case: Case, record_property: C
     assert case.faults_of(report) == [], "\n".join(shown)
     unjudged = [step.commands for f in report.findings for step in f.next if step.effect is Effect.NOT_JUDGED]
     assert unjudged == []
+    assert wrong_users(step for f in report.findings for step in f.next) == []
 
 
 def test_a_case_with_missing_additional_or_wrong_expectations_fails() -> None:

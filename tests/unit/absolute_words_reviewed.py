@@ -15,7 +15,6 @@ REVIEWED: dict[str, tuple[str, ...]] = {
         "which only first fragments have",
         "in fragments, which have none",
         "only with the node out of the cluster",
-        "drops the links of all nodes",
         "Plan the same version on all nodes",
         "link all homes alike",
         "between all nodes, with packets of all sizes.",

@@ -176,16 +176,6 @@ def test_a_nic_with_a_smaller_maximum_is_named_in_any_layer():
     assert "p1 of rac1 carries at most 4096" in obstacle.sentence
 
 
-@pytest.mark.parametrize(
-    ("platform", "most"),
-    [("Microsoft Azure", 3900), ("Amazon EC2", 9001), ("Google Cloud", 8896), ("Oracle Cloud", 9000)],
-)
-def test_no_target_exceeds_the_limit_of_the_cloud_network(platform, most):
-    built = with_setup(to_change(), "rac1", platform=platform)
-    assert str(most) in found(built, most + 1)["CH-START-013"].sentence
-    assert "CH-START-013" not in found(built, most)
-
-
 @pytest.mark.parametrize(("announced", "is_obstacle"), [(9000, True), (9018, False), (1518, False)])
 def test_a_switch_port_that_announces_less_is_an_obstacle_unless_it_will_be_raised(announced, is_obstacle):
     port = LldpNeighbour("eth1", "sw1", "", "Ethernet7", announced)

@@ -3,9 +3,11 @@
 import msgspec
 import pytest
 
+from checks.model.effect import Effect
 from checks.model.facts import Leg, LldpNeighbour, PingSeries, UnreadNode, Verdict
 from checks.model.finding import Status
 from checks.plugins.df_ping import df_ping
+from tests.fixtures.change_plans import with_setup
 from tests.fixtures.clusters import cluster, interface, node, path, with_interface, with_paths
 
 B = Verdict.BLACK_HOLE
@@ -257,3 +259,43 @@ def test_two_switches_without_a_link_are_called_that():
     assert finding.subject == "eth2: rac1, rac2 | rac3, rac4"
     # One path within a group that fails too is no such pattern.
     assert "IC-PATH-031" not in several(built, *dead, ("rac1", "rac2", Verdict.UNREACHABLE, {}))
+
+
+NEXUS, BROCADE = "Cisco Nexus Operating System (NX-OS) Software N9K-C93180YC-EX", "Ruckus Wireless, Inc. ICX7750"
+
+
+@pytest.mark.parametrize(
+    ("descriptions", "said", "commands", "effect"),
+    [
+        (
+            (NEXUS, NEXUS),
+            (
+                "the secondary suspends its member ports",
+                "The link may go down for a moment",
+                "sw1 and sw2, Cisco Nexus",
+            ),
+            ("racwire explain nexus-9000",),
+            Effect.NODE_OUT_FIRST,
+        ),
+        (
+            (BROCADE, NEXUS),
+            ("sw1, Brocade/Ruckus ICX: For the whole switch, and only after its reload", "sw2, Cisco Nexus 9000"),
+            ("racwire explain brocade", "racwire explain nexus-9000"),
+            Effect.CLUSTER_DOWN_FIRST,
+        ),
+        ((NEXUS, "Foo OS"), ("The kind of sw2 is not known. Ask first",), ("racwire explain nexus-9000",), None),
+        (("Foo OS", "Foo OS"), ("The kind of sw1 and sw2 is not known",), ("racwire explain switches",), None),
+        ((), ("Ask first for the kind of switch",), ("racwire explain switches",), Effect.NODE_OUT_FIRST),
+    ],
+    ids=["vPC", "reload", "one unknown", "unknown", "no LLDP"],
+)
+def test_the_change_of_a_switch_has_the_warnings_of_its_vendor(descriptions, said, commands, effect):
+    built = cluster(2)
+    for number, description in enumerate(descriptions, 1):
+        port = LldpNeighbour("eth2", f"sw{number}", description, f"Ethernet1/{number}")
+        built = with_setup(built, f"rac{number}", lldp=(port,))
+    change = broken(built, both_ways("rac1", ["rac2"]))["IC-PATH-003"].next[-1]
+    assert change.is_change
+    assert change.commands == commands
+    assert effect in (None, change.effect)
+    assert all(text in change.text for text in said)

@@ -1,11 +1,13 @@
 """The cause of lost blocks in the check: the evidence of paths and kernels of the same nodes."""
 
+import msgspec
 import pytest
 
-from checks.model.facts import Unknown, UnreadNode, Verdict
+from checks.model.facts import FlowPort, Unknown, UnreadNode, Verdict
 from checks.plugins.gc_blocks_lost import gc_blocks_lost
 from tests.fixtures.clusters import cluster, node, path, with_paths
 from tests.fixtures.databases import asked, change, counters, losing, with_sysctls
+from tests.fixtures.probed import probed
 
 
 def found(built):
@@ -42,6 +44,42 @@ def test_passing_pings_do_not_rule_out_udp_loss():
         "that racwire reads did not rise on rac2"
     )
     assert any("lms" in command for remedy in finding.next for command in remedy.commands)
+
+
+def flows_with(built, *, lost_to="", unsent_to="", unsent_from=""):
+    """Return the cluster with datagrams on each path: lost on the way to a node, or not sent there, or not from one."""
+    built = probed(built)
+    silent = tuple(FlowPort(40000 + n, 8972, answered=0) for n in range(12))
+    probes = []
+    for probe in built.flows.probes:
+        if probe.to_node == lost_to:
+            probe = msgspec.structs.replace(probe, ports=silent)
+        elif probe.to_node == unsent_to or probe.from_node == unsent_from:
+            probe = msgspec.structs.replace(probe, ports=(), reason="no port was free")
+        probes.append(probe)
+    arrivals = tuple(msgspec.structs.replace(a, counted=0) if a.node == lost_to else a for a in built.flows.arrivals)
+    return msgspec.structs.replace(
+        built, flows=msgspec.structs.replace(built.flows, probes=tuple(probes), arrivals=arrivals)
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({}, "Datagrams of racwire arrived at rac2, full-size ones too. Possible"),
+        ({"unsent_from": "rac3"}, "full-size ones too, and racwire did not test 2 other paths. Possible"),
+        ({"unsent_to": "rac2"}, "racwire did not test UDP to rac2. Possible"),
+        (
+            {"lost_to": "rac2"},
+            "Some datagrams of racwire were not seen to arrive at rac2: the check udp-path has them. Possible",
+        ),
+        ({"lost_to": "rac1"}, "Datagrams of racwire arrived at rac2"),
+    ],
+)
+def test_what_the_datagrams_of_racwire_show_is_said_of_the_paths_to_the_receiver(changes, said):
+    finding = lost(asked(flows_with(cluster(3), **changes), activity=losing(2, 37, {1: 20, 3: 17}, 3)))
+    assert said in finding.why
+    assert ("did not test" in finding.why) is any(name.startswith("unsent") for name in changes)
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,11 @@
-"""`racwire explain` of kinds of switch and hypervisor, and the options of `racwire change new` that name them."""
+"""`racwire explain` of kinds of switch and hypervisor and of platforms, and the options of `change new` about them."""
 
 from pathlib import Path
 
 import pytest
 
 from checks.model.exit_codes import ExitCode
+from checks.predict.platforms import PLATFORMS
 from tests.unit.test_vendors_file import ACME
 from tui.cli.main import main
 
@@ -84,3 +85,42 @@ def test_what_is_stated_wrongly_is_refused_before_any_check(racwire, settings: s
     code, _, stderr = racwire("change", "new", "--settings", settings, *words)
     assert code == ExitCode.USAGE
     assert sentence in stderr
+
+
+@pytest.mark.parametrize(
+    ("word", "name", "says"),
+    [
+        ("oci", "oci", "drops the fragments after the first"),
+        ("aws", "aws", "carries 9001 bytes"),
+        ("azure", "azure", "3900 bytes pass"),
+        ("gcp", "gcp", "an MTU of 1460"),
+        ("exadata", "exadata", "re0 and re1"),
+        ("vmxnet3", "vmxnet3", "9190 from version 6"),
+        ("hv_netvsc", "hv_netvsc", "changes what it sends"),
+        ("kvm", "kvm", "mcast_querier 0"),
+        ("Microsoft Azure", "azure", "3900"),
+        ("AMAZON", "aws", "9001"),
+        ("google", "gcp", "8896"),
+        ("virtio_net", "kvm", "virsh domiflist GUEST"),
+    ],
+)
+def test_a_platform_is_explained_by_its_names_in_any_case(racwire, word: str, name: str, says: str):
+    code, out, _ = racwire("explain", word)
+    assert code == ExitCode.PASS
+    assert out.startswith(f"{name}: what is known of ")
+    assert says in " ".join(out.split())
+    assert all(len(line) <= 80 for line in out.splitlines() if not line.startswith("  #"))
+
+
+def test_each_statement_about_a_platform_has_its_source_below_it(racwire):
+    for platform in PLATFORMS:
+        out = racwire("explain", platform.name)[1]
+        assert out.count("  Source: ") == len(platform.statements)
+        assert all(statement.source and statement.text.endswith(".") for statement in platform.statements)
+
+
+def test_the_list_has_the_platforms_and_a_word_that_is_nearly_one_is_proposed(racwire):
+    listed = racwire("explain")[1]
+    assert all(f"\n{platform.name} " in listed for platform in PLATFORMS)
+    assert "did you mean azure?" in racwire("explain", "azur")[2]
+    assert racwire("explain", "nutanix")[1].startswith("nutanix: commands for jumbo frames")

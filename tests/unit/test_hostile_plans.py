@@ -14,7 +14,6 @@ from checks.change.kinds.larger_buffers import ReceiveBuffersRequest
 from checks.change.kinds.loose_filter import RpFilterRequest
 from checks.change.plan.change_plan import Plan, PlannedDatabase, PlannedValue
 from checks.change.plan.command_block import Commands, Who
-from checks.change.plan.vendors import PORT, commands_of, showing
 from checks.change.progress.change_events import JournalSeal
 from checks.change.progress.journal_names import store_commands
 from checks.change.session.vendors_file import load_kinds
@@ -22,6 +21,7 @@ from checks.change.steps.settings_commands import set_back
 from checks.change.steps.stack_commands import stop
 from checks.model.facts import Cluster, LldpNeighbour, NetworkService, SysctlFiles
 from checks.model.shell_command import Language
+from checks.model.vendors import PORT, commands_of, showing
 from tests.fixtures.change_plans import FILES, plan_for, stacked, to_change, with_setup
 from tests.fixtures.setting_plans import FILTERS, LARGER, planned, set_to
 from tests.unit.test_change_experiment import made

@@ -7,10 +7,14 @@ import re
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 
+import pytest
+
+from checks.diagnosis.catalogue import CATALOGUE
 from checks.model.command_effect import effect_of
 from checks.model.effect import Effect
 from docs.generate.message_catalogue import ROOT, catalogue
 from docs.generate.source_texts import source_tree
+from tests.support.command_rights import need_root, wrong_users
 
 PROGRAMS = (
     "arping asmcmd chmod chown chronyc cluvfy conntrack crsctl dmesg emctl ethtool exachk findmnt firewall-cmd "
@@ -32,7 +36,7 @@ SENTENCE = re.compile(
 )
 """Texts that tell of a program."""
 BEGINNINGS = (
-    *(f"ethtool -{option}" for option in "iaSgL"),
+    *(f"ethtool -{option}" for option in "iaSgGLN"),
     *("ocrconfig -local", "ip link set", "sysctl -p", "sysctl --system"),
 )
 """Texts that something is appended to, and names of commands in sentences."""
@@ -76,6 +80,38 @@ def test_every_command_that_racwire_prints_is_judged() -> None:
 def test_no_command_that_people_type_to_look_loads_a_module() -> None:
     loading = re.compile(r"(nft|iptables|ip6tables|conntrack) ")
     assert [one for one in printed() if loading.match(one[1])] == []
+
+
+@pytest.mark.parametrize(
+    ("command", "needs"),
+    [
+        ("ip -s -s link show eth1", False),
+        ("ethtool -S eth1 | grep allowance_exceeded", False),
+        ("ethtool -g eth1", False),
+        ("ethtool -m eth1", True),
+        ("ethtool -G eth1 rx 4096", True),
+        ("ss -uanm", False),
+        ("ss -uanmp", True),
+        ("sysctl -a --pattern rp_filter", False),
+        ("sysctl -w net.core.rmem_max=1", True),
+        ("timeout 30 tcpdump -p -c 50 -s 96 -nei eth1 arp", True),
+        ("dmesg -T | grep eth1", True),
+        ("systemctl -q is-active firewalld && firewall-cmd --get-active-zones", True),
+        ("cat /etc/NetworkManager/system-connections/eth1.nmconnection", True),
+        ("nmcli -f ipv4.routes connection show", False),
+        ("grep -rs arp_filter /etc/sysctl.conf /etc/sysctl.d", False),
+        ("grep -rs 'ip neigh' /etc", True),
+        ("crsctl stat res -t -init", False),
+        ("racwire check bonding", False),
+        ("cat 'open", True),
+    ],
+)
+def test_a_command_needs_root_or_not(command: str, needs: bool) -> None:
+    assert need_root([command]) is needs
+
+
+def test_a_cause_is_examined_as_root_where_a_command_needs_it() -> None:
+    assert wrong_users(step for cause in CATALOGUE for step in cause.look) == []
 
 
 def changes_in_words() -> Iterator[tuple[str, ast.Call]]:

@@ -117,6 +117,33 @@ def test_a_guest_does_not_see_the_uplinks_of_its_host_so_the_pair_is_not_known()
     assert not is_after_stop(plan_for(built, stated={"pair": "no"}))
 
 
+@pytest.mark.parametrize(
+    ("description", "lines"),
+    [
+        ("Cisco IOS Software, Catalyst 4500 L3 Switch Software (cat4500e-UNIVERSALK9-M)", []),
+        ("Cisco IOS Software, s72033_rp Software", ["system jumbomtu 9216"]),
+    ],
+)
+@pytest.mark.parametrize(
+    ("switches", "mode", "ports"),
+    [
+        (ONE, LACP, ["interface port-channel NUMBER"]),
+        (ONE, "fault-tolerance (active-backup)", ["interface Ethernet1/0", "interface Ethernet1/1"]),
+        ({}, LACP, ["interface port-channel NUMBER", "interface PORT"]),  # eth2 has no bond
+    ],
+    ids=["members", "active-backup", "no LLDP"],
+)
+def test_a_catalyst_takes_the_mtu_on_the_port_channel_of_member_ports_and_else_on_the_port(
+    switches: Mapping[str, str], mode: str, ports: list[str], description: str, lines: list[str]
+):
+    kind = "catalyst-6500" if lines else "catalyst-4500"
+    plan = plan_for(bonded(switches, mode, description), switches=(kind,))
+    (block,) = (one for one in plan.step("switch").commands if "Catalyst" in one.heading)
+    assert [line for line in block.lines if line.startswith("interface")] == ports
+    assert [line for line in block.lines if "jumbomtu" in line] == lines
+    assert ("for each NUMBER" in written(block.note)) is ("port-channel" in ports[0])
+
+
 def test_lowering_the_mtu_changes_no_switch_and_no_hypervisor():
     built = to_change([stacked(1, 9000), stacked(2, 9000)])
     for node in NODES:

@@ -2,15 +2,16 @@
 
 import re
 from contextlib import suppress
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checks.change.plan.vendors import PORT, Kinds, SwitchKind, commands_of, showing
 from checks.change.session.vendors_file import FILE_LIMIT, VendorsFileError, load_kinds, parse_kinds
 from checks.model.facts import LldpNeighbour
+from checks.model.vendors import PORT, Kinds, SwitchKind, commands_of, showing
 
 KNOWN = load_kinds()
 ACME = """
@@ -38,6 +39,10 @@ def site(tmp_path: Path, text: str) -> str:
     return str(path)
 
 
+def test_the_kinds_of_racwire_obey_the_rules_of_a_file_of_kinds():
+    assert parse_kinds(files("checks.model").joinpath("vendors.toml").read_text("utf-8"), "vendors.toml") == KNOWN
+
+
 # --- the kinds of racwire ---------------------------------------------------------------------------------------------
 
 
@@ -52,6 +57,10 @@ def site(tmp_path: Path, text: str) -> str:
         ("HP J9727A 2920-24G-PoE+ Switch, revision WB.16.10.0005", "aruba"),
         ("Aruba JL255A 2930F-24G-PoE+-4SFP+ Switch, revision WC.16.05.0007", ""),
         ("ARISTA Networks EOS version 4.30", "arista"),
+        ("Cisco IOS Software, Catalyst 4500 L3 Switch Software (cat4500e-UNIVERSALK9-M)", "catalyst-4500"),
+        ("Cisco IOS Software, Catalyst 4500 L3 Switch  Software (cat4500-IPBASEK9-M)", "catalyst-4500"),
+        ("Cisco Internetwork Operating System Software IOS (tm) s72033_rp Software", "catalyst-6500"),
+        ("Cisco IOS Software [Gibraltar], Catalyst L3 Switch Software (CAT9K_IOSXE)", "catalyst-9000"),
         ("racwire practice switch", "practice"),
     ],
 )

@@ -1,5 +1,5 @@
 """`racwire explain WHAT`, in the style of oerr: explain a check, a gate of a change, the code of a finding, a cause, or
-how to configure a kind of switch for jumbo frames."""
+how to configure a kind of switch for jumbo frames, or what is known of a cloud or a virtual NIC."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from tui.cli.options import add_settings_option
 from tui.text.sanitize import for_encoding, sanitize_lines
 
 if TYPE_CHECKING:
-    from checks.change.plan.vendors import Hypervisor, Kinds, SwitchKind
     from checks.model.check import Check, Kind
     from checks.model.report import Report
+    from checks.model.vendors import Hypervisor, Kinds, SwitchKind
+    from checks.predict.platforms import Platform
     from checks.predict.topics import ExplainedTopic
 
 _SWITCHES = "switches"
@@ -41,6 +42,8 @@ examples:
                                  what became of each cause in a report
   racwire explain switches       list the kinds of switch and hypervisor
   racwire explain jumbo          what jumbo frames change; also frames, sdu, dpp
+  racwire explain azure          what is known of a cloud or a virtual NIC; also
+                                 oci, aws, gcp, exadata, vmxnet3, hv_netvsc, kvm
 
 exit codes: 0 explained; 64 there is no such check, code or kind of switch, or
 the report could not be read."""
@@ -77,6 +80,7 @@ def _lines(args: argparse.Namespace) -> list[str]:
     from checks.change.gates import documented
     from checks.change.plan import codes
     from checks.diagnosis.catalogue import CATALOGUE
+    from checks.predict.platforms import PLATFORMS, platform_named
     from checks.predict.topics import TOPICS
     from checks.run.check_discovery import Checks, discover
     from checks.run.engine_findings import KINDS
@@ -107,8 +111,12 @@ def _lines(args: argparse.Namespace) -> list[str]:
         lines = list(_switch_page(name.lower(), switch))
     elif topic := next((each for each in TOPICS if each.name == name.lower()), None):
         lines = list(_topic_page(topic))
-    elif hypervisor := _vendor_kinds(args).hypervisors.get(name.lower()):
-        lines = list(_hypervisor_page(name.lower(), hypervisor))
+    elif (platform := platform_named(name)) or name.lower() in _vendor_kinds(args).hypervisors:
+        lines = list(_platform_page(platform)) if platform else []
+        key = platform.name if platform else name.lower()
+        if hypervisor := _vendor_kinds(args).hypervisors.get(key):
+            lines += ("",) if lines else ()
+            lines += _hypervisor_page(key, hypervisor)
     else:
         raise UsageError(
             _unknown(
@@ -122,6 +130,7 @@ def _lines(args: argparse.Namespace) -> list[str]:
                     *_vendor_kinds(args).switches,
                     *_vendor_kinds(args).hypervisors,
                     *(topic.name for topic in TOPICS),
+                    *(word for one in PLATFORMS for word in (one.name, *one.aliases)),
                 ],
             )
         )
@@ -129,6 +138,7 @@ def _lines(args: argparse.Namespace) -> list[str]:
 
 
 def _contents(checks: tuple[Check, ...], kinds: dict[str, tuple[Kind, str]]) -> Iterator[str]:
+    from checks.predict.platforms import PLATFORMS
     from checks.predict.topics import TOPICS
 
     wide = max(map(len, (*(check.id for check in checks), *kinds))) + 2
@@ -141,6 +151,17 @@ def _contents(checks: tuple[Check, ...], kinds: dict[str, tuple[Kind, str]]) -> 
     yield f"{_CAUSES:<{wide}}Causes of lost blocks, and how to examine each"
     yield f"{_SWITCHES:<{wide}}Kinds of switch and hypervisor, with their commands for jumbo frames"
     yield from (f"{topic.name:<{wide}}{topic.title}" for topic in TOPICS)
+    yield from (f"{one.name:<{wide}}What is known of {one.title}" for one in PLATFORMS)
+
+
+def _platform_page(platform: Platform) -> Iterator[str]:
+    yield f"{platform.name}: what is known of {platform.title}"
+    for statement in platform.statements:
+        yield ""
+        yield from textwrap.wrap(f"{statement.about}: {statement.text}", 80)
+        yield from textwrap.wrap(
+            f"Source: {statement.source}.", 80, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False
+        )
 
 
 def _topic_page(topic: ExplainedTopic) -> Iterator[str]:
@@ -208,7 +229,7 @@ def _switches(kinds: Kinds) -> Iterator[str]:
 
 
 def _switch_page(key: str, switch: SwitchKind) -> Iterator[str]:
-    from checks.change.plan.vendors import PORT, commands_of, showing
+    from checks.model.vendors import PORT, commands_of, showing
 
     yield f"{key}: commands for jumbo frames on {switch.name}"
     yield ""
@@ -223,6 +244,10 @@ def _switch_page(key: str, switch: SwitchKind) -> Iterator[str]:
     yield f"{switch.place}{f', for each {PORT}' if any(PORT in line for line in lines) else ''}:"
     yield from (f"  {line}" for line in lines)
     yield ""
+    if switch.each_channel:
+        yield "For a port-channel, in place of the lines for its member ports:"
+        yield from (f"  {line}" for line in switch.filled(switch.each_channel))
+        yield ""
     yield "To verify:"
     yield from (f"  {line}" for line in showing(switch, ()))
     yield ""

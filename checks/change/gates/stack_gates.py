@@ -135,7 +135,7 @@ def stack_up(at: GatePlace, setup: NodeSetup) -> Finding:
         NextStep(
             "If Clusterware is still not up, find the resource that it waits for.",
             (at.tool("crsctl stat res -t -init"),),
-            f"root on {at.node}",
+            f"any user on {at.node}",
         ),
     )
 

@@ -83,7 +83,7 @@ def _database_obstacles(cluster: Cluster, typed: str) -> Iterator[Obstacle]:
         yield obstacle(
             codes.OTHER_DATABASE,
             f"No running database of this cluster has the unique name {typed.strip()!r}: {found}.",
-            NextStep("Type the DB_UNIQUE_NAME of the test database.", ("srvctl status database -thisversion",)),
+            NextStep("Type the DB_UNIQUE_NAME of the test database.", ("srvctl config database",)),
             title="No running database has the typed name",
         )
         return

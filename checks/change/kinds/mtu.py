@@ -15,7 +15,7 @@ from checks.change.plan.next_boot_limits import fragile_of
 from checks.change.plan.planning import PlanContext, accept, draft_of, plan_of
 from checks.change.plan.remarks import remarks
 from checks.change.plan.stated_network import StatedNetwork, guests_of, maybe_guests
-from checks.change.plan.switch_order import order_of_hypervisors, order_of_switches
+from checks.change.plan.switch_order import aggregated, order_of_hypervisors, order_of_switches
 from checks.change.progress.state import ChangeError
 from checks.change.steps import after, before, outage, outside, people, starting
 from checks.change.steps.draft import Draft, Fragile
@@ -71,6 +71,7 @@ def _with_outside(draft: Draft, report: Report, stated: StatedNetwork) -> Draft:
         neighbours=neighbours,
         kinds=stated.kinds,
         switches=kinds,
+        aggregated=aggregated(cluster, draft.layers),
         switch_order=order_of_switches(cluster, draft.layers, neighbours, stated, guests),
         guests=guests,
         maybe_guests=maybe_guests(cluster, stated, kinds),

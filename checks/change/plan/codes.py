@@ -76,12 +76,14 @@ CLOUD_LIMIT = Kind(
     "CH-START-013",
     "The cloud cannot carry the target",
     "A cloud limits the packet size between two machines of one network, whatever MTU the nodes set. Larger packets "
-    "are lost.",
+    "are lost. On Azure the limit depends on the driver of each NIC; the lowest of one network counts. racwire knows "
+    "the limits from the documents of the clouds: if yours carries more, accept this obstacle with that reason. If "
+    "that is wrong, the step prove-paths finds it while Clusterware is down.",
     (
-        "Azure: Accelerated Networking with MANA or ConnectX",
+        "Microsoft: Configure MTU for virtual machines in Azure (2024-07-22)",
         "Amazon EC2 User Guide: network MTU",
         "Google Cloud: VPC, Maximum transmission unit",
-        "Oracle Cloud: VCN, Network MTUs",
+        "Oracle Cloud: Hanging Connection, Overview of MTU",
     ),
 )
 NOTHING_TO_DO = Kind("CH-START-014", "There is nothing to change", "Every private network has this MTU already.")

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from checks.change.plan.change_plan import Layer
+from checks.change.plan.cloud_limits import cloud_limits
 from checks.change.plan.layers import interface_of, is_tagged
 from checks.change.plan.mtu_limits import (
-    CLOUDS,
     DATAGRAM,
     LARGEST_CONNECTED,
     frame_bytes,
@@ -28,8 +28,7 @@ def headroom(cluster: Cluster, target: int, layers: Sequence[Layer]) -> Iterator
     """Yield a sentence for each known limit, and for each limit that is not known."""
     yield from _stacked(layers)
     yield from _drivers(cluster, layers)
-    for platform in sorted({s.platform for s in cluster.read_setups()} & CLOUDS.keys()):
-        yield f"The nodes run on {platform}, whose network carries at most {CLOUDS[platform]} bytes."
+    yield from (limit.sentence for limit in cloud_limits(cluster))
     if infiniband_of(cluster, layers):
         yield (
             f"InfiniBand carries {DATAGRAM[0]} or {DATAGRAM[1]} bytes in datagram mode, and in connected "

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from checks.change.plan import codes
 from checks.change.plan.change_plan import Layer
+from checks.change.plan.cloud_limits import cloud_limits
 from checks.change.plan.layers import PORT, interface_of, is_tagged, networks_of
 from checks.change.plan.obstacles import Obstacle, obstacle, plan_again
 from checks.model.facts import Cluster, LldpNeighbour, Unknown
@@ -17,9 +18,6 @@ JUMBO, STANDARD = 9000, 1500
 LOWEST, HIGHEST = 1280, 9216
 """Limits on Ethernet, in bytes: IPv6 does not work below 1280 (RFC 8200, section 5); hardly any switch carries more
 than 9216."""
-CLOUDS = {"Microsoft Azure": 3900, "Amazon EC2": 9001, "Google Cloud": 8896, "Oracle Cloud": 9000}
-"""The largest MTU between two machines of one network (Azure: Accelerated Networking with MANA or ConnectX; Amazon EC2:
-User Guide, network_mtu; Google Cloud: VPC, Maximum transmission unit; Oracle Cloud: VCN, Network MTUs)."""
 DATAGRAM, LARGEST_CONNECTED = (2044, 4092), 65520
 """IPoIB: in datagram mode the MTU of the fabric (2048 or 4096) without 4 bytes; connected mode carries up to 65520."""
 _HEADER, _TAG = 18, 4
@@ -54,7 +52,14 @@ def offered(cluster: Cluster, layers: Sequence[Layer]) -> int | None:
         return None
     if max(mtus) > STANDARD:
         return STANDARD
-    return min([JUMBO, *_nic_limits(cluster, layers), *_cloud_limits(cluster), *_announced(cluster, layers)])
+    return min(
+        [
+            JUMBO,
+            *_nic_limits(cluster, layers),
+            *(limit.mtu for limit in cloud_limits(cluster)),
+            *_announced(cluster, layers),
+        ]
+    )
 
 
 def infiniband_of(cluster: Cluster, layers: Sequence[Layer]) -> tuple[Layer, ...]:
@@ -130,14 +135,16 @@ def _nics(cluster: Cluster, target: int, layers: Sequence[Layer]) -> Iterator[Ob
 
 
 def _clouds(cluster: Cluster, target: int) -> Iterator[Obstacle]:
-    for platform in sorted({s.platform for s in cluster.read_setups()}):
-        most = CLOUDS.get(platform)
-        if most is not None and target > most:
+    for limit in cloud_limits(cluster):
+        if target > limit.mtu:
             yield obstacle(
                 codes.CLOUD_LIMIT,
-                f"The nodes run on {platform}, whose network carries at most {most} bytes; the target is "
-                f"{target} bytes.",
-                NextStep(f"Choose at most {most} bytes.", own=plan_again(f"--to {most}")),
+                f"{limit.sentence} The target is {target} bytes.",
+                NextStep(f"Choose at most {limit.mtu} bytes.", own=plan_again(f"--to {limit.mtu}")),
+                "If the cloud carries more, accept this obstacle with that reason. If it does not, full-size packets "
+                "vanish: the step prove-paths tests each path before Clusterware starts, and the rollback restores "
+                "the old MTU.",
+                acceptable=True,
             )
 
 
@@ -167,10 +174,6 @@ def port_name(neighbour: LldpNeighbour) -> str:
 def _nic_limits(cluster: Cluster, layers: Sequence[Layer]) -> list[int]:
     found = (i.max_mtu for layer in layers if (i := interface_of(cluster, layer)))
     return [most for most in found if isinstance(most, int)]
-
-
-def _cloud_limits(cluster: Cluster) -> list[int]:
-    return [CLOUDS[s.platform] for s in cluster.read_setups() if s.platform in CLOUDS]
 
 
 def _announced(cluster: Cluster, layers: Sequence[Layer]) -> list[int]:

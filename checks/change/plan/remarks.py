@@ -9,11 +9,11 @@ from checks.change.plan.change_plan import Layer, Plan, PlannedDatabase, Planned
 from checks.change.plan.fixed_findings import is_fixed
 from checks.change.plan.headroom import headroom
 from checks.change.plan.layers import interface_of, is_shared
-from checks.change.plan.vendors import PRACTICE
 from checks.model.facts import Cluster, Clusterware, NotAsked, Unknown
 from checks.model.finding import Finding, Status
 from checks.model.own_command import Text
 from checks.model.report import Report
+from checks.model.vendors import PRACTICE
 from checks.model.wording import counted, few
 
 _MOST = 12

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from checks.change.plan import codes
-from checks.change.plan.mtu_limits import CLOUDS
+from checks.change.plan.cloud_limits import CLOUDS
 from checks.change.plan.obstacles import Obstacle, obstacle
-from checks.change.plan.vendors import PRACTICE, Kinds
 from checks.model.facts import Cluster, HostSetup, NodeSetup
 from checks.model.finding import NextStep
+from checks.model.vendors import PRACTICE, Kinds
 from checks.model.wording import listed
 from checks.rules.engineered import PLATFORM
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from checks.change.plan.change_plan import Layer
 from checks.change.plan.layers import interface_of
 from checks.change.plan.stated_network import StatedNetwork
-from checks.change.plan.vendors import Hypervisor, SwitchKind
-from checks.model.facts import Bond, Cluster, HostSetup, LldpNeighbour
+from checks.model.facts import Bond, Cluster, HostSetup, Interface, LldpNeighbour
+from checks.model.vendors import Hypervisor, SwitchKind
 from checks.model.wording import few, listed
 
 _BONDS = ("bond", "team")
@@ -95,17 +95,35 @@ def order_of_hypervisors(guests: Mapping[str, str], hypervisors: Mapping[str, Hy
     return SwitchOrder(True, "It is not known whether the change interrupts the network of running guests.")
 
 
-def _ends(
-    cluster: Cluster, layers: Sequence[Layer], neighbours: Sequence[tuple[str, LldpNeighbour]]
-) -> Iterator[tuple[str, str]]:
-    """Yield each bond whose members the switches must aggregate: `bond0 of rac1`, and the number of its switches."""
+def aggregated(cluster: Cluster, layers: Sequence[Layer]) -> frozenset[tuple[str, str]]:
+    """Return the NICs whose switch ports are members of a port-channel, each with its node, by the mode of the bond.
+
+    A bond whose mode is not known has none: the commands for its ports are those for ports.
+    """
+    return frozenset(
+        (layer.node, member)
+        for layer, interface, bond in _aggregating(cluster, layers)
+        if bond is not None and bond.mode
+        for member in interface.members
+    )
+
+
+def _aggregating(cluster: Cluster, layers: Sequence[Layer]) -> Iterator[tuple[Layer, Interface, Bond | None]]:
+    """Yield each bond whose members the switches must aggregate, or whose mode is not known."""
     for layer in layers:
         interface = interface_of(cluster, layer)
         if layer.kind not in _BONDS or interface is None or len(interface.members) < 2:
             continue
         bond = _bond(cluster, layer)
-        if bond is not None and any(mode in bond.mode for mode in _ONE_SIDED):
-            continue
+        if bond is None or not any(mode in bond.mode for mode in _ONE_SIDED):
+            yield layer, interface, bond
+
+
+def _ends(
+    cluster: Cluster, layers: Sequence[Layer], neighbours: Sequence[tuple[str, LldpNeighbour]]
+) -> Iterator[tuple[str, str]]:
+    """Yield each bond whose members the switches must aggregate: `bond0 of rac1`, and the number of its switches."""
+    for layer, interface, _ in _aggregating(cluster, layers):
         yield f"{layer.interface} of {layer.node}", _end(layer.node, interface.members, neighbours)
 
 

@@ -1,4 +1,4 @@
-"""Reading the kinds of switch and hypervisor: those of racwire, and those of the site's own file.
+"""Reading the kinds of switch and hypervisor of the site's own file, next to those of racwire.
 
 The error about a mistake is one sentence with the file, the table, the key and the correction.
 """
@@ -9,19 +9,16 @@ import difflib
 import re
 import tomllib
 from collections.abc import Mapping
-from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
 
-from checks.change.plan.vendors import PLACEHOLDERS, Hypervisor, Kinds, SwitchKind
+from checks.model.vendors import PLACEHOLDERS, Hypervisor, Kinds, SwitchKind, known_kinds
 from checks.run.settings_file import limit_text
 
 FILE_LIMIT = 1_000_000
 """Characters of a file of kinds; that of racwire has some 20,000."""
-_PACKAGED = "vendors.toml"
 _KEY = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _PLACEHOLDER = re.compile(r"\{(\w*)\}")
 _PATTERNS = ("lldp", "product")
@@ -39,7 +36,7 @@ def load_kinds(named: str = "") -> Kinds:
     A kind of the site replaces the one of racwire with the same key. Raises VendorsFileError where the file cannot be
     read or has a mistake.
     """
-    known = _packaged()
+    known = known_kinds()
     if not named:
         return known
     own = parse_kinds(_read(Path(named).expanduser()), named)
@@ -59,12 +56,6 @@ def parse_kinds(text: str, where: str) -> Kinds:
             f"{where}: '{unknown}' is not known; write [switch.KEY] or [hypervisor.KEY] above each kind."
         )
     return Kinds(_kinds(tables, "switch", SwitchKind, where), _kinds(tables, "hypervisor", Hypervisor, where))
-
-
-@cache
-def _packaged() -> Kinds:
-    text = files("checks.change.session").joinpath(_PACKAGED).read_text(encoding="utf-8")
-    return parse_kinds(text, _PACKAGED)
 
 
 def _read(path: Path) -> str:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from checks.change.plan.change_plan import ChangeKind, Layer, PlannedDatabase, PlannedNetwork, PlannedUse, PlannedValue
 from checks.change.plan.switch_order import SwitchOrder
-from checks.change.plan.vendors import Kinds
 from checks.model.facts import FragileMtu, LldpNeighbour
+from checks.model.vendors import Kinds
 from checks.model.wording import listed
 
 SAFE_ORDER = "MOS 283684.1 and 2103317.1"
@@ -46,6 +46,8 @@ class Draft:
     kinds: Kinds = field(default_factory=lambda: Kinds({}, {}))
     """The kinds of switch and hypervisor that racwire and the site know."""
     switches: tuple[str, ...] = ()
+    aggregated: frozenset[tuple[str, str]] = frozenset()
+    """The NICs whose switch ports are members of a port-channel, each with its node."""
     switch_order: SwitchOrder = field(default_factory=SwitchOrder)
     guests: dict[str, str] = field(default_factory=dict)
     """The nodes that are guests, with their kind of hypervisor; empty where the kind is not known."""

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from checks.change.plan.change_plan import Step
 from checks.change.plan.command_block import Commands, Who, as_comments
-from checks.change.plan.vendors import HOST_QUESTIONS
 from checks.change.steps.draft import CONFIRMED, Draft, briefly
 from checks.model.own_command import CHANGE, OwnCommand
+from checks.model.vendors import HOST_QUESTIONS
 
 _RUNNING = "Clusterware still runs on the guests: change one host after the other."
 _STOPPED = "So Clusterware is already down at this step."

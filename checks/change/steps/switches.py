@@ -7,14 +7,15 @@ from collections.abc import Iterator
 from checks.change.plan.change_plan import Gate, Step
 from checks.change.plan.command_block import Commands, Who, as_comments
 from checks.change.plan.mtu_limits import frame_bytes, not_yet_jumbo, port_name
-from checks.change.plan.vendors import PORT, QUESTIONS, SwitchKind, commands_of, showing
 from checks.change.steps.draft import CONFIRMED, Draft
 from checks.model.shell_command import Language
+from checks.model.vendors import PORT, QUESTIONS, SwitchKind, commands_of, showing
 
 _RUNNING = (
     "Clusterware still runs over these switches: change one switch of a pair after the other, so that every node keeps "
     "a path. If a reload would cut the only path of a node, do the next step first, then this step."
 )
+_CHANNELS = "The ports of bonds are members of port-channels: type the lines of the port-channel for each NUMBER."
 _STOPPED = "So Clusterware is already down at this step."
 
 
@@ -100,22 +101,32 @@ def _of_pair(kind: SwitchKind) -> Iterator[Commands]:
 
 
 def _of_kind(draft: Draft, key: str, kind: SwitchKind) -> Iterator[Commands]:
-    by_switch: dict[str, list[str]] = {}
-    for _, neighbour in draft.neighbours:
+    ports: dict[str, list[str]] = {}
+    members: dict[str, list[str]] = {}
+    for node, neighbour in draft.neighbours:
         if draft.kinds.of_neighbour(neighbour) in (key, ""):
-            by_switch.setdefault(neighbour.switch, []).append(neighbour.port or PORT)
-    for name, ports in (by_switch or {"": []}).items():
+            own = members if kind.each_channel and (node, neighbour.interface) in draft.aggregated else ports
+            own.setdefault(neighbour.switch, []).append(neighbour.port or PORT)
+    if not ports and not members:
+        cables = {(layer.node, layer.interface) for layer in draft.layers if layer.level == 0}
+        has_channels = bool(kind.each_channel and draft.aggregated)
+        ports = {"": [PORT]} if not has_channels or cables - draft.aggregated else {}
+        members = {"": [PORT]} if has_channels else {}
+    for name in dict.fromkeys((*members, *ports)):
+        in_channels, alone = members.get(name, []), ports.get(name, [])
+        every = (*in_channels, *alone)
         notes = (
+            _CHANNELS if in_channels else "",
             kind.scope,
             kind.counting,
             kind.falls_short(draft.largest),
             *kind.hints,
-            f"To look at it first: {'; '.join(showing(kind, ports, before=True))}.",
-            f"To verify it afterwards: {'; '.join(showing(kind, ports))}",
+            f"To look at it first: {'; '.join(showing(kind, every, before=True))}.",
+            f"To verify it afterwards: {'; '.join(showing(kind, every))}",
         )
         yield Commands(
             Who.OPERATOR,
-            commands_of(kind, ports),
+            commands_of(kind, alone, in_channels=bool(in_channels)),
             note=" ".join(filter(None, notes)),
             name=kind.name,
             place=f"On {name}" if name else kind.place,

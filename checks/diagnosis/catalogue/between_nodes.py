@@ -37,6 +37,7 @@ BETWEEN_NODES = (
             "List other users of the private addresses: NFS, iSCSI, backup, monitoring.",
             "ss -tunap | grep PRIVATE_ADDRESS",
             "findmnt -t nfs,nfs4",
+            where="root on each node",
         ),
     ),
     Cause(
@@ -76,6 +77,7 @@ BETWEEN_NODES = (
             "nothing about UDP.",
             "systemctl is-active firewalld nftables iptables",
             "grep -q '^nf_tables ' /proc/modules && nft list ruleset",
+            where="root on each node",
         ),
     ),
     Cause(

@@ -181,6 +181,7 @@ CABLING = (
             "Search the kernel's log for links that went down; compare carrier_changes later.",
             "dmesg -T | grep -iE 'link (is )?(up|down)'",
             "cat /sys/class/net/ETH/carrier_changes",
+            where="root on each node",
         ),
     ),
     Cause(

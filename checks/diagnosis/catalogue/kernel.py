@@ -98,6 +98,7 @@ KERNEL = (
             "Compare the connections with their maximum, and search the kernel's log.",
             "sysctl net.netfilter.nf_conntrack_count net.netfilter.nf_conntrack_max",
             "dmesg -T | grep nf_conntrack",
+            where="root on each node",
         ),
     ),
     Cause(

@@ -28,6 +28,7 @@ LAYER2 = (
             "answers are two hosts.",
             "arping -c 3 -I ETH PRIVATE_ADDRESS",
             "ip neigh show",
+            where="root on each node",
         ),
     ),
     Cause(
@@ -102,6 +103,7 @@ LAYER2 = (
             "From the NIC of one private network, ask for a peer's address on the other one: an answer with the MAC "
             "address of the peer's other NIC joins them.",
             "arping -D -c 3 -I ETH PRIVATE_ADDRESS",
+            where="root on each node",
         ),
     ),
     Cause(

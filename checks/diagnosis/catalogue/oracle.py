@@ -84,6 +84,7 @@ ORACLE = (
         look=look(
             "Read the last day of the alert logs: CRS-1612, CRS-5018; IPC Send timeout, ORA-29740, ORA-27300.",
             "tail -n 500 $ORACLE_BASE/diag/rdbms/*/*/trace/alert_*.log",
+            "tail -n 500 $ORACLE_BASE/diag/crs/*/crs/trace/alert.log",
             where="the Grid owner, and the owner of the database's home",
         ),
     ),

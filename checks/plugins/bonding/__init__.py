@@ -150,7 +150,6 @@ _EXPECTED: dict[Kind, str] = {
 def _configured(kind: Kind, same: Sequence[BondPlace]) -> Finding:
     bond, nodes = same[0].bond.name, [place.node for place in same]
     clause, subject = _CLAUSES[kind]
-    where = f"root on {named(nodes, 'node')}"
     return kind.finding(
         f"{bond} of {named(nodes, 'node')} {clause}.",
         subject=f"{briefly(nodes, 'node')} {bond}: {subject}",
@@ -161,11 +160,11 @@ def _configured(kind: Kind, same: Sequence[BondPlace]) -> Finding:
             NextStep(
                 "Display the bond and its counters.",
                 (shell("cat /proc/net/bonding/{bond}", bond=bond), "nstat -az IpReasmFails IpReasmTimeout"),
-                where,
+                f"any user on {named(nodes, 'node')}",
             ),
             NextStep(
                 f"Plan {_EXPECTED[kind]}, in a maintenance window.",
-                where=where,
+                where=f"root on {named(nodes, 'node')}",
                 is_change=True,
                 effect=Effect.NODE_OUT_FIRST,
             ),

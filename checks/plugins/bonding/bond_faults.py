@@ -85,7 +85,7 @@ def faults_of_bond(place: BondPlace) -> Iterator[Finding]:
                 NextStep(
                     "Display what each member negotiated.",
                     for_each("ethtool {nic}", nic=(m.name for m in up)),
-                    f"root on {place.node}",
+                    f"any user on {place.node}",
                 ),
             ),
         )
@@ -103,7 +103,7 @@ def _down(place: BondPlace, down: Sequence[BondMember], up: Sequence[BondMember]
             NextStep(
                 "Check the cable, the transceiver and the switch port of the member.",
                 (*for_each("ethtool {nic}", nic=(m.name for m in down)), driver_file(place)),
-                f"root on {place.node}",
+                f"any user on {place.node}",
             ),
         ),
         expected="All members up",
@@ -125,7 +125,7 @@ def _aggregators(place: BondPlace, up: Sequence[BondMember]) -> Finding:
             NextStep(
                 "Compare the partner of each member: the system MAC address and the key must be equal.",
                 (driver_file(place),),
-                f"root on {place.node}",
+                f"any user on {place.node}",
             ),
             _port_channel(place, up),
         ),
@@ -151,7 +151,7 @@ def _lacp(place: BondPlace, found: LacpState, up: Sequence[BondMember]) -> Findi
             NextStep(
                 "Read the aggregation in use and the partner of each member; root sees more.",
                 (driver_file(place),),
-                f"root on {place.node}",
+                f"any user on {place.node}",
             ),
             _port_channel(place, churned or up),
         ),

@@ -318,15 +318,25 @@ def _line(at: AtBoot) -> str:
 
 
 def _inspect(group: Sequence[AtBoot]) -> NextStep:
+    user = "root" if any(_in_files(at) for at in group) else "any user"
     return NextStep(
         "Display the boot configuration.",
         tuple(dict.fromkeys(_inspect_command(at) for at in group)),
-        f"root on {listed(dict.fromkeys(at.node for at in group))}",
+        f"{user} on {listed(dict.fromkeys(at.node for at in group))}",
     )
 
 
+def _by_nmcli(at: AtBoot) -> bool:
+    return at.kept is not None and at.kept.network_service in _BY_NMCLI and bool(at.kept.connection)
+
+
+def _in_files(at: AtBoot) -> bool:
+    """Whether the configuration is looked for in files, which root alone may be able to read."""
+    return at.kept is not None and not _by_nmcli(at) and bool(at.kept.file or at.kept.network_service in _DIRECTORIES)
+
+
 def _inspect_command(at: AtBoot) -> str:
-    if at.kept and at.kept.network_service in _BY_NMCLI and at.kept.connection:
+    if at.kept and _by_nmcli(at):
         return shell(
             "nmcli -f {property} connection show {connection}", property=_property(at), connection=at.kept.connection
         )

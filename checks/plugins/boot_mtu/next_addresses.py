@@ -186,7 +186,8 @@ def _look(same: Sequence[AtBoot]) -> NextStep:
         for at in same
         if at.kept and (at.kept.file or at.kept.connection)
     ]
-    where = f"root on {named((at.node for at in same), 'node')}"
+    user = "root" if any(at.kept and at.kept.file for at in same) else "any user"
+    where = f"{user} on {named((at.node for at in same), 'node')}"
     return NextStep("Display the boot configuration.", tuple(dict.fromkeys(commands)), where)
 
 

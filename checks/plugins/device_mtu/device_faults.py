@@ -72,7 +72,7 @@ def _finding(cluster: Cluster, same: Sequence[NicFaults]) -> Finding:
             NextStep(
                 "Find out whether the counters still grow, and which ones.",
                 for_each("ip -s -s link show {nic}", "ethtool -S {nic}", nic=nics),
-                f"root on {named(nodes, 'node') or 'its node'}",
+                f"any user on {named(nodes, 'node') or 'its node'}",
             ),
             NextStep("Ask the network team to check the cable, the optics and the switch port."),
         ],

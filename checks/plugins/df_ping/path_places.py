@@ -119,6 +119,11 @@ def ask_network_team(cluster: Cluster, network: PrivateNetwork, nodes: Sequence[
     return NextStep(text, (*finding[:MOST_LINES], *shows), where)
 
 
+def neighbours_of(cluster: Cluster, network: PrivateNetwork, nodes: Sequence[str]) -> list[LldpNeighbour]:
+    """Return the switch ports at the other ends of the cables of these nodes, as LLDP reports them."""
+    return [neighbour for port in _ports(network, nodes) for neighbour in _neighbours(cluster, port)]
+
+
 def _ports(network: PrivateNetwork, nodes: Sequence[str]) -> Iterator[Port]:
     yield from (port for port in network.ports if port.node in nodes)
 

@@ -87,7 +87,7 @@ def loss(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) -> I
                     "tc -s qdisc show dev {nic}",
                     nic=sorted({p.interface for p in network.ports}),
                 ),
-                "root on each node",
+                "any user on each node",
             ),
             NextStep(
                 f"Ask the network team for errors, discards and queue drops of the ports on {network.name}"

@@ -22,7 +22,9 @@ from checks.plugins.gc_blocks_lost.loss_kinds import (
     ONE_CONTAINER,
 )
 from checks.plugins.gc_blocks_lost.loss_other import claims_and_corrupt, lost_before
+from checks.plugins.gc_blocks_lost.loss_signs import udp_text
 from checks.plugins.shared.grouping import named, some, time_of
+from checks.plugins.shared.host_facts import LMS_THREADS
 from checks.plugins.shared.instance_text import connect_to_root, statement_topics, unknown_instance_findings
 from checks.plugins.shared.private_nics import on_nics
 from checks.rules.lost_blocks import (
@@ -44,7 +46,7 @@ _COUNTS = ("sysstat", "cache_transfer", "system_event")
     "gc-blocks-lost",
     question="Do all blocks arrive that the instances send to each other?",
     needs=("activity",),
-    uses=("database", "history", "counters", "nodes", "networks", "paths"),
+    uses=("database", "history", "counters", "nodes", "networks", "paths", "flows"),
     kinds=KINDS,
 )
 def gc_blocks_lost(cluster: Cluster) -> Iterator[Finding]:
@@ -175,7 +177,7 @@ def _names(cluster: Cluster, instances: Sequence[int]) -> str:
 
 def _next(cluster: Cluster, group: LossGroup) -> Iterator[NextStep]:
     signs = group.signs.signs
-    where = f"root on {named(group.nodes, 'node')}" if group.nodes else "root on both nodes"
+    where = f"any user on {named(group.nodes, 'node')}" if group.nodes else "any user on both nodes"
     in_network = not signs or any(sign.in_network for sign in signs)
     if all(loss.only_while_probing for loss in group.losses):
         yield NextStep("Watch whether blocks are lost while racwire does not probe.", ("racwire watch",))
@@ -190,9 +192,8 @@ def _next(cluster: Cluster, group: LossGroup) -> Iterator[NextStep]:
         )
     if not signs:
         yield NextStep(
-            "Check how busy the nodes are, and the scheduling class of the LMS processes (RR up to 18c; from 19c on as "
-            "_highest_priority_processes says).",
-            ("ps -eo cls,rtprio,pcpu,comm | grep lms", "mpstat -P ALL 1 5"),
+            "Check how busy the nodes are, and the scheduling class of LMS: RR for one thread of each.",
+            (LMS_THREADS, "mpstat -P ALL 1 5"),
             where,
         )
     if in_network:
@@ -213,7 +214,7 @@ def _lost(
         data=group.data(cluster),
         seen=(*_seen(cluster, activity, group, fine), *_bug_note(cluster, group)),
         expected=("0 lost",),
-        why=_why(group),
+        why=_why(cluster, group),
         next=_next(cluster, group),
         evidence=_evidence(cluster, group),
         table=loss_table(cluster, activity),
@@ -271,7 +272,7 @@ def _seen(cluster: Cluster, activity: Activity, group: LossGroup, fine: Sequence
     yield from history_lines(cluster, [loss.instance for loss in group.losses])
 
 
-def _why(group: LossGroup) -> str:
+def _why(cluster: Cluster, group: LossGroup) -> str:
     signs, nodes = group.signs, named(group.receivers, "node") or "its node"
     if signs.signs:
         return f"{signs.signs[0].why} {LOST.why}"
@@ -279,10 +280,10 @@ def _why(group: LossGroup) -> str:
         clean = f"; {listed(signs.clean)}" if signs.clean else ""
         return f"The cause is not known, since {listed(signs.not_examined)} could not be checked{clean}. {LOST.why}"
     return (
-        f"Pings and kernel counters do not show this loss: {listed(signs.clean)}. racwire did not test UDP. Possible "
-        "causes are a packet filter that drops UDP, one bad link of a bond or LAG, "
-        f"{nodes} too busy to process what arrives (MOS 563566.1, cause 19), a NIC's driver or firmware (9, 16), or a "
-        "switch that drops packets only under load (20). "
+        f"Pings and kernel counters do not show this loss: {listed(signs.clean)}. "
+        f"{udp_text(cluster, group.receivers, group.nodes)} Possible causes are a packet filter that drops UDP, one "
+        f"bad link of a bond or LAG, {nodes} too busy to process what arrives (MOS 563566.1, cause 19), a NIC's driver "
+        "or firmware (9, 16), or a switch that drops packets only under load (20). "
         f"{LOST.why}"
     )
 

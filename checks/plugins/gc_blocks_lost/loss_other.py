@@ -40,7 +40,7 @@ def claims_and_corrupt(cluster: Cluster, judged: Sequence[InstanceLoss]) -> Iter
             nodes,
             "Check the CRC errors and the checksum offloading of the private NICs.",
             ("ethtool -S {nic}", "ethtool -k {nic}"),
-            f"root on {named(nodes, 'node') or 'its node'}",
+            f"any user on {named(nodes, 'node') or 'its node'}",
         )
         number = counted(sum(corrupt.values()), "block")
         title = f"{number} arrived corrupt at {named(_names(cluster, spoilt), 'instance')} in {_time(spoilt)}."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -14,6 +15,7 @@ from checks.plugins.shared.fragments import block_bytes, fragmenting, mtu_line, 
 from checks.plugins.shared.grouping import named, time_of
 from checks.plugins.shared.path_text import evidence_of, pairs_text, ping_commands
 from checks.plugins.shared.private_nics import on_nics
+from checks.rules.flow_verdicts import FlowVerdict, flows_of, judge_flow
 from checks.rules.lost_blocks import LossEvidence
 from checks.rules.node_counts import NodeCounts, ReassemblyFault, reassembly_fault, sysctl
 
@@ -94,6 +96,24 @@ def signs_of(cluster: Cluster, evidence: LossEvidence) -> LossSigns:
     )
 
 
+def udp_text(cluster: Cluster, receivers: Sequence[str], nodes: Sequence[str]) -> str:
+    """Return what racwire's own datagrams show of the paths from these nodes to the receivers of blocks, or that none
+    were sent there."""
+    flows, ends = flows_of(cluster), {*nodes} - {""}
+    if flows is None:
+        return "racwire did not test UDP."
+    probes = [p for p in flows.probes if p.to_node in receivers and (p.from_node in ends or ends == {*receivers})]
+    verdicts = Counter(judge_flow(p, flows, cluster.read_paths()).verdict for p in probes)
+    untested = verdicts[FlowVerdict.NOT_SENT]
+    if untested == len(probes):
+        return f"racwire did not test UDP to {named(receivers, 'node')}." if receivers else "racwire did not test UDP."
+    there = named(receivers, "node")
+    rest = f", and racwire did not test {counted(untested, 'other path')}" if untested else ""
+    if verdicts[FlowVerdict.PASSES] + untested < len(probes):
+        return f"Some datagrams of racwire were not seen to arrive at {there}{rest}: the check udp-path has them."
+    return f"Datagrams of racwire arrived at {there}, full-size ones too{rest}."
+
+
 # --- paths ------------------------------------------------------------------------------------------------------------
 
 
@@ -160,7 +180,7 @@ def _counter_signs(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[L
                 [c.node for c in spoilt],
                 "Check the errors and the offloading of the private NICs.",
                 ("ethtool -S {nic}", "ethtool -k {nic}"),
-                f"root on {nodes}",
+                f"any user on {nodes}",
             ),
         )
     if filtered := [c for c in counts if c.reverse_path]:
@@ -173,7 +193,7 @@ def _counter_signs(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[L
             NextStep(
                 "Check rp_filter: it must be 0 or 2 on private interfaces; the check rp-filter has the details.",
                 ("nstat -az TcpExtIPReversePathFilter", "sysctl -a --pattern rp_filter"),
-                f"root on {nodes}",
+                f"any user on {nodes}",
             ),
             in_network=False,
         )

@@ -12,6 +12,7 @@ from checks.model.wording import counted, listed, span
 from checks.plugins.gc_receive_time.receive_times import tail_lines, time_lines, top_lines, traffic_lines
 from checks.plugins.gc_receive_time.time_kinds import DOUBTFUL, EVENTS, SLOW, TAIL
 from checks.plugins.shared.grouping import MOST_LINES, alike, briefly, named, some, time_of
+from checks.plugins.shared.host_facts import LMS_THREADS
 from checks.plugins.shared.instance_text import milliseconds, percent, statement_topics
 from checks.rules.lost_blocks import loss_of
 from checks.rules.observed.blocks import blocks_late
@@ -68,8 +69,8 @@ def _slow(cluster: Cluster, same: Sequence[TimeVerdict]) -> Finding:
             ),
             NextStep(
                 "Check the CPUs of the nodes and the scheduling class of the LMS processes.",
-                ("mpstat -P ALL 1 5", "ps -eo cls,rtprio,pcpu,comm | grep lms"),
-                "root on each node",
+                ("mpstat -P ALL 1 5", LMS_THREADS),
+                "any user on each node",
             ),
         ],
         evidence=statement_topics(cluster, *STATEMENTS, histogram_statement(cluster)),
@@ -139,7 +140,7 @@ def _tail(cluster: Cluster, same: Sequence[TimeVerdict]) -> Finding:
                 "Check whether packets are lost or sent again.",
                 ("racwire check gc-blocks-lost reassembly udp-receive-buffers",),
             ),
-            NextStep("Check how busy the nodes are.", ("mpstat -P ALL 1 5",), "root on each node"),
+            NextStep("Check how busy the nodes are.", ("mpstat -P ALL 1 5",), "any user on each node"),
         ],
         evidence=statement_topics(cluster, histogram_statement(cluster)),
         nodes=_nodes(cluster, same),
@@ -218,8 +219,8 @@ def _next_for(terms: frozenset[str]) -> Iterator[NextStep]:
     if "congested" in terms:
         yield NextStep(
             "Check the CPUs of the nodes that send the blocks, and the scheduling class of their LMS processes.",
-            ("mpstat -P ALL 1 5", "ps -eo cls,rtprio,pcpu,comm | grep lms"),
-            "root on each node",
+            ("mpstat -P ALL 1 5", LMS_THREADS),
+            "any user on each node",
         )
     if terms & BUSY:
         yield NextStep(

@@ -287,7 +287,7 @@ def _haip_by_some(cluster: Cluster, database: Database, used: Used) -> Iterator[
                 NextStep(
                     "Check whether HAIP is online on each node.",
                     ("crsctl stat res ora.cluster_interconnect.haip -init",),
-                    f"root on {named(nodes_of(cluster, without), 'node') or 'each node'}",
+                    f"any user on {named(nodes_of(cluster, without), 'node') or 'each node'}",
                 )
             ],
             evidence=_evidence(cluster),

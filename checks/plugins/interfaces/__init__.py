@@ -224,7 +224,7 @@ def _names(cluster: Cluster, network: PrivateNetwork) -> Iterator[Finding]:
             NextStep(
                 "Find out where the names come from.",
                 ("ip -brief address", "ls /etc/udev/rules.d"),
-                "root on each node",
+                "any user on each node",
             ),
             NextStep(
                 f"Rename the interface to {network.interface} on "

@@ -56,7 +56,7 @@ def not_up(cluster: Cluster, network: PrivateNetwork, port: Port, interface: Int
             NextStep(
                 "Check the link.",
                 for_each("ip link show {nic}", "ethtool {nic}", nic=(port.interface,)),
-                f"root on {port.node}",
+                f"any user on {port.node}",
             ),
             NextStep(
                 "Check cable, optics and switch port with the network team."
@@ -92,7 +92,7 @@ def _bond_down(network: PrivateNetwork, port: Port, interface: Interface, linked
             NextStep(
                 "Read why the bonding driver uses no member.",
                 (shell("cat /proc/net/bonding/{nic}", nic=port.interface), "racwire check bonding"),
-                f"root on {port.node}",
+                f"any user on {port.node}",
             )
         ],
         evidence=[(port.node, "interfaces")],

@@ -145,7 +145,7 @@ def _swapped(cluster: Cluster, swap: SwappedPorts) -> Finding:
             NextStep(
                 "Find out which switch port each of the two NICs is plugged into, and compare with another node.",
                 for_each("ethtool -P {nic}", nic=(one.interface, other.interface)),
-                f"root on {node}",
+                f"any user on {node}",
             ),
             NextStep(text, where=f"root on {node}", is_change=True, effect=Effect.NODE_OUT_FIRST),
         ],

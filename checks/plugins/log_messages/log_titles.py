@@ -155,7 +155,7 @@ TEXTS = {
             NextStep(
                 "Search the program that adds the route: zeroconf, or the USB interface of a management controller.",
                 ("ip route show table all | grep 169.254", "grep -i zeroconf /etc/sysconfig/network"),
-                f"root on {_nodes(same)}",
+                f"any user on {_nodes(same)}",
             )
         ],
     ),
@@ -166,7 +166,7 @@ TEXTS = {
             NextStep(
                 "Compare the MTU of lo (16436 at most) and vm.min_free_kbytes (0.4 % of the memory per NUMA node).",
                 ("ip link show lo", "sysctl vm.min_free_kbytes", "numactl --hardware"),
-                f"root on {_nodes(same)}",
+                f"any user on {_nodes(same)}",
             )
         ],
     ),

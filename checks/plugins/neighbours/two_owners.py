@@ -13,7 +13,7 @@ from checks.model.shell_command import for_each, shell
 from checks.model.traffic import Address, Traffic, among
 from checks.model.wording import listed
 from checks.plugins.shared.grouping import alike, briefly, named, some
-from checks.rules.local_owners import owner_commands
+from checks.rules.local_owners import owner_commands, owner_user
 from checks.rules.observed.states import state
 
 TWO_OWNERS = FailKind(
@@ -109,7 +109,7 @@ def _on_other(network: PrivateNetwork, owner: str, others: Sequence[tuple[str, I
             NextStep(
                 "Find out which program or file set the address there.",
                 owner_commands(nic.name for _, nic in others),
-                f"root on {listed(nodes)}",
+                f"{owner_user(nic.name for _, nic in others)} on {listed(nodes)}",
             ),
             NextStep(
                 "Give the network of that program another subnet, and remove the address from the interface.",
@@ -171,7 +171,7 @@ def same_mac_findings(cluster: Cluster, network: PrivateNetwork) -> Iterator[Fin
                     NextStep(
                         "Compare the MAC address in use with that of the hardware; cloned virtual machines share one.",
                         for_each("ethtool -P {nic}", nic=(nic for _, nic, _ in same)),
-                        f"root on {listed(nodes)}",
+                        f"any user on {listed(nodes)}",
                     )
                 ],
                 evidence=[(node, "interfaces") for node in nodes],

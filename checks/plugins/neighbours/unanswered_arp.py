@@ -132,7 +132,7 @@ def _ignored(same: Sequence[ArpSilence]) -> Finding:
                     shell("sysctl net.ipv4.conf.all.{setting} {key}", setting=first.setting, key=key),
                     shell("grep -rs {setting} /etc/sysctl.conf /etc/sysctl.d /usr/lib/sysctl.d", setting=first.setting),
                 ),
-                f"root on {first.node}",
+                f"any user on {first.node}",
             ),
             NextStep(
                 "Correct the setting for the interface or for `all`, and in the file that sets it.",

@@ -332,7 +332,7 @@ def _discarding(cluster: Cluster, discards: Mapping[str, int], seconds: float, s
             [f"{node}: Udp SndbufErrors and Ip OutDiscards grew, by up to {n:,}" for node, n in discards.items()]
         ),
         expected=("0",),
-        next=queue_steps((Placeholder.ETH,), f"root on {named(nodes, 'node')}"),
+        next=queue_steps((Placeholder.ETH,), named(nodes, "node")),
         evidence=topics_of(nodes, TOPIC),
         network=network,
         nodes=nodes,

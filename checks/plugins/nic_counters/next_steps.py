@@ -20,7 +20,7 @@ _PCIE = "cat " + " ".join(
 def steps(same: Sequence[FaultyNic], nodes: Sequence[str]) -> list[NextStep]:
     """Return the next steps for one fault of some NICs, on these nodes."""
     names = list(dict.fromkeys(f.nic.name for f in same))[:3]
-    where = f"root on {named(nodes, 'node')}"
+    where, anyone = f"root on {named(nodes, 'node')}", f"any user on {named(nodes, 'node')}"
     port = NextStep(
         f"Ask the network team for the error counters and the log of the switch port of {places(same)}; then exchange "
         "the cable and the transceiver, one at a time."
@@ -40,7 +40,7 @@ def steps(same: Sequence[FaultyNic], nodes: Sequence[str]) -> list[NextStep]:
             look = NextStep(
                 "Compare the receive ring with its maximum, and find the CPUs that serve the NIC.",
                 for_each("ethtool -g {nic}", "ethtool -S {nic}", "grep {nic} /proc/interrupts", nic=names),
-                where,
+                anyone,
             )
             change = NextStep(
                 "Enlarge the receive ring to the maximum that `ethtool -g` shows, also in the NIC's configuration.",
@@ -54,7 +54,7 @@ def steps(same: Sequence[FaultyNic], nodes: Sequence[str]) -> list[NextStep]:
                 "Compare the buffer of the port with its pause frames, and the width and speed of the PCIe slot with "
                 "those that the NIC can use. Larger rings do not help: the packets did not reach a ring.",
                 for_each("ethtool -S {nic}", "ethtool -a {nic}", _PCIE, nic=names),
-                where,
+                anyone,
             )
             ask = NextStep(
                 f"Ask the network team whether the switch port of {places(same)} takes part in flow control."
@@ -73,7 +73,7 @@ def steps(same: Sequence[FaultyNic], nodes: Sequence[str]) -> list[NextStep]:
             )
             return [look]
         case NicFault.SEND_QUEUE:
-            return queue_steps(names, where)
+            return queue_steps(names, named(nodes, "node"))
         case NicFault.UNLINKED:
             return [
                 NextStep(
@@ -86,7 +86,7 @@ def steps(same: Sequence[FaultyNic], nodes: Sequence[str]) -> list[NextStep]:
                 "Find out which limit it is, from the names of the counters, and compare the load with the limits of "
                 "the type of the virtual machine.",
                 for_each("ethtool -S {nic} | grep allowance_exceeded", nic=names),
-                where,
+                anyone,
             )
             change = NextStep(
                 "Plan a type of virtual machine with a higher limit, or reduce the load.",
@@ -99,7 +99,7 @@ def steps(same: Sequence[FaultyNic], nodes: Sequence[str]) -> list[NextStep]:
                 "Compare flow control with the setting of the switch port, and whether the counters grow while blocks "
                 "are lost.",
                 for_each("ethtool -a {nic}", "ethtool -S {nic}", nic=names),
-                where,
+                anyone,
             )
             ask = NextStep(
                 f"Ask the network team for the pause counters and egress drops of the switch port of {places(same)}."
@@ -125,19 +125,19 @@ def steps(same: Sequence[FaultyNic], nodes: Sequence[str]) -> list[NextStep]:
             return [look, port]
 
 
-def queue_steps(names: Sequence[str], where: str) -> list[NextStep]:
+def queue_steps(names: Sequence[str], nodes: str) -> list[NextStep]:
     """Return the next steps for drops in the send queues of some NICs; `ETH` stands for any."""
     return [
         NextStep(
             "Read the queue discipline, its limits and its drops, and the length of the queue.",
             for_each("tc -s qdisc show dev {nic}", "ip -s link show {nic}", nic=names),
-            where,
+            f"any user on {nodes}",
         ),
         NextStep(
             "Find out who set a rate limit or a short queue, and remove it: the default discipline suits an "
             "interconnect.",
             for_each("tc qdisc del dev {nic} root", nic=names[:1]),
-            where,
+            f"root on {nodes}",
             is_change=True,
         ),
     ]

@@ -12,6 +12,8 @@ from checks.plugins.shared.grouping import alike, briefly, named, topics_of
 
 T = TypeVar("T")
 HOST_TOPIC = "host"
+LMS_THREADS = "ps -eLo pid,tid,cls,rtprio,pcpu,args | grep -E '_(lms|lgwr|vktm)'"
+"""Displays the scheduling class of LMS, LGWR and VKTM, which run as threads from 18c on: one of them in RR is right."""
 
 
 def hosts_of(cluster: Cluster) -> dict[str, HostSetup]:

@@ -55,7 +55,7 @@ def slower_than_public(cluster: Cluster) -> Iterator[Finding]:
                 NextStep(
                     "Display what each NIC negotiated.",
                     for_each("ethtool {nic}", nic=private_nics_of(cluster, nodes[0])[:4]),
-                    f"root on {named(nodes, 'node')}",
+                    f"any user on {named(nodes, 'node')}",
                 ),
                 NextStep(
                     "Plan faster NICs and switch ports, or another private network.",

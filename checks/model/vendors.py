@@ -7,8 +7,11 @@ then headers and tags do not matter. The kinds are data: `vendors.toml`, and a f
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 from typing import Annotated, Literal
 
 import msgspec
@@ -94,6 +97,8 @@ class SwitchKind(_Kind, frozen=True, kw_only=True, forbid_unknown_fields=True):
     enter: _Commands = ()
     """The commands that are typed once on each switch, before those for the ports."""
     each_port: _Commands = ()
+    each_channel: _Commands = ()
+    """The commands for a port-channel, in place of those for its member ports; empty where ports are changed alike."""
     leave: _Commands = ()
     pair: str = ""
     """The vendor's name for two switches that a bond takes for one: `vPC`, `MLAG`."""
@@ -146,6 +151,16 @@ class Kinds:
         return next((key for key, kind in self.hypervisors.items() if _matches(kind.product, product)), "")
 
 
+@cache
+def known_kinds() -> Kinds:
+    """Return the kinds of racwire itself, which a file of the site can replace."""
+    tables = tomllib.loads(files("checks.model").joinpath("vendors.toml").read_text(encoding="utf-8"))
+    return Kinds(
+        msgspec.convert(tables["switch"], dict[str, SwitchKind]),
+        msgspec.convert(tables["hypervisor"], dict[str, Hypervisor]),
+    )
+
+
 def _matches(patterns: Iterable[str], text: str) -> bool:
     return any(re.search(pattern, text, re.IGNORECASE) for pattern in patterns)
 
@@ -171,11 +186,16 @@ HOST_QUESTIONS = (
 """Questions for the operators of the hypervisor, of any kind: guests see neither the virtual switch nor LLDP."""
 
 
-def commands_of(kind: SwitchKind, ports: Sequence[str]) -> tuple[str, ...]:
-    """Return the commands that enable jumbo frames on these ports of a switch; on `PORT` if no port is named."""
-    wanted = tuple(dict.fromkeys(ports)) or (PORT,)
+def commands_of(kind: SwitchKind, ports: Sequence[str], *, in_channels: bool = False) -> tuple[str, ...]:
+    """Return the commands that enable jumbo frames on these ports of a switch; on `PORT` if no port is named.
+
+    Where there are `in_channels`, ports that are members of port-channels, with those for a port-channel; without
+    `ports`, with those alone.
+    """
+    channels = kind.filled(kind.each_channel) if in_channels else ()
+    wanted = tuple(dict.fromkeys(ports)) or (() if channels else (PORT,))
     each = tuple(line for port in wanted for line in kind.filled(kind.each_port, port))
-    return (*kind.filled(kind.enter), *each, *kind.filled((*kind.leave, *kind.save)))
+    return (*kind.filled(kind.enter), *channels, *each, *kind.filled((*kind.leave, *kind.save)))
 
 
 def showing(kind: SwitchKind, ports: Sequence[str], *, before: bool = False) -> tuple[str, ...]:
