@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from checks.model.facts import Cluster
 from checks.model.finding import Finding, Status
 from checks.plugins.log_messages import log_lines_check
+from checks.rules.log_events.log_names import instances_in
 from checks.rules.log_events.table import MESSAGES
 from tests.fixtures.clusters import cluster
 from tests.unit.log_samples import cluster_with, sample
@@ -339,9 +340,15 @@ def test_a_disk_heartbeat_without_a_network_heartbeat_counts_where_it_lasts() ->
     "CRS-1615:No I/O has completed after 50% of the maximum interval. Voting file /dev/sdb1 will be considered",
     "CRS-1606: The number of voting files available, 0, is less than the minimum number of voting files required, 1",
     "CRS-1604: 表决文件脱机: /dev/sdb1",
+    "CRS-1649:An I/O error occured for voting file: ORCL:DISK01; details at (:CSSNM00059:) in ocssd.log.",
 ])  # fmt: skip
 def test_a_voting_file_is_no_matter_of_the_network(text: str) -> None:
     (finding,) = found(f"{CRS.format(1)}{{CRS+0}} [OCSSD(7)]{text}\n").values()
     assert finding.code == "IC-LOG-024"
     assert "no matter of the network" in finding.title
     assert {one.legs for one in finding.observed} == {()}
+
+
+@pytest.mark.parametrize(("text", "number"), [("instance 0", 1), ("instance_number 2", 2), ("instance_number 10", 10)])
+def test_a_reconfiguration_of_old_releases_counts_instances_from_0(text: str, number: int) -> None:
+    assert instances_in(f"Communications reconfiguration: {text}") == (number,)

@@ -98,7 +98,7 @@ def test_no_command_that_people_type_to_look_loads_a_module() -> None:
         ("dmesg -T | grep eth1", True),
         ("systemctl -q is-active firewalld && firewall-cmd --get-active-zones", True),
         ("cat /etc/NetworkManager/system-connections/eth1.nmconnection", True),
-        ("nmcli -f ipv4.routes connection show", False),
+        ("nmcli -f GENERAL.CONNECTION,IP4 device show eth1", False),
         ("grep -rs arp_filter /etc/sysctl.conf /etc/sysctl.d", False),
         ("grep -rs 'ip neigh' /etc", True),
         ("crsctl stat res -t -init", False),

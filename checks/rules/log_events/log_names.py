@@ -22,6 +22,8 @@ _ROUTE = re.compile(r"HAIP route:\s*(\S{1,50}) / (\S{1,50}) / \S{1,50} / (\S{1,3
 _NUMBERS = re.compile(
     r"(?:inst(?:ance)?(?:_number)?|eviction map is|kill map \(size \d{1,5}\) :)\s(\d{1,5}(?: \d{1,5}){0,99})"
 )
+_MEMBER = re.compile(r"Communications reconfiguration: instance (\d{1,5})")
+"""Up to 11.1 this message counts from 0, as members of the group do: `Evicting instance 1` follows `instance 0`."""
 _DIGITS = re.compile(r"(\d{1,5})$")
 
 
@@ -60,6 +62,8 @@ def route_in(text: str) -> str:
 
 def instances_in(text: str) -> tuple[int, ...]:
     """Return the numbers of the instances that a line is about."""
+    if member := _MEMBER.search(text):
+        return (int(member[1]) + 1,)
     found = _NUMBERS.search(text)
     return tuple(dict.fromkeys(map(int, found[1].split()))) if found else ()
 
