@@ -6,7 +6,7 @@ import time
 import pytest
 
 from checks import Kind, Status, Unknown, check
-from checks.model.exit_codes import ExitCode
+from checks.model.exit_codes import ExitCode, Interrupted
 from checks.model.facts import NotAsked, UnreadNode
 from checks.model.report import exit_code
 from checks.model.settings import Settings
@@ -271,6 +271,61 @@ async def test_a_check_that_exits_prints_or_returns_invalid_data_does_not_damage
         "junk": Status.UNKNOWN,
     }
     assert capsys.readouterr().out == ""
+
+
+class Mute(Exception):
+    def __str__(self):
+        raise ValueError("no text")
+
+
+def raising(error):
+    def judge(_cluster):
+        yield FINE.finding("fine", status=Status.PASS)
+        raise error
+
+    return judge
+
+
+def without_end(_cluster):
+    while True:
+        yield FINE.finding("fine", status=Status.PASS)
+
+
+def no_finding(_cluster):
+    yield "fine"
+
+
+def deep(cluster):
+    return deep(cluster)
+
+
+@pytest.mark.parametrize(
+    ("judge", "said"),
+    [
+        (raising(SystemExit(5)), "SystemExit: 5"),
+        (raising(KeyboardInterrupt()), "KeyboardInterrupt"),
+        (raising(GeneratorExit()), "GeneratorExit"),
+        (raising(asyncio.CancelledError()), "CancelledError"),
+        (raising(BaseExceptionGroup("two", [SystemExit(1)])), "BaseExceptionGroup: two (1 sub-exception)"),
+        (raising(MemoryError()), "MemoryError"),
+        (raising(Mute()), "Mute"),
+        (without_end, "PluginError: The check bad made more than 20,000 findings."),
+        (no_finding, "TypeError: "),
+        (deep, "RecursionError: "),
+    ],
+)
+async def test_a_check_that_ends_in_any_way_is_unknown_and_the_others_go_on(judge, said):
+    events = await run([make("bad", [], judge), make("good", [])])
+    (broke,) = concluded(events)["bad"]
+    assert (broke.code, broke.status) == ("RW-ENGINE-002", Status.UNKNOWN)
+    assert broke.seen[0].startswith(said)
+    assert [finding.status for finding in concluded(events)["good"]] == [Status.PASS]
+    assert exit_code(events[-1].report) is ExitCode.COULD_NOT_TELL
+
+
+def test_a_signal_during_a_check_ends_the_run():
+    with pytest.raises(Interrupted):
+        asyncio.run(run([make("a", [], raising(Interrupted()))]))
 
 
 # --- the database -----------------------------------------------------------------------------------------------------
