@@ -221,11 +221,14 @@ FLOODS = {
 
 
 @pytest.mark.parametrize("flood", FLOODS)
-async def test_a_login_that_prints_without_an_end_is_ended(remote_shell: Callable[[str], None], flood: str) -> None:
+async def test_a_login_that_prints_without_an_end_is_ended(
+    remote_shell: Callable[[str], None], flood: str, caplog: pytest.LogCaptureFixture
+) -> None:
     remote_shell(FLOODS[flood])
     with pytest.raises(ShellError, match=r"rac2 printed more than 1 MB that was no answer") as raised:
         await Shell.open_ssh("rac2", SshSettings())
     assert len(raised.value.detail) <= 65_536
+    assert caplog.text == ""
 
 
 @pytest.mark.parametrize("flood", ["yes", "yes >&2", "tr '\\0' x </dev/zero", "tr '\\0' x </dev/zero >&2"])

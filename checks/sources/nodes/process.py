@@ -60,7 +60,9 @@ class TalkingProcess(asyncio.SubprocessProtocol):
         """End the process and its whole group at once, and read no more of its output. Never waits."""
         if self._transport is not None:
             _signal_group(self._transport.get_pid(), signal.SIGKILL)
-            self._transport.close()
+            # Only the pipes: the transport would take the exit status, for which asyncio waits.
+            for pipe in filter(None, map(self._transport.get_pipe_transport, (0, _STDOUT, _STDERR))):
+                pipe.close()
 
     async def close(self) -> None:
         """End the process and its whole group, in under 0.5 s even if it hangs. May be called twice."""
