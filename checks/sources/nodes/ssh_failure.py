@@ -368,8 +368,8 @@ def not_started(node: str, program: str, error: OSError) -> str:
 def endless_output(node: str, limit_bytes: int) -> str:
     """The message about a node that prints what is no answer, without an end."""
     return (
-        f"{node} printed more than {limit_bytes / 1e6:g} MB that was no answer, and racwire closed the connection: what "
-        f"prints there is started by the login (~/.bashrc, /etc/profile.d, the banner of sshd). Try "
+        f"{node} printed more than {limit_bytes / 1e6:g} MB that was no answer, and racwire closed the connection: "
+        "look in what the login starts there (~/.bashrc, /etc/profile.d) and in the banner of sshd. Try "
         f"`{shell('ssh {node} date', node=node)} | head`."
     )
 
