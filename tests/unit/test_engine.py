@@ -10,6 +10,8 @@ from checks.model.exit_codes import ExitCode, Interrupted
 from checks.model.facts import NotAsked, UnreadNode
 from checks.model.report import exit_code
 from checks.model.settings import Settings
+from checks.plugins.clusterware import clusterware
+from checks.report.folding import grouped_by_reason
 from checks.run.check_discovery import BrokenPlugin
 from checks.run.engine import Engine
 from checks.run.events import CheckConcluded, Gathered, GatherProgress, NodesSoFar, RunFinished, RunStarted
@@ -249,7 +251,24 @@ async def test_the_exit_code_is_that_of_the_worst_finding(statuses, code):
 async def test_facts_that_are_unknown_make_the_check_unknown_with_their_reason():
     gatherers = (giving("clusterware", value=Unknown("No Grid home was found.")),)
     events = await run([make("a", ["clusterware"])], gatherers)
-    assert concluded(events)["a"][0].title == "a could not tell: no Grid home was found."
+    (finding,) = concluded(events)["a"]
+    assert (finding.code, finding.title) == ("IC-GRID-007", "a could not tell: no Grid home was found.")
+
+
+async def test_a_missing_grid_home_has_one_code_whatever_needs_it():
+    home = Unknown("No Grid home was found.")
+    gatherers = (
+        *(giving(group, value=home) for group in ("clusterware", "networks", "managed")),
+        giving("paths", value=Unknown("No route.")),
+    )
+    needs = {"a": ["clusterware"], "b": ["networks"], "c": ["managed"], "d": ["paths"]}
+    checks = [*(make(name, groups) for name, groups in needs.items()), clusterware]
+    report = (await run(checks, gatherers))[-1].report
+    assert {finding.check: finding.code for finding in report.findings} == {
+        **dict.fromkeys(("a", "b", "c", "clusterware"), "IC-GRID-007"), "d": "RW-ENGINE-001",
+    }  # fmt: skip
+    first = next(group for group in grouped_by_reason(report.findings) if "a" in group.checks)
+    assert (first.finding.check, set(first.checks)) == ("clusterware", {"a", "b", "c", "clusterware"})
 
 
 async def test_a_check_that_exits_prints_or_returns_invalid_data_does_not_damage_the_report(capsys):
