@@ -41,7 +41,7 @@ FILTERED = FailKind(
 TOO_FEW = UnknownKind(
     "IC-HAIP-011",
     "Too few pings between HAIP addresses were sent to tell",
-    "One or two lost pings are chance: nodes that all ping at once lose some.",
+    "One or two lost pings can be chance: nodes that ping at the same time lose some.",
 )
 NOT_PINGED = SkippedKind("IC-HAIP-003", "No HAIP address was pinged")
 

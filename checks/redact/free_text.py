@@ -62,7 +62,7 @@ def reduced(text: str, replaced: Callable[[str], str]) -> str:
 
 
 def reduced_in_output(text: str, replaced: Callable[[str], str]) -> str:
-    """Return the output of a tool, with such texts of it reduced."""
+    """Return the output of a tool with such texts reduced."""
     lower = text.lower()
     if any(marker in lower for marker in _MARKERS):
         text = _IN_OUTPUT.sub(lambda found: found["place"] + reduced(found["text"], replaced), text)

@@ -129,7 +129,7 @@ def test_haip_addresses_that_answer_pass_and_others_fail():
     assert lost.title == "No ping of 9000 bytes passes on 192.168.11.0/24 between HAIP addresses, from rac1 to rac2."
     assert lost.status is Status.FAIL
     assert pinged(haip(0, 0))["IC-HAIP-010"].title.startswith("No ping passes")
-    assert pinged(haip(1, 1))["IC-HAIP-002"].status is Status.WARN
+    assert pinged(haip(1, 2))["IC-HAIP-002"].status is Status.WARN
 
 
 def sent_of(full: int, answered: int, *, small: tuple[int, int] = (1, 1), refused: int = 0) -> HaipPath:
@@ -145,6 +145,7 @@ def sent_of(full: int, answered: int, *, small: tuple[int, int] = (1, 1), refuse
         (sent_of(1, 0), "IC-HAIP-011", Status.UNKNOWN),
         (sent_of(2, 0), "IC-HAIP-011", Status.UNKNOWN),
         (sent_of(1, 0, small=(1, 0)), "IC-HAIP-011", Status.UNKNOWN),
+        (sent_of(2, 1), "IC-HAIP-011", Status.UNKNOWN),
         (sent_of(5, 4, small=(3, 3)), "IC-HAIP-011", Status.UNKNOWN),
         (sent_of(5, 5, small=(3, 2)), "IC-HAIP-011", Status.UNKNOWN),
         (sent_of(0, 0), "IC-HAIP-011", Status.UNKNOWN),

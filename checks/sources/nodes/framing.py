@@ -99,7 +99,7 @@ class ForegroundReader:
 
     @property
     def has_begun(self) -> bool:
-        """Whether the answer has begun: what came before is of no program."""
+        """Whether the answer was started: what came before is of no program."""
         return self._begin_marker in self._received
 
     @property
