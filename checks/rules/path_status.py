@@ -54,8 +54,8 @@ def loss_status(percent: float, limits: Thresholds) -> Status:
 
 
 _FEWEST_UNANSWERED = 3
-"""Full-size pings between HAIP addresses without any answer for a failure: one or two are lost by chance where all nodes
-ping. Ours."""
+"""Full-size pings between HAIP addresses without any answer for a failure: one or two are lost by chance where many
+nodes ping. Ours."""
 _FEWEST_SENT = 4
 """Pings of both sizes for a warning, of which this share is lost. Ours."""
 _SHARE_LOST = 0.25
