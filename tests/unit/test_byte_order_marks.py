@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from checks.change.record.change_journal import ChangeJournal
 from checks.change.session import vendors_file
 from checks.change.session.vendors_file import VendorsFileError, load_kinds
 from checks.redact import open_mapping
@@ -61,11 +60,6 @@ def test_a_mapping_gives_the_same_pseudonyms(again: Callable[[bytes, str], Path]
     original = GOLDEN / "redaction.json"
     with open_mapping(again(original.read_bytes(), "map.json")) as pseudonyms:
         assert pseudonyms.mapping().names == json.loads(original.read_bytes())["names"]
-
-
-def test_the_journal_of_a_change_is_read(again: Callable[[bytes, str], Path]) -> None:
-    original = GOLDEN / "done.change"
-    assert ChangeJournal.read(again(original.read_bytes(), "done.change")).change == ChangeJournal.read(original).change
 
 
 SETTINGS = b'[cluster]\npeers = ["rac2"]\n'

@@ -27,7 +27,6 @@ from checks.change.progress.journal_names import SUFFIX, file_name
 from checks.change.progress.state import Change, ChangeError, advance, fold
 from checks.change.record.plans_of_0_2_0 import decoded
 from checks.model.journal import now
-from checks.model.sanitize import as_utf8
 from checks.model.shell_command import shell
 
 _LOCK = ".racwire-change.lock"
@@ -250,7 +249,7 @@ def _bytes_of(path: Path) -> bytes:
                 raise ChangeJournalError(
                     f"{path} is not the journal of a change: it is larger than {_MOST_BYTES // 1_000_000} MB."
                 )
-            return as_utf8(file.read(_MOST_BYTES))
+            return file.read(_MOST_BYTES)
     except FileNotFoundError:
         raise ChangeJournalError(f"There is no journal {path}.") from None
     except OSError as error:
