@@ -34,5 +34,8 @@ def error_text(error: BaseException) -> str:
     """Return the limit of the system, or the dependency that could not be loaded, else `ValueError: the message`."""
     if known := limit_reached(error) or named_dependency(error):
         return known
-    message = str(error).strip()
+    try:
+        message = str(error).strip()
+    except BaseException:  # the text of a foreign error is foreign code
+        message = ""
     return f"{type(error).__name__}: {message}" if message else type(error).__name__

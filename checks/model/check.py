@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from inspect import getdoc
+from itertools import islice
 from typing import ClassVar
 
 import msgspec
@@ -20,6 +21,10 @@ from checks.model.observation import Fate, Observation
 
 _ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _CODE = re.compile(r"[A-Z][A-Z0-9]*(-[A-Z0-9]+)*-\d{3}")
+
+
+_MOST_FINDINGS = 20_000
+"""Findings of one check; a check that makes more has a loop without an end. Ours: 100 nodes have 9,900 paths."""
 
 
 class PluginError(Exception):
@@ -180,7 +185,10 @@ class Check:
     def run(self, cluster: Cluster) -> tuple[Finding, ...]:
         """Judge a cluster. Raises PluginError where the findings do not match the declaration, and any error of the
         check itself."""
-        findings = tuple(msgspec.structs.replace(f, check=self.id) for f in self.judge(cluster))
+        made = islice(self.judge(cluster), _MOST_FINDINGS + 1)
+        findings = tuple(msgspec.structs.replace(f, check=self.id) for f in made)
+        if len(findings) > _MOST_FINDINGS:
+            raise PluginError(f"The check {self.id} made more than {_MOST_FINDINGS:,} findings.")
         declared = {kind.code for kind in self.kinds}
         undeclared = sorted({f.code for f in findings} - declared)
         if undeclared:
@@ -201,16 +209,19 @@ def check(
 ) -> Callable[[Judge], Check]:
     """Declare a check; its docstring becomes the page of `racwire explain`.
 
-    Raises PluginError when the id is not kebab-case or a needed group of facts does not exist.
+    Raises PluginError when the id is not kebab-case, a needed group of facts does not exist, or a kind is not a `Kind`.
     """
-    needed, used = tuple(needs), tuple(uses)
+    needed, used, declared = tuple(needs), tuple(uses), tuple(kinds)
     if not _ID.fullmatch(id):
         raise PluginError(f"The check id {id!r} is not kebab-case.")
     for group in needed + used:
         if group not in FACT_GROUPS:
             raise PluginError(f"The check {id} needs {group!r}, which is not one of {', '.join(FACT_GROUPS)}.")
 
+    if other := next((kind for kind in declared if not isinstance(kind, Kind)), None):
+        raise PluginError(f"The check {id} declares {other!r}, which is not a kind of finding.")
+
     def declare(judge: Judge) -> Check:
-        return Check(id, question, needed, tuple(kinds), judge, used, only_ipv4)
+        return Check(id, question, needed, declared, judge, used, only_ipv4)
 
     return declare

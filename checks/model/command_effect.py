@@ -33,7 +33,7 @@ _RULES: dict[Effect, tuple[str, ...]] = {
         r"(ping|arping) (?!.*-\w*[fb]\b)(?=.*-c \d{1,2}\b)",
         r"(traceroute|tracepath)( -n)? \S+$",
         r"timeout \d{1,3} tcpdump -p (?=.*-c \d{1,3}\b)(?=.*-s \d{2,3}\b)(?!.* -w)",
-        r"iperf3 -u -c (?=.*-k \d{1,3}$)",
+        r"iperf3 -u -c (?!.* -[nPt] ?\d)(?=.* -k \d{1,3}$)",  # datagrams; -n counts bytes
         r"iperf3 -s -1 ",
         r"ip (-\S+ )*(addr|address|link|maddr|route|rule|neigh|neighbour|xfrm policy)( (show|get|list)( .*)?)?$",
         r"ss (?!.*-\w*K)",

@@ -1,4 +1,5 @@
-"""The exit codes of racwire, in a separate file: errors in options need them without the rest of the report."""
+"""The exit codes of racwire, and its end by a signal, in a separate file: errors in options need them without the rest
+of the report."""
 
 from __future__ import annotations
 
@@ -14,3 +15,7 @@ class ExitCode(IntEnum):
     COULD_NOT_TELL = 3
     USAGE = 64
     INTERRUPTED = 130
+
+
+class Interrupted(KeyboardInterrupt):
+    """A signal ends racwire. A plain KeyboardInterrupt in a check is an error of the check."""

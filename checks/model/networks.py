@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 
+from checks.model.check import UnknownKind
 from checks.model.facts import (
     Address,
     Cluster,
@@ -20,6 +21,13 @@ from checks.model.facts import (
     PrivateNetwork,
     Unknown,
 )
+
+NO_GRID_HOME = UnknownKind(
+    "IC-GRID-007",
+    "No usable Grid home was found on this node",
+    "racwire queries Clusterware for the private networks and nodes. Without Clusterware you must name them.",
+)
+"""Of the check of Clusterware, and of every other check that needs what only Clusterware says."""
 
 
 def private_networks(

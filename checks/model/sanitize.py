@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from functools import cache
 
@@ -43,6 +44,15 @@ def json_escaped(document: str) -> str:
 def _json_escape(found: re.Match[str]) -> str:
     units = found[0].encode("utf-16-be", errors="surrogatepass").hex()
     return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
+
+
+def as_utf8(data: bytes) -> bytes:
+    """Return a text as UTF-8 without a byte order mark; other bytes are returned unchanged.
+
+    A shell or an editor of Windows adds the mark, or saves a copy as UTF-16 with one."""
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return data.decode("utf-16", errors="replace").encode(errors="replace")
+    return data.removeprefix(codecs.BOM_UTF8)
 
 
 def has_a_number_without_end(document: bytes) -> bool:

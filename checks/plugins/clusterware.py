@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from checks.model.check import FailKind, PassKind, UnknownKind, WarnKind, check
 from checks.model.facts import ActiveVersion, Cluster, Clusterware, Unknown, release
 from checks.model.finding import Finding, NextStep, Status, name_the_networks
+from checks.model.networks import NO_GRID_HOME
 from checks.model.shell_command import shell
 from checks.model.wording import all_nodes, continued, counted, first_and_rest
 from checks.rules.observed.heartbeats import heartbeats_lost
@@ -41,11 +42,6 @@ INACTIVE = FailKind(
     "exchange its network heartbeat over the private network for misscount seconds.",
     ("Clusterware Administration Guide, olsnodes -s",),
 )
-NO_HOME = UnknownKind(
-    "IC-GRID-007",
-    "No usable Grid home was found on this node",
-    "racwire queries Clusterware for the private networks and nodes. Without Clusterware you must name them.",
-)
 
 
 _NOT_QUERIED = "not asked"
@@ -57,7 +53,7 @@ _NOT_QUERIED = "not asked"
     question="Does Clusterware answer, from the home that is in use, with all its nodes active?",
     needs=(),
     uses=("clusterware",),
-    kinds=(ANSWERS, STALE, SILENT, NOT_ONLINE, UPGRADING, INACTIVE, NO_HOME),
+    kinds=(ANSWERS, STALE, SILENT, NOT_ONLINE, UPGRADING, INACTIVE, NO_GRID_HOME),
 )
 def clusterware(cluster: Cluster) -> Iterator[Finding]:
     """Queries Grid Infrastructure on this node about its own state and about the cluster.
@@ -95,7 +91,7 @@ def _no_home(cluster: Cluster, facts: Unknown) -> Finding:
     named = bool(cluster.named_networks)
     without = f"{cluster.local_node} has no Clusterware to query; the private networks are those that you named."
     first, rest = first_and_rest(facts.reason)
-    return NO_HOME.finding(
+    return NO_GRID_HOME.finding(
         without if named else f"Clusterware could not be queried on {cluster.local_node}: {continued(first)}.",
         status=Status.SKIPPED if named else Status.UNKNOWN,
         subject=_NOT_QUERIED,

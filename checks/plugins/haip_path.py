@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from checks.model.check import FailKind, Kind, PassKind, SkippedKind, WarnKind, check
+from checks.model.check import FailKind, Kind, PassKind, SkippedKind, UnknownKind, WarnKind, check
 from checks.model.facts import Cluster, HaipPath, HaipPaths, NotGathered, PrivateNetwork, Unknown, Verdict
-from checks.model.finding import Finding, NextStep, Status
+from checks.model.finding import Finding, NextStep, Status, check_again
 from checks.model.shell_command import shell
 from checks.model.wording import counted, hub, listed
 from checks.plugins.shared.path_text import first_lines, pairs_of, short_name, where
@@ -38,6 +38,11 @@ FILTERED = FailKind(
     "private addresses pass over the same NICs: what drops the packets goes by their address.",
     ("MOS 1210883.1", "RFC 3927"),
 )
+TOO_FEW = UnknownKind(
+    "IC-HAIP-011",
+    "Too few pings between HAIP addresses were sent to tell",
+    "One or two lost pings can be chance: nodes that ping at the same time lose some.",
+)
 NOT_PINGED = SkippedKind("IC-HAIP-003", "No HAIP address was pinged")
 
 
@@ -46,10 +51,13 @@ NOT_PINGED = SkippedKind("IC-HAIP-003", "No HAIP address was pinged")
     question="Do full-size packets pass between the HAIP addresses that the instances use?",
     needs=("networks",),
     uses=("nodes", "haip_paths", "effective_routes", "paths", "setups"),
-    kinds=(PASS, FAILS, STAYED, FILTERED, NOT_PINGED),
+    kinds=(PASS, FAILS, STAYED, FILTERED, TOO_FEW, NOT_PINGED),
 )
 def haip_path(cluster: Cluster) -> Iterator[Finding]:
-    """Sends a small ping and three of full size, with Don't Fragment, between the HAIP addresses of the instances.
+    """Sends a small ping and two of full size, with Don't Fragment, between the HAIP addresses of the instances.
+
+    Where one of them gets no answer, eight further pings decide, which go while few other paths are pinged: one lost
+    ping is no finding about a path.
 
     An address is pinged where GV$CLUSTER_INTERCONNECTS lists it and the private NIC of that node has it. As a gate of a
     change, the check pings the link-local addresses of the private NICs, before an instance is open. No other address
@@ -72,7 +80,10 @@ def haip_path(cluster: Cluster) -> Iterator[Finding]:
     for network in cluster.networks:
         paths = [p for p in found.paths if p.network == network.name]
         sent = [p for p in paths if p.small_sent or p.full_sent]
-        bad = [p for p in sent if p.full_answered < p.full_sent or p.small_answered < p.small_sent]
+        statuses = [haip_path_status(p) for p in sent]
+        fine = [p for p, status in zip(sent, statuses, strict=True) if status is Status.PASS]
+        few = [p for p, status in zip(sent, statuses, strict=True) if status is Status.UNKNOWN]
+        bad = [p for p in sent if p not in fine and p not in few]
         silent = [p for p in bad if not p.full_answered]
         if lossy := [p for p in bad if p not in silent]:
             yield _fails(cluster, network, lossy)
@@ -81,8 +92,10 @@ def haip_path(cluster: Cluster) -> Iterator[Finding]:
             yield _filtered(cluster, network, filtered)
         if others := [p for p in silent if p not in filtered]:
             yield _fails(cluster, network, others)
-        if fine := [p for p in sent if p not in bad]:
-            yield _passes(cluster, network, fine, beside=len(bad))
+        if fine:
+            yield _passes(cluster, network, fine, beside=len(bad) + len(few))
+        if few:
+            yield _too_few(cluster, network, few)
         if left := [p for p in paths if p not in sent]:
             yield NOT_PINGED.finding(
                 f"HAIP addresses were not pinged on {network.name} {where(cluster, network, pairs_of(left))}.",
@@ -158,6 +171,21 @@ def _passes(cluster: Cluster, network: PrivateNetwork, paths: Sequence[HaipPath]
         evidence=_evidence(paths),
         observed=haip_pings(cluster, paths),
         network=network.name,
+    )
+
+
+def _too_few(cluster: Cluster, network: PrivateNetwork, paths: Sequence[HaipPath]) -> Finding:
+    pairs = pairs_of(paths)
+    return TOO_FEW.finding(
+        f"Too few pings were sent between HAIP addresses on {network.name}, {where(cluster, network, pairs)}, to tell "
+        "whether full-size packets pass.",
+        subject=f"{short_name(network)}: {counted(len(paths), 'HAIP path')} not judged",
+        seen=(*_lines(paths), *dict.fromkeys(p.reason for p in paths if p.reason)),
+        expected=("An answer to each ping, or several pings without one",),
+        next=[check_again("haip-path")],
+        evidence=_evidence(paths),
+        network=network.name,
+        nodes=sorted({n for pair in pairs for n in pair}),
     )
 
 

@@ -21,7 +21,7 @@ from checks.model.facts import (
     UnreadNode,
 )
 from checks.model.finding import Finding, NextStep, Status, check_again, step_for
-from checks.run.engine_findings import INTERRUPTED, NOT_GATHERED
+from checks.run.engine_findings import INTERRUPTED, NOT_GATHERED, is_not_gathered
 from checks.sources.clusterware.clusterware_reader import FACTS
 
 
@@ -232,7 +232,7 @@ def _with_checks(refusal: Refusal, findings: Sequence[Finding]) -> Refusal:
 
 def _first_step(findings: Sequence[Finding]) -> tuple[NextStep, ...]:
     """Return the first step of these findings that does more than run the check again."""
-    own_first = sorted(findings, key=lambda finding: finding.code == NOT_GATHERED.code)
+    own_first = sorted(findings, key=is_not_gathered)
     return tuple(
         step
         for finding in own_first

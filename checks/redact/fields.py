@@ -21,6 +21,8 @@ class Treatment(Enum):
     """Names in the name of an interface."""
     DATABASE_ID = 4
     """The whole number, which is a DBID."""
+    FREE_TEXT = 5
+    """All words but those of vendors: a person at the site wrote the text."""
 
 
 _UNCHANGED: dict[type[msgspec.Struct], tuple[str, ...]] = {
@@ -134,6 +136,7 @@ _INTERFACES: dict[type[msgspec.Struct], tuple[str, ...]] = {
     samples.Link: ("name", "master"),
 }
 _DATABASE_IDS: dict[type[msgspec.Struct], tuple[str, ...]] = {facts.Database: ("dbid",), facts.History: ("dbid",)}
+_FREE_TEXTS: dict[type[msgspec.Struct], tuple[str, ...]] = {facts.LldpNeighbour: ("description",)}
 STRUCTS_WITHOUT_NAMES = (
     samples.InterfaceCounts,
     samples.CpuTime,
@@ -164,6 +167,7 @@ def _treatments() -> dict[tuple[type[msgspec.Struct], str], Treatment]:
         (_UNCHANGED, Treatment.UNCHANGED),
         (_INTERFACES, Treatment.INTERFACE),
         (_DATABASE_IDS, Treatment.DATABASE_ID),
+        (_FREE_TEXTS, Treatment.FREE_TEXT),
     ):
         for kind, names in table.items():
             for name in names:

@@ -150,12 +150,21 @@ class LearnedNames:
                 self._learn_subnet(part.network)
                 self._learn_address(part.source)
                 self._learn_address(part.target)
+            case facts.LldpNeighbour():
+                self._learn_hardware(part.chassis)
+                self._learn_hardware(part.port_mac)
+                for ip in part.management_ips:
+                    self._learn_address(ip)
+            case facts.Bond():
+                self._learn_hardware(part.partner_mac)
+                for ip in part.arp_targets:
+                    self._learn_address(ip)
+            case facts.Route():
+                self._learn_address(part.gateway)
             case facts.Interface() | facts.Neighbour() | facts.NicState():
-                digits = re.sub(r"[:-]", "", part.mac_address).lower()
-                if re.fullmatch(r"[0-9a-f]{12}", digits):
-                    self.macs[digits] = None
-                elif _IPOIB.fullmatch(digits):
-                    self.addresses[ipaddress.IPv6Address(bytes.fromhex(digits[8:]))] = None
+                self._learn_hardware(part.mac_address)
+                if isinstance(part, facts.Neighbour):
+                    self._learn_address(part.ip)
             case facts.ListedInterface() if part.prefix_length is not None:
                 self._learn_subnet(f"{part.subnet}/{part.prefix_length}")
             case facts.ConfiguredInterface() | facts.PrivateNetwork():
@@ -165,8 +174,15 @@ class LearnedNames:
             case report.Report():
                 self.versions |= set(part.versions.values())
 
+    def _learn_hardware(self, text: str) -> None:
+        digits = re.sub(r"[:-]", "", text).lower()
+        if re.fullmatch(r"[0-9a-f]{12}", digits):
+            self.macs[digits] = None
+        elif _IPOIB.fullmatch(digits):
+            self.addresses[ipaddress.IPv6Address(bytes.fromhex(digits[8:]))] = None
+
     def _learn_text(self, treatment: Treatment, text: str) -> None:
-        if treatment is not Treatment.REPLACE:
+        if treatment not in (Treatment.REPLACE, Treatment.FREE_TEXT):
             self.vocabulary.update(word.lower() for word in _LETTERS.findall(text))
             self.vocabulary.add(text.lower())
             return

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import msgspec
 
+from checks.model.sanitize import as_utf8
 from checks.redact.network_pseudonyms import RedactionError
 from checks.redact.pseudonyms import SCHEMA, MappingFile, Pseudonyms
 from checks.whole_files import OutputError, OutputFile, write_whole
@@ -90,7 +91,7 @@ def _read(path: Path) -> MappingFile | None:
             f"{path} could not be read: {error.strerror}; specify another with --redaction-map FILE."
         ) from None
     try:
-        mapping = msgspec.json.decode(data, type=MappingFile)
+        mapping = msgspec.json.decode(as_utf8(data), type=MappingFile)
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
         raise _damaged(path, str(error)) from None
     if mapping.schema != SCHEMA:

@@ -150,6 +150,8 @@ class Redactor:
         match treatment:
             case Treatment.INTERFACE:
                 return replacer.interface_name(text)
+            case Treatment.FREE_TEXT:
+                return replacer.free_text(text)
             case Treatment.DATABASE_ID:
                 return self._pseudonyms.database_id(text)
             case _:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from urllib.parse import unquote
 
 from checks.redact.addresses import Addresses
+from checks.redact.free_text import reduced, reduced_in_output
 from checks.redact.names import NamePseudonyms
 from checks.redact.network_pseudonyms import SHORTEST
 from checks.redact.pseudonyms import Pseudonyms
@@ -21,6 +23,8 @@ _NUMBER = re.compile(r"[\d.,:;()%+-]{1,7}")
 _LENGTH = re.compile(r"/(\d{1,3})(?!\d)")
 _LIKE_AN_ADDRESS = re.compile(r"[:@]|\..*\.|-.*-.*-.*-")
 """Matches every word that contains an address in one of the forms below."""
+_ENCODED = re.compile(r"%(?:2E|3A)", re.IGNORECASE)
+"""The dot and the colon in a web address."""
 _DOTS_IN_ADDRESS = 3
 _CACHE_SIZE = 500_000
 """Words. When the cache has more, it is cleared."""
@@ -62,7 +66,14 @@ class TextReplacer:
         self._words: dict[str, str] = {}
 
     def replaced(self, text: str) -> str:
-        """Return the text with every name and address replaced."""
+        """Return the text with every name and address replaced, and what a site wrote itself reduced."""
+        return self._names_replaced(reduced_in_output(text, self._names_replaced))
+
+    def free_text(self, text: str) -> str:
+        """Return a text that a site wrote itself, without what no list of names has."""
+        return self._names_replaced(reduced(text, self._names_replaced))
+
+    def _names_replaced(self, text: str) -> str:
         if self._phrases is not None:
             text = self._phrases.replaced(text)
         return _WORD.sub(self._word, text)
@@ -79,9 +90,15 @@ class TextReplacer:
                 return word
             if len(self._words) > _CACHE_SIZE:
                 self._words.clear()
-            needs_search = _LIKE_AN_ADDRESS.search(word) or self._names.may_occur_in(word)
-            replaced = self._words[word] = (self._searched if needs_search else self._spellings.replaced)(word)
+            replaced = self._words[word] = self._in_any_form(word)
         return replaced
+
+    def _in_any_form(self, word: str) -> str:
+        plain = _ENCODED.sub(lambda found: unquote(found[0]), word)
+        needs_search = _LIKE_AN_ADDRESS.search(plain) or self._names.may_occur_in(word)
+        if plain != word and (replaced := self._searched(plain)) != plain:
+            return replaced.replace(":", "%3A") if ":" not in word else replaced
+        return (self._searched if needs_search else self._spellings.replaced)(word)
 
     def _searched(self, word: str) -> str:
         pieces: list[str] = []
@@ -112,7 +129,7 @@ class TextReplacer:
                 return text
             case "ip6":
                 replaced = self._addresses.ip6_text(text)
-                return self._names.replaced(text) if replaced is None else replaced
+                return self._names.replaced(self._spellings.replaced(text)) if replaced is None else replaced
             case _:
                 return self._ip4(found)
 

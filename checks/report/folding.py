@@ -139,6 +139,6 @@ def _of_several(number: int, finding: Finding) -> str:
 
 def _is_not_gathered(finding: Finding) -> bool:
     # The console has no finding before its first screen, which the engine's modules would delay.
-    from checks.run.engine_findings import NOT_GATHERED
+    from checks.run.engine_findings import is_not_gathered
 
-    return finding.code == NOT_GATHERED.code
+    return is_not_gathered(finding)

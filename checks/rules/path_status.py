@@ -53,9 +53,29 @@ def loss_status(percent: float, limits: Thresholds) -> Status:
     return Status.FAIL if percent >= limits.loss_fail_percent else Status.WARN
 
 
+_FEWEST_UNANSWERED = 3
+"""Full-size pings between HAIP addresses without any answer for a failure: one or two are lost by chance where many
+nodes ping. Ours."""
+_FEWEST_SENT = 4
+"""Pings of both sizes for a warning, of which this share is lost. Ours."""
+_SHARE_LOST = 0.25
+
+
 def haip_path_status(path: HaipPath) -> Status:
-    """Return the status of a path between HAIP addresses that lost pings: a failure where no full-size one passed."""
-    return Status.WARN if path.full_answered else Status.FAIL
+    """Return the status of a path between HAIP addresses: a failure where no full-size ping passed, a warning where a
+    good share was lost, UNKNOWN where too few were sent to tell. A size that the sender's own kernel refused needs no
+    second ping."""
+    sent = path.full_sent + path.small_sent
+    lost = sent - path.full_answered - path.small_answered
+    if path.full_refused and not path.full_answered:
+        return Status.FAIL
+    if not path.full_sent:
+        return Status.UNKNOWN
+    if not path.full_answered:
+        return Status.FAIL if path.full_sent >= _FEWEST_UNANSWERED else Status.UNKNOWN
+    if not lost:
+        return Status.PASS
+    return Status.WARN if sent >= _FEWEST_SENT and lost >= _SHARE_LOST * sent else Status.UNKNOWN
 
 
 def over_a_router(paths: Iterable[PathProbe]) -> list[PathProbe]:

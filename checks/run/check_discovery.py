@@ -10,7 +10,9 @@ from contextlib import redirect_stdout
 from dataclasses import dataclass
 from functools import cache
 
+from checks.model.broken_dependency import error_text
 from checks.model.check import Check, Kind
+from checks.model.exit_codes import Interrupted
 
 ENTRY_POINT_GROUP = "racwire.checks"
 
@@ -54,8 +56,10 @@ def discover() -> Checks:
         try:
             with redirect_stdout(sys.stderr):  # stdout is only for the report
                 loaded = point.load()
-        except (Exception, SystemExit) as error:  # no error of a foreign module may stop the others
-            broken.append(BrokenPlugin(point.name, f"{point.value} could not be imported: {error!r}"))
+        except Interrupted:
+            raise
+        except BaseException as error:  # no error of a foreign module may stop the others
+            broken.append(BrokenPlugin(point.name, f"{point.value} could not be imported: {error_text(error)}"))
             continue
         if not isinstance(loaded, Check):
             broken.append(BrokenPlugin(point.name, f"{point.value} is not a check made with @check"))

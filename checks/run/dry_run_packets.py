@@ -127,6 +127,6 @@ def plan_other_packets(settings: Settings, groups: Collection[str]) -> Iterator[
         yield from (
             "",
             f"{HAIP_PINGS.reads[0].how}, for each ordered pair: {haip_pings.SMALL} small and {haip_pings.FULL} of full "
-            "size, and as many",
-            "  again where one gets no answer; no address but those that GV$CLUSTER_INTERCONNECTS lists and a NIC has",
+            f"size; {haip_pings.SMALL_AGAIN} and {haip_pings.FULL_AGAIN} more",
+            "  where one gets no answer; no address but those that GV$CLUSTER_INTERCONNECTS lists and a NIC has",
         )

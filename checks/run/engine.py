@@ -17,6 +17,7 @@ import msgspec
 from checks.diagnosis.diagnose import diagnose
 from checks.model.broken_dependency import error_text
 from checks.model.check import Check
+from checks.model.exit_codes import Interrupted
 from checks.model.facts import Cluster, Clusterware, Node, NotAsked, Unknown, UnreadNode
 from checks.model.finding import Finding
 from checks.model.journal import Journal, now
@@ -290,7 +291,9 @@ class Engine:
                 found = without_ipv6(check, self._cluster, check.run(self._cluster))
                 # A finding does not validate its fields; a wrong type in one would break the whole report.
                 return msgspec.convert(msgspec.to_builtins(found), tuple[Finding, ...])
-        except (Exception, SystemExit) as error:  # a check may break in any way; the others go on
+        except Interrupted:
+            raise
+        except BaseException as error:  # a check may break in any way, and exit too; the others go on
             return (check_broke(check, error),)
 
 

@@ -11,7 +11,7 @@ from checks.model.check import Check, SkippedKind, UnknownKind
 from checks.model.facts import Cluster, NotAsked, Unknown, Unread
 from checks.model.finding import Finding, NextStep, Status, check_again, name_the_networks
 from checks.model.journal import Journal
-from checks.model.networks import subnets_found
+from checks.model.networks import NO_GRID_HOME, subnets_found
 from checks.model.wording import continued, first_and_rest
 from checks.run.check_discovery import BrokenPlugin
 from checks.sources.database.statements import is_of_database
@@ -93,9 +93,10 @@ def not_gathered(check: Check, need: str, unknown: Unknown, cluster: Cluster, jo
         # Without a usable Grid home or a right, the reason has its own remedy, and Clusterware may well be up here.
         is_up = isinstance(cluster.clusterware, Unknown) or unknown.right is not None
         steps = (*(() if is_up else (_ELSEWHERE,)), name_the_networks(subnets_found(cluster.read_nodes())))
+    kind = NO_GRID_HOME if unknown == cluster.clusterware else NOT_GATHERED
     return _of(
         check.id,
-        NOT_GATHERED.finding(
+        kind.finding(
             could_not_tell(check.id, unknown),
             subject=f"{need} not known",
             seen=(rest,) if rest else (),
@@ -104,6 +105,11 @@ def not_gathered(check: Check, need: str, unknown: Unknown, cluster: Cluster, jo
             lacks=[unknown],
         ),
     )
+
+
+def is_not_gathered(finding: Finding) -> bool:
+    """Return whether a finding is the engine's, of a check whose facts could not be gathered."""
+    return finding.code == NOT_GATHERED.code or (finding.code == NO_GRID_HOME.code and finding.check != "clusterware")
 
 
 def could_not_tell(who: str, unknown: Unread) -> str:

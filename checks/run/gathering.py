@@ -360,7 +360,8 @@ GATHERERS = (
     # With the instances' samples: the packets that the kernels dropped in that time may be the lost blocks.
     Gatherer("counters", ("nodes",), _counters, limit_s=900, after=("database",)),
     Gatherer("database", (), _database, limit_s=300),
-    Gatherer("haip_paths", ("nodes", "networks", "database"), _haip_paths, limit_s=60),
+    # After the other pings: many at once are lost by chance.
+    Gatherer("haip_paths", ("nodes", "networks", "database"), _haip_paths, limit_s=60, after=("paths",)),
     # After the pings, from which a kernel learns that a router on the path has a smaller MTU.
     Gatherer("effective_routes", ("nodes", "networks"), _effective_routes, limit_s=60, after=("paths",)),
     Gatherer("activity", ("database",), _activity, limit_s=1200),

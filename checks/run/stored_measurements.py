@@ -19,7 +19,7 @@ import msgspec
 
 from checks.model.facts import RecentLoad
 from checks.model.measurement import FORMAT, Measurement
-from checks.model.sanitize import has_a_number_without_end, sanitize
+from checks.model.sanitize import as_utf8, has_a_number_without_end, sanitize
 from checks.model.shell_command import shell
 from checks.model.sound_measurement import is_sound
 from checks.run.directories import state_directory
@@ -133,7 +133,7 @@ def read_measurement(path: Path) -> Measurement:
             )
         if path.stat().st_size > MOST_BYTES:
             raise MeasurementFileError(f"{path} has more than the {MOST_BYTES / 1e6:.0f} MB that a result can have.")
-        data = path.read_bytes()
+        data = as_utf8(path.read_bytes())
     except OSError as error:
         raise MeasurementFileError(f"{path} could not be read: {error.strerror}.") from None
     return measurement_in(data, path)

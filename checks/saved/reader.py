@@ -14,6 +14,7 @@ from typing import BinaryIO, Self
 import msgspec
 
 from checks.model.report import Report
+from checks.model.sanitize import as_utf8
 from checks.model.shell_command import shell
 from checks.report.age import state_for_screen
 from checks.saved.manifest import (
@@ -105,7 +106,7 @@ def open_saved(path: Path, *, recording: bool = True) -> Saved:
                 raise SavedError(f"{path} is a recording without a report; `{shown}` displays it.")
             case "report":
                 file.seek(0)
-                report = report_in(_all_of(path, file), path)
+                report = report_in(as_utf8(_all_of(path, file)), path)
                 return Saved(path, msgspec.structs.replace(report, saved_at=report.saved_at or report.started_at))
             case "":
                 raise foreign(path)
@@ -129,7 +130,7 @@ def _kind_in(file: BinaryIO) -> str:
     beginning = file.read(_BEGINNING)
     if beginning.startswith(_SQLITE):
         return _IDS.get(beginning[68:72], "")
-    return "report" if beginning.lstrip().startswith(b"{") else ""
+    return "report" if as_utf8(beginning).lstrip().startswith(b"{") else ""
 
 
 def _all_of(path: Path, file: BinaryIO) -> bytes:

@@ -283,8 +283,9 @@ async def _routes(hosts: Hosts) -> tuple[NodeRoutes, ...]:
 async def _haip_paths(hosts: Hosts) -> HaipPaths:
     ports = haip_pings.haip_ports(hosts.cluster)
     assert isinstance(hosts.cluster.networks, tuple)
+    turns = haip_pings._Turns()
     found = [
-        await haip_pings._ping(network, a, b, hosts, hosts)  # type: ignore[arg-type]
+        await haip_pings._ping(network, a, b, hosts, hosts, turns)  # type: ignore[arg-type]
         for network in hosts.cluster.networks
         for a in ports.get(network.name, ())
         for b in ports.get(network.name, ())

@@ -2,16 +2,35 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import msgspec
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checks.model.facts import Address, AddressProbe, AddressProbes, HaipPath, HaipPaths, InterconnectInUse, Unknown
+from checks.model.facts import (
+    Address,
+    AddressProbe,
+    AddressProbes,
+    HaipPath,
+    HaipPaths,
+    InterconnectInUse,
+    PingSeries,
+    Port,
+    Unknown,
+)
 from checks.model.finding import Status
+from checks.model.journal import Journal
+from checks.model.settings import Settings
 from checks.plugins.address_owners import address_owners
 from checks.plugins.haip_path import haip_path
+from checks.rules.path_status import haip_path_status
+from checks.sources.nodes.shell import ShellError
+from checks.sources.probes import haip_pings
 from checks.sources.probes.address_probes import arp_answer, arp_probe
 from checks.sources.probes.haip_pings import haip_ports
+from checks.sources.probes.pinger import Request
 from tests.fixtures.clusters import cluster, node, with_interface
 from tests.fixtures.databases import database
 
@@ -111,6 +130,84 @@ def test_haip_addresses_that_answer_pass_and_others_fail():
     assert lost.status is Status.FAIL
     assert pinged(haip(0, 0))["IC-HAIP-010"].title.startswith("No ping passes")
     assert pinged(haip(1, 2))["IC-HAIP-002"].status is Status.WARN
+
+
+def sent_of(full: int, answered: int, *, small: tuple[int, int] = (1, 1), refused: int = 0) -> HaipPath:
+    return msgspec.structs.replace(
+        haip(1, 0), small_sent=small[0], small_answered=small[1], full_sent=full, full_answered=answered,
+        full_refused=refused,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("path", "code", "status"),
+    [
+        (sent_of(1, 0), "IC-HAIP-011", Status.UNKNOWN),
+        (sent_of(2, 0), "IC-HAIP-011", Status.UNKNOWN),
+        (sent_of(1, 0, small=(1, 0)), "IC-HAIP-011", Status.UNKNOWN),
+        (sent_of(2, 1), "IC-HAIP-011", Status.UNKNOWN),
+        (sent_of(5, 4, small=(3, 3)), "IC-HAIP-011", Status.UNKNOWN),
+        (sent_of(5, 5, small=(3, 2)), "IC-HAIP-011", Status.UNKNOWN),
+        (sent_of(0, 0), "IC-HAIP-011", Status.UNKNOWN),
+        (sent_of(2, 0, refused=2), "IC-HAIP-002", Status.FAIL),
+        (sent_of(5, 0, small=(3, 3)), "IC-HAIP-002", Status.FAIL),
+        (sent_of(5, 5, small=(3, 0)), "IC-HAIP-002", Status.WARN),
+        (sent_of(2, 2), "IC-HAIP-001", Status.PASS),
+    ],
+)
+def test_one_or_two_pings_between_haip_addresses_decide_nothing(path: HaipPath, code: str, status: Status):
+    assert {code: finding.status for code, finding in pinged(path).items()} == {code: status}
+
+
+class Answering:
+    """A pinger that answers so many pings of each request, in their order, and then all."""
+
+    def __init__(self, *answered: int) -> None:
+        self.answered = list(answered)
+        self.requests: list[int] = []
+
+    async def pinger(self, path: object, limits: object) -> Answering:
+        return self
+
+    async def ping(self, requests: list[Request], *, timeout_s: float) -> list[PingSeries]:
+        self.requests += [request.count for request in requests]
+        return [
+            PingSeries(r.payload, r.count, min(r.count, self.answered.pop(0) if self.answered else r.count))
+            for r in requests
+        ]
+
+    async def shell(self, node: str) -> object:
+        raise ShellError("not here")
+
+
+@pytest.mark.parametrize(
+    ("answered", "sent", "status"),
+    [
+        ((1, 2), [1, 2], Status.PASS),
+        ((0, 0), [1, 2, 3, 5], Status.PASS),
+        ((1, 1), [1, 2, 3, 5], Status.PASS),
+        ((1, 1, 3, 4), [1, 2, 3, 5], Status.UNKNOWN),
+        ((1, 1, 3, 0), [1, 2, 3, 5], Status.FAIL),
+        ((0, 2, 0, 5), [1, 2, 3, 5], Status.WARN),
+    ],
+)
+async def test_a_lost_ping_between_haip_addresses_is_repeated_and_only_the_repetition_decides(answered, sent, status):
+    hosts = Answering(*answered)
+    ends = [Port(f"rac{n}", "eth2", f"169.254.1.{n}") for n in (1, 2)]
+    network = cluster().networks[1]
+    session = SimpleNamespace(journal=Journal(), settings=Settings())
+    path = await haip_pings._ping(network, *ends, hosts, session, haip_pings._Turns())
+    assert hosts.requests == sent
+    assert haip_path_status(path) is status
+
+
+async def test_paths_that_are_not_pinged_again_in_time_are_not_judged(monkeypatch):
+    monkeypatch.setattr(haip_pings, "AGAIN_WITHIN_S", 0.0)
+    ends = [Port(f"rac{n}", "eth2", f"169.254.1.{n}") for n in (1, 2)]
+    session = SimpleNamespace(journal=Journal(), settings=Settings())
+    path = await haip_pings._ping(cluster().networks[1], *ends, Answering(1, 0), session, haip_pings._Turns())
+    assert haip_path_status(path) is Status.UNKNOWN
+    assert pinged(path)["IC-HAIP-011"].seen[-1] == "racwire pinged no path again after 0 s"
 
 
 def test_without_haip_the_check_is_skipped():

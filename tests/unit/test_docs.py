@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+import re
 from difflib import unified_diff
 
 import pytest
 
+from checks.diagnosis.catalogue import CATALOGUE
 from checks.model.check import Kind
+from checks.run.check_discovery import discover
 from docs.generate.__main__ import PAGES
 from docs.generate.message_catalogue import (
     CHECKS,
@@ -22,6 +25,7 @@ from docs.generate.message_catalogue import (
     messages_page,
 )
 from docs.generate.source_texts import Text, exception_names, is_text, texts_of_module, texts_of_template
+from racwire_lab.cluster.faults import FAULTS
 
 LOST = Kind("IC-X-001", "Blocks are lost", "They are read again.")
 ROOM = Kind("IC-X-002", "There is no room")
@@ -40,6 +44,20 @@ def test_a_generated_page_matches_its_source(path: str) -> None:
             unified_diff(written.splitlines(), made.splitlines(), "committed", "made now", n=0, lineterm="")
         )
         pytest.fail("\n".join([f"{path} is old: run `make docs`, and commit it", *difference[:40]]), pytrace=False)
+
+
+COUNTS = {
+    r"(\d+) \[checks\]": len(discover().checks),
+    r"knows (\d+) causes": len(CATALOGUE),
+    r"Oracle's (\d+) among": sum(cause.code <= "CAUSE-26" for cause in CATALOGUE),
+    r"and (\d+) faults": len(FAULTS),
+}
+
+
+@pytest.mark.parametrize("pattern", COUNTS)
+def test_the_counts_of_the_readme_are_those_of_the_source(pattern: str) -> None:
+    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    assert [int(count) for count in re.findall(pattern, readme)] == [COUNTS[pattern]]
 
 
 def texts(source: str) -> list[Text]:

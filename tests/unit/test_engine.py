@@ -6,10 +6,12 @@ import time
 import pytest
 
 from checks import Kind, Status, Unknown, check
-from checks.model.exit_codes import ExitCode
+from checks.model.exit_codes import ExitCode, Interrupted
 from checks.model.facts import NotAsked, UnreadNode
 from checks.model.report import exit_code
 from checks.model.settings import Settings
+from checks.plugins.clusterware import clusterware
+from checks.report.folding import grouped_by_reason
 from checks.run.check_discovery import BrokenPlugin
 from checks.run.engine import Engine
 from checks.run.events import CheckConcluded, Gathered, GatherProgress, NodesSoFar, RunFinished, RunStarted
@@ -249,7 +251,24 @@ async def test_the_exit_code_is_that_of_the_worst_finding(statuses, code):
 async def test_facts_that_are_unknown_make_the_check_unknown_with_their_reason():
     gatherers = (giving("clusterware", value=Unknown("No Grid home was found.")),)
     events = await run([make("a", ["clusterware"])], gatherers)
-    assert concluded(events)["a"][0].title == "a could not tell: no Grid home was found."
+    (finding,) = concluded(events)["a"]
+    assert (finding.code, finding.title) == ("IC-GRID-007", "a could not tell: no Grid home was found.")
+
+
+async def test_a_missing_grid_home_has_one_code_whatever_needs_it():
+    home = Unknown("No Grid home was found.")
+    gatherers = (
+        *(giving(group, value=home) for group in ("clusterware", "networks", "managed")),
+        giving("paths", value=Unknown("No route.")),
+    )
+    needs = {"a": ["clusterware"], "b": ["networks"], "c": ["managed"], "d": ["paths"]}
+    checks = [*(make(name, groups) for name, groups in needs.items()), clusterware]
+    report = (await run(checks, gatherers))[-1].report
+    assert {finding.check: finding.code for finding in report.findings} == {
+        **dict.fromkeys(("a", "b", "c", "clusterware"), "IC-GRID-007"), "d": "RW-ENGINE-001",
+    }  # fmt: skip
+    first = next(group for group in grouped_by_reason(report.findings) if "a" in group.checks)
+    assert (first.finding.check, set(first.checks)) == ("clusterware", {"a", "b", "c", "clusterware"})
 
 
 async def test_a_check_that_exits_prints_or_returns_invalid_data_does_not_damage_the_report(capsys):
@@ -271,6 +290,62 @@ async def test_a_check_that_exits_prints_or_returns_invalid_data_does_not_damage
         "junk": Status.UNKNOWN,
     }
     assert capsys.readouterr().out == ""
+
+
+class Mute(Exception):
+    def __str__(self):
+        raise ValueError("no text")
+
+
+def raising(error):
+    def judge(_cluster):
+        yield FINE.finding("fine", status=Status.PASS)
+        raise error
+
+    return judge
+
+
+def without_end(_cluster):
+    while True:
+        yield FINE.finding("fine", status=Status.PASS)
+
+
+def no_finding(_cluster):
+    yield "fine"
+
+
+def deep(cluster):
+    return deep(cluster)
+
+
+@pytest.mark.parametrize(
+    ("judge", "said"),
+    [
+        (raising(SystemExit(5)), "SystemExit: 5"),
+        (raising(KeyboardInterrupt()), "KeyboardInterrupt"),
+        (raising(GeneratorExit()), "GeneratorExit"),
+        (raising(asyncio.CancelledError()), "CancelledError"),
+        (raising(BaseExceptionGroup("two", [SystemExit(1)])), "BaseExceptionGroup: two (1 sub-exception)"),
+        (raising(MemoryError()), "MemoryError"),
+        (raising(Mute()), "Mute"),
+        (without_end, "PluginError: The check bad made more than 20,000 findings."),
+        (no_finding, "TypeError: "),
+        (deep, "RecursionError: "),
+    ],
+)
+async def test_a_check_that_ends_in_any_way_is_unknown_and_the_others_go_on(judge, said):
+    events = await run([make("bad", [], judge), make("good", [])])
+    (broke,) = concluded(events)["bad"]
+    assert (broke.code, broke.status) == ("RW-ENGINE-002", Status.UNKNOWN)
+    assert broke.seen[0].startswith(said)
+    assert [finding.status for finding in concluded(events)["good"]] == [Status.PASS]
+    assert exit_code(events[-1].report) is ExitCode.COULD_NOT_TELL
+
+
+async def test_a_signal_during_a_check_is_no_error_of_the_check():
+    interrupted = make("a", [], raising(Interrupted()))
+    with pytest.raises(Interrupted):
+        Engine([interrupted], Settings(), gatherers=())._findings(interrupted)
 
 
 # --- the database -----------------------------------------------------------------------------------------------------

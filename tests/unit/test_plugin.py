@@ -92,6 +92,11 @@ for f in judge.run(mixed): print(f.code, f.status, f.title)
 
 
 def test_a_package_that_cannot_be_imported_or_reuses_an_id_is_reported(tmp_path):
+    (tmp_path / "leaves.py").write_text("raise SystemExit('no licence')\n")
+    (tmp_path / "stops.py").write_text("raise KeyboardInterrupt\n")
+    (tmp_path / "kinds.py").write_text(
+        "from checks import check\nodd = check('odd', question='?', needs=(), kinds=('ACME-X-002',))(lambda c: ())\n"
+    )
     (tmp_path / "acme.py").write_text(
         "from checks import Kind, check\nK = Kind('ACME-X-001', '?')\n"
         "thief = check('df-ping', question='?', needs=(), kinds=(K,))(lambda c: ())\nnothing = 3\n"
@@ -101,6 +106,7 @@ def test_a_package_that_cannot_be_imported_or_reuses_an_id_is_reported(tmp_path)
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: acme\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text(
         "[racwire.checks]\nabsent = nowhere:x\nthief = acme:thief\nnothing = acme:nothing\n"
+        "leaves = leaves:x\nstops = stops:x\nodd = kinds:odd\n"
     )
     program = "from checks.run.check_discovery import discover\nfor b in discover().broken: print(b.name, b.reason)"
     ran = subprocess.run(
@@ -108,7 +114,10 @@ def test_a_package_that_cannot_be_imported_or_reuses_an_id_is_reported(tmp_path)
         env={"PYTHONPATH": f"{tmp_path}:{ROOT}"}, capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
     assert ran.stderr == ""
-    absent, nothing, thief = ran.stdout.splitlines()
+    absent, leaves, nothing, odd, stops, thief = ran.stdout.splitlines()
+    assert leaves == "leaves leaves:x could not be imported: SystemExit: no licence"
+    assert odd.endswith("The check odd declares 'ACME-X-002', which is not a kind of finding.")
+    assert stops == "stops stops:x could not be imported: KeyboardInterrupt"
     assert "could not be imported" in absent
     assert "not a check" in nothing
     assert "has the id df-ping" in thief

@@ -7,6 +7,7 @@ import os
 import shlex
 import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -207,6 +208,46 @@ async def test_after_the_peer_accepted_the_user_only_the_shorter_limit_applies(
     settings = SshSettings(connect_timeout_s=0.1, login_timeout_s=120)
     with pytest.raises(ShellError, match=r'did not start within 0\.1 s after rac2 accepted .* printed "SID\?"'):
         await Shell.open_ssh("rac2", settings)
+
+
+FLOODS = {
+    "a profile": "exec yes",
+    "a banner": "exec yes >&2",
+    "a line without an end": "exec tr '\\0' x </dev/zero",
+    "a message without an end": "exec tr '\\0' x </dev/zero >&2",
+    "a child of the profile": "yes & sleep 60",
+    "a child in a session of its own": "setsid yes >&2 & sleep 60",
+}
+
+
+@pytest.mark.parametrize("flood", FLOODS)
+async def test_a_login_that_prints_without_an_end_is_ended(
+    remote_shell: Callable[[str], None], flood: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    remote_shell(FLOODS[flood])
+    with pytest.raises(ShellError, match=r"rac2 printed more than 1 MB that was no answer") as raised:
+        await Shell.open_ssh("rac2", SshSettings())
+    assert len(raised.value.detail) <= 65_536
+    assert caplog.text == ""
+
+
+@pytest.mark.parametrize("flood", ["yes", "yes >&2", "tr '\\0' x </dev/zero", "tr '\\0' x </dev/zero >&2"])
+@pytest.mark.parametrize("shell", ["sh"], indirect=True)
+async def test_a_flood_after_an_answer_ends_the_shell(shell: Shell, flood: str) -> None:
+    """Its own process ends too, so that it takes no more of this node."""
+    background = shell.start(["sleep", "60"])
+    with suppress(ShellError):
+        await shell.run(sh(f"{flood} &", limit_bytes=2_000_000), timeout_s=A_HANG_S)
+    with pytest.raises(ShellError, match="rac2 printed more than 1 MB that was no answer"):
+        await background
+    with pytest.raises(ShellError, match="rac2 printed more than 1 MB that was no answer"):
+        await shell.run(sh(":"))
+
+
+async def test_a_slow_login_ends_at_the_limit_of_time(remote_shell: Callable[[str], None]) -> None:
+    remote_shell("while :; do printf x; sleep 0.01; done")
+    with pytest.raises(ShellError, match=r"did not answer within 0\.2 s"):
+        await Shell.open_ssh("rac2", SshSettings(connect_timeout_s=0.2, login_timeout_s=0.2))
 
 
 async def test_a_profile_receives_no_input(remote_shell: Callable[[str], None], tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
 """Ctrl-C, SIGTERM and SIGHUP: the one policy of every command and of the console.
 
-The first signal stops the work gracefully. Plain code receives `KeyboardInterrupt`. A run with a partial result (the
-checks, a recording, the console) registers a callback with `graceful_stop(end)`, and continues with its report.
+The first signal stops the work gracefully. Plain code receives `Interrupted`, a `KeyboardInterrupt`. A run with a
+partial result (the checks, a recording, the console) registers a callback with `graceful_stop(end)`, and continues with
+its report.
 A second signal ends the process at once with exit code 130, even during a write to a disk that does not answer.
 A signal that is ignored when racwire starts stays ignored: SIGHUP under nohup, and SIGINT where a script started
 racwire with `&`, since Ctrl-C is then meant for another process. SIGTERM still works there.
@@ -20,6 +21,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
+
+from checks.model.exit_codes import Interrupted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,7 +57,7 @@ class _SignalState:
                 self.before[number] = signal.signal(number, self.receive)
 
     def receive(self, *_: object) -> None:
-        """Handle a signal. The first one calls the innermost callback, or raises KeyboardInterrupt without one; a
+        """Handle a signal. The first one calls the innermost callback, or raises Interrupted without one; a
         later one ends the process."""
         try:
             self._first.pop()
@@ -67,7 +70,7 @@ class _SignalState:
         self.received_at = time.monotonic()
         end = self.ends[-1] if self.ends else None
         if end is None:
-            raise KeyboardInterrupt
+            raise Interrupted
         end()
 
     def restore(self) -> None:
@@ -85,7 +88,7 @@ _state: _SignalState | None = None
 
 @contextmanager
 def graceful_stop(end: Callable[[], None] | None = None) -> Iterator[None]:
-    """Call `end` at the first signal; without `end`, the first signal raises `KeyboardInterrupt`.
+    """Call `end` at the first signal; without `end`, the first signal raises `Interrupted`.
 
     `end` runs in the main thread, between two instructions of the running code. The innermost `with` decides. A signal
     that arrived before the `with` is not repeated.

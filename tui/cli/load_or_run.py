@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -34,6 +33,7 @@ from tui.cli.options import CLUSTER_OPTIONS, DATABASE_OPTIONS, SAMPLING_OPTIONS
 from tui.cli.own_loop import run_in_own_loop
 from tui.cli.password import password_for
 from tui.cli.progress import progress_line
+from tui.cli.scratch import ScratchDirectory
 from tui.cli.short_recording import ShortRecording
 from tui.cli.streams import print_message
 
@@ -114,10 +114,10 @@ def _live(args: argparse.Namespace, settings: Settings, record_s: float | None) 
         measurements_of=newest_measurements,
     )
     with (
-        tempfile.TemporaryDirectory(prefix="racwire-", ignore_cleanup_errors=True) as directory,
-        removed_at_abrupt_end(Path(directory)),
+        ScratchDirectory() as directory,
+        removed_at_abrupt_end(directory),
     ):
-        recording = ShortRecording(Path(directory), settings, new_feed, record_s) if record_s else None
+        recording = ShortRecording(directory, settings, new_feed, record_s) if record_s else None
         with progress_line(sys.stderr.isatty() and not args.quiet) as progress:
             report = run_in_own_loop(check(engine, progress, recording))
         with _opened(recording) as opened:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -12,6 +11,7 @@ from tui.cli.document import Document, chosen_output
 from tui.cli.durations import seconds_of
 from tui.cli.errors import UsageError
 from tui.cli.options import add_document_options, add_live_options, refuse_check_options
+from tui.cli.scratch import ScratchDirectory
 from tui.cli.streams import exit_past_hung_threads, print_message
 
 if TYPE_CHECKING:
@@ -73,8 +73,8 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     if args.file is not None:
         prediction = _predicted(Path(args.file), args, block)
     else:
-        with tempfile.TemporaryDirectory(prefix="racwire-") as directory:
-            file = Path(directory) / "load.rec"
+        with ScratchDirectory() as directory:
+            file = directory / "load.rec"
             if not _measure(file, args, settings, for_s):
                 print_message("interrupted; nothing was predicted.")
                 return exit_past_hung_threads(ExitCode.INTERRUPTED)

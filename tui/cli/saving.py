@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,6 +21,7 @@ from tui.cli.document import Handout, save_elsewhere
 from tui.cli.durations import size_of
 from tui.cli.interrupts import removed_at_abrupt_end, write_interruptibly
 from tui.cli.load_or_run import EvidenceSource
+from tui.cli.scratch import ScratchDirectory
 from tui.cli.streams import print_message
 from tui.cli.text_report import text_report
 
@@ -39,11 +39,11 @@ def recording_to_save(args: argparse.Namespace, found: EvidenceSource) -> Iterat
     from tui.cli.redaction import redact_recording
 
     with (
-        tempfile.TemporaryDirectory(prefix="racwire-", ignore_cleanup_errors=True) as directory,
-        removed_at_abrupt_end(Path(directory)),
+        ScratchDirectory() as directory,
+        removed_at_abrupt_end(directory),
     ):
         try:
-            path = redact_recording(path, Path(directory) / "redacted.rec", args.redaction_map)
+            path = redact_recording(path, directory / "redacted.rec", args.redaction_map)
         except (OutputError, RecordingError) as error:
             print_message(f"{error} The saved file does not contain the recording.")
             path = None

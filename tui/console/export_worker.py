@@ -8,7 +8,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -17,6 +16,7 @@ from textual.worker import Worker
 
 from checks.model.report import Report
 from checks.model.settings import Settings
+from tui.cli.scratch import ScratchDirectory
 from tui.console.app_state import AppState
 from tui.console.export_state import (
     ExportNews,
@@ -58,7 +58,7 @@ class ExportWorker:
         self._recording = recording
         self._finder: Worker[None] | None = None
         self._worker: Worker[None] | None = None
-        self._scratch: TemporaryDirectory[str] | None = None
+        self._scratch: ScratchDirectory | None = None
         """The directory for temporary files while a report is written."""
         self._is_stopped = False
 
@@ -149,9 +149,9 @@ class ExportWorker:
         """Runs in a thread."""
         from tui.console.report_file import write_report
 
-        self._scratch = TemporaryDirectory(prefix="racwire-", ignore_cleanup_errors=True)
+        self._scratch = ScratchDirectory()
         with self._scratch as scratch:
-            path = write_report(job, Path(scratch), self._elsewhere, self._report_progress)
+            path = write_report(job, scratch, self._elsewhere, self._report_progress)
         return Written(
             path, path.stat().st_size, datetime.now(self._state.zone), has_pseudonyms(job.report, job.is_redacted)
         )

@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from checks.model.sanitize import as_utf8
 from tui.text.home_path import short
 from tui.widgets.sorting import Sorting
 
@@ -114,7 +115,7 @@ class PresetFile:
 
     def _read(self) -> Presets:
         try:
-            data = _bytes_of(self.path)
+            data = as_utf8(_bytes_of(self.path))
         except (FileNotFoundError, NotADirectoryError):
             return Presets()
         except OSError as error:

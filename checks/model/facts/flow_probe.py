@@ -177,6 +177,8 @@ class HaipPath(Fact, frozen=True):
     neighbour_mac: str | None = None
     """The MAC address that the sender had for the destination after pings without any answer; empty where it had none,
     None where it was not read."""
+    full_refused: int = 0
+    """The full-size pings that the sender's own kernel did not send."""
 
 
 class HaipPaths(Fact, frozen=True):

@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 
 from checks.model.settings import SshSettings
+from checks.sources.nodes.framing import FLOOD_LIMIT_BYTES
 from checks.sources.nodes.process import TalkingProcess
 from checks.sources.nodes.ssh import configuration_command, configuration_of, harmless, hop_host, jump, own_proxy
 
@@ -52,20 +53,26 @@ async def overrides(
 
 async def _printed(argv: list[str], settings: SshSettings) -> str:
     """The output of a command; empty where it fails or takes as long as a connection may."""
-    text: list[bytes] = []
+    text = bytearray()
     ended: asyncio.Future[int] = asyncio.get_running_loop().create_future()
 
     def note(status: int) -> None:
         if not ended.done():
             ended.set_result(status)
 
-    process = TalkingProcess(on_stdout=text.append, on_stderr=lambda _: None, on_exit=note)
+    def take(data: bytes) -> None:
+        text.extend(data)
+        if len(text) > FLOOD_LIMIT_BYTES:
+            process.kill()
+            note(-1)
+
+    process = TalkingProcess(on_stdout=take, on_stderr=lambda _: None, on_exit=note)
     try:
         with suppress(TimeoutError, OSError):
             async with asyncio.timeout(settings.connect_timeout_s):
                 await process.start(argv, {**os.environ, "LC_ALL": "C"})
                 if await ended == 0:
-                    return b"".join(text).decode("utf-8", errors="replace")
+                    return text.decode("utf-8", errors="replace")
     finally:
         await process.close()
     return ""

@@ -17,6 +17,10 @@ NOISE_LIMIT_BYTES = 16_384
 """Bytes that are stored of the output of ssh and of commands that is no answer."""
 
 
+FLOOD_LIMIT_BYTES = 1_000_000
+"""Bytes that are no answer, from one answer to the next, after which racwire reads no more of a node. Ours."""
+
+
 class TooMuchOutput(Exception):  # noqa: N818 - an outcome, caught by that name
     """A program printed more than was allowed."""
 
@@ -93,6 +97,15 @@ class ForegroundReader:
     _received: bytearray = field(default_factory=bytearray)
     _scanned: int = 0
 
+    @property
+    def has_begun(self) -> bool:
+        """Whether the answer was started: what came before is of no program."""
+        return self._begin_marker in self._received
+
+    @property
+    def _begin_marker(self) -> bytes:
+        return f"\n{self.token} {self.number}{{\n".encode()
+
     def feed(self, data: bytes) -> Completed | None:
         """Add received data and return the answer once it is complete. Raises TooMuchOutput above `limit_bytes`."""
         self._received += data
@@ -108,9 +121,8 @@ class ForegroundReader:
             self._scanned = end
             return None
         # The text before the begin marker is from an abandoned program.
-        begin_marker = f"\n{self.token} {self.number}{{\n".encode()
-        begin = self._received.find(begin_marker, 0, end + 1)
-        text = bytes(self._received[begin + len(begin_marker) : end]) if begin >= 0 else b""
+        begin = self._received.find(self._begin_marker, 0, end + 1)
+        text = bytes(self._received[begin + len(self._begin_marker) : end]) if begin >= 0 else b""
         return Completed(exit_status(status), text.decode("utf-8", errors="replace"))
 
 
@@ -122,24 +134,35 @@ class BackgroundReader:
     limit_bytes: int = 1_000_000
     noise: bytearray = field(default_factory=bytearray)
     """The last NOISE_LIMIT_BYTES of the output of ssh and of foreground programs."""
+    noise_bytes: int = 0
+    """The size of all of that output."""
     _line: bytearray = field(default_factory=bytearray)
     _texts: dict[int, bytearray] = field(default_factory=dict)
 
     def feed(self, data: bytes) -> list[tuple[int, Completed]]:
         """Add received data and return the answers that it completes, with their numbers."""
-        *lines, rest = (bytes(self._line) + data).split(b"\n")
+        lines, newline, rest = (bytes(self._line) + data).rpartition(b"\n")
         self._line = bytearray(rest[-self.limit_bytes :])
-        answers = (self._take(line) for line in lines)
+        self.noise_bytes += len(rest) - len(self._line)
+        if self.token.encode() not in lines:
+            self._note(lines + newline)
+            return []
+        answers = (self._take(line) for line in lines.split(b"\n"))
         return [answer for answer in answers if answer is not None]
 
     def other_output(self) -> str:
         """The output that is no answer, as text."""
-        return (self.noise + self._line).decode("utf-8", errors="replace").strip()
+        return (self.noise + self._line)[-NOISE_LIMIT_BYTES:].decode("utf-8", errors="replace").strip()
+
+    def _note(self, noise: bytes) -> None:
+        self.noise_bytes += len(noise)
+        self.noise += noise
+        del self.noise[:-NOISE_LIMIT_BYTES]
 
     def _take(self, line: bytes) -> tuple[int, Completed] | None:
         noise, label, labelled = line.partition(self.token.encode() + b" ")
         if noise or not label:
-            self.noise = (self.noise + noise + b"\n")[-NOISE_LIMIT_BYTES:]
+            self._note(noise + b"\n")
         digits = labelled[: len(labelled) - len(labelled.lstrip(b"0123456789"))]
         if not digits or len(digits) > len(str(2**63)):
             return None

@@ -88,6 +88,11 @@ class QuickProcess:
         if self._process is not None:
             self._there.call_soon_threadsafe(self._process.write, data)
 
+    def kill(self) -> None:
+        """End the process and its whole group at once, and read no more of its output. Never waits."""
+        if self._process is not None:
+            self._there.call_soon_threadsafe(self._process.kill)
+
     async def close(self) -> None:
         """End the process and its whole group, in under 0.5 s even if it hangs. May be called twice."""
         await self._do(self._close())

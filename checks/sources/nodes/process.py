@@ -56,6 +56,14 @@ class TalkingProcess(asyncio.SubprocessProtocol):
         if isinstance(stdin, asyncio.WriteTransport) and not stdin.is_closing():
             stdin.write(data)
 
+    def kill(self) -> None:
+        """End the process and its whole group at once, and read no more of its output. Never waits."""
+        if self._transport is not None:
+            _signal_group(self._transport.get_pid(), signal.SIGKILL)
+            # Only the pipes: the transport would take the exit status, for which asyncio waits.
+            for pipe in filter(None, map(self._transport.get_pipe_transport, (0, _STDOUT, _STDERR))):
+                pipe.close()
+
     async def close(self) -> None:
         """End the process and its whole group, in under 0.5 s even if it hangs. May be called twice."""
         if self._starting is not None:

@@ -35,10 +35,12 @@ from checks.sources.nodes.ssh import (
 )
 from checks.sources.nodes.ssh_failure import (
     FailedLogin,
+    endless_output,
     login_limit_s,
     missing_right,
     no_guest_place,
     no_host_answered,
+    not_started,
     not_supported,
     ssh_failure,
     ssh_silence,
@@ -74,6 +76,8 @@ class _Ended:
     """None where racwire itself ended the shell."""
     other_system: str = ""
     """The system of a peer that does not run Linux, for which racwire ended the login."""
+    is_flood: bool = False
+    """Whether racwire ended the shell because it printed without an end."""
 
 
 class Shell:
@@ -104,6 +108,8 @@ class Shell:
         self._start_limit_s = 0.0
         """The limit for the start of the shell after the peer has accepted the login."""
         self._ended: _Ended | None = None
+        self._unasked_bytes = 0
+        """Bytes since the last answer that are of none."""
         self._number = 0
         self._turn = asyncio.Lock()
         self._foreground: tuple[framing.ForegroundReader, asyncio.Future[Completed]] | None = None
@@ -166,11 +172,13 @@ class Shell:
         except TimeoutError:
             raise ShellError(ssh_silence(login()), shell._output()) from None
         except OSError as error:
-            raise ShellError(_not_started(node, argv[0], error)) from None
+            raise ShellError(not_started(node, argv[0], error)) from None
         finally:
             shell._end_turn()
         if outcome is not None and outcome.other_system:
             raise ShellError(not_supported(node, outcome.other_system), shell._output())
+        if outcome is not None and outcome.is_flood:
+            raise shell._lost()
         if outcome is not None:
             failed = login(outcome.exit_status)
             is_silent = no_host_answered(failed)
@@ -209,8 +217,8 @@ class Shell:
             except TooMuchOutput:
                 await self.close()
                 raise ShellError(
-                    f"{self.node} answered the program {program.name!r} with more than {limit_bytes:,} bytes, and "
-                    "racwire closed the connection."
+                    f"{self.node} printed more than {limit_bytes:,} bytes while it answered the program "
+                    f"{program.name!r}, and racwire closed the connection."
                 ) from None
             finally:
                 self._foreground = None
@@ -279,6 +287,8 @@ class Shell:
         return "\n".join(text.replace("\r\n", "\n") for text in texts if text)
 
     def _lost(self) -> ShellError:
+        if self._ended is not None and self._ended.is_flood:
+            return ShellError(endless_output(self.node, framing.FLOOD_LIMIT_BYTES), self._output())
         messages = without_narration(self._background_reader.other_output())
         last_line = messages.rpartition("\n")[2].rstrip(".")
         if self._ended is None or self._ended.exit_status is None:
@@ -298,6 +308,7 @@ class Shell:
                 # A banner is no message about the end of the connection.
                 self._background_reader.noise.clear()
             del self._before_greeting[:-_PROFILE_LIMIT_BYTES]
+            self._note_unasked(len(data))
         elif self._successor is not None:
             self._successor(data)
         elif self._foreground is not None:
@@ -307,10 +318,15 @@ class Shell:
             try:
                 completed = reader.feed(data)
             except TooMuchOutput as error:
+                if not reader.has_begun:
+                    self._note_unasked(framing.FLOOD_LIMIT_BYTES)
                 _fail(answer, error)
                 return
             if completed is not None:
                 answer.set_result(completed)
+                self._unasked_bytes = 0
+        else:
+            self._note_unasked(len(data))
 
     def _end_login(self) -> None:
         """Send the first input once the login has ended; end the shell where the peer does not run Linux."""
@@ -325,11 +341,22 @@ class Shell:
 
     def _on_stderr(self, data: bytes) -> None:
         """Receive stderr: the answers of background commands, and ssh's own messages."""
-        for number, completed in self._background_reader.feed(data):
+        noise_bytes = self._background_reader.noise_bytes
+        answers = self._background_reader.feed(data)
+        self._note_unasked(self._background_reader.noise_bytes - noise_bytes)
+        for number, completed in answers:
+            self._unasked_bytes = 0
             answer = self._background.pop(number, None)
             if answer is not None and not answer.done():
                 answer.set_result(completed)
         self._limit_start()
+
+    def _note_unasked(self, size: int) -> None:
+        """Count output that is no answer, and end the shell where it is too much."""
+        self._unasked_bytes += size
+        if self._unasked_bytes >= framing.FLOOD_LIMIT_BYTES:
+            self._end(_Ended(None, is_flood=True))
+            self._process.kill()
 
     def _limit_start(self) -> None:
         """Shorten the time limit when the peer has accepted the user: the rest of a login takes no look-ups."""
@@ -346,10 +373,13 @@ class Shell:
             self._turn_to_log_in.close()
 
     def _on_exit(self, exit_status: int | None) -> None:
+        self._end(_Ended(exit_status))
+
+    def _end(self, ended: _Ended) -> None:
         """Record the end of the shell, and fail every call that still waits for an answer."""
         if self._ended is not None:
             return
-        self._ended = _Ended(exit_status)
+        self._ended = ended
         if self._guest_place is not None:
             self._guest_place.close()
         if not self._greeting.done():
@@ -360,16 +390,6 @@ class Shell:
             waiting.append(self._foreground[1])
         for answer in waiting:
             _fail(answer, self._lost())
-
-
-def _not_started(node: str, program: str, error: OSError) -> str:
-    """The message where this node could not start ssh."""
-    if limit := limit_reached(error):
-        return f"racwire could not start {program} for {node}: {limit}."
-    return (
-        f"racwire could not connect to {node}: this node cannot run {program} ({error.strerror}). Install "
-        "openssh-clients, or correct the PATH."
-    )
 
 
 def _fail(answer: asyncio.Future[Completed], error: Exception) -> None:

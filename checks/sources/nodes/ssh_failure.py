@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from checks.model.facts import MissingRight
 from checks.model.settings import SshSettings
 from checks.model.shell_command import shell
+from checks.model.system_limits import limit_reached
 from checks.sources.clusterware.oracle_text import printed_lines, quoted
 from checks.sources.nodes.considerate_ssh import GUEST_SESSIONS
 from checks.sources.nodes.ssh import AUTHENTICATED, LOGIN_ENDED, ssh_limit_s, without_narration
@@ -351,6 +352,25 @@ def ssh_silence(login: FailedLogin) -> str:
         f"the login on {node} hangs (DNS lookup of sshd, directory service, home directory), or the name service on "
         f"this node hangs. Try `time {login.ssh} date`; if it succeeds later, set `login_timeout_s` in the section "
         "[ssh] of the settings."
+    )
+
+
+def not_started(node: str, program: str, error: OSError) -> str:
+    """The message where this node could not start ssh."""
+    if limit := limit_reached(error):
+        return f"racwire could not start {program} for {node}: {limit}."
+    return (
+        f"racwire could not connect to {node}: this node cannot run {program} ({error.strerror}). Install "
+        "openssh-clients, or correct the PATH."
+    )
+
+
+def endless_output(node: str, limit_bytes: int) -> str:
+    """The message about a node that prints what is no answer, without an end."""
+    return (
+        f"{node} printed more than {limit_bytes / 1e6:g} MB that was no answer, and racwire closed the connection: "
+        "look in what the login starts there (~/.bashrc, /etc/profile.d) and in the banner of sshd. Try "
+        f"`{shell('ssh {node} date', node=node)} | head`."
     )
 
 

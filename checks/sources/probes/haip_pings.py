@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import ExitStack, asynccontextmanager
 
 from checks.model.facts import (
     Cluster,
@@ -19,7 +19,6 @@ from checks.model.facts import (
     Interface,
     Node,
     NotAsked,
-    PingSeries,
     Port,
     PrivateNetwork,
     Unknown,
@@ -35,10 +34,16 @@ from checks.sources.probes.pinger import CannotPingError, Request
 from checks.sources.probes.probe_hosts import ProbeHosts, ProbeSession
 from checks.sources.registry import HAIP_PINGS
 
-SMALL, FULL = 1, 3
-"""Pings of each size on a path where all are answered; where one is not, as many again."""
+SMALL, FULL = 1, 2
+"""Pings of each size on a path, while all paths are pinged at once."""
+SMALL_AGAIN, FULL_AGAIN = 3, 5
+"""Pings of each size where one of them got no answer: only these decide."""
 HURRY_S = 1.5
 """Seconds for an answer at the second try: the first may have waited for ARP."""
+AGAIN_AT_ONCE = 8
+"""Paths that are pinged again at a time, so that the pings of a large cluster do not displace each other."""
+AGAIN_WITHIN_S = 30.0
+"""Seconds after which no further path is pinged again: the rest are not judged."""
 
 
 def haip_ports(cluster: Cluster) -> dict[str, list[Port]]:
@@ -85,16 +90,33 @@ async def ping_between(
     if not paths:
         return None
     nodes: Sequence[Node | UnreadNode] = () if isinstance(cluster.nodes, Unknown) else cluster.nodes
+    turns = _Turns()
     with ExitStack() as sockets:
         hosts = ProbeHosts(nodes, session, sockets)
         try:
-            found = await asyncio.gather(*(_ping(network, a, b, hosts, session) for network, a, b in paths))
+            found = await asyncio.gather(*(_ping(network, a, b, hosts, session, turns) for network, a, b in paths))
         finally:
             await hosts.close()
     return HaipPaths(tuple(found))
 
 
-async def _ping(network: PrivateNetwork, a: Port, b: Port, hosts: ProbeHosts, session: ProbeSession) -> HaipPath:
+class _Turns:
+    """The paths that may be pinged again now."""
+
+    def __init__(self) -> None:
+        self._places = asyncio.Semaphore(AGAIN_AT_ONCE)
+        self._until_s = asyncio.get_running_loop().time() + AGAIN_WITHIN_S
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[bool]:
+        """Wait for a place; False where the time is over."""
+        async with self._places:
+            yield asyncio.get_running_loop().time() < self._until_s
+
+
+async def _ping(
+    network: PrivateNetwork, a: Port, b: Port, hosts: ProbeHosts, session: ProbeSession, turns: _Turns
+) -> HaipPath:
     assert isinstance(network.mtu, int)
     path = Path(network, a, b, network.mtu)
     sent: dict[str, int] = {}
@@ -105,12 +127,16 @@ async def _ping(network: PrivateNetwork, a: Port, b: Port, hosts: ProbeHosts, se
             requests = [Request(SMALL_PAYLOAD, SMALL), Request(path.full_payload, FULL)]
             timeout_s = session.settings.probe.timeout_ms / 1000
             small, full = await pinger.ping(requests, timeout_s=timeout_s)
-            if small.received < small.sent or full.received < full.sent:
-                again = await pinger.ping(requests, timeout_s=max(timeout_s, HURRY_S))
-                small, full = _latest(small, again[0]), _latest(full, again[1])
+            if small.received < SMALL or full.received < FULL:
+                async with turns.turn() as is_in_time:
+                    if is_in_time:
+                        requests = [Request(SMALL_PAYLOAD, SMALL_AGAIN), Request(path.full_payload, FULL_AGAIN)]
+                        small, full = await pinger.ping(requests, timeout_s=max(timeout_s, HURRY_S))
+                    else:
+                        reason = f"racwire pinged no path again after {AGAIN_WITHIN_S:g} s"
             sent = {
                 "small_sent": small.sent, "small_answered": small.received,
-                "full_sent": full.sent, "full_answered": full.received,
+                "full_sent": full.sent, "full_answered": full.received, "full_refused": full.refused_locally,
             }  # fmt: skip
             entry.text = ", ".join(f"{name} {count}" for name, count in sent.items())
             if not small.received and not full.received:
@@ -121,10 +147,3 @@ async def _ping(network: PrivateNetwork, a: Port, b: Port, hosts: ProbeHosts, se
     return HaipPath(
         network.name, a.node, b.node, a.ip, b.ip, network.mtu, reason=reason, neighbour_mac=mac, **sent
     )  # fmt: skip
-
-
-def _latest(first: PingSeries, second: PingSeries) -> PingSeries:
-    """Return the second series where it was answered in full, since the first waited for ARP; else the worse one."""
-    if second.received == second.sent or not first.received:
-        return second
-    return min(first, second, key=lambda series: series.received)

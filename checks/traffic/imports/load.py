@@ -5,11 +5,11 @@ The contents say which tool wrote the file, not its name.
 
 from __future__ import annotations
 
-import codecs
 import re
 import stat
 from pathlib import Path
 
+from checks.model.sanitize import as_utf8
 from checks.traffic.compare.run import ComparedRun, ImportProblem
 from checks.traffic.imports.hammerdb import looks_like_hammerdb, parse_hammerdb
 from checks.traffic.imports.iperf3 import looks_like_iperf3, parse_iperf3
@@ -73,13 +73,6 @@ def _read(path: Path) -> str:
                 "cut it to the time of the test."
             )
         with path.open("rb") as file:
-            return _text(file.read(MOST_BYTES))
+            return as_utf8(file.read(MOST_BYTES)).decode(errors="replace")
     except OSError as error:
         raise ImportProblem(f"{path} could not be read: {error.strerror or error}.") from error
-
-
-def _text(data: bytes) -> str:
-    """The text of a file; a log from PowerShell is UTF-16. Invalid bytes become replacement characters."""
-    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return data.decode("utf-16", errors="replace")
-    return data.decode("utf-8-sig", errors="replace")
