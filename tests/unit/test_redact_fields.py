@@ -6,11 +6,11 @@ from collections.abc import Sequence
 import msgspec
 import pytest
 
-from checks.change.plan.vendors import Kinds
 from checks.model import facts
 from checks.model.facts import Address, LldpNeighbour, NodeSetup
 from checks.model.journal import Entry
 from checks.model.report import Report
+from checks.model.vendors import Kinds
 from checks.redact import Pseudonyms, Redactor
 from checks.redact.fields import Treatment, treatment_of
 from checks.redact.originals import NAMES

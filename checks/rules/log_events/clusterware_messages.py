@@ -64,8 +64,8 @@ CLUSTERWARE_MESSAGES = (
                LogEvent.DISK_HEARTBEAT, counts=False),
     LogMessage("CRS-1613", ERROR_MESSAGES, f"[cssd(7)]CRS-1613:{_no_io(90)} not functional in 2640 milliseconds",
                LogEvent.DISK_HEARTBEAT, counts=False),
-    LogMessage("CRS-1649", ERROR_MESSAGES, "[cssd(7)]CRS-1649:An I/O error occured for voting file: ORCL:DISK01; details at "
-               f"(:CSSNM00059:) in {_TRACE}.", LogEvent.DISK_HEARTBEAT, counts=False),
+    LogMessage("CRS-1649", ERROR_MESSAGES, "[cssd(7)]CRS-1649:An I/O error occured for voting file: ORCL:DISK01; "
+               f"details at (:CSSNM00059:) in {_TRACE}.", LogEvent.DISK_HEARTBEAT, counts=False),
     LogMessage("CRS-1625", ERROR_MESSAGES, "[OCSSD(7)]CRS-1625: Node rac2, number 2, was shut down",
                role=LineRole.ORDER, about=About.NODE),
     LogMessage("CRS-2791", ERROR_MESSAGES, "[OHASD(7)]CRS-2791: Starting shutdown of Oracle High Availability "
