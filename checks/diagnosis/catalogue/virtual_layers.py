@@ -43,6 +43,7 @@ BELOW_NICS = (
             "forged transmits, spoof check, source/destination check, security lists.",
             "ip -details link show ETH",
             "timeout 30 tcpdump -p -c 50 -s 96 -nei ETH udp",
+            where="root on each node",
         ),
     ),
     Cause(
