@@ -44,7 +44,7 @@ def said(*texts: str, base: Cluster | None = None) -> dict[str, str]:
      "(28 min 1 s ago); why is not in this log."),
     (("lms481",), "IC-LOG-019", "prod1 on rac1 ended with error 481 (LMON ended), by LMS2, at "),
     (("lmskill",), "IC-LOG-019", "prod1 on rac1 ended with error 484 (an LMS process ended), by PMON, at "),
-    (("iferr",), "IC-LOG-021", "169.254.45.12 was lost on rac1, at 2026-11-04 10:30:09 "),
+    (("iferr",), "IC-LOG-021", "The interface of 169.254.45.12 was lost on rac1, at 2026-11-04 10:30:09 "),
     (("ipcr",), "IC-LOG-007", "Messages to prod2 timed out (IPC send timeout), at "),
     (("ipc1", "ipc1b"), "IC-LOG-006", "prod2 was evicted by prod1, at "),
     (("ipc1", "ipc1b"), "IC-LOG-007", "Messages from prod1 to instance 2 timed out (IPC send timeout), at "),
@@ -54,7 +54,7 @@ def said(*texts: str, base: Cluster | None = None) -> dict[str, str]:
     (("es1", "es1b"), "IC-LOG-004", "rac2 was evicted from the cluster, at "),
     (("zh1",), "IC-LOG-004", "rac2 was evicted from the cluster, at "),
     (("old11",), "IC-LOG-003", "Clusterware on rac2 missed the network heartbeat of rac1 for 90 % of misscount, at "),
-    (("msgsize",), "IC-LOG-022", "The kernel took messages of prod2 for too long (ORA-27300, status 90), at "),
+    (("msgsize",), "IC-LOG-022", "The kernel refused messages of prod2 because of their length (ORA-27300, status 90), at "),
     (("vfy",), "IC-LOG-010", "The kernel had no buffer space for messages of prod2 (ORA-27300, status 105), at "),
     (("en1",), "IC-LOG-004", "rac2 was evicted from the cluster, at "),
 ])  # fmt: skip
@@ -70,6 +70,7 @@ def test_an_order_and_a_matter_of_others_are_no_trouble(name: str, lines: int) -
     (quiet,) = (f for f in log_lines_check.run(facts) if f.code in ("IC-LOG-001", "IC-LOG-026"))
     assert quiet.status is Status.PASS
     assert f"racwire read {lines} lines with messages on its list" in quiet.title
+    assert ("Shut down by order: rac2 at 2026-11-04 10:30:10." in quiet.title) is name.startswith("zhshut")
     assert found(sample(name)) == {}
 
 
@@ -178,13 +179,13 @@ def test_lines_that_are_not_understood_are_counted_and_shown() -> None:
 
 
 @pytest.mark.parametrize(("lines", "title"), [
-    ("network interface with IP address 10.0.0.7 no longer running (check cable)", "10.0.0.7 was lost on rac1, at "),
+    ("network interface with IP address 10.0.0.7 no longer running (check cable)", "The interface of 10.0.0.7 was lost on rac1, at "),
     ("ORA-27504: IPC error creating OSD context\nORA-27300: OS system dependent operation:check if cable failed with "
      "status: 0\nORA-27301: OS failure message: Error 0\nORA-27302: failure occurred at: skgxpcini1\nORA-27303: "
      "additional information: requested interface eth0 interface not running set _disable_interface_checking = TRUE",
      "eth0 was lost on rac1, at "),
     ("ORA-27300: 操作系统相关操作: if_not_found 失败, 状态为: 0\nORA-27303: 附加信息: requested interface "
-     "169.254.9.1 not found", "169.254.9.1 was lost on rac1, at "),
+     "169.254.9.1 not found", "The interface of 169.254.9.1 was lost on rac1, at "),
 ])  # fmt: skip
 def test_a_lost_interface_is_named(lines: str, title: str) -> None:
     assert said(f"{DATABASE.format(1)}{{ISO+0}}\n{lines}\n")["IC-LOG-021"].startswith(title)

@@ -14,7 +14,7 @@ from checks.plugins.log_messages.log_titles import TEXTS
 from checks.plugins.shared.grouping import alike, briefly, named, some
 from checks.rules.log_events.episodes import LogEpisode, episodes, recent_status, runs, transports
 from checks.rules.log_events.instance_ends import instance_ends
-from checks.rules.log_events.log_message import LogEvent
+from checks.rules.log_events.log_message import LineRole, LogEvent
 from checks.rules.log_events.log_readings import Reading, log_lines, readings
 from checks.rules.observed.heartbeats import episodes_observed
 from checks.rules.observed.states import read_on, state
@@ -63,7 +63,7 @@ def log_lines_check(cluster: Cluster) -> Iterator[Finding]:
     yield from unread
     read = [s.name for s in setups if isinstance(s.logs, NodeLogs) and any(map(_is_read, s.logs.logs))]
     if not found and not ends and not strange and read:
-        yield _quiet(setups, read)
+        yield _quiet(setups, read, read_lines)
     elif not found and not ends and not strange and not unread:
         yield kinds.NOT_FOUND.finding(
             "No alert log was read.", subject="no logs", evidence=[(s.name, _TOPIC) for s in setups]
@@ -133,7 +133,7 @@ def _not_understood(lines: Sequence[Reading]) -> Finding:
     )
 
 
-def _quiet(setups: Sequence[NodeSetup], read: Sequence[str]) -> Finding:
+def _quiet(setups: Sequence[NodeSetup], read: Sequence[str], read_lines: Sequence[Reading]) -> Finding:
     logs = [
         log
         for s in setups
@@ -146,7 +146,7 @@ def _quiet(setups: Sequence[NodeSetup], read: Sequence[str]) -> Finding:
     nothing = f"{where} found none of the messages on its list in the last 24 h."
     harmless = (
         f"{where} read {counted(len(lines), 'line')} with messages on its list in the last 24 h; they report no "
-        "trouble of the interconnect."
+        f"trouble of the interconnect.{_orders(read_lines)}"
     )
     return kinds.QUIET.finding(
         harmless if lines else nothing,
@@ -156,6 +156,13 @@ def _quiet(setups: Sequence[NodeSetup], read: Sequence[str]) -> Finding:
         nodes=read,
         observed=read_on(kinds.QUIET.code, read),
     )
+
+
+def _orders(lines: Sequence[Reading]) -> str:
+    """The nodes and instances that were stopped by order, with the last time of each."""
+    last = {line.about: line.at for line in sorted(lines, key=lambda line: line.at) if line.role is LineRole.ORDER}
+    stops = [f"{name} at {clock(at)}" for name, at in last.items() if name]
+    return f" Shut down by order: {listed(stops)}." if stops else ""
 
 
 def _transports(setups: Sequence[NodeSetup]) -> Iterator[Finding]:

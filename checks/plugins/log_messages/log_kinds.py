@@ -126,7 +126,7 @@ INTERFACE_LOST = WarnKind(
 )
 TOO_LONG = WarnKind(
     "IC-LOG-022",
-    "The kernel took a message of an instance for too long in the last day",
+    "The kernel refused a message of an instance because of its length in the last day",
     "Status 90 is EMSGSIZE: the message was longer than the socket or the MTU of the way allows. The MTU of an "
     "interface, or the path MTU that the kernel remembers, was lower than the instance expected.",
     (f"{_ERROR_MESSAGES}, ORA-27300", "udp(7), EMSGSIZE"),

@@ -81,7 +81,8 @@ def _refused(same: _Same) -> str:
 
 
 def _interface(same: _Same) -> str:
-    return f"{_about(same, 'An address of the interconnect')} was lost on {_nodes(same)}"
+    lost = _about(same, "An address of the interconnect")
+    return f"{'The interface of ' if lost[0].isdigit() else ''}{lost} was lost on {_nodes(same)}"
 
 
 def _disk_alone(same: _Same) -> str:
@@ -172,7 +173,7 @@ TEXTS = {
     ),
     LogEvent.TOO_LONG: EventTexts(
         "message too long",
-        lambda same: f"The kernel took messages of {_writers(same)} for too long (ORA-27300, status 90)",
+        lambda same: f"The kernel refused messages of {_writers(same)} because of their length (ORA-27300, status 90)",
         lambda same: [
             NextStep(
                 "Compare the MTU of the private interfaces and of lo, and the path MTU that the kernel remembers.",
