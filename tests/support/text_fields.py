@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import builtins
+import typing
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from enum import Enum
 from functools import cache
-from typing import Any, get_args, get_origin, get_type_hints
+from types import UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import msgspec
+
+_TIME = "2026-11-20T19:00:00.000+01:00"
 
 
 @dataclass(frozen=True)
@@ -84,15 +90,37 @@ def _retold(value: Any, hint: Any, change: Callable[[str], str]) -> Any:
         return tuple(_retold(each, Any, change) for each in value)
     if isinstance(value, dict) and value:
         return {change(key): _retold(each, Any, change) for key, each in value.items()}
-    return value if value or hint is Any else _one_item(value, hint, change)
+    return _one_item(value, get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,), change)
 
 
-def _one_item(value: Any, hint: Any, change: Callable[[str], str]) -> Any:
+def _one_item(value: Any, parts: tuple[Any, ...], change: Callable[[str], str]) -> Any:
     """Return one text where there is none, if the field can hold it."""
-    parts = (hint, *get_args(hint))
     if str in parts:
         return change("")
-    return (change(""),) if tuple[str, ...] in parts else {change(""): change("")} if dict[str, str] in parts else value
+    if any(one in parts for one in (tuple[str, ...], dict[str, str])):
+        return (change(""),) if tuple[str, ...] in parts else {change(""): change("")}
+    return value
+
+
+def filled(hint: Any, text: str = "1") -> Any:
+    """Return a value of the type in which each field has something, and each text is this one."""
+    if hint in (str, int, float, bool, Any):
+        return {str: text, int: 1, float: 1.0, bool: True, Any: text}[hint]
+    if isinstance(hint, type) and issubclass(hint, msgspec.Struct):
+        return hint(**{name: filled(inner, _TIME if name.endswith("_at") else text) for name, inner in _hints(hint)})
+    if isinstance(hint, type) and issubclass(hint, Enum):
+        return next(iter(hint))
+    inner = get_args(hint)
+    match get_origin(hint):
+        case builtins.tuple:
+            return tuple(filled(one, text) for one in inner if one is not ...)
+        case builtins.dict:
+            return {filled(inner[0], text): filled(inner[1], text)}
+        case typing.Annotated:
+            return filled(inner[0], text)
+        case typing.Literal:
+            return inner[0]
+    return filled(inner[0], text)
 
 
 def holds(value: Any, field: TextField, text: str) -> bool:
