@@ -68,8 +68,11 @@ def _is_hardware_address(text: str) -> bool:
 
 
 def _is_command(text: str) -> bool:
-    """Return whether it is one line that does nothing to a running cluster, as those that obtain a right are."""
-    return text == sanitize(text) and effect_of((text,)).rank <= Effect.HARMLESS.rank
+    """Return whether it is one line that does nothing to a running cluster, as those that obtain a right are, and that
+    substitutes nothing by the output of a command."""
+    unquoted = re.sub(r"'[^']*'", "", text)
+    is_plain = text == sanitize(text) and "`" not in unquoted and "$(" not in unquoted
+    return is_plain and effect_of((text,)).rank <= Effect.HARMLESS.rank
 
 
 _INTERFACE = "no name of an interface that the kernel allows"

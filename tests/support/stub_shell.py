@@ -73,10 +73,12 @@ class StubShell:
             (root / name).write_text(text)
             (root / name).chmod(0o755)
         (root / "nothing").touch()
+        self.ran: dict[str, Ran] = {}
+        """What was run so far, by line."""
         self._own = {*self._files(), "noted", "driver"}
 
     def run(self, lines: Sequence[str]) -> list[Ran]:
-        """Run each line in a shell of its own. Raises AssertionError where the driver itself fails."""
+        """Run each line in a shell of its own. Raises CalledProcessError where the driver itself fails."""
         for name in {self.canary, *(name for line in lines for name in _PROGRAM.findall(line))}:
             self._stub(f"/stubs/{name}", name)
         for word in {word for line in lines for word in _words(line) if word.startswith("/") and "bin/" in word}:
@@ -89,9 +91,10 @@ class StubShell:
         (self.root / "driver").write_bytes("\n".join([*driver, "exit 0", ""]).encode(errors="surrogateescape"))
         (self.root / "noted").write_bytes(b"")
         confined = [*_confinement(), "chroot", str(self.root), "/bin/sh", "/driver"]
-        done = subprocess.run(confined, env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}, timeout=300, check=False)
-        assert done.returncode == 0
-        return list(_read((self.root / "noted").read_bytes(), lines))
+        subprocess.run(confined, env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}, timeout=300, check=True)
+        done = list(_read((self.root / "noted").read_bytes(), lines))
+        self.ran |= {one.line: one for one in done}
+        return done
 
     def written(self) -> list[str]:
         """Return the files that lines have written, from the root of the shell."""

@@ -97,8 +97,11 @@ def _one_item(value: Any, parts: tuple[Any, ...], change: Callable[[str], str]) 
     """Return one text where there is none, if the field can hold it."""
     if str in parts:
         return change("")
-    if any(one in parts for one in (tuple[str, ...], dict[str, str])):
-        return (change(""),) if tuple[str, ...] in parts else {change(""): change("")}
+    for part in parts:
+        if get_origin(part) is dict:
+            return {change(""): filled(get_args(part)[1], change(""))}
+        if get_origin(part) is tuple:
+            return (filled(get_args(part)[0], change("")),)
     return value
 
 

@@ -39,7 +39,8 @@ from tests.fixtures.change_plans import FILES, plan_for, stacked, to_change, wit
 from tests.fixtures.databases import asked, losing
 from tests.fixtures.reports import black_hole
 from tests.fixtures.setting_plans import FILTERS, LARGER, planned, set_to
-from tests.support.text_fields import filled
+from tests.support.hostile_values import CANARY
+from tests.support.text_fields import TextField, filled, holds, with_text
 from tests.unit.change_support import lines
 from tests.unit.fact_extras import extras
 from tests.unit.test_change_experiment import READ, made
@@ -49,7 +50,7 @@ from tests.unit.test_change_networks import plan_of, spare_cluster
 @cache
 def clusters() -> tuple[Cluster, ...]:
     """Return those of the case book, those of no case, and one with what only a change or few clusters have."""
-    return (whole(), *extras(), *(case.make.cluster() for case in fact_cases()))
+    return (whole(), *extras(), *(case.make.cluster() for case in fact_cases()[::-1]))
 
 
 @cache
@@ -79,13 +80,15 @@ def changing(**more: Any) -> Changing:
     return replace(filled(Changing, "rac1"), unlike=NoRecording("/changes/unlike.rec"), **more)
 
 
-def bases(kind: type, most: int) -> list[Cluster]:
-    """Return at most so many clusters that have such a struct: the whole one, and others spread over the case book."""
-    found = [whole()] if has(whole(), kind) else []
-    if len(found) < most:
-        others = [built for built in clusters()[1:] if has(built, kind)]
-        found += others[:: max(len(others) // (most - len(found)), 1)]
-    return found[:most]
+def bases(of: TextField, most: int) -> list[Cluster]:
+    """Return at most so many clusters in which the field can hold a text: the whole one, and of the case book."""
+    found: list[Cluster] = []
+    for built in clusters() if most > 1 or not has(whole(), of.kind) else clusters()[:1]:
+        if has(built, of.kind) and holds(with_text(built, of, lambda _: CANARY), of, CANARY):
+            found.append(built)
+        if len(found) == most:
+            break
+    return found
 
 
 Planned = tuple[Cluster, Callable[[Cluster], Plan]]

@@ -7,7 +7,8 @@ Each field is tried in clusters of the case book that have it, and in plans and 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from xml.etree.ElementTree import fromstring
@@ -35,13 +36,18 @@ from checks.report.json_report import from_json
 from checks.report.report_evidence import Evidence
 from checks.run.check_discovery import discover
 from checks.run.replay import ReplayedFacts
-from checks.saved.impossible_values import without_impossible
-from tests.support.hostile_values import CANARY, OBEYED, changing, is_whole, other_faults, shell_faults
+from checks.run.sudoers import SudoersError, sudoers_lines
+from checks.saved.impossible_values import judged_fields, without_impossible
+from checks.sources.clusterware.grid_home import right_to_the_tools
+from checks.sources.database.driver_errors import right_to_run
+from checks.sources.database.statements import statement
+from tests.support.hostile_values import CANARY, OBEYED, VALUES, changing, is_whole, other_faults, shell_faults
 from tests.support.stub_shell import StubShell
-from tests.support.text_fields import TextField, holds, text_fields, with_text
+from tests.support.text_fields import TextField, text_fields, with_text
 from tests.unit.change_support import lines as journal_lines
 from tests.unit.hostile_bases import bases, gates, has, planned_or_refused, plans, whole
 from tests.unit.test_report_html_hostile import ATTRIBUTES, OWN
+from tui.cli.main import main
 from tui.cli.report_formats import FORMATS
 from tui.terminal.clipboard import commands_text
 from tui.text.entry_lines import pane_entry_lines
@@ -54,7 +60,7 @@ NOT_TRIED = {"NotGathered.reason": "a cluster replaces each NotGathered by its o
 CHECKS = tuple(discover().checks)
 SQL = ("ALTER", "BEGIN", "CREATE", "DROP", "EXEC", "FLASHBACK", "GRANT", "SELECT", "SHOW", "SHUTDOWN", "STARTUP")
 SAMPLE = ("Interface.name", "Node.name", "KeptMtu.connection", "ManagedDatabase.name", "Interface")
-BASES = 3
+BASES = 2
 """Beyond the sample a field is tried in so many clusters."""
 
 
@@ -98,29 +104,43 @@ def sampled() -> Iterator[ParameterSet]:
             yield pytest.param(one, id=str(one), marks=() if str(one) in SAMPLE else (pytest.mark.beyond_sample,))
 
 
-@pytest.fixture(scope="module")
-def shell(tmp_path_factory: pytest.TempPathFactory) -> StubShell:
-    return StubShell(tmp_path_factory.mktemp("shell"), CANARY)
+@pytest.fixture(scope="session")
+def shell(
+    tmp_path_factory: pytest.TempPathFactory, record_testsuite_property: Callable[[str, object], None]
+) -> Iterator[StubShell]:
+    made = StubShell(tmp_path_factory.mktemp("shell"), CANARY)
+    yield made
+    record_testsuite_property("text fields", len(FIELDS))
+    record_testsuite_property("commands that a shell ran", len(made.ran))
+    record_testsuite_property("of them without a program", len([one for one in made.ran.values() if not one.calls]))
 
 
-@pytest.mark.case
+def is_parsed(of: TextField) -> bool:
+    """Whether a text of the field is parsed before it is a fact, as an address, or racwire's own, as a command."""
+    rule = next((rule for name, _, rule, _ in judged_fields(of.kind) if name == of.name), "")
+    return bool(rule) and "interface" not in rule
+
+
 @pytest.mark.parametrize("of", sampled())
 def test_a_value_in_a_field_is_a_word_of_each_command(of: TextField, shell: StubShell) -> None:
-    printed, found = Printed(), bases(of.kind, 1 if str(of) in SAMPLE else BASES)
-    assert [base for base in found if holds(with_text(base, of, lambda _: CANARY), of, CANARY)]
+    printed, found = Printed(), bases(of, 1 if str(of) in SAMPLE else BASES)
+    assert found, "no cluster has the field"
+
+    def hostile(built: Cluster, number: int = 0) -> Cluster:
+        changed = with_text(built, of, changing(f"{of} {number}"))
+        return without_impossible(changed) if is_parsed(of) else changed
+
     for number, base in enumerate(found):
-        hostile = with_text(base, of, changing(f"{of} {number}"))
-        report = judged(hostile)
+        report = judged(hostile(base, number))
+        printed.judge("from a file", is_parsed(of) and crashes(report))
         for finding in (*report.findings, *report.diagnosis.hypotheses):
             printed.add_steps(finding.next)
-        if crashes(report):
-            printed.judge("from a file", crashes(judged(without_impossible(hostile))))
     for base in plans():
         if has(base[0], of.kind):
-            plan = planned_or_refused(base, lambda built: with_text(built, of, changing(str(of))))
+            plan = planned_or_refused(base, hostile)
             printed.add_plan(plan) if isinstance(plan, Plan) else printed.add_steps([s for o in plan for s in o.next])
     if has(whole(), of.kind):
-        for finding in gates(with_text(whole(), of, changing(str(of)))):
+        for finding in gates(hostile(whole())):
             printed.add_steps(finding.next)
     assert printed.faults == []
     assert ran(printed.shell, shell) == []
@@ -129,7 +149,6 @@ def test_a_value_in_a_field_is_a_word_of_each_command(of: TextField, shell: Stub
 KINDS = tuple(dict.fromkeys(one.kind for one in FIELDS))
 
 
-@pytest.mark.case
 @pytest.mark.parametrize(
     "kind",
     [pytest.param(one, id=one.__name__, marks=() if one.__name__ in SAMPLE else (pytest.mark.beyond_sample,))
@@ -138,12 +157,12 @@ KINDS = tuple(dict.fromkeys(one.kind for one in FIELDS))
 def test_the_values_of_a_fact_are_data_in_each_format_and_on_each_screen(kind: type[msgspec.Struct]) -> None:
     def hostile(built: Cluster) -> Cluster:
         for number, of in enumerate(FIELDS):
-            if of.kind is kind and str(of) not in NOT_TRIED:
+            if of.kind is kind and str(of) not in NOT_TRIED and not is_parsed(of):
                 built = with_text(built, of, changing(number))
         return built
 
     printed = Printed()
-    (base,) = bases(kind, 1)
+    base = next(built for of in FIELDS if of.kind is kind for built in bases(of, 1))
     of_report(printed, judged(hostile(base)))
     for plan in plans()[::4]:
         if has(plan[0], kind) and isinstance(made := planned_or_refused(plan, hostile), Plan):
@@ -244,3 +263,32 @@ def ran(lines: Iterable[str], shell: StubShell) -> list[str]:
                 faults.append(f"{one.line}: ran the value")
             faults += [f"{one.line}: {program} got {word[:90]!r}" for word in (program, *words) if not is_whole(word)]
     return faults + [f"wrote {file}" for file in shell.written() if not is_whole(file)]
+
+
+# --- what racwire prints for a shell or a database without a cluster --------------------------------------------------
+
+
+def test_a_value_is_data_in_the_lines_of_sudoers_and_in_the_grants(shell: StubShell) -> None:
+    printed = Printed()
+    for value in VALUES:
+        for words in ((value, "/u01/grid", "grid"), ("dba1", f"/u01/{value}", "grid"), ("dba1", "/u01/grid", value)):
+            try:
+                lines = list(sudoers_lines(*words))
+            except SudoersError as refused:
+                printed.judge("sudoers", OBEYED.search(str(refused)))
+            else:
+                is_plain = re.fullmatch(r"[\w./+-]*", value)
+                printed.judge("sudoers", [n for n in lines if OBEYED.search(n) or (CANARY in n and not is_plain)])
+        for right in (right_to_run(statement("instances"), value), right_to_the_tools(value)):
+            printed.add(right.commands)
+            printed.add(filter(None, (right.script,)), is_shell=True)
+    assert printed.faults == []
+    assert ran(printed.shell, shell) == []
+
+
+@pytest.mark.parametrize("value", ["x;xyzzy", "x\nxyzzy", 'x" IDENTIFIED BY xyzzy', "x\x1b[2Jxyzzy", ""])
+def test_grants_refuse_a_user_that_is_no_name(value: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["grants", f"--user={value}"]) == 64
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert not OBEYED.search(err)
