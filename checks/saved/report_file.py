@@ -8,10 +8,10 @@ from typing import Any
 
 import msgspec
 
+from checks.model.impossible_values import without_impossible
 from checks.model.report import SCHEMA, Report
 from checks.model.sanitize import has_a_number_without_end
 from checks.report.json_report import SCHEMA_OF_0_2_0, from_json
-from checks.saved.impossible_values import without_impossible
 from checks.saved.manifest import SavedError, damaged, newer
 
 _SETTINGS_BYTES = 1_000_000

@@ -99,7 +99,8 @@ def _one_item(value: Any, parts: tuple[Any, ...], change: Callable[[str], str]) 
         return change("")
     for part in parts:
         if get_origin(part) is dict:
-            return {change(""): filled(get_args(part)[1], change(""))}
+            of = get_args(part)[1]
+            return {change(""): change("") if of is str else filled(of)}
         if get_origin(part) is tuple:
             return (filled(get_args(part)[0], change("")),)
     return value

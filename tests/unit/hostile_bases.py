@@ -17,7 +17,7 @@ from checks.change.plan.change_plan import Plan
 from checks.change.plan.obstacles import Obstacle, PlanError
 from checks.change.plan.planning import look_of
 from checks.change.progress.change_events import Opened
-from checks.change.progress.state import Change, fold
+from checks.change.progress.state import Change, ChangeError, fold
 from checks.model.facts import (
     Activity,
     Changing,
@@ -112,13 +112,15 @@ def plans() -> tuple[Planned, ...]:
     )
 
 
-def planned_or_refused(base: Planned, change: Callable[[Cluster], Cluster]) -> Plan | tuple[Obstacle, ...] | None:
-    """Return the plan for the changed cluster, or what stands in its way; None where the facts allow no request."""
+def planned_or_refused(base: Planned, change: Callable[[Cluster], Cluster]) -> Plan | tuple[Obstacle, ...]:
+    """Return the plan for the changed cluster, or what stands in its way: nothing where there is nothing to ask for."""
     cluster, make = base
     try:
         return make(change(cluster))
     except PlanError as refused:
         return tuple(refused.obstacles)
+    except ChangeError:
+        return ()
 
 
 @cache

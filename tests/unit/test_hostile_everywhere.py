@@ -27,6 +27,7 @@ from checks.change.progress.change_events import Opened
 from checks.change.progress.state import fold
 from checks.model.facts import Cluster
 from checks.model.finding import NextStep
+from checks.model.impossible_values import judged_fields, without_impossible
 from checks.model.report import Report
 from checks.model.settings import Settings
 from checks.model.shell_command import Language
@@ -37,7 +38,6 @@ from checks.report.report_evidence import Evidence
 from checks.run.check_discovery import discover
 from checks.run.replay import ReplayedFacts
 from checks.run.sudoers import SudoersError, sudoers_lines
-from checks.saved.impossible_values import judged_fields, without_impossible
 from checks.sources.clusterware.grid_home import right_to_the_tools
 from checks.sources.database.driver_errors import right_to_run
 from checks.sources.database.statements import statement
@@ -57,6 +57,8 @@ from tui.text.step_lines import step_lines
 
 FIELDS = text_fields(Cluster)
 NOT_TRIED = {"NotGathered.reason": "a cluster replaces each NotGathered by its own"}
+TIMES = {"SeenRecording.begun_at": "a recording without one is Unknown"}
+"""Times, which gates compare."""
 CHECKS = tuple(discover().checks)
 SQL = ("ALTER", "BEGIN", "CREATE", "DROP", "EXEC", "FLASHBACK", "GRANT", "SELECT", "SHOW", "SHUTDOWN", "STARTUP")
 SAMPLE = ("Interface.name", "Node.name", "KeptMtu.connection", "ManagedDatabase.name", "Interface")
@@ -139,14 +141,14 @@ def test_a_value_in_a_field_is_a_word_of_each_command(of: TextField, shell: Stub
         if has(base[0], of.kind):
             plan = planned_or_refused(base, hostile)
             printed.add_plan(plan) if isinstance(plan, Plan) else printed.add_steps([s for o in plan for s in o.next])
-    if has(whole(), of.kind):
+    if has(whole(), of.kind) and str(of) not in TIMES:
         for finding in gates(hostile(whole())):
             printed.add_steps(finding.next)
     assert printed.faults == []
     assert ran(printed.shell, shell) == []
 
 
-KINDS = tuple(dict.fromkeys(one.kind for one in FIELDS))
+KINDS = tuple(dict.fromkeys(one.kind for one in FIELDS if str(one) not in NOT_TRIED and not is_parsed(one)))
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ import pytest
 from checks.model import facts
 from checks.model.facts import Cluster, Unknown, UnreadNode
 from checks.model.finding import Status
+from checks.model.impossible_values import judged_fields, without_impossible
 from checks.model.report import Report
 from checks.model.settings import Settings
 from checks.redact import Identity, Pseudonyms, Redactor
@@ -22,7 +23,6 @@ from checks.redact.fields import Treatment, treatment_of
 from checks.report.json_report import to_json
 from checks.run.check_discovery import discover
 from checks.run.replay import ReplayedFacts
-from checks.saved.impossible_values import judged_fields, without_impossible
 from checks.saved.report_file import report_in
 from tests.cases.loading import DIRECTORY, fact_cases, load
 from tests.fixtures.reports import report_of

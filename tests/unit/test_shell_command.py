@@ -39,7 +39,7 @@ def test_sql_and_switches_take_plain_values_only(value):
 @pytest.mark.parametrize(
     "port",
     [
-        "Ethernet1/1 ; reload", "Ethernet1/1;reload", "Ethernet1/1\nreload", "Ethernet1/1\rreload", "Ethernet1/1|no more",
+        "Ethernet1/1 ; reload", "Ethernet1/1;reload", "Ethernet1/1\nreload", "Ethernet1/1\rreload", "Et1|no more",
         "Ethernet1/1?", "Ethernet1/1 !", "Ethernet1/1-48", "Ethernet1/1,Ethernet1/2", "Ethernet1-4", "Ethernet 1/1-2",
         "ge-0/0/1; run request system reboot", "ge-0/0/[0-47]", "ge-0/0/*", "xe-0/0/1 { disable; }", "ge-0/0/1 #",
         "Et1 > flash:x", "Et1 | bash reload", "$(reload)", "", "Ethernet1/1\u2028reload", "-f", "Ethernet\u00a01/1",
