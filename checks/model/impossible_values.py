@@ -11,6 +11,7 @@ import re
 import types
 from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
+from operator import is_
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import msgspec
@@ -110,11 +111,7 @@ class _ImpossibleError(Exception):
 
     @property
     def reason(self) -> str:
-        return f"{self.what} (in the file at {self.place})" if self.place else f"{self.what} (in the file)"
-
-    def inside(self, place: str) -> _ImpossibleError:
-        self.place = f"{place}.{self.place}" if self.place else place
-        return self
+        return f"{self.what} (in the file at {self.place})"
 
 
 def without_impossible(cluster: Cluster, *, is_redacted: bool = False) -> Cluster:
@@ -133,10 +130,11 @@ def without_impossible(cluster: Cluster, *, is_redacted: bool = False) -> Cluste
         if (text or is_needed) and not rules[rule](text):
             raise _ImpossibleError(text, rule)
 
-    def of_field(value: Any, hint: Any, rule: str, is_needed: bool) -> Any:
+    def of_field(value: Any, hint: Any, rule: str, is_needed: bool, place: str = "") -> Any:
         try:
             return inside(value, hint, rule, is_needed)
         except _ImpossibleError as error:
+            error.place = ".".join(filter(None, (place, error.place)))
             if Unknown in _alternatives(hint):
                 return Unknown(error.reason)
             if UnreadNode in _alternatives(hint) and isinstance(value, Node | NodeSetup | UnreadNode):
@@ -155,7 +153,7 @@ def without_impossible(cluster: Cluster, *, is_redacted: bool = False) -> Cluste
         if isinstance(value, tuple):
             item = next((get_args(one)[0] for one in _alternatives(hint) if get_origin(one) is tuple), Any)
             items = tuple(of_field(each, item, rule, is_needed) for each in value)
-            return value if all(map(_is_same, items, value)) else items
+            return value if all(map(is_, items, value)) else items
         return value
 
     def of_table(table: dict[str, Any], hint: Any, rule: str) -> dict[str, Any]:
@@ -170,10 +168,7 @@ def without_impossible(cluster: Cluster, *, is_redacted: bool = False) -> Cluste
         changed = {}
         for field, hint, rule, is_needed in judged_fields(type(struct)):
             before = getattr(struct, field)
-            try:
-                after = of_field(before, hint, rule, is_needed)
-            except _ImpossibleError as error:
-                raise error.inside(field) from None
+            after = of_field(before, hint, rule, is_needed, field)
             if after is not before and after != before:
                 changed[field] = after
         return msgspec.structs.replace(struct, **changed) if changed else struct
@@ -181,10 +176,6 @@ def without_impossible(cluster: Cluster, *, is_redacted: bool = False) -> Cluste
     found = of_struct(cluster)
     assert isinstance(found, Cluster)
     return found
-
-
-def _is_same(one: object, other: object) -> bool:
-    return one is other
 
 
 @cache

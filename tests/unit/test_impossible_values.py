@@ -24,6 +24,7 @@ from checks.report.json_report import to_json
 from checks.run.check_discovery import discover
 from checks.run.replay import ReplayedFacts
 from checks.saved.report_file import report_in
+from checks.saved.saved_replay import Replay
 from tests.cases.loading import DIRECTORY, fact_cases, load
 from tests.fixtures.reports import report_of
 from tests.support.text_fields import TextField, text_fields
@@ -160,3 +161,13 @@ def kinds() -> set[type[msgspec.Struct]]:
 def _is_about_an_interface_or_an_address(field: TextField) -> bool:
     named = any(part in NEEDS_A_RULE for part in field.name.split("_"))
     return named or treatment_of(field.kind, field.name) is Treatment.INTERFACE
+
+
+def test_a_replay_judges_no_finding_by_an_impossible_fact_that_the_run_had() -> None:
+    report = opened(with_value("networks.0.ports.0.ip", HOSTILE))
+    before = {f.status for f in report.findings if f.check == "df-ping"}
+    replay = Replay(report, discover())
+    after = [f for f in asyncio.run(replay.run()).findings if f.check == "df-ping"]
+    assert Status.UNKNOWN not in before
+    assert [(f.status, f.code) for f in after] == [(Status.UNKNOWN, "RW-ENGINE-001")]
+    assert "`eth1; reboot` is no IP address (in the file at networks.ports.ip)" in after[0].title
