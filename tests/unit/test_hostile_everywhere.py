@@ -41,11 +41,13 @@ from checks.run.sudoers import SudoersError, sudoers_lines
 from checks.sources.clusterware.grid_home import right_to_the_tools
 from checks.sources.database.driver_errors import right_to_run
 from checks.sources.database.statements import statement
-from tests.support.hostile_values import CANARY, OBEYED, VALUES, changing, is_whole, other_faults, shell_faults
+from tests.support.hostile_values import CANARY, OBEYED, SHELL, VALUES, changing, is_whole, other_faults, shell_faults
 from tests.support.stub_shell import StubShell
 from tests.support.text_fields import TextField, text_fields, with_text
 from tests.unit.change_support import lines as journal_lines
 from tests.unit.hostile_bases import bases, gates, has, planned_or_refused, plans, whole
+from tests.unit.test_hostile_commands import commands
+from tests.unit.test_hostile_plans import blocks
 from tests.unit.test_report_html_hostile import ATTRIBUTES, OWN
 from tui.cli.main import main
 from tui.cli.report_formats import FORMATS
@@ -61,7 +63,7 @@ TIMES = {"SeenRecording.begun_at": "a recording without one is Unknown"}
 """Times, which gates compare."""
 CHECKS = tuple(discover().checks)
 SQL = ("ALTER", "BEGIN", "CREATE", "DROP", "EXEC", "FLASHBACK", "GRANT", "SELECT", "SHOW", "SHUTDOWN", "STARTUP")
-SAMPLE = ("Interface.name", "KeptMtu.connection", "Interface")
+SAMPLE = ("Interface.name", "Interface")
 BASES = 2
 """Beyond the sample a field is tried in so many clusters."""
 
@@ -265,6 +267,21 @@ def ran(lines: Iterable[str], shell: StubShell) -> list[str]:
                 faults.append(f"{one.line}: ran the value")
             faults += [f"{one.line}: {program} got {word[:90]!r}" for word in (program, *words) if not is_whole(word)]
     return faults + [f"wrote {file}" for file in shell.written() if not is_whole(file)]
+
+
+@pytest.mark.parametrize(
+    ("value", "every"),
+    [(SHELL[0], 0), *(pytest.param(value, 4, marks=pytest.mark.beyond_sample) for value in SHELL)],
+)
+def test_a_value_in_each_name_at_once_is_a_word_of_each_command(value: str, every: int, shell: StubShell) -> None:
+    """Here the names still agree with each other, so that the checks and plans have as much to say as before."""
+    printed = Printed()
+    if every:
+        printed.add(commands(lambda name: name + value, every))
+    for block in blocks(value):
+        printed.add(block.lines, is_shell=block.language in (Language.SHELL, Language.SSH))
+    assert printed.faults == []
+    assert ran(printed.shell, shell) == []
 
 
 # --- what racwire prints for a shell or a database without a cluster --------------------------------------------------
