@@ -63,7 +63,7 @@ TIMES = {"SeenRecording.begun_at": "a recording without one is Unknown"}
 """Times, which gates compare."""
 CHECKS = tuple(discover().checks)
 SQL = ("ALTER", "BEGIN", "CREATE", "DROP", "EXEC", "FLASHBACK", "GRANT", "SELECT", "SHOW", "SHUTDOWN", "STARTUP")
-SAMPLE = ("Interface.name", "Interface")
+SAMPLE = ("Port.interface", "Interface")
 BASES = 2
 """Beyond the sample a field is tried in so many clusters."""
 
