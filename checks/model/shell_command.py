@@ -35,10 +35,11 @@ _NAME = r"(?!.*--)[A-Za-z0-9_$#./:,+@-]+"
 _ACCEPTED = {
     Language.SQL: re.compile(rf'{_NAME}|"[A-Za-z0-9_$# ]+"'),
     Language.RMAN: re.compile(_NAME),
-    Language.SWITCH: re.compile(rf"{_NAME}|[A-Za-z-]+ [0-9/.:]+"),
+    Language.SWITCH: re.compile(r"(?!.*\d-\d)([A-Za-z0-9_./:+-]+|[A-Za-z-]+ [0-9/.:]+)"),
 }
 """What a value may be where no quoting is known that every program accepts: a plain name, number or address; in SQL
-also a quoted identifier, at a switch also a port such as `Ethernet 1/1`."""
+also a quoted identifier, at a switch also a port such as `Ethernet 1/1`. At a switch it is one port: NX-OS and EOS read
+`Ethernet1/1-48` and `Ethernet1/1,Ethernet1/2` as several."""
 
 
 class Placeholder(StrEnum):

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from checks.model.impossible_values import without_impossible
 from checks.model.report import SCHEMA, Report
 from checks.model.sanitize import has_a_number_without_end
 from checks.report.json_report import SCHEMA_OF_0_2_0, from_json
@@ -50,7 +51,10 @@ class _Outline(msgspec.Struct, frozen=True):
 
 
 def report_in(data: bytes, path: object) -> Report:
-    """Decode the report of the file `path`. Raises SavedError where it is no report, or exceeds a limit."""
+    """Decode the report of the file `path`, with impossible facts Unknown.
+
+    Raises SavedError where it is no report, or exceeds a limit.
+    """
     try:
         outline = msgspec.json.decode(data, type=_Outline)
         _refuse_newer(outline.schema, path)
@@ -71,7 +75,8 @@ def report_in(data: bytes, path: object) -> Report:
                 f"{path} was not opened: it has {len(several):,} {_WORDS.get(name, name)}, and no report that racwire "
                 f"writes has more than {_MOST[name]:,}; ask the person who sent it."
             )
-    return report
+    cluster = without_impossible(report.cluster, is_redacted=report.is_redacted)
+    return report if cluster is report.cluster else msgspec.structs.replace(report, cluster=cluster)
 
 
 def _lists_of(report: Report) -> Iterator[tuple[str, object]]:

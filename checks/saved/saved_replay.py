@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from checks.diagnosis.diagnose import diagnose
 from checks.model.check import Check
-from checks.model.facts import FACT_GROUPS, NotAsked, Unknown
+from checks.model.facts import FACT_GROUPS, NotAsked, NotGathered, Unknown
 from checks.model.finding import Finding, worst_first
 from checks.model.journal import Journal
 from checks.model.report import Report
@@ -19,7 +19,7 @@ from checks.rules.fitting_steps import with_fitting_steps
 from checks.rules.waivers import NOT_CHECKED, apply, day_of, waivers_in
 from checks.run.check_discovery import BrokenPlugin, known_codes
 from checks.run.engine import needed_groups
-from checks.run.engine_findings import INTERRUPTED, KINDS, PLUGIN_BROKEN
+from checks.run.engine_findings import INTERRUPTED, KINDS, NOT_GATHERED, PLUGIN_BROKEN
 from checks.run.replay import ReplayedFacts
 
 
@@ -100,10 +100,12 @@ def _why_kept(check: str, here: Mapping[str, Check], report: Report) -> str:
         return "could not be loaded when it was saved"
     if check not in here:
         return "is not installed here"
-    if any(isinstance(getattr(report.cluster, need), Unknown | NotAsked) for need in here[check].needs):
-        return "lacks facts that were not gathered"
     if _later_facts(check, report, here).intersection(here[check].needs + here[check].uses):
         return "was judged by facts that a later run of another check replaced"
+    missing = [f for need in here[check].needs if isinstance(f := getattr(report.cluster, need), Unknown | NotAsked)]
+    had_none = any(isinstance(fact, NotGathered | NotAsked) for fact in missing) or NOT_GATHERED.code in codes
+    if missing and had_none:  # else the run had facts, which are impossible
+        return "lacks facts that were not gathered"
     return ""
 
 

@@ -13,6 +13,7 @@ from typing import Annotated, NamedTuple, Self
 import msgspec
 
 from checks.model.facts import Cluster
+from checks.model.impossible_values import without_impossible
 from checks.model.measurement import Measurement
 from checks.traffic.json_text import as_json
 from checks.traffic.recording_codec import SPAN_S, Packed, events_in, key_of, unpack
@@ -79,6 +80,12 @@ class SourceTally(NamedTuple):
     last_gap: Gap | None
 
 
+def _believable(header: Header) -> Header:
+    """Return the header with impossible facts Unknown. It does not tell whether its names are pseudonyms."""
+    cluster = without_impossible(header.cluster, is_redacted=True)
+    return header if cluster is header.cluster else msgspec.structs.replace(header, cluster=cluster)
+
+
 class Recording:
     """A recording opened for reading; a `checks.traffic.timeline.Track`. Another process may write it at the same time.
     Every method raises RecordingError where the file is damaged."""
@@ -97,7 +104,7 @@ class Recording:
         with self._readable():
             (self.schema,) = file.execute("PRAGMA user_version").fetchone()
             row = file.execute("SELECT body FROM header LIMIT 1").fetchone()
-            self.header = from_json(row[0] if row else "", Header)
+            self.header = _believable(from_json(row[0] if row else "", Header))
 
     @classmethod
     def open(cls, path: Path) -> Self:

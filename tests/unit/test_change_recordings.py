@@ -2,6 +2,9 @@
 
 from pathlib import Path
 
+import msgspec
+import pytest
+
 from checks.change.session.recording_facts import compare_recordings, see_recording, summarised
 from checks.model.facts import BeforeAfter, NoRecording, RecordingsCompared, SeenRecording, Unknown
 from checks.traffic.compare.comparison_verdict import Runs, compare
@@ -32,6 +35,15 @@ def test_a_file_that_is_not_a_recording_is_reported(tmp_path):
     assert isinstance(see_recording(tmp_path / "text"), Unknown)
     assert isinstance(compare_recordings(tmp_path / "text", tmp_path / "text"), Unknown)
     assert compare_recordings(tmp_path / "none", tmp_path / "text") == NoRecording(str(tmp_path / "none"))
+
+
+@pytest.mark.parametrize("time", ["", "x; reboot", "2026-11-21T14:00:00", "2026-11-21T14:00:00+01:00\nx"])
+def test_a_recording_without_a_time_of_its_start_is_reported(tmp_path, time):
+    fake = recording(1, seconds=90)
+    recorder = Recorder.create(tmp_path / "before.rec", msgspec.structs.replace(fake.header, started_at=time))
+    recorder.close()
+    seen = see_recording(tmp_path / "before.rec")
+    assert seen == Unknown(f"{tmp_path}/before.rec has no time of its start: record again.")
 
 
 def test_two_recordings_are_compared_as_racwire_compare_does(tmp_path):

@@ -3,6 +3,7 @@ name of the field."""
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
@@ -43,8 +44,8 @@ def plans(more: str = SYNTAX) -> Iterator[Plan]:
     """Yield a plan of each kind, of the MTU and of the networks with each network service."""
     for service in FILES:
         yield plan_for(hostile(to_change([stacked(1), stacked(2)], (service,)), more))
-        if more.split() != [more]:
-            continue  # oifcfg prints names without blanks
+        if more.split() != [more] or re.search(r"[/*]", more):
+            continue  # oifcfg prints names without blanks, then `/` and the subnet; `*` is a pattern
         spare = hostile(spare_cluster(network_service=NetworkService(service)), more)
         yield plan_of(spare, f"eth3{more}")
         yield plan_of(spare, f"eth3{more}", f"eth1{more}")

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+from contextlib import closing
 from pathlib import Path
 
 import msgspec
@@ -16,7 +17,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from checks.model.facts import Cluster
+from checks.model.facts import Cluster, PrivateNetwork, Unknown
 from checks.traffic import samples
 from checks.traffic.recorder import Recorder
 from checks.traffic.recording import Recording, RecordingError
@@ -274,3 +275,13 @@ def test_closing_twice_is_allowed_and_the_format_is_the_documented_one(busy_file
     file = sqlite3.connect(busy_file)
     assert {name for (name,) in file.execute("SELECT name FROM sqlite_master WHERE sql NOT NULL")} == set(LAYOUT)
     file.close()
+
+
+def test_an_impossible_fact_in_the_header_is_unknown(tmp_path):
+    network = PrivateNetwork("x", "a/b; reboot", "192.168.10.0/24", "oifcfg")
+    cluster = msgspec.structs.replace(header().cluster, networks=(network,))
+    Recorder.create(tmp_path / "x.rec", msgspec.structs.replace(header(), cluster=cluster)).close()
+    with closing(Recording.open(tmp_path / "x.rec")) as opened:
+        read = opened.header.cluster.networks
+    assert isinstance(read, Unknown)
+    assert read.reason.startswith("`a/b; reboot` is no name of an interface")

@@ -36,6 +36,35 @@ def test_sql_and_switches_take_plain_values_only(value):
     assert switch("show interface {port}", port=value) == f"show interface {value if plain else 'PORT'}"
 
 
+@pytest.mark.parametrize(
+    "port",
+    [
+        "Ethernet1/1 ; reload", "Ethernet1/1;reload", "Ethernet1/1\nreload", "Ethernet1/1\rreload", "Et1|no more",
+        "Ethernet1/1?", "Ethernet1/1 !", "Ethernet1/1-48", "Ethernet1/1,Ethernet1/2", "Ethernet1-4", "Ethernet 1/1-2",
+        "ge-0/0/1; run request system reboot", "ge-0/0/[0-47]", "ge-0/0/*", "xe-0/0/1 { disable; }", "ge-0/0/1 #",
+        "Et1 > flash:x", "Et1 | bash reload", "$(reload)", "", "Ethernet1/1\u2028reload", "-f", "Ethernet\u00a01/1",
+    ],
+)  # fmt: skip
+def test_what_a_switch_would_read_as_syntax_or_as_several_ports_is_not_written(port):
+    assert switch("interface {port}", port=port) == "interface PORT"
+
+
+@pytest.mark.parametrize(
+    "port",
+    ["Ethernet1/1", "Eth1/1/1:4", "ge-0/0/1", "xe-0/0/1.0", "et-0/0/1:0", "port-channel10", "Port-Channel 10", "swp1s0",
+     "GigabitEthernet1/0/1", "TenGigE0/0/0/1", "1/1/c1/1", "Bundle-Ether1", "Te 1/0/1"],
+)  # fmt: skip
+def test_the_port_of_each_vendor_stands_as_it_is(port):
+    assert switch("interface {port}", port=port) == f"interface {port}"
+
+
+@pytest.mark.parametrize(
+    "name", ["x; DROP TABLE t", "x'||'y", "x\n/", 'x" y', "x--y", "x/*y*/", "x&y", "x\u2028y", "&&1", "x)", ""]
+)
+def test_what_a_database_would_read_as_syntax_is_not_written(name):
+    assert sql("DROP RESTORE POINT {name};", name=name) == "DROP RESTORE POINT NAME;"
+
+
 def test_what_racwire_wrote_itself_stands_as_it_is():
     assert shell("cat /proc/net/bonding/* | awk '{print $1}' > $ORACLE_BASE/x") == (
         "cat /proc/net/bonding/* | awk '{print $1}' > $ORACLE_BASE/x"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack, closing
+from datetime import datetime
 from pathlib import Path
 
 import msgspec
@@ -45,6 +46,8 @@ def see_recording(path: Path) -> SeenRecording | NoRecording | Unknown:
         return NoRecording(str(path))
     try:
         with closing(Recording.open(path)) as recording:
+            if not _is_time(recording.header.started_at):
+                return Unknown(f"{path} has no time of its start: record again.")
             return _seen(path, recording)
     except RecordingError as error:
         return Unknown(str(error))
@@ -73,6 +76,13 @@ def _seen(path: Path, recording: Recording) -> SeenRecording:
         private_bytes_per_s={node: round(own / seconds, 1) for node, own in moved.items()} if seconds else {},
         cluster=_cluster(recording),
     )
+
+
+def _is_time(text: str) -> bool:
+    try:
+        return datetime.fromisoformat(text).tzinfo is not None
+    except ValueError:
+        return False
 
 
 def _cluster(recording: Recording) -> str:
