@@ -15,6 +15,7 @@ from checks.change.progress.state import Change
 from checks.change.progress.wanted import NODE_UP, STOPPED
 from checks.change.steps import back, before, other_systems, outage, people, stack_commands
 from checks.change.steps.draft import Draft, briefly
+from checks.change.steps.recording_commands import for_time
 from checks.change.steps.restarts import databases_on, start_instance, stop_instance
 from checks.model.own_command import VERIFY, joined
 from checks.model.shell_command import shell
@@ -87,11 +88,12 @@ def agree(draft: Draft) -> Step:
 
 def baseline(draft: Draft) -> Step:
     """Return the step that records the load while the node still has another MTU."""
-    step = before.baseline(draft)
+    node = draft.node
     return _changed(
-        step,
-        why=f"It shows the losses while {draft.node} has MTU {draft.before}: the same load afterwards shows that they "
-        "have ended.",
+        before.baseline(draft),
+        what=f"Record {for_time(draft.record_s)} of the usual load, with {node} as it is. Choose a load that you can "
+        "repeat after the change: the same job, the same users.",
+        why=f"It shows the losses while {node} has another MTU: the same load afterwards shows that they have ended.",
         # The change mends what these figures show.
         gates=(Gate("baseline-recording"),),
     )
@@ -210,6 +212,7 @@ def set_mtu(draft: Draft) -> Step:
         "below them (bond, VLAN parent, members), now and for the next boot. Change no other node.",
         why=f"`ip link set` acts at once, but its effect is lost at the next boot: {node} would come back with another "
         "MTU. The public interfaces are not changed.",
+        commands=tuple(msgspec.structs.replace(block, others_run=True) for block in step.commands),
         expected=f"Every private interface of {node} has MTU {mtu}, and its files set "
         f"{'what they set before' if is_back else 'this MTU, too'}. The other nodes have the MTU of before.",
         gates=_mtus(draft),
