@@ -190,8 +190,7 @@ class Rehearsal:
             case 0:
                 self._decide(lambda of, now: decisions.override(of, now, BY, WHY))
             case 1 if not self.of.is_way_back and self.chance.random() < 0.3:
-                back = modelled(make_way_back(self.of, made_by=BY, made_at=AT))
-                self._decide(lambda of, _: decisions.roll_back(of, back, BY, WHY))
+                self._decide(_back)
             case _:
                 self._decide(lambda of, now: decisions.attest(of, now, BY, "filed with CHG42"))
 
@@ -199,6 +198,10 @@ class Rehearsal:
         with suppress(ChangeError):
             if step := self.of.current:
                 self.journal.append(event(self.of, step.id), **WHO)
+
+
+def _back(of: Change, _: str) -> AnyEvent:
+    return decisions.roll_back(of, modelled(make_way_back(of, made_by=BY, made_at=AT)), BY, WHY)
 
 
 WALKS = [(shape, seed) for seed in range(40) for shape in SHAPES]

@@ -67,7 +67,7 @@ def _is_harmless_now(node: str, change: Change) -> bool:
             is_same = is_harmless(moved, {one.interface: seen.get(one.interface) for one in moved})
             return is_same or (bool(change.plan.node) and _agree(change))
         case MtuDemand.EITHER:
-            return _agree(change) or (node != change.plan.node != "" and _has(change, node, after=True))
+            return _agree(change) or (bool(change.plan.node) and _has(change, node, after=True))
         case MtuDemand.AFTER:
             return _has(change, node, after=True) or _agree(change)
 

@@ -79,6 +79,14 @@ def _are_mixed(context: GateContext, now: ObservedState) -> bool:
     return differ(context.plan, now.mtus, now.running)
 
 
+def _ends_here(context: GateContext, node: str, now: ObservedState) -> bool:
+    """Whether a node has the MTUs that a plan of one node ends with: a rollback ends with different MTUs."""
+    if not context.plan.node or demand(context.change) is MtuDemand.BEFORE:
+        return False
+    seen = now.mtus.get(node, {})
+    return all(seen.get(layer.interface) == layer.mtu_after for layer in context.layers(node))
+
+
 def _is_wanted(context: GateContext, layers: list[Layer], now: ObservedState) -> bool:
     """Whether the plan wants these layers of a node as they are now."""
     return all(now.mtus[layer.node][layer.interface] in mtus(context.change, layer) for layer in layers)
@@ -112,7 +120,7 @@ def _booted(
     is_mixed = _are_mixed(context, now)
     cuts = {
         MtuDemand.BEFORE: bool(wrong) and (is_mixed or not context.plan.node),
-        MtuDemand.EITHER: is_mixed and (bool(wrong) or _may_change(context.plan, node)),
+        MtuDemand.EITHER: is_mixed and not _ends_here(context, node, now),
         MtuDemand.AFTER: bool(wrong) and is_mixed,
     }
     danger = bool(running) and cuts[now_is]
@@ -180,8 +188,10 @@ def _live(
     change = f"{_change(node, moved, before, now)} while Clusterware runs on {listed(running)}"
     now_is = demand(context.change)
     is_mixed = _are_mixed(context, now)
-    if _is_wanted(context, moved, now) and not (is_mixed and now_is is MtuDemand.EITHER):
-        again = _NO_PORT_DIFFERS if now_is is MtuDemand.EITHER else "the MTU is right again"
+    if _ends_here(context, node, now) or (
+        _is_wanted(context, moved, now) and not (is_mixed and now_is is MtuDemand.EITHER)
+    ):
+        again = _NO_PORT_DIFFERS if now_is is MtuDemand.EITHER and not is_mixed else "the MTU is right again"
         return Surprised(Surprise.OTHER, node, f"{change}: {again}.")
     if now_is is MtuDemand.BEFORE and is_harmless(moved, now.mtus[node]):
         return Surprised(Surprise.OTHER, node, f"{change}; the private interfaces above still have their old MTU.")
@@ -227,8 +237,8 @@ def _must_be_down(context: GateContext) -> frozenset[str]:
 
 def _started(context: GateContext, node: str, now: ObservedState) -> Surprised:
     is_mixed = _are_mixed(context, now)
-    if context.plan.node and demand(context.change) is MtuDemand.BEFORE:
-        is_mixed = False  # it ran with this MTU when the plan was made
+    if (context.plan.node and demand(context.change) is MtuDemand.BEFORE) or _ends_here(context, node, now):
+        is_mixed = False  # it ran with this MTU when the plan was made, or the rollback leaves it so
     if is_mixed:
         wanted = _values(context, [layer for layer in context.plan.layers if layer.role == "port"])
         cure = "Stop Clusterware" if stops_first(context.change, node) else f"Set MTU {wanted} on every node"

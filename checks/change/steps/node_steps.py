@@ -187,7 +187,11 @@ def stack_down(draft: Draft) -> Step:
         f"Clusterware is up on {others}, with the MTU of before.",
         gates=(
             *_stay(draft),
-            *(() if is_back else (Gate("mtu-untouched"), Gate("other-users", nodes=(node,)))),
+            *(
+                (Gate("running-mtu", nodes=_others(draft)),)
+                if is_back
+                else (Gate("mtu-untouched"), Gate("other-users", nodes=(node,)))
+            ),
         ),
         if_rolled_back=f"Clusterware is started on {node} again with its old MTU, and its autostart is enabled.",
         no_return=f"The stop of the first instance of {node}. The other nodes keep the databases open.",
