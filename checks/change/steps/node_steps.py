@@ -13,7 +13,7 @@ from checks.change.plan.command_block import Commands, Who
 from checks.change.progress.decisions import refuse_rollback
 from checks.change.progress.state import Change
 from checks.change.progress.wanted import NODE_UP, STOPPED
-from checks.change.steps import back, before, other_systems, outage, people, stack_commands
+from checks.change.steps import back, backup_commands, before, other_systems, outage, people, stack_commands
 from checks.change.steps.draft import Draft, briefly
 from checks.change.steps.recording_commands import for_time
 from checks.change.steps.restarts import databases_on, start_instance, stop_instance
@@ -101,12 +101,12 @@ def baseline(draft: Draft) -> Step:
 
 def backups(draft: Draft) -> Step:
     """Return the step that saves the files of the node."""
-    own = _of_node(draft)
     return _changed(
-        before.backups(own),
+        before.backups(_of_node(draft)),
         what=f"Save the cluster's registry (OCR) once. On {draft.node}, save its own registry (OLR), its network "
         "files, its addresses and routes, and the GPnP profile.",
-        expected=before.backups(own).expected.replace("every node", draft.node),
+        expected=f"An OCR backup of today, and {', '.join(backup_commands.BACKUP_FILES)} in "
+        f"{backup_commands.backup_directory(draft.id)} on {draft.node}.",
         gates=(Gate("backups-made", nodes=(draft.node,)),),
     )
 
