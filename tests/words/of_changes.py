@@ -26,7 +26,8 @@ from checks.change.record.change_journal import ChangeJournal
 from checks.model.facts import Cluster, Unknown, UnreadNode
 from checks.model.settings import Settings
 from checks.sources.nodes.boot_config.profile import BY_DHCP
-from tests.fixtures.change_plans import FILES, plan_for, stacked, to_change, with_setup
+from tests.fixtures.change_plans import FILES, apart, node_plan_for, plan_for, stacked, to_change, with_setup
+from tests.fixtures.clusters import node as plain
 from tests.fixtures.setting_plans import buffers, filters
 from tests.unit.change_world import JUMBO, NODES, SHAPES, SMALL, SWITCH, Silence, World, modelled, plan_of
 from tests.unit.test_change_experiment import made as experiment
@@ -61,6 +62,8 @@ PLANS: dict[str, Callable[[], Plan]] = {
     "refused: a small switch": lambda: plan_for(to_change(2), switches=("nexus-1",)),
     "refused: a network that is there": lambda: network_plan(spare_cluster(), "eth2"),
     "refused: not asked": lambda: plan_for(msgspec.structs.replace(to_change(2), managed=Unknown("srvctl failed"))),
+    "one node": lambda: node_plan_for(apart([stacked(1), stacked(2, 9000), stacked(3)])),
+    "refused: others differ": lambda: node_plan_for(apart([plain(1), plain(2, 1500), plain(3, 9100)]), "rac2"),
 }
 
 
