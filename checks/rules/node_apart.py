@@ -20,14 +20,13 @@ class NodeApart:
 
 
 def nodes_apart(cluster: Cluster) -> tuple[NodeApart, ...]:
-    """Return each node that differs while all others have one MTU on all private networks.
+    """Return each node that differs while all others that were read have one MTU on all private networks.
 
-    There are two where the two nodes of a cluster differ; none where a node was not read, or has no interface on a
-    private network.
+    There are two where the two nodes of a cluster differ; none where one has no interface on a private network.
     """
     names = tuple(node.name for node in cluster.read_nodes())
     found = (apart(cluster, name) for name in names)
-    return tuple(one for one in found if one and not cluster.unread_nodes() and _differs(cluster, one))
+    return tuple(one for one in found if one and _differs(cluster, one))
 
 
 def apart(cluster: Cluster, node: str) -> NodeApart | None:

@@ -77,6 +77,8 @@ class NodeMtuRequest:
         candidates = nodes_apart(cluster)
         if len(candidates) == 1:
             return candidates[0].node
+        if unread := listed(node.name for node in cluster.unread_nodes()):
+            raise ChangeError(f"Which node differs is not known: {unread} could not be read. `racwire check` says why.")
         if candidates:
             ways = listed((f"--node {one.node} gives it MTU {one.mtu}" for one in candidates), "or")
             raise ChangeError(f"Either node can be the one that is changed: {ways}. Name the one with the wrong MTU.")

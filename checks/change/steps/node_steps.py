@@ -28,12 +28,12 @@ _PATHS = (Gate("df-ping"), Gate("one-byte-more"))
 _SET_BACK = "{node} gets its old MTU and files back while Clusterware is down there; the other nodes keep running."
 _NOT_AGAIN = "Passed: {node} runs with the MTU of the others, and another MTU there is a change of its own."
 _NO_WAY_BACK = "There is no rollback: the node runs with the MTU of the others again."
-_RELOCATE = "PATH=$PATH:{home}/bin srvctl relocate service -d {name} -s {service} -oldinst {old} -newinst {new}"
-_AWAY_NOTE = (
-    "-drain_timeout (12.2 and later) gives sessions time to leave. A policy-managed database: -currentnode and "
-    "-targetnode instead of -oldinst and -newinst."
+_RELOCATE = (
+    "PATH=$PATH:{home}/bin; if ! srvctl status service -d {name} -s {service} | grep -qwF -e {new}; then srvctl "
+    "relocate service -d {name} -s {service} -oldinst {old} -newinst {new}; fi"
 )
-_BACK_NOTE = "Only for a service that did not come back by itself: srvctl status database -v shows where each runs."
+_POLICY = "A policy-managed database: -currentnode and -targetnode instead of -oldinst and -newinst."
+_AWAY = f"-drain_timeout (12.2 and later) gives sessions time to leave. {_POLICY}"
 _NOT_PASSED = "None beyond that of stack down: {node} can get its old MTU back before Clusterware starts there."
 
 
@@ -153,8 +153,7 @@ def _relocate(draft: Draft, *, back: bool = False) -> Iterator[Commands]:
             for service in _only_here(draft, database)
         )
         if lines:
-            note = _BACK_NOTE if back else _AWAY_NOTE
-            yield Commands(Who.DATABASE_OWNER, lines, draft.first, note, database.name, optional=back)
+            yield Commands(Who.DATABASE_OWNER, lines, draft.first, _POLICY if back else _AWAY, database.name)
 
 
 def _only_here(draft: Draft, database: PlannedDatabase) -> tuple[str, ...]:

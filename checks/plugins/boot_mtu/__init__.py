@@ -345,8 +345,9 @@ def _persist(cluster: Cluster, group: Sequence[AtBoot]) -> NextStep:
     Where the files of the one node that differs have the MTU of the others, the running MTU is the wrong one.
     """
     mtu = group[0].interface.mtu
-    if any(one.mtu == at.mtu and one.node == at.node for one in nodes_apart(cluster) for at in group):
-        return same_mtu(cluster, mtu, [at.node for at in group])
+    for one in nodes_apart(cluster):
+        if all(at.node == one.node and at.mtu == one.mtu for at in group):
+            return same_mtu(cluster, one.mtu, [one.node])
     service = group[0].kept.network_service if group[0].kept else NetworkService.UNKNOWN
     commands: list[str] = []
     if service in _BY_NMCLI:

@@ -25,7 +25,7 @@ def same_mtu(cluster: Cluster, mtu: int, nodes: Iterable[str]) -> NextStep:
     Where one node differs from all others, which have one MTU, that node alone is stopped.
     """
     wrong = tuple(dict.fromkeys(nodes))
-    candidates = nodes_apart(cluster)
+    candidates = () if cluster.unread_nodes() else nodes_apart(cluster)
     if len(candidates) > 1:
         ways = listed((f"{one.node} to {one.mtu}" for one in candidates), "or")
         return NextStep(
