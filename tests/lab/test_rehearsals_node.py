@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.lab.lab_support import grid, needs_namespaces
+from tests.lab.lab_support import grid, needs_namespaces, until
 from tests.lab.rehearsal import Rehearsal, waiting
 from tests.lab.test_attacks_outage import crsctl, dangers, failed
 from tests.lab.test_rehearsals import verify_killed_twice
@@ -136,15 +136,20 @@ def test_killed_at_every_step_and_attacked_it_is_signed_off_and_the_others_never
     crsctl(rehearsal, "rac3", "stop")
     assert ("stack-up", "rac3") in failed(rehearsal.verify())
     crsctl(rehearsal, "rac3", "start")
-    walk(rehearsal, "set-mtu")
+    until(lambda: rehearsal.verify()["passed"], "rac3 did not come up again")
+    assert rehearsal.current == "set-mtu"
 
     # The node returns by itself: a boot, with its autostart on and its file at the old MTU.
     crsctl(rehearsal, "rac2", "enable")
     rehearsal.inside("rac2", ["reboot"])
+    until(lambda: is_up(rehearsal, "rac2"), "Clusterware did not start at the boot of rac2")
     said = dangers(rehearsal.verify())
     assert any("rac2 was booted" in one and "Stop Clusterware on rac2 at once" in one for one in said), said
     crsctl(rehearsal, "rac2", "stop")
     crsctl(rehearsal, "rac2", "disable")
+    assert rehearsal.current == "stack-down"
+    verified = rehearsal.verify()
+    assert verified["passed"], waiting(verified)
     step = rehearsal.step()
     rehearsal.operate(step)
     verify_killed_twice(rehearsal, step, "rac3")
@@ -175,6 +180,10 @@ def test_killed_at_every_step_and_attacked_it_is_signed_off_and_the_others_never
     assert [rehearsal.mtu(node, "eth2") for node in rehearsal.nodes] == [9000] * 3
     after = state_of(rehearsal)
     assert {node for node in rehearsal.nodes if after[node] != before[node]} == {"rac2"}  # its MTU and its file
+
+
+def is_up(rehearsal: Rehearsal, node: str) -> bool:
+    return grid(rehearsal.lab, node, "crsctl", "check", "crs").stdout.count("is online") == 4
 
 
 # --- the way back -----------------------------------------------------------------------------------------------------
