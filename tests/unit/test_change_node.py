@@ -11,10 +11,11 @@ from checks.change.progress.change_events import ObservedState
 from checks.change.progress.decisions import abandon, roll_back
 from checks.change.progress.state import ChangeError
 from checks.model.facts import Leg, Managed, ManagedDatabase, Route, Unknown, UnreadNode, Verdict
-from checks.model.finding import Status
+from checks.model.finding import FAULTS, Status
 from checks.plugins.mtu_consistency import mtu_consistency
 from tests.fixtures.change_plans import PROD, apart, node_plan_for, plan_for, stacked, with_setup
 from tests.fixtures.clusters import node, path, with_interface, with_paths
+from tests.fixtures.reports import report_of
 from tests.unit.change_gate_support import found
 from tests.unit.test_change_plan_back import ids, standing_at, way_back
 
@@ -256,3 +257,44 @@ def test_a_node_that_is_down_since_it_could_not_join_can_be_accepted():
     codes = refused(down)
     assert codes.pop("CH-START-004") is True
     assert codes == {}
+
+
+# --- the remedy of the checks -----------------------------------------------------------------------------------------
+
+
+def proposed(built):
+    """Return the commands of the changes that the problems of a cluster propose, by code."""
+    return {
+        finding.code: [command for step in finding.next if step.is_change for command in step.commands]
+        for finding in report_of(built).findings
+        if finding.status in FAULTS
+    }
+
+
+def test_each_finding_of_the_one_node_proposes_to_change_it_alone():
+    alone = ["racwire change new node-mtu --node rac2"]
+    kept = with_setup(
+        BUILT, "rac2", kept=tuple(msgspec.structs.replace(one, mtu=9000) for one in kept_of(BUILT, "rac2"))
+    )
+    found_ = proposed(kept)
+    assert {
+        code: found_[code] for code in ("IC-MTU-002", "IC-PATH-002", "IC-PATH-010", "IC-BOOT-002")
+    } == dict.fromkeys(("IC-MTU-002", "IC-PATH-002", "IC-PATH-010", "IC-BOOT-002"), alone)
+
+
+@pytest.mark.parametrize(
+    "built",
+    [
+        apart([node(1), ODD, with_interface(node(3), "eth2", mtu=1500), node(4), node(5)]),
+        msgspec.structs.replace(BUILT, nodes=(*BUILT.nodes, UnreadNode("rac4", "ssh failed"))),
+    ],
+    ids=["two nodes", "a node that was not read"],
+)
+def test_where_not_one_node_alone_differs_the_change_of_all_nodes_is_proposed(built):
+    assert proposed(built)["IC-MTU-002"] == ["racwire change new --to 9000"]
+
+
+def kept_of(built, name):
+    setup = built.setup(name)
+    assert setup is not None
+    return setup.kept
