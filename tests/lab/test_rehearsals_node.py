@@ -14,7 +14,7 @@ from tests.lab.test_rollbacks import state_of
 
 pytestmark = [pytest.mark.lab, needs_namespaces, pytest.mark.beyond_sample]
 
-NEW = ("new", "node-mtu", "--reason", "CHG42")
+NEW = ("new", "node-mtu", "--reason", "rac2 was evicted by the attacks before", "--despite", "IC-LOG-004")
 BACK = ("rollback", "--by", "Ann Lee", "--reason", "The window is nearly over.")
 BEFORE_NODE_UP = (
     *("agree", "backups", "console-access", "services-elsewhere", "stack-down", "set-mtu", "survives-boot"),

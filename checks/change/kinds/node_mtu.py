@@ -23,6 +23,7 @@ from checks.change.steps.draft import Draft, Fragile
 from checks.model.facts import Cluster
 from checks.model.finding import FAULTS, Finding, NextStep, Status, keyed
 from checks.model.hypothesis import Hypothesis
+from checks.model.observation import Fate
 from checks.model.report import Report
 from checks.model.shell_command import shell
 from checks.model.wording import listed
@@ -128,7 +129,7 @@ def _obstacles(report: Report, node: str) -> Iterator[Obstacle]:
     strange = _of_other_causes(report, explained)
 
     def hint(finding: Finding) -> str:
-        return f"The MTU of {node} does not explain this." if finding.observed else ""
+        return f"The MTU of {node} does not explain this." if _is_of_packets(finding) or finding in strange else ""
 
     found = common_obstacles(report, lambda finding: finding in explained, hint)
     found += [obstacle_of(finding, hint(finding)) for finding in strange if finding.status is Status.WARN]
@@ -205,5 +206,10 @@ def _of_other_causes(report: Report, explained: list[Finding]) -> list[Finding]:
 def _cannot_be_accepted(finding: Finding, explained: list[Finding], strange: list[Finding]) -> bool:
     if finding.status is Status.UNKNOWN:
         return finding.check in _OF_PATHS
-    is_of_packets = bool(finding.observed) and finding.status is Status.FAIL
-    return finding not in explained and (is_of_packets or finding in strange)
+    return finding not in explained and (_is_of_packets(finding) or finding in strange)
+
+
+def _is_of_packets(finding: Finding) -> bool:
+    """Whether a failure is of packets that are lost now. An eviction in a log is none: the MTU can have caused it."""
+    lost = any(one.is_loss or one.fate is Fate.REFUSED for one in finding.observed)
+    return finding.status is Status.FAIL and (lost or finding.check in _OF_PATHS)
