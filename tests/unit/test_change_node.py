@@ -7,7 +7,8 @@ import pytest
 
 from checks.change.plan.change_plan import Accepted, ChangeKind, PlannedDatabase
 from checks.change.plan.obstacles import PlanError
-from checks.change.progress.change_events import ObservedState
+from checks.change.plan.planning import look_of
+from checks.change.progress.change_events import ObservedState, Surprised
 from checks.change.progress.decisions import abandon, roll_back
 from checks.change.progress.state import ChangeError
 from checks.model.facts import Leg, Managed, ManagedDatabase, Route, Unknown, UnreadNode, Verdict
@@ -17,7 +18,10 @@ from tests.fixtures.change_plans import PROD, apart, node_plan_for, plan_for, st
 from tests.fixtures.clusters import node, path, with_interface, with_paths
 from tests.fixtures.reports import report_of
 from tests.unit.change_gate_support import found
+from tests.unit.change_truth import asked_for, verified_of
+from tests.unit.change_world import SHAPES, World, plan_of
 from tests.unit.test_change_plan_back import ids, standing_at, way_back
+from tests.unit.test_change_walks import concluded
 
 SETS = re.compile(r"\bmtu \d")
 SERVICES = (("web", "rac2"), ("crm", "rac1"), ("crm", "rac2"))
@@ -257,6 +261,53 @@ def test_a_node_that_is_down_since_it_could_not_join_can_be_accepted():
     codes = refused(down)
     assert codes.pop("CH-START-004") is True
     assert codes == {}
+
+
+# --- what happens meanwhile -------------------------------------------------------------------------------------------
+
+
+def meanwhile(step, happens):
+    """Return the DANGERs of a verification of a step on a model of the nodes, and what they ask for, by node."""
+    plan = plan_of("one apart")
+    world = World(SHAPES["one apart"])
+    for done in plan.steps[: plan.position(step)]:
+        world.follow(plan, done.id, "rac2")
+    of = standing_at(step, plan, look_of(world.facts(), plan))
+    happens(world)
+    events = concluded(of, world)
+    told = {event.node for event in events if isinstance(event, Surprised) and event.dangerous}
+    told |= {result.node for result in verified_of(events).results if result.is_danger}
+    return {node: asked_for(events, node) for node in told}
+
+
+def starts(world):
+    world.runs["rac2"] = True
+
+
+def boots_with_its_autostart(world):
+    world.starts["rac2"] = True
+    world.boot("rac2")
+
+
+@pytest.mark.parametrize(
+    ("step", "happens", "dangers"),
+    [
+        ("services-elsewhere", lambda world: world.set("rac1", "eth1", 1500), {"rac1": {"set"}}),
+        ("prove-paths", lambda world: world.set("rac1", "eth1", 1500), {"rac1": {"set"}}),
+        ("services-elsewhere", lambda world: world.set("rac2", "eth1", 9000), {"rac2": {"set"}}),
+        ("services-elsewhere", lambda world: [world.set("rac2", nic, 9000) for nic in ("eth1", "eth2")], {}),
+        ("set-mtu", starts, {"rac2": {"stop"}}),
+        ("set-mtu", boots_with_its_autostart, {"rac2": {"stop"}}),
+        ("set-mtu", lambda world: world.set("rac2", "eth1", 9000), {}),
+        ("node-up", lambda world: [starts(world), world.set("rac2", "eth1", 1500)], {"rac2": {"stop"}}),
+    ],
+    ids=[
+        *("another node before the stop", "another node after it", "half of the node live", "the node live"),
+        *("the node starts", "the node boots", "the node while it is down", "the node loses its MTU and starts"),
+    ],
+)
+def test_a_danger_names_the_node_that_differs_while_it_runs_and_what_ends_it(step, happens, dangers):
+    assert meanwhile(step, happens) == dangers
 
 
 # --- the remedy of the checks -----------------------------------------------------------------------------------------
