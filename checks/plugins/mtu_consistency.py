@@ -14,7 +14,8 @@ from checks.model.observation import Observation
 from checks.model.shell_command import for_each, shell
 from checks.model.wording import counted, listed
 from checks.plugins.shared.engineered_notes import by_the_vendor
-from checks.plugins.shared.path_text import safe_change, short_name
+from checks.plugins.shared.mtu_remedy import same_mtu
+from checks.plugins.shared.path_text import short_name
 from checks.plugins.shared.route_remedy import without_mtu
 from checks.rules.engineered import is_engineered
 from checks.rules.link_states import layer_mtu_status, mtu_status
@@ -310,10 +311,4 @@ def _inspect(ports: tuple[Port, ...] | list[Port]) -> NextStep:
 def _set_mtu(cluster: Cluster, mtu: int, ports: list[Port]) -> NextStep:
     if any(is_engineered(cluster, port.interface) for port in ports):
         return by_the_vendor("the MTU")
-    nodes = listed(dict.fromkeys(p.node for p in ports))
-    return NextStep(
-        f"Set the MTU of the others on {nodes}, at run time and in the boot configuration, with the safe-change "
-        "procedure: Clusterware down on all nodes. A change of one node while Clusterware runs evicts nodes.",
-        (safe_change(mtu),),
-        is_change=True,
-    )
+    return same_mtu(cluster, mtu, (port.node for port in ports))

@@ -42,7 +42,7 @@ def holds(gate: Gate, world: World, plan: Plan, boots: dict[str, int]) -> bool:
     """Whether what a gate stands for is so, and can be read; `boots` counts the boots of the nodes before the plan."""
     if gate.check in _OF_PATHS:
         return world.carries(plan.mtu_after) and all(world.reads_mtus(node) for node in NODES)
-    if gate.check == "rebooted":
+    if gate.check == "rebooted" and not gate.nodes:
         return any(world.boots[node] > boots[node] for node in NODES)
     return all(is_so(gate.check, node, world, plan) for node in gate.nodes or NODES)
 
@@ -77,8 +77,18 @@ def is_so(check: str, node: str, world: World, plan: Plan) -> bool:
 
 def is_dangerous(world: World, of: Change) -> bool:
     """Whether Clusterware runs on a node while an MTU is not what the plan allows, or differs between nodes."""
+    if of.plan.node:
+        return _is_dangerous_to_others(world, of)
     is_wrong = any(world.mtu[own.node, own.interface] not in mtus(of, own) for own in ports_of(of.plan))
     return any(world.runs.values()) and (is_wrong or world.is_mixed())
+
+
+def _is_dangerous_to_others(world: World, of: Change) -> bool:
+    """Whether nodes that run have different MTUs, and not as the plan of one node found them or leaves them."""
+    running = [node for node in NODES if world.runs[node]]
+    ports = [own for own in ports_of(of.plan) if own.node in running]
+    is_wrong = any(world.mtu[own.node, own.interface] != mtus(of, own)[-1] for own in ports)
+    return world.is_mixed(running) and is_wrong
 
 
 def assert_true(events: Iterable[AnyEvent], world: World, of: Change, boots: dict[str, int]) -> None:
@@ -107,7 +117,8 @@ def assert_nothing_lost(events: Iterable[AnyEvent], world: World, seen: Seen, of
         is_booted = now.boots[node] != seen.boots[node]
         asked_for = sum(isinstance(event, Booted) and event.node == node for event in events)
         assert told[node, Surprise.REBOOTED] + asked_for == is_booted, (node, surprised)
-        live = now.mtus[node] != seen.mtus[node] and any(now.runs.values()) and not is_booted
+        at_risk = now.runs.get(node, False) if of.plan.node else any(now.runs.values())
+        live = now.mtus[node] != seen.mtus[node] and at_risk and not is_booted
         of_mtu = told[node, Surprise.LIVE_CHANGE] + told[node, Surprise.MTU_LOST]
         assert of_mtu <= 1, (node, surprised)
         assert not live or of_mtu or told[node, Surprise.OTHER], (node, surprised)
@@ -139,12 +150,19 @@ def _dangerous(events: Iterable[AnyEvent]) -> list[GateResult]:
     return [result for result in verified_of(events).results if result.is_danger]
 
 
-def asked_for(events: Iterable[AnyEvent]) -> set[str]:
-    """Return what the DANGERs of a verification ask for: to stop Clusterware, to set an MTU."""
-    sentences = [event.sentence for event in events if isinstance(event, Surprised) and event.dangerous]
+def asked_for(events: Iterable[AnyEvent], node: str = "") -> set[str]:
+    """Return what the DANGERs of a verification ask for, of one node or of all: to stop Clusterware, to set an MTU."""
+    surprised = [event for event in events if isinstance(event, Surprised) and node in ("", event.node)]
+    sentences = [event.sentence for event in surprised if event.dangerous]
     texts = [
         *sentences,
-        *(text for result in _dangerous(events) for step in result.next for text in (step.text, *step.commands)),
+        *(
+            text
+            for result in _dangerous(events)
+            if node in ("", result.node)
+            for step in result.next
+            for text in (step.text, *step.commands)
+        ),
     ]
     asks = {"stop": ("Stop Clusterware", "crsctl stop"), "set": ("Set the MTU", "Set MTU", "ip link set")}
     return {what for what, words in asks.items() if any(word in text for text in texts for word in words)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
@@ -29,7 +29,7 @@ from checks.model.facts import (
     Verdict,
 )
 from checks.model.networks import private_networks
-from tests.fixtures.change_plans import PROD, plan_for
+from tests.fixtures.change_plans import PROD, node_plan_for, plan_for
 from tests.fixtures.clusters import SUBNETS, cluster, clusterware, interface
 from tests.unit.change_support import DAEMONS, ONLINE
 
@@ -45,7 +45,7 @@ MODELLED = frozenset(
 _STEPS = frozenset(
     {
         *("agree", "stack-down", "set-mtu", "survives-boot", "prove-paths", "first-node", "other-nodes", "databases"),
-        *("untouched", "sign-off"),
+        *("untouched", "sign-off", "services-elsewhere", "node-up", "instances"),
     }
 )
 _HOME = "/u01/app/19.0.0/grid"
@@ -96,12 +96,19 @@ class Shape:
     """The interface of each private network, by subnet."""
     below: Mapping[str, str] = field(repr=False)
     """The interface that an interface is stacked on."""
+    apart: str = ""
+    """The one node with another MTU than all others, which have jumbo frames; empty where all have a small MTU."""
+
+    def mtu(self, node: str) -> int:
+        """Return the MTU of a node's interfaces before the plan."""
+        return JUMBO if self.apart not in ("", node) else SMALL
 
 
 SHAPES = {
     shape.name: shape
     for shape in (
         Shape("two networks", _two_networks, ("eth1", "eth2"), {f"{n}/24": nic for nic, n in SUBNETS.items()}, {}),
+        Shape("one apart", _two_networks, ("eth1", "eth2"), {f"{n}/24": nic for nic, n in SUBNETS.items()}, {}, "rac2"),
         Shape("vlan", _vlan, ("eth1", "eth1.100"), {"192.168.10.0/24": "eth1.100"}, {"eth1.100": "eth1"}),
     )
 }
@@ -121,7 +128,8 @@ def plan_of(name: str) -> Plan:
     configured = InterfaceConfiguration((ConfiguredInterface("eth0", "10.20.0.0", "global", ("public",)), *private))
     facts = msgspec.structs.replace(facts, configuration=configured)
     managed = Managed((PROD,), None)
-    return modelled(plan_for(msgspec.structs.replace(cluster(nodes, facts), setups=setups, managed=managed)))
+    built = msgspec.structs.replace(cluster(nodes, facts), setups=setups, managed=managed, paths=world.facts().paths)
+    return modelled(node_plan_for(built) if world.shape.apart else plan_for(built))
 
 
 Of = tuple[str, str]
@@ -146,8 +154,9 @@ class World:
     def __post_init__(self) -> None:
         for node in NODES:
             for nic in self.shape.nics:
-                self.mtu.setdefault((node, nic), SMALL)
-                self.kept.setdefault((node, nic), None if node == "rac3" else SMALL)
+                self.mtu.setdefault((node, nic), self.shape.mtu(node))
+                is_set = node != "rac3" or self.shape.apart
+                self.kept.setdefault((node, nic), self.shape.mtu(node) if is_set else None)
 
     def copy(self) -> World:
         """Return the same world, to be changed apart."""
@@ -184,6 +193,8 @@ class World:
 
     def follow(self, plan: Plan, step: str, node: str) -> None:
         """Do on a node what a step of the plan asks for."""
+        if plan.node not in ("", node):
+            return
         first = next(n for s in plan.steps for g in s.gates if g.check == "stack-up" for n in g.nodes or (NODES[0],))
         match step:
             case "stack-down":
@@ -194,6 +205,10 @@ class World:
                 self.boot(node)
             case "first-node":
                 self.runs[node] = node == first
+            case "node-up":
+                self.runs[node] = True
+            case "instances":
+                self.starts[node] = True
             case "other-nodes" | "databases":
                 self.runs[node] = True
                 # The rollback of a change that only stopped Clusterware has one step for all of this.
@@ -218,9 +233,9 @@ class World:
         """Return the MTUs of the ports of each private network."""
         return {subnet: {self.mtu[node, nic] for node in NODES} for subnet, nic in self.shape.ports.items()}
 
-    def is_mixed(self) -> bool:
-        """Whether ports of one private network have different MTUs."""
-        return any(len(mtus) > 1 for mtus in self.port_mtus().values())
+    def is_mixed(self, nodes: Collection[str] = NODES) -> bool:
+        """Whether ports of one private network have different MTUs, among these nodes."""
+        return any(len({self.mtu[n, nic] for n in nodes}) > 1 for nic in self.shape.ports.values())
 
     def carries(self, size: int) -> bool:
         """Whether every port sends, receives and carries packets of exactly this size at most."""

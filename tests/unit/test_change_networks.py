@@ -349,8 +349,8 @@ def test_an_accepted_strict_rp_filter_does_not_prevent_the_next_step():
 
 def test_an_mtu_that_changes_before_the_stop_is_set_back_and_stops_nothing():
     plan = plan_of(spare_cluster())
-    assert not stops_first(at("register", plan))
-    assert stops_first(at("stack-down", plan))
+    assert not stops_first(at("register", plan), "rac1")
+    assert stops_first(at("stack-down", plan), "rac1")
     assert "mtu-untouched" in [gate.check for gate in looked_at(at("stack-down", plan), plan.step("stack-down"))]
 
 

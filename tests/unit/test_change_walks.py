@@ -187,8 +187,10 @@ class Walk(RuleBasedStateMachine):
     @precondition(is_on)
     @rule()
     def roll_back(self) -> None:
-        back = modelled(make_way_back(self.of, made_by=BY, made_at=AT))
-        self.decide(lambda of, _: decisions.roll_back(of, back, BY, WHY))
+        def back(of: Change, _: str) -> AnyEvent:
+            return decisions.roll_back(of, modelled(make_way_back(of, made_by=BY, made_at=AT)), BY, WHY)
+
+        self.decide(back)
 
     def decide(self, event: Callable[[Change, str], AnyEvent]) -> None:
         """Write a decision, unless racwire refuses it."""
@@ -224,7 +226,8 @@ class Walk(RuleBasedStateMachine):
     def judge_dangers(self, before: Change, events: tuple[AnyEvent, ...]) -> None:
         """Assert that DANGERs are so, do not contradict one another, and end when they are obeyed."""
         of, world = self.of, self.world
-        assert len(asked_for(events)) < 2, events
+        for node in NODES if of.plan.node else ("",):
+            assert len(asked_for(events, node)) < 2, events
         is_all_read = all(silence is Silence.NOTHING for silence in world.silent.values())
         standing = [alarm for alarm in standing_alarms(of) if alarm.dangerous]
         if not is_all_read or of.current is None:

@@ -23,13 +23,23 @@ from checks.change.steps.stack_commands import stop
 from checks.model.facts import Cluster, LldpNeighbour, NetworkService, SysctlFiles
 from checks.model.shell_command import Language
 from checks.model.vendors import PORT, commands_of, showing
-from tests.fixtures.change_plans import FILES, plan_for, stacked, to_change, with_setup
+from tests.fixtures.change_plans import (
+    FILES,
+    PROD,
+    apart,
+    node_plan_for,
+    plan_for,
+    stacked,
+    to_change,
+    with_setup,
+)
 from tests.fixtures.setting_plans import FILTERS, LARGER, planned, set_to
 from tests.unit.test_change_experiment import made
 from tests.unit.test_change_networks import plan_of, spare_cluster
 from tests.unit.test_change_plan_back import standing_at, way_back
 from tests.unit.test_hostile_commands import ADDRESS, names_in, renamed
 
+SERVED = msgspec.structs.replace(PROD, services=(("web", "rac2"),))
 SYNTAX = ";xyzzy'`x`$(x)|e\"&"
 """No blank: the kernel allows none in the name of an interface."""
 
@@ -44,6 +54,7 @@ def plans(more: str = SYNTAX) -> Iterator[Plan]:
     """Yield a plan of each kind, of the MTU and of the networks with each network service."""
     for service in FILES:
         yield plan_for(hostile(to_change([stacked(1), stacked(2)], (service,)), more))
+        yield node_plan_for(hostile(apart([stacked(1), stacked(2, 9000), stacked(3)], (SERVED,), service), more))
         if more.split() != [more] or re.search(r"[/*]", more):
             continue  # oifcfg prints names without blanks, then `/` and the subnet; `*` is a pattern
         spare = hostile(spare_cluster(network_service=NetworkService(service)), more)

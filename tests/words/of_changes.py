@@ -26,7 +26,8 @@ from checks.change.record.change_journal import ChangeJournal
 from checks.model.facts import Cluster, Unknown, UnreadNode
 from checks.model.settings import Settings
 from checks.sources.nodes.boot_config.profile import BY_DHCP
-from tests.fixtures.change_plans import FILES, plan_for, stacked, to_change, with_setup
+from tests.fixtures.change_plans import FILES, apart, node_plan_for, plan_for, stacked, to_change, with_setup
+from tests.fixtures.clusters import node as plain
 from tests.fixtures.setting_plans import buffers, filters
 from tests.unit.change_world import JUMBO, NODES, SHAPES, SMALL, SWITCH, Silence, World, modelled, plan_of
 from tests.unit.test_change_experiment import made as experiment
@@ -61,6 +62,8 @@ PLANS: dict[str, Callable[[], Plan]] = {
     "refused: a small switch": lambda: plan_for(to_change(2), switches=("nexus-1",)),
     "refused: a network that is there": lambda: network_plan(spare_cluster(), "eth2"),
     "refused: not asked": lambda: plan_for(msgspec.structs.replace(to_change(2), managed=Unknown("srvctl failed"))),
+    "one node": lambda: node_plan_for(apart([stacked(1), stacked(2, 9000), stacked(3)])),
+    "refused: others differ": lambda: node_plan_for(apart([plain(1), plain(2, 1500), plain(3, 9100)]), "rac2"),
 }
 
 
@@ -190,8 +193,7 @@ class Rehearsal:
             case 0:
                 self._decide(lambda of, now: decisions.override(of, now, BY, WHY))
             case 1 if not self.of.is_way_back and self.chance.random() < 0.3:
-                back = modelled(make_way_back(self.of, made_by=BY, made_at=AT))
-                self._decide(lambda of, _: decisions.roll_back(of, back, BY, WHY))
+                self._decide(_back)
             case _:
                 self._decide(lambda of, now: decisions.attest(of, now, BY, "filed with CHG42"))
 
@@ -199,6 +201,10 @@ class Rehearsal:
         with suppress(ChangeError):
             if step := self.of.current:
                 self.journal.append(event(self.of, step.id), **WHO)
+
+
+def _back(of: Change, _: str) -> AnyEvent:
+    return decisions.roll_back(of, modelled(make_way_back(of, made_by=BY, made_at=AT)), BY, WHY)
 
 
 WALKS = [(shape, seed) for seed in range(40) for shape in SHAPES]

@@ -204,7 +204,7 @@ def rebooted(at: GatePlace, _: GatePlace) -> Finding | Unknown:
     if not _boot_before(at):
         return Unknown(f"{at.node} was not read when the MTU was set.")
     services = ways_of_keeping(at.context, at.node)
-    others = [at.on(node) for node in at.plan.nodes if node != at.node]
+    others = [at.on(node) for node in at.plan.nodes if node != at.node and not at.plan.node]
     alike = [one.node for one in others if _was_booted(one) and ways_of_keeping(at.context, one.node) == services]
     if alike and not proof.lost_the_mtu:
         sentence = f"{at.node} was not booted, but {min(alike)} with the same network services was."

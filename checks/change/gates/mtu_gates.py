@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from checks.change.gates.gate import THEN_VERIFY, GatePlace, node_gate
 from checks.change.plan.change_plan import Layer
-from checks.change.progress.wanted import MtuDemand, demand, differ, stops_first
+from checks.change.progress.wanted import MtuDemand, at_risk, demand, differ, stops_first
 from checks.change.steps.mtu_commands import set_mtu
 from checks.model.check import Kind
 from checks.model.facts import Node
@@ -66,6 +66,8 @@ def mtu_untouched(at: GatePlace, node: Node) -> Finding:
     An MTU that changes on a running cluster is the most dangerous event of the procedure, so every step until then
     verifies this gate. A raised parent or member below an unchanged private interface is only reported.
     """
+    if at.plan.node and at.node != at.plan.node:
+        return _as_planned(at, node)
     match demand(at.change):
         case MtuDemand.BEFORE:
             return _as_before(at, node)
@@ -92,7 +94,8 @@ def _as_planned(at: GatePlace, node: Node) -> Finding:
     else:
         tail = f"the plan is MTU {wanted}."
     if running:
-        tail += f" Clusterware runs on {listed(running)}: an MTU may be set only while it is down on every node."
+        where = "there" if at.plan.node else "on every node"
+        tail += f" Clusterware runs on {listed(running)}: an MTU may be set only while it is down {where}."
     return at.fails(
         NOT_SET,
         _seen(at, node, wrong),
@@ -120,6 +123,10 @@ def _as_before(at: GatePlace, node: Node) -> Finding:
         return at.holds(UNTOUCHED, values, f"{at.node} has MTU {values}, as before.")
     text, already = _seen(at, node, moved), f"{_now(node, moved)} already"
     if running := _running(at):
+        if at.plan.node and not _are_mixed(at):
+            return at.remarks(
+                CHANGED_EARLY, text, f"{already}; no port of the private networks differs from the others."
+            )
         if is_harmless(moved, {layer.interface: mtu_of(node, layer.interface) for layer in moved}):
             sentence = f"{already}; the private interfaces above still have their old MTU."
             return at.remarks(CHANGED_EARLY, text, sentence)
@@ -132,7 +139,7 @@ def _as_before(at: GatePlace, node: Node) -> Finding:
             at.as_root(f"Set the MTU back to {before} at once.", *_set_commands(moved, mtus, node), ends_danger=True),
             NextStep("Do nothing else until every node has the same MTU again. Then verify again.", own=(VERIFY,)),
         )
-    setups = {name: at.cluster.setup(name) for name in at.plan.nodes}
+    setups = {name: at.cluster.setup(name) for name in ((at.node,) if at.plan.node else at.plan.nodes)}
     if silent := [name for name, setup in setups.items() if setup is None or setup.is_down is None]:
         return at.undecided(
             MAYBE_LIVE,
@@ -152,20 +159,24 @@ def _live(at: GatePlace, node: Node, wrong: list[Layer]) -> Finding:
         LIVE,
         f"DANGER: {_seen(at, node, wrong)}",
         f"DANGER: {_now(node, wrong)} while Clusterware runs on {listed(_running(at))}. {VANISH}",
-        *(_stops(at, "at once", "crsctl stop crs -f") if stops_first(at.change) else [back]),
+        *(_stops(at, "at once", "crsctl stop crs -f") if stops_first(at.change, at.node) else [back]),
     )
 
 
 def _running(at: GatePlace) -> tuple[str, ...]:
-    """Return the nodes where a process of Clusterware or an instance is known to run."""
+    """Return the nodes that are at risk, since a process of Clusterware or an instance is known to run there."""
+    return at_risk(at.plan, at.node, _runs(at))
+
+
+def _runs(at: GatePlace) -> dict[str, bool]:
     setups = {name: at.cluster.setup(name) for name in at.plan.nodes}
-    return tuple(name for name, setup in setups.items() if setup and setup.is_down is False)
+    return {name: not setup.is_down for name, setup in setups.items() if setup and setup.is_down is not None}
 
 
 def _are_mixed(at: GatePlace) -> bool:
     """Whether ports of a private network have different MTUs now, as far as the nodes were read."""
     seen = {node.name: {one.name: one.mtu for one in node.interfaces} for node in at.cluster.read_nodes()}
-    return differ(at.plan, seen)
+    return differ(at.plan, seen, _runs(at))
 
 
 def mtu_of(node: Node, interface: str) -> int | None:

@@ -179,7 +179,9 @@ def comparison(at: GatePlace) -> Iterator[Finding]:
             found.harm[0],
             f"Worse than before the change: {listed(found.harm)}.",
             compare,
-            NextStep("Find the cause, or roll back from this step.", own=(OwnCommand("rollback"),)),
+            NextStep("Find the cause.")
+            if at.plan.node
+            else NextStep("Find the cause, or roll back from this step.", own=(OwnCommand("rollback"),)),
         )
     elif found.open:
         yield at.undecided(

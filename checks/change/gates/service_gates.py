@@ -12,6 +12,7 @@ from checks.change.steps.stack_commands import OPEN_PDBS
 from checks.model.check import Kind
 from checks.model.facts import Cluster, Database, OpenPluggable, Unknown, part_of
 from checks.model.finding import Finding, NextStep
+from checks.model.own_command import OwnCommand
 from checks.model.shell_command import shell, sql
 from checks.model.wording import counted, listed
 
@@ -29,6 +30,15 @@ SERVICE_MISSING = Kind(
     ("Real Application Clusters Administration and Deployment Guide, srvctl start service",),
 )
 SERVICES_NOT_KNOWN = Kind("CH-SERVICE-004", "Which services of a database run is not known")
+
+ELSEWHERE = Kind("CH-SERVICE-008", "Other nodes run the databases and services of the node that is stopped")
+NOT_ELSEWHERE = Kind(
+    "CH-SERVICE-009",
+    "No other node runs a database or service of the node that is stopped",
+    "It would be down while the node is. A service moves to another instance only where its configuration has that "
+    "instance as preferred or available.",
+    ("Real Application Clusters Administration and Deployment Guide, srvctl relocate service",),
+)
 
 PDBS_OPEN = Kind("CH-SERVICE-005", "The pluggable databases are open as before the change")
 PDB_NOT_OPEN = Kind(
@@ -67,6 +77,72 @@ def services_up(at: GatePlace) -> Iterator[Finding]:
             yield here.not_known(SERVICES_NOT_KNOWN, what, now, _look(database), short=f"{database.name}: services")
         else:
             yield from _compared(here, database, database.services or (), now)
+
+
+@gate(
+    "services-elsewhere",
+    question="Do other nodes run the databases and services of the node that is stopped?",
+    needs=("managed",),
+    kinds=(ELSEWHERE, NOT_ELSEWHERE, SERVICES_NOT_KNOWN),
+)
+def services_elsewhere(at: GatePlace) -> Iterator[Finding]:
+    """Runs `srvctl status database -d NAME -v`. Each database of the node must run on another node, and each service
+    that ran on the node when the plan was made must run on another one.
+
+    A database without another instance was accepted when the plan was made.
+    """
+    node = at.plan.node
+    for database in (one for one in at.plan.databases if node in one.instances or not one.instances):
+        here = replace(at, topic=f"srvctl status database {database.name}")
+        now = _running(at.cluster, database.name) if database.services is not None else _NOT_IN_PLAN
+        instances = _instances(at.cluster, database.name)
+        if unknown := [fact for fact in (now, instances) if isinstance(fact, Unknown)]:
+            what = f"Whether other nodes run the services of {database.name} is not known"
+            yield here.not_known(
+                SERVICES_NOT_KNOWN, what, unknown[0], _look(database), short=f"{database.name}: services"
+            )
+        elif {*database.instances} == {node}:
+            sentence = f"{database.name} has no instance on another node, as accepted: it is down while {node} is."
+            yield here.remarks(NOT_ELSEWHERE, f"{database.name}: only on {node}", sentence)
+        elif not isinstance(now, Unknown) and not isinstance(instances, Unknown):
+            yield _elsewhere(here, database, now, instances)
+
+
+def _elsewhere(
+    at: GatePlace,
+    database: PlannedDatabase,
+    services: Sequence[tuple[str, str]],
+    instances: Sequence[tuple[str, str]],
+) -> Finding:
+    node = at.plan.node
+    others = sorted({place for _, place in instances if place != node})
+    if not others:
+        sentence = f"No other node than {node} runs an instance of {database.name} now."
+        return at.fails(NOT_ELSEWHERE, f"{database.name}: no other instance", sentence, _look(database))
+    own = dict.fromkeys(service for service, place in database.services or () if place == node)
+    missing = [name for name in own if not {*_nodes(services, name)} - {node}]
+    if missing:
+        return at.fails(
+            NOT_ELSEWHERE,
+            f"{database.name}: {_first_of(missing)} not elsewhere",
+            f"No other node than {node} offers {listed(missing)} of {database.name}.",
+            NextStep("Run the commands of this step, or relocate the service by hand.", own=(OwnCommand("next"),)),
+            _look(database),
+        )
+    sentence = f"{listed(others)} {'runs' if len(others) == 1 else 'run'} {database.name}"
+    sentence += f", and offer{'s' if len(others) == 1 else ''} {listed(own)}." if own else "."
+    return at.holds(ELSEWHERE, f"{database.name}: on {listed(others)}", sentence)
+
+
+_NOT_IN_PLAN = Unknown("they were not read when the plan was made.")
+
+
+def _instances(cluster: Cluster, name: str) -> tuple[tuple[str, str], ...] | Unknown:
+    databases = part_of(cluster.managed, lambda managed: managed.databases)
+    if isinstance(databases, Unknown):
+        return databases
+    found = next((database for database in databases if database.name == name), None)
+    return Unknown(f"Clusterware does not list the database {name}.") if found is None else found.instances
 
 
 def _running(cluster: Cluster, name: str) -> tuple[tuple[str, str], ...] | Unknown:

@@ -92,7 +92,12 @@ def _named(names: tuple[str, ...]) -> str:
 def _stop(at: GatePlace, setup: NodeSetup) -> Iterator[NextStep]:
     instances = () if isinstance(setup.instances, Unknown) else setup.instances
     for database in at.plan.databases:
-        if not set(database.instances.values()).isdisjoint(instances):
+        own = database.instances.get(at.plan.node)
+        if own in instances:
+            values = {"name": database.name, "instance": own}
+            line = shell("srvctl stop instance -d {name} -i {instance} -o immediate -f", **values)
+            yield NextStep(f"Stop the instance {own}.", (line,), "its owner, on any node", is_change=True)
+        elif not set(database.instances.values()).isdisjoint(instances):
             yield _by_owner(
                 f"Stop the database {database.name}.", "srvctl stop database -d {name} -o immediate", database
             )

@@ -40,6 +40,19 @@ MTU = KindDescription(
     sources=("MOS 283684.1", "MOS 341788.1"),
 )
 
+NODE_MTU = KindDescription(
+    name="node-mtu",
+    title="Give one node the MTU of the others",
+    what="Stops one node, sets its MTU to that of all others on every layer, now and for the next boot, sends "
+    "full-size packets between it and every other node, and starts it again. The other nodes keep running.",
+    when="One node has another MTU than all others, and nothing else is wrong with the private networks (IC-MTU-002).",
+    outage="None where each database has an instance on another node: only that node is stopped.",
+    example="racwire change new node-mtu --node rac2",
+    options=("node",),
+    plans=(ChangeKind.NODE_MTU,),
+    sources=("MOS 563566.1, causes 5 and 12",),
+)
+
 RECEIVE_BUFFERS = KindDescription(
     name="receive-buffers",
     title="Raise the receive buffers of the nodes",
@@ -96,7 +109,7 @@ MOVE_NETWORK = KindDescription(
     sources=("MOS 283684.1", "MOS 1210883.1", "Clusterware Administration and Deployment Guide, OIFCFG"),
 )
 
-DESCRIPTIONS: tuple[KindDescription, ...] = (MTU, RECEIVE_BUFFERS, RP_FILTER, ADD_NETWORK, MOVE_NETWORK)
+DESCRIPTIONS: tuple[KindDescription, ...] = (MTU, NODE_MTU, RECEIVE_BUFFERS, RP_FILTER, ADD_NETWORK, MOVE_NETWORK)
 """The kinds of change in the order of the list."""
 USUAL = MTU.name
 """The kind of change that is planned where none is named."""

@@ -34,14 +34,15 @@ def mtu_obstacles(report: Report, target: int) -> tuple[Obstacle, ...]:
         (
             *common_obstacles(report, fixed, hint),
             *limits(cluster, target, layers),
-            *_public(cluster, layers),
+            *public_below(cluster, layers),
             *_nothing_to_do(target, layers),
             *keeping(cluster, layers),
         )
     )
 
 
-def _public(cluster: Cluster, layers: Sequence[Layer]) -> Iterator[Obstacle]:
+def public_below(cluster: Cluster, layers: Sequence[Layer]) -> Iterator[Obstacle]:
+    """Yield an obstacle for each parent or bond of a private interface that has an address of its own and changes."""
     for layer in layers:
         interface = interface_of(cluster, layer)
         if (

@@ -19,6 +19,8 @@ class ChangeKind(StrEnum):
     """A larger MTU on the private networks."""
     LOWER = "lower"
     """A smaller MTU on the private networks."""
+    NODE_MTU = "node-mtu"
+    """The MTU of the other nodes on one node that has another."""
     RECEIVE_BUFFERS = "receive-buffers"
     RP_FILTER = "rp-filter"
     ADD_NETWORK = "add-network"
@@ -70,7 +72,8 @@ class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     id: str
     """Stable, kebab-case: `agree`, `baseline`, `backups`, `console-access`, `switch`, `hypervisor`, `stack-down`,
     `set-mtu`, `survives-boot`, `prove-paths`, `first-node`, `other-nodes`, `databases`, `interconnect`, `compare`,
-    `sign-off`; of the networks also `network-ready`, `register`, `old-network-down`, `networks-back`, `deregister`."""
+    `sign-off`; of the networks also `network-ready`, `register`, `old-network-down`, `networks-back`, `deregister`;
+    of one node also `services-elsewhere`, `node-up`, `instances`."""
     title: str
     """A short title for lists: `stack down`."""
     what: Text
@@ -257,6 +260,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     made_by: str
     """The login and node: `oracle@rac1`."""
     nodes: tuple[str, ...]
+    node: str = ""
+    """The one node that the plan stops and changes, while the others run; empty where it stops and changes all."""
     networks: tuple[PlannedNetwork, ...]
     layers: tuple[Layer, ...]
     grid_homes: dict[str, str]

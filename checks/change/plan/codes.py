@@ -157,6 +157,26 @@ OTHERS_NOT_ASKED = Kind(
     "at the same time undo each other. If you know that none is open there, accept this obstacle.",
 )
 
+OTHERS_DIFFER = Kind(
+    "CH-START-031",
+    "The other nodes do not have one MTU",
+    "One node is changed alone only to the MTU that all others have, on all private networks, while they run. This "
+    "obstacle cannot be accepted.",
+    ("MOS 563566.1, causes 5 and 12",),
+)
+RUNS_HERE = Kind(
+    "CH-START-032",
+    "racwire runs on the node that the plan stops",
+    "While Clusterware is down, srvctl answers nothing on that node, so racwire could not see whether the other nodes "
+    "offer the services. This obstacle cannot be accepted.",
+)
+ONLY_INSTANCE = Kind(
+    "CH-START-033",
+    "A database has no instance on another node",
+    "It is down while the node is down. RAC One Node moves it without a stop: srvctl relocate database.",
+    ("Real Application Clusters Administration and Deployment Guide, srvctl relocate database",),
+)
+
 VALUE_NOT_KNOWN = Kind(
     "CH-START-070",
     "A kernel setting of a node is not known",

@@ -53,6 +53,8 @@ class Commands(msgspec.Struct, frozen=True, omit_defaults=True):
     """Whether the commands only show what a person then changes by hand."""
     own: tuple[OwnCommand, ...] = ()
     """racwire's own commands, after the lines."""
+    others_run: bool = False
+    """Whether the other nodes keep running while the commands are typed."""
 
     @property
     def effect(self) -> Effect:
@@ -63,6 +65,7 @@ class Commands(msgspec.Struct, frozen=True, omit_defaults=True):
     def remarks(self) -> Text:
         """The note, after what must be down where the commands are typed: the steps before have stopped it."""
         down = {Effect.NODE_OUT_FIRST: "this node", Effect.CLUSTER_DOWN_FIRST: "all nodes"}.get(self.effect, "")
+        down = "this node" if down and self.others_run else down
         return joined(f"Only while Clusterware is down on {down}." if down and self.node else "", self.note)
 
     @property

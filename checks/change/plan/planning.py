@@ -200,6 +200,7 @@ def plan_of(
         made_at=context.made_at,
         made_by=context.made_by,
         nodes=draft.nodes,
+        node=draft.node,
         networks=draft.networks,
         layers=draft.layers,
         grid_homes=draft.grid_homes,

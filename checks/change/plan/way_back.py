@@ -9,7 +9,7 @@ import msgspec
 from checks.change.plan.change_plan import OF_NETWORKS, ChangeKind, Plan, Step
 from checks.change.plan.remarks import remarks_back
 from checks.change.progress.state import Change
-from checks.change.steps import back, expected_minutes, experiment_steps, network_steps_back, setting_steps
+from checks.change.steps import back, expected_minutes, experiment_steps, network_steps_back, node_steps, setting_steps
 from checks.change.steps.draft import Draft
 from checks.change.steps.restarts import RESTART
 
@@ -25,6 +25,7 @@ def make_way_back(change: Change, *, made_by: str, made_at: str) -> Plan:
         id=opened.id,
         kind=ChangeKind.ROLLBACK,
         nodes=opened.nodes,
+        node=opened.node,
         first=_first_node(opened),
         made_by=made_by,
         networks=tuple(
@@ -112,6 +113,7 @@ def _experiment_back(change: Change, draft: Draft) -> tuple[Step, ...]:
 _STEPS_BACK: dict[ChangeKind, Callable[[Change, Draft], tuple[Step, ...]]] = {
     ChangeKind.RAISE: _mtu_back,
     ChangeKind.LOWER: _mtu_back,
+    ChangeKind.NODE_MTU: node_steps.steps_back,
     ChangeKind.RECEIVE_BUFFERS: _settings_back,
     ChangeKind.RP_FILTER: _settings_back,
     ChangeKind.ADD_NETWORK: network_steps_back.steps_back,
@@ -129,7 +131,8 @@ def _first_node(plan: Plan) -> str:
     """Return the node that the opened plan starts first."""
     gates = (gate for step in plan.steps if step.id in ("first-node", setting_steps.SET_FIRST) for gate in step.gates)
     proved = ("stack-up", "running-settings")
-    return next((node for gate in gates if gate.check in proved for node in gate.nodes), plan.nodes[0])
+    others = [node for node in plan.nodes if node != plan.node]
+    return next((node for gate in gates if gate.check in proved for node in gate.nodes), others[0])
 
 
 def _not_starting(plan: Plan) -> frozenset[str]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from checks.change.plan.change_plan import Plan, Step
 from checks.change.progress.change_events import Attested, ChangeOutcome, Closed, Noted, Overridden, RolledBack
 from checks.change.progress.state import Change, ChangeError, StepStatus
-from checks.change.progress.wanted import REGISTER, STOPPED
+from checks.change.progress.wanted import NODE_UP, REGISTER, STOPPED
 from checks.model.own_command import VERIFY, OwnCommand
 from checks.model.wording import listed
 
-FIRST_ACTIONS = (STOPPED, REGISTER, "set-first", "restore-point")
+FIRST_ACTIONS = (STOPPED, REGISTER, "set-first", "restore-point", "services-elsewhere")
 """The steps that stop or change something first; a plan has one or two of them."""
 _FEW_CHARACTERS = 10
 """The minimum length of a reason: people read it months later."""
@@ -71,14 +71,27 @@ def note(change: Change, text: str) -> Noted:
     return Noted(step.id, text.strip())
 
 
+def refuse_rollback(change: Change) -> None:
+    """Raise ChangeError if there is no rollback: the one node of the plan runs with the MTU of the others again."""
+    node = change.plan.node
+    if node and change.reached >= change.plan.position(NODE_UP) and change.look.running.get(node):
+        raise ChangeError(
+            f"There is no rollback: Clusterware runs on {node} again, with the MTU of the others. If it did not come "
+            f"up there, stop it (crsctl stop crs on {node}) and verify: then there is one. For another MTU of {node}, "
+            "finish this change and open one of its own."
+        )
+
+
 def roll_back(change: Change, plan: Plan, by: str, reason: str) -> RolledBack:
     """Return the start of the rollback with this plan.
 
-    Raises ChangeError if the change is closed or rolling back already, or if the reason or `by` is missing.
+    Raises ChangeError if the change is closed or rolling back already, if there is no rollback any more, or if the
+    reason or `by` is missing.
     """
     _open(change)
     if change.is_way_back:
         raise ChangeError("The rollback has started already. ", OwnCommand("next"), " shows its next step.")
+    refuse_rollback(change)
     if len(reason.strip()) < _FEW_CHARACTERS:
         raise ChangeError(
             f"A rollback needs a reason of at least {_FEW_CHARACTERS} characters: the next operator reads it."

@@ -32,19 +32,25 @@ def standing_alarms(change: Change) -> tuple[Surprised, ...]:
 def _is_over(alarm: Surprised, change: Change) -> bool:
     match alarm.what:
         case Surprise.LIVE_CHANGE:
-            return _is_all_down(change) or _is_harmless_now(alarm.node, change)
+            return _is_down(alarm.node, change) or _is_harmless_now(alarm.node, change)
         case Surprise.REBOOTED:
-            return alarm.dangerous and (_is_all_down(change) or _is_harmless_now(alarm.node, change))
+            return alarm.dangerous and (_is_down(alarm.node, change) or _is_harmless_now(alarm.node, change))
         case Surprise.STACK_STARTED:
-            is_equal = alarm.dangerous and agree(change.plan, change.look.mtus)
+            is_equal = alarm.dangerous and _agree(change)
             return is_equal or change.look.running.get(alarm.node) is False
         case Surprise.MTU_LOST:
             return _has(change, alarm.node, after=demand(change) is not MtuDemand.BEFORE)
     return False
 
 
-def _is_all_down(change: Change) -> bool:
-    return all(change.look.running.get(node) is False for node in change.plan.nodes)
+def _is_down(node: str, change: Change) -> bool:
+    """Whether nothing runs that a wrong MTU of the node can harm: on any node, or on that node of a plan of one."""
+    nodes = (node,) if change.plan.node else change.plan.nodes
+    return all(change.look.running.get(one) is False for one in nodes)
+
+
+def _agree(change: Change) -> bool:
+    return agree(change.plan, change.look.mtus, change.look.running)
 
 
 def _is_harmless_now(node: str, change: Change) -> bool:
@@ -58,11 +64,12 @@ def _is_harmless_now(node: str, change: Change) -> bool:
             moved = [
                 one for one in change.plan.layers if one.node == node and seen.get(one.interface) != one.mtu_before
             ]
-            return is_harmless(moved, {one.interface: seen.get(one.interface) for one in moved})
+            is_same = is_harmless(moved, {one.interface: seen.get(one.interface) for one in moved})
+            return is_same or (bool(change.plan.node) and _agree(change))
         case MtuDemand.EITHER:
-            return agree(change.plan, change.look.mtus)
+            return _agree(change) or (bool(change.plan.node) and _has(change, node, after=True))
         case MtuDemand.AFTER:
-            return _has(change, node, after=True) or agree(change.plan, change.look.mtus)
+            return _has(change, node, after=True) or _agree(change)
 
 
 def _has(change: Change, node: str, *, after: bool) -> bool:

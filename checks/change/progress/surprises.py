@@ -8,10 +8,10 @@ from datetime import datetime
 from checks.change.gates import GateContext, looked_at
 from checks.change.gates.boot_gates import ways_of_keeping
 from checks.change.gates.mtu_gates import VANISH, is_harmless
-from checks.change.plan.change_plan import Layer
+from checks.change.plan.change_plan import Layer, Plan
 from checks.change.progress.boot_proofs import boot_proofs
 from checks.change.progress.change_events import Booted, ObservedState, Surprise, Surprised
-from checks.change.progress.wanted import MtuDemand, demand, differ, is_stopped, mtus, stops_first
+from checks.change.progress.wanted import MtuDemand, at_risk, demand, differ, is_stopped, mtus, stops_first
 from checks.change.steps.experiment_steps import CHANGE
 from checks.model.report import Report
 from checks.model.wording import listed
@@ -24,8 +24,8 @@ def surprises(context: GateContext, now: ObservedState, report: Report) -> Itera
     """Yield each unexpected difference from the last verification, once for each node, and the boots that the step asks
     for."""
     before = context.change.look
-    running = [node for node in context.plan.nodes if now.running.get(node)]
     for node in context.plan.nodes:
+        running = at_risk(context.plan, node, now.running)
         moved = _moved(context, node, before, now)
         boots = before.boot_ids.get(node), now.boot_ids.get(node)
         if all(boots) and boots[0] != boots[1]:
@@ -50,6 +50,8 @@ def _moved(context: GateContext, node: str, before: ObservedState, now: Observed
 
 def _is_to_be(context: GateContext, moved: list[Layer], now: ObservedState) -> bool:
     """Whether the plan expects this change of MTUs while nothing runs: until set-mtu is done, or to the planned MTU."""
+    if not _may_change(context.plan, moved[0].node):
+        return _is_wanted(context, moved, now)
     match demand(context.change):
         case MtuDemand.BEFORE:
             return is_stopped(context.change)
@@ -58,14 +60,31 @@ def _is_to_be(context: GateContext, moved: list[Layer], now: ObservedState) -> b
     return _is_wanted(context, moved, now)
 
 
+def _may_change(plan: Plan, node: str) -> bool:
+    """Whether the plan changes the MTU of this node."""
+    return plan.node in ("", node)
+
+
 def _by_own_change(context: GateContext, moved: list[Layer], now: ObservedState) -> bool:
     """Whether the step of an experiment that leads to a change of its own explains other MTUs: that change stopped
     Clusterware for them, and proved them."""
-    return _in_own_change(context) and _is_wanted(context, moved, now) and not differ(context.plan, now.mtus)
+    return _in_own_change(context) and _is_wanted(context, moved, now) and not _are_mixed(context, now)
 
 
 def _in_own_change(context: GateContext) -> bool:
     return context.change.opened.experiment is not None and context.step.id == CHANGE
+
+
+def _are_mixed(context: GateContext, now: ObservedState) -> bool:
+    return differ(context.plan, now.mtus, now.running)
+
+
+def _ends_here(context: GateContext, node: str, now: ObservedState) -> bool:
+    """Whether a node has the MTUs that a plan of one node ends with: a rollback ends with different MTUs."""
+    if not context.plan.node or demand(context.change) is MtuDemand.BEFORE:
+        return False
+    seen = now.mtus.get(node, {})
+    return all(seen.get(layer.interface) == layer.mtu_after for layer in context.layers(node))
 
 
 def _is_wanted(context: GateContext, layers: list[Layer], now: ObservedState) -> bool:
@@ -74,7 +93,7 @@ def _is_wanted(context: GateContext, layers: list[Layer], now: ObservedState) ->
 
 
 def _booted(
-    context: GateContext, node: str, now: ObservedState, running: list[str], report: Report
+    context: GateContext, node: str, now: ObservedState, running: tuple[str, ...], report: Report
 ) -> Surprised | Booted:
     """Return the event of a boot: as planned if the step asks for it and the node came back right, dangerous if it came
     back with an unwanted MTU while Clusterware runs."""
@@ -98,11 +117,15 @@ def _booted(
         sentence += ": the boot configuration does not set the planned MTU"
     elif wrong:
         sentence += f": {_until_set(context, wrong)}"
-    is_mixed = differ(context.plan, now.mtus)
-    cuts = {MtuDemand.BEFORE: bool(wrong), MtuDemand.EITHER: is_mixed, MtuDemand.AFTER: bool(wrong) and is_mixed}
+    is_mixed = _are_mixed(context, now)
+    cuts = {
+        MtuDemand.BEFORE: bool(wrong) and (is_mixed or not context.plan.node),
+        MtuDemand.EITHER: is_mixed and not _ends_here(context, node, now),
+        MtuDemand.AFTER: bool(wrong) and is_mixed,
+    }
     danger = bool(running) and cuts[now_is]
     if danger:
-        cure = _cure(context, wrong, running)
+        cure = _cure(context, node, wrong, running)
         sentence += f", while Clusterware runs on {listed(running)}. {VANISH} {cure}"
         return Surprised(Surprise.REBOOTED, node, sentence, dangerous=True)
     if is_asked and not wrong:
@@ -110,9 +133,9 @@ def _booted(
     return Surprised(Surprise.REBOOTED, node, f"{sentence}.")
 
 
-def _cure(context: GateContext, layers: list[Layer], running: list[str]) -> str:
+def _cure(context: GateContext, node: str, layers: list[Layer], running: tuple[str, ...]) -> str:
     """Return what ends the danger of these layers: to stop Clusterware, or to set their MTU back."""
-    if stops_first(context.change):
+    if stops_first(context.change, node):
         return f"Stop Clusterware on {listed(running)} at once."
     return f"Set the MTU back to {_values(context, layers)} at once."
 
@@ -123,11 +146,17 @@ def _is_asked(context: GateContext, node: str) -> bool:
     if context.step.id != _SURVIVES:
         return False
     proofs = boot_proofs(context.change)
+    if not _may_change(context.plan, node):
+        return False
     own = proofs.get(node)
     if own is not None and own.lost_the_mtu:
         return True
     kind = ways_of_keeping(context, node)
-    return not any(proof.proved_by for other, proof in proofs.items() if ways_of_keeping(context, other) == kind)
+    return not any(
+        proof.proved_by
+        for other, proof in proofs.items()
+        if ways_of_keeping(context, other) == kind and _may_change(context.plan, other)
+    )
 
 
 def _time_of(context: GateContext, node: str, report: Report) -> str:
@@ -148,21 +177,28 @@ def _time_of(context: GateContext, node: str, report: Report) -> str:
 
 
 def _live(
-    context: GateContext, node: str, moved: list[Layer], before: ObservedState, now: ObservedState, running: list[str]
+    context: GateContext,
+    node: str,
+    moved: list[Layer],
+    before: ObservedState,
+    now: ObservedState,
+    running: tuple[str, ...],
 ) -> Surprised:
     """Return the event of an MTU changed while Clusterware runs: dangerous unless it was set back, or is harmless."""
     change = f"{_change(node, moved, before, now)} while Clusterware runs on {listed(running)}"
     now_is = demand(context.change)
-    is_mixed = differ(context.plan, now.mtus)
-    if _is_wanted(context, moved, now) and not (is_mixed and now_is is MtuDemand.EITHER):
-        again = _NO_PORT_DIFFERS if now_is is MtuDemand.EITHER else "the MTU is right again"
+    is_mixed = _are_mixed(context, now)
+    if _ends_here(context, node, now) or (
+        _is_wanted(context, moved, now) and not (is_mixed and now_is is MtuDemand.EITHER)
+    ):
+        again = _NO_PORT_DIFFERS if now_is is MtuDemand.EITHER and not is_mixed else "the MTU is right again"
         return Surprised(Surprise.OTHER, node, f"{change}: {again}.")
     if now_is is MtuDemand.BEFORE and is_harmless(moved, now.mtus[node]):
         return Surprised(Surprise.OTHER, node, f"{change}; the private interfaces above still have their old MTU.")
-    if now_is is MtuDemand.AFTER and not is_mixed:
+    if not is_mixed and (now_is is MtuDemand.AFTER or context.plan.node):
         planned = f"the plan is MTU {_values(context, moved)}"
         return Surprised(Surprise.OTHER, node, f"{change}; {planned}, and {_NO_PORT_DIFFERS}.")
-    cure = _cure(context, moved, running)
+    cure = _cure(context, node, moved, running)
     return Surprised(Surprise.LIVE_CHANGE, node, f"{change}. {VANISH} {cure}", dangerous=True)
 
 
@@ -200,10 +236,12 @@ def _must_be_down(context: GateContext) -> frozenset[str]:
 
 
 def _started(context: GateContext, node: str, now: ObservedState) -> Surprised:
-    is_mixed = differ(context.plan, now.mtus)
+    is_mixed = _are_mixed(context, now)
+    if (context.plan.node and demand(context.change) is MtuDemand.BEFORE) or _ends_here(context, node, now):
+        is_mixed = False  # it ran with this MTU when the plan was made, or the rollback leaves it so
     if is_mixed:
         wanted = _values(context, [layer for layer in context.plan.layers if layer.role == "port"])
-        cure = "Stop Clusterware" if stops_first(context.change) else f"Set MTU {wanted} on every node"
+        cure = "Stop Clusterware" if stops_first(context.change, node) else f"Set MTU {wanted} on every node"
         sentence = f"Clusterware was started on {node} while the nodes have different MTUs. {VANISH} {cure} at once."
     else:
         sentence = f"Clusterware was started on {node} too early: this step requires it to be down."

@@ -13,8 +13,8 @@ import msgspec
 from checks.change.plan.change_plan import Layer, Plan, PlannedNetwork, Registrations
 from checks.change.progress.state import Change
 
-STOPPED, REGISTER = "stack-down", "register"
-"""The steps that stop Clusterware, and that first change the registry of a running cluster."""
+STOPPED, REGISTER, NODE_UP = "stack-down", "register", "node-up"
+"""The steps that stop Clusterware, that first change the registry of a running cluster, and that start one node."""
 _SET_MTU, _STARTED = "set-mtu", "first-node"
 
 
@@ -48,12 +48,14 @@ def mtus(change: Change, layer: Layer) -> tuple[int, ...]:
     return allowed[demand(change)]
 
 
-def stops_first(change: Change) -> bool:
-    """Whether the cure of a wrong MTU while Clusterware runs is to stop Clusterware, not to set the MTU.
+def stops_first(change: Change, node: str) -> bool:
+    """Whether the cure of a wrong MTU of a node while Clusterware runs is to stop Clusterware, not to set the MTU.
 
     This is so from the moment when Clusterware must be down on every node until the first node may start. A plan that
-    stops nothing cures it by setting the MTU.
+    stops nothing cures it by setting the MTU. A plan of one node stops that node, and no other.
     """
+    if change.plan.node:
+        return node == change.plan.node and demand(change) is not MtuDemand.BEFORE
     match demand(change):
         case MtuDemand.BEFORE:
             return False
@@ -100,19 +102,36 @@ def registrations(change: Change) -> Registrations:
     return known[-1] if known else Registrations(plan.interconnects, plan.asm_listeners)
 
 
-def differ(plan: Plan, seen: Mapping[str, Mapping[str, int]]) -> bool:
-    """Whether ports of one private network have different MTUs, as far as they were read: by node, by interface."""
-    return any(len(set(known)) > 1 for known in _known(plan, seen))
+def at_risk(plan: Plan, node: str, running: Mapping[str, bool]) -> tuple[str, ...]:
+    """Return the nodes where Clusterware is known to run, and that lose packets if this node has another MTU.
+
+    While one node is changed the others run, and it harms none while it is down.
+    """
+    nodes = (node,) if plan.node else plan.nodes
+    return tuple(one for one in nodes if running.get(one))
 
 
-def agree(plan: Plan, seen: Mapping[str, Mapping[str, int]]) -> bool:
+def differ(plan: Plan, seen: Mapping[str, Mapping[str, int]], running: Mapping[str, bool]) -> bool:
+    """Whether ports of one private network have different MTUs, as far as they were read: by node, by interface.
+
+    For a plan of one node, the ports of nodes that are known to be down do not count.
+    """
+    return any(len(set(known)) > 1 for known in _known(plan, seen, running))
+
+
+def agree(plan: Plan, seen: Mapping[str, Mapping[str, int]], running: Mapping[str, bool]) -> bool:
     """Whether every port of the private networks was read, and has the MTU of its network's other ports."""
-    ports = [layer for layer in plan.layers if layer.role == "port"]
-    return all(layer.interface in seen.get(layer.node, {}) for layer in ports) and not differ(plan, seen)
+    ports = [layer for layer in plan.layers if layer.role == "port" and _counts(plan, layer.node, running)]
+    return all(layer.interface in seen.get(layer.node, {}) for layer in ports) and not differ(plan, seen, running)
 
 
-def _known(plan: Plan, seen: Mapping[str, Mapping[str, int]]) -> Iterator[list[int]]:
+def _known(plan: Plan, seen: Mapping[str, Mapping[str, int]], running: Mapping[str, bool]) -> Iterator[list[int]]:
     """Yield the known MTUs of the ports of each private network."""
     for network in plan.networks:
         ports = (layer for layer in plan.layers if layer.role == "port" and network.name in layer.networks)
-        yield [mtu for port in ports if (mtu := seen.get(port.node, {}).get(port.interface)) is not None]
+        counted = (port for port in ports if _counts(plan, port.node, running))
+        yield [mtu for port in counted if (mtu := seen.get(port.node, {}).get(port.interface)) is not None]
+
+
+def _counts(plan: Plan, node: str, running: Mapping[str, bool]) -> bool:
+    return not plan.node or running.get(node, True)

@@ -39,6 +39,8 @@ class Draft:
     networks: tuple[PlannedNetwork, ...]
     layers: tuple[Layer, ...]
     grid_homes: dict[str, str]
+    node: str = ""
+    """The one node that the plan stops and changes; empty where it stops and changes all."""
     values: tuple[PlannedValue, ...] = ()
     databases: tuple[PlannedDatabase, ...] = ()
     grid_owner: str = ""

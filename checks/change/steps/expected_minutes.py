@@ -46,6 +46,9 @@ _EXPECTED = {
     "old-network-down": _Expected((1, 3), (1, 3), "the number of nodes"),
     "networks-back": _Expected((1, 3), (1, 3), "the number of nodes"),
     "deregister": _Expected((1, 5), (0, 0), "the number of nodes"),
+    "services-elsewhere": _Expected((1, 30), (0, 0), "how long the sessions take to leave"),
+    "node-up": _Expected((4, 15), (0, 0), "the number of disks that ASM finds and of resources"),
+    "instances": _Expected((3, 20), (0, 0), "the number of instances, their memory, and recovery at the start"),
     "untouched": _Expected((1, 5), (0, 0), "the number of nodes"),
 }
 """By the id of the step. The step agree is missing: an agreement takes days, not minutes."""
@@ -79,8 +82,9 @@ _NO_RETURN = {
     "sign-off": "The signature: after it, going back is a change of its own, with another full outage.",
 }
 
-_FIRST, _LAST = "stack-down", ("databases", "other-nodes")
-"""The steps from the stop of the first instance to the start of the databases."""
+_FIRST, _LAST, _LAST_OF_NODE = "stack-down", ("databases", "other-nodes"), ("instances", "node-up")
+"""The steps from the stop of the first instance to the start of the databases; of one node, to that of its instances.
+"""
 
 
 def estimated(step: Step, draft: Draft) -> Step:
@@ -98,13 +102,19 @@ def _minutes(step: Step, draft: Draft) -> Minutes | None:
         return None
     recorded = round(draft.record_s / 60) if expected.records else 0
     least, most = (
-        once + each * len(draft.nodes) + recorded for once, each in zip(expected.once, expected.each_node, strict=True)
+        once + each * (1 if draft.node else len(draft.nodes)) + recorded
+        for once, each in zip(expected.once, expected.each_node, strict=True)
     )
     return Minutes(least, most, expected.depends_on)
 
 
 def outage_remarks(steps: Sequence[Step]) -> Iterable[str]:
     """Yield the sentence about the planned outage; nothing for a plan that stops nothing."""
+    if (of_node := _from_the_stop(steps, _LAST_OF_NODE)) is not None:
+        yield (
+            f"The node is out of the cluster for {of_node.least} to {of_node.most} min: the sum of the estimated "
+            f"minutes of the steps {of_node.depends_on}. The other nodes keep running."
+        )
     planned = planned_outage(steps)
     if planned is None:
         return
@@ -120,8 +130,12 @@ def planned_outage(steps: Sequence[Step]) -> Minutes | None:
     Without a step that starts databases, to the start of the last node. None if the plan stops nothing. `depends_on`
     has the titles of the first and the last of these steps.
     """
+    return _from_the_stop(steps, _LAST)
+
+
+def _from_the_stop(steps: Sequence[Step], ends: Sequence[str]) -> Minutes | None:
     ids = [step.id for step in steps]
-    last = next((name for name in _LAST if name in ids), None)
+    last = next((name for name in ends if name in ids), None)
     if _FIRST not in ids or last is None:
         return None
     during = steps[ids.index(_FIRST) : ids.index(last) + 1]

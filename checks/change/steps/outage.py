@@ -32,7 +32,7 @@ _ENDS_RACWIRE = (
     OwnCommand(),
     ". You can also continue on another node that has the journal.",
 )
-_MAYBE_STOPPED = "PRCC-1016 (was already stopped) is no failure: it may not have been started again yet."
+MAYBE_STOPPED = "PRCC-1016 (was already stopped) is no failure: it may not have been started again yet."
 _KEPT_UNKNOWN = (
     "/etc/sysconfig",
     "/etc/systemd/network",
@@ -80,7 +80,7 @@ def _stops(draft: Draft) -> Iterator[Commands]:
         if not database.instances or not draft.down.issuperset(database.instances):
             stop = stack_commands.stop_database(database, where, draft.home(where))
             # The last verification saw whether anything runs on a node, not which databases.
-            maybe = _MAYBE_STOPPED if draft.kind is ChangeKind.ROLLBACK else ""
+            maybe = MAYBE_STOPPED if draft.kind is ChangeKind.ROLLBACK else ""
             yield msgspec.structs.replace(stop, note=joined(stop.note, maybe))
     for node in up:
         yield stack_commands.stop(node, draft.home(node), draft.databases)

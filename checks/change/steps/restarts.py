@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import msgspec
+
 from checks.change.plan.change_plan import Gate, Minutes, PlannedDatabase, Step
 from checks.change.plan.command_block import Commands, Who
 from checks.change.steps.draft import Draft, briefly
@@ -81,22 +83,36 @@ _START = "PATH=$PATH:{home}/bin; srvctl start instance -d {name} -i {instance}"
 
 
 def _restart(draft: Draft, database: PlannedDatabase, node: str) -> Commands:
+    stop, start = stop_instance(draft, database, node), start_instance(draft, database, node)
+    return msgspec.structs.replace(stop, lines=(*stop.lines, *start.lines))
+
+
+def stop_instance(draft: Draft, database: PlannedDatabase, node: str) -> Commands:
+    """Return the command that stops the instance of a node; it refuses while another instance is down."""
     others = [literal(other) for place, other in sorted(database.instances.items()) if place != node]
     values: dict[str, Value] = {
-        "home": draft.home(node),
-        "name": database.name,
-        "instance": database.instances[node],
+        **_values(draft, database, node),
         "running": f"Instance ({'|'.join(others)}) is running",
         "number": len(others),
         "refusal": f"Another instance of {database.name} is down: start it first.",
     }
     return Commands(
         Who.DATABASE_OWNER,
-        (shell(_STOP_IF_OTHERS if others else _STOP, **values), shell(_START, **values)),
+        (shell(_STOP_IF_OTHERS if others else _STOP, **values),),
         node,
         _note(database, node, bool(others)),
         database.name,
     )
+
+
+def start_instance(draft: Draft, database: PlannedDatabase, node: str) -> Commands:
+    """Return the command that starts the instance of a node."""
+    line = shell(_START, **_values(draft, database, node))
+    return Commands(Who.DATABASE_OWNER, (line,), node, name=database.name)
+
+
+def _values(draft: Draft, database: PlannedDatabase, node: str) -> dict[str, Value]:
+    return {"home": draft.home(node), "name": database.name, "instance": database.instances[node]}
 
 
 def _note(database: PlannedDatabase, node: str, has_others: bool) -> str:

@@ -23,11 +23,11 @@ def stop_database(database: PlannedDatabase, node: str, home: str) -> Commands:
         node,
         home,
         "PATH=$PATH:{home}/bin srvctl stop database -d {name} -o immediate",
-        _recorded(database),
+        recorded(database),
     )
 
 
-def _recorded(database: PlannedDatabase) -> str:
+def recorded(database: PlannedDatabase) -> str:
     """Return the services and PDBs in the plan, and what is to be written down before the database is stopped."""
     services = _by_name((service, node) for service, node in database.services or ())
     pluggables = _by_name((pdb.name, f"{pdb.instance} {pdb.mode}") for pdb in database.pluggables or ())

@@ -13,7 +13,9 @@ from checks.model.wording import listed
 from checks.plugins.boot_mtu.at_next_boot import AtBoot, AtNextBoot, interfaces_at_boot, verdict
 from checks.plugins.boot_mtu.next_addresses import NEXT_ADDRESS_KINDS, next_address_findings
 from checks.plugins.shared.grouping import alike, briefly, named, nics_named, some, topics_of
+from checks.plugins.shared.mtu_remedy import same_mtu
 from checks.plugins.shared.path_text import short_name
+from checks.rules.node_apart import nodes_apart
 from checks.rules.observed.states import read_on, state
 
 _BY_NMCLI = (NetworkService.NETWORK_MANAGER, NetworkService.IFCFG_NETWORK_MANAGER)
@@ -94,9 +96,9 @@ def boot_mtu(cluster: Cluster) -> Iterator[Finding]:
         interfaces, lambda i: (verdict(i), i.network.name, i.interface.name, i.interface.mtu, _after(i))
     ):
         if verdict(group[0]) is AtNextBoot.OTHER:
-            yield _other(group)
+            yield _other(cluster, group)
         elif verdict(group[0]) is AtNextBoot.BY_SCRIPT:
-            yield _by_script(group)
+            yield _by_script(cluster, group)
     yield from _kept(interfaces)
     yield from _not_kept([i for i in interfaces if verdict(i) is AtNextBoot.NO_KEEPER])
     yield from _not_known(interfaces)
@@ -118,7 +120,7 @@ def _after(at: AtBoot) -> int | str | None:
     return at.mtu.reason if isinstance(at.mtu, Unknown) else at.mtu
 
 
-def _other(group: Sequence[AtBoot]) -> Finding:
+def _other(cluster: Cluster, group: Sequence[AtBoot]) -> Finding:
     runs, after = group[0].interface.mtu, _after(group[0])
     verb, its = ("runs", "its") if len(group) == 1 else ("run", "their")
     configured = {at.kept.mtu if at.kept else None for at in group}
@@ -138,7 +140,7 @@ def _other(group: Sequence[AtBoot]) -> Finding:
         },
         seen=some([_line(at) for at in group]),
         expected=(f"MTU {runs} in the boot configuration of the interface, or of its bond or parent",),
-        next=[_inspect(group), _persist(group)],
+        next=[_inspect(group), _persist(cluster, group)],
         evidence=_evidence(group),
         network=group[0].network.name,
         nodes=[at.node for at in group],
@@ -147,7 +149,7 @@ def _other(group: Sequence[AtBoot]) -> Finding:
     )
 
 
-def _by_script(group: Sequence[AtBoot]) -> Finding:
+def _by_script(cluster: Cluster, group: Sequence[AtBoot]) -> Finding:
     first = group[0]
     runs, verb = first.interface.mtu, "runs" if len(group) == 1 else "run"
     scripts = named((at.by_script.file for at in group if at.by_script), "script")
@@ -174,7 +176,7 @@ def _by_script(group: Sequence[AtBoot]) -> Finding:
             [line for at in group for line in (*(f"{at.node}: {f.file}: {f.line}" for f in at.fragile), _line(at))]
         ),
         expected=("The MTU in the boot configuration of the interface, and in no script",),
-        next=[_inspect(group), _persist(group)],
+        next=[_inspect(group), _persist(cluster, group)],
         evidence=_evidence(group),
         network=first.network.name,
         nodes=[at.node for at in group],
@@ -347,9 +349,15 @@ def _inspect_command(at: AtBoot) -> str:
     return shell("ip -details link show {nic}", nic=at.interface.name)
 
 
-def _persist(group: Sequence[AtBoot]) -> NextStep:
-    """Return the remedy that changes the boot configuration only: the running interface stays as it is."""
+def _persist(cluster: Cluster, group: Sequence[AtBoot]) -> NextStep:
+    """Return the remedy that changes the boot configuration only: the running interface stays as it is.
+
+    Where the files of the one node that differs have the MTU of the others, the running MTU is the wrong one.
+    """
     mtu = group[0].interface.mtu
+    for one in nodes_apart(cluster):
+        if all(at.node == one.node and at.mtu == one.mtu for at in group):
+            return same_mtu(cluster, one.mtu, [one.node])
     service = group[0].kept.network_service if group[0].kept else NetworkService.UNKNOWN
     commands: list[str] = []
     if service in _BY_NMCLI:

@@ -25,7 +25,9 @@ from checks.plugins.device_mtu.device_names import (
     nic_of,
 )
 from checks.plugins.shared.grouping import alike, briefly, some
+from checks.plugins.shared.mtu_remedy import same_mtu
 from checks.rules.nic_faults import mtu_change_status
+from checks.rules.node_apart import nodes_apart
 from checks.rules.observed.states import read_on, state
 
 _VIEW = "Database Reference, DBA_HIST_IC_DEVICE_STATS"
@@ -138,7 +140,9 @@ def _differ(cluster: Cluster, devices: Sequence[DeviceHistory]) -> Iterator[Find
             expected=("The same MTU on every node",),
             next=[
                 NextStep("Compare the present MTUs of the nodes.", ("racwire check mtu-consistency",)),
-                NextStep(
+                same_mtu(cluster, usual, nodes_of(cluster, [d.instance for d in group if d.mtu != usual]))
+                if nodes_apart(cluster)
+                else NextStep(
                     "If they still differ, ask which MTU is intended, and set it on the others with the safe-change "
                     "procedure.",
                     ("racwire change new --to MTU",),

@@ -18,13 +18,13 @@ from checks.plugins.df_ping.path_kinds import ALONE, KINDS, LOCAL, NOT_PROBED, R
 from checks.plugins.df_ping.path_places import at_fault, path_data
 from checks.plugins.df_ping.unanswered_paths import filtered, ignored, loss, lost_once_finding, not_probed, unreachable
 from checks.plugins.shared.engineered_notes import beside_pings, by_the_vendor
+from checks.plugins.shared.mtu_remedy import same_mtu
 from checks.plugins.shared.path_text import (
     evidence_of,
     matrix,
     pairs_of,
     reasons_of,
     result_lines,
-    safe_change,
     shared_subnet,
     short_name,
     where,
@@ -155,12 +155,7 @@ def _receiver(cluster: Cluster, network: PrivateNetwork, node: str, mtu: int, pa
             NextStep(
                 "Display the interface.", (shell("ip -details link show {nic}", nic=interface),), f"any user on {node}"
             ),
-            NextStep(
-                "Set the MTU of the other nodes with the safe-change procedure, with Clusterware down on all nodes. "
-                "A change of one node while Clusterware runs evicts nodes.",
-                (safe_change(paths[0].expected_mtu),),
-                is_change=True,
-            ),
+            same_mtu(cluster, paths[0].expected_mtu, [node]),
         ],
         evidence=[*evidence_of(paths), (node, "interfaces")],
         observed=pings(cluster, paths),
@@ -230,11 +225,7 @@ def _local(cluster: Cluster, network: PrivateNetwork, paths: list[PathProbe]) ->
                     effect=Effect.AT_NEXT_START,
                 )
                 if by_route
-                else NextStep(
-                    "Set the MTU of the others with the safe-change procedure, with Clusterware down on all nodes.",
-                    (safe_change(own[0].expected_mtu),),
-                    is_change=True,
-                ),
+                else same_mtu(cluster, own[0].expected_mtu, [name]),
             ],
             evidence=[*evidence_of(own), (name, "interfaces"), (name, "routes")],
             observed=pings(cluster, own),

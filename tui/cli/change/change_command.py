@@ -98,6 +98,7 @@ racwire change new --to 9000
 racwire change new --to 9000 --reason CHG42
 racwire change new --to 9000 --switch nexus-9000 --switch-pair no
 racwire change new --to 9000 --hypervisor vmware --host esx1 --host esx2
+racwire change new node-mtu --node rac2
 racwire change new rp-filter
 racwire change new receive-buffers --set net.core.rmem_max=16777216
 racwire change new --connect rac-scan:1521/prod --user racwire

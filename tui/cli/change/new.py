@@ -10,6 +10,7 @@ from checks.change.kinds.descriptions import (
     DESCRIPTIONS,
     MOVE_NETWORK,
     MTU,
+    NODE_MTU,
     RECEIVE_BUFFERS,
     RP_FILTER,
     USUAL,
@@ -20,6 +21,7 @@ from checks.change.kinds.loose_filter import RpFilterRequest
 from checks.change.kinds.mtu import MtuRequest
 from checks.change.kinds.network_request import NetworkRequest
 from checks.change.kinds.new_network import named_network
+from checks.change.kinds.node_mtu import NodeMtuRequest
 from checks.change.plan.change_plan import Accepted
 from checks.change.plan.obstacles import Obstacle, PlanError
 from checks.change.plan.planning import ChangeRequest
@@ -93,6 +95,10 @@ def _mtu(args: argparse.Namespace, settings: Settings) -> ChangeRequest:
     return MtuRequest(args.to, _stated(args, settings))
 
 
+def _node_mtu(args: argparse.Namespace, _: Settings) -> ChangeRequest:
+    return NodeMtuRequest(args.node)
+
+
 def _network(args: argparse.Namespace, _: Settings) -> ChangeRequest:
     if not args.interface:
         raise UsageError("name the interface of the new network, such as --interface eth3 or eth3/192.168.12.0.")
@@ -121,6 +127,7 @@ def _rp_filter(_: argparse.Namespace, __: Settings) -> ChangeRequest:
 
 REQUESTS: dict[str, Callable[[argparse.Namespace, Settings], ChangeRequest]] = {
     MTU.name: _mtu,
+    NODE_MTU.name: _node_mtu,
     RECEIVE_BUFFERS.name: _receive_buffers,
     RP_FILTER.name: _rp_filter,
     ADD_NETWORK.name: _network,

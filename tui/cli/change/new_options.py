@@ -17,6 +17,12 @@ def add_plan_options(new: argparse.ArgumentParser) -> argparse._ArgumentGroup:
         "--to", type=int, metavar="MTU", help="new MTU (default 9000; 1500 where jumbo frames are configured)"
     )
     plan.add_argument(
+        "--node",
+        default="",
+        metavar="NODE",
+        help="node-mtu: the node that gets the MTU of the others (default: the one that differs)",
+    )
+    plan.add_argument(
         "--switch",
         action="append",
         default=[],
