@@ -144,6 +144,24 @@ def test_the_interconnect_is_named_where_the_same_minutes_of_any_log_show_it(sho
     assert len(finding.seen) >= 2
 
 
+BETWEEN_TWO_OTHERS = {
+    "a heartbeat": f"{CRS.format(1)}{{CRS+630}} [OCSSD(7)]CRS-1612: Network communication with node rac3 (3) has been "
+    "missing for 50% of the timeout interval.\n",
+    "an IPC send timeout": f"{DATABASE.format(1)}{{ISO+500}}\nIPC Send timeout detected. Sender: ospid 1\nReceiver: "
+    "inst 3 binc 430 ospid 4846\n",
+    "an eviction": f"{DATABASE.format(3)}{{ISO+590}}\nORA-29740: evicted by member 0, group incarnation 7\n",
+}
+
+
+@pytest.mark.parametrize("between", BETWEEN_TWO_OTHERS)
+def test_what_two_other_nodes_report_of_each_other_does_not_explain_the_end_of_a_third(between: str) -> None:
+    line = BETWEEN_TWO_OTHERS[between]
+    end = f"{DATABASE.format(2)}{ENDED}"
+    assert "IC-LOG-019" in found(end, DATABASE.format(3), line, base=running(3))
+    with_it = line.replace("rac3 (3)", "rac2 (2)").replace("inst 3", "inst 2").replace("by member 0", "by member 1")
+    assert "IC-LOG-018" in found(end, DATABASE.format(3), with_it, base=running(3))
+
+
 @pytest.mark.parametrize("minutes", ["0", "800"])
 def test_the_interconnect_is_not_named_for_lines_of_other_minutes_or_of_other_matters(minutes: str) -> None:
     end = ENDED.replace("600", "660")
