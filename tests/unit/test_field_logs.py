@@ -54,7 +54,8 @@ def said(*texts: str, base: Cluster | None = None) -> dict[str, str]:
     (("es1", "es1b"), "IC-LOG-004", "rac2 was evicted from the cluster, at "),
     (("zh1",), "IC-LOG-004", "rac2 was evicted from the cluster, at "),
     (("old11",), "IC-LOG-003", "Clusterware on rac2 missed the network heartbeat of rac1 for 90 % of misscount, at "),
-    (("msgsize",), "IC-LOG-022", "The kernel refused messages of prod2 because of their length (ORA-27300, status 90), at "),
+    (("msgsize",), "IC-LOG-022", "The kernel refused messages of prod2 because of their length (ORA-27300, "
+     "status 90), at "),
     (("vfy",), "IC-LOG-010", "The kernel had no buffer space for messages of prod2 (ORA-27300, status 105), at "),
     (("en1",), "IC-LOG-004", "rac2 was evicted from the cluster, at "),
 ])  # fmt: skip
@@ -197,7 +198,8 @@ def test_lines_that_are_not_understood_are_counted_and_shown() -> None:
 
 
 @pytest.mark.parametrize(("lines", "title"), [
-    ("network interface with IP address 10.0.0.7 no longer running (check cable)", "The interface of 10.0.0.7 was lost on rac1, at "),
+    ("network interface with IP address 10.0.0.7 no longer running (check cable)",
+     "The interface of 10.0.0.7 was lost on rac1, at "),
     ("ORA-27504: IPC error creating OSD context\nORA-27300: OS system dependent operation:check if cable failed with "
      "status: 0\nORA-27301: OS failure message: Error 0\nORA-27302: failure occurred at: skgxpcini1\nORA-27303: "
      "additional information: requested interface eth0 interface not running set _disable_interface_checking = TRUE",

@@ -26,8 +26,8 @@ def _has_room(cluster: Cluster) -> str:
 
 
 def _lacks_the_reserve(seen: Seen, finding: Finding) -> bool:
-    """Return whether some node of a finding was not seen with the reserve that its loopback interface needs: buffers can
-    be short for other reasons, and a line of a log is older than what was read."""
+    """Return whether some node of a finding was not seen with the reserve that its loopback interface needs: buffers
+    can be short for other reasons, and a line of a log is older than what was read."""
     suited = [f for code in _HAS_THE_RESERVE for f in seen.of_code.get(code, ()) if f.status is Status.PASS]
     return not set(finding.nodes) <= {node for f in suited for one in f.observed for node in one.nodes}
 
