@@ -106,7 +106,10 @@ def test_an_eviction_is_one_warning_with_the_heartbeats_before_it():
     assert set(codes) == {"IC-LOG-004"}
     finding = codes["IC-LOG-004"]
     assert finding.status is Status.WARN
-    assert finding.title == "rac2 was evicted from the cluster, at 2026-11-23 03:00:29 (59 min 31 s ago)."
+    assert finding.title == (
+        "rac2 was evicted from the cluster, at 2026-11-23 03:00:29 (59 min 31 s ago); it is an active member of the "
+        "cluster now."
+    )
     assert (finding.nodes, finding.data["percent_of_misscount"]) == (("rac2", "rac1"), 90)
     assert "CRS-1610" in "\n".join(finding.seen)
 
@@ -120,10 +123,18 @@ def test_an_evicted_node_that_is_still_out_is_a_failure_and_a_proved_cause():
     base = msgspec.structs.replace(base, clusterware=msgspec.structs.replace(base.clusterware, members=members))
     finding = found(facts := with_logs((crs("rac1", *EVICTION),), base=base))["IC-LOG-005"]
     assert finding.status is Status.FAIL
-    assert finding.title.startswith(
-        "rac2 was evicted from the cluster and is not an active member of the cluster now, at "
-    )
+    assert finding.title.startswith("rac2 was evicted from the cluster, at ")
+    assert finding.title.endswith("; it is not an active member of the cluster now.")
+    assert "olsnodes -s -t" in finding.next[-1].commands
     assert {h.cause for h in diagnose(facts, [finding]).with_standing(Standing.PROVED)} == {"CAUSE-60"}
+
+
+def test_an_evicted_node_that_is_back_needs_no_search_and_the_kernels_log_is_that_of_its_minutes():
+    finding = found(with_logs((crs("rac1", *EVICTION),)))["IC-LOG-004"]
+    assert finding.title.endswith("; it is an active member of the cluster now.")
+    commands = [command for step in finding.next for command in step.commands]
+    assert "olsnodes -s -t" not in commands
+    assert "journalctl -k --since '2026-11-23 02:55:29' --until '2026-11-23 03:05:29'" in commands
 
 
 def test_a_node_that_was_shut_down_was_not_evicted():
@@ -150,7 +161,7 @@ def test_send_timeouts_name_sender_and_receiver():
     assert {f.status for f in codes.values()} == {Status.WARN}
 
 
-def test_status_105_proves_the_loopback_cause_and_another_status_does_not():
+def test_status_105_supports_the_loopback_cause_and_another_status_does_not():
     lines = (
         ("03:10:00", "ORA-27300", "ORA-27300: OS system dependent operation:sendmsg failed with status: 105"),
         ("03:10:00", "ORA-27301", "ORA-27301: OS failure message: No buffer space available"),
@@ -162,7 +173,9 @@ def test_status_105_proves_the_loopback_cause_and_another_status_does_not():
         "The kernel had no buffer space for messages of prod1 (ORA-27300, status 105), at 2026-11-23 03:10:00 "
         "(50 min ago)."
     )
-    assert {h.cause for h in diagnose(facts, [finding]).with_standing(Standing.PROVED)} == {"CAUSE-31"}
+    diagnosis = diagnose(facts, [finding])
+    assert {h.cause for h in diagnosis.with_standing(Standing.SUPPORTED)} == {"CAUSE-31"}
+    assert not diagnosis.with_standing(Standing.PROVED)
     other = ("03:10:00", "ORA-27300", "ORA-27300: OS system dependent operation:sendmsg failed with status: 1")
     disk = ("03:10:00", "ORA-27300", "ORA-27300: OS system dependent operation:semop failed with status: 28")
     assert set(found(with_logs((database("prod1", other, disk),)))) == {"IC-LOG-011"}

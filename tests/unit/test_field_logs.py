@@ -54,7 +54,8 @@ def said(*texts: str, base: Cluster | None = None) -> dict[str, str]:
     (("es1", "es1b"), "IC-LOG-004", "rac2 was evicted from the cluster, at "),
     (("zh1",), "IC-LOG-004", "rac2 was evicted from the cluster, at "),
     (("old11",), "IC-LOG-003", "Clusterware on rac2 missed the network heartbeat of rac1 for 90 % of misscount, at "),
-    (("msgsize",), "IC-LOG-022", "The kernel refused messages of prod2 because of their length (ORA-27300, status 90), "),
+    (("msgsize",), "IC-LOG-022", "The kernel refused messages of prod2 because of their length (ORA-27300, "
+     "status 90), at "),
     (("vfy",), "IC-LOG-010", "The kernel had no buffer space for messages of prod2 (ORA-27300, status 105), at "),
     (("en1",), "IC-LOG-004", "rac2 was evicted from the cluster, at "),
 ])  # fmt: skip
@@ -142,6 +143,24 @@ def test_the_interconnect_is_named_where_the_same_minutes_of_any_log_show_it(sho
     finding = found(f"{DATABASE.format(2)}{ENDED}", NEAR[shown])["IC-LOG-018"]
     assert finding.title.endswith(f"; the logs show {shown} in the same minutes.")
     assert len(finding.seen) >= 2
+
+
+BETWEEN_TWO_OTHERS = {
+    "a heartbeat": f"{CRS.format(1)}{{CRS+630}} [OCSSD(7)]CRS-1612: Network communication with node rac3 (3) has been "
+    "missing for 50% of the timeout interval.\n",
+    "an IPC send timeout": f"{DATABASE.format(1)}{{ISO+500}}\nIPC Send timeout detected. Sender: ospid 1\nReceiver: "
+    "inst 3 binc 430 ospid 4846\n",
+    "an eviction": f"{DATABASE.format(3)}{{ISO+590}}\nORA-29740: evicted by member 0, group incarnation 7\n",
+}
+
+
+@pytest.mark.parametrize("between", BETWEEN_TWO_OTHERS)
+def test_what_two_other_nodes_report_of_each_other_does_not_explain_the_end_of_a_third(between: str) -> None:
+    line = BETWEEN_TWO_OTHERS[between]
+    end = f"{DATABASE.format(2)}{ENDED}"
+    assert "IC-LOG-019" in found(end, DATABASE.format(3), line, base=running(3))
+    with_it = line.replace("rac3 (3)", "rac2 (2)").replace("inst 3", "inst 2").replace("by member 0", "by member 1")
+    assert "IC-LOG-018" in found(end, DATABASE.format(3), with_it, base=running(3))
 
 
 @pytest.mark.parametrize("minutes", ["0", "800"])

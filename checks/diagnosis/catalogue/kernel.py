@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from checks.diagnosis.cause import Cause, Way, look, mos
+from checks.diagnosis.seen import Seen
 from checks.diagnosis.touches import touch
 from checks.model.facts import Cluster, Unknown
+from checks.model.finding import Finding, Status
 from checks.model.hypothesis import How
 from checks.rules.node_counts import table_state
 
+_HAS_THE_RESERVE = ("IC-LOOP-001", "IC-LOOP-002")
 _INTERVAL = "in the interval of this run"
 
 
@@ -20,6 +23,13 @@ def _has_room(cluster: Cluster) -> str:
     if not tables or len(known) < len(tables) or any(table and table_state(table) for table in known):
         return ""
     return "The nodes track no connections, or had room for them in the interval of this run."
+
+
+def _lacks_the_reserve(seen: Seen, finding: Finding) -> bool:
+    """Return whether some node of a finding was not seen with the reserve that its loopback interface needs: buffers
+    can be short for other reasons, and a line of a log is older than what was read."""
+    suited = [f for code in _HAS_THE_RESERVE for f in seen.of_code.get(code, ()) if f.status is Status.PASS]
+    return not set(finding.nodes) <= {node for f in suited for one in f.observed for node in one.nodes}
 
 
 KERNEL = (
@@ -118,7 +128,8 @@ KERNEL = (
         code="CAUSE-31",
         name="MTU of the loopback interface with too little free memory",
         further_sources=("MOS 2041723.1",),
-        proved_by=("IC-LOG-010",),
+        is_shown=_lacks_the_reserve,
+        supported_by=("IC-LOG-010",),
         hinted_by=("IC-LOOP-003",),
         cleared_by=("loopback-memory",),
         covers="since each node has the memory reserve that Oracle recommends for the MTU of lo",

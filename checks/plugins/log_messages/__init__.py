@@ -24,6 +24,11 @@ _AROUND_AN_EVICTION = (LogEvent.HEARTBEAT, LogEvent.NO_NETWORK_HEARTBEAT, LogEve
 _NEAR_S = 300.0
 """Seconds between a missing heartbeat and the eviction to which it led. Misscount is 30 s, a reboot takes minutes."""
 
+_NOW: dict[bool | None, str] = {
+    True: "; it is an active member of the cluster now",
+    False: "; it is not an active member of the cluster now",
+}
+
 
 @check(
     "log-lines",
@@ -89,8 +94,7 @@ def _reported(cluster: Cluster, same: Sequence[LogEpisode], before: Sequence[Log
     texts = TEXTS[last.event]
     what = texts.sentence(same)
     if last.event is LogEvent.NODE_EVICTED:
-        kind: Kind = kinds.STILL_OUT if last.is_out else kinds.EVICTED
-        what += " and is not an active member of the cluster now" if last.is_out else ""
+        kind: Kind = kinds.STILL_OUT if last.is_member is False else kinds.EVICTED
     elif last.event is LogEvent.HEARTBEAT:
         kind = kinds.HEARTBEAT_NOW if last.is_recent else kinds.HEARTBEAT_PAST
     else:
@@ -98,7 +102,8 @@ def _reported(cluster: Cluster, same: Sequence[LogEpisode], before: Sequence[Log
     times = sum(e.times for e in same)
     often = "" if times == 1 else f", {times} times in the last 24 h"
     return kind.finding(
-        f"{what}{often}, {'at' if times == 1 else 'the last time at'} {clock(last.last_at)} ({ago(last.ago_s)}).",
+        f"{what}{often}, {'at' if times == 1 else 'the last time at'} {clock(last.last_at)} ({ago(last.ago_s)})"
+        f"{_NOW.get(last.is_member, '')}.",
         status=kind.status or recent_status(last),
         subject=f"{texts.subject}: {briefly([e.about or e.writer for e in same], 'place')}",
         data={

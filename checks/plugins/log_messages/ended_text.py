@@ -16,7 +16,8 @@ from checks.rules.observed.states import states
 
 _WRITTEN_MEANWHILE_S = 120.0
 """Seconds by which a line can be later than the clock that was read before it."""
-_AROUND = timedelta(minutes=5)
+AROUND = timedelta(minutes=5)
+"""Time before and after an event whose logs are worth reading."""
 _SHOWN = {
     LogEvent.HEARTBEAT: "a missing network heartbeat",
     LogEvent.NO_NETWORK_HEARTBEAT: "a disk heartbeat without a network heartbeat",
@@ -92,7 +93,7 @@ def _why(end: InstanceEnd) -> str:
 
 
 def _next(end: InstanceEnd) -> list[NextStep]:
-    begin, until = clock(end.at - _AROUND), clock(end.at + _AROUND)
+    begin, until = clock(end.at - AROUND), clock(end.at + AROUND)
     traces = NextStep(
         "Read the traces of LMON, LMS and PMON of that minute, and the alert logs of the other instances.",
         (shell("ls -lt {of}_lmon_*.trc {of}_lms*_*.trc {of}_pmon_*.trc", of=end.instance),),

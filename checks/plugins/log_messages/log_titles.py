@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from checks.model.finding import NextStep
 from checks.model.shell_command import shell
 from checks.model.wording import listed
+from checks.plugins.log_messages.ended_text import AROUND, clock
 from checks.plugins.shared.grouping import named
 from checks.rules.log_events.episodes import LogEpisode
 from checks.rules.log_events.log_message import LogEvent
@@ -40,11 +41,25 @@ def _about(same: _Same, otherwise: str) -> str:
     return listed(found) if 0 < len(found) <= 3 else otherwise
 
 
+def _kernel_log(same: _Same) -> str:
+    """The kernel's log around the last of the events."""
+    at = min(same, key=lambda e: e.ago_s).last_at
+    return shell("journalctl -k --since {begin} --until {until}", begin=clock(at - AROUND), until=clock(at + AROUND))
+
+
 def _read(same: _Same, pattern: str) -> NextStep:
     return NextStep(
         "Read the lines before and after, on all nodes, with the system log of that minute.",
-        (shell("grep -n -E {pattern} ALERT_LOG | tail -n 20", pattern=pattern), "journalctl --since '1 hour ago' -k"),
-        f"the Grid owner on {_nodes(same)}",
+        (shell("grep -n -E {pattern} ALERT_LOG | tail -n 20", pattern=pattern), _kernel_log(same)),
+        f"root on {_nodes(same)}",
+    )
+
+
+def _state_of(node: str) -> NextStep:
+    return NextStep(
+        "Find out whether the node runs, and in which state its stack is.",
+        ("olsnodes -s -t", "crsctl stat res -t -init"),
+        f"the Grid owner on {node}",
     )
 
 
@@ -115,11 +130,7 @@ TEXTS = {
         lambda same: [
             _PATHS,
             _read(same, "CRS-16(0[789]|1[012]|32|56)"),
-            NextStep(
-                "Find out whether the node runs, and in which state its stack is.",
-                ("olsnodes -s -t", "crsctl stat res -t -init"),
-                f"the Grid owner on {same[0].about or same[0].writer}",
-            ),
+            *(() if all(e.is_member for e in same) else [_state_of(same[0].about or same[0].writer)]),
         ],
     ),
     LogEvent.INSTANCE_EVICTED: EventTexts(
@@ -199,7 +210,7 @@ TEXTS = {
         lambda same: [
             NextStep(
                 "Compare the addresses and the links with the log of the kernel at that minute.",
-                ("ip -o addr show", "ip -o link show", "journalctl -k --since '1 hour ago'"),
+                ("ip -o addr show", "ip -o link show", _kernel_log(same)),
                 f"root on {_nodes(same)}",
             ),
             _PATHS,
@@ -219,8 +230,8 @@ TEXTS = {
         lambda same: [
             NextStep(
                 "Read the state of the voting files, and the storage's messages of that minute.",
-                ("crsctl query css votedisk", "journalctl -k --since '1 hour ago'"),
-                f"the Grid owner on {_nodes(same)}",
+                ("crsctl query css votedisk", _kernel_log(same)),
+                f"root on {_nodes(same)}",
             )
         ],
     ),

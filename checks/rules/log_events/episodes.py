@@ -6,7 +6,7 @@ A line proves what happened at its time. It never proves that something is lost 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -54,8 +54,8 @@ class LogEpisode:
     """The largest part of misscount without a heartbeat."""
     lines: tuple[str, ...] = ()
     """The last lines, with their times."""
-    is_out: bool = False
-    """Whether the node of the event is not an active member of the cluster at present."""
+    is_member: bool | None = None
+    """Whether the node that was evicted is an active member of the cluster at present; None where that is not known."""
     by: str = ""
     """Who evicted; empty where no line names one."""
     is_inward: bool = False
@@ -79,11 +79,11 @@ _Key = tuple[LogEvent, str, str, bool, int | None]
 
 def episodes(cluster: Cluster, read: Sequence[Reading]) -> tuple[LogEpisode, ...]:
     """Return the events in the logs of all nodes, the latest first; those of ended instances are in `instance_ends`."""
-    inactive = _inactive(cluster)
+    members = _members(cluster)
     groups: dict[_Key, list[Reading]] = {}
     for line in _reported(read):
         groups.setdefault(_key(line), []).append(line)
-    every = [_episode(cluster, lines, inactive) for lines in groups.values()]
+    every = [_episode(cluster, lines, members) for lines in groups.values()]
     found = [e for e in every if e.event is not LogEvent.RECONFIGURED or e.times >= _MANY_RECONFIGURATIONS]
     return tuple(sorted(found, key=lambda e: (e.ago_s, e.event, e.writer, e.about)))
 
@@ -152,7 +152,7 @@ def _is_seen_from_the_other_side(line: Reading, read: Iterable[Reading]) -> bool
     )  # fmt: skip
 
 
-def _episode(cluster: Cluster, lines: Sequence[Reading], inactive: frozenset[str]) -> LogEpisode:
+def _episode(cluster: Cluster, lines: Sequence[Reading], members: Mapping[str, bool]) -> LogEpisode:
     ordered = sorted(lines, key=lambda line: line.at)
     last = ordered[-1]
     event = last.event
@@ -172,7 +172,7 @@ def _episode(cluster: Cluster, lines: Sequence[Reading], inactive: frozenset[str
         is_recent=is_recent(cluster, ago),
         worst_percent=max(line.percent for line in ordered),
         lines=tuple(line.line for line in ordered[-_MOST_LINES:]),
-        is_out=event is LogEvent.NODE_EVICTED and last.about in inactive,
+        is_member=members.get(last.about) if event is LogEvent.NODE_EVICTED else None,
         by=next((line.by for line in reversed(ordered) if line.by), ""),
         is_inward=last.is_inward,
         status=last.status,
@@ -189,11 +189,12 @@ def _times(event: LogEvent, ordered: Sequence[Reading]) -> int:
     return max(Counter(line.kind for line in ordered if line.counts).values(), default=0)
 
 
-def _inactive(cluster: Cluster) -> frozenset[str]:
+def _members(cluster: Cluster) -> dict[str, bool]:
+    """Whether each node of the cluster is an active member, where olsnodes says it."""
     facts = cluster.clusterware
     if not isinstance(facts, Clusterware) or isinstance(facts.members, Unknown):
-        return frozenset()
-    return frozenset(member.name for member in facts.members if member.status == "Inactive")
+        return {}
+    return {member.name: member.status == "Active" for member in facts.members if member.status}
 
 
 def runs(setup: NodeSetup, instance: str) -> bool:

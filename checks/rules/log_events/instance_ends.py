@@ -63,6 +63,7 @@ SHOWS_THE_INTERCONNECT = frozenset(
     }
 )
 """Events that show the interconnect: what an instance or CSS sent was not answered, or could not be sent."""
+_OF_NODES = frozenset({LogEvent.HEARTBEAT, LogEvent.NO_NETWORK_HEARTBEAT})
 
 
 @dataclass(frozen=True)
@@ -162,6 +163,7 @@ def _end(cluster: Cluster, lines: Sequence[Reading], own: Sequence[Reading], rea
     near = [
         line for line in read
         if line.event in SHOWS_THE_INTERCONNECT and begin <= line.at <= first.at + _AFTER_THE_END
+        and not _is_between_others(line, first, read)
     ]  # fmt: skip
     later = [line for line in own if line.at > lines[-1].at and line.role in (LineRole.STARTED, LineRole.ORDER)]
     started = next((line.at for line in later if line.role is LineRole.STARTED), None)
@@ -186,6 +188,25 @@ def _end(cluster: Cluster, lines: Sequence[Reading], own: Sequence[Reading], rea
         lines=tuple(line.line for line in around[-_MOST_LINES:]),
         near=tuple(line.line for line in near if line not in around)[-_MOST_LINES:],
     )
+
+
+def _is_between_others(line: Reading, end: Reading, read: Iterable[Reading]) -> bool:
+    """Return whether a line of another node names its peer, and that is on a third node: rac1 and rac3 without a
+    heartbeat say nothing of the end of an instance on rac2."""
+    if line.node == end.node:
+        return False
+    if line.event in _OF_NODES:
+        return line.about not in ("", end.node)
+    if line.about == line.writer:  # an eviction has two sides; an instance without any connection has none
+        named: str | int | None = line.by
+        of_end: str | int | None = end.writer
+        there = {other.node for other in read if other.writer == named}
+    else:
+        named, of_end = line.instance, end.own_number
+        there = {other.node for other in read if (other.database, other.own_number) == (line.database, named)}
+    if named in ("", None) or of_end is None:
+        return False
+    return named != of_end if line.database == end.database else bool(there) and end.node not in there
 
 
 def _last(ends: Sequence[InstanceEnd]) -> InstanceEnd:
