@@ -259,7 +259,7 @@ class Engine:
         self, findings: tuple[Finding, ...], advise: Callable[[tuple[Finding, ...]], tuple[Finding, ...]]
     ) -> tuple[Finding, ...]:
         """Return the findings with the advice; unchanged where the file system does not answer."""
-        with suppress(TimeoutError):
+        with suppress(OSError):  # a time-out is one, and too many open files
             async with asyncio.timeout(_ADVICE_LIMIT_S):
                 return await asyncio.to_thread(advise, findings)
         return findings

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from checks.change.session import vendors_file
 from checks.change.session.vendors_file import VendorsFileError, load_kinds
+from checks.model import vendors
 from checks.redact import open_mapping
 from checks.run.settings_file import SettingsError, load_settings
 from checks.run.stored_measurements import read_measurement, to_json
@@ -63,7 +63,7 @@ def test_a_mapping_gives_the_same_pseudonyms(again: Callable[[bytes, str], Path]
 
 
 SETTINGS = b'[cluster]\npeers = ["rac2"]\n'
-KINDS = (Path(vendors_file.__file__).parent / "vendors.toml").read_bytes()
+KINDS = (Path(vendors.__file__).with_suffix(".toml")).read_bytes()
 
 
 def test_settings_with_a_mark_are_read_and_others_get_one_sentence(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ def test_the_announced_switch_limits_and_the_missing_ones_are_shown(lldp, expect
 
 
 def test_a_cloud_that_is_large_enough_is_named_with_its_limit():
-    assert "Amazon EC2, whose network carries at most 9001 bytes" in remarks_of(
+    assert "runs on Amazon EC2, which carries at most 9001 bytes for eth1 of rac1" in remarks_of(
         with_setup(to_change(), "rac1", platform="Amazon EC2")
     )
 

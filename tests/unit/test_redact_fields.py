@@ -19,15 +19,16 @@ from tests.unit.test_vendors_file import KNOWN
 
 ADDRESSES = """
     Address.ip AddressProbe.ip AddressProbe.macs AddressProbe.network AsmListener.subnet Bond.arp_targets
-    Bond.partner_mac Changing.addresses Cluster.named_networks ConfiguredInterface.subnet DeviceHistory.ip
-    FlowPort.prohibited_by FlowProbe.destination_ip FlowProbe.network FlowProbe.source_ip HaipPath.destination_ip
-    HaipPath.neighbour_mac HaipPath.network HaipPath.source_ip Interface.mac_address InterconnectInUse.ip
-    KeptMtu.addresses ListedInterface.subnet LldpNeighbour.management_ips LldpNeighbour.port_mac Neighbour.ip
-    Neighbour.mac_address NicState.mac_address NodeSetup.clients_by PathProbe.destination_ip PathProbe.network
-    PathProbe.neighbour_mac PathProbe.source_ip PingSeries.too_big_from PingSeries.unreachable_from Port.ip
-    PrivateNetwork.name PrivateNetwork.subnet PrivateUse.local_ip PrivateUse.remote_ip Route.destination Route.gateway
-    Route.source RouteInUse.destination_ip RouteInUse.gateway RouteInUse.network RouteInUse.source_ip
-    RouteInUse.unbound_source StorageConnection.local_ip StorageConnection.remote_ip StorageMount.server_ip UdpSocket.ip
+    Bond.partner_mac BondMember.partner_mac Changing.addresses Cluster.named_networks ConfiguredInterface.subnet
+    DeviceHistory.ip FlowPort.prohibited_by FlowProbe.destination_ip FlowProbe.network FlowProbe.source_ip
+    HaipPath.destination_ip HaipPath.neighbour_mac HaipPath.network HaipPath.source_ip InterconnectInUse.ip
+    Interface.mac_address JoinedGroup.group KeptMtu.addresses ListedInterface.subnet LldpNeighbour.management_ips
+    LldpNeighbour.port_mac Neighbour.ip Neighbour.mac_address NicState.mac_address NodeSetup.clients_by
+    PathProbe.destination_ip PathProbe.neighbour_mac PathProbe.network PathProbe.source_ip PingSeries.too_big_from
+    PingSeries.unreachable_from Port.ip PrivateNetwork.name PrivateNetwork.subnet PrivateUse.local_ip
+    PrivateUse.remote_ip Route.destination Route.gateway Route.source RouteInUse.destination_ip RouteInUse.gateway
+    RouteInUse.network RouteInUse.source_ip RouteInUse.unbound_source StorageConnection.local_ip
+    StorageConnection.remote_ip StorageMount.server_ip UdpSocket.ip
 """
 """Addresses, which are replaced by their form."""
 NODES = """

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from checks.rules.log_events.log_message import LogEvent
 
 _NO_BUFFER_SPACE, _TOO_LONG = 105, 90
-_FIRST_WORDS = re.compile(r"ORA-27300:[^:：]{0,80}[:：]\s{0,3}([A-Za-z_]\w*(?: if cable)?)")
+_FIRST_WORDS = re.compile(r"ORA-27300:[^:\uff1a]{0,80}[:\uff1a]\s{0,3}([A-Za-z_]\w*(?: if cable)?)")
 _STATUS = re.compile(r"(\d{1,5})\D{0,10}$")
-_PLACE = re.compile(r"ORA-27302:[^:：]{0,80}[:：]\s{0,3}(\w{1,40})")
+_PLACE = re.compile(r"ORA-27302:[^:\uff1a]{0,80}[:\uff1a]\s{0,3}(\w{1,40})")
 _INTERFACE = re.compile(r"requested interface (\S{1,60})")
 _WITH_IP = re.compile(r"interface with IP(?: address)? (\S{1,60})")
 _TRACED = re.compile(r"\bip '([^':]{1,60})(?::\d{1,5})?'.{0,120}?(?:ifname '([^']{1,30})'|$)")
