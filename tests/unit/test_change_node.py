@@ -220,8 +220,10 @@ UP = ObservedState(running={"rac1": True, "rac2": True, "rac3": True})
     [
         ("agree", UP, ["untouched", "sign-off"]),
         ("console-access", UP, ["untouched", "sign-off"]),
-        ("stack-down", UP, ["untouched", "instances", "sign-off"]),
-        ("stack-down", DOWN, ["stack-down", "set-mtu", "node-up", "instances", "sign-off"]),
+        ("services-elsewhere", UP, ["untouched", "instances", "sign-off"]),
+        ("services-elsewhere", DOWN, ["untouched", "node-up", "instances", "sign-off"]),
+        ("stack-down", UP, ["untouched", "node-up", "instances", "sign-off"]),
+        ("stack-down", DOWN, ["untouched", "node-up", "instances", "sign-off"]),
         ("set-mtu", DOWN, ["stack-down", "set-mtu", "node-up", "instances", "sign-off"]),
         ("prove-paths", DOWN, ["stack-down", "set-mtu", "node-up", "instances", "sign-off"]),
         ("node-up", DOWN, ["stack-down", "set-mtu", "node-up", "instances", "sign-off"]),

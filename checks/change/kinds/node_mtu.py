@@ -196,9 +196,9 @@ def _is_of(one: Hypothesis, node: str) -> bool:
 def _of_other_causes(report: Report, explained: list[Finding]) -> list[Finding]:
     """Return the problems of packets with another cause than the node's MTU, or with none that is known."""
     diagnosis = report.diagnosis
-    others = (one for one in diagnosis.hypotheses if one.entry and one.footprint and not one.costs_nothing)
-    keys = {key for one in others for key in (*one.shown_by, *one.explains, *one.in_part)}
-    keys |= {*diagnosis.unexplained}
+    found = [one for one in diagnosis.hypotheses if one.entry and one.footprint and not one.costs_nothing]
+    keys = {key for one in found for key in (*one.shown_by, *one.explains, *one.in_part)}
+    keys |= {one.finding for cause in found for one in cause.together} | {*diagnosis.unexplained}
     strange = [finding for key, finding in keyed(report.findings) if key in keys and finding.status in FAULTS]
     return [finding for finding in strange if finding not in explained]
 

@@ -9,7 +9,14 @@ import msgspec
 from checks.change.plan.change_plan import OF_NETWORKS, ChangeKind, Plan, Step
 from checks.change.plan.remarks import remarks_back
 from checks.change.progress.state import Change
-from checks.change.steps import back, expected_minutes, experiment_steps, network_steps_back, node_steps, setting_steps
+from checks.change.steps import (
+    back,
+    expected_minutes,
+    experiment_steps,
+    network_steps_back,
+    node_steps_back,
+    setting_steps,
+)
 from checks.change.steps.draft import Draft
 from checks.change.steps.restarts import RESTART
 
@@ -113,7 +120,7 @@ def _experiment_back(change: Change, draft: Draft) -> tuple[Step, ...]:
 _STEPS_BACK: dict[ChangeKind, Callable[[Change, Draft], tuple[Step, ...]]] = {
     ChangeKind.RAISE: _mtu_back,
     ChangeKind.LOWER: _mtu_back,
-    ChangeKind.NODE_MTU: node_steps.steps_back,
+    ChangeKind.NODE_MTU: node_steps_back.steps_back,
     ChangeKind.RECEIVE_BUFFERS: _settings_back,
     ChangeKind.RP_FILTER: _settings_back,
     ChangeKind.ADD_NETWORK: network_steps_back.steps_back,

@@ -7,9 +7,16 @@ import msgspec
 from checks.change.plan.change_plan import Gate, Step
 from checks.change.steps import after, outage, people, starting
 from checks.change.steps.draft import Draft
-from checks.model.own_command import VERIFY
+from checks.model.own_command import VERIFY, Text
 
 _ONLY_IF = "Run this only if the gate names this node. While Clusterware runs on any node, do only what the gate says."
+
+NO_MTU: Text = (
+    "So far, no step of the plan changes an MTU. Run ",
+    VERIFY,
+    " to confirm that no MTU was changed. No command needs to be typed on the nodes.",
+)
+"""What is to be done where nodes may have been stopped and no MTU was changed."""
 
 
 def untouched(draft: Draft) -> tuple[Step, ...]:
@@ -38,11 +45,7 @@ def stopped_only(draft: Draft) -> tuple[Step, ...]:
     step = Step(
         id="untouched",
         title="MTU untouched",
-        what=(
-            "So far, no step of the plan changes an MTU. Run ",
-            VERIFY,
-            " to confirm that no MTU was changed. No command needs to be typed on the nodes.",
-        ),
+        what=NO_MTU,
         why="If an MTU was changed all the same, it must be set back on every node, with Clusterware down on every "
         "node, before anything is started.",
         commands=tuple(msgspec.structs.replace(block, note=_ONLY_IF) for block in outage.set_mtu(draft).commands),

@@ -1,4 +1,4 @@
-"""The steps of a change of one node's MTU, and of its rollback: that node alone is stopped, the others keep running."""
+"""The steps of a change of one node's MTU: that node alone is stopped, the others keep running."""
 
 from __future__ import annotations
 
@@ -10,10 +10,8 @@ import msgspec
 from checks.change.plan.block_packets import full_size
 from checks.change.plan.change_plan import ChangeKind, Gate, PlannedDatabase, Step
 from checks.change.plan.command_block import Commands, Who
-from checks.change.progress.decisions import refuse_rollback
-from checks.change.progress.state import Change
-from checks.change.progress.wanted import NODE_UP, STOPPED
-from checks.change.steps import back, backup_commands, before, other_systems, outage, people, stack_commands
+from checks.change.progress.wanted import NODE_UP
+from checks.change.steps import backup_commands, before, other_systems, outage, people, stack_commands
 from checks.change.steps.draft import Draft, briefly
 from checks.change.steps.recording_commands import for_time
 from checks.change.steps.restarts import databases_on, start_instance, stop_instance
@@ -59,7 +57,7 @@ def _stay(draft: Draft) -> tuple[Gate, ...]:
     )
 
 
-def _mtus(draft: Draft) -> tuple[Gate, ...]:
+def mtus(draft: Draft) -> tuple[Gate, ...]:
     """Return the gates of the MTU: on every node now, and in the files of the changed one."""
     return Gate("running-mtu", until="end"), Gate("kept-mtu", nodes=(draft.node,), until="end")
 
@@ -132,7 +130,7 @@ def services_elsewhere(draft: Draft) -> Iterator[Step]:
         title="services elsewhere",
         what=f"Make every service that {node} offers run on another node too, and let the sessions on {node} end.",
         why=f"{node} is stopped next. A service that no other node offers would be down with it.",
-        commands=tuple(_relocate(draft)),
+        commands=tuple(relocate(draft)),
         expected=f"Each database of {node} runs on another node, which offers each service of {node}.",
         gates=(Gate(SERVICES, nodes=(node,), until=NODE_UP), Gate("stack-up", nodes=_others(draft))),
         if_rolled_back="The services are moved back. Nothing was stopped.",
@@ -140,7 +138,7 @@ def services_elsewhere(draft: Draft) -> Iterator[Step]:
     )
 
 
-def _relocate(draft: Draft, *, back: bool = False) -> Iterator[Commands]:
+def relocate(draft: Draft, *, back: bool = False) -> Iterator[Commands]:
     """Yield the commands that move each service which the node alone offers to the next instance, or back."""
     for database in databases_on(draft, draft.node):
         target = next((name for node, name in database.instances.items() if node != draft.node), None)
@@ -218,7 +216,7 @@ def set_mtu(draft: Draft) -> Step:
         commands=tuple(msgspec.structs.replace(block, others_run=True) for block in step.commands),
         expected=f"Every private interface of {node} has MTU {mtu}, and its files set "
         f"{'what they set before' if is_back else 'this MTU, too'}. The other nodes have the MTU of before.",
-        gates=_mtus(draft),
+        gates=mtus(draft),
         if_rolled_back=_SET_BACK.format(node=node),
         no_return=_NOT_PASSED.format(node=node),
     )
@@ -331,7 +329,7 @@ def instances(draft: Draft) -> Iterator[Step]:
         commands=(
             *enable,
             *(start_instance(draft, database, node) for database in databases),
-            *_relocate(draft, back=True),
+            *relocate(draft, back=True),
         ),
         expected=f"Every instance and service that ran on {node} before runs again.",
         gates=(
@@ -358,37 +356,4 @@ def sign_off(draft: Draft) -> Step:
         gates=(Gate("running-mtu"), Gate("kept-mtu", nodes=(node,)), Gate("stack-up")),
         if_rolled_back=_NO_WAY_BACK,
         no_return=_NOT_AGAIN.format(node=node),
-    )
-
-
-# --- the way back -----------------------------------------------------------------------------------------------------
-
-
-def steps_back(change: Change, draft: Draft) -> tuple[Step, ...]:
-    """Return the steps of the rollback: the node gets its old MTU back while Clusterware is down there.
-
-    Raises ChangeError once Clusterware runs on the node with the new MTU.
-    """
-    node, reached = draft.node, change.reached
-    refuse_rollback(change)
-    runs = change.look.running.get(node)
-    differs = any(
-        change.look.mtus.get(node, {}).get(one.interface, one.mtu_after) != one.mtu_after
-        for one in draft.layers_of(node)
-    )
-    is_stopped = reached > change.plan.position(STOPPED) or runs is False or differs
-    moved = reached >= min(change.plan.position(one) for one in (SERVICES, STOPPED))
-    return (
-        *((stack_down(draft), set_mtu(draft), node_up(draft)) if is_stopped else (_untouched(draft),)),
-        *(instances(draft) if is_stopped or moved else ()),
-        sign_off(draft),
-    )
-
-
-def _untouched(draft: Draft) -> Step:
-    (step, _) = back.untouched(draft)
-    return _changed(
-        step,
-        expected=f"{draft.node} has its old MTU, now and for the next boot. Clusterware is up on every node.",
-        gates=(*_mtus(draft), Gate("stack-up", until="end"), Gate("autostart-on", nodes=(draft.node,), until="end")),
     )

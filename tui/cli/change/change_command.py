@@ -36,8 +36,8 @@ Change the private networks in verified steps, or roll the change back.
 
 A gate proves each step on every node before the next step starts. A change of
 the MTU is a full outage: nodes with different MTUs lose blocks and evict each
-other. racwire changes nothing: it prints the commands, you run them, and it
-checks their effect."""
+other. One node that differs from all others is stopped alone. racwire changes
+nothing: it prints the commands, you run them, and it checks their effect."""
 
 _WORKFLOW = """\
 the steps of a change:
