@@ -58,7 +58,7 @@ def test_a_node_without_private_networks_is_evicted_and_comes_back(practice: Pra
     assert codes["IC-LOG-020"].status is Status.FAIL
     ended = codes["IC-LOG-020"].title
     assert ended.startswith("prac2 on rac2 ended with error 29702 ")
-    assert ended.endswith("; it does not run now; the logs show a missing network heartbeat in the same minutes.")
+    assert ended.endswith("; it does not run now; rac2 was evicted from the cluster in the same minutes.")
     assert "clssnmrRemoveNode: Evicting node 2, rac2," in log(practice, "rac1", css_trace("rac1"))
     practice.lab("mend")
     until(lambda: practice.cluster.is_running("rac2", "instance"))

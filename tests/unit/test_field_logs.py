@@ -173,6 +173,14 @@ def test_the_interconnect_is_not_named_for_lines_of_other_minutes_or_of_other_ma
     assert "IC-LOG-019" in found(f"{DATABASE.format(2)}{end}", far, disk, semaphores)
 
 
+def test_an_instance_that_ended_with_the_eviction_of_its_node_has_the_cause_of_the_eviction() -> None:
+    evicted = f"{CRS.format(1)}{{CRS+598}} [OCSSD(7)]CRS-1607: Node rac2 is being evicted in cluster incarnation 7\n"
+    codes = found(f"{DATABASE.format(2)}{ENDED}", evicted)
+    assert codes["IC-LOG-019"].title.endswith("; rac2 was evicted from the cluster in the same minutes.")
+    assert codes["IC-LOG-019"].observed == codes["IC-LOG-004"].observed
+    assert "evicted" not in said(f"{DATABASE.format(1)}{ENDED}", evicted)["IC-LOG-019"]
+
+
 def test_an_instance_that_ended_and_does_not_run_is_a_failure_unless_it_was_stopped_since() -> None:
     base = running()
     one = msgspec.structs.replace(base.setups[1], instances=("+ASM2",))

@@ -59,7 +59,8 @@ def log_lines_check(cluster: Cluster) -> Iterator[Finding]:
         before = [e for e in found if e not in own and _led_to_one_of(same, e)]
         yield _reported(cluster, same, before if same[0] in evicted else [])
     for end in ends:
-        yield instance_ended(end)
+        with_node = [e for e in evicted if e.about == end.node and abs(e.ago_s - end.ago_s) <= _NEAR_S]
+        yield instance_ended(cluster, end, with_node)
     strange = [line for line in read_lines if not line.is_understood]
     if strange:
         yield _not_understood(strange)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from checks.model.check import Kind
+from checks.model.facts import Cluster
 from checks.model.finding import Finding, NextStep
 from checks.model.shell_command import shell
 from checks.model.wording import counted, lasting, listed
 from checks.plugins.log_messages import log_kinds as kinds
 from checks.plugins.shared.grouping import some
+from checks.rules.log_events.episodes import LogEpisode
 from checks.rules.log_events.instance_ends import ERROR_SAYS, InstanceEnd
 from checks.rules.log_events.log_message import LogEvent
+from checks.rules.observed.heartbeats import episodes_observed
 from checks.rules.observed.states import states
 
 _WRITTEN_MEANWHILE_S = 120.0
@@ -43,13 +47,14 @@ def ago(seconds: float) -> str:
     return f"{lasting(max(0.0, seconds))} ago"
 
 
-def instance_ended(end: InstanceEnd) -> Finding:
-    """Return the finding for the ends of an instance with one error."""
+def instance_ended(cluster: Cluster, end: InstanceEnd, with_node: Sequence[LogEpisode]) -> Finding:
+    """Return the finding for the ends of an instance with one error; `with_node` are the evictions of its node with
+    which it ended. What lost the heartbeats of the node ended the instance, too."""
     ended: Kind = kinds.INSTANCE_ENDED_NETWORK if end.shown else kinds.INSTANCE_ENDED
     kind = kinds.INSTANCE_DOWN if end.is_down else ended
     return kind.finding(
         f"{end.instance} on {end.node} ended {_how(end)}{_often(end)} {clock(end.at)} ({ago(end.ago_s)}); {_since(end)}"
-        f"{_why(end)}.",
+        f"{_why(end, with_node)}.",
         subject=f"instance ended: {end.instance}{'' if end.error is None else f', error {end.error}'}",
         data={
             "instance": end.instance,
@@ -65,7 +70,7 @@ def instance_ended(end: InstanceEnd) -> Finding:
         next=_next(end),
         evidence=[(end.node, "alert logs")],
         nodes=[end.node],
-        observed=states(kind.code, (end.node,)),
+        observed=episodes_observed(cluster, kind.code, with_node) or states(kind.code, (end.node,)),
     )
 
 
@@ -86,7 +91,9 @@ def _since(end: InstanceEnd) -> str:
     return f"it started again at {clock(end.started_at)}; " if end.started_at else ""
 
 
-def _why(end: InstanceEnd) -> str:
+def _why(end: InstanceEnd, with_node: Sequence[LogEpisode]) -> str:
+    if with_node:
+        return f"{end.node} was evicted from the cluster in the same minutes"
     if end.shown:
         return f"the logs show {listed(_SHOWN[event] for event in end.shown)} in the same minutes"
     return "why is not in this log"
