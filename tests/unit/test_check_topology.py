@@ -134,6 +134,7 @@ def test_a_gateway_and_a_node_that_could_not_be_read_are_no_claim():
     assert "gateway" in the(cluster([routed, a_node(2)]), "IC-TOPO-003").seen[0]
     unread = cluster([a_node(1, a_stranger()), a_node(2), UnreadNode("rac3", "no login")])
     assert "rac3 could not be read" in the(unread, "IC-TOPO-003").seen[0]
+    assert "that no node that was read has: " in the(unread, "IC-TOPO-003").title
     by_default = msgspec.structs.replace(routed, routes=(*node(1).routes, Route("default", "eth1", "192.168.10.254")))
     assert set(statuses(cluster([by_default, a_node(2)]))) == {"IC-TOPO-001"}
 

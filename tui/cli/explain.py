@@ -158,9 +158,9 @@ def _platform_page(platform: Platform) -> Iterator[str]:
     yield f"{platform.name}: what is known of {platform.title}"
     for statement in platform.statements:
         yield ""
-        yield from textwrap.wrap(f"{statement.about}: {statement.text}", 80)
+        yield from textwrap.wrap(f"{statement.about}: {statement.text}", 78)
         yield from textwrap.wrap(
-            f"Source: {statement.source}.", 80, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False
+            f"Source: {statement.source}.", 78, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False
         )
 
 
@@ -168,12 +168,12 @@ def _topic_page(topic: ExplainedTopic) -> Iterator[str]:
     yield f"{topic.name}: {topic.title}"
     for paragraph in topic.paragraphs:
         yield ""
-        yield from textwrap.wrap(paragraph, 80)
+        yield from textwrap.wrap(paragraph, 78)
     if topic.commands:
         yield ""
         yield from (f"  {command}" for command in topic.commands)
     yield ""
-    yield from textwrap.wrap(f"Source: {', '.join(topic.sources)}.", 80)
+    yield from textwrap.wrap(f"Source: {', '.join(topic.sources)}.", 78)
 
 
 def _unknown(name: str, known: list[str]) -> str:
@@ -253,9 +253,9 @@ def _switch_page(key: str, switch: SwitchKind) -> Iterator[str]:
     yield ""
     yield from _remarks_on(switch)
     pair = f" ({switch.pair})" if switch.pair else ""
-    yield from textwrap.wrap(f"Pair of switches{pair}: {_COMPARES[switch.pair_compares]}.", 80)
+    yield from textwrap.wrap(f"Pair of switches{pair}: {_COMPARES[switch.pair_compares]}.", 78)
     yield f"Reload: {_RELOADED if switch.reloads else 'not required, except as stated above'}."
-    yield from textwrap.wrap(f"Source: {switch.source}.", 80)
+    yield from textwrap.wrap(f"Source: {switch.source}.", 78)
     yield ""
     yield "racwire does not run these commands. They are for the network team, who know the"
     yield "other traffic of the switch."
@@ -278,8 +278,8 @@ def _hypervisor_page(key: str, hypervisor: Hypervisor) -> Iterator[str]:
             yield from (f"  {line}" for line in hypervisor.filled(lines))
     yield ""
     yield from _remarks_on(hypervisor)
-    yield from textwrap.wrap(f"Interrupts running guests: {hypervisor.interrupts}.", 80)
-    yield from textwrap.wrap(f"Source: {hypervisor.source}.", 80)
+    yield from textwrap.wrap(f"Interrupts running guests: {hypervisor.interrupts}.", 78)
+    yield from textwrap.wrap(f"Source: {hypervisor.source}.", 78)
     yield ""
     yield "racwire does not run these commands. They are for the operators of the"
     yield "hypervisor; the plan has a step that is attested for each host."
@@ -288,14 +288,14 @@ def _hypervisor_page(key: str, hypervisor: Hypervisor) -> Iterator[str]:
 def _remarks_on(kind: SwitchKind | Hypervisor) -> Iterator[str]:
     for text in (kind.scope, kind.counting, *kind.hints):
         if text:
-            yield from textwrap.wrap(text, 80)
+            yield from textwrap.wrap(text, 78)
 
 
 def _check_page(check: Check) -> Iterator[str]:
     yield f"{check.id}: {check.question}"
     yield ""
     for paragraph in check.page.split("\n\n"):
-        yield from textwrap.wrap(paragraph, 80)
+        yield from textwrap.wrap(paragraph, 78)
         yield ""
     yield f"Reads: {', '.join((*check.needs, *check.uses))}"
     yield "Findings:"
@@ -308,7 +308,7 @@ def _kind_page(kind: Kind, check: str) -> Iterator[str]:
     yield f"Found by: {check}"
     if kind.why:
         yield ""
-        yield from textwrap.wrap(kind.why, 80)
+        yield from textwrap.wrap(kind.why, 78)
     if kind.sources:
         yield ""
         yield f"Sources: {'; '.join(kind.sources)}"

@@ -19,7 +19,7 @@ from checks.report.causes import ends_with
 def causes() -> Iterator[str]:
     """Yield the list of the catalogue."""
     yield from textwrap.wrap(
-        "Each report has the standing of every cause: proved, supported, possible, excluded, or not examined.", 80
+        "Each report has the standing of every cause: proved, supported, possible, excluded, or not examined.", 78
     )
     yield ""
     for cause in CATALOGUE:
@@ -76,7 +76,7 @@ def _reasons(fate: Hypothesis, report: Report, margin: str) -> Iterator[str]:
     for label, texts in parts:
         for text in texts:
             if text or label.endswith("."):
-                yield from textwrap.wrap(f"{label}{text}", 80, initial_indent=margin, subsequent_indent=f"{margin}  ")
+                yield from textwrap.wrap(f"{label}{text}", 78, initial_indent=margin, subsequent_indent=f"{margin}  ")
 
 
 def cause_page(cause: Cause, kinds: Mapping[str, tuple[Kind, str]]) -> Iterator[str]:
@@ -106,7 +106,7 @@ def cause_page(cause: Cause, kinds: Mapping[str, tuple[Kind, str]]) -> Iterator[
             for code in codes:
                 margin = f"  {code}  "
                 yield from textwrap.wrap(
-                    kinds[code][0].title, 80, initial_indent=margin, subsequent_indent=" " * len(margin)
+                    kinds[code][0].title, 78, initial_indent=margin, subsequent_indent=" " * len(margin)
                 )
     if cause.cleared_by:
         yield ""
@@ -121,7 +121,7 @@ def cause_page(cause: Cause, kinds: Mapping[str, tuple[Kind, str]]) -> Iterator[
         yield f"It is a cause on {cause.other_platform} only."
     for step in cause.look:
         yield ""
-        yield from textwrap.wrap(f"To examine it: {step.advice}", 80)
+        yield from textwrap.wrap(f"To examine it: {step.advice}", 78)
         yield from (f"  {command}" for command in step.commands)
         if step.where:
             yield f"  ({step.where})"
@@ -129,4 +129,4 @@ def cause_page(cause: Cause, kinds: Mapping[str, tuple[Kind, str]]) -> Iterator[
 
 def _sentences(margin: str, sentences: Iterable[str]) -> Iterator[str]:
     for sentence in sentences:
-        yield from textwrap.wrap(sentence, 80, initial_indent=margin, subsequent_indent=margin)
+        yield from textwrap.wrap(sentence, 78, initial_indent=margin, subsequent_indent=margin)

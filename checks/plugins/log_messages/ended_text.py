@@ -55,7 +55,7 @@ def instance_ended(cluster: Cluster, end: InstanceEnd, with_node: Sequence[LogEp
     return kind.finding(
         f"{end.instance} on {end.node} ended {_how(end)}{_often(end)} {clock(end.at)} ({ago(end.ago_s)}); {_since(end)}"
         f"{_why(end, with_node)}.",
-        subject=f"instance ended: {end.instance}{'' if end.error is None else f', error {end.error}'}",
+        subject=f"{end.instance} ended{'' if end.error is None else f', error {end.error}'}",
         data={
             "instance": end.instance,
             "process": end.process or None,

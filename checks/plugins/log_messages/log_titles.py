@@ -205,7 +205,7 @@ TEXTS = {
         lambda same: [_PATHS, _read(same, "No connectivity|IMR has experienced|terminating")],
     ),
     LogEvent.INTERFACE_LOST: EventTexts(
-        "interface lost",
+        "lost",
         _interface,
         lambda same: [
             NextStep(

@@ -25,7 +25,9 @@ FOREIGN = WarnKind(
     "a node, or send what the instances receive.",
     ("Grid Infrastructure Installation Guide, private networks", "MOS 563566.1, cause 6"),
 )
-KNOWN = InfoKind("IC-TOPO-003", "A neighbour on a private network is no node, and no fault is seen in that")
+KNOWN = InfoKind(
+    "IC-TOPO-003", "A neighbour on a private network is no node that was read, and no fault is seen in that"
+)
 
 _ANSWERED = (*IN_USE, "stale")
 """States of an entry whose address a host has answered for."""
@@ -71,7 +73,7 @@ def foreign_hosts(cluster: Cluster) -> Iterator[Finding]:
         if entry.mac_address.casefold() not in _macs(cluster) and entry.ip not in _addresses(cluster)
     ]
     for same in alike(strangers, lambda one: (one.network.name, bool(one.who))):
-        yield _known(same) if same[0].who else _foreign(same)
+        yield _known(cluster, same) if same[0].who else _foreign(same)
 
 
 def _entries(cluster: Cluster) -> Iterator[tuple[Node, PrivateNetwork, Neighbour]]:
@@ -161,12 +163,14 @@ def _foreign(same: Sequence[_Stranger]) -> Finding:
     )
 
 
-def _known(same: Sequence[_Stranger]) -> Finding:
+def _known(cluster: Cluster, same: Sequence[_Stranger]) -> Finding:
     network, nodes = same[0].network, list(dict.fromkeys(one.node for one in same))
     places = list(dict.fromkeys(one.entry.ip for one in same))
+    # An address that racwire did not see on a node can be that of a node that it did not read.
+    none = "no node that was read" if cluster.unread_nodes() else "no node"
     return KNOWN.finding(
         f"{named(nodes, 'node')} {'has' if len(nodes) == 1 else 'have'} {counted(len(places), 'neighbour')} on "
-        f"{network.name} that no node has: {few(places, 3)}.",
+        f"{network.name} that {none} has: {few(places, 3)}.",
         subject=f"{network.interface} {briefly(nodes, 'node')}: {counted(len(places), 'other neighbour')}",
         data={"neighbours": len(places)},
         seen=some([one.line for one in same]),
