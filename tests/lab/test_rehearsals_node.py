@@ -200,8 +200,9 @@ def test_after_a_rollback_from_a_step_the_cluster_is_as_before(rehearsal, step):
     assert started.code == 0, started.err
     rehearsal.walk("instances", look_first=True)
     if rehearsal.current:  # services may also run elsewhere: the gate does not ask for its commands
-        verified = rehearsal.verify()["passed"]
-        rehearsal.operate(rehearsal.step(), but="srvctl start instance" if verified else "")
+        services_back = rehearsal.step()
+        passed = rehearsal.verify()["passed"]
+        rehearsal.operate(services_back, but="srvctl start instance" if passed else "")
         rehearsal.walk(look_first=True)
     assert rehearsal.report().outcome == "rolled back"
     assert state_of(rehearsal) == before
