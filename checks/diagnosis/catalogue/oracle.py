@@ -146,7 +146,7 @@ ORACLE = (
     ),
     Cause(
         code="CAUSE-61",
-        name="The network heartbeat between nodes is interrupted",
+        name="The network heartbeat between nodes was interrupted",
         is_symptom=True,
         is_late=True,
         further_sources=("MOS 294430.1",),
