@@ -36,7 +36,7 @@ def _is_over(alarm: Surprised, change: Change) -> bool:
         case Surprise.REBOOTED:
             return alarm.dangerous and (_is_down(alarm.node, change) or _is_harmless_now(alarm.node, change))
         case Surprise.STACK_STARTED:
-            is_equal = alarm.dangerous and _agree(change)
+            is_equal = alarm.dangerous and (_agree(change) or _is_target_of_one_node(alarm.node, change))
             return is_equal or change.look.running.get(alarm.node) is False
         case Surprise.MTU_LOST:
             return _has(change, alarm.node, after=demand(change) is not MtuDemand.BEFORE)
@@ -67,9 +67,16 @@ def _is_harmless_now(node: str, change: Change) -> bool:
             is_same = is_harmless(moved, {one.interface: seen.get(one.interface) for one in moved})
             return is_same or (bool(change.plan.node) and _agree(change))
         case MtuDemand.EITHER:
-            return _agree(change) or (bool(change.plan.node) and _has(change, node, after=True))
+            return _agree(change) or _is_target_of_one_node(node, change)
         case MtuDemand.AFTER:
             return _has(change, node, after=True) or _agree(change)
+
+
+def _is_target_of_one_node(node: str, change: Change) -> bool:
+    """Whether a node has the MTUs that a plan of one node ends with: its rollback ends with different MTUs."""
+    if not change.plan.node or demand(change) is MtuDemand.BEFORE:
+        return False
+    return _has(change, node, after=True)
 
 
 def _has(change: Change, node: str, *, after: bool) -> bool:
