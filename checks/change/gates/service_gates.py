@@ -92,7 +92,10 @@ def services_elsewhere(at: GatePlace) -> Iterator[Finding]:
     A database without another instance was accepted when the plan was made.
     """
     node = at.plan.node
-    for database in (one for one in at.plan.databases if node in one.instances or not one.instances):
+    planned = [one for one in at.plan.databases if node and (node in one.instances or not one.instances)]
+    if not planned:
+        yield at.not_planned(ELSEWHERE, "The plan holds no database of a node that is stopped alone.")
+    for database in planned:
         here = replace(at, topic=f"srvctl status database {database.name}")
         now = _running(at.cluster, database.name) if database.services is not None else _NOT_IN_PLAN
         instances = _instances(at.cluster, database.name)
