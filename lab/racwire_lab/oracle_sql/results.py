@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from decimal import Context, Decimal
 from typing import Any
 
@@ -37,8 +37,9 @@ class Running:
 
     def _interrupt_until_ended(self) -> None:
         # An interrupt between two queries of the cursor has no effect, so one is not enough.
-        while not self._ended.wait(_INTERRUPT_EVERY_S):
-            self._cursor.interrupt()
+        with suppress(duckdb.ConnectionException):  # the query ended, and closed its cursor, a moment ago
+            while not self._ended.wait(_INTERRUPT_EVERY_S):
+                self._cursor.interrupt()
 
     def end(self) -> None:
         """Close the cursor, and its tables with it."""
