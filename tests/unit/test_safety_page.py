@@ -11,6 +11,7 @@ from checks.model.effect import Effect
 from checks.model.fragment_memory import FRAGMENT_SHARE
 from checks.model.settings import ProbeSettings
 from checks.rules.sampling_pace import PX_PER_S
+from checks.sources.alert_logs import LOGS_LIMIT_S, MOST_FILES, TAIL_BYTES
 from checks.sources.nodes.considerate_ssh import GUEST_SESSIONS, LOGINS_AT_ONCE
 from checks.sources.nodes.niceness import NICE
 from checks.sources.probes import port_turns
@@ -36,6 +37,8 @@ def test_the_limits_are_those_of_the_code() -> None:
         "stops where a quarter is in use" if FRAGMENT_STOP_SHARE == 0.25 else "",
         f"a check: {probe.max_packets_per_path} for a path, {probe.max_packets_per_second:,} a second",
         f"; {port_turns.ROW * port_turns.PORTS * port_turns.TURNS} more on a path that loses a part",
+        f"last {TAIL_BYTES // 10**6} MB of {MOST_FILES} alert logs and of the traces of ocssd, gipcd and ohasd, within "
+        f"{LOGS_LIMIT_S} s",
         f"lost, {GentlePace.BYTES_PER_S // 1000} kB/s",
         f"`measure`: {LoadLimits().packets_per_s:,} a second, up to {HARD.packets_per_s:,}",
         f"| {LOGINS_AT_ONCE} to a peer |",
