@@ -285,6 +285,7 @@ def _networks_differ(networks: tuple[PrivateNetwork, ...]) -> Iterator[Finding]:
             next=[
                 NextStep(
                     "Ask which MTU is intended; set it on the others with the safe-change procedure.",
+                    ("racwire change new --to MTU",),
                     is_change=True,
                     effect=Effect.CLUSTER_DOWN_FIRST,
                 )
