@@ -33,22 +33,24 @@ READ_THE_SOURCE = (
 _SOURCE = "the source"
 
 
+COMPUTING = (os.cpu_count() or 1) + 1
+"""Processes that run any test: one more than processors, since consoles and commands are waited for, too."""
 LAB = ("lab", "lab_own")
 """The folders of the tests that mostly wait for a practice cluster."""
 
 
 def runs_only_lab(worker: str, config: pytest.Config) -> bool:
-    """Return whether a process runs only tests of practice clusters: in a run of all tests, those beyond the number of
-    processors. It imports no others, which saves seconds of each."""
+    """Return whether a process runs only tests of practice clusters: in a run of all tests, those beyond COMPUTING. It
+    imports no others, which saves seconds of each."""
     number = int(worker.removeprefix("gw"))
     is_whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS
     # A process that replaces a crashed one has a higher number, and runs any test.
-    return is_whole and (os.cpu_count() or 1) <= number < len(parse_tx_spec_config(config))
+    return is_whole and COMPUTING <= number < len(parse_tx_spec_config(config))
 
 
 class Scheduling(LoadScopeScheduling):
-    """Gives each process whole files. As many processes as there are processors run files that compute; the others run
-    files that mostly wait for a practice cluster."""
+    """Gives each process whole files. COMPUTING processes run files that compute; the others run files that mostly wait
+    for a practice cluster."""
 
     def _split_scope(self, nodeid: str) -> str:
         file = nodeid.partition("::")[0]
@@ -68,7 +70,7 @@ class Scheduling(LoadScopeScheduling):
             for other, units in self.assigned_work.items()
             if other is not node
         )
-        wants_lab = _only_lab(node) or in_lab < max(1, self.numnodes - (os.cpu_count() or 1))
+        wants_lab = _only_lab(node) or in_lab < max(1, self.numnodes - COMPUTING)
         fitting = [scope for scope in self.workqueue if _waits(scope) is wants_lab]
         if fitting:
             first = next((scope for scope in fitting if scope.endswith(LONG)), fitting[0])
