@@ -101,13 +101,13 @@ PLATFORMS = (
                 MTU,
                 "A NIC starts with an MTU of 1500. Between Linux machines of one virtual network 3900 bytes pass with "
                 "Mellanox Cx3 to Cx5 (drivers mlx4_core, mlx5_core), and 9000 with the Microsoft Azure Network Adapter "
-                "(mana), then a preview. Peerings and gateways may carry less.",
+                "(mana), a preview in July 2024. Peerings and gateways may carry less.",
                 _AZURE_MTU,
             ),
             PlatformFact(
                 HASHING,
-                "hv_netvsc hashes what it sends by addresses and ports. On Azure many fragments of UDP are lost then: "
-                "hash by addresses on each node that sends them (`ethtool -N ETH rx-flow-hash udp4 sd`).",
+                "hv_netvsc hashes what it sends by addresses and ports. With the ports, Azure loses many fragments of "
+                "UDP: hash by addresses on each node that sends them (`ethtool -N ETH rx-flow-hash udp4 sd`).",
                 _NETVSC,
             ),
             PlatformFact(MULTICAST, "A virtual network blocks multicast, broadcast, IP in IP and GRE.", _AZURE_FAQ),

@@ -102,8 +102,8 @@ def _why(end: InstanceEnd, with_node: Sequence[LogEpisode]) -> str:
 def _next(end: InstanceEnd) -> list[NextStep]:
     begin, until = clock(end.at - AROUND), clock(end.at + AROUND)
     traces = NextStep(
-        "Read the traces of LMON, LMS and PMON of that minute, and the alert logs of the other instances.",
-        (shell("ls -lt {of}_lmon_*.trc {of}_lms*_*.trc {of}_pmon_*.trc", of=end.instance),),
+        "Read the traces of LMON, LMD, LMS and PMON of that minute, and the alert logs of the other instances.",
+        (shell("ls -lt {of}_lmon_*.trc {of}_lmd*_*.trc {of}_lms*_*.trc {of}_pmon_*.trc", of=end.instance),),
         f"the owner of the database's home on {end.node}, in the directory of its alert log",
     )
     system = NextStep(

@@ -50,7 +50,6 @@ class Reading:
     status: int | None = None
     """The error number of the operating system."""
     is_understood: bool = True
-    is_of_network: bool = True
 
     @property
     def line(self) -> str:
@@ -131,14 +130,13 @@ class _Log:
         for i, (at, line) in enumerate(lines):
             yield replace(
                 self._plain(at, line, error.event, role), about=error.interface, status=error.status, counts=i == 0,
-                is_understood=error.event is not None or not error.is_of_network, is_of_network=error.is_of_network,
+                is_understood=error.event is not None or not error.is_of_network,
             )  # fmt: skip
 
     def _of(self, message: LogMessage, at: datetime, line: LogLine, receiver: str) -> Iterator[Reading]:
         plain = replace(
-            self._plain(at, line, message.event, message.role), counts=message.counts, percent=message.percent,
-            is_of_network=message.event is not LogEvent.DISK_HEARTBEAT,
-        )  # fmt: skip
+            self._plain(at, line, message.event, message.role), counts=message.counts, percent=message.percent
+        )
         match message.about:
             case About.OWNER:
                 yield replace(plain, about=self.log.owner, instance=plain.own_number, by=self._evictor(line.text))
