@@ -15,6 +15,7 @@ from typing import ClassVar
 
 import msgspec
 
+from checks.model.condition import ConditionKind
 from checks.model.facts import FACT_GROUPS, Cluster, Unknown, Unread
 from checks.model.finding import EvidenceRef, Finding, Magnitude, NextStep, Scalar, Status, Table, step_for
 from checks.model.observation import Fate, Observation
@@ -176,6 +177,8 @@ class Check:
     """Optional groups of facts: the check uses them where they are known."""
     only_ipv4: str = ""
     """Why the check says nothing about private networks of IPv6; empty where it judges them too."""
+    about: tuple[ConditionKind, ...] = (ConditionKind.SETUP,)
+    """The kinds of conditions that its findings rest on: an event that changes one of them outdates the findings."""
 
     @property
     def page(self) -> str:
@@ -206,8 +209,11 @@ def check(
     kinds: Iterable[Kind],
     uses: Iterable[str] = (),
     only_ipv4: str = "",
+    about: Iterable[ConditionKind] = (ConditionKind.SETUP,),
 ) -> Callable[[Judge], Check]:
     """Declare a check; its docstring becomes the page of `racwire explain`.
+
+    `about` are the kinds of conditions that its findings rest on, beside the setup of the nodes.
 
     Raises PluginError when the id is not kebab-case, a needed group of facts does not exist, or a kind is not a `Kind`.
     """
@@ -222,6 +228,6 @@ def check(
         raise PluginError(f"The check {id} declares {other!r}, which is not a kind of finding.")
 
     def declare(judge: Judge) -> Check:
-        return Check(id, question, needed, declared, judge, used, only_ipv4)
+        return Check(id, question, needed, declared, judge, used, only_ipv4, tuple(about))
 
     return declare

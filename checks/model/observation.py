@@ -9,6 +9,7 @@ from enum import StrEnum
 
 import msgspec
 
+from checks.model.condition import ConditionKind
 from checks.model.traffic import Traffic
 
 
@@ -50,6 +51,8 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     nic: str = ""
     value: str | int | float | bool | None = None
     """The value of a state."""
+    condition: ConditionKind | None = None
+    """The condition of the place that this state shows to be bad, where samples or a change can show it too."""
 
     @property
     def is_loss(self) -> bool:

@@ -13,6 +13,7 @@ from checks.model.finding import FAULTS, Finding, Key, Status, keyed, worst_firs
 from checks.model.hypothesis import Diagnosis
 from checks.model.journal import Entry, Journal
 from checks.model.measurement import Measurement
+from checks.model.situation import Situation
 
 SCHEMA = "racwire-report/2"
 _NO_DIAGNOSIS = Diagnosis()
@@ -79,6 +80,9 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     """The newest kept result of each kind of `racwire measure` and `racwire drill` on this cluster, at the run."""
     saved_at: str = ""
     """The time when the saved file was written from which the report was opened; empty for a live report."""
+    situation: Situation | None = None
+    """What was so when the file was written: what holds, what is over, what is not known, and the events; None in a
+    report of a run alone, and in files of racwire 0.2.0."""
     is_redacted: bool = False
     """Whether the names and addresses in the report are pseudonyms."""
 

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from checks.events.cluster_event import EventKind
-from checks.events.watching import events_in
+from checks.model.cluster_event import EventKind
+from checks.situation.events.watching import events_in
 from checks.model.exit_codes import ExitCode
 from checks.model.facts import Database, Unknown
 from checks.traffic.recording import Recording

@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from checks.events.cluster_event import ClusterEvent, EventKind, checks_for
-from checks.events.watching import EventWatch
+from checks.model.cluster_event import ClusterEvent, EventKind, checks_for
+from checks.situation.events.watching import EventWatch
 from checks.model.facts import UnreadNode
 from checks.model.finding import Finding, Status
 from checks.model.report import Report

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checks.events.cluster_event import ClusterEvent, EventKind, EventPlace
+from checks.model.cluster_event import ClusterEvent, EventKind, EventPlace
 from checks.model.finding import Status
 from tui.screens.events.lines import columns_for, event_lines, event_row, heading_line
 from tui.text.line import plain, width_of

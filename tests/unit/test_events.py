@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from checks.events.cluster_event import EventKind, checks_for
-from checks.events.watching import EventWatch, events_in
+from checks.model.cluster_event import EventKind, checks_for
+from checks.situation.events.watching import EventWatch, events_in
 from checks.model.facts import BlockTransfer
 from checks.model.finding import Status
 from checks.plugins.gc_blocks_lost import gc_blocks_lost

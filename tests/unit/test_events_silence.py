@@ -3,9 +3,9 @@
 import pytest
 from msgspec.structs import replace
 
-from checks.events.cluster_event import EventKind
-from checks.events.event_text import headline
-from checks.events.watching import EventWatch
+from checks.model.cluster_event import EventKind
+from checks.report.event_text import headline
+from checks.situation.events.watching import EventWatch
 from checks.model.finding import Status
 from checks.traffic.instances import UpInstances
 from checks.traffic.peer_stream import SameNodeError

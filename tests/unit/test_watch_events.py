@@ -6,8 +6,8 @@ from itertools import pairwise
 import pytest
 from msgspec.structs import replace
 
-from checks.events.cluster_event import ClusterEvent, EventKind, EventPlace
-from checks.events.event_text import came_back, headline, outcome, peak, sentence, what, where
+from checks.model.cluster_event import ClusterEvent, EventKind, EventPlace
+from checks.report.event_text import came_back, headline, outcome, peak, sentence, what, where
 from checks.model.exit_codes import ExitCode
 from checks.model.finding import Status
 from checks.traffic.recorder import Recorder

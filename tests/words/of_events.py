@@ -8,8 +8,8 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from checks.events.cluster_event import ClusterEvent
-from checks.events.watching import events_in
+from checks.model.cluster_event import ClusterEvent
+from checks.situation.events.watching import events_in
 from checks.traffic.instances import UpInstances
 from checks.traffic.peer_stream import SameNodeError
 from checks.traffic.recording import Recording

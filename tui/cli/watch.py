@@ -145,7 +145,7 @@ def _file_of(args: argparse.Namespace) -> Path | None:
 
 
 def _event_lines(args: argparse.Namespace) -> EventLines:
-    from checks.events.watching import EventWatch
+    from checks.situation.events.watching import EventWatch
     from tui.cli.watch_events import EventLines
 
     return EventLines(EventWatch(), as_json=args.format == "json")

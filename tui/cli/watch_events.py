@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from checks.events.cluster_event import ClusterEvent, checks_for
-from checks.events.event_text import headline, outcome, peak, sentence
-from checks.events.watching import EventWatch
+from checks.model.cluster_event import ClusterEvent, checks_for
+from checks.report.event_text import headline, outcome, peak, sentence
+from checks.situation.events.watching import EventWatch
 from checks.model.exit_codes import ExitCode
 from checks.model.facts import Cluster
 from checks.model.finding import Status

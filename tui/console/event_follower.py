@@ -17,7 +17,7 @@ from tui.console.event_response import EventResponse
 from tui.console.messages import EventsFound
 
 if TYPE_CHECKING:
-    from checks.events.cluster_event import ClusterEvent
+    from checks.model.cluster_event import ClusterEvent
     from checks.traffic.samples import FeedEvent
     from tui.console.past import Past
 
@@ -87,7 +87,7 @@ class EventFollower:
         """Find the events of a recording in a thread, and post them."""
         if past.recording is None:
             return
-        from checks.events.watching import EventWatch
+        from checks.situation.events.watching import EventWatch
         from checks.traffic.recording import RecordingError
 
         recording, trouble, end = past.recording, "", 0.0

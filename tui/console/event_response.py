@@ -20,7 +20,7 @@ from checks.model.settings import ConsoleSettings
 from checks.model.wording import listed
 
 if TYPE_CHECKING:
-    from checks.events.cluster_event import ClusterEvent
+    from checks.model.cluster_event import ClusterEvent
     from checks.traffic.samples import FeedEvent
     from checks.traffic.source_id import SourceId
 
@@ -78,8 +78,8 @@ class EventResponse:
     def see_changes(self, changed: Iterable[ClusterEvent], lasting: Iterable[ClusterEvent], now_s: float) -> str:
         """Take events that changed, with those that last. Return what came back, a sentence to announce; empty where
         nothing did."""
-        from checks.events.cluster_event import EventKind, checks_for
-        from checks.events.event_text import came_back
+        from checks.model.cluster_event import EventKind, checks_for
+        from checks.report.event_text import came_back
 
         # The silence of the database also ends when racwire knows which instance delays the answers.
         hangs = any(event.kind is EventKind.INSTANCE_SILENT for event in lasting)

@@ -12,8 +12,8 @@ from checks.report.causes import cause_entries
 from checks.traffic.samples import Sample
 
 if TYPE_CHECKING:
-    from checks.events.cluster_event import ClusterEvent
-    from checks.events.watching import EventWatch
+    from checks.model.cluster_event import ClusterEvent
+    from checks.situation.events.watching import EventWatch
     from checks.traffic.samples import FeedEvent
     from checks.traffic.source_id import SourceId
 
@@ -62,7 +62,7 @@ class EventState:
 
     def _watching(self) -> EventWatch:
         if self._watch is None:
-            from checks.events.watching import EventWatch
+            from checks.situation.events.watching import EventWatch
 
             self._watch = EventWatch()
         return self._watch
@@ -82,7 +82,7 @@ class EventState:
 
     def examined(self, started: float, checks: Sequence[str]) -> None:
         """Note a finished run that started then, of these checks, or of all where none is named."""
-        from checks.events.cluster_event import checks_for
+        from checks.model.cluster_event import checks_for
 
         for event in self._known:
             if event.start < started and (not checks or {*checks_for(event.kind)} <= {*checks}):

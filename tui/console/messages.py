@@ -17,8 +17,8 @@ from tui.console.change_state import ChangeNews, ChangeRequest, WorkProgressed
 from tui.console.measure_state import MeasureNews, MeasureRequest, SendingProgressed
 
 if TYPE_CHECKING:
-    from checks.events.cluster_event import ClusterEvent
-    from checks.events.watching import EventWatch
+    from checks.model.cluster_event import ClusterEvent
+    from checks.situation.events.watching import EventWatch
 
 
 class EngineReported(Message):

@@ -25,7 +25,7 @@ from tui.widgets.lines import Lines
 from tui.widgets.run_text import run_labels
 
 if TYPE_CHECKING:
-    from checks.events.cluster_event import ClusterEvent
+    from checks.model.cluster_event import ClusterEvent
 
 log = logging.getLogger(__name__)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import tzinfo
 
-from checks.events.cluster_event import ClusterEvent
-from checks.events.event_text import headline
+from checks.model.cluster_event import ClusterEvent
+from checks.report.event_text import headline
 from checks.model.finding import Status
 from tui.text.line import cell_len, fitted, sanitize_line
 from tui.widgets.units import clock

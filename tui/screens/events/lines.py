@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 
-from checks.events.cluster_event import ClusterEvent, checks_for
-from checks.events.event_text import outcome, peak, sentence, what, where
+from checks.model.cluster_event import ClusterEvent, checks_for
+from checks.report.event_text import outcome, peak, sentence, what, where
 from checks.model.wording import counted, lasting, listed
 from checks.traffic.source_id import SourceId, SourceKind
 from tui.text.finding_lines import role_of

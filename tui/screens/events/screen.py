@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from textual import on
 from textual.app import ComposeResult
 
-from checks.events.cluster_event import ClusterEvent
-from checks.events.event_text import sentence
+from checks.model.cluster_event import ClusterEvent
+from checks.report.event_text import sentence
 from tui.console.actions import Action
 from tui.console.app_state import AppState, News
 from tui.console.export_state import WriteEvents

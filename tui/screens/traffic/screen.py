@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from textual import events, on
 from textual.app import ComposeResult
 
-from checks.events.cluster_event import ClusterEvent, EventKind
+from checks.model.cluster_event import ClusterEvent, EventKind
 from checks.model.wording import counted
 from checks.traffic.recording import RecordingError
 from checks.traffic.timeline import Track

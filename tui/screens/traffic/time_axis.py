@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
 
-from checks.events.cluster_event import ClusterEvent
-from checks.events.event_text import headline
+from checks.model.cluster_event import ClusterEvent
+from checks.report.event_text import headline
 from checks.traffic.samples import Event, Gap, Sample
 from tui.screens.traffic.rate_history import GraphSpan, RateWindow
 from tui.text.finding_lines import role_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from checks.events.cluster_event import ClusterEvent, EventKind, EventPlace
+from checks.model.cluster_event import ClusterEvent, EventKind, EventPlace
 from checks.model.wording import counted, few, lasting, span
 
 _COUNTED = {

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 
-from checks.events.cluster_event import EventKind, EventPlace
-from checks.events.event_book import EventBook, Sighting
-from checks.events.private_links import PrivatePlace, PrivatePlaces
+from checks.model.cluster_event import EventKind, EventPlace
+from checks.situation.events.event_book import EventBook, Sighting
+from checks.situation.events.private_links import PrivatePlace, PrivatePlaces
 from checks.model.facts import CounterGroup, Database, Thresholds, Unknown
 from checks.model.finding import FAULTS, Status
 from checks.model.wording import NodePair

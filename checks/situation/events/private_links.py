@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from checks.events.cluster_event import EventKind, EventPlace
-from checks.events.event_book import EventBook
+from checks.model.cluster_event import EventKind, EventPlace
+from checks.situation.events.event_book import EventBook
 from checks.model.facts import Cluster
 from checks.model.finding import FAULTS, Status
 from checks.model.networks import layers_of, nics_of

@@ -1,11 +1,12 @@
-"""An event of the cluster: its kind, its places, its time and its peak; and the checks that examine it."""
+"""An event of the cluster: its kind, its places, its time and its peak."""
 
 from __future__ import annotations
 
 from enum import StrEnum
 
+from checks.model.condition import Condition, ConditionKind
 from checks.model.facts import Fact
-from checks.model.finding import Status
+from checks.model.finding import PROBLEMS, Status
 from checks.model.wording import NodePair
 
 
@@ -35,6 +36,23 @@ _SILENCES = frozenset(
     {EventKind.NODE_SILENT, EventKind.INSTANCE_SILENT, EventKind.INSTANCE_DOWN, EventKind.DATABASE_SILENT}
 )
 
+_CONDITIONS = {
+    EventKind.LOST_BLOCKS: ConditionKind.LOST_BLOCKS,
+    EventKind.REASSEMBLY: ConditionKind.REASSEMBLY,
+    EventKind.RECEIVE_BUFFERS: ConditionKind.RECEIVE_BUFFERS,
+    EventKind.CHECKSUMS: ConditionKind.CHECKSUMS,
+    EventKind.BACKLOG: ConditionKind.BACKLOG,
+    EventKind.NIC_DROPS: ConditionKind.NIC_DROPS,
+    EventKind.NIC_ERRORS: ConditionKind.NIC_ERRORS,
+    EventKind.NODE_SILENT: ConditionKind.NODE,
+    EventKind.INSTANCE_SILENT: ConditionKind.INSTANCE,
+    EventKind.INSTANCE_DOWN: ConditionKind.INSTANCE,
+    EventKind.DATABASE_SILENT: ConditionKind.DATABASE,
+    EventKind.LINK_DOWN: ConditionKind.LINK,
+    EventKind.LINK_SPEED: ConditionKind.SPEED,
+    EventKind.MTU: ConditionKind.MTU,
+}
+
 
 class EventPlace(Fact, frozen=True):
     """One place of an event, and its time there. Times are seconds since 1970 by the clock of racwire's node."""
@@ -47,11 +65,21 @@ class EventPlace(Fact, frozen=True):
     instance: str = ""
     until: float | None = None
     """None while it lasts here."""
+    noticed: float = 0.0
+    """When the samples showed it here, later than `since`."""
+    end_noticed: float | None = None
+    """When the samples showed that it is over here, later than `until`; None while they do not."""
 
     @property
     def key(self) -> tuple[str, str, str]:
         """What differs between the places of one event."""
         return self.node, self.interface, self.instance
+
+    def condition(self, kind: EventKind) -> Condition | None:
+        """Return the condition that an event of that kind makes bad here; None for one that makes none bad."""
+        what = _CONDITIONS.get(kind)
+        item = self.instance if what is ConditionKind.INSTANCE else self.interface
+        return Condition(what, self.node, item) if what else None
 
 
 class ClusterEvent(Fact, frozen=True):
@@ -67,6 +95,15 @@ class ClusterEvent(Fact, frozen=True):
     """The latest moment before the first sign: the event started in the interval after that."""
     end: float | None = None
     """The last sign; None while it lasts."""
+    noticed: float = 0.0
+    """When the samples showed the event, later than `start`: nothing knew of it before."""
+    end_noticed: float | None = None
+    """When the samples showed that it is over: a loss is over some time after its last block."""
+    last_sign: float = 0.0
+    """The newest sign; of a count, the end of the last sample that has one."""
+    clock_s: float = 0.0
+    """How far the clock had been set, in seconds since the first sample, when the event was noticed: two times compare
+    where this is taken from each."""
     peak: float = 0.0
     """The worst value, in `unit`: a rate over all places, or the new MTU or speed, or a time."""
     unit: str = ""
@@ -92,6 +129,16 @@ class ClusterEvent(Fact, frozen=True):
         return self.kind in _SILENCES
 
     @property
+    def is_problem(self) -> bool:
+        """Whether it is one that an operator must examine."""
+        return self.status in PROBLEMS
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """The conditions that it made bad, one for each place."""
+        return tuple(c for place in self.places if (c := place.condition(self.kind)) is not None)
+
+    @property
     def nodes(self) -> tuple[str, ...]:
         """The nodes of the event, each once."""
         return tuple(dict.fromkeys(place.node for place in self.places if place.node))
@@ -105,28 +152,3 @@ class ClusterEvent(Fact, frozen=True):
         """Return the time from the start to the end, or until now."""
         return max(0.0, (now if self.end is None else self.end) - self.start)
 
-
-_LOSS = ("gc-blocks-lost", "udp-path", "df-ping", "mtu-consistency")
-_CHECKS: dict[EventKind, tuple[str, ...]] = {
-    EventKind.LOST_BLOCKS: (*_LOSS, "fragments", "reassembly", "udp-receive-buffers", "nic-counters", "packet-filter"),
-    EventKind.REASSEMBLY: ("reassembly", "fragments", *_LOSS, "nic-counters"),
-    EventKind.RECEIVE_BUFFERS: ("udp-receive-buffers", "gc-blocks-lost", "cpu-pressure", "kernel-minimums"),
-    EventKind.CHECKSUMS: ("udp-receive-buffers", "gc-blocks-lost", "nic-counters"),
-    EventKind.BACKLOG: ("udp-receive-buffers", "cpu-pressure", "gc-blocks-lost"),
-    EventKind.NIC_DROPS: ("nic-counters", "link-saturation", "gc-blocks-lost", "mtu-consistency"),
-    EventKind.NIC_ERRORS: ("nic-counters", "link-speed", "gc-blocks-lost"),
-    EventKind.NODE_SILENT: ("clusterware", "interfaces", "df-ping", "log-lines"),
-    EventKind.INSTANCE_SILENT: ("interconnect-in-use", "instance-ping", "gc-blocks-lost", "log-lines"),
-    EventKind.DATABASE_SILENT: ("interconnect-in-use", "instance-ping", "gc-blocks-lost", "log-lines"),
-    EventKind.INSTANCE_DOWN: ("interconnect-in-use", "instance-ping", "clusterware", "log-lines"),
-    EventKind.LINK_DOWN: ("interfaces", "bonding", "link-speed", "df-ping", "gc-blocks-lost"),
-    EventKind.LINK_SPEED: ("link-speed", "bonding", "link-saturation"),
-    EventKind.MTU: ("mtu-consistency", "df-ping", "boot-mtu", "gc-blocks-lost"),
-    EventKind.CLOCK_JUMP: ("log-lines",),
-    EventKind.NO_SAMPLES: (),
-}
-
-
-def checks_for(kind: EventKind) -> tuple[str, ...]:
-    """Return the ids of the checks that examine such an event, the most telling first."""
-    return _CHECKS[kind]

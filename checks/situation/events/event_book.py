@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
-from checks.events.cluster_event import ClusterEvent, EventKind, EventPlace
+from checks.model.cluster_event import ClusterEvent, EventKind, EventPlace
 from checks.model.finding import Status
 from checks.model.wording import NodePair
 from checks.rules.live_events import CALM_S, TOGETHER_S, calm_s

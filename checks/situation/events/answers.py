@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from checks.events.cluster_event import EventKind, EventPlace
-from checks.events.event_book import EventBook
+from checks.model.cluster_event import EventKind, EventPlace
+from checks.situation.events.event_book import EventBook
 from checks.model.finding import Status
 from checks.rules.live_events import (
     TOGETHER_S,
