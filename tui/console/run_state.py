@@ -94,9 +94,9 @@ class RunState:
             case PathsSoFar(probes=probes):
                 self.paths_so_far = probes
                 return
-            case Gathered(group=group, problem=problem):
+            case Gathered(group=group):
                 self._gathered.append(group)
-                self.progress = f"{group} not gathered" if problem else f"{group} gathered"
+                self.progress = event.text
             case CheckConcluded(check=check):
                 self._concluded.add(check)
             case RunFinished(report=final):
