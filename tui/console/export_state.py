@@ -12,7 +12,7 @@ import msgspec
 from checks.model.report import Report
 from checks.model.wording import counted, few
 from tui.console.run_state import RunState
-from tui.text.home_path import short
+from tui.text.home_path import with_path
 
 SAVED = "saved file"
 """The name of the saved file in the list of formats."""
@@ -140,7 +140,7 @@ class ExportState:
             case Written() | NotWritten():
                 self.progress = ""
                 self.done = (news, *self.done)
-                return f"Written to {short(news.path)}" if isinstance(news, Written) else news.reason
+                return with_path(news.path, "Written to {}", "{}") if isinstance(news, Written) else news.reason
         return ""
 
     def free(self, path: Path) -> Path:

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from checks.model.facts import PathProbe
-from checks.model.finding import Key
+from checks.model.finding import Key, keyed
 from checks.model.measurement import Measurement
 from checks.model.report import Report
 from checks.run.events import CheckConcluded, Event, Gathered, GatherProgress, PathsSoFar, RunFinished, RunStarted
-from tui.text.gathered_words import gathered_text
+
+from tui.console.finding_rows import FindingRow, cause_rows
 
 if TYPE_CHECKING:
     from checks.situation.run_history import RunHistory
-    from tui.console.finding_rows import FindingRow
 
 KEPT_RUNS = 8
 """The most runs of the session that can be revisited."""
@@ -75,8 +75,8 @@ class RunState:
             case PathsSoFar(probes=probes):
                 self.paths_so_far = probes
                 return
-            case Gathered(group=group, problem=problem):
-                self.progress = gathered_text(group, is_known=not problem)
+            case Gathered(text=text):
+                self.progress = text
             case CheckConcluded(check=check):
                 self._concluded.add(check)
             case RunFinished():
@@ -116,11 +116,19 @@ class RunState:
             self._first = report
 
     def dismiss(self, row: FindingRow) -> bool:
-        """Remove from the list what is over; return False where the row is not over, or not yet proved to be."""
-        if not row.is_over or not self.history or row.key in dict.fromkeys(f.key for f in ()):
+        """Remove from the list what a later run no longer has; return False for any other row: what is over without a
+        proof stays."""
+        if not row.is_over or self.history is None or row.key in self._known_keys:
             return False
         self.dismissed |= {row.key, *row.keys}
         return True
+
+    @property
+    def _known_keys(self) -> set[Key]:
+        report = self.report
+        if report is None:
+            return set()
+        return {key for key, _ in keyed(report.findings)} | {row.key for row in cause_rows(report, None)}
 
     @property
     def is_whole(self) -> bool:
