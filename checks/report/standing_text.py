@@ -79,6 +79,22 @@ def said_text(said: Statement, clock: Clock, status: Status | None = None, *, ca
     return f"since {clock(said.since)}, as of {clock(said.as_of)}" if said.is_bad else f"as of {clock(said.as_of)}"
 
 
+def outcome_text(said: Statement | None, clock: Clock) -> str:
+    """Return what became of what a run verified; None where the list does not have it any more."""
+    if said is None:
+        return "Verified: the run does not find it any more"
+    match said.standing:
+        case Standing.VERIFIED:
+            return f"Verified {clock(said.proved or said.as_of)}: it is over"
+        case Standing.WAS:
+            return f"Over since {clock(said.until or said.as_of)}, not yet proved"
+        case Standing.UNKNOWN:
+            return f"Not verified: {_not_known(said, clock)}"
+        case Standing.PLANNED:
+            return f"Not verified: planned by the step {said.step}"
+    return f"Not fixed: it is still so, as of {clock(said.as_of)}"
+
+
 def _then(said: Statement, status: Status | None, clock: Clock) -> str:
     """Return what it was when it was read last: `FAIL at 20:18:04, `."""
     if status in (None, Status.UNKNOWN):

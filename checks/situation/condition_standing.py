@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from checks.model.condition import Condition, ConditionKind
-from checks.model.planned_stop import PlannedStop
+from checks.model.explained_stop import ExplainedStop
 from checks.model.situation import Outdated, Standing, Statement
 from checks.situation.edges import Edges
 from checks.situation.seen import Seen
@@ -21,7 +21,7 @@ BEGIN_S = 10.0
 
 
 def statement_of(
-    condition: Condition, readings: Sequence[Seen], edges: Edges, stops: Sequence[PlannedStop], now: float
+    condition: Condition, readings: Sequence[Seen], edges: Edges, stops: Sequence[ExplainedStop], now: float
 ) -> Statement:
     """Return the statement about a condition from its readings in order (`seen.in_order`); at least one."""
     known = [one for one in readings if one.is_bad is not None]
@@ -67,7 +67,7 @@ def _outdated(condition: Condition, last: Seen, readings: Sequence[Seen], edges:
 
 
 def planned_by(
-    condition: Condition, known: Sequence[Seen], start: int, stops: Sequence[PlannedStop], now: float
+    condition: Condition, known: Sequence[Seen], start: int, stops: Sequence[ExplainedStop], now: float
 ) -> str:
     """Return the title of the step that explains why a condition is bad; empty where none does.
 
@@ -86,7 +86,7 @@ def planned_by(
     return ""
 
 
-def is_covered(condition: Condition, stop: PlannedStop, now: float) -> bool:
+def is_covered(condition: Condition, stop: ExplainedStop, now: float) -> bool:
     """Return whether a begun step stops this condition, and still may at that moment."""
     is_due = now < stop.begin + stop.most_s and (stop.over is None or now < stop.over)
     is_there = condition.kind is ConditionKind.DATABASE or condition.node in stop.nodes

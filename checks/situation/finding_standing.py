@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterator, Mapping
 from msgspec.structs import replace
 
 from checks.model.condition import Condition, ConditionKind
+from checks.model.explained_stop import ExplainedStop
 from checks.model.finding import FAULTS, Finding, Status, keyed
-from checks.model.planned_stop import PlannedStop
 from checks.model.report import Report
 from checks.model.situation import FindingStatement, Outdated, Standing, Statement
 from checks.situation.condition_standing import is_covered
@@ -31,7 +31,7 @@ class FindingStandings:
         about: Mapping[str, Collection[ConditionKind]],
         conditions: Mapping[Condition, Statement],
         edges: Edges,
-        stops: Collection[PlannedStop],
+        stops: Collection[ExplainedStop],
         *,
         now: float,
         moved_s: float,

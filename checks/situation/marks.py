@@ -11,7 +11,7 @@ from checks.model.finding import FAULTS, Finding, Status, keyed
 from checks.model.report import Report
 from checks.model.situation import Situation, Standing
 from checks.report.causes import ReportEntry, cause_entries
-from checks.situation.causes import Standings
+from checks.report.standings import Standings
 
 DATABASE = ""
 """The name under which the database is marked."""

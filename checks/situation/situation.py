@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from checks.model.check import Check
 from checks.model.cluster_event import ClusterEvent
 from checks.model.condition import Condition
+from checks.model.explained_stop import ExplainedStop, Look
 from checks.model.finding import FAULTS, Key
-from checks.model.planned_stop import Look, PlannedStop
 from checks.model.situation import (
     ConditionStatement,
     Episode,
@@ -47,7 +47,7 @@ class Inputs(msgspec.Struct, frozen=True, kw_only=True):
     """What samples and events show of conditions, by the clock of now."""
     looks: Sequence[Look] = ()
     """What the journal of the open change has read, by the clock of now."""
-    stops: Sequence[PlannedStop] = ()
+    stops: Sequence[ExplainedStop] = ()
     change: str = ""
     clock_s: float = 0.0
     """How far the clock has been set since the first sample."""

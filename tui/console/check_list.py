@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from checks.model.finding import FAULTS, PROBLEMS, Finding, Key, NextStep, Status, keyed
 from checks.model.report import Report
 from checks.model.situation import Episode, Situation, Standing, Statement, most_urgent
-from checks.situation.causes import Standings
+from checks.report.standings import Standings
 from tui.console.finding_rows import (
-    FOLDED,
     FindingRow,
     RowMark,
     Section,
@@ -21,6 +21,9 @@ from tui.console.finding_rows import (
     cause_rows,
     folded_rows,
 )
+
+if TYPE_CHECKING:
+    from checks.situation.run_history import RunHistory
 
 _NOTHING: Mapping[Key, Finding] = {}
 
@@ -39,9 +42,7 @@ class CheckList(msgspec.Struct, frozen=True):
     dismissed: frozenset[Key] = frozenset()
     """What is over and was dismissed."""
 
-    def rows(
-        self, query: str = "", *, problems_only: bool = False, unfolded: Collection[Key] = ()
-    ) -> list[FindingRow]:
+    def rows(self, query: str = "", *, problems_only: bool = False, unfolded: Collection[Key] = ()) -> list[FindingRow]:
         """Return the events without a finding, the causes, the findings by section, the worst first, and at the end one
         row for all that passed and one for all that was skipped. Those that are UNKNOWN for one reason are one row, as
         in reports. What belongs to a row follows it, where that is one of `unfolded`, and is left out elsewhere. With a
@@ -60,7 +61,7 @@ class CheckList(msgspec.Struct, frozen=True):
         count = Counter(
             row.finding.status
             for row in self._all()
-            if row.section in held and not (row.said and row.said.standing in (Standing.UNKNOWN, Standing.PLANNED))
+            if (row.section in held and not (row.said and row.said.standing in (Standing.UNKNOWN, Standing.PLANNED)))
             or row.finding.status is Status.UNKNOWN
         )
         return [(status, count[status]) for status in sorted(count, key=lambda s: s.gravity)]
@@ -113,6 +114,18 @@ class CheckList(msgspec.Struct, frozen=True):
                 said = [gone[id(finding)] for finding in shown if id(finding) in gone]
                 if said and len(said) == len(shown) and row.key not in dismissed:
                     yield msgspec.structs.replace(row, said=most_urgent(said))
+
+
+def listed_after(history: RunHistory) -> CheckList | None:
+    """Return what the runs of a history had at its end, as it was known then; None for a history without a run."""
+    if history.report is None:
+        return None
+    from checks.run.check_discovery import discover
+    from checks.situation.situation import Inputs, situation
+
+    checks = {check.id: check for check in discover().checks}
+    then = situation(Inputs(now=history.readings[-1].ended, checks=checks, history=history, clock_s=history.clock_s))
+    return CheckList(history.report, then, history.before, history.is_compared, tuple(o.report for o in history.gone))
 
 
 def event_row_of(episode: Episode, report: Report) -> FindingRow:

@@ -34,7 +34,7 @@ class ReportState(msgspec.Struct, frozen=True):
 
 def report_state(board: RunState) -> ReportState:
     """Return the newest report in which every check has concluded; before there is one, the incomplete report."""
-    report = board.in_header
+    report = board.report
     if report is None:
         completeness = board.trouble or "There are no findings yet: the checks are starting."
         return ReportState(None, False, (), completeness)
@@ -42,7 +42,7 @@ def report_state(board: RunState) -> ReportState:
         return ReportState(report, False, (), f"{board.trouble} The findings up to then can be written.")
     if not board.running:
         return ReportState(report, True, (), "Every check has concluded.")
-    if report is not board.report or board.is_whole:
+    if board.is_whole:
         completeness = (
             f"The checks are running again; until they conclude, this is the run of {report.started_at[11:19]}."
         )

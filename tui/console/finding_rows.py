@@ -12,10 +12,10 @@ from msgspec.structs import replace
 from checks.model.finding import PROBLEMS, Finding, Key, NextStep, Status, keyed
 from checks.model.journal import Entry
 from checks.model.report import Report
-from checks.report.causes import ReportEntry, cause_entries
 from checks.model.situation import Episode, Standing, Statement
+from checks.report.causes import ReportEntry, cause_entries
 from checks.report.folding import Alike, alone, grouped_by_reason
-from checks.situation.causes import Standings
+from checks.report.standings import Standings
 from tui.text.line import has_words
 
 FOLDED = (Status.PASS, Status.SKIPPED)
@@ -80,6 +80,15 @@ _OF_STANDING = {
     Standing.PLANNED: Section.PLANNED,
     Standing.WAS: Section.OVER,
     Standing.VERIFIED: Section.OVER,
+}
+
+
+_SECTION_SIGNS = {
+    Section.NEW: "+",
+    Section.NOT_KNOWN: "~",
+    Section.PLANNED: "p",
+    Section.OVER: "-",
+    Section.WAIVED: "w",
 }
 
 
@@ -159,6 +168,13 @@ class FindingRow(msgspec.Struct, frozen=True):
         if status not in PROBLEMS:
             return Section.CALM if status in FOLDED else Section.NOTES
         return Section.CAUSES if self.entry else Section.PROBLEMS
+
+    @property
+    def sign(self) -> str:
+        """The sign in front of the row: how it stands, else how it compares with the run before."""
+        if self.is_fold:
+            return " "
+        return _SECTION_SIGNS.get(self.section, self.mark.sign)
 
     @property
     def is_over(self) -> bool:

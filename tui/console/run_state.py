@@ -13,7 +13,6 @@ from checks.model.finding import Key, keyed
 from checks.model.measurement import Measurement
 from checks.model.report import Report
 from checks.run.events import CheckConcluded, Event, Gathered, GatherProgress, PathsSoFar, RunFinished, RunStarted
-
 from tui.console.finding_rows import FindingRow, cause_rows
 
 if TYPE_CHECKING:
@@ -84,19 +83,16 @@ class RunState:
         if self.history is None:
             self._first = report
 
-    def finish(self, history: RunHistory) -> None:
-        """Take the history with the run that has finished."""
-        self.running = False
-        self._take(history)
-        self.past.append(history)
-
-    def add_gate(self, history: RunHistory) -> None:
-        """Take the history with what the gates of a change have read."""
-        self._take(history)
-
-    def _take(self, history: RunHistory) -> None:
+    def take(self, history: RunHistory) -> None:
+        """Take the history with a finished run, or with what the gates of a change have read."""
         self.history, self._first = history, None
         self.dismissed &= {one.key for one in history.gone}
+
+    def finish(self, trouble: str = "") -> None:
+        """Note that the run in progress has finished, and counts."""
+        self.running, self.trouble = False, trouble
+        if self.history is not None:
+            self.past.append(self.history)
 
     def fail(self, reason: str) -> None:
         """Note that the run failed: what was known before it stays."""
