@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import AsyncGenerator, Collection, Iterable
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -72,14 +72,14 @@ class Verification:
         self.change = change
         self.step = change.current or change.plan.steps[-1]
         gates = gate_checks(change, self.step, discover if built_in is None else lambda: built_in)
-        self.checks = (*gates.values(), _LOOK)
+        self.checks = (*gates.values(), LOOK)
         """The checks that are run: the gates, and a check that reads the nodes each time, to find unexpected boots."""
         groups = {group for check in gates.values() for group in (*check.needs, *check.uses)}
         self._engine = Engine(
             self.checks,
             settings_for(settings, plan_now(change), node, with_database=not groups.isdisjoint(_OF_DATABASE)),
             gatherers=(
-                *(_named(gatherer, node, groups) for gatherer in GATHERERS),
+                *named_gatherers(node, groups),
                 gate_facts_gatherer(change.plan, gates.keys(), directory or Path()),
             ),
             password=password,
@@ -115,7 +115,12 @@ def settings_for(settings: Settings, plan: Plan, node: str, *, with_database: bo
     return msgspec.structs.replace(settings, cluster=cluster, database=database)
 
 
-def _named(gatherer: Gatherer, node: str, groups: set[str]) -> Gatherer:
+def named_gatherers(node: str, groups: Collection[str] = ()) -> tuple[Gatherer, ...]:
+    """Return the gatherers for these groups of facts on the local node, whose name the plan has as `node`."""
+    return tuple(_named(gatherer, node, groups) for gatherer in GATHERERS)
+
+
+def _named(gatherer: Gatherer, node: str, groups: Collection[str]) -> Gatherer:
     """Return the gatherer; the one of Clusterware gathers only if a gate needs it, and sets the local node's name.
 
     With Clusterware down each of its tools takes long to fail. The one of HAIP asks no instance: none may be open yet.
@@ -126,7 +131,7 @@ def _named(gatherer: Gatherer, node: str, groups: set[str]) -> Gatherer:
         return replace(gatherer, gather=gather_own_flows)
     if gatherer.group != "clusterware":
         return gatherer
-    needed = not groups.isdisjoint(("clusterware", "managed"))
+    needed = "clusterware" in groups or "managed" in groups
 
     async def gather(session: Session, cluster: Cluster) -> object:
         found = await gatherer.gather(session, cluster) if needed else _NO_NEED
@@ -147,4 +152,4 @@ def _look(cluster: Cluster) -> tuple[Finding, ...]:
     return (LOOKED.finding("The nodes were read.", status=Status.PASS, subject="read"),)
 
 
-_LOOK = Check("look", "What is the state of the nodes?", (), (LOOKED,), _look, ("nodes", "setups", "changing"))
+LOOK = Check("look", "What is the state of the nodes?", (), (LOOKED,), _look, ("nodes", "setups", "changing"))
