@@ -1,6 +1,6 @@
 """What the steps of a plan stop or change on nodes, and which gate shows that it is back: one table. No I/O.
 
-Only what can look like a fault from outside is here: a service that moves to another node is none of it.
+Only what can look like a fault is here: a service that moves to another node does not.
 """
 
 from __future__ import annotations
@@ -100,7 +100,5 @@ _OF_CHANGE = (
     _Rule("networks-back", (StopKind.LINK,), ends_with=("oifcfg-planned",), not_before="deregister"),
     _Rule("restart-", (StopKind.INSTANCE,), _of_commands, ends_with=_INSTANCES),
 )
-_OF_EXPERIMENT = tuple(
-    _Rule(step, (StopKind.INSTANCE,), _of_database, _INSTANCES) for step in ("run-", "flash-back")
-)
+_OF_EXPERIMENT = tuple(_Rule(step, (StopKind.INSTANCE,), _of_database, _INSTANCES) for step in ("run-", "flash-back"))
 """The MTU is changed by a change of its own, with a journal of its own."""

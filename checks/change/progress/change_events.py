@@ -175,7 +175,9 @@ class Closed(Event, frozen=True, tag="closed"):
     reason: str = ""
 
 
-AnyEvent = Opened | Begun | Verified | Attested | Overridden | Noted | Surprised | Booted | Reopened | RolledBack | Closed
+AnyEvent = (
+    Opened | Begun | Verified | Attested | Overridden | Noted | Surprised | Booted | Reopened | RolledBack | Closed
+)
 
 
 class JournalLine(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -32,7 +32,9 @@ def begin(change: Change, step_id: str, look: ObservedState) -> Begun:
     """
     step = _current(change, step_id)
     if not stops_of(change.plan, step):
-        raise ChangeError(f"Step {step.id} stops nothing: there is nothing to start. ", OwnCommand("next"), " shows it.")
+        raise ChangeError(
+            f"Step {step.id} stops nothing: there is nothing to start. ", OwnCommand("next"), " shows it."
+        )
     return Begun(step.id, look)
 
 
@@ -137,7 +139,8 @@ def abandon(change: Change, by: str, reason: str) -> Closed:
     _open(change)
     begins = min(map(change.plan.position, FIRST_ACTIONS))
     if change.is_way_back or any(
-        change.standing(step).is_behind or change.was_verified(step) or change.starts(step) for step in change.plan.steps[begins:]
+        change.standing(step).is_behind or change.was_verified(step) or change.starts(step)
+        for step in change.plan.steps[begins:]
     ):
         raise ChangeError(
             "A node may have been stopped or changed already. Roll back with ",

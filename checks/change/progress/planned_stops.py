@@ -28,6 +28,8 @@ class PlannedStop:
     most_s: int
     """How long it is planned to last at most: the estimated minutes of the steps from the one that starts it to the one
     that ends it, in seconds; after a rollback those of its steps, after the time until then."""
+    until: str
+    """The title of the step that ends it."""
     was: ObservedState
     """What was read at the start; a node that could not be read is left out."""
     over: str = ""
@@ -101,6 +103,7 @@ def _started(change: Change, step: Step, line: JournalLine, look: ObservedState)
                 kinds=stops.kinds,
                 began=line.at,
                 most_s=_most_s(plan, step.id, until),
+                until=plan.step(until).title,
                 was=look,
                 stops_database=StopKind.INSTANCE in stops.kinds and with_instances <= stops.nodes,
             )
@@ -158,7 +161,7 @@ def _ended(one: _Followed, line: JournalLine) -> _Followed:
 def _in_rollback(one: _Followed, change: Change, line: JournalLine) -> _Followed:
     """Return a stop after the rollback replaced the plan: what is down stays so until the rollback brings it back.
 
-    It is over if the rollback brings nothing of it back, or if it lasted too long before.
+    It is over if the rollback starts nothing again, or if it lasted too long before.
     """
     ends = {_end(change, one.stops, node, "") for node in one.stop.nodes}
     if "" in ends or not _is_planned(one.stop, line.at):
@@ -167,4 +170,5 @@ def _in_rollback(one: _Followed, change: Change, line: JournalLine) -> _Followed
     until = max(ends, key=plan.position)
     passed = datetime.fromisoformat(line.at) - datetime.fromisoformat(one.stop.began)
     most_s = int(passed.total_seconds()) + _most_s(plan, plan.steps[0].id, until)
-    return replace(one, of="", until=until, stop=replace(one.stop, most_s=most_s))
+    stop = replace(one.stop, most_s=most_s, until=plan.step(until).title)
+    return replace(one, of="", until=until, stop=stop)

@@ -17,8 +17,7 @@ from checks.change.progress.concluding import conclude
 from checks.change.progress.state import Change, ChangeError
 from checks.change.record.change_journal import ChangeJournal, ChangeJournalError, MovedOnError, login
 from checks.change.session.open_here import node_here
-from checks.change.session.reading import read_nodes
-from checks.change.session.verifying import Concluded, Verification
+from checks.change.session.verifying import Concluded, Verification, read_nodes
 from checks.change.session.worker_threads import run_to_completion
 from checks.model.journal import now
 from checks.model.own_command import VERIFY

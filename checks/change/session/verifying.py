@@ -1,4 +1,4 @@
-"""Verify the gates of a step with the ordinary engine, which gathers facts once and runs all checks on them.
+"""Verify the gates of a step with the ordinary engine, or read the nodes that it stops: each is one run.
 
 `checks.change.progress.concluding` turns the findings into journal events, without I/O.
 """
@@ -16,7 +16,8 @@ from checks.change.gates import gate_checks
 from checks.change.plan.change_plan import Plan
 from checks.change.plan.codes import LOOKED
 from checks.change.plan.layers import haip_addresses
-from checks.change.progress.change_events import AnyEvent
+from checks.change.plan.planning import look_of
+from checks.change.progress.change_events import AnyEvent, ObservedState
 from checks.change.progress.concluding import conclude, results_of
 from checks.change.progress.state import Change
 from checks.change.progress.wanted import plan_now
@@ -72,14 +73,14 @@ class Verification:
         self.change = change
         self.step = change.current or change.plan.steps[-1]
         gates = gate_checks(change, self.step, discover if built_in is None else lambda: built_in)
-        self.checks = (*gates.values(), LOOK)
+        self.checks = (*gates.values(), _LOOK)
         """The checks that are run: the gates, and a check that reads the nodes each time, to find unexpected boots."""
         groups = {group for check in gates.values() for group in (*check.needs, *check.uses)}
         self._engine = Engine(
             self.checks,
             settings_for(settings, plan_now(change), node, with_database=not groups.isdisjoint(_OF_DATABASE)),
             gatherers=(
-                *named_gatherers(node, groups),
+                *_gatherers(node, groups),
                 gate_facts_gatherer(change.plan, gates.keys(), directory or Path()),
             ),
             password=password,
@@ -115,7 +116,7 @@ def settings_for(settings: Settings, plan: Plan, node: str, *, with_database: bo
     return msgspec.structs.replace(settings, cluster=cluster, database=database)
 
 
-def named_gatherers(node: str, groups: Collection[str] = ()) -> tuple[Gatherer, ...]:
+def _gatherers(node: str, groups: Collection[str] = ()) -> tuple[Gatherer, ...]:
     """Return the gatherers for these groups of facts on the local node, whose name the plan has as `node`."""
     return tuple(_named(gatherer, node, groups) for gatherer in GATHERERS)
 
@@ -152,4 +153,23 @@ def _look(cluster: Cluster) -> tuple[Finding, ...]:
     return (LOOKED.finding("The nodes were read.", status=Status.PASS, subject="read"),)
 
 
-LOOK = Check("look", "What is the state of the nodes?", (), (LOOKED,), _look, ("nodes", "setups", "changing"))
+_LOOK = Check("look", "What is the state of the nodes?", (), (LOOKED,), _look, ("nodes", "setups", "changing"))
+
+
+_READ = replace(_LOOK, uses=("nodes", "setups"))
+"""Only what a step stops: a verification reads the evidence of the change, too."""
+
+
+async def read_nodes(change: Change, settings: Settings, node: str) -> AsyncGenerator[Event | ObservedState, None]:
+    """Read the nodes right before a step stops something on them: no gate is verified, and no packet is sent.
+
+    Yields the engine's events, and the state of the plan's nodes last; a node that could not be read is left out.
+    `node` is the plan's name of the local node. The limits of the groups of facts bound the time.
+    """
+    settings = settings_for(settings, plan_now(change), node, with_database=False)
+    engine = Engine((_READ,), settings, gatherers=_gatherers(node))
+    async with aclosing(engine.events()) as events:
+        async for event in events:
+            yield event
+            if isinstance(event, RunFinished):
+                yield look_of(event.report.cluster, change.plan)
