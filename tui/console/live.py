@@ -16,7 +16,9 @@ from textual.app import App
 from textual.worker import Worker
 
 from checks.model.facts import Cluster
+from checks.model.run_record import RunRecord
 from checks.model.settings import Settings
+from checks.traffic.recording_runs import RecordedLine
 from checks.traffic.samples import Event, InstancesPace
 from tui.console.app_state import AppState
 from tui.console.messages import FeedFailed, PaceReported, RecordingEnded, SamplesReported
@@ -86,6 +88,11 @@ class LiveFeed:
         if self._recorder is not None:
             self._recorder.follow(cluster)
 
+    def add(self, items: Iterable[RunRecord | RecordedLine]) -> None:
+        """Add finished runs, verified gates and lines of a change's journal to the recording, if there is one."""
+        if self._recorder is not None:
+            self._recorder.add(items)
+
     def set_interval(self, seconds: float) -> None:
         """Set how many seconds apart the samples of a source are."""
         if self._feed is not None:
@@ -106,9 +113,12 @@ class LiveFeed:
         recorder = self._recorder = BackgroundRecorder(path, header, broke)
         recorder.put(known)
 
-    async def toggle_recording(self, state: AppState, settings: Settings, otherwise: Path) -> str:
+    async def toggle_recording(
+        self, state: AppState, settings: Settings, otherwise: Path, ran: Iterable[RunRecord | RecordedLine] = ()
+    ) -> str:
         """Start a recording to a new file in the working directory, or in `otherwise` where that is not writable; or
-        stop the current recording. Return a notice for the operator."""
+        stop the current recording. A recording starts with what `ran`: the runs of the session in their order, and the
+        lines of the journal of the open change. Return a notice for the operator."""
         if self._recorder is not None:
             state.feed.recording = None
             return await self.stop_recording(_END_WITHIN_S)
@@ -122,6 +132,7 @@ class LiveFeed:
         path = recording_path(now, otherwise)
         header = header_for(state.cluster, settings, state.feed.interval_s, state.feed.instances_pace)
         self.record(path, header, known_at(state.timeline, now))
+        self.add(ran)
         state.feed.recording = path
         return with_path(path, "Recording to {}; w stops it.", "Recording to {}", "{}")
 
