@@ -78,8 +78,10 @@ class EventResponse:
     def see_changes(self, changed: Iterable[ClusterEvent], lasting: Iterable[ClusterEvent], now_s: float) -> str:
         """Take events that changed, with those that last. Return what came back, a sentence to announce; empty where
         nothing did."""
-        from checks.model.cluster_event import EventKind, checks_for
+        from checks.model.cluster_event import EventKind
         from checks.report.event_text import came_back
+        from checks.run.check_discovery import discover
+        from checks.situation.examining import checks_about
 
         # The silence of the database also ends when racwire knows which instance delays the answers.
         hangs = any(event.kind is EventKind.INSTANCE_SILENT for event in lasting)
@@ -87,7 +89,7 @@ class EventResponse:
         for event in changed:
             if not event.is_silence:
                 if self._runs_checks and not event.is_over and event.status in PROBLEMS:
-                    self._wanted |= dict.fromkeys(checks_for(event.kind))
+                    self._wanted |= dict.fromkeys(checks_about(event.kind, discover()))
                 continue
             if event.kind is EventKind.DATABASE_SILENT and hangs:
                 continue
@@ -100,7 +102,7 @@ class EventResponse:
                 if self._is_due(name, now_s):
                     end = _RUNS
                     self._rereads[name] = place.node
-                    self._wanted |= dict.fromkeys(checks_for(event.kind))
+                    self._wanted |= dict.fromkeys(checks_about(event.kind, discover()))
         return f"{listed(announced)}{end}" if announced else ""
 
     def see_samples(self, items: Iterable[FeedEvent], report: Report | None, now_s: float) -> str:

@@ -82,10 +82,11 @@ class EventState:
 
     def examined(self, started: float, checks: Sequence[str]) -> None:
         """Note a finished run that started then, of these checks, or of all where none is named."""
-        from checks.model.cluster_event import checks_for
+        from checks.run.check_discovery import discover
+        from checks.situation.examining import checks_about
 
         for event in self._known:
-            if event.start < started and (not checks or {*checks_for(event.kind)} <= {*checks}):
+            if event.start < started and (not checks or {*checks_about(event.kind, discover())} <= {*checks}):
                 self._examined.add(event.number)
 
     def dismiss(self, event: ClusterEvent) -> None:
@@ -148,9 +149,10 @@ class EventState:
         """Return whether checks have run since the event started, and the report has its cause."""
         if report is None or not self.is_examined(event):
             return False
-        from checks.report.event_cause import explains
+        from checks.situation.conditions import shown_bad
 
-        return any(explains(entry, event) for entry in cause_entries(report))
+        findings = (finding for entry in cause_entries(report) for finding in entry.all_findings)
+        return any(shown_bad(finding) & {*event.conditions} for finding in findings)
 
     def live_marks(self, report: Report | None) -> dict[str, Status]:
         """Return the nodes with trouble at present, or at any time of a recording, each with the worst status. Where

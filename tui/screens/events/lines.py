@@ -6,9 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 
-from checks.model.cluster_event import ClusterEvent, checks_for
-from checks.report.event_text import outcome, peak, sentence, what, where
+from checks.model.cluster_event import ClusterEvent
 from checks.model.wording import counted, lasting, listed
+from checks.report.event_text import outcome, peak, sentence, what, where
+from checks.run.check_discovery import discover
+from checks.situation.examining import checks_about
 from checks.traffic.source_id import SourceId, SourceKind
 from tui.text.finding_lines import role_of
 from tui.text.line import Line, cell_len, fitted, hanging, sanitize_line, wrapped
@@ -91,7 +93,7 @@ def event_lines(event: ClusterEvent, width: int, now: float, *, is_examined: boo
         if is_examined is None:
             so_far = f"It lasted {took}, until the end of the recording."
         lines.append([(f"It lasted {took}." if event.is_over else so_far, "")])
-    checks = listed(checks_for(event.kind))
+    checks = listed(checks_about(event.kind, discover()))
     if checks:
         lines += hanging([("Checks  ", "label")], checks, width, indent=8)
     if checks and is_examined:
