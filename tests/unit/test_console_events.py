@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from checks.model.cluster_event import ClusterEvent, EventKind
+from checks.model.cluster_event import ClusterEvent, EventKind, checks_for
 from checks.model.facts import UnreadNode
 from checks.model.finding import Finding, Status
 from checks.model.report import Report
@@ -13,7 +13,6 @@ from checks.model.settings import ConsoleSettings
 from checks.report.causes import ReportEntry
 from checks.run.check_discovery import discover
 from checks.situation.events.watching import EventWatch
-from checks.situation.examining import checks_about
 from checks.traffic.samples import Event, Gap, InstanceSample, NodeSample
 from checks.traffic.source_id import SourceId
 from tests.fixtures.clusters import cluster
@@ -70,10 +69,6 @@ def report(*findings: Finding, unread: str = "") -> Report:
     return msgspec.structs.replace(report_of(built), findings=findings)
 
 
-def examining(kind: EventKind) -> tuple[str, ...]:
-    return checks_about(kind, discover())
-
-
 # --- the state --------------------------------------------------------------------------------------------------------
 
 
@@ -92,7 +87,7 @@ def test_a_run_examines_what_started_before_it_and_only_what_its_checks_concern(
     state.examined(event.start + 5, ("link-speed",))
     assert state.needs_run(event)
     assert state.newest == event
-    state.examined(event.start + 5, examining(EventKind.LOST_BLOCKS))
+    state.examined(event.start + 5, checks_for(EventKind.LOST_BLOCKS))
     assert not state.needs_run(event)
     assert state.newest is None, "over, and examined"
     assert state.listed == [event], "it stays in the list"
@@ -163,12 +158,12 @@ def test_checks_of_an_event_run_once_and_again_after_five_minutes():
     response = EventResponse(CHECKING, at_once)
     response.see_changes(lost_blocks(), (), 0)
     assert response.due(None, 0) == (), "a run of all checks comes first"
-    assert response.due(report(), 0) == examining(EventKind.LOST_BLOCKS)
+    assert response.due(report(), 0) == checks_for(EventKind.LOST_BLOCKS)
     assert response.due(report(), 1) == ()
     response.see_changes(lost_blocks(), (), 10)
     assert response.due(report(), 299) == ()
     assert "5 minutes" in response.waits
-    assert response.due(report(), 301) == examining(EventKind.LOST_BLOCKS)
+    assert response.due(report(), 301) == checks_for(EventKind.LOST_BLOCKS)
     assert response.waits == ""
 
 
@@ -177,7 +172,7 @@ def test_a_check_for_an_event_waits_a_random_time_since_all_consoles_see_the_eve
     response.see_changes(lost_blocks(), (), 0)
     assert response.due(report(), 10) == ()
     assert response.due(report(), 12.9) == ()
-    assert response.due(report(), 13) == examining(EventKind.LOST_BLOCKS)
+    assert response.due(report(), 13) == checks_for(EventKind.LOST_BLOCKS)
     assert len({EventResponse(CHECKING)._jitter() for _ in range(9)}) > 1
 
 
@@ -210,7 +205,7 @@ def test_a_node_that_comes_back_is_announced_and_read_again_with_what_was_unknow
     assert announced == "rac3 answers again: racwire runs the checks again that concern it."
     assert response.see_changes(back, (), 0) == "", "it was announced"
     due = response.due(unknown, 0)
-    assert {*examining(EventKind.NODE_SILENT)} <= {*due}
+    assert {*checks_for(EventKind.NODE_SILENT)} <= {*due}
     assert "df-ping" in due
     assert "boot-mtu" not in due
     again = [msgspec.structs.replace(event, number=2) for event in back]

@@ -12,12 +12,14 @@ from hypothesis import settings as effort
 
 from checks.model.facts import Address, Cluster, Database, Node, NodeSetup, PrivateNetwork
 from checks.model.report import Report
+from checks.model.run_record import RunRecord
 from checks.redact import Pseudonyms, Redactor
 from checks.report.json_report import from_json, to_json
 from checks.report.report_evidence import Evidence
 from checks.saved import save
 from checks.traffic.recorder import Recorder
 from checks.traffic.recording import Recording
+from checks.traffic.recording_runs import RecordedLine
 from checks.traffic.samples import Gap, LatencySample, Links, NodeSample
 from checks.traffic.source_id import PAIRS, SourceId
 from checks.traffic.timeline import Timeline
@@ -74,6 +76,8 @@ def test_no_original_name_is_in_a_saved_file_or_in_the_bytes_of_its_recording(tm
     report = made.report(site())
     with closing(Recorder.create(tmp_path / "samples.rec", _header("before the change of prodrac"))) as recorder:
         recorder.write(_events())
+        recorder.add_run(RunRecord(report=site(), ended=1.0))
+        recorder.add_journal([RecordedLine(1.0, to_json(site()).decode())])
 
     made.recording(tmp_path / "samples.rec", tmp_path / "redacted.rec")
     save(OutputFile(tmp_path / "night.racwire"), report, tmp_path / "redacted.rec")

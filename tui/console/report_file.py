@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from checks.model.report import Report
+from checks.model.run_record import RunRecord
 from checks.report.report_evidence import Evidence
 from checks.traffic.source_id import SourceKind
 from checks.whole_files import OutputError, OutputFile, write_whole
@@ -20,6 +21,7 @@ from tui.text.home_path import short
 
 if TYPE_CHECKING:
     from checks.traffic.recording import Header, Recording
+    from checks.traffic.recording_runs import RecordedLine
     from checks.traffic.samples import Event
     from checks.traffic.timeline import Timeline
 
@@ -42,6 +44,8 @@ class ReportJob:
     """The recording with the samples, where one is open."""
     header: Header
     """The header for a recording of the samples."""
+    ran: tuple[RunRecord | RecordedLine, ...] = ()
+    """The runs of the session, and the lines of the journal of the open change, for a recording of the samples."""
 
 
 def write_report(job: ReportJob, scratch: Path, elsewhere: Path, report_progress: Callable[[str], None]) -> Path:
@@ -133,9 +137,10 @@ def _samples(job: ReportJob, path: Path) -> Path | None:
     if job.samples is None:
         return None
     from checks.traffic.recorder import Recorder
+    from tui.console.batch_writer import record
 
     with closing(Recorder.create(path, job.header)) as recorder:
-        recorder.write(_events(job.samples))
+        record(recorder, [*_events(job.samples), *job.ran])
     return path
 
 

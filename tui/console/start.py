@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
+import math
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -62,16 +63,27 @@ def run_console_on_recording(path: Path, settings: Settings) -> int:
     """Show a recording in the console; return 0 at the end, whatever it contains. The caller asks `no_console` first.
     Raises RecordingError where the file cannot be read."""
     prepare(os.environ)
+    from checks.model.run_record import RunRecord, latest_run
     from checks.traffic.recording import Recording
     from checks.traffic.recording_replay import JudgedRecording
     from tui.console.past import of_recording
 
+    runs: list[RunRecord] = []
+
+    def warm_up() -> None:
+        _warm_up()
+        runs.extend(recording.runs())
+
     def judge(checks: Sequence[Check], broken: Sequence[BrokenPlugin]) -> Engine:
+        from checks.saved.saved_replay import Replay
+
+        if (last := latest_run(runs, math.inf)) is not None:
+            return Replay(last.report, checks, broken=broken)
         return JudgedRecording(recording.header, checks, settings, broken=broken)
 
     recording = Recording.open(path)
     try:
-        return _run_full_screen(settings, of_recording(recording), judge, first="traffic")
+        return _run_full_screen(settings, of_recording(recording), judge, warm_up=warm_up, first="traffic")
     finally:
         recording.close()
 
@@ -134,6 +146,7 @@ def _run_full_screen(
     past: Past | None = None,
     judge: Callable[[Sequence[Check], Sequence[BrokenPlugin]], Engine] | None = None,
     *,
+    warm_up: Callable[[], None] | None = None,
     first: str = "checks",
     again: str = "",
 ) -> int:
@@ -188,7 +201,7 @@ def _run_full_screen(
         new_engine,
         new_feed=new_feed,
         settings=settings,
-        warm_up=_warm_up,
+        warm_up=warm_up or _warm_up,
         state_directory=state_directory(),
         encoding=encoding,
         terminal_colours=colours_in_doubt(os.environ),
