@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from checks.model.condition import Condition, ConditionKind
 from checks.model.explained_stop import ExplainedStop
-from checks.model.finding import FAULTS, Finding, Status, keyed
+from checks.model.finding import FAULTS, Finding, Key, Status, keyed
 from checks.model.report import Report
 from checks.model.situation import FindingStatement, Outdated, Standing, Statement
 from checks.situation.condition_standing import is_covered
@@ -46,7 +46,7 @@ class FindingStandings:
         self._moved_s = moved_s
         self._spans: dict[int, Span] = {}
 
-    def every(self, since: Mapping[tuple[object, ...], float]) -> Iterator[FindingStatement]:
+    def every(self, since: Mapping[Key, float]) -> Iterator[FindingStatement]:
         """Yield the statement about each finding; `since` has the begin of each by its key."""
         for key, finding in keyed(self._report.findings):
             begin = since.get(key)

@@ -90,12 +90,6 @@ _SECTION_SIGNS = {
     Section.OVER: "-",
     Section.WAIVED: "w",
 }
-    Section.NEW: "+",
-    Section.NOT_KNOWN: "~",
-    Section.PLANNED: "p",
-    Section.OVER: "-",
-    Section.WAIVED: "w",
-}
 
 
 class FindingRow(msgspec.Struct, frozen=True):

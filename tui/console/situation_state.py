@@ -82,7 +82,7 @@ class SituationState:
         if change is None or not change.is_open:
             return (), (), ""
         from checks.change.progress.change_readings import explained_stops, looks_of
-        from checks.change.progress.state import place_of
+        from checks.change.progress.change_text import place_of
 
         if self._stops is None or self._stops[0] is not change:
             self._stops = (change, explained_stops(change), looks_of(change), place_of(change))
