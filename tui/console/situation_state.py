@@ -74,7 +74,7 @@ class SituationState:
                 looks=looks,
                 stops=stops,
                 change=place,
-                clock_s=self._events.clock_s,
+                clock_s=self._events.clock_at(now),
             )
         )
 
