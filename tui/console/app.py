@@ -111,7 +111,7 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, CommandLine, ThemeMixin, Sa
         # The modules of the engine load after the screens are made: a key then waits for neither.
         self._run = RunWorker(self, new_engine, warm_up, self._screens.made)
         self._live = LiveFeed(self, new_feed, past)
-        self._changing = ChangeWorker(self, self.state, changes)
+        self._changing = ChangeWorker(self, self.state, changes, state_directory)
         self._events = EventFollower(self, self.state, settings.console, self.notice)
         self._measuring = MeasureWorker(self, self.state, measurements)
         self._exporting = ExportWorker(self, self.state, settings, state_directory, past.recording if past else None)
@@ -178,9 +178,10 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, CommandLine, ThemeMixin, Sa
         self._show_news(News.RUN if News.RUN in unseen else News.PROGRESS)
 
     def notice(self, text: str) -> None:
-        """Display a notice on the current main screen, if there is one."""
-        if self._shown is not None:
-            self._shown.notice(text)
+        """Display a notice on the current main screen, if there is one; below a page it waits for its end."""
+        main = next((s for s in reversed(self.screen_stack) if isinstance(s, ConsoleScreen)), None)
+        if self.is_running and main is not None and main.is_mounted and main.children:
+            main.notice(text)
 
     # --- reports of the workers ---------------------------------------------------------------------------------------
 

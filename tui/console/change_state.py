@@ -29,8 +29,10 @@ class Doing(Enum):
     """The gates of the current step are being checked."""
     PLANNING = auto()
     """All checks run, to make a plan."""
+    STARTING = auto()
+    """What the current step stops is being read, right before it does."""
     WRITING = auto()
-    """A decision is being written to the journal."""
+    """A decision is being written to the journal, or the report to a file."""
 
 
 class Work(msgspec.Struct, frozen=True):
@@ -152,6 +154,16 @@ class CheckGate(msgspec.Struct, frozen=True):
     """Check the gate of the current step."""
 
 
+class StartStep(msgspec.Struct, frozen=True):
+    """Read what a step stops, and write its start."""
+
+    step: str
+
+
+class WriteReport(msgspec.Struct, frozen=True):
+    """Write the report of the displayed change to a file, as `racwire change report` does."""
+
+
 class MakePlan(msgspec.Struct, frozen=True):
     """Plan and open a change."""
 
@@ -185,7 +197,7 @@ class Decide(msgspec.Struct, frozen=True):
     """The displayed host, for a step that is attested for each host."""
 
 
-ChangeRequest = Follow | CheckGate | MakePlan | Cancel | Decide
+ChangeRequest = Follow | CheckGate | StartStep | WriteReport | MakePlan | Cancel | Decide
 
 
 class ChangeState:
