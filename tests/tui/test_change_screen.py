@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
@@ -36,8 +37,9 @@ from tests.tui.change_driving import (
     settled,
     written,
 )
+from tests.tui.clusters import UNCHANGING, black_hole, engine
 from tests.tui.conftest import NewConsole
-from tests.tui.driving import running, shown, until
+from tests.tui.driving import shown, until
 from tests.unit.change_journals import STEPS, journal, plan, verification
 from tui.console import app as app_module
 from tui.console import journal_watcher
@@ -264,8 +266,43 @@ async def test_events_of_other_operators_appear_and_without_them_no_message_is_s
         elsewhere = ChangeJournal.read(find(changes.directory)[0].path)
         elsewhere.append(Noted("set-mtu", "rac2 is done."), who="root@rac2", version="1")
         await settled(pilot, "root@rac2: rac2 is done.")
-        await pilot.press("1")
-        await until(pilot, lambda: not running(pilot, "change-watch"))
+
+
+async def test_the_first_line_of_every_screen_has_the_open_change_and_follows_it(
+    new_console: NewConsole, changes: PaperChanges, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journal_watcher, "POLL_BEHIND_S", 0.02)
+    app = new_console(lambda: engine(black_hole(), UNCHANGING), changes=changes)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: "change 3/4" in shown(pilot, "header"))
+        for key in "2345671":
+            await pilot.press(key)
+            assert "change 3/4" in shown(pilot, "header")
+        elsewhere = ChangeJournal.read(find(changes.directory)[0].path)
+        elsewhere.append(PASSES, who="root@rac2", version="1")
+        await until(pilot, lambda: "change 4/4" in shown(pilot, "header"))
+
+
+async def test_keys_in_one_breath_wait_until_the_journals_are_read_and_esc_drops_them(
+    new_console: NewConsole, changes: PaperChanges, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hangs = threading.Event()
+
+    def journals(of: PaperChanges) -> object:
+        hangs.wait()
+        return find(of.directory)
+
+    monkeypatch.setattr(PaperChanges, "journals", journals)
+    app = new_console(lambda: engine(black_hole(), UNCHANGING), changes=changes)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: app.current_mode == "checks" and app._screens.made.is_set())
+        await pilot.press("5", "n", "escape", "1")  # a directory that hangs holds no other key
+        assert app.current_mode == "checks"
+        await pilot.press("5", "n", "7", "enter")
+        assert app.current_mode == "change"
+        assert "waits until the journals are read" in rule(pilot)
+        hangs.set()
+        await until(pilot, lambda: last(changes) == Noted("set-mtu", "7"))
 
 
 async def _some_more(pilot: Pilot[None], calls: list[object]) -> None:

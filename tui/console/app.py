@@ -7,16 +7,17 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from textual import events
 from textual.binding import BindingType
 from textual.driver import Driver
 
 from checks.model.report import Report
 from checks.model.settings import Settings
-from checks.run.events import Gathered, GatherProgress, NodesSoFar, RunFinished
+from checks.run.events import Gathered, GatherProgress, NodesSoFar, RunFinished, RunStarted
 from tui.cli.log_file import log_path
 from tui.console.actions import EVERYWHERE, KeysInOrder, bindings
 from tui.console.app_state import AppState, FeedState, News
-from tui.console.change_state import CheckGate, MakePlan
+from tui.console.change_state import CheckGate, Follow, MakePlan
 from tui.console.change_worker import ChangeWorker
 from tui.console.command_line import CommandLine
 from tui.console.error_guard import FaultLog, GuardedApp
@@ -163,6 +164,10 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, CommandLine, ThemeMixin, Sa
         screen = self.screen
         return screen if isinstance(screen, ConsoleScreen) and screen.is_mounted and screen.children else None
 
+    def is_held(self, event: events.Key | events.Paste) -> bool:
+        """Return whether the current main screen keeps a key for later."""
+        return self._shown is not None and self._shown.hold(event)
+
     def _show_news(self, news: News | None = None) -> None:
         if self._shown is not None:
             self._shown.refresh_state(news)
@@ -194,6 +199,8 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, CommandLine, ThemeMixin, Sa
             self._follow(event.cluster)
             return
         self.state.run.apply(event, message.report)
+        if isinstance(event, RunStarted):  # later than the first screen and the modules of the engine
+            self._changing.do(Follow())
         if isinstance(event, RunFinished):
             self.report = self.state.run.report
             self._events.run_finished(event.report, self.state.run.checks_alone)

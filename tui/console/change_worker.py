@@ -29,7 +29,7 @@ from tui.console.change_state import (
     WorkEnded,
     WorkProgressed,
     WorkStarted,
-    WriteReport,
+    WriteChangeReport,
 )
 from tui.console.journal_watcher import ChangeSource, JournalWatcher
 from tui.console.messages import ChangeReported
@@ -74,7 +74,7 @@ class ChangeWorker:
                 self._work(self._check_gate(following), Doing.VERIFYING)
             case StartStep():
                 self._work(self._start_step(following, want), Doing.STARTING)
-            case WriteReport():
+            case WriteChangeReport():
                 self._work(self._write_report(following), Doing.WRITING)
             case MakePlan():
                 self._work(self._make_plan(source, following, want), Doing.PLANNING)

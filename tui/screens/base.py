@@ -209,7 +209,8 @@ class ConsoleScreen(StyledScreen[None]):
         sending = self.state.measures.sending
         mark = f"{sending.phase.value} {sending.kind}" if sending else ""
         report = self.state.run.in_header
-        return [header_line(report, width, self.state.feed, mark, self.state.events.live_marks(report))]
+        live, place = self.state.events.live_marks(report), self.state.changes.place
+        return [header_line(report, width, self.state.feed, mark, live, place)]
 
     def _tabs(self, width: int) -> dict[str, str]:
         """Return the tabs; that of the events with their number, and shorter where not all tabs have room."""
@@ -235,6 +236,10 @@ class ConsoleScreen(StyledScreen[None]):
         """Run the command of the clicked key."""
         if action := action_at(self.footer(), self.size.width, message.column):
             await self.run_action(action.action)
+
+    def hold(self, event: events.Key | events.Paste) -> bool:
+        """Return whether the screen keeps a key for later: what the key is for is still being read."""
+        return False
 
     def on_key(self, event: events.Key) -> None:
         """Remove the notice at the next key."""

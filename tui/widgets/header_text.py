@@ -22,15 +22,21 @@ def header_line(
     feed: FeedState | None = None,
     sending: str = "",
     live: Mapping[str, Status] = _NOTHING_LIVE,
+    change: str = "",
 ) -> Line:
-    """Return the header line. Without enough room it omits first the version, then the database, and last
-    the nodes without problems. `sending` is at its end in any case, and says that a measurement runs. `live` has the
-    nodes that have trouble at present."""
+    """Return the header line. Without enough room it omits first the version, then the database, then the nodes
+    without problems, and last the open change. `sending` is at its end in any case, and says that a measurement runs.
+    `live` has the nodes that have trouble at present, `change` is where the open change is: `change 6/15`."""
     if sending:
         mark = f" {sending} "
-        line = header_line(report, max(width - len(mark) - 1, 0), feed, live=live)
+        line = header_line(report, max(width - len(mark) - 1, 0), feed, live=live, change=change)
         return [*line, (" " * max(width - len(mark) - width_of(line), 0), ""), (mark, "sending")]
-    lines: list[Line] = [*(_shorter_and_shorter(report, live) if report else ()), [(" racwire", "title")]]
+    place = [(change, "accent")] if change else []
+    lines: list[Line] = [
+        *(_shorter_and_shorter(report, live, place) if report else ()),
+        _joined([("racwire", "title"), *place]),
+        [(" racwire", "title")],
+    ]
     for ends in _ends(feed):
         for line, end in product(lines, ends):
             room = width - width_of(line) - width_of(end)
@@ -64,12 +70,12 @@ def _live(feed: FeedState | None) -> Line:
     return [(f"live {feed.interval_s:g} s{' rec' if feed.recording else ''}", "accent")]
 
 
-def _shorter_and_shorter(report: Report, live: Mapping[str, Status]) -> Iterator[Line]:
+def _shorter_and_shorter(report: Report, live: Mapping[str, Status], place: list[tuple[str, str]]) -> Iterator[Line]:
     cluster = report.cluster
     nodes = list(_nodes(cluster, nodes_at_fault(report), live))
     bad = [n for n in nodes if n[1] or n[0].endswith("*")]
     fewer = [*bad, (f"of {len(nodes)} nodes", "")] if len(bad) < len(nodes) else nodes
-    full = [("racwire", "title"), *_name(cluster)]
+    full = [("racwire", "title"), *_name(cluster), *place]
     networks = list(_networks(cluster))
     for shown in (nodes, fewer):
         start = [*full, *_spaced(shown)]

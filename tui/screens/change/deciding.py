@@ -13,7 +13,7 @@ from checks.change.progress.planned_stops import is_started
 from checks.change.progress.state import Change, ChangeError
 from checks.model.journal import now
 from checks.model.own_command import VERIFY
-from tui.console.change_state import Decide, Decision, MakePlan, StartStep, WantedPlan
+from tui.console.change_state import Decide, Decision, Doing, MakePlan, StartStep, WantedPlan
 from tui.console.messages import ChangeWanted
 from tui.screens.ask import Answer, Question, ask
 from tui.screens.change import questions as questions
@@ -43,7 +43,12 @@ class Deciding(ChangeView):
     def _fits(self, decide: Callable[[], object]) -> bool:
         """Return whether the decision is possible now; where not, display why."""
         if not self.desk.is_free:
-            self.notice("Other work on the change is still running; Esc cancels it.")
+            is_reading = self.desk.work.doing is Doing.READING
+            self.notice(
+                "The journals are still being read."
+                if is_reading
+                else "Other work on the change is still running; Esc cancels it."
+            )
             return False
         try:
             decide()

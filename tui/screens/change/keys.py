@@ -63,6 +63,9 @@ REFUSED = (
 ALL = tuple(dict.fromkeys((*OPEN, *OVER, *OVERVIEW, *REFUSED)))
 """All bound keys; the table of the moment decides which of them work."""
 
+WAITING = frozenset(key for action in ALL if action not in (*_MOVING, _ESCAPE) for key in action.keys.split(","))
+"""The keys whose meaning depends on the journals; Esc, scrolling and the keys of every screen do not."""
+
 SIGNS: Sequence[Legend] = (
     Legend(
         "Steps and gates",

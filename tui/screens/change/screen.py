@@ -7,7 +7,7 @@ from typing import ClassVar
 from textual.binding import BindingType
 
 from tui.console.actions import bindings
-from tui.console.change_state import Cancel, CheckGate, Follow, WriteReport
+from tui.console.change_state import Cancel, CheckGate, Follow, WriteChangeReport
 from tui.console.messages import ChangeWanted, CopyWanted
 from tui.screens.change import keys as keys
 from tui.screens.change.deciding import Deciding
@@ -85,4 +85,4 @@ class ChangeScreen(Deciding):
 
     def action_report(self) -> None:
         """Write the report of the change."""
-        self.post_message(ChangeWanted(WriteReport()))
+        self.post_message(ChangeWanted(WriteChangeReport()))
