@@ -151,6 +151,10 @@ class KeysInOrder(App[None]):
         for key in keys:
             self.post_message(key)
 
+    def is_held(self, event: events.Key | events.Paste) -> bool:
+        """Return whether the screen keeps a key, and posts it again later."""
+        return False
+
     async def on_event(self, event: events.Event) -> None:
         """Handle keys and pasted text immediately, all other events as Textual does."""
         if not isinstance(event, events.Key | events.Paste) or event.is_forwarded:
@@ -160,6 +164,8 @@ class KeysInOrder(App[None]):
             # Until Textual has the terminal, that turns the Enter that is typed into a line feed.
             is_enter = isinstance(event, events.Key) and event.key == "ctrl+j"
             self._early_keys.append(events.Key("enter", "\r") if is_enter else event)
+            return
+        if self.is_held(event):
             return
         if isinstance(event, events.Key) and await self._check_bindings(event.key, priority=True):
             return

@@ -237,6 +237,10 @@ class ConsoleScreen(StyledScreen[None]):
         if action := action_at(self.footer(), self.size.width, message.column):
             await self.run_action(action.action)
 
+    def hold(self, event: events.Key | events.Paste) -> bool:
+        """Return whether the screen keeps a key for later: what the key is for is still being read."""
+        return False
+
     def on_key(self, event: events.Key) -> None:
         """Remove the notice at the next key."""
         if self._notice:

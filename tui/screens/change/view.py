@@ -52,6 +52,8 @@ class ChangeView(ConsoleScreen):
         """The height of the lines above the step."""
         self._wants_gate = False
         """Whether to scroll to the gate, because it has new results."""
+        self._held: list[events.Key | events.Paste] = []
+        """Keys that wait until the journals are read."""
 
     def compose_body(self) -> ComposeResult:
         """Yield the change and the steps before; the step; the steps after."""
@@ -120,6 +122,31 @@ class ChangeView(ConsoleScreen):
         if self.is_current:
             self.post_message(ChangeWanted(Follow()))
 
+    def on_screen_suspend(self) -> None:
+        """Drop the keys that wait: they were for this moment."""
+        self._held.clear()
+
+    def hold(self, event: events.Key | events.Paste) -> bool:
+        """Return whether a key waits for the first reading of the journals, which decides what it does: a key of this
+        screen, and those that follow it. Esc drops them; a directory that hangs holds no other key."""
+        if self.desk.work.doing is not Doing.READING or self.state.feed.replayed:
+            return False
+        key = event.key if isinstance(event, events.Key) else ""
+        if key in ("escape", "ctrl+c", "ctrl+q") or not (self._held or key in keys.WAITING):
+            self._held.clear()
+            return False
+        self._held.append(event)
+        self.notice("The key waits until the journals are read; Esc drops it.")
+        return True
+
+    def _release(self) -> None:
+        """Handle the keys that waited."""
+        if self._held and self.desk.work.doing is not Doing.READING:
+            held, self._held = self._held, []
+            self.notice("")
+            for event in held:
+                self.app.post_message(event)
+
     def draw(self, news: News | None = None) -> None:
         """Draw the state of the change. Without a change, a run of the checks shows the MTUs."""
         if news in (News.SAMPLES, News.PROGRESS) or (news is News.RUN and self.change is not None):
@@ -132,6 +159,7 @@ class ChangeView(ConsoleScreen):
         if self._wants_gate:
             self._show_gate()
         self._draw_bars()
+        self._release()
 
     def _top_after_news(self) -> int:
         """Return the first line to display: the present one, or the start of another step."""
