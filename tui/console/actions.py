@@ -66,6 +66,12 @@ EXPORT = Action("e", "app.show('report')", "e", "Show the Report screen, to writ
 EVERYWHERE = (*SHOW, PALETTE, SHELL, STOP, HELP, QUIT)
 """The commands of every screen."""
 
+
+def zoom_action(pane: str) -> Action:
+    """Return the action that gives a pane the whole screen; `pane` names it in a sentence."""
+    return Action("z", "zoom", "z", f"Give {pane} the whole screen; z again shows all panes.")
+
+
 CHECKS = (
     Action("up,k", "move(-1)", "↑ k", "Select the finding above."),
     Action("down,j", "move(1)", "↓ j", "Select the finding below."),
@@ -93,6 +99,7 @@ CHECKS = (
     Action("left_square_bracket", "run(-1)", "[", "Show the run before this one; the last 8 of the session are kept."),
     Action("right_square_bracket", "run(1)", "]", "Show the run after this one."),
     Action("d", "forget", "d", "Dismiss: remove what is gone from the list."),
+    zoom_action("the finding"),
     EXPORT,
 )
 
