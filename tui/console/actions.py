@@ -57,13 +57,14 @@ PALETTE = Action(
     "Type a command or a name: save, explain IC-PATH-003, rac2.",
 )
 
+RAN = Action("at", "app.ran", "@", "List what racwire ran: commands, files, queries and probes, newest first.")
 SHELL = Action("dollar_sign", "app.shell", "$", "Open a shell; racwire goes on sampling, and returns after `exit`.")
 STOP = Action("ctrl+z", "app.stop", "Ctrl-Z", "Stop racwire and return to the shell; `fg` continues it.")
 
 EXPORT = Action("e", "app.show('report')", "e", "Show the Report screen, to write the report to a file.", "export")
 """A command of the screens whose content is part of a report."""
 
-EVERYWHERE = (*SHOW, PALETTE, SHELL, STOP, HELP, QUIT)
+EVERYWHERE = (*SHOW, PALETTE, RAN, SHELL, STOP, HELP, QUIT)
 """The commands of every screen."""
 
 
