@@ -57,14 +57,21 @@ PALETTE = Action(
     "Type a command or a name: save, explain IC-PATH-003, rac2.",
 )
 
+RAN = Action("at", "app.ran", "@", "List what racwire ran: commands, files, queries and probes, newest first.")
 SHELL = Action("dollar_sign", "app.shell", "$", "Open a shell; racwire goes on sampling, and returns after `exit`.")
 STOP = Action("ctrl+z", "app.stop", "Ctrl-Z", "Stop racwire and return to the shell; `fg` continues it.")
 
 EXPORT = Action("e", "app.show('report')", "e", "Show the Report screen, to write the report to a file.", "export")
 """A command of the screens whose content is part of a report."""
 
-EVERYWHERE = (*SHOW, PALETTE, SHELL, STOP, HELP, QUIT)
+EVERYWHERE = (*SHOW, PALETTE, RAN, SHELL, STOP, HELP, QUIT)
 """The commands of every screen."""
+
+
+def zoom_action(pane: str) -> Action:
+    """Return the action that gives a pane the whole screen; `pane` names it in a sentence."""
+    return Action("z", "zoom", "z", f"Give {pane} the whole screen; z again shows all panes.")
+
 
 CHECKS = (
     Action("up,k", "move(-1)", "↑ k", "Select the finding above."),
@@ -93,6 +100,7 @@ CHECKS = (
     Action("left_square_bracket", "run(-1)", "[", "Show the run before this one; the last 8 of the session are kept."),
     Action("right_square_bracket", "run(1)", "]", "Show the run after this one."),
     Action("d", "forget", "d", "Dismiss: remove what is gone from the list."),
+    zoom_action("the finding"),
     EXPORT,
 )
 

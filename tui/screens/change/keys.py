@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from checks.model.finding import Status
-from tui.console.actions import SCROLLING, Action
+from tui.console.actions import SCROLLING, Action, zoom_action
 from tui.widgets.help_text import Legend, LegendEntry
 
 _SCROLLING = tuple(a for a in SCROLLING if a.name != "page")
@@ -15,7 +15,7 @@ _PAGES = (
 )
 _NEXT = Action("tab", "choose(1)", "Tab", "Mark the next block of commands, which c copies; in a list, the next entry.")
 _PREVIOUS = Action("shift+tab", "choose(-1)", "Shift-Tab", "Mark the previous block or entry.")
-_MOVING = (*_SCROLLING, *_PAGES, _NEXT, _PREVIOUS)
+_MOVING = (*_SCROLLING, *_PAGES, _NEXT, _PREVIOUS, zoom_action("the step"))
 _ESCAPE = Action("escape", "leave", "Esc", "Cancel the running work; else go back to the current step or the overview.")
 _PLAN = Action("n", "plan", "n", "Plan a change of the MTU; planning changes nothing.", "plan a change")
 _REPORT = Action("e", "report", "e", "Write the report of the change to a file, for the change board.", "report")
