@@ -9,8 +9,8 @@ from checks.model.report import Report
 from checks.model.wording import counted, few
 from checks.report.causes import ReportEntry
 from checks.report.other_causes import other_causes, short_codes
-from checks.report.shortened import shortened
 from checks.rules.waivers import ended_text, lifted_for
+from tui.text.abridged import shortened
 from tui.text.finding_lines import (
     STREAM,
     FindingLayout,
