@@ -15,6 +15,7 @@ from checks.model.report import WaiverStanding
 from checks.model.wording import counted, few, first_and_rest
 from checks.report.causes import ReportEntry
 from tui.console.finding_rows import FindingRow, RowMark, nearest_row
+from tui.screens.checks.verdict import is_passed
 from tui.text.abridged import abridged
 from tui.text.finding_lines import role_of
 from tui.text.line import Line, clipped, fitted, padded, sanitize_line
@@ -54,6 +55,7 @@ class FindingList(Lines):
         self._ended: Sequence[WaiverStanding] = ()
         self._index = 0
         self._moved = False
+        self._has_verdict = False
         self._lines_of: Sequence[int] = ()
         """The first line of each row, below the headings before it."""
         self._heights: Sequence[int] = ()
@@ -64,11 +66,17 @@ class FindingList(Lines):
         return self._rows[self._index] if self._rows else None
 
     def show_rows(
-        self, rows: Sequence[FindingRow], pending: Sequence[str], ended: Sequence[WaiverStanding] = ()
+        self,
+        rows: Sequence[FindingRow],
+        pending: Sequence[str],
+        ended: Sequence[WaiverStanding] = (),
+        *,
+        has_verdict: bool = False,
     ) -> None:
-        """Show these rows; the cursor stays on its finding, and the first rows are in view if both fit."""
+        """Show these rows; the cursor stays on its finding, and the first rows are in view if both fit. `has_verdict`:
+        the row of what passed says that no problem was found."""
         before, index = self.chosen, self._index
-        self._rows, self._pending, self._ended = rows, pending, ended
+        self._rows, self._pending, self._ended, self._has_verdict = rows, pending, ended, has_verdict
         same = nearest_row(before, rows) if before else None
         if not self._moved or before is None:
             self._index = 0
@@ -138,7 +146,7 @@ class FindingList(Lines):
         names = _NAMES if width < _NARROW else max([_NAMES, *own])
         groups = [row.group for row in self._rows]
         headed = bool(len({*groups, *(["pending"] if self._pending else [])} - {""}) > 1)
-        headed = headed or not {"Waived", "Gone"}.isdisjoint(groups) or bool(self._ended)
+        headed = headed or self._has_verdict or not {"Waived", "Gone"}.isdisjoint(groups) or bool(self._ended)
         lines: list[Line] = []
         places: list[int] = []
         heights: list[int] = []
@@ -146,7 +154,10 @@ class FindingList(Lines):
             if headed and row.group and (number == 0 or groups[number - 1] != row.group):
                 lines.append([(fitted(f" {row.group}", width), "faint")])
             places.append(len(lines))
-            lines += _row_lines(row, max(min(names, width * 2 // 3), needed), width)
+            if self._has_verdict and is_passed(row):
+                lines.append(_fold_line(row, width, "No problem was found"))
+            else:
+                lines += _row_lines(row, max(min(names, width * 2 // 3), needed), width)
             heights.append(len(lines) - places[-1])
         if self._pending and headed:
             lines.append([(fitted(" Running", width), "faint")])
@@ -189,16 +200,18 @@ def _group_lines(row: FindingRow, width: int) -> Iterator[Line]:
     old = row.mark in (RowMark.BEFORE, RowMark.UNSEEN) or bool(row.finding.waived)
     room = max(width - _BEFORE_CAUSE, 1)
     role = "faint" if old else ""
-    first, *rest = abridged(f"{_name(row)}: {_reason(row)}", room, _place(row), most=_CAUSE_LINES)
+    first, *rest = abridged(f"{_name(row)} {_reason(row)}", room, _place(row), most=_CAUSE_LINES)
     letter = (f"{row.finding.status.letter} ", "faint" if old else role_of(row.finding.status))
     yield [(row.mark.sign, "accent"), letter, (padded(first, room), role)]
     yield from ([(" " * _BEFORE_CAUSE, ""), (padded(part, room), role)] for part in rest)
 
 
-def _fold_line(row: FindingRow, width: int) -> Line:
-    """Return the row of all checks that passed, or of all that were skipped: `▸ · 33 passed`."""
+def _fold_line(row: FindingRow, width: int, verdict: str = "") -> Line:
+    """Return the row of all checks that passed, or of all that were skipped: `▸ · 33 passed`, after a verdict."""
     text = f"{len(row.calm)} {CALM_WORDS[row.finding.status]}"
-    return [(" ", ""), ("▾ " if row.is_open else "▸ ", "accent"), (fitted(f"· {text}", max(width - 3, 0)), "faint")]
+    room = max(width - 3 - cell_len(verdict), 0)
+    start: Line = [(" ", ""), ("▾ " if row.is_open else "▸ ", "accent"), (verdict, "pass")]
+    return [*start, (fitted(f" · {text}" if verdict else f"· {text}", room), "faint")]
 
 
 def _row_line(row: FindingRow, names: int, width: int) -> Line:

@@ -16,8 +16,9 @@ from tui.console.finding_rows import FindingRow
 from tui.console.messages import CopyWanted
 from tui.screens.checks.finding_list import FindingList
 from tui.screens.checks.run_keys import RunKeysScreen
+from tui.screens.checks.verdict import is_passed, passed_first, verdict_of
 from tui.terminal.clipboard import commands_text
-from tui.text.line import Line, wrapped
+from tui.text.line import Line, hanging, wrapped
 from tui.widgets.bars import lines_below
 from tui.widgets.help_text import MARKS, PATHS, STATUSES, Legend
 from tui.widgets.lines import Lines
@@ -37,6 +38,8 @@ class ChecksScreen(RunKeysScreen):
         self._unfolded: frozenset[Key] = frozenset()
         self._joints: Sequence[int] = ()
         self._shown: FindingRow | None = None
+        self._verdict = ""
+        """The sentence of a run without an open problem."""
         self._evidence = Lines(self._evidence_lines, id="evidence")
 
     def compose_body(self) -> ComposeResult:
@@ -61,8 +64,12 @@ class ChecksScreen(RunKeysScreen):
             all_shown = not query
             if query:
                 self.note_remaining(_findings(rows), _findings(self.board.rows()))
+            self._verdict = "" if query or self._problems_only else verdict_of(self.board, rows)
             self._list.show_rows(
-                rows, self.board.pending if all_shown else (), self.board.ended_waivers if all_shown else ()
+                passed_first(rows) if self._verdict else rows,
+                self.board.pending if all_shown else (),
+                self.board.ended_waivers if all_shown else (),
+                has_verdict=bool(self._verdict),
             )
             self.query_one("#counts", Lines).show(self._counts)
             self.query_one("#upper-rule", Lines).show(self.upper_rule)
@@ -107,6 +114,8 @@ class ChecksScreen(RunKeysScreen):
     def _finding_lines(self, row: FindingRow | None, width: int) -> list[Line]:
         if row is None:
             return [[(text, "faint")] for text in wrapped(self._nothing(), width)]
+        if self._verdict and is_passed(row):
+            return [*hanging([], self._verdict, width, "title"), [], *row_lines(row, width)]
         return row_lines(row, width, (self.board.proofs.get(row.key, ""), note_on(row)))
 
     def _nothing(self) -> str:
