@@ -224,7 +224,7 @@ def value_table(table: Table, width: int, layout: FindingLayout, *, is_whole: bo
             start = " " * indent + row[0] + " " * (name - cell_len(row[0]))
             yield [(start, label), (text, "" if number else label)]
     if left := len(wide) - sum(map(len, blocks)):
-        yield from hanging([], f"{left} of {counted(columns, 'column')} left out: Enter shows all.", width, "faint")
+        yield [(" " * indent, ""), (f"Enter: {counted(left, 'more column')}", "faint")]
     if table.legend:
         yield from hanging([(" " * indent, "faint")] if indent else [], table.legend, width, "faint")
 

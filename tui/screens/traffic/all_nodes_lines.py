@@ -19,7 +19,7 @@ from tui.screens.traffic.rate_history import (
     node_series,
 )
 from tui.screens.traffic.rows import DrawingStyle, merged
-from tui.text.line import Line, Span, fitted, sanitize_line, width_of
+from tui.text.line import Line, Span, fitted, hanging, sanitize_line, width_of
 from tui.text.node_names import fitted_names
 from tui.widgets import units as units
 from tui.widgets.graph import points
@@ -87,8 +87,8 @@ def left_out(names: Iterable[str], width: int, sorting: Sorting) -> Iterator[Lin
     names = list(names)
     shown = glance_columns(names, width, sorting.column)
     if missing := [word for word in _COLUMNS if word not in shown]:
-        text = f" Left out: {', '.join(missing)}; a terminal of {_needed(names)} columns shows them."
-        yield [(fitted(text, width), "faint")]
+        text = f"A terminal of {_needed(names)} columns has also {', '.join(missing)}."
+        yield from hanging([(" ", "")], text, width, "faint")
 
 
 def glance_heading(names: Iterable[str], look: DrawingStyle, sorting: Sorting = Sorting()) -> Line:  # noqa: B008
