@@ -85,15 +85,15 @@ def state_of(board: RunState, listed: CheckList | None = None, clock: Clock | No
     return "  ".join(texts)
 
 
-def row_lines(row: FindingRow, width: int, notes: Sequence[str] = ()) -> list[Line]:
+def row_lines(row: FindingRow, width: int, notes: Sequence[str] = (), *, is_whole: bool = False) -> list[Line]:
     """Return the cause of a row, its finding with the checks of all findings that the row stands for, or the checks
-    that passed or were skipped."""
+    that passed or were skipped. `is_whole`: with all columns of a table."""
     if row.is_fold:
         return list(_fold_lines(row, width))
     note = " ".join(filter(None, notes))
     if row.entry:
         return list(pane_entry_lines(row.entry, row.report, width, note))
-    lines = list(finding_lines(row.group_of_finding, row.report, width, note))
+    lines = list(finding_lines(row.group_of_finding, row.report, width, note, is_whole=is_whole))
     if row.group_of_finding.is_not_gathered:
         lines += part_lines("Checks", (", ".join(row.checks),), width, pane_layout(width))
     return lines
@@ -111,9 +111,9 @@ def _fold_lines(row: FindingRow, width: int) -> Iterator[Line]:
 def whole_lines(row: FindingRow, width: int) -> list[Line]:
     """Return the cause of a row with the findings that show it, or its finding, with everything that the report has
     about them, except the evidence."""
-    lines = row_lines(row, width)
+    lines = row_lines(row, width, is_whole=True)
     for finding in whole_findings(row)[1:]:
-        lines += [[], [], *finding_lines(alone(finding), row.report, width)] if finding else ()
+        lines += [[], [], *finding_lines(alone(finding), row.report, width, is_whole=True)] if finding else ()
     return lines
 
 

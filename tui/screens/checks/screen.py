@@ -16,9 +16,10 @@ from tui.console.finding_rows import FindingRow
 from tui.console.messages import CopyWanted
 from tui.screens.checks.finding_list import FindingList
 from tui.screens.checks.run_keys import RunKeysScreen
+from tui.screens.checks.verdict import is_passed, passed_first, verdict_of
 from tui.screens.zoom import ZoomScreen
 from tui.terminal.clipboard import commands_text
-from tui.text.line import Line, wrapped
+from tui.text.line import Line, hanging, wrapped
 from tui.widgets.bars import lines_below
 from tui.widgets.help_text import MARKS, PATHS, STATUSES, Legend
 from tui.widgets.lines import Lines
@@ -38,6 +39,8 @@ class ChecksScreen(ZoomScreen, RunKeysScreen):
         self._problems_only = False
         self._unfolded: frozenset[Key] = frozenset()
         self._shown: FindingRow | None = None
+        self._verdict = ""
+        """The sentence of a run without an open problem."""
         self._evidence = Lines(self._evidence_lines, id="evidence")
 
     def compose_body(self) -> ComposeResult:
@@ -63,7 +66,13 @@ class ChecksScreen(ZoomScreen, RunKeysScreen):
             pending = self.state.run.pending if not query and self.state.run.history is None else ()
             if query and listed:
                 self.note_remaining(_findings(rows), _findings(listed.rows()))
-            self._list.show_rows(rows, pending, ended(listed.report.waivers) if listed and not query else ())
+            self._verdict = "" if query or self._problems_only else verdict_of(self.state.run, self.listed, rows)
+            self._list.show_rows(
+                passed_first(rows) if self._verdict else rows,
+                pending,
+                ended(listed.report.waivers) if listed and not query else (),
+                has_verdict=bool(self._verdict),
+            )
             self.query_one("#counts", Lines).show(self._counts)
             self.query_one("#upper-rule", Lines).show(self.upper_rule)
         self.draw_lower_rule()
@@ -109,6 +118,8 @@ class ChecksScreen(ZoomScreen, RunKeysScreen):
     def _finding_lines(self, row: FindingRow | None, width: int) -> list[Line]:
         if row is None:
             return [[(text, "faint")] for text in wrapped(self._nothing(), width)]
+        if self._verdict and is_passed(row):
+            return [*hanging([], self._verdict, width, "title"), [], *row_lines(row, width)]
         return row_lines(row, width, (note_on(row, self.state.clock),))
 
     def _nothing(self) -> str:
