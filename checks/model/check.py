@@ -177,8 +177,11 @@ class Check:
     """Optional groups of facts: the check uses them where they are known."""
     only_ipv4: str = ""
     """Why the check says nothing about private networks of IPv6; empty where it judges them too."""
+    shows: tuple[ConditionKind, ...] = ()
+    """The kinds of conditions that its PASS shows to be well, and its UNKNOWN not to be known."""
     about: tuple[ConditionKind, ...] = (ConditionKind.SETUP,)
-    """The kinds of conditions that its findings rest on: an event that changes one of them outdates the findings."""
+    """The kinds of conditions that its findings rest on, those first that it shows: an event that changes one of them
+    outdates the findings."""
 
     @property
     def page(self) -> str:
@@ -209,15 +212,18 @@ def check(
     kinds: Iterable[Kind],
     uses: Iterable[str] = (),
     only_ipv4: str = "",
-    about: Iterable[ConditionKind] = (ConditionKind.SETUP,),
+    shows: Iterable[ConditionKind] = (),
+    about: Iterable[ConditionKind] = (),
 ) -> Callable[[Judge], Check]:
     """Declare a check; its docstring becomes the page of `racwire explain`.
 
-    `about` are the kinds of conditions that its findings rest on, beside the setup of the nodes.
+    `shows` are the kinds of conditions that its PASS shows to be well, `about` the further kinds whose change makes its
+    sentences unknown. A check without either rests on the setup of the nodes alone, which no event but the silence of a
+    node changes.
 
     Raises PluginError when the id is not kebab-case, a needed group of facts does not exist, or a kind is not a `Kind`.
     """
-    needed, used, declared = tuple(needs), tuple(uses), tuple(kinds)
+    needed, used, declared, shown = tuple(needs), tuple(uses), tuple(kinds), tuple(shows)
     if not _ID.fullmatch(id):
         raise PluginError(f"The check id {id!r} is not kebab-case.")
     for group in needed + used:
@@ -228,6 +234,7 @@ def check(
         raise PluginError(f"The check {id} declares {other!r}, which is not a kind of finding.")
 
     def declare(judge: Judge) -> Check:
-        return Check(id, question, needed, declared, judge, used, only_ipv4, tuple(about))
+        rests_on = (*shown, *about) or (ConditionKind.SETUP,)
+        return Check(id, question, needed, declared, judge, used, only_ipv4, shown, rests_on)
 
     return declare

@@ -151,4 +151,3 @@ class ClusterEvent(Fact, frozen=True):
     def duration_s(self, now: float) -> float:
         """Return the time from the start to the end, or until now."""
         return max(0.0, (now if self.end is None else self.end) - self.start)
-

@@ -12,6 +12,9 @@ import msgspec
 from checks.model.condition import ConditionKind
 from checks.model.traffic import Traffic
 
+OF_RACWIRE = ("ping", "datagram", "fragments")
+"""What racwire itself sends: the loss of one shows the path itself, not a program at its end."""
+
 
 class Fate(StrEnum):
     """What was observed."""
@@ -50,7 +53,7 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     network: str = ""
     nic: str = ""
     value: str | int | float | bool | None = None
-    """The value of a state."""
+    """The value of a state; the name of the instance, where its condition is one of an instance."""
     condition: ConditionKind | None = None
     """The condition of the place that this state shows to be bad, where samples or a change can show it too."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from checks.model.check import FailKind, PassKind, SkippedKind, WarnKind, check
+from checks.model.condition import ConditionKind
 from checks.model.effect import Effect
 from checks.model.facts import AddressProbe, AddressProbes, Cluster, NotGathered, Port, PrivateNetwork, Unknown
 from checks.model.finding import Finding, NextStep, Status
@@ -63,6 +64,7 @@ SECOND_OF_HAIP = FailKind(
     question="Does a second host answer for a private address?",
     needs=("nodes", "networks"),
     uses=("owners",),
+    about=(ConditionKind.PATH,),
     kinds=(ONE_OWNER, SECOND, SECOND_OF_HAIP, NOT_PROBED, APART, JOINED, MISPLACED, ASTRAY),
 )
 def address_owners(cluster: Cluster) -> Iterator[Finding]:

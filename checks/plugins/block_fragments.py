@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from checks.model.check import FailKind, InfoKind, PassKind, check
+from checks.model.condition import ConditionKind
 from checks.model.facts import Cluster, FlowProbe, Flows, PrivateNetwork, Unknown
 from checks.model.finding import Finding, NextStep, Status
 from checks.model.packet_sizes import USUAL_BLOCK_BYTES, fragments_of
@@ -40,6 +41,7 @@ UNDECIDED = InfoKind(
     question="Do blocks arrive that travel in fragments?",
     needs=("networks",),
     uses=("paths", "flows", "effective_routes"),
+    about=(ConditionKind.PATH,),
     kinds=(ARRIVE, DROPPED, NOT_CUT, UNDECIDED),
 )
 def fragments(cluster: Cluster) -> Iterator[Finding]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from checks.model.check import InfoKind, Kind, PassKind, UnknownKind, check
+from checks.model.condition import ConditionKind
 from checks.model.facts import Bond, Cluster, CounterGroup, Unknown, Unread
 from checks.model.finding import Finding, NextStep, Status
 from checks.model.networks import layers_of
@@ -59,6 +60,7 @@ class _Judged:
     "bond-balance",
     question="Do the bonds of the private networks send and receive through the same members?",
     needs=("nodes", "networks", "setups", "counters"),
+    about=(ConditionKind.LINK,),
     kinds=(EVEN, ONE_SIDED, ONE_MEMBER, NOT_KNOWN),
 )
 def bond_balance(cluster: Cluster) -> Iterator[Finding]:

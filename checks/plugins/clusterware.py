@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from checks.model.check import FailKind, PassKind, UnknownKind, WarnKind, check
+from checks.model.condition import ConditionKind
 from checks.model.facts import ActiveVersion, Cluster, Clusterware, Unknown, release
 from checks.model.finding import Finding, NextStep, Status, name_the_networks
 from checks.model.networks import NO_GRID_HOME
 from checks.model.shell_command import shell
 from checks.model.wording import all_nodes, continued, counted, first_and_rest
 from checks.rules.observed.heartbeats import heartbeats_lost
-from checks.rules.observed.states import read_on
+from checks.rules.observed.states import read_on, state
 
 ANSWERS = PassKind("IC-GRID-001", "Clusterware is up on this node and its tools answer")
 STALE = WarnKind(
@@ -53,6 +54,7 @@ _NOT_QUERIED = "not asked"
     question="Does Clusterware answer, from the home that is in use, with all its nodes active?",
     needs=(),
     uses=("clusterware",),
+    shows=(ConditionKind.STACK,),
     kinds=(ANSWERS, STALE, SILENT, NOT_ONLINE, UPGRADING, INACTIVE, NO_GRID_HOME),
 )
 def clusterware(cluster: Cluster) -> Iterator[Finding]:
@@ -190,6 +192,7 @@ def _services(cluster: Cluster, facts: Clusterware) -> Iterator[Finding]:
             next=[NextStep(*(_STOPPED if is_stopped else _IN_PART), f"root on {cluster.local_node}")],
             evidence=[(cluster.local_node, "crsctl check crs")],
             nodes=[cluster.local_node],
+            observed=[state(NOT_ONLINE.code, cluster.local_node, condition=ConditionKind.STACK)],
         )
 
 
@@ -235,5 +238,8 @@ def _inactive(cluster: Cluster, facts: Clusterware) -> Iterator[Finding]:
                 ],
                 evidence=[(cluster.local_node, "olsnodes")],
                 nodes=[member.name],
-                observed=heartbeats_lost(cluster, member.name),
+                observed=[
+                    *heartbeats_lost(cluster, member.name),
+                    state(INACTIVE.code, member.name, condition=ConditionKind.STACK),
+                ],
             )

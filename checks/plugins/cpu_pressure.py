@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from checks.model.check import InfoKind, Kind, PassKind, UnknownKind, WarnKind, check
+from checks.model.condition import ConditionKind
 from checks.model.effect import Effect
 from checks.model.facts import Cluster, Unknown
 from checks.model.finding import Finding, NextStep, Status
@@ -47,6 +48,7 @@ NOT_KNOWN = UnknownKind("IC-CPU-005", "The use of the CPUs of a node is not know
     question="Do the CPUs of each node have time for the packets of the interconnect?",
     needs=("counters",),
     uses=("nodes", "networks", "activity", "setups"),
+    about=(ConditionKind.BACKLOG, ConditionKind.RECEIVE_BUFFERS),
     kinds=(TIME, STOLEN, ONE_CPU, WAITING, NOT_KNOWN),
 )
 def cpu_pressure(cluster: Cluster) -> Iterator[Finding]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from checks.model.check import FailKind, Kind, PassKind, SkippedKind, UnknownKind, WarnKind, check
+from checks.model.condition import ConditionKind
 from checks.model.facts import Cluster, HaipPath, HaipPaths, NotGathered, PrivateNetwork, Unknown, Verdict
 from checks.model.finding import Finding, NextStep, Status, check_again
 from checks.model.shell_command import shell
@@ -51,6 +52,7 @@ NOT_PINGED = SkippedKind("IC-HAIP-003", "No HAIP address was pinged")
     question="Do full-size packets pass between the HAIP addresses that the instances use?",
     needs=("networks",),
     uses=("nodes", "haip_paths", "effective_routes", "paths", "setups"),
+    about=(ConditionKind.PATH,),
     kinds=(PASS, FAILS, STAYED, FILTERED, TOO_FEW, NOT_PINGED),
 )
 def haip_path(cluster: Cluster) -> Iterator[Finding]:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from checks.model.check import FailKind, InfoKind, Kind, PassKind, UnknownKind, WarnKind, check
+from checks.model.condition import ConditionKind
 from checks.model.facts import Activity, Cluster, InstancePing, Unknown
 from checks.model.finding import Finding, NextStep, Scalar, Table, check_again
 from checks.model.known_instances import Unseen, active, instance_name, nodes_of, unseen
@@ -78,6 +79,8 @@ FEW = InfoKind("IC-PING-006", "Too few pings between the instances for a verdict
     question="Do the instances answer each other quickly, with small and with block-sized messages?",
     needs=("activity",),
     uses=("database", "nodes", "networks"),
+    shows=(ConditionKind.INSTANCE,),
+    about=(ConditionKind.PATH, ConditionKind.DATABASE),
     kinds=(QUICK, SLOW, LARGE_SLOWER, NOT_KNOWN, LARGE_MISSING, FEW, SILENT, HANGS),
 )
 def instance_ping(cluster: Cluster) -> Iterator[Finding]:

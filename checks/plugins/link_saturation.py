@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from checks.model.check import Kind, PassKind, SkippedKind, UnknownKind, check
+from checks.model.condition import ConditionKind
 from checks.model.facts import Cluster, Unknown
 from checks.model.finding import Finding, NextStep, Status
 from checks.model.wording import counted
@@ -30,6 +31,7 @@ NOT_KNOWN = UnknownKind("IC-LOAD-004", "The traffic of private NICs is not known
     question="Does the traffic of the private NICs leave room on their links?",
     needs=("networks", "counters"),
     uses=("nodes",),
+    about=(ConditionKind.SPEED, ConditionKind.NIC_DROPS),
     kinds=(ROOM, FULL, NO_SPEED, NOT_KNOWN),
 )
 def link_saturation(cluster: Cluster) -> Iterator[Finding]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from checks.model.check import FailKind, InfoKind, PassKind, check
+from checks.model.condition import ConditionKind
 from checks.model.facts import Cluster, PrivateNetwork, Unknown
 from checks.model.finding import Finding, NextStep, Status
 from checks.model.networks import nics_of
@@ -59,6 +60,7 @@ class _Nic:
     "link-speed",
     question="Do the private NICs have the same speed and full duplex on every node?",
     needs=("nodes", "networks"),
+    shows=(ConditionKind.SPEED,),
     kinds=(SAME, HALF, SLOWER, NOT_KNOWN),
 )
 def link_speed(cluster: Cluster) -> Iterator[Finding]:
@@ -141,7 +143,7 @@ def _slower(network: PrivateNetwork, slow: Sequence[_Nic], fast: Sequence[_Nic])
         network=network.name,
         nodes=_nodes(slow),
         extent=(len(slow), "interfaces"),
-        observed=_speeds(network, slow),
+        observed=_speeds(network, slow, ConditionKind.SPEED),
     )
 
 
@@ -172,8 +174,8 @@ def _same(network: PrivateNetwork, nics: Sequence[_Nic]) -> Finding:
     )
 
 
-def _speeds(network: PrivateNetwork, nics: Sequence[_Nic]) -> list[Observation]:
-    return [state("speed", nic.node, network.name, nic.name, nic.speed_mbps) for nic in nics]
+def _speeds(network: PrivateNetwork, nics: Sequence[_Nic], condition: ConditionKind | None = None) -> list[Observation]:
+    return [state("speed", nic.node, network.name, nic.name, nic.speed_mbps, condition=condition) for nic in nics]
 
 
 def _display(nics: Sequence[_Nic]) -> NextStep:

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from checks.model.check import FailKind, Kind, PassKind, UnknownKind, WarnKind, check
+from checks.model.condition import ConditionKind
 from checks.model.effect import Effect
 from checks.model.facts import Cluster, Port, PrivateNetwork, Unknown
 from checks.model.finding import FAULTS, Finding, NextStep
@@ -69,6 +70,7 @@ NETWORKS_DIFFER = WarnKind(
     question="Does every layer of every node have the same MTU on each private network?",
     needs=("nodes", "networks"),
     uses=("setups",),
+    shows=(ConditionKind.MTU,),
     kinds=(AGREE, ODD_ONE, NO_MAJORITY, LAYER_BELOW, ROUTE, NOT_KNOWN, NETWORKS_DIFFER),
 )
 def mtu_consistency(cluster: Cluster) -> Iterator[Finding]:
@@ -175,7 +177,7 @@ def _ports(cluster: Cluster, network: PrivateNetwork, usual: int) -> Iterator[Fi
 
 
 def _observed(network: PrivateNetwork, port: Port, mtu: int) -> Observation:
-    return state("mtu", port.node, network.name, port.interface, mtu)
+    return state("mtu", port.node, network.name, port.interface, mtu, condition=ConditionKind.MTU)
 
 
 def _undecided(cluster: Cluster, network: PrivateNetwork, usual: int, by_mtu: dict[int, list[Port]]) -> bool:
@@ -212,7 +214,7 @@ def _below(cluster: Cluster, network: PrivateNetwork) -> Iterator[Finding]:
                     evidence=[(node.name, "interfaces")],
                     network=network.name,
                     nodes=[node.name],
-                    observed=[state("mtu", node.name, network.name, lower.name, lower.mtu)],
+                    observed=[_observed(network, Port(node.name, lower.name, port.ip), lower.mtu)],
                 )
 
 

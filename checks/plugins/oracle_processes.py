@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from checks.model.check import PassKind, UnknownKind, WarnKind, check
+from checks.model.condition import ConditionKind
 from checks.model.facts import Cluster, Clusterware, HostSetup, ScheduledProcess, Unknown, release
 from checks.model.finding import Finding, NextStep
 from checks.model.known_instances import database_of
@@ -54,6 +55,7 @@ _CLASSES = {0: "time sharing", 1: "SCHED_FIFO", 2: "SCHED_RR", 3: "batch", 5: "i
     question="Do the processes that serve blocks have real-time priority?",
     needs=("setups",),
     uses=("clusterware", "nodes", "database"),
+    about=(ConditionKind.INSTANCE,),
     kinds=(RIGHT, SLOW, ORADISM, NOT_KNOWN),
 )
 def oracle_processes(cluster: Cluster) -> Iterator[Finding]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from checks.model.check import InfoKind, Kind, PassKind, UnknownKind, WarnKind, check
+from checks.model.condition import ConditionKind
 from checks.model.effect import Effect
 from checks.model.facts import Cluster, CounterChanges, PacketFilters, TrackedConnections, Unknown
 from checks.model.finding import Finding, NextStep
@@ -72,6 +73,7 @@ _WANTED = ("Ip.InReceives", "Ip.InDelivers")
     needs=("counters",),
     uses=("nodes", "networks", "setups", "activity"),
     only_ipv4="it reads the counters of packets of IPv4",
+    about=(ConditionKind.LOST_BLOCKS,),
     kinds=(DELIVERED, VANISHED, NOT_KNOWN, NOT_TRUSTED, RULES_NOT_READ, ZONES_NOT_KNOWN, TABLE_FULL, TABLE_NEAR),
 )
 def packet_filter(cluster: Cluster) -> Iterator[Finding]:

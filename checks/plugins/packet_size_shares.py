@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from checks.model.check import InfoKind, PassKind, SkippedKind, UnknownKind, WarnKind, check
+from checks.model.condition import ConditionKind
 from checks.model.facts import Cluster, Unknown
 from checks.model.finding import Finding, NextStep, Scalar, Table
 from checks.model.shell_command import for_each
@@ -47,6 +48,7 @@ _KINDS = {
     question="Do the sizes of the frames show that a large MTU is used?",
     needs=("networks", "counters"),
     uses=("nodes", "activity"),
+    about=(ConditionKind.MTU,),
     kinds=(USED, UNUSED, SHOWN, NOT_SHOWN, NOT_KNOWN, NOT_ASKED),
 )
 def packet_sizes(cluster: Cluster) -> Iterator[Finding]:

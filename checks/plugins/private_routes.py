@@ -6,6 +6,7 @@ import ipaddress
 from collections.abc import Iterator, Sequence
 
 from checks.model.check import FailKind, Kind, PassKind, WarnKind, check
+from checks.model.condition import ConditionKind
 from checks.model.facts import Cluster, Flows, Interface, Node, Port, PrivateNetwork, Route, Unknown
 from checks.model.finding import FAULTS, Finding, NextStep, Status
 from checks.model.observation import Observation
@@ -77,6 +78,7 @@ SEVERAL_HOPS = FailKind(
     question="Do the routes of the nodes keep the private networks private?",
     needs=("nodes", "networks"),
     uses=("flows", "setups"),
+    about=(ConditionKind.LINK,),
     kinds=(PRIVATE, DEFAULT, HAIP_MTU, FORWARDS, ASTRAY, NO_ROUTE, SEVERAL_HOPS),
 )
 def private_routes(cluster: Cluster) -> Iterator[Finding]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from checks.model.check import Kind, PassKind, UnknownKind, check
+from checks.model.condition import ConditionKind
 from checks.model.facts import Cluster, Unknown
 from checks.model.finding import Finding, NextStep
 from checks.model.shell_command import for_each, shell
@@ -69,6 +70,7 @@ _USUAL_BYTES = 16 * 1024 * 1024
     needs=("counters",),
     uses=("database", "nodes", "networks", "flows", "setups"),
     only_ipv4="it reads the counters of fragments of IPv4",
+    shows=(ConditionKind.REASSEMBLY,),
     kinds=(WHOLE, LOST, NO_ROOM, OTHER, NOT_KNOWN),
 )
 def reassembly(cluster: Cluster) -> Iterator[Finding]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from checks.model.check import Kind, PassKind, UnknownKind, WarnKind, check
+from checks.model.condition import ConditionKind
 from checks.model.facts import Cluster, Unknown
 from checks.model.finding import Finding, NextStep
 from checks.model.shell_command import shell
@@ -65,6 +66,7 @@ _WANTED = ("Udp.RcvbufErrors", "Udp.InErrors")
     needs=("counters",),
     uses=("nodes", "networks"),
     only_ipv4="it reads the counters of datagrams of IPv4",
+    shows=(ConditionKind.RECEIVE_BUFFERS, ConditionKind.CHECKSUMS, ConditionKind.BACKLOG),
     kinds=(NONE_DROPPED, OVERFLOWED, CHECKSUM, BACKLOG, OTHER, NOT_KNOWN),
 )
 def udp_receive_buffers(cluster: Cluster) -> Iterator[Finding]:

@@ -8,12 +8,11 @@ from typing import Any
 from msgspec.structs import replace
 
 from checks.model.finding import FAULTS, Finding, NextStep, Status
-from checks.model.observation import Fate, Observation
+from checks.model.observation import OF_RACWIRE, Fate, Observation
 from checks.model.report import Report
 from checks.model.wording import listed
 
 _VANISHED = "IC-FILTER-002"
-_OF_RACWIRE = ("ping", "datagram", "fragments")
 _CHECK = ("racwire", "check")
 _OPTIONS: Mapping[str, tuple[str, str]] = {
     "--interval": ("sampling", "interval_s"),
@@ -50,7 +49,7 @@ def _vanishes_at(finding: Finding, at: Finding) -> bool:
     nodes and vanished there."""
     counted = {o.nodes: o.number for o in at.observed if o.fate is Fate.COUNTED}
     lost = [o for o in finding.observed if o.is_loss]
-    if finding.code == at.code or not lost or not all(o.is_total and o.what in _OF_RACWIRE for o in lost):
+    if finding.code == at.code or not lost or not all(o.is_total and o.what in OF_RACWIRE for o in lost):
         return False
     ends = [next((end for end in _receivers(o) if end in counted), None) for o in lost]
     return None not in ends and all(

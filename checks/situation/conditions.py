@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from checks.model.condition import Condition, ConditionKind
-from checks.model.facts import Cluster, Database
+from checks.model.facts import Cluster, Database, Port
 from checks.model.finding import FAULTS, Finding
-from checks.model.observation import Fate, Observation
+from checks.model.networks import layers_of
+from checks.model.observation import OF_RACWIRE, Fate, Observation
 from checks.model.traffic import Traffic
-from checks.rules.observed.blocks import BLOCK, BLOCKS_LOST
+from checks.rules.cache_fusion import BLOCKS_LOST
+from checks.rules.observed.blocks import BLOCK
 
 _OF_COUNTERS = {
     BLOCKS_LOST: ConditionKind.LOST_BLOCKS,
@@ -43,8 +45,11 @@ def shown_bad(finding: Finding) -> frozenset[Condition]:
 
 def _shown_by(seen: Observation, finding: Finding) -> Iterator[Condition]:
     nodes = seen.nodes or finding.nodes
-    if seen.condition is not None:
-        yield from (Condition(seen.condition, node, seen.nic) for node in nodes)
+    if seen.condition is ConditionKind.DATABASE:
+        yield Condition(seen.condition)
+    elif seen.condition is not None:
+        item = str(seen.value) if seen.condition is ConditionKind.INSTANCE else seen.nic
+        yield from (Condition(seen.condition, node, item) for node in nodes)
     elif seen.fate is Fate.COUNTED and (kind := _OF_COUNTERS.get(seen.what)):
         yield from (Condition(kind, node) for node in nodes)
     elif seen.fate is Fate.LOST:
@@ -52,7 +57,7 @@ def _shown_by(seen: Observation, finding: Finding) -> Iterator[Condition]:
         now = [leg for leg in seen.legs if leg.times is None]
         if seen.what == BLOCK:
             yield from (Condition(ConditionKind.LOST_BLOCKS, to) for leg in now for to in leg.receivers or ())
-        else:
+        elif seen.what in OF_RACWIRE:
             yield from (path for leg in now for path in paths_of(leg))
 
 
@@ -65,8 +70,10 @@ def paths_of(leg: Traffic) -> Iterator[Condition]:
 
 def rests_on(finding: Finding, about: Collection[ConditionKind], cluster: Cluster) -> frozenset[Condition]:
     """Return the conditions that a finding rests on, PASS included: of the kinds of its check, at the places of the
-    finding. One without a place rests on those of every node."""
-    nodes = finding.nodes or tuple(node.name for node in cluster.all_nodes()) or (cluster.local_node,)
+    finding, or else of what it observed. One without a place rests on those of every node."""
+    observed = dict.fromkeys(node for seen in finding.observed for node in seen.nodes)
+    every = tuple(node.name for node in cluster.all_nodes()) or (cluster.local_node,)
+    nodes = finding.nodes or tuple(observed) or every
     found = set(shown_bad(finding))
     for kind in about:
         if kind is ConditionKind.PATH:
@@ -74,11 +81,12 @@ def rests_on(finding: Finding, about: Collection[ConditionKind], cluster: Cluste
             found |= paths or {Condition(kind, node, finding.network) for node in finding.nodes or ("",)}
         elif kind in OF_INTERFACES:
             found |= {
-                Condition(kind, port.node, port.interface)
+                Condition(kind, port.node, name)
                 for network in cluster.read_networks()
                 if finding.network in ("", network.name)
                 for port in network.ports
                 if port.node in nodes
+                for name in _layers(cluster, port)
             }
         elif kind is ConditionKind.INSTANCE:
             found |= {c for c in instances_of(cluster) if c.node in nodes}
@@ -87,6 +95,12 @@ def rests_on(finding: Finding, about: Collection[ConditionKind], cluster: Cluste
         else:
             found |= {Condition(kind, node) for node in nodes}
     return frozenset(found)
+
+
+def _layers(cluster: Cluster, port: Port) -> tuple[str, ...]:
+    """Return the interface of a port and those below it: samples watch each of them."""
+    node, top = cluster.node(port.node), cluster.interface(port)
+    return tuple(layer.name for layer in layers_of(node, top)) if node and top else (port.interface,)
 
 
 def instances_of(cluster: Cluster) -> frozenset[Condition]:

@@ -72,12 +72,13 @@ def seconds_of(time: str) -> float | None:
 
 
 def readings_in(
-    report: Report, checks: Collection[str], about: Mapping[str, Collection[ConditionKind]]
+    report: Report, checks: Collection[str], shows: Mapping[str, Collection[ConditionKind]]
 ) -> Iterator[Seen]:
-    """Yield what the findings of some checks say about conditions: those that a fault shows are bad; those that a PASS
-    rests on are well, unless a fault of the same run shows them bad; those of an UNKNOWN could not be read."""
+    """Yield what the findings of some checks say about conditions: those that a fault shows are bad; those of the kinds
+    that a PASS `shows` (`Check.shows`) are well, unless a fault of the report shows them bad; those of an UNKNOWN could
+    not be read."""
     own = [finding for finding in report.findings if finding.check in checks]
-    bad = {condition for finding in own for condition in shown_bad(finding)}
+    bad = {condition for finding in report.findings for condition in shown_bad(finding)}
     known: set[Condition] = set()
     unknown: dict[Condition, Span] = {}
     for finding in own:
@@ -87,7 +88,7 @@ def readings_in(
                 known.add(condition)
                 yield _seen(condition, span, is_bad=True)
             continue
-        rests = rests_on(finding, about.get(finding.check, ()), report.cluster)
+        rests = rests_on(finding, shows.get(finding.check, ()), report.cluster)
         if finding.status is Status.UNKNOWN:
             unknown |= dict.fromkeys(rests, span)
         elif finding.status is not Status.SKIPPED:

@@ -52,11 +52,15 @@ def _counters(before: KernelReading | None, after: KernelReading | None) -> tupl
 
 
 def cpu_time(before: Mapping[str, CpuTicks], after: Mapping[str, CpuTicks]) -> CpuTime | None:
-    """The CPU time by use; None where it is unknown. CPUs that appeared or disappeared do not matter."""
+    """The CPU time by use; None where it is unknown. CPUs that appeared or disappeared do not matter.
+
+    The time of all CPUs is the sum of those that both readings have. The kernel rounds its own sum down to a tick apart
+    from theirs, so it can grow by a tick in which no CPU has one: 0.5 % of all, and 0 % of the busiest."""
     if _ALL_CPUS not in before or _ALL_CPUS not in after:
         return None
     spent = {name: _spent(before[name], ticks) for name, ticks in after.items() if name in before}
-    everything = spent.pop(_ALL_CPUS)
+    own_sum = spent.pop(_ALL_CPUS)
+    everything = CpuTicks(*map(sum, zip(*spent.values(), strict=True))) if spent else own_sum
     return CpuTime(
         cpus=len(after) - 1,
         total_s=everything.total / _TICKS_PER_S,

@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from checks.model.cluster_event import EventKind, checks_for
-from checks.situation.events.watching import EventWatch, events_in
 from checks.model.facts import BlockTransfer
 from checks.model.finding import Status
 from checks.plugins.gc_blocks_lost import gc_blocks_lost
 from checks.plugins.reassembly import reassembly
 from checks.plugins.udp_receive_buffers import udp_receive_buffers
 from checks.run.check_discovery import discover
+from checks.situation.events.watching import EventWatch, events_in
 from checks.traffic.samples import Gap, InstanceSample, InstancesPace, LatencySample, Links, NodeSample, PairsSample
 from checks.traffic.source_id import DATABASE, PAIRS, SourceId
 from tests.fixtures.databases import asked, change, counters, losing

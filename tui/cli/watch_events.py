@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from checks.model.cluster_event import ClusterEvent, checks_for
-from checks.report.event_text import headline, outcome, peak, sentence
-from checks.situation.events.watching import EventWatch
 from checks.model.exit_codes import ExitCode
 from checks.model.facts import Cluster
 from checks.model.finding import Status
 from checks.model.wording import counted, lasting
+from checks.report.event_text import headline, outcome, peak, sentence
+from checks.situation.events.watching import EventWatch
 from checks.traffic.json_text import to_json_text
 from checks.traffic.recording import Recording, RecordingError
 from checks.traffic.samples import InstancesPace

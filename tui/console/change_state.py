@@ -48,10 +48,8 @@ class Work(msgspec.Struct, frozen=True):
                 return msgspec.structs.replace(self, progress="starting")
             case GatherProgress():
                 return msgspec.structs.replace(self, progress=f"{event.text}  {event.measure}".rstrip())
-            case Gathered(group=group, problem=problem):
-                return msgspec.structs.replace(
-                    self, progress=f"{group} not gathered" if problem else f"{group} gathered"
-                )
+            case Gathered(text=text):
+                return msgspec.structs.replace(self, progress=text)
             case CheckConcluded(check=check, findings=findings):
                 return msgspec.structs.replace(self, found={**self.found, check: findings})
         return self

@@ -23,7 +23,7 @@ from checks.traffic.samples import Event, InstancesPace
 from tui.console.app_state import AppState
 from tui.console.messages import FeedFailed, PaceReported, RecordingEnded, SamplesReported
 from tui.console.past import Past
-from tui.text.home_path import short
+from tui.text.home_path import with_path
 
 if TYPE_CHECKING:
     from checks.traffic.feed import Feed
@@ -134,7 +134,7 @@ class LiveFeed:
         self.record(path, header, known_at(state.timeline, now))
         self.add(ran)
         state.feed.recording = path
-        return f"Recording to {short(path)}; w stops it."
+        return with_path(path, "Recording to {}; w stops it.", "Recording to {}", "{}")
 
     async def stop_recording(self, within_s: float) -> str:
         """Stop the recording, if there is one, and complete its file. Return a notice for the operator."""
@@ -142,9 +142,9 @@ class LiveFeed:
         if recorder is None:
             return ""
         if await recorder.end(within_s):
-            return f"Recorded to {short(recorder.path)}"
+            return with_path(recorder.path, "Recorded to {}", "{}")
         log.warning("%s was still being written after %s s", recorder.path, within_s)
-        return f"The disk is slow: the end of {short(recorder.path)} is still being written."
+        return with_path(recorder.path, "The disk is slow: the end of {} is still being written.", "Still writing {}")
 
     async def stop(self, within_s: float) -> None:
         """Stop the feed and the recording; what does not end within that time is abandoned."""

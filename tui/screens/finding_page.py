@@ -131,7 +131,7 @@ def _targets(row: FindingRow, finding: Finding | None) -> list[FindingRow]:
         parts = row.entry.explained if row.entry else ()
         return [_row_of(row, other) for part in parts for other in part.findings]
     found = links_of(finding, report)
-    causes = {id(each.entry.causes[0]): each for each in cause_rows(report) if each.entry}
+    causes = {id(each.entry.causes[0]): each for each in cause_rows(report, None) if each.entry}
     return [*(causes[id(entry.causes[0])] for entry in found.causes), *(_row_of(row, other) for other in found.joined)]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from checks.model.check import InfoKind, Kind, PassKind, UnknownKind, WarnKind, check
+from checks.model.condition import ConditionKind
 from checks.model.effect import Effect
 from checks.model.facts import Bond, Cluster, Unknown, Unread
 from checks.model.finding import Finding, NextStep
@@ -60,6 +61,8 @@ ONE_HASH = InfoKind(
     "bonding",
     question="Do the bonds of the private networks have all members, in one aggregation?",
     needs=("nodes", "networks", "setups"),
+    shows=(ConditionKind.LINK,),
+    about=(ConditionKind.SPEED,),
     kinds=(
         *(SOUND, ROUND_ROBIN, ALONE, UNWATCHED, NOT_KNOWN, DIFFERENT, ACTIVE_DIFFERS, ONE_HASH),
         *bond_faults.KINDS,

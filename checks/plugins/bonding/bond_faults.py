@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from checks.model.check import FailKind, Kind, WarnKind
+from checks.model.condition import ConditionKind
 from checks.model.facts import BondMember
 from checks.model.finding import Finding, NextStep
 from checks.model.shell_command import for_each
@@ -12,6 +13,7 @@ from checks.model.wording import listed
 from checks.plugins.bonding.bond_places import CAUSE_11, DRIVER, BondPlace, driver_file, finding_of, speed_text
 from checks.plugins.shared.grouping import briefly
 from checks.rules.bond_states import NO_PARTNER, LacpState, lacp_state, members_status
+from checks.rules.observed.states import state
 
 MEMBER_DOWN = Kind(
     "IC-BOND-002",
@@ -109,6 +111,10 @@ def _down(place: BondPlace, down: Sequence[BondMember], up: Sequence[BondMember]
         expected="All members up",
         amount=len(down),
         status=members_status(place.bond),
+        observed=[
+            state(MEMBER_DOWN.code, place.node, place.network, m.name, m.mii_status, condition=ConditionKind.LINK)
+            for m in down
+        ],
     )
 
 

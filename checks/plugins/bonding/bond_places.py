@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from checks.model.check import Kind
@@ -58,8 +58,10 @@ def finding_of(
     expected: str = "",
     amount: int = 1,
     status: Status | None = None,
+    observed: Iterable[Observation] = (),
 ) -> Finding:
-    """Return a finding about one bond; `amount` is the number of its members that are concerned."""
+    """Return a finding about one bond; `amount` is the number of its members that are concerned, and `observed` what
+    was read of them."""
     return kind.finding(
         title,
         status=status,
@@ -72,7 +74,7 @@ def finding_of(
         network=place.network,
         nodes=[place.node],
         extent=(amount, "members"),
-        observed=observed_at(kind, [place]),
+        observed=[*observed_at(kind, [place]), *observed],
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from checks.model.check import InfoKind, Kind, PassKind, UnknownKind, WarnKind, check
+from checks.model.condition import ConditionKind
 from checks.model.facts import Cluster, NetworkService, NodeSetup, Unknown, UnreadNode
 from checks.model.finding import Finding, NextStep, Status, check_again
 from checks.model.observation import Observation
@@ -75,6 +76,7 @@ AUTOSTART_NOT_KNOWN = UnknownKind(
     "boot-mtu",
     question="Will every private interface have its present MTU after the next boot?",
     needs=("nodes", "networks", "setups"),
+    about=(ConditionKind.MTU,),
     kinds=(KEPT, OTHER, BY_SCRIPT, NOT_KNOWN, NO_KEEPER, AUTOSTART_OFF, AUTOSTART_NOT_KNOWN, *NEXT_ADDRESS_KINDS),
 )
 def boot_mtu(cluster: Cluster) -> Iterator[Finding]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from checks.model.check import check
+from checks.model.condition import ConditionKind
 from checks.model.effect import Effect
 from checks.model.facts import Cluster, PathProbe, PrivateNetwork, Unknown, Verdict
 from checks.model.finding import Finding, NextStep, check_again
@@ -39,6 +40,7 @@ from checks.rules.path_status import lost_once, over_a_router
     question="Do full-size packets pass between all nodes, both ways?",
     needs=("nodes", "networks", "paths"),
     uses=("setups", "effective_routes"),
+    shows=(ConditionKind.PATH,),
     kinds=KINDS,
 )
 def df_ping(cluster: Cluster) -> Iterator[Finding]:

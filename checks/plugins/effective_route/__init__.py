@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from checks.model.check import check
+from checks.model.condition import ConditionKind
 from checks.model.facts import Cluster, NotGathered, Unknown
 from checks.model.finding import Finding, Status
 from checks.model.wording import counted
@@ -24,6 +25,7 @@ _TOPIC = "routes in use"
     question="Do the kernels send the packets for each private address over its own NIC, with the whole MTU?",
     needs=("nodes", "networks"),
     uses=("effective_routes", "paths"),
+    about=(ConditionKind.LINK, ConditionKind.MTU),
     kinds=KINDS,
 )
 def effective_route(cluster: Cluster) -> Iterator[Finding]:

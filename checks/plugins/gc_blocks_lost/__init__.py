@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from checks.model.check import check
+from checks.model.condition import ConditionKind
 from checks.model.facts import Activity, Cluster
 from checks.model.finding import Finding, NextStep
 from checks.model.known_instances import Unseen, active, database_of, instance_name, nodes_of, unseen
@@ -47,6 +48,8 @@ _COUNTS = ("sysstat", "cache_transfer", "system_event")
     question="Do all blocks arrive that the instances send to each other?",
     needs=("activity",),
     uses=("database", "history", "counters", "nodes", "networks", "paths", "flows"),
+    shows=(ConditionKind.LOST_BLOCKS,),
+    about=(ConditionKind.INSTANCE, ConditionKind.DATABASE),
     kinds=KINDS,
 )
 def gc_blocks_lost(cluster: Cluster) -> Iterator[Finding]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from checks.model.check import check
+from checks.model.condition import ConditionKind
 from checks.model.facts import Activity, Cluster
 from checks.model.finding import Finding, NextStep, Table, check_again
 from checks.model.known_instances import Unseen, active, instance_name, nodes_of, unseen
@@ -41,6 +42,7 @@ _OF_WAITS = ("GV$SYSTEM_EVENT", "GV$EVENT_HISTOGRAM_MICRO", "GV$EVENT_HISTOGRAM"
     question="Do blocks arrive fast enough at every instance?",
     needs=("activity",),
     uses=("database", "nodes", "networks"),
+    about=(ConditionKind.LOST_BLOCKS, ConditionKind.INSTANCE, ConditionKind.DATABASE),
     kinds=(FAST, SLOW, TAIL, DOUBTFUL, NOT_KNOWN, EVENTS, LITTLE),
 )
 def gc_receive_time(cluster: Cluster) -> Iterator[Finding]:

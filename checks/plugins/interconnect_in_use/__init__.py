@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import combinations
 
 from checks.model.check import check
+from checks.model.condition import ConditionKind
 from checks.model.effect import Effect
 from checks.model.facts import Cluster, Clusterware, Database, Unknown
 from checks.model.finding import Finding, NextStep, Status, check_again
@@ -45,6 +46,7 @@ Used = Mapping[int, tuple[UsedPlace, ...]]
     question="Does every instance use the private networks that are configured, and no other?",
     needs=("database",),
     uses=("clusterware", "nodes", "networks"),
+    shows=(ConditionKind.INSTANCE, ConditionKind.DATABASE),
     kinds=(AS_CONFIGURED, PUBLIC, ELSEWHERE, BY_PARAMETER, HAIP_BY_SOME, FEWER, APART, NOT_KNOWN),
 )
 def interconnect_in_use(cluster: Cluster) -> Iterator[Finding]:

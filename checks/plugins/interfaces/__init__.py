@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
 from checks.model.check import FailKind, Kind, PassKind, check
+from checks.model.condition import ConditionKind
 from checks.model.effect import Effect
 from checks.model.facts import Cluster, Node, PrivateNetwork, Unknown
 from checks.model.finding import Finding, NextStep
@@ -62,6 +63,7 @@ NONE_CONFIGURED = FailKind(
     question="Are the private networks that oifcfg names configured and up on every node?",
     needs=("nodes", "networks"),
     uses=("clusterware",),
+    shows=(ConditionKind.LINK, ConditionKind.NODE),
     kinds=(
         *(IN_PLACE, NO_SUCH_SUBNET, NO_PORT, NAMES_DIFFER, SAME_SUBNET, NONE_CONFIGURED),
         *links_down.KINDS,

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from checks.model.check import Kind
+from checks.model.condition import ConditionKind
 from checks.model.facts import Cluster, Interface, Port, PrivateNetwork
 from checks.model.finding import Finding, NextStep
+from checks.model.observation import Observation
 from checks.model.shell_command import for_each, shell
 from checks.model.wording import listed
 from checks.plugins.interfaces.oifcfg_lines import is_haip_unused
@@ -67,7 +69,18 @@ def not_up(cluster: Cluster, network: PrivateNetwork, port: Port, interface: Int
         evidence=[(port.node, "interfaces")],
         network=network.name,
         nodes=[port.node],
-        observed=[state(NOT_UP.code, port.node, network.name, port.interface, interface.operational_state)],
+        observed=[_no_link(NOT_UP, network, port, interface)],
+    )
+
+
+def _no_link(kind: Kind, network: PrivateNetwork, port: Port, interface: Interface) -> Observation:
+    return state(
+        kind.code,
+        port.node,
+        network.name,
+        port.interface,
+        interface.operational_state,
+        condition=ConditionKind.LINK,
     )
 
 
@@ -98,5 +111,5 @@ def _bond_down(network: PrivateNetwork, port: Port, interface: Interface, linked
         evidence=[(port.node, "interfaces")],
         network=network.name,
         nodes=[port.node],
-        observed=[state(BOND_DOWN.code, port.node, network.name, port.interface, interface.operational_state)],
+        observed=[_no_link(BOND_DOWN, network, port, interface)],
     )

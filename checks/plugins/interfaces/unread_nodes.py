@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from checks.model.check import FailKind, UnknownKind
+from checks.model.condition import ConditionKind
 from checks.model.facts import Cluster, Unknown, UnreadNode
 from checks.model.finding import Finding, NextStep
 from checks.model.shell_command import shell
 from checks.model.wording import continued, few, first_and_rest
+from checks.rules.observed.states import state
 
 NODE_NOT_READ = UnknownKind(
     "IC-IFACE-010",
@@ -65,6 +67,7 @@ def _down(cluster: Cluster, node: UnreadNode) -> Finding:
         ],
         evidence=[(cluster.local_node, "olsnodes"), (node.name, "ssh")],
         nodes=[node.name],
+        observed=[state(NODE_DOWN.code, node.name, condition=ConditionKind.NODE)],
     )
 
 

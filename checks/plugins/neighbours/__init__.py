@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from checks.model.check import InfoKind, Kind, PassKind, check
+from checks.model.condition import ConditionKind
 from checks.model.facts import Cluster, Unknown
 from checks.model.finding import Finding, NextStep, Status
 from checks.model.observation import Observation
@@ -69,6 +70,7 @@ NONE = PassKind("IC-NEIGH-007", "No two nodes have the same private address, and
     question="Does each node send the packets for a peer to the peer's own NIC?",
     needs=("nodes", "networks"),
     uses=("paths", "owners", "effective_routes"),
+    about=(ConditionKind.PATH,),
     kinds=(RIGHT, OTHER_NIC, STRANGER, TWO_OWNERS, ON_OTHER, SAME_MAC, BY_HAND, NONE, EARLIER, LIKELY, UNCLEAR, *KINDS),
 )
 def neighbours(cluster: Cluster) -> Iterator[Finding]:

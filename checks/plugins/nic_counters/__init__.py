@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from checks.model.check import Kind, PassKind, UnknownKind, check
+from checks.model.condition import ConditionKind
 from checks.model.facts import Cluster, CounterChange, CounterChanges, Unknown
 from checks.model.finding import Finding, Status
 from checks.model.shell_command import Placeholder
@@ -146,6 +147,8 @@ _FAULTS = {
     question="Do the private NICs count errors, drops or link changes?",
     needs=("networks", "counters"),
     uses=("nodes", "activity"),
+    shows=(ConditionKind.NIC_DROPS, ConditionKind.NIC_ERRORS),
+    about=(ConditionKind.LINK,),
     kinds=(QUIET, *(of_fault.kind for of_fault in _FAULTS.values()), NOT_KNOWN, *KINDS),
 )
 def nic_counters(cluster: Cluster) -> Iterator[Finding]:

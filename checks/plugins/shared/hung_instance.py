@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from checks.model.check import WarnKind
+from checks.model.condition import ConditionKind
 from checks.model.facts import Cluster
 from checks.model.finding import Finding, NextStep
 from checks.model.known_instances import database_of, nodes_of
+from checks.model.observation import Fate, Observation
 from checks.model.shell_command import shell
 from checks.model.wording import listed
 from checks.plugins.shared.grouping import named
@@ -54,4 +56,17 @@ def hung_instance_findings(cluster: Cluster) -> Iterator[Finding]:
         evidence=statement_topics(cluster, "instances"),
         nodes=nodes,
         extent=(len(names), "instances"),
+        observed=[_observed(names, nodes)],
+    )
+
+
+def _observed(names: Sequence[str], nodes: tuple[str, ...]) -> Observation:
+    """Return the instance that hangs; the query of all instances, where it is not known which one does."""
+    is_one = len(names) == 1
+    return Observation(
+        fate=Fate.STATE,
+        what=HANGS.code,
+        nodes=nodes,
+        value=names[0] if is_one else None,
+        condition=ConditionKind.INSTANCE if is_one else ConditionKind.DATABASE,
     )

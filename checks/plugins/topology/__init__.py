@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from checks.model.check import PassKind, UnknownKind, check
+from checks.model.condition import ConditionKind
 from checks.model.facts import Cluster, NodeSetup, Unknown, Unread
 from checks.model.facts.host_setup import NOT_READ
 from checks.model.finding import FAULTS, Finding, Status
@@ -34,6 +35,7 @@ NOT_KNOWN = UnknownKind("IC-TOPO-010", "A part of the topology of the private ne
     question="Do the private networks connect the nodes and no other host, each through NICs and switches of its own?",
     needs=("nodes", "networks"),
     uses=("setups", "clusterware"),
+    about=(ConditionKind.LINK,),
     kinds=(SOUND, FOREIGN, KNOWN, SLOWER, ONE_NIC, TAGS, DIRECT, ONE_SWITCH, CHAIN, NOT_KNOWN),
 )
 def topology(cluster: Cluster) -> Iterator[Finding]:

@@ -8,6 +8,7 @@ from dataclasses import replace
 import msgspec
 
 from checks.model.check import Kind, check
+from checks.model.condition import ConditionKind
 from checks.model.facts import Cluster, Flows, HaipPaths, NotGathered, PathProbe, PrivateNetwork, Unknown, Verdict
 from checks.model.finding import Finding, NextStep, Status
 from checks.model.shell_command import for_each, shell
@@ -70,6 +71,7 @@ _ALL_COUNTED = "As many as were sent, counted by the kernel of the target (Udp.N
     question="Do full-size UDP datagrams pass from several source ports, as blocks do?",
     needs=("networks",),
     uses=("paths", "flows", "activity", "effective_routes", "haip_paths"),
+    shows=(ConditionKind.PATH,),
     kinds=(
         PASSES, SHORT_MEMBER, DEAD_MEMBER, NONE, IN_PART, UNDECIDED, NOT_SENT, LARGE_LOST, REFUSED, OTHER_HOST,
         ICMP_ONLY, SOME_PINGS, BOTH_SILENT, NO_ROUTE, LOSSY_MEMBER, SMALL_LOST, SMALL_IN_PART,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from checks.model.condition import ConditionKind
 from checks.model.observation import Fate, Observation
 from checks.model.traffic import End, Traffic
 from checks.rules.nic_counts import FaultyNic, NicFault, pauses
@@ -72,6 +73,16 @@ def _failed(counts: Sequence[NodeCounts], are_lost: bool) -> Iterator[Observatio
 
 # --- NICs -------------------------------------------------------------------------------------------------------------
 
+CONDITIONS = {
+    NicFault.DROPPED: ConditionKind.NIC_DROPS,
+    NicFault.SEND_QUEUE: ConditionKind.NIC_DROPS,
+    NicFault.OVERRUN: ConditionKind.NIC_DROPS,
+    NicFault.PORT_BUFFER: ConditionKind.NIC_DROPS,
+    NicFault.CORRUPT: ConditionKind.NIC_ERRORS,
+    NicFault.OTHER: ConditionKind.NIC_ERRORS,
+}
+"""The conditions that a fault of a NIC shows to be bad, where samples count it too."""
+
 
 def nic_faults_counted(faults: Sequence[FaultyNic]) -> tuple[Observation, ...]:
     """Return what private NICs counted, one observation a NIC, by its largest counter."""
@@ -96,6 +107,7 @@ def _of_nic(fault: FaultyNic) -> Observation:
         nodes=(nic.node,),
         network=nic.network,
         nic=nic.name,
+        condition=CONDITIONS.get(fault.fault),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from checks.model.condition import ConditionKind
 from checks.model.facts import Cluster
 from checks.model.observation import Fate, Observation
 from checks.model.traffic import Address, Traffic
@@ -12,11 +13,21 @@ Value = str | int | float | bool | None
 
 
 def state(
-    what: str, node: str, network: str = "", nic: str = "", value: Value = None, to: Traffic | None = None
+    what: str,
+    node: str,
+    network: str = "",
+    nic: str = "",
+    value: Value = None,
+    to: Traffic | None = None,
+    *,
+    condition: ConditionKind | None = None,
 ) -> Observation:
-    """Return a value that was read on a node; `to` has the packets to the one peer that it is about."""
+    """Return a value that was read on a node; `to` has the packets to the one peer that it is about, and `condition`
+    what it shows to be bad there."""
     nodes, legs = (node,) if node else (), (to,) if to else ()
-    return Observation(fate=Fate.STATE, what=what, legs=legs, nodes=nodes, network=network, nic=nic, value=value)
+    return Observation(
+        fate=Fate.STATE, what=what, legs=legs, nodes=nodes, network=network, nic=nic, value=value, condition=condition
+    )
 
 
 def states(what: str, nodes: Iterable[str], network: str = "") -> tuple[Observation, ...]:

@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass
 
 from checks.model.cluster_event import EventKind, EventPlace
-from checks.situation.events.event_book import EventBook
 from checks.model.finding import Status
 from checks.rules.live_events import (
     TOGETHER_S,
@@ -17,6 +16,7 @@ from checks.rules.live_events import (
     silence_status,
     stood_still,
 )
+from checks.situation.events.event_book import EventBook
 from checks.traffic.samples import Gap, GapCause, InstanceSample, NodeSample
 from checks.traffic.source_id import BY_RACWIRE, DATABASE, SourceId, SourceKind
 

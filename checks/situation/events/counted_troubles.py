@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 
 from checks.model.cluster_event import EventKind, EventPlace
-from checks.situation.events.event_book import EventBook, Sighting
-from checks.situation.events.private_links import PrivatePlace, PrivatePlaces
 from checks.model.facts import CounterGroup, Database, Thresholds, Unknown
 from checks.model.finding import FAULTS, Status
 from checks.model.wording import NodePair
@@ -18,6 +16,8 @@ from checks.rules.live_events import WINDOW_S, starts
 from checks.rules.lost_blocks import counts_falsely, share_status
 from checks.rules.nic_counts import FaultyNic, LossEnds, NicFault, PrivateNic, faults_of
 from checks.rules.node_counts import NodeCounts, counts_by, datagram_status, overflow_status, reassembly_status
+from checks.situation.events.event_book import EventBook, Sighting
+from checks.situation.events.private_links import PrivatePlace, PrivatePlaces
 from checks.traffic.samples import InstanceSample, Link, NodeSample, PairsSample
 from checks.traffic.source_id import SourceId
 

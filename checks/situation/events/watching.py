@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 
-from checks.situation.events.answers import Answers
 from checks.model.cluster_event import ClusterEvent
+from checks.model.facts import Cluster, Database
+from checks.situation.events.answers import Answers
 from checks.situation.events.counted_troubles import CountedTroubles
 from checks.situation.events.event_book import EventBook
 from checks.situation.events.private_links import LinkChanges, PrivatePlaces
-from checks.model.facts import Cluster, Database
 from checks.traffic.samples import (
     FeedEvent,
     Gap,

@@ -7,6 +7,7 @@ import os
 from dataclasses import dataclass
 
 from checks.change.plan.change_plan import Step
+from checks.change.plan.step_stops import stops_of
 from checks.change.progress.own_commands import OwnCommands
 from checks.change.progress.state import Change, StepNeed
 from checks.model.own_command import OwnCommand
@@ -44,8 +45,9 @@ class Hints(OwnCommands):
         is_last = step is change.plan.steps[-1]
         if change.is_way_back and step.commands and StepNeed.GATE in waits and not is_last:
             return f"next: {' and '.join(ways)}. If the gate does not pass, run the commands and verify again."
+        start = f"{self.command('begin')}, then " if stops_of(change.plan, step) and not change.starts(step) else ""
         done = "run the commands, then " if any(not block.optional for block in step.commands) else ""
-        return f"next: {done}{' and '.join(ways)}."
+        return f"next: {start}{done}{' and '.join(ways)}."
 
     def one_line_a_node(self, step: Step) -> str:
         """How to run the root commands of a node in one line; empty where no node has several lines."""

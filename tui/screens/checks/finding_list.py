@@ -18,7 +18,7 @@ from tui.console.finding_rows import FindingRow, RowMark, nearest_row
 from tui.text.finding_lines import role_of
 from tui.text.line import Line, fitted, sanitize_line, wrapped
 from tui.widgets.lines import Lines
-from tui.widgets.run_text import CALM_WORDS, amounts_text
+from tui.widgets.run_text import amounts_text, fold_text
 
 _NAMES = 15
 """Columns for the ids of checks: the subjects do not shift when a longer id arrives."""
@@ -134,15 +134,15 @@ class FindingList(Lines):
         """Return the lines, and for each row the number of its first line and of its lines."""
         own = [0 if row.entry else min(cell_len(_name(row)), width * 2 // 3) for row in self._rows]
         names = _NAMES if width < _NARROW else max([_NAMES, *own])
-        groups = [row.group for row in self._rows]
+        groups = [row.section.heading for row in self._rows]
         headed = bool(len({*groups, *(["pending"] if self._pending else [])} - {""}) > 1)
         headed = headed or not {"Waived", "Gone"}.isdisjoint(groups) or bool(self._ended)
         lines: list[Line] = []
         places: list[int] = []
         heights: list[int] = []
         for number, (row, needed) in enumerate(zip(self._rows, own, strict=True)):
-            if headed and row.group and (number == 0 or groups[number - 1] != row.group):
-                lines.append([(fitted(f" {row.group}", width), "faint")])
+            if headed and groups[number] and (number == 0 or groups[number - 1] != groups[number]):
+                lines.append([(fitted(f" {groups[number]}", width), "faint")])
             places.append(len(lines))
             lines += _row_lines(row, max(min(names, width * 2 // 3), needed), width)
             heights.append(len(lines) - places[-1])
@@ -168,7 +168,7 @@ def _row_lines(row: FindingRow, names: int, width: int) -> list[Line]:
 
 def _cause_lines(row: FindingRow, entry: ReportEntry, width: int) -> Iterator[Line]:
     """Yield the row of a cause: status, fold, and its sentence in as many lines as show where it is."""
-    old = row.mark in (RowMark.BEFORE, RowMark.GONE)
+    old = row.is_faint
     room = max(width - _BEFORE_CAUSE, 1)
     most = _CAUSE_LINES if width >= _CAUSE_WIDTH else _CAUSE_LINES + 1
     text = sanitize_line(entry.headline)
@@ -177,7 +177,7 @@ def _cause_lines(row: FindingRow, entry: ReportEntry, width: int) -> Iterator[Li
         parts = wrapped(shortened(text, most * room), room)
     role = "faint" if old else "title"
     yield [
-        (row.mark.sign, "accent"),
+        (row.sign, "accent"),
         (f"{entry.status.letter} ", "faint" if old else role_of(entry.status)),
         ("▾ " if row.is_open else "▸ ", "accent"),
         (fitted(parts[0], room), role),
@@ -189,19 +189,19 @@ def _cause_lines(row: FindingRow, entry: ReportEntry, width: int) -> Iterator[Li
 
 def _group_lines(row: FindingRow, width: int) -> Iterator[Line]:
     """Yield the row of several checks that are UNKNOWN for one reason: their number and the reason, in two lines."""
-    old = row.mark in (RowMark.BEFORE, RowMark.UNSEEN) or bool(row.finding.waived)
+    old = row.is_faint
     room = max(width - _BEFORE_CAUSE, 1)
     parts = wrapped(sanitize_line(f"{_name(row)}  {_reason(row)}"), room)
     letter = (f"{row.finding.status.letter} ", "faint" if old else role_of(row.finding.status))
     for number, part in enumerate(parts[:_CAUSE_LINES]):
         is_cut = number == _CAUSE_LINES - 1 and len(parts) > _CAUSE_LINES
-        start = [(" " * _BEFORE_CAUSE, "")] if number else [(row.mark.sign, "accent"), letter]
+        start = [(" " * _BEFORE_CAUSE, "")] if number else [(row.sign, "accent"), letter]
         yield [*start, (fitted(f"{part} …" if is_cut else part, room), "faint" if old else "")]
 
 
 def _fold_line(row: FindingRow, width: int) -> Line:
     """Return the row of all checks that passed, or of all that were skipped: `▸ · 33 passed`."""
-    text = f"{len(row.calm)} {CALM_WORDS[row.finding.status]}"
+    text = fold_text(row)
     return [(" ", ""), ("▾ " if row.is_open else "▸ ", "accent"), (fitted(f"· {text}", max(width - 3, 0)), "faint")]
 
 
@@ -210,10 +210,9 @@ def _row_line(row: FindingRow, names: int, width: int) -> Line:
         first, *rest = _row_line(replace(row, parent=None), names, width - 2)
         return [first, ("  ", ""), *rest]
     finding = row.finding
-    old = row.mark in (RowMark.GONE, RowMark.BEFORE, RowMark.UNSEEN) or bool(finding.waived)
-    sign = "w" if finding.waived and row.mark is RowMark.NONE else row.mark.sign
+    old = row.is_faint
     return [
-        (sign, "accent"),
+        (row.sign, "accent"),
         (f"{finding.status.letter} ", "faint" if old else role_of(finding.status)),
         (fitted(_name(row), names) + " ", "faint" if old else ""),
         (_subject(row, max(width - names - 4, 0)), "faint" if old or finding.status not in PROBLEMS else ""),

@@ -10,6 +10,7 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 
 from checks.model.finding import Key
+from checks.rules.waivers import ended
 from tui.console.actions import CHECKS
 from tui.console.app_state import AppState, News
 from tui.console.finding_rows import FindingRow
@@ -57,21 +58,20 @@ class ChecksScreen(RunKeysScreen):
             return
         if news is not News.PROGRESS:
             query = self.filter_text
-            rows = self.board.rows(query, problems_only=self._problems_only, unfolded=self._unfolded)
-            all_shown = not query
-            if query:
-                self.note_remaining(_findings(rows), _findings(self.board.rows()))
-            self._list.show_rows(
-                rows, self.board.pending if all_shown else (), self.board.ended_waivers if all_shown else ()
-            )
+            listed = self.listed
+            rows = listed.rows(query, problems_only=self._problems_only, unfolded=self._unfolded) if listed else []
+            pending = self.state.run.pending if not query and self.state.run.history is None else ()
+            if query and listed:
+                self.note_remaining(_findings(rows), _findings(listed.rows()))
+            self._list.show_rows(rows, pending, ended(listed.report.waivers) if listed and not query else ())
             self.query_one("#counts", Lines).show(self._counts)
             self.query_one("#upper-rule", Lines).show(self.upper_rule)
         self.draw_lower_rule()
 
     def _counts(self, width: int) -> list[Line]:
         limits = ["problems only"] if self._problems_only else []
-        limits += [f"run {self._past_number} of {len(self.state.run.runs)}"] if self._past else []
-        return [counts_line(self.board, limits, width)]
+        limits += [f"run {self._past_number} of {len(self.state.run.past)}"] if self._past else []
+        return [counts_line(self.listed, limits, width)]
 
     @property
     def joints(self) -> Sequence[int]:
@@ -80,7 +80,8 @@ class ChecksScreen(RunKeysScreen):
 
     def lower_texts(self) -> tuple[str, str]:
         """Return the progress of the run, and how many lines of the finding lie below."""
-        return state_of(self.board), lines_below(self._finding.below if self._joints else 0)
+        progress = state_of(self.state.run, self.listed, self.state.clock) if self._past is None else ""
+        return progress, lines_below(self._finding.below if self._joints else 0)
 
     @on(FindingList.Chosen)
     def show_finding(self, message: FindingList.Chosen) -> None:
@@ -107,14 +108,14 @@ class ChecksScreen(RunKeysScreen):
     def _finding_lines(self, row: FindingRow | None, width: int) -> list[Line]:
         if row is None:
             return [[(text, "faint")] for text in wrapped(self._nothing(), width)]
-        return row_lines(row, width, (self.board.proofs.get(row.key, ""), note_on(row)))
+        return row_lines(row, width, (note_on(row, self.state.clock),))
 
     def _nothing(self) -> str:
         if self.filter_text:
             return self.nothing_matches()
         if self._problems_only:
             return "There is no problem; Esc shows all findings again."
-        return "The checks are running." if self.board.running else "There are no findings."
+        return "The checks are running." if self.state.run.running else "There are no findings."
 
     def on_resize(self, event: events.Resize) -> None:
         """Join the rules to the line between the panes after a resize."""
@@ -166,7 +167,7 @@ class ChecksScreen(RunKeysScreen):
         there is none."""
         self._past, self._problems_only = None, False
         self.filter_line.write("")
-        rows = self.board.rows()
+        rows = self.listed.rows() if self.listed else []
         below = {row.key for row in rows if row.entry and any(f.code == code for f in row.entry.all_findings)}
         below |= {row.key for row in rows if any(one.finding.code == code for one in row.calm)}
         own = {row.key for row in rows if row.key[1] == code}

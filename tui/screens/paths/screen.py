@@ -13,7 +13,6 @@ from checks.model.report import Report
 from checks.rules.path_matrix import MEANINGS, OWN, Cell, PathMatrix, path_matrices, problems
 from tui.console.actions import EXPORT, Action
 from tui.console.app_state import AppState, News
-from tui.console.run_state import report_with
 from tui.screens.filtered import CLEAR, FilteredScreen, filter_action
 from tui.screens.paths.lines import PathsPage, foot_lines, no_networks_lines, page_of, waiting_lines
 from tui.screens.paths.matrix import narrowed, place_at
@@ -92,9 +91,10 @@ class PathsScreen(FilteredScreen):
         """Draw the paths of the newest run that has them."""
         if news is News.SAMPLES:
             return
-        report, so_far = report_with(self.state.run, "paths"), None
-        if report is None and self.state.run.paths_so_far:
-            report, so_far = self.state.run.report, self.state.run.paths_so_far
+        run = self.state.run
+        report, so_far = run.report, None
+        if report is not None and not report.cluster.is_gathered("paths") and not run.is_whole:
+            report, so_far = (report, run.paths_so_far) if run.paths_so_far else (None, None)
         if report is None or self._report is None or report.cluster is not self._drawn_of or so_far is not self._so_far:
             self._all_grids = path_matrices(report.cluster, so_far) if report else ()
             self._texts.clear()
