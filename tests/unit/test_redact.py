@@ -119,7 +119,7 @@ def test_a_situation_belongs_to_the_findings_and_places_that_have_pseudonyms() -
     said = Statement(standing=Standing.HOLDS, is_bad=True, since=1.0, as_of=2.0)
     places = (EventPlace(1.0, "rac1", "eth1"), EventPlace(1.0, "rac2", instance="prod2"))
     event = ClusterEvent(
-        1, EventKind.LOST_BLOCKS, Status.FAIL, places, 1.0, reason="rac2 is away.", pairs=(NodePair("rac1", "rac2"),)
+        1, EventKind.LOST_BLOCKS, Status.FAIL, places, 1.0, reason="rac2 is away.", pairs=(NodePair(("rac1", "rac2")),)
     )
     keys = [key for key, _ in keyed(report.findings)]
     link, instance = Condition(ConditionKind.LINK, "rac1", "eth1"), Condition(ConditionKind.INSTANCE, "rac2", "prod2")
@@ -145,7 +145,7 @@ def test_a_situation_belongs_to_the_findings_and_places_that_have_pseudonyms() -
         (ConditionKind.LINK, made.text("rac1"), "eth1", ""),
         (ConditionKind.INSTANCE, made.text("rac2"), made.text("prod2"), ""),
     ]
-    assert found.situation.episodes[0].event.pairs == (NodePair(made.text("rac1"), made.text("rac2")),)
+    assert found.situation.episodes[0].event.pairs == (NodePair((made.text("rac1"), made.text("rac2"))),)
 
 
 def test_the_same_mapping_gives_the_same_report() -> None:
