@@ -77,7 +77,8 @@ class RunHistory(msgspec.Struct, frozen=True):
         former = dict(keyed(old.findings)) if old else {}
         now = dict(keyed(new.findings))
         pairs = {key: before for key, before in _pairs(former, now) if now[key].check in judged}
-        found = RunReadings(record.ended, record.clock_s, tuple(readings_in(new, judged, about)))
+        shows = {name: one.shows for name, one in checks.items()}
+        found = RunReadings(record.ended, record.clock_s, tuple(readings_in(new, judged, shows)))
         gone = (*self._still_gone(now), *self._newly_gone(former, now, pairs, new, judged, about))
         return RunHistory(
             records=(*self.records, record)[-KEPT_RUNS:],
