@@ -49,18 +49,16 @@ class _Ends:
     def __init__(self) -> None:
         self._ends = array("d")
         self._dropped = 0
+        self.last = -1
+        """The position of the newest one."""
 
     def add(self, end: float) -> None:
         self._ends.append(end)
+        self.last += 1
         if len(self._ends) > _KEPT_SAMPLES:
             half = _KEPT_SAMPLES // 2
             del self._ends[:half]
             self._dropped += half
-
-    @property
-    def last(self) -> int:
-        """The position of the newest one; -1 before the first."""
-        return self._dropped + len(self._ends) - 1
 
     def of(self, position: int) -> float:
         """The end at a position; of one that was dropped, the oldest that is known."""
