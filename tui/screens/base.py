@@ -190,8 +190,8 @@ class ConsoleScreen(StyledScreen[None]):
         # Most sessions have no event, and the module would delay the first screen.
         from tui.widgets.event_line import event_line
 
-        hint, zone = self._hint(episode), self.state.zone
-        return [alarm_rule(width, left, right, lambda room: event_line(episode, hint, zone, room))]
+        hint, zone, now = self._hint(episode), self.state.zone, self.state.situation.at
+        return [alarm_rule(width, left, right, lambda room: event_line(episode, hint, zone, now, room))]
 
     @property
     def _foremost(self) -> Episode | None:
