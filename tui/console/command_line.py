@@ -171,14 +171,15 @@ class CommandLine(App[None]):
         await self.push_screen(ReaderScreen(f"Explain  {what}", build))
 
     async def action_ran(self) -> None:
-        """List what racwire ran in this console: in the kept runs, in the present one, and in the last check of a
-        gate."""
+        """List what racwire ran in this console: in the kept runs and checks of gates, and in the present run."""
         from tui.screens.ran_page import RanScreen
         from tui.text.journal_lines import ran_in
 
         if (main := self._main()) is not None and not isinstance(self.screen, RanScreen):
             run = main.state.run
-            await self.push_screen(RanScreen(ran_in((*run.runs, run.report, main.state.changes.report))))
+            records = run.history.records if run.history else ()
+            reports = [one.report for one in records] or [run.report]
+            await self.push_screen(RanScreen(ran_in(reports)))
 
     def action_connect(self, where: str = "") -> None:
         """Say how to connect to a database: racwire may ask for the password only before the screen opens."""
