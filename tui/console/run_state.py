@@ -11,6 +11,7 @@ from checks.model.facts import Cluster, PathProbe
 from checks.model.finding import FAULTS, PROBLEMS, Finding, Key, Status, could_not_look, keyed
 from checks.model.measurement import Measurement
 from checks.model.report import Report, WaiverStanding
+from checks.model.run_record import RunRecord
 from checks.report.causes import ReportEntry, cause_entries
 from checks.rules.waivers import ended
 from checks.run.events import CheckConcluded, Event, Gathered, GatherProgress, PathsSoFar, RunFinished, RunStarted
@@ -51,7 +52,6 @@ class RunState:
         """The full report that such checks add to."""
         self.paths_so_far: tuple[PathProbe, ...] = ()
         """The paths that this run has probed while others are pending."""
-        self._gathered: list[str] = []
         self._before_of: dict[str, Report] = {}
         """By check that ran without the others since the last full run: the report before that."""
         self._gone: dict[Key, FindingRow] = {}
@@ -73,7 +73,7 @@ class RunState:
             self.before, self._before_of = known or self.before, {}
             self.proofs = {}
         self.report = known if checks else None
-        self._again, self._whole, self._gathered = tuple(checks), known if checks else None, []
+        self._again, self._whole = tuple(checks), known if checks else None
         self._verified, self.verdict = verified, ""
         self._finished = False
         self.paths_so_far = ()
@@ -95,7 +95,6 @@ class RunState:
                 self.paths_so_far = probes
                 return
             case Gathered(group=group, problem=problem):
-                self._gathered.append(group)
                 self.progress = f"{group} not gathered" if problem else f"{group} gathered"
             case CheckConcluded(check=check):
                 self._concluded.add(check)
@@ -104,10 +103,12 @@ class RunState:
                 self.running = False
                 self._finished = True
         if self._whole:
-            # Before the first screen, what a merge needs would delay it.
-            from checks.run.rerun import merged
+            # Before the first screen, what judges again would delay it.
+            from checks.run.check_discovery import discover
+            from checks.run.rerun import judged_again
 
-            report = merged(self._whole, report, self._again, self._gathered)
+            part = RunRecord(report=report, ended=0.0, checks=self._again)
+            report = judged_again(self._whole, part, {check.id: check for check in discover()})
         self.report = report
         if self._finished:
             self._conclude(report)

@@ -8,6 +8,7 @@ from datetime import datetime
 from checks.model.finding import Finding, Status
 from checks.model.report import Report
 from checks.model.wording import counted
+from checks.report.coverage import coverage_text
 from checks.report.folding import alone
 from tui.console.finding_rows import FindingRow, RowMark
 from tui.console.run_state import RunState
@@ -63,7 +64,7 @@ def state_of(board: RunState) -> str:
     texts = [f"{new} new  {gone} gone"] if board.compares else []
     if board.report.reruns:
         again = board.report.reruns[-1]
-        checks = again.check if not again.also else counted(len(again.checks), "check")
+        checks = again.check if again.check and not again.also else counted(len(again.checks or again.judged), "check")
         time = sanitize_line(again.started_at[11:19])
         texts.insert(0, f"{sanitize_line(checks)} again {time}, {again.duration_s:.1f} s")
     return "  ".join(texts)
@@ -113,6 +114,8 @@ def amounts_text(row: FindingRow) -> str:
         return ""
     if before.code != now.code:  # another kind of finding: its numbers have another base
         return f"{before.status} → {now.status}" if before.status is not now.status else ""
+    if not_compared := coverage_text(before, now):
+        return sanitize_line(not_compared)
     counts = [finding.data.get("lost_blocks") for finding in (before, now)]
     if None not in counts and counts[0] != counts[1]:
         return f"{counts[0]:,} → {counts[1]:,} lost blocks"
