@@ -8,6 +8,7 @@ from datetime import datetime
 from checks.model.finding import Finding, Status
 from checks.model.report import Report
 from checks.model.wording import counted
+from checks.report.coverage import coverage_text
 from checks.report.folding import alone
 from checks.report.standing_text import Clock, outcome_text, said_text
 from tui.console.check_list import CheckList
@@ -79,7 +80,7 @@ def state_of(board: RunState, listed: CheckList | None = None, clock: Clock | No
     texts = [f"{new} new  {over} over"] if listed.is_compared else []
     if board.report.reruns:
         again = board.report.reruns[-1]
-        checks = again.check if not again.also else counted(len(again.checks), "check")
+        checks = again.check if again.check and not again.also else counted(len(again.checks or again.judged), "check")
         time = sanitize_line(again.started_at[11:19])
         texts.insert(0, f"{sanitize_line(checks)} again {time}, {again.duration_s:.1f} s")
     return "  ".join(texts)
@@ -129,6 +130,8 @@ def amounts_text(row: FindingRow) -> str:
         return ""
     if before.code != now.code:  # another kind of finding: its numbers have another base
         return f"{before.status} → {now.status}" if before.status is not now.status else ""
+    if not_compared := coverage_text(before, now):
+        return sanitize_line(not_compared)
     counts = [finding.data.get("lost_blocks") for finding in (before, now)]
     if None not in counts and counts[0] != counts[1]:
         return f"{counts[0]:,} → {counts[1]:,} lost blocks"
