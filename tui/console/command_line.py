@@ -178,7 +178,7 @@ class CommandLine(App[None]):
         if (main := self._main()) is not None and not isinstance(self.screen, RanScreen):
             run = main.state.run
             records = run.history.records if run.history else ()
-            reports = [one.report for one in records] or [run.report]
+            reports = [one.report for one in records] or [one for one in (run.report,) if one is not None]
             await self.push_screen(RanScreen(ran_in(reports)))
 
     def action_connect(self, where: str = "") -> None:
