@@ -12,9 +12,8 @@ from tests.tui.conftest import FakeFeed, NewConsole
 from tests.tui.driving import checks_screen, chosen, concluded, listed, shown, until
 from tests.tui.traffic_samples import cluster_events
 from tui.console.actions import CHECKS, EVERYWHERE, TABS, Action
-from tui.console.command_choices import Scope, argument_of, choices, nothing_found
+from tui.console.command_choices import SYNONYMS, Scope, argument_of, choices, nothing_found, synonyms
 from tui.console.main_screens import _class_of
-from tui.console.synonyms import commands, synonyms
 from tui.screens.ask import Answer, Field, Question, ask
 from tui.screens.change import keys as change_keys
 from tui.screens.measure import keys as measure_keys
@@ -103,8 +102,8 @@ def test_each_synonym_is_of_a_command_that_exists() -> None:
     bound: list[Action] = [*EVERYWHERE, *screens, *change_keys.ALL, *measure_keys.ALL]
     known = {text for action in bound for text in (action.action, action.action.partition("(")[0])}
     known |= {choice.action for choice in choices("", Scope())}
-    assert not [command for command in commands() if command not in known]
-    assert not [c for c in commands() if len(set(words := synonyms(c)[1:])) != len(words)]
+    assert not [command for command in SYNONYMS if command not in known]
+    assert not [c for c in SYNONYMS if len(set(words := synonyms(c)[1:])) != len(words)]
 
 
 @pytest.mark.parametrize(

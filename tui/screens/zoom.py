@@ -26,7 +26,7 @@ class ZoomScreen(ConsoleScreen):
         self.draw_keys()
 
     def footer(self) -> Sequence[Action]:
-        """Return the commands for the last line: while a pane is alone, the way back comes first."""
+        """Return the commands for the last line: while a pane is alone, the key that shows all comes first."""
         actions = super().footer()
         if not self.is_zoomed:
             return actions
