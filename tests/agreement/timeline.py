@@ -39,9 +39,12 @@ class Timeline:
     def __init__(self, seed: int) -> None:
         self.truth = truth = Truth(seed)
         self._rng = Random(seed + 3)
-        self.feed = list(Feed(truth).items())
-        self.readers: list[tuple[float, Reader]] = []
-        """The readers of runs and gates, each with the time at which it ended."""
+        feed = Feed(truth)
+        self.feed = list(feed.items())
+        self.sampled = feed.sampled
+        """When each node and instance was looked at, whether it answered, and when it did before."""
+        self.readers: list[tuple[float, Reader, tuple[str, ...]]] = []
+        """The readers of runs and gates, each with the time at which it ended, and the groups that it read."""
         self.records: list[tuple[float, RunRecord]] = []
         """The runs and gates, in the order in which they ended, with that time."""
         for begin, length, checks in sorted(self._runs()):
@@ -64,7 +67,7 @@ class Timeline:
         wall, end = self.truth.wall, begin + length
         if begin <= wall.at + 10 and wall.at <= end:
             return  # nobody sets the clock while a run reads
-        if any(begin <= other and reader.begin <= end for other, reader in self.readers if checks is not None):
+        if any(begin <= other and reader.begin <= end for other, reader, _ in self.readers if checks is not None):
             return  # one run at a time
         reader = Reader(self.truth, begin, length, self._rng.randrange(1 << 30))
         clock_s = wall.set_by(end)
@@ -73,7 +76,7 @@ class Timeline:
         else:
             chosen = [CHECKS[name] for name in checks or CHECKS]
             record = reader.record(chosen, clock_s, is_part=bool(checks))
-        self.readers.append((end, reader))
+        self.readers.append((end, reader, record.report.cluster.gathered_groups()))
         self.records.append((end, record))
 
     def _begun(self, change: Change) -> Iterator[tuple[float, tuple[tuple[Condition, bool], ...]]]:
