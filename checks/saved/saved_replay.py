@@ -102,7 +102,8 @@ def _why_kept(check: str, here: Mapping[str, Check], report: Report) -> str:
         return "could not be loaded when it was saved"
     if check not in here:
         return "is not installed here"
-    if _later_facts(check, report, here).intersection((*here[check].needs, *here[check].uses, *OF_ONE_TIME)):
+    own = {*here[check].needs, *here[check].uses}
+    if _later_facts(check, report, here) & (own | OF_ONE_TIME if own & OF_ONE_TIME else own):
         return "was judged by facts that a later run of another check replaced"
     missing = [f for need in here[check].needs if isinstance(f := getattr(report.cluster, need), Unknown | NotAsked)]
     had_none = any(isinstance(fact, NotGathered | NotAsked) for fact in missing) or NOT_GATHERED.code in codes
