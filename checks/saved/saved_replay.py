@@ -18,7 +18,7 @@ from checks.rules.waivers import day_of, waivers_in
 from checks.run.check_discovery import BrokenPlugin
 from checks.run.engine import needed_groups
 from checks.run.engine_findings import INTERRUPTED, NOT_GATHERED, PLUGIN_BROKEN
-from checks.run.judging import concluded, makers_in, weighed
+from checks.run.judgement import concluded, makers_in, weighed
 from checks.run.replay import ReplayedFacts
 from checks.run.rerun import OF_ONE_TIME, comparable
 
