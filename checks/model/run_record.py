@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from datetime import datetime
+
 import msgspec
 
 from checks.model.report import Report
@@ -20,3 +23,19 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Whether it verified the gates of a change: what they read counts, their own verdicts belong to the change."""
     clock_s: float = 0.0
     """How far the clock had been set, in seconds since the first sample, when it ended."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it ran all checks."""
+        return not self.checks and not self.is_gate
+
+
+def as_run(report: Report) -> RunRecord:
+    """Return the report of a run, with its reruns, as one record. Raises ValueError where its times are none."""
+    last = report.reruns[-1] if report.reruns else report
+    return RunRecord(report=report, ended=datetime.fromisoformat(last.started_at).timestamp() + last.duration_s)
+
+
+def latest_run(records: Iterable[RunRecord], at: float) -> RunRecord | None:
+    """Return the last run of all checks that had ended by a time, in seconds since 1970; None before the first one."""
+    return next((record for record in reversed([*records]) if record.is_whole and record.ended <= at), None)

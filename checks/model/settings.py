@@ -216,6 +216,7 @@ class ConsoleSettings(_Section, frozen=True):
             "themselves, at most every 5 minutes. off: only the Traffic and Database screens sample the cluster."
         ),
     ] = "offer"
+    bell: Annotated[bool, Meta(description="Whether the terminal rings its bell at a new alarm.")] = False
     probes_per_hour: Annotated[
         int,
         Meta(

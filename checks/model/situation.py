@@ -131,7 +131,7 @@ class Situation(msgspec.Struct, frozen=True, kw_only=True):
     """The events in the order of their start."""
     conditions: tuple[ConditionStatement, ...] = ()
     change: str = ""
-    """The place in the open change: `6/15`; empty where none is open."""
+    """The place in the open change: `change 6/15`; empty where none is open."""
     are_runs_recorded: bool = True
     """Whether the runs are known; a recording of an older racwire has none."""
 

@@ -108,6 +108,9 @@ class Redactor:
         if report.is_redacted:
             return report
         self.learn(report)
+        return self._redacted(report)
+
+    def _redacted(self, report: Report) -> Report:
         return msgspec.structs.replace(with_keys_of(self.struct(report), report), is_redacted=True)
 
     def track(self, track: Track) -> Track:
@@ -115,16 +118,22 @@ class Redactor:
         return RedactedTrack(track, self)
 
     def recording(self, source: Path, target: Path) -> None:
-        """Write a recording with pseudonyms to a new file.
+        """Write a recording with pseudonyms to a new file, with its runs. The journal of a change is left out, and the
+        header says so: it has texts of every kind, such as commands and reasons, of which no name is known.
 
         Raises RecordingError where the recording cannot be read or the file exists; a partly written file is deleted.
         """
         with closing(Recording.open(source)) as recording:
-            self.learn(recording.header)
+            runs, header = recording.runs(), recording.header
+            self.learn(header, *(run.report for run in runs))
             self.learn_track(recording)
-            with closing(Recorder.create(target, self.struct(recording.header))) as recorder:
+            if recording.journal():
+                header = msgspec.structs.replace(header, lacks_journal=True)
+            with closing(Recorder.create(target, self.struct(header), schema=recording.schema)) as recorder:
                 try:
                     self._copy(recording, recorder)
+                    for run in runs:
+                        recorder.add_run(msgspec.structs.replace(run, report=self._redacted(run.report)))
                 except BaseException:
                     target.unlink(missing_ok=True)
                     raise

@@ -25,6 +25,7 @@ from checks.rules.waivers import day_of
 from checks.run.check_discovery import BrokenPlugin
 from checks.run.engine_findings import interrupted_check, plugin_broken
 from checks.run.events import (
+    FACTS_OF,
     CheckConcluded,
     Event,
     Gathered,
@@ -204,9 +205,9 @@ class Engine:
             async with asyncio.timeout(gatherer.limit_s):
                 found = await gatherer.gather(self._session, self._cluster)
         except TimeoutError:
-            found = Unknown(f"Gathering the {gatherer.group} took over {gatherer.limit_s:.0f} s and was stopped.")
+            found = Unknown(f"Reading {FACTS_OF[gatherer.group]} took over {gatherer.limit_s:.0f} s and was stopped.")
         except Exception as error:  # a source may fail in any way; its checks report it and the run goes on
-            found = Unknown(f"Gathering the {gatherer.group} failed: {error_text(error)}")
+            found = Unknown(f"Reading {FACTS_OF[gatherer.group]} failed: {error_text(error)}")
         self._under_way.discard(gatherer.group)
         if gatherer.group == "flows":
             self._session.pausing.set()

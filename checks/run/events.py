@@ -35,12 +35,37 @@ _TIMED = ("counters", "activity")
 """Groups with two readings and a wait between them: their progress is in seconds."""
 
 
+FACTS_OF = {
+    "clusterware": "Clusterware",
+    "nodes": "the nodes",
+    "networks": "the private networks",
+    "paths": "the answers to the pings",
+    "flows": "the answers to the datagrams",
+    "owners": "the owners of the addresses",
+    "counters": "the kernels' counters",
+    "database": "the database",
+    "haip_paths": "the answers to the pings between HAIP addresses",
+    "effective_routes": "the routes in use",
+    "activity": "the statistics of the instances",
+    "history": "the history of the database",
+    "setups": "the setup of the nodes",
+    "managed": "the databases that Clusterware manages",
+    "changing": "the files of the change",
+}
+"""What each group of facts is, for people."""
+
+
 class Gathered(msgspec.Struct, frozen=True):
     """A group of facts has been gathered; `problem` is the reason where it could not be."""
 
     group: str
     seconds: float
     problem: str = ""
+
+    @property
+    def text(self) -> str:
+        """What was read, in the voice of `GatherProgress.text`."""
+        return f"{'could not read' if self.problem else 'read'} {FACTS_OF[self.group]}"
 
 
 class NodesSoFar(msgspec.Struct, frozen=True):

@@ -33,7 +33,6 @@ from checks.saved.report_file import report_in
 from checks.traffic.recording import Recording, RecordingError
 from checks.traffic.recording_file import (
     APPLICATION_ID,
-    LAYOUT,
     SAVED_ID,
     ForeignFileError,
     Row,
@@ -180,12 +179,12 @@ def _saved_in(path: Path, file: sqlite3.Connection, with_recording: bool) -> Sav
     if not with_recording or RECORDING not in manifest.members:
         file.close()
         return Saved(path, report)
-    proof = Proof()
-    for row in rows_in(file, LAYOUT):
+    recording, proof = Recording(path, file), Proof()
+    for row in recording.rows():
         _add(path, proof, row, most)
     if manifest.members[RECORDING] != proof.member:
         raise damaged(path)
-    return Saved(path, report, Recording(path, file))
+    return Saved(path, report, recording)
 
 
 def _inflated(path: Path, file: sqlite3.Connection, manifest: Manifest, most: int) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sqlite3
 import zlib
 from collections.abc import Iterable, Iterator
@@ -17,7 +18,7 @@ from checks.run.versions import versions
 from checks.saved.manifest import FORMAT, RECORDING, REPORT, REPORT_BYTES, Manifest, Member, Proof, SavedError, encode
 from checks.traffic.recording import Recording, RecordingError
 from checks.traffic.recording_file import (
-    LAYOUT,
+    LAYOUTS,
     SAVED_ID,
     SAVED_LAYOUT,
     SCHEMA,
@@ -38,6 +39,8 @@ _LARGE = 1_000_000
 def save(output: OutputFile, report: Report, recording: Path | None) -> None:
     """Save a report and its recording, if there is one; the recording may still be running.
 
+    The file has one moment, that of the report's situation: what the recording has from later is left out. A report
+    without a situation is saved with the whole recording.
     A report from a saved file keeps its time of saving, because the evidence has that age. Raises OutputError where the
     file cannot be written, SavedError where the recording cannot be copied into the file.
     """
@@ -81,10 +84,10 @@ def _write(file: sqlite3.Connection, report: Report, data: bytes, traffic: Recor
     if traffic is None:
         lay_out(file, SAVED_ID, SCHEMA, SAVED_LAYOUT)
     else:
-        lay_out(file, SAVED_ID, traffic.schema, LAYOUT | SAVED_LAYOUT)
+        lay_out(file, SAVED_ID, traffic.schema, LAYOUTS[traffic.schema] | SAVED_LAYOUT)
     members = {REPORT: _add(file, _parts(data))}
     if traffic is not None:
-        members[RECORDING] = _add(file, _rows(traffic))
+        members[RECORDING] = _add(file, _rows(traffic, report.situation.at if report.situation else math.inf))
     manifest = Manifest(
         format=FORMAT,
         racwire_version=versions()["racwire"],
@@ -111,9 +114,9 @@ def _parts(data: bytes) -> Iterator[Row]:
         yield "report", (part, packed[begin : begin + _CHUNK])
 
 
-def _rows(traffic: Recording) -> Iterator[Row]:
-    """The rows of the recording. Raises SavedError where it cannot be read."""
+def _rows(traffic: Recording, until: float) -> Iterator[Row]:
+    """The rows of the recording until a moment. Raises SavedError where it cannot be read."""
     try:
-        yield from traffic.rows()
+        yield from traffic.rows(until)
     except RecordingError as error:
         raise SavedError(str(error)) from None

@@ -12,6 +12,7 @@ from checks.model.broken_dependency import error_text
 from checks.model.facts import Cluster, Node, Unknown, UnreadNode
 from checks.model.journal import Journal, now
 from checks.model.settings import Settings
+from checks.run.events import FACTS_OF
 from checks.run.gathering import GATHERERS, Gatherer, with_nodes
 from checks.sources.database.secret import Secret
 from checks.sources.nodes.session import Session
@@ -85,9 +86,9 @@ class _Discovery:
             async with asyncio.timeout(gatherer.limit_s):
                 return await gatherer.gather(self.session, self._cluster)
         except TimeoutError:
-            return Unknown(f"Gathering the {gatherer.group} took over {gatherer.limit_s:.0f} s and was stopped.")
+            return Unknown(f"Reading {FACTS_OF[gatherer.group]} took over {gatherer.limit_s:.0f} s and was stopped.")
         except Exception as error:  # a source may fail in any way: its facts are unknown, the other sources continue
-            return Unknown(f"Gathering the {gatherer.group} failed: {error_text(error)}")
+            return Unknown(f"Reading {FACTS_OF[gatherer.group]} failed: {error_text(error)}")
 
     def _add(self, group: str, found: object) -> None:
         local_node = self.session.local_node

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from checks.model.facts import Unknown
 from checks.sources.nodes.counter_difference import KernelReading, difference
@@ -52,11 +52,15 @@ def _counters(before: KernelReading | None, after: KernelReading | None) -> tupl
 
 
 def cpu_time(before: Mapping[str, CpuTicks], after: Mapping[str, CpuTicks]) -> CpuTime | None:
-    """The CPU time by use; None where it is unknown. CPUs that appeared or disappeared do not matter."""
+    """The CPU time by use; None where it is unknown. CPUs that appeared or disappeared do not matter.
+
+    The time of all CPUs is the sum of those that both readings have. The kernel rounds its own sum down to a tick apart
+    from theirs, so it can grow by a tick in which no CPU has one: 0.5 % of all, and 0 % of the busiest."""
     if _ALL_CPUS not in before or _ALL_CPUS not in after:
         return None
     spent = {name: _spent(before[name], ticks) for name, ticks in after.items() if name in before}
-    everything = spent.pop(_ALL_CPUS)
+    own_sum = spent.pop(_ALL_CPUS)
+    everything = _sum(spent.values()) if spent else own_sum
     return CpuTime(
         cpus=len(after) - 1,
         total_s=everything.total / _TICKS_PER_S,
@@ -66,6 +70,10 @@ def cpu_time(before: Mapping[str, CpuTicks], after: Mapping[str, CpuTicks]) -> C
             (100 * cpu.softirq / cpu.total for cpu in spent.values() if cpu.total > 0), default=0.0
         ),
     )
+
+
+def _sum(ticks: Collection[CpuTicks]) -> CpuTicks:
+    return CpuTicks(sum(t.total for t in ticks), sum(t.idle for t in ticks), sum(t.softirq for t in ticks))
 
 
 def _spent(before: CpuTicks, after: CpuTicks) -> CpuTicks:

@@ -5,20 +5,32 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Self
+from typing import NamedTuple, Self
 
 import msgspec
 
 from checks.model.facts import Cluster, Clusterware
+from checks.model.run_record import RunRecord
 from checks.run.stored_measurements import ResultsMeanwhile
 from checks.traffic.json_text import as_json
 from checks.traffic.recording import Header
 from checks.traffic.recording_codec import LARGEST_EVENT, LATEST, Packed, key_of, pack, rows_of
-from checks.traffic.recording_file import RecordingError, create_file, sqlite_reason
+from checks.traffic.recording_file import LONGEST, SCHEMA, RecordingError, create_file, sqlite_reason
+from checks.traffic.recording_runs import (
+    JOURNAL_BYTES,
+    LARGEST_LINE,
+    LARGEST_RUN,
+    MOST_LINES,
+    MOST_RUNS,
+    RUNS_BYTES,
+    RecordedLine,
+    run_as_bytes,
+)
 from checks.traffic.recording_shapes import Shape, UnpackableError, shape_as_text, shape_of
 from checks.traffic.samples import Event, Gap, InstancesPace, Links
 
@@ -26,6 +38,17 @@ _LAST_RESULT_S = 0.3
 """Seconds that the end of a recording waits for a result that was kept just before."""
 _MOST_REMOVED = 50
 """Most rows that one write removes: a clock that jumps ahead for a moment must not delete the whole recording."""
+
+
+class _KeptRun(NamedTuple):
+    """A run in the file."""
+
+    number: int
+    ended: float
+    is_whole: bool
+    """Whether it ran all checks."""
+    size: int
+    """Bytes before compression."""
 
 
 class Recorder:
@@ -38,14 +61,19 @@ class Recorder:
         self._keep_s = keep_s
         self._shapes: dict[Shape, int] = {}
         self._results: ResultsMeanwhile | None = None
+        self._runs: tuple[_KeptRun, ...] = ()
+        self._journal_lines, self._journal_bytes = 0, 0
         self._one_at_a_time = threading.Lock()
 
     @classmethod
-    def create(cls, path: Path, header: Header, *, keep_s: float | None = None, replace: bool = False) -> Self:
+    def create(
+        cls, path: Path, header: Header, *, keep_s: float | None = None, replace: bool = False, schema: int = SCHEMA
+    ) -> Self:
         """Create a new file of mode 0600. `replace`: an existing recording may be replaced. `keep_s`: samples that are
         older than this are removed as new ones arrive; the file then keeps its size, as new samples use the space of
-        old ones. Raises RecordingError where the file exists (unless replaced) or cannot be written."""
-        recorder = cls(path, create_file(path, replace=replace), header, keep_s)
+        old ones. `schema`: the version of the layout, for a copy of an older file, which takes no runs. Raises
+        RecordingError where the file exists (unless replaced) or cannot be written."""
+        recorder = cls(path, create_file(path, replace=replace, schema=schema), header, keep_s)
         with recorder._transaction() as file:
             file.execute("INSERT INTO header (body) VALUES (?)", (as_json(header),))
         return recorder
@@ -70,6 +98,40 @@ class Recorder:
                 old = "SELECT until FROM samples WHERE until < ? ORDER BY until LIMIT ?"
                 before = key_of(samples[-1].at - self._keep_s)
                 file.execute(f"DELETE FROM samples WHERE until IN ({old})", (before, _MOST_REMOVED))  # noqa: S608
+
+    def add_run(self, record: RunRecord) -> bool:
+        """Add a finished run, or the verified gates of a change. Return False where it is too large to be added.
+
+        The outputs in its journal are left out where they make it too large. The file keeps the newest
+        `recording_runs.RUNS_BYTES` of runs; with `keep_s`, the last run of all checks before the oldest sample and the
+        later runs. Raises RecordingError where the file cannot be written.
+        """
+        data = run_as_bytes(record)
+        body = zlib.compress(data)
+        if len(data) > LARGEST_RUN or len(body) > LONGEST // 2 or not abs(record.ended) < LATEST:
+            return False
+        with self._transaction() as file:
+            added = file.execute("INSERT INTO runs (ended, body) VALUES (?, ?)", (float(record.ended), body))
+            assert added.lastrowid is not None
+            runs = (*self._runs, _KeptRun(added.lastrowid, record.ended, record.is_whole, len(data)))
+            kept = _within_limits(runs, None if self._keep_s is None else record.ended - self._keep_s)
+            file.execute("DELETE FROM runs WHERE id < ?", (kept[0].number,))
+        self._runs = kept
+        return True
+
+    def add_journal(self, lines: Iterable[RecordedLine]) -> bool:
+        """Add lines of the journal of a change. Return False where it is larger than any journal: a journal without
+        some of its lines means nothing, so that no later line is added either. Raises RecordingError where the file
+        cannot be written."""
+        with self._transaction() as file:
+            for line in lines:
+                size = len(line.text.encode())
+                self._journal_lines += 1
+                self._journal_bytes += size if size <= LARGEST_LINE else JOURNAL_BYTES
+                if self._journal_lines > MOST_LINES or self._journal_bytes > JOURNAL_BYTES:
+                    return False
+                file.execute("INSERT INTO journal (at, line) VALUES (?, ?)", (float(line.at), line.text))
+        return True
 
     def follow(self, cluster: Cluster) -> None:
         """Replace the cluster in the header by a newer one. Raises RecordingError where the file cannot be written."""
@@ -165,6 +227,21 @@ class Recorder:
                 "DELETE FROM links WHERE node = ?1 AND at < (SELECT max(at) FROM links WHERE node = ?1 AND at <= ?2)",
                 (node, links.at - self._keep_s),
             )
+
+
+def _within_limits(runs: tuple[_KeptRun, ...], before: float | None) -> tuple[_KeptRun, ...]:
+    """Return the newest runs that fit into a recording, in their order, from the last run of all checks that ended by
+    the time `before` on."""
+    kept: list[_KeptRun] = []
+    size = 0
+    for run in reversed(runs):
+        size += run.size
+        if size > RUNS_BYTES or len(kept) >= MOST_RUNS:
+            break
+        kept.append(run)
+        if before is not None and run.is_whole and run.ended <= before:
+            break
+    return tuple(reversed(kept))
 
 
 def _moment(started_at: str) -> datetime:

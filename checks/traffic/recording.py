@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import math
 import os
 import sqlite3
 from collections.abc import Iterator
@@ -15,13 +16,14 @@ import msgspec
 from checks.model.facts import Cluster
 from checks.model.impossible_values import without_impossible
 from checks.model.measurement import Measurement
+from checks.model.run_record import RunRecord
 from checks.traffic.json_text import as_json
-from checks.traffic.recording_codec import SPAN_S, Packed, events_in, key_of, unpack
+from checks.traffic.recording_codec import SPAN_S, Packed, events_in, key_of, row_until, unpack
 from checks.traffic.recording_file import (
     APPLICATION_ID,
     BEGINNING,
     END,
-    LAYOUT,
+    LAYOUTS,
     RecordingError,
     Row,
     add_row,
@@ -31,6 +33,17 @@ from checks.traffic.recording_file import (
     open_file,
     rows_in,
     unreadable,
+)
+from checks.traffic.recording_runs import (
+    JOURNAL_BYTES,
+    LARGEST_LINE,
+    LARGEST_RUN,
+    MOST_LINES,
+    MOST_RUNS,
+    RUNS_BYTES,
+    RecordedLine,
+    inflated,
+    run_from_bytes,
 )
 from checks.traffic.recording_shapes import (
     DamagedError,
@@ -70,6 +83,8 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
     """The last known pace of the instances' samples; None where no instance was sampled, and in recordings of 0.1.0."""
     measurements: tuple[Measurement, ...] = ()
     """The newest kept result of each kind at the start, and those of measurements that ended during the recording."""
+    lacks_journal: bool = False
+    """Whether the journal of a change was left out: racwire replaces no names in it."""
 
 
 class SourceTally(NamedTuple):
@@ -203,10 +218,51 @@ class Recording:
                     found += [gap] if isinstance(gap, Gap) else []
         return sorted(found, key=lambda gap: gap.at)
 
-    def rows(self) -> Iterator[Row]:
-        """Yield all rows of the tables, unchanged."""
+    @property
+    def has_runs(self) -> bool:
+        """Whether runs of the checks and the journal of a change would be in it; not in recordings of 0.2.0."""
+        return "runs" in LAYOUTS[self.schema]
+
+    def runs(self) -> tuple[RunRecord, ...]:
+        """Return the runs of the checks and the verified gates, in the order in which they ended. Reads all of them."""
+        found: list[RunRecord] = []
+        size = 0
         with self._readable():
-            yield from rows_in(self._file, LAYOUT)
+            for ended, body in self._rows_of_runs("runs"):
+                data = inflated(body, min(LARGEST_RUN, RUNS_BYTES - size))
+                size += len(data)
+                found.append(run_from_bytes(data))
+                if len(found) > MOST_RUNS or found[-1].ended != ended:
+                    raise DamagedError("a run has another time, or there are more than in any recording")
+        return tuple(found)
+
+    def journal(self) -> tuple[RecordedLine, ...]:
+        """Return the lines of the journals of changes, in the order in which they were recorded."""
+        found: list[RecordedLine] = []
+        size = 0
+        with self._readable():
+            for at, text in self._rows_of_runs("journal"):
+                if not isinstance(text, str) or len(text) > LARGEST_LINE:
+                    raise DamagedError("a line of the journal is none")
+                size += len(text)
+                found.append(RecordedLine(at, text))
+                if len(found) > MOST_LINES or size > JOURNAL_BYTES:
+                    raise DamagedError("its journal is larger than any")
+        return tuple(found)
+
+    def _rows_of_runs(self, table: str) -> Iterator[tuple[float, object]]:
+        if self.has_runs:
+            for _, (_, at, content) in rows_in(self._file, (table,)):
+                if not isinstance(at, float) or not math.isfinite(at):
+                    raise DamagedError("a time is none")
+                yield at, content
+
+    def rows(self, until: float = math.inf) -> Iterator[Row]:
+        """Yield all rows of the tables, unchanged but for what is later than `until`, which is left out."""
+        with self._readable():
+            for row in rows_in(self._file, LAYOUTS[self.schema]):
+                if (kept := _until(row, until)) is not None:
+                    yield kept
 
     def copy_to(self, path: Path) -> None:
         """Write the present contents to a new file of mode 0600. Can be called from any thread. Raises OSError where
@@ -214,7 +270,7 @@ class Recording:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600))
         with self._readable(), closing(connect(path, "rw")) as copy:
             copy.execute("BEGIN")
-            lay_out(copy, APPLICATION_ID, self.schema, LAYOUT)
+            lay_out(copy, APPLICATION_ID, self.schema, LAYOUTS[self.schema])
             for row in self.rows():
                 add_row(copy, row)
             copy.execute("COMMIT")
@@ -297,6 +353,27 @@ def all_events(track: Track) -> Iterator[Event]:
         if source.kind is SourceKind.NODE and (links := track.links(source.name, float("inf"))):
             yield links
         yield from track.window(source, float("-inf"), float("inf"))
+
+
+_TIME_AT = {"links": 2, "runs": 1, "journal": 1}
+"""The column with the time of a row."""
+
+
+def _until(row: Row, until: float) -> Row | None:
+    """Return a row without what is later than `until`; None where nothing is left. Raises DamagedError, TypeError where
+    no Recorder wrote it."""
+    table, values = row
+    if table in _TIME_AT:
+        at = values[_TIME_AT[table]]
+        if not isinstance(at, float):
+            raise DamagedError("a time is none")
+        return row if at <= until else None
+    if table != "samples" or _time(values[0]) <= key_of(until):
+        return row
+    if not isinstance(values[1], bytes):
+        raise DamagedError("a row is none")
+    body = row_until(values[1], until)
+    return None if body is None else (table, (values[0], body))
 
 
 def _time(value: object) -> int:

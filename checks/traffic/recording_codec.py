@@ -282,6 +282,13 @@ def rows_of(samples: Iterable[Packed]) -> Iterator[tuple[int, bytes]]:
         yield key_of(row[-1].at), zlib.compress(_encode(row))
 
 
+def row_until(row: bytes, until: float) -> bytes | None:
+    """Return a row without the events after `until`; None where it has no others. Raises DamagedError where no Recorder
+    wrote the row."""
+    events = [event for event in events_in(row) if event.at <= until]
+    return zlib.compress(_encode(events)) if events else None
+
+
 def key_of(at: float) -> int:
     """Return the key of a row that ends at `at`, in microseconds, rounded up so that no event is later."""
     return math.ceil(max(-LATEST, min(at, LATEST)) * 1e6)

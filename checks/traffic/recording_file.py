@@ -22,19 +22,26 @@ from urllib.parse import quote
 
 from checks.whole_files import OutputError, trusted_target
 
-SCHEMA = 2
+SCHEMA, _SCHEMA_OF_0_2_0 = 3, 2
 """The version of the layout of the file and of its rows. racwire refuses newer versions with one sentence."""
 APPLICATION_ID, SAVED_ID = 0x72777265, 0x72777361
 """`rwre` and `rwsa`, at byte 68 of the file: `file` and SQLite recognise a recording and a saved file by these."""
-LAYOUT = {
+_LAYOUT_OF_0_2_0 = {
     "header": "CREATE TABLE header (body TEXT NOT NULL)",
     "shapes": "CREATE TABLE shapes (id INTEGER PRIMARY KEY, source TEXT NOT NULL, body TEXT NOT NULL UNIQUE)",
     "samples": "CREATE TABLE samples (until INTEGER PRIMARY KEY, body BLOB NOT NULL)",
     "links": ("CREATE TABLE links (id INTEGER PRIMARY KEY, node TEXT NOT NULL, at REAL NOT NULL, body TEXT NOT NULL)"),
 }
+LAYOUT = _LAYOUT_OF_0_2_0 | {
+    "runs": "CREATE TABLE runs (id INTEGER PRIMARY KEY, ended REAL NOT NULL, body BLOB NOT NULL)",
+    "journal": "CREATE TABLE journal (id INTEGER PRIMARY KEY, at REAL NOT NULL, line TEXT NOT NULL)",
+}
 """A row of `samples` holds the events of one write (`recording_codec`). Its key is the time of the last event in
 microseconds since 1970, or the next free key. So rows are found by time without an index, which would take as much
-space as the times of the rows."""
+space as the times of the rows. `runs` has the runs of the checks and the verified gates (`recording_runs`) in the order
+in which they ended, `journal` the lines of the journals of changes."""
+LAYOUTS = {_SCHEMA_OF_0_2_0: _LAYOUT_OF_0_2_0, SCHEMA: LAYOUT}
+"""The tables of a recording by version."""
 SAVED_LAYOUT = {
     "manifest": "CREATE TABLE manifest (body TEXT NOT NULL)",
     "report": "CREATE TABLE report (part INTEGER PRIMARY KEY, body BLOB NOT NULL)",
@@ -45,6 +52,8 @@ COLUMNS = {
     "shapes": ("id", "source", "body"),
     "samples": ("until", "body"),
     "links": ("id", "node", "at", "body"),
+    "runs": ("id", "ended", "body"),
+    "journal": ("id", "at", "line"),
     "report": ("part", "body"),
 }
 """The columns of each table, its key first."""
@@ -73,9 +82,9 @@ class ForeignFileError(RecordingError):
     """The file is not a recording."""
 
 
-def create_file(path: Path, *, replace: bool) -> sqlite3.Connection:
-    """Create a new recording of mode 0600 with its tables. Raises RecordingError where the file exists or cannot be
-    written; then no new file is left."""
+def create_file(path: Path, *, replace: bool, schema: int = SCHEMA) -> sqlite3.Connection:
+    """Create a new recording of mode 0600 with the tables of a version of the layout. Raises RecordingError where the
+    file exists or cannot be written; then no new file is left."""
     try:
         trusted_target(path)
         if replace:
@@ -94,7 +103,7 @@ def create_file(path: Path, *, replace: bool) -> sqlite3.Connection:
         file.execute("PRAGMA journal_mode = DELETE")
         file.execute("PRAGMA synchronous = FULL")
         file.execute("BEGIN IMMEDIATE")
-        lay_out(file, APPLICATION_ID, SCHEMA, LAYOUT)
+        lay_out(file, APPLICATION_ID, schema, LAYOUTS[schema])
         file.execute("COMMIT")
     except sqlite3.Error as error:
         if file is not None:
@@ -283,10 +292,11 @@ def _recognise(file: sqlite3.Connection, path: Path, saved_too: bool) -> None:
             f"{path} was recorded by a newer racwire (layout {version}; this one reads {SCHEMA}): open it with "
             "that version."
         )
-    layouts = [LAYOUT] if application_id == APPLICATION_ID else [SAVED_LAYOUT, LAYOUT | SAVED_LAYOUT]
+    layout = LAYOUTS.get(version, {})
+    layouts = [layout] if application_id == APPLICATION_ID else [SAVED_LAYOUT, layout | SAVED_LAYOUT]
     # Compare the statements, too: a view or a computed column with these names could return rows without end.
     found = dict(file.execute("SELECT name, substr(sql, 1, 1000) FROM sqlite_master WHERE sql IS NOT NULL LIMIT 10"))
-    if version < SCHEMA or found not in layouts:
+    if not layout or found not in layouts:
         raise RecordingError(f"{path} could not be read: it is damaged, or was not written by racwire.")
 
 

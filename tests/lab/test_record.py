@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from checks.model.cluster_event import EventKind
-from checks.situation.events.watching import events_in
 from checks.model.exit_codes import ExitCode
 from checks.model.facts import Database, Unknown
+from checks.situation.events.watching import events_in
 from checks.traffic.recording import Recording
 from checks.traffic.samples import Gap, InstanceSample, LatencySample, NodeSample
 from tests.lab.lab_support import PATIENCE_S, needs_namespaces, until

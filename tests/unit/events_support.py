@@ -10,8 +10,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from checks.model.cluster_event import ClusterEvent, EventKind
-from checks.situation.events.watching import EventWatch
 from checks.model.facts import Cluster
+from checks.situation.events.watching import EventWatch
 from checks.traffic.samples import CpuTime, Event, Gap, InstanceSample, InterfaceCounts, Link, Links, NodeSample
 from tests.fixtures.clusters import cluster
 

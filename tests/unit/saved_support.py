@@ -52,8 +52,11 @@ def members_of(path: Path) -> dict[str, bytes]:
             "report": zlib.decompress(b"".join(body for (body,) in file.execute("SELECT body FROM report"))),
         }
         if file.execute("SELECT 1 FROM sqlite_master WHERE name = 'samples'").fetchone():
-            texts = [file.execute(f"SELECT * FROM {table}").fetchall() for table in ("header", "shapes", "links")]
-            rows = [zlib.decompress(body) for (body,) in file.execute("SELECT body FROM samples")]
+            texts = [
+                file.execute(f"SELECT * FROM {table}").fetchall() for table in ("header", "shapes", "links", "journal")
+            ]
+            bodies = "SELECT body FROM samples UNION ALL SELECT body FROM runs"
+            rows = [zlib.decompress(body) for (body,) in file.execute(bodies)]
             found["recording"] = repr(texts).encode() + b"".join(rows)
         return found
 

@@ -156,7 +156,8 @@ def test_next_shows_the_step_with_commands_ready_to_copy(racwire, changes):
     assert "    nmcli connection modify 'private of rac2' 802-3-ethernet.mtu 9000\n" in out
     assert "Going back" in out
     assert stderr.splitlines()[0] == "racwire: racwire does not run these commands."
-    assert "next: run the commands, then `racwire change verify" in stderr
+    assert "next: `racwire change begin" in stderr
+    assert "`, then run the commands, then `racwire change verify" in stderr
 
 
 def test_next_for_one_node_prints_lines_for_its_shell(racwire, changes):

@@ -1,6 +1,7 @@
 """A change in both front ends: decisions are saved, even if another operator writes too; and its journals."""
 
 import asyncio
+import getpass
 import os
 from contextlib import aclosing
 from dataclasses import replace
@@ -13,7 +14,7 @@ from checks.change.gates.backup_gates import archive_path, backup_paths
 from checks.change.kinds.mtu import MtuRequest
 from checks.change.plan.planning import look_of
 from checks.change.plan.stated_network import StatedNetwork
-from checks.change.progress.change_events import Attested, Closed, Noted, Overridden, RolledBack, Verified
+from checks.change.progress.change_events import Attested, Closed, JournalLine, Noted, Overridden, RolledBack, Verified
 from checks.change.progress.journal_names import SUFFIX
 from checks.change.progress.state import ChangeError
 from checks.change.record.change_journal import ChangeJournal, ChangeJournalError
@@ -24,7 +25,7 @@ from checks.change.session.change_session import ChangeSession
 from checks.change.session.opening import open_change
 from checks.change.session.vendors_file import load_kinds
 from checks.change.session.verifying import Concluded
-from checks.model.facts import Cluster, Unknown
+from checks.model.facts import Cluster, Unknown, UnreadNode
 from checks.model.journal import Journal
 from checks.model.settings import ChangeSettings, Settings
 from checks.run.check_discovery import Checks
@@ -345,3 +346,49 @@ def test_the_programs_that_search_for_copies_read_only_journals():
     assert f'"$1/$2"-*{SUFFIX};' in CHANGE_JOURNALS.text
     assert CHANGE_BACKUPS.example == backup_paths("ID")
     assert CHANGE_ARCHIVE.example == (archive_path("ID"),)
+
+
+# --- starting a step --------------------------------------------------------------------------------------------------
+
+
+async def start(session: ChangeSession, step: str = "") -> JournalLine:
+    async with aclosing(session.begin(step)) as events:
+        *_, last = [event async for event in events]
+    assert isinstance(last, JournalLine)
+    return last
+
+
+async def test_what_a_step_stops_is_read_and_written_and_nothing_else_is_gathered(session, seen):
+    at(session, "stack-down")
+    seen(cluster(rac3_setup=UnreadNode("rac3", "no answer"), rac3=UnreadNode("rac3", "no answer")))
+    session.refresh()
+    before = session.change
+    line = await start(session)
+    assert [*session.change.lines] == [*before.lines, line]
+    assert (line.who, line.event.step) == (f"{getpass.getuser()}@rac1", "stack-down")
+    assert line.event.look.running == {"rac1": True, "rac2": True}
+    assert line.event.look.mtus == {"rac1": {"eth1": 1500}, "rac2": {"eth1": 1500}}
+    assert session.change.look == before.look  # a verification compares with the last verification
+
+
+async def test_a_cancelled_start_writes_nothing(session, seen):
+    at(session, "stack-down")
+    seen(cluster())
+    before = session.path.read_bytes()
+    async with aclosing(session.begin()) as events:
+        async for _ in events:
+            break
+    assert session.path.read_bytes() == before
+
+
+async def test_a_step_that_another_operator_finished_meanwhile_is_not_started(session, seen):
+    at(session, "stack-down")
+    seen(cluster(), meanwhile=lambda: elsewhere(session, passed("stack-down", down())))
+    with pytest.raises(ChangeError, match="Step stack-down is done"):
+        await start(session)
+
+
+async def test_a_step_that_stops_nothing_is_refused_before_anything_is_read(session, seen):
+    seen(cluster(), meanwhile=lambda: pytest.fail("the nodes were read"))
+    with pytest.raises(ChangeError, match="Step agree stops nothing"):
+        await start(session)

@@ -6,13 +6,13 @@ import msgspec
 import pytest
 
 from checks.model.cluster_event import ClusterEvent, EventKind, checks_for
-from checks.situation.events.watching import EventWatch
 from checks.model.facts import UnreadNode
 from checks.model.finding import Finding, Status
 from checks.model.report import Report
 from checks.model.settings import ConsoleSettings
 from checks.report.causes import ReportEntry
 from checks.run.check_discovery import discover
+from checks.situation.events.watching import EventWatch
 from checks.traffic.samples import Event, Gap, InstanceSample, NodeSample
 from checks.traffic.source_id import SourceId
 from tests.fixtures.clusters import cluster

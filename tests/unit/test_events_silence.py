@@ -4,9 +4,9 @@ import pytest
 from msgspec.structs import replace
 
 from checks.model.cluster_event import EventKind
+from checks.model.finding import Status
 from checks.report.event_text import headline
 from checks.situation.events.watching import EventWatch
-from checks.model.finding import Status
 from checks.traffic.instances import UpInstances
 from checks.traffic.peer_stream import SameNodeError
 from checks.traffic.samples import Gap, GapCause, InstanceSample, NodeSample

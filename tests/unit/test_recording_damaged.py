@@ -12,9 +12,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from checks.model.run_record import RunRecord
+from checks.traffic.json_text import as_json
 from checks.traffic.recorder import Recorder
 from checks.traffic.recording import Recording, RecordingError
 from checks.traffic.recording_file import SCHEMA
+from checks.traffic.recording_runs import RecordedLine
+from tests.fixtures.reports import black_hole, report_of, waiver_standing
 from tests.unit.recording_support import BEGIN, busy, header, names_another_journal, read_events, recorded
 
 
@@ -92,6 +96,44 @@ HOSTILE = {
 }
 
 
+_WAIVER = as_json(waiver_standing("expired")).encode()
+
+
+def _run_of(data: bytes, ended: float = BEGIN + 1) -> str:
+    return f"UPDATE runs SET body = x'{zlib.compress(data).hex()}', ended = {ended} WHERE id = 2"
+
+
+_RUN = as_json(RunRecord(report=report_of(black_hole()), ended=BEGIN + 1)).encode()
+_DEEP = b'"settings":{"a":' + b"[" * 900 + b"]" * 900 + b"}"
+_WAIVERS = b'"waivers":[' + b",".join([_WAIVER] * 1001) + b"]"
+HOSTILE_RUNS = {
+    "a run is text": ("UPDATE runs SET body = 'text' WHERE id = 2",),
+    "a run is huge": ("UPDATE runs SET body = zeroblob(20000000)",),
+    "a run is not deflated": ("UPDATE runs SET body = x'0305ffffffffff'",),
+    "a run is cut off": ("UPDATE runs SET body = substr(body, 1, length(body) - 1)",),
+    "a run has more behind it": ("UPDATE runs SET body = CAST(body || x'00' AS BLOB)",),
+    "a run inflates without end": (_run_of(b" " * 60_000_000),),
+    "a run is none": (_run_of(b"{}"),),
+    "a run is no Unicode": (_run_of(b"\xff"),),
+    "a run is nested without end": (_run_of(b"[" * 100_000),),
+    "its settings are nested without end": (_run_of(_RUN.replace(b'"settings":{}', _DEEP)),),
+    "a number has no end": (_run_of(_RUN.replace(b'"duration_s":1.234', b'"duration_s":' + b"9" * 400)),),
+    "a list is longer than any": (_run_of(_RUN.replace(b'"waivers":[]', _WAIVERS)),),
+    "a run has another time": ("UPDATE runs SET ended = ended + 1",),
+    "a time is a text": ("UPDATE runs SET ended = 'soon'",),
+    "a time has no end": ("UPDATE runs SET ended = 9e999",),
+    "a run is of a newer kind": (_run_of(_RUN.replace(b'"racwire_version"', b'"version"')),),
+    "a line is none": ("UPDATE journal SET line = x'00ff'",),
+    "a line has no time": ("UPDATE journal SET at = 'soon'",),
+    "a line is longer than any": ("UPDATE journal SET line = printf('%.*c', 9000000, 'x')",),
+    "there are more lines than in any journal": (
+        "WITH RECURSIVE n(id) AS (VALUES (10) UNION ALL SELECT id + 1 FROM n WHERE id < 60000) "
+        "INSERT INTO journal SELECT id, 1.0, '' FROM n",
+    ),
+}
+"""Statements that damage the second of two runs, or the journal."""
+
+
 @pytest.mark.parametrize("what", HOSTILE)
 def test_a_damaged_or_hostile_file_is_one_sentence(tmp_path, what):
     path = recorded(tmp_path / "a.rec", *busy(10))
@@ -110,6 +152,8 @@ def use_all_of(path):
             recording.window(source, 0, 4e9)
         recording.links("rac1", 4e9)
         recording.tallies()
+        recording.runs()
+        recording.journal()
         return list(recording.events())
     finally:
         recording.close()
@@ -120,7 +164,12 @@ def use_all_of(path):
 def test_flipped_bytes_are_reported_or_harmless(tmp_path, data):
     whole = tmp_path / "whole.rec"
     if not whole.exists():
-        recorded(whole, *busy(20))
+        recorder = Recorder.create(whole, header())
+        for events in busy(20):
+            recorder.write(events)
+        recorder.add_run(RunRecord(report=report_of(black_hole()), ended=BEGIN))
+        recorder.add_journal([RecordedLine(BEGIN, "{}" * 500)])
+        recorder.close()
     content = bytearray(whole.read_bytes())
     for _ in range(data.draw(st.integers(1, 20))):
         content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))

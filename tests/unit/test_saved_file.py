@@ -116,7 +116,7 @@ def test_a_saved_file_can_be_opened_with_sqlite(tmp_path):
     with closing(sqlite3.connect(path)) as file:
         assert file.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         names = {name for (name,) in file.execute("SELECT name FROM sqlite_master WHERE sql NOT NULL")}
-    assert names == {"manifest", "report", "header", "shapes", "samples", "links"}
+    assert names == {"manifest", "report", "header", "shapes", "samples", "links", "runs", "journal"}
     assert from_json(members_of(path)["report"]) == report_of(black_hole())
 
 

@@ -12,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from checks.model import sanitize
+from checks.model import report_limits, sanitize
 from checks.report.json_report import to_json
 from checks.saved import SavedError, manifest, open_saved, reader, report_file
+from checks.traffic.recording_file import LAYOUT
 from tests.fixtures.hostile import hostile_report
 from tests.fixtures.reports import black_hole, report_of
 from tests.unit.recording_support import names_another_journal
@@ -58,7 +59,7 @@ STATEMENTS = {
     "its interfaces are others": ("UPDATE links SET at = at + 1",),
     "its shapes are others": ("UPDATE shapes SET source = '\"x\"' WHERE id = 1",),
     "its header is another": ("UPDATE header SET body = replace(body, 'mtu1500', 'mtu9000')",),
-    "it has no recording": tuple(f"DROP TABLE {table}" for table in ("header", "shapes", "samples", "links")),
+    "it has no recording": tuple(f"DROP TABLE {table}" for table in LAYOUT),
     "its text is no Unicode": ("UPDATE shapes SET source = CAST(x'ff' AS TEXT) WHERE id = 1",),
 }
 
@@ -270,7 +271,7 @@ def test_limits_are_above_the_sizes_of_real_files(tmp_path):
     """The largest cluster that racwire is for, sixteen nodes, has room a hundred times over."""
     report = report_of(black_hole(16))
     assert len(to_json(report)) * 100 < reader.REPORT_BYTES
-    assert all(10 * len(found) < report_file._MOST[name] for name, found in report_file._lists_of(report) if found)
+    assert all(10 * len(found) < report_limits._MOST[name] for name, found in report_limits._lists_of(report) if found)
     assert 100 * len(members_of(saved(tmp_path))["manifest"]) < manifest.MANIFEST_BYTES
 
 

@@ -40,8 +40,8 @@ async def test_the_sources_are_found_without_a_check_and_failures_are_unknown(mo
     monkeypatch.setattr(discovery, "GATHERERS", changed)
     found = await find_cluster(Settings())
     assert (found.local_node, found.read_nodes()) == ("rac1", (node(1),))
-    assert found.networks == Unknown("Gathering the networks failed: ShellError: it broke")
-    assert found.database == Unknown("Gathering the database took over 0 s and was stopped.")
+    assert found.networks == Unknown("Reading the private networks failed: ShellError: it broke")
+    assert found.database == Unknown("Reading the database took over 0 s and was stopped.")
 
 
 async def test_a_cluster_grows_with_each_answer_while_a_peer_and_the_database_hang(monkeypatch):

@@ -32,7 +32,8 @@ OLD_WORDS = {
     r"(go|goes|going|gone|went) past": "override(n)",
     r"(attest\w*|signs?|says?|said)[^.]{0,40}(?<!--)\bby name": "signed by, attested by, and the name",
     r"a attests": "press a to attest",
-    r"begun|begins?|began": "started, start",
+    r"begun|begins|(?<!racwire change )(?<!racwire experiment )begin|began": "started, start; the command stays "
+    "`racwire change begin`",
     r"anew": "reset, restart, re-read, or again",
     r"(is|are|be|was|were|all|again|everything) in order(?! (to|of|that)\b)|(and|all is) well": "passed, correct",
     r"besides?": "next to, in addition to",

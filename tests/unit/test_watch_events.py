@@ -7,9 +7,9 @@ import pytest
 from msgspec.structs import replace
 
 from checks.model.cluster_event import ClusterEvent, EventKind, EventPlace
-from checks.report.event_text import came_back, headline, outcome, peak, sentence, what, where
 from checks.model.exit_codes import ExitCode
 from checks.model.finding import Status
+from checks.report.event_text import came_back, headline, outcome, peak, sentence, what, where
 from checks.traffic.recorder import Recorder
 from checks.traffic.samples import Gap, InstanceSample, NodeSample
 from checks.traffic.source_id import SourceId

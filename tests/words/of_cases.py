@@ -7,6 +7,7 @@ from datetime import date
 from typing import Any
 
 import msgspec
+from checks.report.nodes_at_fault import nodes_at_fault
 
 from checks.change.gates.built_in_checks import as_gate
 from checks.model.facts import NotAsked, Unknown
@@ -17,7 +18,6 @@ from checks.model.settings_waivers import Waiver
 from checks.report.causes import ReportEntry, cause_entries, further_entries, passed_checks
 from checks.report.diff import diff
 from checks.report.diff import exit_code as diff_exit_code
-from checks.report.nodes_at_fault import nodes_at_fault
 from checks.rules.waivers import apply
 from tests.cases.test_fact_cases import CHECKS
 

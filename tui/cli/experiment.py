@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 from tui.cli.change.change_command import (
     OPENING_CODES,
     JournalCommands,
-    WorkflowHelp,
     add_journal_options,
     add_next,
     add_quiet_and_checks,
     run_command,
     selected,
 )
+from tui.cli.change.workflow_help import WorkflowHelp
 from tui.cli.errors import UsageError
 from tui.cli.options import add_check_options
 from tui.cli.streams import print_message

@@ -50,7 +50,7 @@ class Ending:
 async def sample(
     feed: Samples,
     clusters: AsyncGenerator[Cluster, None],
-    delivery: BatchWriter,
+    delivery: BatchWriter[Item],
     *,
     on_item: Callable[[Item], None],
     for_s: float | None = None,

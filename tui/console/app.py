@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from textual import events
 from textual.binding import BindingType
 from textual.driver import Driver
 
 from checks.model.report import Report
+from checks.model.run_record import RunRecord
 from checks.model.settings import Settings
-from checks.run.events import Gathered, GatherProgress, NodesSoFar, RunFinished
+from checks.run.events import Gathered, GatherProgress, NodesSoFar, RunFinished, RunStarted
 from tui.cli.log_file import log_path
 from tui.console.actions import EVERYWHERE, KeysInOrder, bindings
 from tui.console.app_state import AppState, FeedState, News
-from tui.console.change_state import CheckGate, MakePlan
+from tui.console.change_state import CheckGate, Follow, MakePlan, WorkEnded
 from tui.console.change_worker import ChangeWorker
 from tui.console.command_line import CommandLine
 from tui.console.error_guard import FaultLog, GuardedApp
 from tui.console.event_follower import LOOK_EVERY_S, EventFollower
 from tui.console.export_worker import ExportWorker
 from tui.console.hangup import HangupWatcher
+from tui.console.historian import Historian
 from tui.console.journal_watcher import ChangeSource
 from tui.console.live import SAMPLED, LiveFeed
 from tui.console.live_sampling import SamplingMixin
@@ -36,6 +40,7 @@ from tui.console.messages import (
     EngineReported,
     ExportReported,
     ExportWanted,
+    HistoryGrown,
     MeasureReported,
     MeasureWanted,
     PresetChosen,
@@ -111,7 +116,8 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, CommandLine, ThemeMixin, Sa
         # The modules of the engine load after the screens are made: a key then waits for neither.
         self._run = RunWorker(self, new_engine, warm_up, self._screens.made)
         self._live = LiveFeed(self, new_feed, past)
-        self._changing = ChangeWorker(self, self.state, changes)
+        self._changing = ChangeWorker(self, self.state, changes, state_directory)
+        self._historian = Historian(self, self.state)
         self._events = EventFollower(self, self.state, settings.console, self.notice)
         self._measuring = MeasureWorker(self, self.state, measurements)
         self._exporting = ExportWorker(self, self.state, settings, state_directory, past.recording if past else None)
@@ -163,6 +169,10 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, CommandLine, ThemeMixin, Sa
         screen = self.screen
         return screen if isinstance(screen, ConsoleScreen) and screen.is_mounted and screen.children else None
 
+    def is_held(self, event: events.Key | events.Paste) -> bool:
+        """Return whether the current main screen keeps a key for later."""
+        return self._shown is not None and self._shown.hold(event)
+
     def _show_news(self, news: News | None = None) -> None:
         if self._shown is not None:
             self._shown.refresh_state(news)
@@ -178,9 +188,10 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, CommandLine, ThemeMixin, Sa
         self._show_news(News.RUN if News.RUN in unseen else News.PROGRESS)
 
     def notice(self, text: str) -> None:
-        """Display a notice on the current main screen, if there is one."""
-        if self._shown is not None:
-            self._shown.notice(text)
+        """Display a notice on the current main screen, if there is one; below a page it waits for its end."""
+        main = next((s for s in reversed(self.screen_stack) if isinstance(s, ConsoleScreen)), None)
+        if self.is_running and main is not None and main.is_mounted and main.children:
+            main.notice(text)
 
     # --- reports of the workers ---------------------------------------------------------------------------------------
 
@@ -193,13 +204,25 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, CommandLine, ThemeMixin, Sa
             self._follow(event.cluster)
             return
         self.state.run.apply(event, message.report)
+        if isinstance(event, RunStarted):  # later than the first screen and the modules of the engine
+            self._changing.do(Follow())
         if isinstance(event, RunFinished):
-            self.report = self.state.run.report
-            self._events.run_finished(event.report, self.state.run.checks_alone)
-            self._sample_always()
+            self.report = self.report or event.report
+            alone, clock_s = self.state.run.checks_alone, self.state.events.clock_s
+            record = RunRecord(report=event.report, ended=time.time(), checks=alone, clock_s=clock_s)
+            self._historian.add(record, message.run)
         if isinstance(event, Gathered) and event.group in _FOLLOWED and self.state.cluster is not None:
             self._follow(self.state.cluster)
         self._show_soon(News.PROGRESS if isinstance(event, GatherProgress) else News.RUN)
+
+    def on_history_grown(self, message: HistoryGrown) -> None:
+        """Apply that a finished run, or what gates have read, counts."""
+        if message.run and message.run == self._run.number:
+            self.state.run.finish(message.trouble)
+            self.report = self.state.run.report
+            self._events.run_finished(message.record.report)
+            self._sample_always()
+        self._show_news(News.RUN)
 
     def on_run_failed(self, message: RunFailed) -> None:
         """Apply that the current run failed."""
@@ -212,6 +235,10 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, CommandLine, ThemeMixin, Sa
         """Apply news of the work on a change."""
         if notice := self.state.changes.apply(message.news):
             self.notice(notice)
+        if isinstance(message.news, WorkEnded) and message.news.report is not None:
+            clock_s = self.state.events.clock_s
+            gates = RunRecord(report=message.news.report, ended=time.time(), is_gate=True, clock_s=clock_s)
+            self._historian.add(gates)
         self._show_news(News.CHANGE)
 
     def on_export_reported(self, message: ExportReported) -> None:
@@ -233,7 +260,6 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, CommandLine, ThemeMixin, Sa
 
     def _start(self, checks: Sequence[str] = (), verified: FindingRow | None = None) -> None:
         self.state.run.start(checks, verified)
-        self._events.run_started()
         self._run.start(checks)
         self._show_news()
 

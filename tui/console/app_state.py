@@ -11,16 +11,20 @@ import msgspec
 
 from checks.model.facts import Cluster
 from checks.model.report import Report
+from checks.model.situation import Situation
 from checks.report.age import zone_of
+from checks.report.standing_text import Clock, clock_in
 from checks.traffic.samples import InstancesPace
 from checks.traffic.timeline import Timeline
 from tui.console.change_state import ChangeState
+from tui.console.check_list import CheckList
 from tui.console.event_state import EventState
 from tui.console.export_state import ExportState
 from tui.console.measure_state import MeasureState
 from tui.console.past import Past
 from tui.console.presets import Presets
 from tui.console.run_state import RunState
+from tui.console.situation_state import SituationState
 
 
 class News(Enum):
@@ -101,6 +105,8 @@ class AppState(msgspec.Struct):
     exports: ExportState = msgspec.field(default_factory=ExportState)
     events: EventState = msgspec.field(default_factory=EventState)
     measures: MeasureState = msgspec.field(default_factory=MeasureState)
+    moment: SituationState = msgspec.UNSET  # type: ignore[assignment]
+    """The moment that the screens show, and its situation."""
     before_events: str = ""
     """The mode of the screen before the present one; Esc on Events returns to it."""
     graphs: Literal["blocks", "braille"] = "blocks"
@@ -108,10 +114,37 @@ class AppState(msgspec.Struct):
     presets: Presets = msgspec.field(default_factory=Presets)
     """What the operator chose in earlier sessions."""
 
+    def __post_init__(self) -> None:
+        """Make the state that is made from the others."""
+        self.moment = SituationState(self.run, self.events, self.changes)
+
     @property
     def report(self) -> Report | None:
-        """The newest report: of the run in progress, or of the last run."""
-        return self.run.report or self.run.before
+        """What is known: the newest facts, with every check judged on them."""
+        return self.run.report
+
+    @property
+    def clock(self) -> Clock:
+        """The formatter of times of the situation."""
+        return clock_in(self.zone, self.moment.now)
+
+    @property
+    def listed(self) -> CheckList | None:
+        """What the Checks screen lists; None before the first findings."""
+        report, history = self.report, self.run.history
+        if report is None:
+            return None
+        if history is None:
+            return CheckList(report, self.situation)
+        return CheckList(
+            report, self.situation, history.before, history.is_compared,
+            tuple(one.report for one in history.gone), self.run.dismissed,
+        )  # fmt: skip
+
+    @property
+    def situation(self) -> Situation:
+        """What holds at this moment, what is over, and what is not known any more."""
+        return self.moment.current
 
     @property
     def zone(self) -> tzinfo | None:

@@ -12,14 +12,16 @@ from pathlib import Path
 import msgspec
 
 from checks.model.facts import Cluster
+from checks.model.run_record import RunRecord
 from checks.model.settings import Settings
 from checks.run.engine import racwire_version
 from checks.traffic.recorder import Recorder
 from checks.traffic.recording import Header, RecordingError
+from checks.traffic.recording_runs import RecordedLine
 from checks.traffic.samples import Event, FeedEvent, Gap, InstanceSample, InstancesPace
 from checks.traffic.source_id import DATABASE, SourceKind
 from checks.traffic.timeline import Timeline
-from tui.console.batch_writer import BatchWriter, Item, record
+from tui.console.batch_writer import BatchWriter, Recordable, record
 
 log = logging.getLogger(__name__)
 
@@ -64,6 +66,11 @@ class BackgroundRecorder:
         """Queue the facts of the cluster for the file."""
         self._delivery.put(cluster)
 
+    def add(self, items: Iterable[RunRecord | RecordedLine]) -> None:
+        """Queue finished runs, verified gates and lines of a change's journal for the file."""
+        for item in items:
+            self._delivery.put(item)
+
     async def end(self, within_s: float) -> bool:
         """Write the queued events and close the file. Return False where that takes longer than `within_s` seconds; the
         thread then finishes by itself."""
@@ -94,7 +101,7 @@ class BackgroundRecorder:
         log.error("the recording failed", exc_info=error)
         return f"The recording to {self.path.name} failed: {error or type(error).__name__}."
 
-    def _write(self, items: list[Item]) -> None:
+    def _write(self, items: list[Recordable]) -> None:
         self._writing_since = time.monotonic()
         try:
             if self._recorder is None:

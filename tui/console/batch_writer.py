@@ -3,29 +3,38 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Generic, TypeVar
 
 from checks.model.facts import Cluster
+from checks.model.run_record import RunRecord
 from checks.traffic.recorder import Recorder
+from checks.traffic.recording_runs import RecordedLine
 from checks.traffic.samples import FeedEvent, InstancesPace
 
+log = logging.getLogger(__name__)
+
 Item = FeedEvent | Cluster
+"""What is sampled, and what is known of the cluster meanwhile."""
+Recordable = Item | RunRecord | RecordedLine
+T_contra = TypeVar("T_contra", contravariant=True)
 _MOST = 5_000
 """Most items in the queue; while it is full, no more are read from the feed, which keeps its newest samples itself."""
 
 
-class BatchWriter:
+class BatchWriter(Generic[T_contra]):
     """Calls `take` with the queued items, in order, in one thread; at most once every `every_s` seconds."""
 
     def __init__(
-        self, take: Callable[[list[Item]], None], every_s: float, at_end: Callable[[], None] = lambda: None
+        self, take: Callable[[list[T_contra]], None], every_s: float, at_end: Callable[[], None] = lambda: None
     ) -> None:
         """Create the writer. Its thread calls `at_end` after the last batch."""
         self._take = take
         self._at_end = at_end
         self._every_s = every_s
-        self._waiting: list[Item] = []
+        self._waiting: list[T_contra] = []
         self._has_items = asyncio.Event()
         self._room = asyncio.Event()
         self._room.set()
@@ -37,7 +46,7 @@ class BatchWriter:
         """Wait until the queue has room."""
         await self._room.wait()
 
-    def put(self, item: Item) -> None:
+    def put(self, item: T_contra) -> None:
         """Queue an item."""
         self._waiting.append(item)
         self._has_items.set()
@@ -79,8 +88,8 @@ class BatchWriter:
             self._in_progress = 0
 
 
-def record(recorder: Recorder, items: list[Item]) -> None:
-    """Write the newest cluster, pace and results, and all events, to a recording.
+def record(recorder: Recorder, items: list[Recordable]) -> None:
+    """Write the newest cluster, pace and results, and all events, runs and lines of journals, to a recording.
 
     Raises RecordingError where it cannot be written.
     """
@@ -88,5 +97,10 @@ def record(recorder: Recorder, items: list[Item]) -> None:
         recorder.follow(cluster)
     for pace in [item for item in items if isinstance(item, InstancesPace)][-1:]:
         recorder.follow_pace(pace)
-    recorder.write(item for item in items if not isinstance(item, Cluster | InstancesPace))
+    recorder.write(item for item in items if not isinstance(item, Cluster | InstancesPace | RunRecord | RecordedLine))
     recorder.follow_results()
+    for run in [item for item in items if isinstance(item, RunRecord)]:
+        if not recorder.add_run(run):
+            log.warning("a run of the checks is too large to be recorded")
+    if (lines := [item for item in items if isinstance(item, RecordedLine)]) and not recorder.add_journal(lines):
+        log.warning("the journal of the change is too large to be recorded")

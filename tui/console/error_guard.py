@@ -15,7 +15,7 @@ from textual.css.query import NoMatches
 from textual.message import Message
 from textual.message_pump import MessagePump
 
-from tui.text.home_path import short
+from tui.text.home_path import with_path
 
 log = logging.getLogger(__name__)
 
@@ -84,7 +84,7 @@ class GuardedApp(Guarded, App[None]):
             return  # the app is leaving, and its widgets go in any order
         self.faults.write(error)
         with suppress(Exception):  # the notice itself may fail for the same reason
-            self.notice(f"Internal error in racwire: see {short(self.log_path)}")
+            self.notice(with_path(self.log_path, "Internal error in racwire: see {}", "Error: see {}"))
 
     def _handle_exception(self, error: Exception) -> None:
         """Handle an error for which Textual would end the app."""

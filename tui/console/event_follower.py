@@ -40,8 +40,6 @@ class EventFollower:
         self._state = state
         self._response = EventResponse(settings)
         self._notice = notice
-        self._run_started_at = 0.0
-        """The start of the last run, in seconds since 1970."""
         self._kept: set[int] = set()
         """The events whose samples are kept."""
         self.samples_always = settings.on_event != "off"
@@ -67,19 +65,15 @@ class EventFollower:
             self._notice(text)
         return bool(changed)
 
-    def run_started(self) -> None:
-        """Note the start of a run of checks."""
-        self._run_started_at = time.time()
-
-    def run_finished(self, own: Report, checks: Sequence[str]) -> None:
-        """Note a finished run of these checks, or of all where none is named; `own` is the report of this run alone."""
-        self._state.events.examined(self._run_started_at, checks)
+    def run_finished(self, own: Report) -> None:
+        """Note a finished run; `own` is the report of this run alone."""
         self._response.ran(own.cluster, time.monotonic())
 
     def due(self) -> tuple[str, ...]:
         """Return the checks to run now by themselves, while no run is in progress; the caller runs them."""
         run = self._state.run
-        due = self._response.due(run.report if run.is_whole else None, time.monotonic())
+        report = run.report if run.is_whole else None
+        due = self._response.due(report, lambda: self._state.situation, time.monotonic())
         self._state.events.waits = self._response.waits
         return due
 

@@ -4,25 +4,19 @@ event where the settings want that."""
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from checks.model.facts import (
-    AddressProbes,
-    Cluster,
-    Flows,
-    HaipPaths,
-    UnreadNode,
-)
-from checks.model.finding import PROBLEMS, Status
+from checks.model.condition import Condition, ConditionKind
+from checks.model.facts import AddressProbes, Cluster, Flows, HaipPaths
 from checks.model.report import Report
 from checks.model.settings import ConsoleSettings
 from checks.model.wording import listed
 
 if TYPE_CHECKING:
-    from checks.model.cluster_event import ClusterEvent
+    from checks.model.cluster_event import ClusterEvent, EventKind
+    from checks.model.situation import Situation
     from checks.traffic.samples import FeedEvent
-    from checks.traffic.source_id import SourceId
 
 _SENDING = frozenset({"paths", "flows", "haip_paths", "owners"})
 """The groups of facts for which racwire sends packets on the private networks."""
@@ -48,17 +42,19 @@ class EventResponse:
         """When the checks that are wanted may start; None while none is."""
         self._runs_checks = settings.on_event == "check"
         self._per_hour = settings.probes_per_hour
-        self._wanted: dict[str, None] = {}
-        """The checks that concern events, the most telling first."""
-        self._returned: dict[str, float] = {}
-        """The nodes and instances that answer again, and when they were last read for that."""
-        self._rereads: dict[str, str] = {}
-        """Of those that are to be read: the node of each."""
+        self._kinds: dict[EventKind, None] = {}
+        """The kinds of events that checks are to examine."""
+        self._returned: dict[Condition, None] = {}
+        """What is well again, and is to be read again."""
+        self._is_urgent = False
+        """Whether a node or an instance is among it, which need not wait for the last run."""
+        self._read_at: dict[str, float] = {}
+        """The nodes and instances that were read again because they answer, and when."""
+        self._in_vain: set[str] = set()
+        """The nodes that were read again because they answer: a run that cannot read one is not repeated for it until
+        it was silent."""
         self._announced: set[tuple[int, tuple[str, str, str]]] = set()
         """The events and places that were announced as back."""
-        self._read_in_vain: set[SourceId] = set()
-        """The sources of nodes that were read again because they answer: a run that cannot read one is not repeated for
-        it until it was silent."""
         self._ran_s: float | None = None
         self._sent: list[tuple[float, int]] = []
         """When runs sent probes, and how many."""
@@ -78,52 +74,58 @@ class EventResponse:
     def see_changes(self, changed: Iterable[ClusterEvent], lasting: Iterable[ClusterEvent], now_s: float) -> str:
         """Take events that changed, with those that last. Return what came back, a sentence to announce; empty where
         nothing did."""
-        from checks.model.cluster_event import EventKind, checks_for
+        from checks.model.cluster_event import EventKind
         from checks.report.event_text import came_back
 
         # The silence of the database also ends when racwire knows which instance delays the answers.
         hangs = any(event.kind is EventKind.INSTANCE_SILENT for event in lasting)
         announced, end = [], "."
         for event in changed:
-            if not event.is_silence:
-                if self._runs_checks and not event.is_over and event.status in PROBLEMS:
-                    self._wanted |= dict.fromkeys(checks_for(event.kind))
+            if self._runs_checks and not event.is_over and event.is_problem and not event.is_silence:
+                self._kinds[event.kind] = None
+            if not event.is_silence and event.kind is not EventKind.LINK_DOWN:
                 continue
             if event.kind is EventKind.DATABASE_SILENT and hangs:
                 continue
             for place in event.places:
-                if (place.until is None and not event.is_over) or (event.number, place.key) in self._announced:
+                condition = place.condition(event.kind)
+                if condition is None or (place.until is None and not event.is_over):
+                    continue
+                if (event.number, place.key) in self._announced:
                     continue
                 self._announced.add((event.number, place.key))
                 announced.append(came_back(event, place))
-                name = place.instance or place.node
-                if self._is_due(name, now_s):
+                if not event.is_silence:
+                    # A cable that flaps must send no more than before: it waits for its turn as any event does.
+                    if self._runs_checks:
+                        self._returned[condition] = None
+                elif self._is_due(place.instance or place.node, now_s):
                     end = _RUNS
-                    self._rereads[name] = place.node
-                    self._wanted |= dict.fromkeys(checks_for(event.kind))
+                    self._is_urgent = True
+                    self._returned[condition] = None
         return f"{listed(announced)}{end}" if announced else ""
 
     def see_samples(self, items: Iterable[FeedEvent], report: Report | None, now_s: float) -> str:
         """Take samples. Return a sentence about nodes that the last run could not read and that answer now; empty where
         there are none."""
-        failed = _unread(report)
-        if not failed and not self._read_in_vain:
+        unread = {node.name for node in report.cluster.unread_nodes() if not node.is_pending} if report else set()
+        if not unread and not self._in_vain:
             return ""
         from checks.traffic.samples import Gap, NodeSample
-        from checks.traffic.source_id import SourceId
-
-        unread = {SourceId.node(node.name) for node in failed}
+        from checks.traffic.source_id import SourceKind
 
         answering = []
         for item in items:
             if isinstance(item, Gap):
-                self._read_in_vain.discard(item.source)
-            elif not isinstance(item, NodeSample) or item.source not in unread - self._read_in_vain:
+                if item.source.kind is SourceKind.NODE:
+                    self._in_vain.discard(item.source.name)
+            elif not isinstance(item, NodeSample) or item.node not in unread - self._in_vain:
                 continue
             elif self._is_due(item.node, now_s):
-                self._read_in_vain.add(item.source)
+                self._in_vain.add(item.node)
                 answering.append(item.node)
-                self._rereads[item.node] = item.node
+                self._is_urgent = True
+                self._returned[Condition(ConditionKind.NODE, item.node)] = None
         verb = "answers" if len(answering) == 1 else "answer"
         return f"{listed(answering)} {verb} now{_RUNS}" if answering else ""
 
@@ -131,18 +133,18 @@ class EventResponse:
         """Whether what came back is to be read again, and note that it is."""
         from checks.rules.live_events import may_run
 
-        last = self._returned.get(name)
-        if name in self._rereads or not may_run(None if last is None else now_s - last):
+        last = self._read_at.get(name)
+        if not may_run(None if last is None else now_s - last):
             return False
-        self._returned[name] = now_s
+        self._read_at[name] = now_s
         return True
 
     # --- what to run --------------------------------------------------------------------------------------------------
 
-    def due(self, report: Report | None, now_s: float) -> tuple[str, ...]:
+    def due(self, report: Report | None, situation: Callable[[], Situation], now_s: float) -> tuple[str, ...]:
         """Return the checks to run now, while no run is in progress; empty where there are none. The caller runs
         them."""
-        if not (self._wanted or self._rereads) or report is None:
+        if not (self._kinds or self._returned) or report is None:
             return ()
         if self._due_s is None:
             self._due_s = now_s + self._jitter()
@@ -150,13 +152,15 @@ class EventResponse:
             return ()
         from checks.rules.live_events import has_probes_left, may_run
         from checks.run.check_discovery import discover
+        from checks.situation.examining import checks_about
+        from checks.situation.rerun_choice import checks_to_run
 
-        if not self._rereads and not may_run(None if self._ran_s is None else now_s - self._ran_s):
+        if not self._is_urgent and not may_run(None if self._ran_s is None else now_s - self._ran_s):
             self.waits = "The checks that concern it run by themselves at most every 5 minutes; r runs them now."
             return ()
-        self._wanted |= dict.fromkeys(_not_known(report, set(self._rereads.values())))
-        known = {check.id: check for check in discover()}
-        names = [name for name in self._wanted if name in known]
+        known = {check.id: check for check in discover().checks}
+        wanted = [name for kind in self._kinds for name in checks_about(kind, known.values())]
+        names = list(dict.fromkeys((*wanted, *checks_to_run(report, situation(), (*self._returned,), known))))
         sent = [(now_s - at, number) for at, number in self._sent]
         self.waits = ""
         if not has_probes_left(sent, self._of_full_run, self._per_hour):
@@ -167,8 +171,9 @@ class EventResponse:
                     "hour is used up. r runs all."
                 )
             names = silent
-        self._wanted.clear()
-        self._rereads.clear()
+        self._kinds.clear()
+        self._returned.clear()
+        self._is_urgent = False
         self._due_s = None
         self._ran_s = now_s
         return tuple(names)
@@ -184,14 +189,3 @@ def probes_sent(cluster: Cluster) -> int:
     if isinstance(cluster.owners, AddressProbes) and isinstance(cluster.owners.probes, tuple):
         sent += sum(probe.sent for probe in cluster.owners.probes)
     return sent
-
-
-def _unread(report: Report | None) -> Sequence[UnreadNode]:
-    return [node for node in report.cluster.unread_nodes() if not node.is_pending] if report else ()
-
-
-def _not_known(report: Report, nodes: set[str]) -> list[str]:
-    """Return the checks that could not tell something about these nodes, or about no certain node."""
-    if not nodes:
-        return []
-    return [f.check for f in report.findings if f.status is Status.UNKNOWN and (not f.nodes or {*f.nodes} & nodes)]

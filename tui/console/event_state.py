@@ -1,4 +1,4 @@
-"""The state of the events in the console: what happened, what a run has examined since, and what is dismissed."""
+"""The events in the console, as the samples show them, and which of them were dismissed."""
 
 from __future__ import annotations
 
@@ -6,19 +6,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from checks.model.facts import Cluster
-from checks.model.finding import PROBLEMS, Status
-from checks.model.report import Report
-from checks.report.causes import cause_entries
 from checks.traffic.samples import Sample
 
 if TYPE_CHECKING:
     from checks.model.cluster_event import ClusterEvent
     from checks.situation.events.watching import EventWatch
+    from checks.situation.seen import Seen
     from checks.traffic.samples import FeedEvent
     from checks.traffic.source_id import SourceId
-
-DATABASE = ""
-"""The key of the database among the names of nodes."""
 
 
 class EventState:
@@ -27,11 +22,12 @@ class EventState:
     def __init__(self) -> None:
         self._watch: EventWatch | None = None
         """Made with the first item: before the first screen, its modules would delay that."""
+        self.version = 0
+        """Counts the changes of the events."""
         self._known: Sequence[ClusterEvent] = ()
         """All events at the last change, in the order of their start."""
         self.is_of_recording = False
         """Whether the events are those of a recording, and all of them are known."""
-        self._examined: set[int] = set()
         self._dismissed: set[int] = set()
         self.since: float | None = None
         """When the first sample came, in seconds since 1970."""
@@ -70,6 +66,7 @@ class EventState:
     def _changed(self, changed: Sequence[ClusterEvent]) -> Sequence[ClusterEvent]:
         if changed:
             self._known = self._watching().events
+            self.version += 1
         return changed
 
     def load(self, watch: EventWatch, end: float, trouble: str) -> None:
@@ -77,32 +74,49 @@ class EventState:
         events."""
         self._watch, self._known, self.is_of_recording = watch, watch.events, True
         self.end, self.trouble = end, trouble
+        self.version += 1
+
+    # --- at a moment ------------------------------------------------------------------------------------------------
+
+    def known_at(self, now: float) -> Sequence[ClusterEvent]:
+        """Return the events as they were known at that moment, in the order of their start."""
+        return self._watch.known(now) if self._watch else ()
+
+    def readings_at(self, now: float) -> Sequence[Seen]:
+        """Return what samples and events showed of conditions until that moment."""
+        if self._watch is None:
+            return ()
+        from checks.situation.events.known_events import event_readings
+
+        events, clock_s = self._watch.events, self._watch.clock_at(now)
+        return (*self._watch.readings(now), *event_readings(events, now, clock_s))
+
+    @property
+    def clock_s(self) -> float:
+        """How far the clock of racwire's node has been set since the first sample, in seconds."""
+        return self._watch.clock_s if self._watch else 0.0
+
+    def clock_at(self, now: float) -> float:
+        """Return how far the clock had been set at that moment; for the playhead of a recording."""
+        return self._watch.clock_at(now) if self._watch else 0.0
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was sampled yet."""
+        return self._watch is None or not (self._watch.events or self._watch.sampled)
 
     # --- what the operator did ----------------------------------------------------------------------------------------
-
-    def examined(self, started: float, checks: Sequence[str]) -> None:
-        """Note a finished run that started then, of these checks, or of all where none is named."""
-        from checks.model.cluster_event import checks_for
-
-        for event in self._known:
-            if event.start < started and (not checks or {*checks_for(event.kind)} <= {*checks}):
-                self._examined.add(event.number)
 
     def dismiss(self, event: ClusterEvent) -> None:
         """Remove an event from the list."""
         self._dismissed.add(event.number)
+        self.version += 1
 
-    def is_examined(self, event: ClusterEvent) -> bool:
-        """Return whether checks have run since the event started that examine such an event."""
-        return event.number in self._examined
+    def is_listed(self, event: ClusterEvent) -> bool:
+        """Return whether an event was not dismissed."""
+        return event.number not in self._dismissed
 
     # --- what the screens show ----------------------------------------------------------------------------------------
-
-    @property
-    def listed(self) -> list[ClusterEvent]:
-        """The events as they are now, the newest first, without those that were dismissed."""
-        events = self._watch.events if self._watch else []
-        return [event for event in reversed(events) if event.number not in self._dismissed]
 
     @property
     def lasting(self) -> Sequence[ClusterEvent]:
@@ -112,7 +126,7 @@ class EventState:
     @property
     def count(self) -> int:
         """The number of listed events."""
-        return sum(event.number not in self._dismissed for event in self._known)
+        return sum(map(self.is_listed, self._known))
 
     @property
     def sampled(self) -> Sequence[SourceId]:
@@ -127,43 +141,4 @@ class EventState:
     @property
     def marked(self) -> Sequence[ClusterEvent]:
         """The events at their last change, in the order of their start, without those that were dismissed."""
-        return [event for event in self._known if event.number not in self._dismissed]
-
-    @property
-    def newest(self) -> ClusterEvent | None:
-        """The event for the line on every screen: the newest problem that no checks have examined, or else the newest
-        event that lasts. That of a recording is its first one of the worst status, since the checks of a recording do
-        not examine what its samples show."""
-        if self.is_of_recording:
-            problems = [event for event in self.marked if event.status in PROBLEMS]
-            return min(problems, key=lambda event: (event.status.gravity, event.start), default=None)
-        events = [event for event in self.marked if not event.is_over or self.needs_run(event)]
-        return max(events, key=lambda event: (self.needs_run(event), event.number), default=None)
-
-    def needs_run(self, event: ClusterEvent) -> bool:
-        """Return whether a run of the checks is the next step about an event."""
-        return event.status in PROBLEMS and not self.is_examined(event)
-
-    def is_explained(self, event: ClusterEvent, report: Report | None) -> bool:
-        """Return whether checks have run since the event started, and the report has its cause."""
-        if report is None or not self.is_examined(event):
-            return False
-        from checks.report.event_cause import explains
-
-        return any(explains(entry, event) for entry in cause_entries(report))
-
-    def live_marks(self, report: Report | None) -> dict[str, Status]:
-        """Return the nodes with trouble at present, or at any time of a recording, each with the worst status. Where
-        the report has a cause of the trouble, its nodes stand for the nodes that noticed it; a silent node is marked in
-        any case."""
-        marks: dict[str, Status] = {}
-        for event in self._known:
-            if event.status not in PROBLEMS or (event.is_over and not self.is_of_recording):
-                continue
-            if not event.is_silence and self.is_explained(event, report):
-                continue
-            nodes = event.nodes if self.is_of_recording else event.open_nodes
-            for node in nodes or (DATABASE,):
-                worst = min(marks.get(node, event.status), event.status, key=lambda status: status.gravity)
-                marks[node] = worst
-        return marks
+        return [event for event in self._known if self.is_listed(event)]

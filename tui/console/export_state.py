@@ -12,7 +12,7 @@ import msgspec
 from checks.model.report import Report
 from checks.model.wording import counted, few
 from tui.console.run_state import RunState
-from tui.text.home_path import short
+from tui.text.home_path import with_path
 
 SAVED = "saved file"
 """The name of the saved file in the list of formats."""
@@ -34,7 +34,7 @@ class ReportState(msgspec.Struct, frozen=True):
 
 def report_state(board: RunState) -> ReportState:
     """Return the newest report in which every check has concluded; before there is one, the incomplete report."""
-    report = board.in_header
+    report = board.report
     if report is None:
         completeness = board.trouble or "There are no findings yet: the checks are starting."
         return ReportState(None, False, (), completeness)
@@ -42,7 +42,7 @@ def report_state(board: RunState) -> ReportState:
         return ReportState(report, False, (), f"{board.trouble} The findings up to then can be written.")
     if not board.running:
         return ReportState(report, True, (), "Every check has concluded.")
-    if report is not board.report or board.is_whole:
+    if board.is_whole:
         completeness = (
             f"The checks are running again; until they conclude, this is the run of {report.started_at[11:19]}."
         )
@@ -140,7 +140,7 @@ class ExportState:
             case Written() | NotWritten():
                 self.progress = ""
                 self.done = (news, *self.done)
-                return f"Written to {short(news.path)}" if isinstance(news, Written) else news.reason
+                return with_path(news.path, "Written to {}", "{}") if isinstance(news, Written) else news.reason
         return ""
 
     def free(self, path: Path) -> Path:

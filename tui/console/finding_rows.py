@@ -1,9 +1,9 @@
-"""The rows of the Checks screen: a finding, a cause with its findings, or all checks that passed."""
+"""The rows of the Checks screen: a finding, a cause with its findings, an event, or all checks that passed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from enum import Enum
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from enum import Enum, IntEnum
 from itertools import chain, groupby
 
 import msgspec
@@ -12,31 +12,25 @@ from msgspec.structs import replace
 from checks.model.finding import PROBLEMS, Finding, Key, NextStep, Status, keyed
 from checks.model.journal import Entry
 from checks.model.report import Report
+from checks.model.situation import Episode, Standing, Statement
 from checks.report.causes import ReportEntry, cause_entries
 from checks.report.folding import Alike, alone, grouped_by_reason
+from checks.report.standings import Standings
 from tui.text.line import has_words
 
-_CALM_GRAVITY = Status.INFO.gravity
 FOLDED = (Status.PASS, Status.SKIPPED)
 """The statuses whose findings are one row until the operator unfolds it."""
 
 
 class RowMark(Enum):
-    """How a finding compares with the previous run."""
+    """How a finding compares with the one of the run before."""
 
     NONE = ""
     NEW = "new"
-    """The previous run did not have the finding."""
+    """The run before did not have the finding."""
     WORSE = "worse"
-    """The previous run had the finding; it has become worse."""
     BETTER = "better"
-    """The previous run had the finding; it has become less."""
-    GONE = "gone"
-    """Only an earlier run had the finding; a later one checked the same and did not find it."""
-    UNSEEN = "unseen"
-    """Only the previous run had the finding; this run could not check it, so it may still exist."""
-    BEFORE = "before"
-    """The finding is from the previous run: its check has not concluded again yet."""
+    """The run before had the finding; it has become less."""
 
     @property
     def sign(self) -> str:
@@ -44,7 +38,58 @@ class RowMark(Enum):
         return _SIGNS.get(self, " ")
 
 
-_SIGNS = {RowMark.NEW: "+", RowMark.WORSE: "↑", RowMark.BETTER: "↓", RowMark.GONE: "-", RowMark.UNSEEN: "~"}
+_SIGNS = {RowMark.NEW: "+", RowMark.WORSE: "↑", RowMark.BETTER: "↓"}
+
+
+class Section(IntEnum):
+    """The parts of the list, in their order."""
+
+    NEW = 0
+    """Events that no run has examined."""
+    CAUSES = 1
+    PROBLEMS = 2
+    NOT_KNOWN = 3
+    """What was read, and is not known any more."""
+    PLANNED = 4
+    OVER = 5
+    WAIVED = 6
+    NOTES = 7
+    CALM = 8
+    """What passed or was skipped: a folded row each."""
+
+    @property
+    def heading(self) -> str:
+        """The heading above the rows; empty where none is needed."""
+        return _HEADINGS[self]
+
+
+_HEADINGS = {
+    Section.NEW: "New since the run",
+    Section.CAUSES: "Causes",
+    Section.PROBLEMS: "Problems",
+    Section.NOT_KNOWN: "Not known any more",
+    Section.PLANNED: "Planned",
+    Section.OVER: "Over",
+    Section.WAIVED: "Waived",
+    Section.NOTES: "Worth knowing",
+    Section.CALM: "",
+}
+_OF_STANDING = {
+    Standing.NEW: Section.NEW,
+    Standing.UNKNOWN: Section.NOT_KNOWN,
+    Standing.PLANNED: Section.PLANNED,
+    Standing.WAS: Section.OVER,
+    Standing.VERIFIED: Section.OVER,
+}
+
+
+_SECTION_SIGNS = {
+    Section.NEW: "+",
+    Section.NOT_KNOWN: "~",
+    Section.PLANNED: "p",
+    Section.OVER: "-",
+    Section.WAIVED: "w",
+}
 
 
 class FindingRow(msgspec.Struct, frozen=True):
@@ -68,19 +113,15 @@ class FindingRow(msgspec.Struct, frozen=True):
     parent: Key | None = None
     """The key of the row that the finding belongs to: of its cause, or of all checks that passed."""
     before: Finding | None = None
-    """The same problem in the previous run; None where that did not have it."""
-    old_key: Key | None = None
-    """The key of that finding in the previous run, where it has another one."""
-    missed_at: str = ""
-    """The start of the first run that no longer found what is gone."""
+    """The same problem in the run before; None where that did not have it."""
+    said: Statement | None = None
+    """How it stands at the moment; None for a fold."""
+    episode: Episode | None = None
+    """The event that the row is about; `finding` then words it."""
 
     def has(self, key: Key) -> bool:
         """Return whether the row stands for the finding with that key."""
-        return key in (self.key, self.old_key) or key in self.keys
-
-    def is_of(self, keys: Collection[Key]) -> bool:
-        """Return whether one of the keys is that of the finding, in this run or in the previous one."""
-        return self.key in keys or self.old_key in keys
+        return key == self.key or key in self.keys
 
     @property
     def is_fold(self) -> bool:
@@ -113,24 +154,42 @@ class FindingRow(msgspec.Struct, frozen=True):
         return self.entry.next if self.entry else self.group_of_finding.next
 
     @property
-    def rank(self) -> float:
-        """The sort key of the list: problems, worst first, then waived findings, gone findings, and the rest."""
-        if self.mark is RowMark.GONE:
-            return _CALM_GRAVITY - 0.25
-        return _CALM_GRAVITY - 0.5 if self.finding.waived else self.finding.status.gravity
+    def section(self) -> Section:
+        """The part of the list that the row belongs to."""
+        status, standing = self.finding.status, self.said.standing if self.said else Standing.HOLDS
+        if self.calm:
+            return Section.NOT_KNOWN if standing is Standing.UNKNOWN else Section.CALM
+        if self.finding.waived:
+            return Section.WAIVED
+        if standing in _OF_STANDING and status is not Status.UNKNOWN and status is not Status.SKIPPED:
+            return _OF_STANDING[standing]
+        if standing is Standing.PLANNED:
+            return Section.PLANNED
+        if status not in PROBLEMS:
+            return Section.CALM if status in FOLDED else Section.NOTES
+        return Section.CAUSES if self.entry else Section.PROBLEMS
 
     @property
-    def group(self) -> str:
-        """The heading above the row; the order of the ranks keeps each group together. Empty where none is needed."""
-        if self.is_fold or self.finding.status in FOLDED:
-            return ""
-        if self.mark is RowMark.GONE:
-            return "Gone"
-        if self.entry or self.parent:
-            return "Causes"
-        if self.finding.waived:
-            return "Waived"
-        return "Problems" if self.finding.status in PROBLEMS else "Worth knowing"
+    def sign(self) -> str:
+        """The sign in front of the row: how it stands, else how it compares with the run before."""
+        if self.is_fold:
+            return " "
+        return _SECTION_SIGNS.get(self.section, self.mark.sign)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it is over, proved or not."""
+        return self.said is not None and self.said.standing in (Standing.WAS, Standing.VERIFIED)
+
+    @property
+    def is_faint(self) -> bool:
+        """Whether it is not a problem now, as far as known."""
+        return self.section in (Section.PLANNED, Section.OVER, Section.WAIVED)
+
+    @property
+    def rank(self) -> tuple[int, int]:
+        """The sort key of the list: by section, then the worst first."""
+        return self.section, self.finding.status.gravity
 
     def matches(self, query: str) -> bool:
         """Return whether every word of the query occurs in the text of the finding or of its cause."""
@@ -159,7 +218,7 @@ def _text_of(row: FindingRow) -> str:
 def folded_rows(rows: Sequence[FindingRow]) -> list[FindingRow]:
     """Return the rows with one row in place of all that are UNKNOWN for the same reason: the first of them."""
     found: dict[Key, FindingRow] = {}
-    for _, alike in groupby(rows, key=lambda row: (row.mark.value, id(row.report), row.group)):
+    for _, alike in groupby(rows, key=lambda row: (row.mark.value, id(row.report), row.section)):
         by_id = {id(row.finding): row for row in alike}
         findings = [row.finding for row in by_id.values()]
         for group in grouped_by_reason(findings):
@@ -170,28 +229,56 @@ def folded_rows(rows: Sequence[FindingRow]) -> list[FindingRow]:
 
 
 def calm_folded(rows: Iterable[FindingRow], unfolded: Collection[Key]) -> Iterator[FindingRow]:
-    """Yield the rows with one row for all that passed and one for all that were skipped, at the end. What belongs to
-    one of `unfolded` follows it."""
-    calm: dict[Status, list[FindingRow]] = {status: [] for status in FOLDED}
+    """Yield the rows with one row for all that passed and is not known any more, one for all that passed, and one for
+    all that were skipped. What belongs to one of `unfolded` follows it."""
+    calm: dict[str, list[FindingRow]] = {}
+    left: list[FindingRow] = []
     for row in rows:
-        if row.finding.status in calm and row.mark is not RowMark.GONE:
-            calm[row.finding.status].append(row)
+        if (fold := _fold_of(row)) is None:
+            left.append(row)
         else:
-            yield row
-    for status, own in calm.items():
-        if not own:
+            calm.setdefault(fold, []).append(row)
+    outdated = list(_folds(calm, (_OUTDATED,), unfolded))
+    problems = [row for row in left if row.section <= Section.NOT_KNOWN]
+    yield from (*problems, *outdated, *left[len(problems) :], *_folds(calm, FOLDED, unfolded))
+
+
+_OUTDATED = "NOT KNOWN"
+
+
+def _fold_of(row: FindingRow) -> str | None:
+    """Return the fold of a row that is no problem; None where it stands by itself."""
+    if row.episode or row.finding.status not in (*FOLDED, Status.INFO) or row.finding.waived:
+        return None
+    if row.said is not None and row.said.standing in (Standing.UNKNOWN, Standing.PLANNED):
+        return _OUTDATED
+    return row.finding.status if row.finding.status in FOLDED else None
+
+
+def _folds(
+    calm: Mapping[str, Sequence[FindingRow]], names: Iterable[str], unfolded: Collection[Key]
+) -> Iterator[FindingRow]:
+    for name in names:
+        if not (own := calm.get(name)):
             continue
-        key = ("", "FOLD", status.value, (), 0)
+        key = ("", "FOLD", str(name), (), 0)
+        said = max((row.said for row in own if row.said), key=_newest, default=None) if name == _OUTDATED else None
         keys = frozenset(row.key for row in own)
         is_open = key in unfolded
-        mark = RowMark.BEFORE if all(row.mark is RowMark.BEFORE for row in own) else RowMark.NONE
-        yield FindingRow(key, own[0].finding, mark, own[0].report, keys=keys, calm=tuple(own), is_open=is_open)
+        yield FindingRow(
+            key, own[0].finding, RowMark.NONE, own[0].report, keys=keys, calm=tuple(own), is_open=is_open, said=said
+        )
         if is_open:
             yield from (replace(row, parent=key) for row in own)
 
 
-def cause_rows(report: Report, mark: RowMark = RowMark.NONE) -> Iterator[FindingRow]:
-    """Yield a row for each cause of a report; its keys are those of its findings."""
+def _newest(said: Statement) -> float:
+    return said.outdated.at if said.outdated else 0.0
+
+
+def cause_rows(report: Report, standings: Standings | None) -> Iterator[FindingRow]:
+    """Yield a row for each cause of a report; its keys are those of its findings. Without standings, as for a former
+    report, each has none."""
     key_of = {id(finding): key for key, finding in keyed(report.findings)}
     seen: list[Key] = []
     for entry in cause_entries(report):
@@ -200,41 +287,25 @@ def cause_rows(report: Report, mark: RowMark = RowMark.NONE) -> Iterator[Finding
         keys = frozenset(key_of[id(f)] for f in entry.all_findings)
         number = sum(row_key[1:4] == (first.cause, *where) for row_key in seen)
         seen.append(("", first.cause, *where, number))
-        yield FindingRow(seen[-1], entry.findings[0], mark, report, keys=keys, entry=entry)
+        said = standings.of_cause(entry) if standings else None
+        yield FindingRow(seen[-1], entry.findings[0], RowMark.NONE, report, keys=keys, entry=entry, said=said)
 
 
 def by_cause(
-    rows: Sequence[FindingRow],
-    causes: Sequence[FindingRow],
-    gone: Sequence[FindingRow],
-    unfolded: Collection[Key],
+    rows: Sequence[FindingRow], causes: Sequence[FindingRow], unfolded: Collection[Key]
 ) -> Iterator[FindingRow]:
-    """Yield the causes, each with the rows of its findings where it is unfolded, then the rows that belong to none.
-
-    Of the causes in `gone`, those come last whose findings are all gone; what has a problem left is shown by itself."""
+    """Yield the causes, each with the rows of its findings where it is unfolded, and the rows that belong to none, by
+    section."""
     taken: set[Key] = set()
+    found: list[tuple[FindingRow, ...]] = []
     for cause in causes:
-        below = [row for row in rows if row.is_of(cause.keys) and row.mark is not RowMark.GONE]
+        below = [row for row in rows if row.key in cause.keys and row.report is cause.report]
         if below:
             taken |= {row.key for row in below}
-            yield from _unfolded(replace(cause, mark=_common_mark(cause, below)), below, unfolded)
-    ended: list[FindingRow] = []
-    for cause in gone:
-        codes = {finding.code for finding in cause.entry.findings} if cause.entry else ()
-        shows = [row for row in rows if row.is_of(cause.keys) and row.finding.code in codes]
-        if shows and all(row.mark is RowMark.GONE for row in shows):
-            mine = (row for row in rows if row.is_of(cause.keys) and row.key not in taken)
-            below = [row for row in mine if row.mark is RowMark.GONE]
-            taken |= {row.key for row in below}
-            missed_at = max(row.missed_at for row in below)
-            ended += _unfolded(replace(cause, mark=RowMark.GONE, missed_at=missed_at), below, unfolded)
-    left = [row for row in rows if row.key not in taken]
-    yield from (row for row in left if row.rank < RANK_OF_GONE)
-    yield from ended
-    yield from (row for row in left if row.rank >= RANK_OF_GONE)
-
-
-RANK_OF_GONE = _CALM_GRAVITY - 0.25
+            found.append(tuple(_unfolded(replace(cause, mark=_common_mark(cause, below)), below, unfolded)))
+    found += [(row,) for row in rows if row.key not in taken]
+    for group in sorted(found, key=lambda group: (group[0].section, 0 if group[0].entry else group[0].rank[1])):
+        yield from group
 
 
 def _unfolded(cause: FindingRow, below: Sequence[FindingRow], unfolded: Collection[Key]) -> Iterator[FindingRow]:
@@ -247,8 +318,7 @@ def _unfolded(cause: FindingRow, below: Sequence[FindingRow], unfolded: Collecti
 def _common_mark(cause: FindingRow, below: Sequence[FindingRow]) -> RowMark:
     """Return the mark of a cause: that of its findings where they have the same, otherwise the cause's own."""
     marks = {row.mark for row in below}
-    common = marks.pop() if len(marks) == 1 else cause.mark
-    return common if common in (RowMark.NEW, RowMark.WORSE, RowMark.BETTER) else cause.mark
+    return marks.pop() if len(marks) == 1 else cause.mark
 
 
 def nearest_row(row: FindingRow, rows: Sequence[FindingRow]) -> int | None:

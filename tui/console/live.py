@@ -16,12 +16,14 @@ from textual.app import App
 from textual.worker import Worker
 
 from checks.model.facts import Cluster
+from checks.model.run_record import RunRecord
 from checks.model.settings import Settings
+from checks.traffic.recording_runs import RecordedLine
 from checks.traffic.samples import Event, InstancesPace
 from tui.console.app_state import AppState
 from tui.console.messages import FeedFailed, PaceReported, RecordingEnded, SamplesReported
 from tui.console.past import Past
-from tui.text.home_path import short
+from tui.text.home_path import with_path
 
 if TYPE_CHECKING:
     from checks.traffic.feed import Feed
@@ -86,6 +88,11 @@ class LiveFeed:
         if self._recorder is not None:
             self._recorder.follow(cluster)
 
+    def add(self, items: Iterable[RunRecord | RecordedLine]) -> None:
+        """Add finished runs, verified gates and lines of a change's journal to the recording, if there is one."""
+        if self._recorder is not None:
+            self._recorder.add(items)
+
     def set_interval(self, seconds: float) -> None:
         """Set how many seconds apart the samples of a source are."""
         if self._feed is not None:
@@ -106,9 +113,12 @@ class LiveFeed:
         recorder = self._recorder = BackgroundRecorder(path, header, broke)
         recorder.put(known)
 
-    async def toggle_recording(self, state: AppState, settings: Settings, otherwise: Path) -> str:
+    async def toggle_recording(
+        self, state: AppState, settings: Settings, otherwise: Path, ran: Iterable[RunRecord | RecordedLine] = ()
+    ) -> str:
         """Start a recording to a new file in the working directory, or in `otherwise` where that is not writable; or
-        stop the current recording. Return a notice for the operator."""
+        stop the current recording. A recording starts with what `ran`: the runs of the session in their order, and the
+        lines of the journal of the open change. Return a notice for the operator."""
         if self._recorder is not None:
             state.feed.recording = None
             return await self.stop_recording(_END_WITHIN_S)
@@ -122,8 +132,9 @@ class LiveFeed:
         path = recording_path(now, otherwise)
         header = header_for(state.cluster, settings, state.feed.interval_s, state.feed.instances_pace)
         self.record(path, header, known_at(state.timeline, now))
+        self.add(ran)
         state.feed.recording = path
-        return f"Recording to {short(path)}; w stops it."
+        return with_path(path, "Recording to {}; w stops it.", "Recording to {}", "{}")
 
     async def stop_recording(self, within_s: float) -> str:
         """Stop the recording, if there is one, and complete its file. Return a notice for the operator."""
@@ -131,9 +142,9 @@ class LiveFeed:
         if recorder is None:
             return ""
         if await recorder.end(within_s):
-            return f"Recorded to {short(recorder.path)}"
+            return with_path(recorder.path, "Recorded to {}", "{}")
         log.warning("%s was still being written after %s s", recorder.path, within_s)
-        return f"The disk is slow: the end of {short(recorder.path)} is still being written."
+        return with_path(recorder.path, "The disk is slow: the end of {} is still being written.", "Still writing {}")
 
     async def stop(self, within_s: float) -> None:
         """Stop the feed and the recording; what does not end within that time is abandoned."""

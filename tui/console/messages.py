@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 from checks.model.report import Report
+from checks.model.run_record import RunRecord
 from checks.run.events import Event, GatherProgress
 from checks.traffic.samples import Event as Sample
 from checks.traffic.samples import InstancesPace
@@ -38,6 +39,18 @@ class EngineReported(Message):
             and isinstance(message.event, GatherProgress)
             and message.run == self.run
         )
+
+
+class HistoryGrown(Message):
+    """A finished run, or the gates of a change, were added to what is known."""
+
+    def __init__(self, record: RunRecord, run: int, trouble: str) -> None:
+        super().__init__()
+        self.record = record
+        self.run = run
+        """The number of the run; 0 for gates."""
+        self.trouble = trouble
+        """Why it could not be added, a sentence; empty where it was."""
 
 
 class RunFailed(Message):

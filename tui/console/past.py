@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from checks.model.run_record import RunRecord, as_run
 from checks.report.age import short_state_texts
 from checks.traffic.samples import Event, Gap, Links
 from checks.traffic.source_id import SourceId
@@ -15,6 +16,7 @@ from checks.traffic.timeline import Track
 if TYPE_CHECKING:
     from checks.saved import Saved
     from checks.traffic.recording import Recording
+    from checks.traffic.recording_runs import RecordedLine
 
 
 class Past(msgspec.Struct, frozen=True):
@@ -31,6 +33,25 @@ class Past(msgspec.Struct, frozen=True):
     """A longer label for a wide header; empty where there is none."""
     shorter: str = ""
     """A shorter label for a narrow header; empty where there is none."""
+
+    run: RunRecord | None = None
+    """The run of a saved state."""
+
+    @property
+    def are_runs_recorded(self) -> bool:
+        """Whether the runs of the checks are known; a recording of racwire 0.2.0 has none."""
+        return self.run is not None or (self.recording is not None and self.recording.has_runs)
+
+    def runs(self) -> tuple[RunRecord, ...]:
+        """Return the runs of the checks and the verified gates, in the order in which they ended. Reads a file. Raises
+        RecordingError where it cannot be read."""
+        recorded = () if self.recording is None else self.recording.runs()
+        return recorded or (() if self.run is None else (self.run,))
+
+    def journal(self) -> tuple[RecordedLine, ...]:
+        """Return the lines of the journals of changes, for `checks.change.record.recorded_journal`. Reads a file.
+        Raises RecordingError where it cannot be read."""
+        return () if self.recording is None else self.recording.journal()
 
     @property
     def track(self) -> Track:
@@ -59,7 +80,7 @@ def of_recording(recording: Recording) -> Past:
 def of_saved(saved: Saved, now: datetime) -> Past:
     """Return what the console displays for a saved state; `now`, a time with a zone, is for its age."""
     longer, label, shorter = short_state_texts(saved.report, now)
-    return Past(label, saved.recording, is_saved=True, longer=longer, shorter=shorter)
+    return Past(label, saved.recording, is_saved=True, longer=longer, shorter=shorter, run=as_run(saved.report))
 
 
 class NoSamples:

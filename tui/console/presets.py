@@ -17,7 +17,7 @@ from typing import Any, Literal
 import msgspec
 
 from checks.model.sanitize import as_utf8
-from tui.text.home_path import short
+from tui.text.home_path import with_path
 from tui.widgets.sorting import Sorting
 
 FILE_NAME = "console.json"
@@ -100,7 +100,9 @@ class PresetFile:
         except UnusableFileError:
             before = Presets()
         if before.version > _VERSION:
-            return f"This choice is not remembered: {self.path} is of a newer racwire."
+            return with_path(
+                self.path, "This choice is not remembered: {} is of a newer racwire.", "Not remembered: {} is newer."
+            )
         after = msgspec.structs.replace(before, version=_VERSION, **chosen)
         if after == before:
             return ""
@@ -110,7 +112,9 @@ class PresetFile:
         except (OSError, OutputError) as error:
             cause = error if isinstance(error, OSError) else error.__cause__
             reason = cause.strerror if isinstance(cause, OSError) else str(error)
-            return f"This choice is not remembered: {reason} ({short(self.path)})."
+            return with_path(
+                self.path, f"This choice is not remembered: {reason} ({{}}).", f"Not remembered: {reason}: {{}}"
+            )
         return ""
 
     def _read(self) -> Presets:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from checks.model.report import Report
+from checks.model.run_record import RunRecord
 from checks.report.report_evidence import Evidence
 from checks.traffic.source_id import SourceKind
 from checks.whole_files import OutputError, OutputFile, write_whole
@@ -20,6 +21,7 @@ from tui.text.home_path import short
 
 if TYPE_CHECKING:
     from checks.traffic.recording import Header, Recording
+    from checks.traffic.recording_runs import RecordedLine
     from checks.traffic.samples import Event
     from checks.traffic.timeline import Timeline
 
@@ -42,6 +44,8 @@ class ReportJob:
     """The recording with the samples, where one is open."""
     header: Header
     """The header for a recording of the samples."""
+    ran: tuple[RunRecord | RecordedLine, ...] = ()
+    """The runs of the session, and the lines of the journal of the open change, for a recording of the samples."""
 
 
 def write_report(job: ReportJob, scratch: Path, elsewhere: Path, report_progress: Callable[[str], None]) -> Path:
@@ -68,7 +72,7 @@ def write_report(job: ReportJob, scratch: Path, elsewhere: Path, report_progress
         report_progress(f"writing {size_of(len(data))} to {short(path)}")
         write_whole(OutputFile(path), data)
 
-    return _to_new_file(stem_of(job.report, job.is_redacted), form.ending, elsewhere, write)
+    return to_new_file(stem_of(job.report, job.is_redacted), form.ending, elsewhere, write)
 
 
 def directories(elsewhere: Path) -> list[Path]:
@@ -87,11 +91,12 @@ def write_events(text: str, at: datetime, elsewhere: Path) -> Path:
     def write(path: Path) -> None:
         write_whole(OutputFile(path), text.encode("utf-8", "replace"))
 
-    return _to_new_file(f"racwire-events-{at:%Y%m%d-%H%M%S}", ".txt", elsewhere, write)
+    return to_new_file(f"racwire-events-{at:%Y%m%d-%H%M%S}", ".txt", elsewhere, write)
 
 
-def _to_new_file(stem: str, ending: str, elsewhere: Path, write: Callable[[Path], None]) -> Path:
-    """Write to the first directory that accepts the file. Raises the error of the first directory where none does."""
+def to_new_file(stem: str, ending: str, elsewhere: Path, write: Callable[[Path], None]) -> Path:
+    """Write a new file to the working directory, or to `elsewhere` where that does not accept it; return its path.
+    Raises the error of the first directory where none does."""
     first: OutputError | None = None
     for directory in directories(elsewhere):
         try:
@@ -122,7 +127,7 @@ def _save(job: ReportJob, scratch: Path, elsewhere: Path, report_progress: Calla
         report_progress(f"saving everything to {short(path)}")
         save(OutputFile(path), report, samples)
 
-    return _to_new_file(stem_of(job.report, job.is_redacted), SAVED_ENDING, elsewhere, write)
+    return to_new_file(stem_of(job.report, job.is_redacted), SAVED_ENDING, elsewhere, write)
 
 
 def _samples(job: ReportJob, path: Path) -> Path | None:
@@ -133,9 +138,10 @@ def _samples(job: ReportJob, path: Path) -> Path | None:
     if job.samples is None:
         return None
     from checks.traffic.recorder import Recorder
+    from tui.console.batch_writer import record
 
     with closing(Recorder.create(path, job.header)) as recorder:
-        recorder.write(_events(job.samples))
+        record(recorder, [*_events(job.samples), *job.ran])
     return path
 
 

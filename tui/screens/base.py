@@ -6,13 +6,15 @@ import logging
 from collections.abc import Sequence
 from datetime import datetime
 from itertools import product
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
 from textual.message import Message
 
+from checks.model.situation import Episode
 from checks.model.wording import counted
+from checks.situation.foremost import foremost, needs_run
 from tui.console.actions import TABS, Action, in_footer
 from tui.console.app_state import AppState, News
 from tui.console.finding_rows import FindingRow
@@ -23,9 +25,6 @@ from tui.widgets.header_text import header_line
 from tui.widgets.help_text import Legend
 from tui.widgets.lines import Lines
 from tui.widgets.run_text import run_labels
-
-if TYPE_CHECKING:
-    from checks.model.cluster_event import ClusterEvent
 
 log = logging.getLogger(__name__)
 
@@ -101,10 +100,10 @@ class ConsoleScreen(StyledScreen[None]):
         if news in (News.RUN, News.MEASURE) or news is None:
             self.query_one("#upper-rule", Lines).show(self.upper_rule)
         if news is News.EVENTS or news is None:
-            newest = self.state.events.newest
-            if newest and newest.number != self._alarm_of and self.state.events.needs_run(newest):
+            newest = self._foremost
+            if newest and newest.event.number != self._alarm_of and needs_run(newest):
                 self._notice = ""  # an older notice must not hide it
-            self._alarm_of = newest.number if newest else 0
+            self._alarm_of = newest.event.number if newest else 0
             self.query_one("#tabs", Lines).show(self._tabs_line)
             self.draw_lower_rule()
         is_of_another = news is News.MEASURE and not self.DRAWS_MEASURE  # which then has no part of it but the header
@@ -139,7 +138,7 @@ class ConsoleScreen(StyledScreen[None]):
 
     def upper_rule(self, width: int) -> list[Line]:
         """Return the rule below the tabs, which has the time of the last run on every screen."""
-        runs = run_labels(self.state.run.in_header, datetime.now(), is_past=bool(self.state.feed.replayed))
+        runs = run_labels(self.state.report, datetime.now(), is_past=bool(self.state.feed.replayed))
         texts = self.upper_texts()
         for (left, right), run in product(texts, runs or ("",)):
             if fits_rule(width, left, right := "  ".join(filter(None, (run, right)))):
@@ -185,22 +184,25 @@ class ConsoleScreen(StyledScreen[None]):
         if self._notice or self._broken:
             return [rule_line(width, self._notice)]
         left, right = self.lower_texts()
-        event = self.state.events.newest
-        if event is None or self.NAME == "events":
+        episode = self._foremost
+        if episode is None or self.NAME == "events":
             return [rule_line(width, left, right, joints=self.joints, sign="┴")]
         # Most sessions have no event, and the module would delay the first screen.
         from tui.widgets.event_line import event_line
 
-        hint, zone = self._hint(event), self.state.zone
-        return [alarm_rule(width, left, right, lambda room: event_line(event, hint, zone, room))]
+        hint, zone, now = self._hint(episode), self.state.zone, self.state.situation.at
+        return [alarm_rule(width, left, right, lambda room: event_line(episode, hint, zone, now, room))]
 
-    def _hint(self, event: ClusterEvent) -> str:
+    @property
+    def _foremost(self) -> Episode | None:
+        return foremost(self.state.situation, self.state.events.is_listed)
+
+    def _hint(self, episode: Episode) -> str:
         """Return which key looks for the cause of an event, or shows it."""
-        if self.state.events.is_of_recording:
+        if self.state.feed.replayed:
             return "! lists it"
-        if not self.state.events.needs_run(event):
-            is_explained = self.state.events.is_explained(event, self.state.run.in_header)
-            return "1 shows the cause" if self.NAME != "checks" and is_explained else ""
+        if not needs_run(episode):
+            return "1 shows the cause" if self.NAME != "checks" and episode.has_finding else ""
         if self.state.run.running:
             return ""
         return "r looks for the cause" if any(a.name == "rerun" for a in self.ACTIONS) else "! lists it"
@@ -208,8 +210,7 @@ class ConsoleScreen(StyledScreen[None]):
     def _header(self, width: int) -> list[Line]:
         sending = self.state.measures.sending
         mark = f"{sending.phase.value} {sending.kind}" if sending else ""
-        report = self.state.run.in_header
-        return [header_line(report, width, self.state.feed, mark, self.state.events.live_marks(report))]
+        return [header_line(self.state.report, width, self.state.feed, mark, self.state.situation)]
 
     def _tabs(self, width: int) -> dict[str, str]:
         """Return the tabs; that of the events with their number, and shorter where not all tabs have room."""
@@ -235,6 +236,10 @@ class ConsoleScreen(StyledScreen[None]):
         """Run the command of the clicked key."""
         if action := action_at(self.footer(), self.size.width, message.column):
             await self.run_action(action.action)
+
+    def hold(self, event: events.Key | events.Paste) -> bool:
+        """Return whether the screen keeps a key for later: what the key is for is still being read."""
+        return False
 
     def on_key(self, event: events.Key) -> None:
         """Remove the notice at the next key."""

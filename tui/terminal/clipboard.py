@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from checks.model.finding import NextStep
-from tui.text.home_path import short
+from tui.text.home_path import with_path
 from tui.text.sanitize import sanitize_lines
 
 LIMIT = 16_000
@@ -55,8 +55,9 @@ def save_commands(text: str, directory: Path) -> str:
         write_whole(OutputFile(path, replace=True), f"{text}\n".encode())
     except (OutputError, OSError) as error:
         return f"Copied if the terminal allows; not saved: {error}"
-    fits = len(text.encode()) <= LIMIT
-    return f"Copied if the terminal allows; also in {short(path)}" if fits else f"Saved in {short(path)}"
+    if len(text.encode()) > LIMIT:
+        return with_path(path, "Saved in {}", "{}")
+    return with_path(path, "Copied if the terminal allows; also in {}", "Copied, and saved in {}", "Saved: {}", "{}")
 
 
 def clipboard_sequence(text: str, environment: Mapping[str, str] = os.environ) -> str:

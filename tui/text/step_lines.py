@@ -6,11 +6,12 @@ from collections.abc import Iterator
 
 from checks.change.plan.change_plan import Step
 from checks.change.plan.command_block import Commands
-from checks.change.progress.change_events import Reopened
+from checks.change.progress.change_events import Begun, Reopened
 from checks.change.progress.change_text import STEP_SIGNS, minute, minutes_text
 from checks.change.progress.own_commands import OwnCommands
 from checks.change.progress.state import Change, StepStatus
 from tui.text.line import Line, Span, cell_len, command_lines, hanging, sanitize_line, width_of, wrapped
+from tui.text.stop_lines import read_text
 
 STEP_ROLES = {
     StepStatus.DONE: "pass",
@@ -50,6 +51,11 @@ def step_lines(change: Change, step: Step, width: int, own: OwnCommands = _PLAIN
     yield from paragraph("Takes", minutes_text(step.minutes), width)
     yield from paragraph("No return", step.no_return, width)
     yield from paragraph("Going back", own.text(step.if_rolled_back), width)
+    for line in change.starts(step):
+        if isinstance(line.event, Begun):
+            yield from paragraph(
+                "Started", f"{read_text(line.event.look, change.plan.nodes)} ({line.who}, {minute(line.at)})", width
+            )
     for line in change.notes(step):
         yield from paragraph("Note", f"{getattr(line.event, 'text', '')} ({line.who}, {minute(line.at)})", width)
 

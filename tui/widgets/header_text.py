@@ -6,14 +6,12 @@ from collections.abc import Iterator, Mapping
 from itertools import product
 
 from checks.model.facts import Cluster, Clusterware, Database, Unknown
-from checks.model.finding import FAULTS, Status
+from checks.model.finding import Status
 from checks.model.report import Report
-from checks.report.nodes_at_fault import nodes_at_fault
+from checks.model.situation import Situation
+from checks.situation.marks import DATABASE, NodeMark, node_marks
 from tui.console.app_state import FeedState
-from tui.console.event_state import DATABASE
 from tui.text.line import Line, fitted, plain, sanitize_line, width_of
-
-_NOTHING_LIVE: Mapping[str, Status] = {}
 
 
 def header_line(
@@ -21,16 +19,22 @@ def header_line(
     width: int,
     feed: FeedState | None = None,
     sending: str = "",
-    live: Mapping[str, Status] = _NOTHING_LIVE,
+    situation: Situation | None = None,
 ) -> Line:
-    """Return the header line. Without enough room it omits first the version, then the database, and last
-    the nodes without problems. `sending` is at its end in any case, and says that a measurement runs. `live` has the
-    nodes that have trouble at present."""
+    """Return the header line. Without enough room it omits first the version, then the database, then the nodes
+    without problems, and last the open change. `sending` is at its end in any case, and says that a measurement runs.
+    `situation` has what is marked at its nodes, and where the open change is: `change 6/15`."""
+    marks = node_marks(report, situation) if situation else {}
     if sending:
         mark = f" {sending} "
-        line = header_line(report, max(width - len(mark) - 1, 0), feed, live=live)
+        line = header_line(report, max(width - len(mark) - 1, 0), feed, situation=situation)
         return [*line, (" " * max(width - len(mark) - width_of(line), 0), ""), (mark, "sending")]
-    lines: list[Line] = [*(_shorter_and_shorter(report, live) if report else ()), [(" racwire", "title")]]
+    place = [(situation.change, "accent")] if situation and situation.change else []
+    lines: list[Line] = [
+        *(_shorter_and_shorter(report, marks, place) if report else ()),
+        _joined([("racwire", "title"), *place]),
+        [(" racwire", "title")],
+    ]
     for ends in _ends(feed):
         for line, end in product(lines, ends):
             room = width - width_of(line) - width_of(end)
@@ -64,16 +68,16 @@ def _live(feed: FeedState | None) -> Line:
     return [(f"live {feed.interval_s:g} s{' rec' if feed.recording else ''}", "accent")]
 
 
-def _shorter_and_shorter(report: Report, live: Mapping[str, Status]) -> Iterator[Line]:
+def _shorter_and_shorter(report: Report, marks: Mapping[str, NodeMark], place: list[tuple[str, str]]) -> Iterator[Line]:
     cluster = report.cluster
-    nodes = list(_nodes(cluster, nodes_at_fault(report), live))
+    nodes = list(_nodes(cluster, marks))
     bad = [n for n in nodes if n[1] or n[0].endswith("*")]
     fewer = [*bad, (f"of {len(nodes)} nodes", "")] if len(bad) < len(nodes) else nodes
-    full = [("racwire", "title"), *_name(cluster)]
+    full = [("racwire", "title"), *_name(cluster), *place]
     networks = list(_networks(cluster))
     for shown in (nodes, fewer):
         start = [*full, *_spaced(shown)]
-        is_silent = DATABASE in live
+        is_silent = DATABASE in marks
         yield _joined(
             [*start, *_version(cluster), *networks, *_database(cluster, of_instances=True, is_silent=is_silent)]
         )
@@ -105,22 +109,21 @@ def _name(cluster: Cluster) -> Iterator[tuple[str, str]]:
         yield sanitize_line(facts.cluster_name), "accent"
 
 
-def _nodes(cluster: Cluster, wrong: Mapping[str, Status], live: Mapping[str, Status]) -> Iterator[tuple[str, str]]:
-    """Yield each node, with `*` after the node that racwire runs on, `?` after a node that could not be read or does
-    not answer now, and `!` after a node at fault or with trouble at present."""
+def _nodes(cluster: Cluster, marks: Mapping[str, NodeMark]) -> Iterator[tuple[str, str]]:
+    """Yield each node, with `*` after the node that racwire runs on, `!` after a node at fault, `?` after one of which
+    something is not known, and `~` after one that a begun step of a change has stopped."""
     unread = {node.name for node in cluster.unread_nodes()}
     known = () if isinstance(cluster.nodes, Unknown) else cluster.nodes
     for name in [n.name for n in known] or [cluster.local_node]:
         here = "*" if name == cluster.local_node else ""
-        is_fail = Status.FAIL in (live.get(name), wrong.get(name))
-        if live.get(name) in FAULTS:
-            yield f"{sanitize_line(name)}{here}!", "fail" if is_fail else "warn"
-        elif name in unread or name in live:
-            yield f"{sanitize_line(name)}{here}?", "unknown"
-        elif name in wrong:
-            yield f"{sanitize_line(name)}{here}!", "fail" if is_fail else "warn"
-        else:
-            yield f"{sanitize_line(name)}{here}", ""
+        mark = marks.get(name)
+        if mark is None and name in unread:
+            mark = NodeMark("?", Status.UNKNOWN)
+        role = "" if mark is None else _ROLES.get(mark.sign, "fail" if mark.status is Status.FAIL else "warn")
+        yield f"{sanitize_line(name)}{here}{mark.sign if mark else ''}", role
+
+
+_ROLES = {"?": "unknown", "~": "accent"}
 
 
 def _version(cluster: Cluster) -> Iterator[tuple[str, str]]:

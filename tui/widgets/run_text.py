@@ -10,22 +10,31 @@ from checks.model.report import Report
 from checks.model.wording import counted
 from checks.report.coverage import coverage_text
 from checks.report.folding import alone
-from tui.console.finding_rows import FindingRow, RowMark
+from checks.report.standing_text import Clock, outcome_text, said_text
+from tui.console.check_list import CheckList
+from tui.console.finding_rows import FindingRow, RowMark, Section
 from tui.console.run_state import RunState
 from tui.text.entry_lines import pane_entry_lines
 from tui.text.finding_lines import finding_lines, pane_layout, part_lines, role_of
 from tui.text.line import Line, cell_len, hanging, sanitize_line
 
 
-def counts_line(board: RunState, limits: Sequence[str], width: int) -> Line:
-    """Return the filters of the list and the number of findings of each status; closer together where room is short,
-    and the calm ones left out where it is shorter."""
-    causes = len(board.causes())
-    counts = [(counted(causes, "cause"), "title")] if causes else []
-    counts += [(f"{number} {status}", role_of(status)) for status, number in board.counts()]
-    waived = [(f"{board.waived} waived", "")] if board.waived else []
-    calm = {role_of(status) for status in CALM_WORDS}
-    counts = [*(c for c in counts if c[1] not in calm), *waived, *(c for c in counts if c[1] in calm)]
+def counts_line(listed: CheckList | None, limits: Sequence[str], width: int) -> Line:
+    """Return the filters of the list and the number of findings of each status that hold; closer together where room is
+    short, and the calm ones left out where it is shorter."""
+    counts: list[tuple[str, str]] = []
+    if listed is not None:
+        causes, planned = listed.of_section(Section.CAUSES), listed.of_section(Section.PLANNED)
+        new, waived = listed.of_section(Section.NEW), listed.of_section(Section.WAIVED)
+        counts += [(f"{new} new", "title")] if new else []
+        counts += [(counted(causes, "cause"), "title")] if causes else []
+        each = [(f"{number} {status}", role_of(status)) for status, number in listed.counts()]
+        calm = {role_of(status) for status in CALM_WORDS}
+        counts += [count for count in each if count[1] not in calm]
+        counts += [(f"{number} {word}", role) for number, word, role in (
+            (listed.not_known, "not known", "unknown"), (planned, "planned", ""), (waived, "waived", "")
+        ) if number]  # fmt: skip
+        counts += [count for count in each if count[1] in calm]
     parts = [*((sanitize_line(limit), "accent") for limit in limits), *counts]
     while len(parts) > 1 and sum(cell_len(text) + 1 for text, _ in parts) > width:
         parts.pop()  # the calmest count, which is in the list
@@ -34,6 +43,13 @@ def counts_line(board: RunState, limits: Sequence[str], width: int) -> Line:
 
 
 CALM_WORDS = {Status.PASS: "passed", Status.SKIPPED: "skipped"}
+
+
+def fold_text(row: FindingRow) -> str:
+    """Return what a folded row stands for: `33 passed`, `5 passed before, and are not known since`."""
+    if row.section is Section.CALM:
+        return f"{len(row.calm)} {CALM_WORDS[row.finding.status]}"
+    return f"{len(row.calm)} passed before, {'is' if len(row.calm) == 1 else 'are'} not known since"
 
 
 def run_labels(report: Report | None, now: datetime, *, is_past: bool) -> Sequence[str]:
@@ -48,20 +64,20 @@ def run_labels(report: Report | None, now: datetime, *, is_past: bool) -> Sequen
     return f"run {day}{time}, {report.duration_s:.1f} s", shortest
 
 
-def state_of(board: RunState) -> str:
-    """Return the progress of the run, what became of the cause that it verified, or how it compares with the previous
-    run."""
+def state_of(board: RunState, listed: CheckList | None = None, clock: Clock | None = None) -> str:
+    """Return the progress of the run; after it, how what it verified stands, or how it compares with the run before."""
     if board.trouble:
         return sanitize_line(board.trouble)
     if board.running:
         verifies = f"verifying by {counted(board.verifying, 'check')}: " if board.verifying else ""
         return sanitize_line(f"{verifies}{board.progress}")
-    if board.report is None:
+    if board.report is None or listed is None or clock is None:
         return ""
-    if board.verdict:
-        return sanitize_line(board.verdict)
-    new, gone = board.changes()
-    texts = [f"{new} new  {gone} gone"] if board.compares else []
+    if board.verified is not None:
+        row = listed.of_key(board.verified)
+        return outcome_text(row.said if row else None, clock)
+    new, over = listed.new_and_over
+    texts = [f"{new} new  {over} over"] if listed.is_compared else []
     if board.report.reruns:
         again = board.report.reruns[-1]
         checks = again.check if again.check and not again.also else counted(len(again.checks or again.judged), "check")
@@ -70,23 +86,23 @@ def state_of(board: RunState) -> str:
     return "  ".join(texts)
 
 
-def row_lines(row: FindingRow, width: int, notes: Sequence[str] = ()) -> list[Line]:
+def row_lines(row: FindingRow, width: int, notes: Sequence[str] = (), *, is_whole: bool = False) -> list[Line]:
     """Return the cause of a row, its finding with the checks of all findings that the row stands for, or the checks
-    that passed or were skipped."""
+    that passed or were skipped. `is_whole`: with all columns of a table."""
     if row.is_fold:
         return list(_fold_lines(row, width))
     note = " ".join(filter(None, notes))
     if row.entry:
         return list(pane_entry_lines(row.entry, row.report, width, note))
-    lines = list(finding_lines(row.group_of_finding, row.report, width, note))
+    lines = list(finding_lines(row.group_of_finding, row.report, width, note, is_whole=is_whole))
     if row.group_of_finding.is_not_gathered:
         lines += part_lines("Checks", (", ".join(row.checks),), width, pane_layout(width))
     return lines
 
 
 def _fold_lines(row: FindingRow, width: int) -> Iterator[Line]:
-    """Yield what passed, or was skipped: the check and the sentence of each."""
-    yield [(f"{len(row.calm)} {CALM_WORDS[row.finding.status]}", "title")]
+    """Yield what passed, was skipped, or is not known any more: the check and the sentence of each."""
+    yield [(fold_text(row), "title")]
     yield []
     for one in row.calm:
         text = one.finding.subject or one.finding.title
@@ -96,9 +112,9 @@ def _fold_lines(row: FindingRow, width: int) -> Iterator[Line]:
 def whole_lines(row: FindingRow, width: int) -> list[Line]:
     """Return the cause of a row with the findings that show it, or its finding, with everything that the report has
     about them, except the evidence."""
-    lines = row_lines(row, width)
+    lines = row_lines(row, width, is_whole=True)
     for finding in whole_findings(row)[1:]:
-        lines += [[], [], *finding_lines(alone(finding), row.report, width)] if finding else ()
+        lines += [[], [], *finding_lines(alone(finding), row.report, width, is_whole=True)] if finding else ()
     return lines
 
 
@@ -129,20 +145,16 @@ def _number(value: float) -> str:
     return f"{value:,.0f}" if value == int(value) else f"{value:.3g}"
 
 
-def note_on(row: FindingRow) -> str:
-    """Return how a finding compares with the previous run; empty where nothing changed."""
-    if row.is_fold:
+def note_on(row: FindingRow, clock: Clock) -> str:
+    """Return how a row stands, and how it compares with the run before; empty for a fold."""
+    if row.is_fold or row.said is None:
         return ""
-    time = sanitize_line(row.report.found_at(row.checks[0])[11:19])
-    missed = sanitize_line(row.missed_at[11:19]) or "the latest one"
     amounts = amounts_text(row)
-    changed = f"Since the previous run: {amounts}." if amounts else "It changed since the previous run."
-    return {
-        RowMark.GONE: f"Gone: the run of {time} found this, that of {missed} did not. d removes it from the list.",
-        RowMark.UNSEEN: f"The run of {time} found this; the latest run could not check it, so it may still exist.",
-        RowMark.BEFORE: f"From the run of {time}; being checked again.",
-        RowMark.NEW: "New: the previous run did not find this.",
-        RowMark.WORSE: f"Worse. {changed}",
-        RowMark.BETTER: f"Less. {changed}",
-        RowMark.NONE: f"Since the previous run: {amounts}." if amounts else "",
+    changed = {
+        RowMark.NEW: "New: the run before did not find this.",
+        RowMark.WORSE: f"Worse since the run before: {amounts}." if amounts else "Worse than in the run before.",
+        RowMark.BETTER: f"Less since the run before: {amounts}." if amounts else "Less than in the run before.",
+        RowMark.NONE: f"Since the run before: {amounts}." if amounts else "",
     }[row.mark]
+    said = said_text(row.said, clock, row.finding.status)
+    return f"{said[:1].upper()}{said[1:]}. {changed}".strip()

@@ -63,6 +63,14 @@ class Opened(Event, frozen=True, tag="opened"):
     look: ObservedState = ObservedState()
 
 
+class Begun(Event, frozen=True, tag="begun"):
+    """The operator started a step that stops or changes something: what falls from now on, and was well, is planned."""
+
+    step: str
+    look: ObservedState = ObservedState()
+    """The state of the nodes right before, as far as they could be read: an unread node is left out."""
+
+
 class Verified(Event, frozen=True, tag="verified"):
     """The gates of a step were verified, and those of earlier steps that must still hold."""
 
@@ -167,7 +175,9 @@ class Closed(Event, frozen=True, tag="closed"):
     reason: str = ""
 
 
-AnyEvent = Opened | Verified | Attested | Overridden | Noted | Surprised | Booted | Reopened | RolledBack | Closed
+AnyEvent = (
+    Opened | Begun | Verified | Attested | Overridden | Noted | Surprised | Booted | Reopened | RolledBack | Closed
+)
 
 
 class JournalLine(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -8,10 +8,12 @@ from checks.change.plan.change_plan import ChangeKind, Minutes, Plan
 from checks.change.progress.change_events import (
     AnyEvent,
     Attested,
+    Begun,
     Booted,
     Closed,
     GateResult,
     Noted,
+    ObservedState,
     Opened,
     Overridden,
     Reopened,
@@ -19,9 +21,9 @@ from checks.change.progress.change_events import (
     Surprised,
     Verified,
 )
-from checks.change.progress.state import StepStatus
+from checks.change.progress.state import Change, StepStatus
 from checks.model.finding import Status
-from checks.model.wording import counted
+from checks.model.wording import counted, listed
 
 STEP_SIGNS = {StepStatus.DONE: "✓", StepStatus.OVERRIDDEN: "!", StepStatus.CURRENT: "▶", StepStatus.AHEAD: "·"}
 """The sign before a step, by its status."""
@@ -44,6 +46,23 @@ def headline(plan: Plan) -> str:
     if plan.kind is ChangeKind.ROLLBACK:
         return f"back to MTU {plan.mtu_after}"
     return f"MTU {plan.mtu_before} → {plan.mtu_after}"
+
+
+def place_of(change: Change) -> str:
+    """Return where an open change is, for a heading: `change 6/15`, `rollback 2/9`; empty for a change that is over.
+
+    When every step is done, it is at the last one: the signature closes it.
+    """
+    if not change.is_open:
+        return ""
+    steps = change.plan.steps
+    number = change.plan.position(change.current.id) + 1 if change.current else len(steps)
+    return f"{'rollback' if change.is_way_back else change.opened.noun} {number}/{len(steps)}"
+
+
+def read_nodes(look: ObservedState) -> tuple[str, ...]:
+    """Return the nodes of which a reading has anything."""
+    return tuple(sorted({*look.boot_ids, *look.mtus, *look.running, *look.instances}))
 
 
 def minutes_text(minutes: Minutes | None) -> str:
@@ -88,6 +107,9 @@ def sentence_of(event: AnyEvent) -> str:
     match event:
         case Opened(plan=plan):
             return f"Opened: {headline(plan)} on {', '.join(plan.nodes)}, {counted(len(plan.steps), 'step')}."
+        case Begun(step=step, look=look):
+            read = read_nodes(look)
+            return f"{step} started; read right before: {listed(read) if read else 'no node could be read'}."
         case Verified(step=step, passed=passed, results=results):
             waiting = [_waiting(result) for result in results if not result.holds]
             details = f": {'; '.join(waiting)}" if waiting else ""

@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from checks.change.plan.change_plan import Plan, Step
-from checks.change.progress.change_events import Attested, ChangeOutcome, Closed, Noted, Overridden, RolledBack
+from checks.change.plan.step_stops import stops_of
+from checks.change.progress.change_events import (
+    Attested,
+    Begun,
+    ChangeOutcome,
+    Closed,
+    Noted,
+    ObservedState,
+    Overridden,
+    RolledBack,
+)
 from checks.change.progress.state import Change, ChangeError, StepStatus
 from checks.change.progress.wanted import NODE_UP, REGISTER, STOPPED
 from checks.model.own_command import VERIFY, OwnCommand
@@ -13,6 +23,19 @@ FIRST_ACTIONS = (STOPPED, REGISTER, "set-first", "restore-point", "services-else
 """The steps that stop or change something first; a plan has one or two of them."""
 _FEW_CHARACTERS = 10
 """The minimum length of a reason: people read it months later."""
+
+
+def begin(change: Change, step_id: str, look: ObservedState) -> Begun:
+    """Return the start of the current step, which stops or changes something; `look` is what was read right before.
+
+    Raises ChangeError if the step is not the current one, or stops nothing.
+    """
+    step = _current(change, step_id)
+    if not stops_of(change.plan, step):
+        raise ChangeError(
+            f"Step {step.id} stops nothing: there is nothing to start. ", OwnCommand("next"), " shows it."
+        )
+    return Begun(step.id, look)
 
 
 def attest(change: Change, step_id: str, by: str, note: str = "", host: str = "") -> Attested:
@@ -116,7 +139,8 @@ def abandon(change: Change, by: str, reason: str) -> Closed:
     _open(change)
     begins = min(map(change.plan.position, FIRST_ACTIONS))
     if change.is_way_back or any(
-        change.standing(step).is_behind or change.was_verified(step) for step in change.plan.steps[begins:]
+        change.standing(step).is_behind or change.was_verified(step) or change.starts(step)
+        for step in change.plan.steps[begins:]
     ):
         raise ChangeError(
             "A node may have been stopped or changed already. Roll back with ",

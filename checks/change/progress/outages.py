@@ -1,6 +1,6 @@
-"""The outages of a change, as its verifications saw them. No I/O.
+"""The outages of a change, as its verifications and the starts of its steps saw them. No I/O.
 
-The journal does not hold when people stopped Clusterware or opened the databases: an outage lies between verifications.
+The journal does not hold when people stopped Clusterware or opened the databases: an outage lies between readings.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from datetime import datetime
 import msgspec
 
 from checks.change.plan.running_instances import count_of
-from checks.change.progress.change_events import JournalLine, ObservedState, Opened, Verified
+from checks.change.progress.change_events import Begun, JournalLine, ObservedState, Opened, Verified
 from checks.change.progress.state import Change
 
 _OPEN, _UP = "instances-up", "stack-up"
@@ -109,7 +109,7 @@ def _counts(change: Change, look: ObservedState) -> Iterator[int | None]:
 
 
 def _look(line: JournalLine) -> ObservedState | None:
-    return line.event.look if isinstance(line.event, Opened | Verified) else None
+    return line.event.look if isinstance(line.event, Opened | Begun | Verified) else None
 
 
 def _is_up(change: Change, line: JournalLine) -> bool:

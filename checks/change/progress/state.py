@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
@@ -13,6 +13,7 @@ import msgspec
 from checks.change.plan.change_plan import ChangeKind, Gate, Plan, Step
 from checks.change.progress.change_events import (
     Attested,
+    Begun,
     ChangeOutcome,
     Closed,
     GateResult,
@@ -154,12 +155,19 @@ class Change:
 
     def was_verified(self, step: Step) -> bool:
         """Whether the gates of a step of the current plan were ever verified, passed or not."""
+        return any(isinstance(line.event, Verified) for line in self._of_current_plan(step))
+
+    def starts(self, step: Step) -> tuple[JournalLine, ...]:
+        """Return the lines by which an operator started a step of the current plan, oldest first."""
+        return tuple(line for line in self._of_current_plan(step) if isinstance(line.event, Begun))[::-1]
+
+    def _of_current_plan(self, step: Step) -> Iterator[JournalLine]:
+        """Yield the verifications and the starts of a step since its plan is the current one, the newest first."""
         for line in reversed(self.lines):
             if isinstance(line.event, RolledBack):
-                break
-            if isinstance(line.event, Verified) and line.event.step == step.id:
-                return True
-        return False
+                return
+            if isinstance(line.event, Begun | Verified) and line.event.step == step.id:
+                yield line
 
     def is_proved(self, step: Step) -> bool:
         """Whether a step waits for no gate: it has none, its gates passed, or were overridden."""
@@ -253,6 +261,9 @@ def _folded(change: Change, line: JournalLine) -> Change:
     match line.event:
         case Opened():
             raise ChangeError("The journal holds the plans of two changes: two journals were merged.")
+        case Begun(step=id):
+            if change.current is None or change.current.id != id:
+                raise ChangeError(f"The journal starts step {id!r} while another step is the current one.")
         case Verified(step=id, passed=passed, look=look):
             mark = _mark(change, id)
             marked = replace(mark, verified=line, passed=passed, reopened=None if passed else mark.reopened)

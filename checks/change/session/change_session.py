@@ -12,12 +12,12 @@ from pathlib import Path
 from checks.change.plan.change_plan import Plan
 from checks.change.plan.way_back import make_way_back
 from checks.change.progress import decisions
-from checks.change.progress.change_events import AnyEvent, JournalLine, JournalSeal, Verified
+from checks.change.progress.change_events import AnyEvent, JournalLine, JournalSeal, ObservedState, Verified
 from checks.change.progress.concluding import conclude
 from checks.change.progress.state import Change, ChangeError
 from checks.change.record.change_journal import ChangeJournal, ChangeJournalError, MovedOnError, login
 from checks.change.session.open_here import node_here
-from checks.change.session.verifying import Concluded, Verification
+from checks.change.session.verifying import Concluded, Verification, read_nodes
 from checks.change.session.worker_threads import run_to_completion
 from checks.model.journal import now
 from checks.model.own_command import VERIFY
@@ -125,6 +125,26 @@ class ChangeSession:
                 )
             events = conclude(self.change, current, concluded.report)
         raise self._too_busy()
+
+    async def begin(self, step_id: str = "") -> AsyncGenerator[Event | JournalLine, None]:
+        """Start a step that stops something, the current one if none is named: read the nodes that it stops.
+
+        Yields the engine's events, and the written line last. A cancelled reading writes nothing. Raises as the class
+        says, before anything is read if the step cannot be started.
+        """
+        await asyncio.to_thread(self.refresh)
+        change = self.change
+        chosen = step_id or _current_id(change)
+        decisions.begin(change, chosen, ObservedState())
+        async with aclosing(read_nodes(change, self._settings, self.node)) as events:
+            async for event in events:
+                if isinstance(event, ObservedState):
+                    yield await run_to_completion(partial(self._write_start, chosen, event))
+                else:
+                    yield event
+
+    def _write_start(self, step_id: str, look: ObservedState) -> JournalLine:
+        return self._decide(lambda change: decisions.begin(change, step_id, look))
 
     def attest(self, by: str, note: str = "", host: str = "") -> JournalLine:
         """Attest the current step, signed by `by`. Raises as the class says."""

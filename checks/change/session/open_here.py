@@ -21,6 +21,12 @@ def node_here(plan: Plan, host: str) -> str:
     return next((node for node in plan.nodes if node.partition(".")[0].casefold() == short), host)
 
 
+def peers_of(plan: Plan, host: str) -> tuple[str, ...]:
+    """Return the other nodes of the plan; none if `host` is not a node of the plan."""
+    here = node_here(plan, host)
+    return tuple(node for node in plan.nodes if node != here) if here in plan.nodes else ()
+
+
 def open_here(directory: Path, host: str) -> tuple[Plan, Path] | None:
     """Return the plan and the journal of an open change of which this host is a node; None without one.
 

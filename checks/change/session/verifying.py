@@ -1,11 +1,11 @@
-"""Verify the gates of a step with the ordinary engine, which gathers facts once and runs all checks on them.
+"""Verify the gates of a step with the ordinary engine, or read the nodes that it stops: each is one run.
 
 `checks.change.progress.concluding` turns the findings into journal events, without I/O.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import AsyncGenerator, Collection, Iterable
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,7 +16,8 @@ from checks.change.gates import gate_checks
 from checks.change.plan.change_plan import Plan
 from checks.change.plan.codes import LOOKED
 from checks.change.plan.layers import haip_addresses
-from checks.change.progress.change_events import AnyEvent
+from checks.change.plan.planning import look_of
+from checks.change.progress.change_events import AnyEvent, ObservedState
 from checks.change.progress.concluding import conclude, results_of
 from checks.change.progress.state import Change
 from checks.change.progress.wanted import plan_now
@@ -78,7 +79,7 @@ class Verification:
             self.checks,
             settings_for(settings, plan_now(change), node, with_database=not groups.isdisjoint(_OF_DATABASE)),
             gatherers=(
-                *(_named(gatherer, node, groups) for gatherer in GATHERERS),
+                *_gatherers(node, groups),
                 gate_facts_gatherer(change.plan, gates.keys(), directory or Path()),
             ),
             password=password,
@@ -114,7 +115,12 @@ def settings_for(settings: Settings, plan: Plan, node: str, *, with_database: bo
     return msgspec.structs.replace(settings, cluster=cluster, database=database)
 
 
-def _named(gatherer: Gatherer, node: str, groups: set[str]) -> Gatherer:
+def _gatherers(node: str, groups: Collection[str] = ()) -> tuple[Gatherer, ...]:
+    """Return the gatherers for these groups of facts on the local node, whose name the plan has as `node`."""
+    return tuple(_named(gatherer, node, groups) for gatherer in GATHERERS)
+
+
+def _named(gatherer: Gatherer, node: str, groups: Collection[str]) -> Gatherer:
     """Return the gatherer; the one of Clusterware gathers only if a gate needs it, and sets the local node's name.
 
     With Clusterware down each of its tools takes long to fail. The one of HAIP asks no instance: none may be open yet.
@@ -125,7 +131,7 @@ def _named(gatherer: Gatherer, node: str, groups: set[str]) -> Gatherer:
         return replace(gatherer, gather=gather_own_flows)
     if gatherer.group != "clusterware":
         return gatherer
-    needed = not groups.isdisjoint(("clusterware", "managed"))
+    needed = "clusterware" in groups or "managed" in groups
 
     async def gather(session: Session, cluster: Cluster) -> object:
         found = await gatherer.gather(session, cluster) if needed else NotGathered()
@@ -147,3 +153,22 @@ def _look(cluster: Cluster) -> tuple[Finding, ...]:
 
 
 _LOOK = Check("look", "What is the state of the nodes?", (), (LOOKED,), _look, ("nodes", "setups", "changing"))
+
+
+_READ = replace(_LOOK, uses=("nodes", "setups"))
+"""Only what a step stops: a verification reads the evidence of the change, too."""
+
+
+async def read_nodes(change: Change, settings: Settings, node: str) -> AsyncGenerator[Event | ObservedState, None]:
+    """Read the nodes right before a step stops something on them: no gate is verified, and no packet is sent.
+
+    Yields the engine's events, and the state of the plan's nodes last; a node that could not be read is left out.
+    `node` is the plan's name of the local node. The limits of the groups of facts bound the time.
+    """
+    settings = settings_for(settings, plan_now(change), node, with_database=False)
+    engine = Engine((_READ,), settings, gatherers=_gatherers(node))
+    async with aclosing(engine.events()) as events:
+        async for event in events:
+            yield event
+            if isinstance(event, RunFinished):
+                yield look_of(event.report.cluster, change.plan)

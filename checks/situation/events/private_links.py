@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from checks.model.cluster_event import EventKind, EventPlace
-from checks.situation.events.event_book import EventBook
 from checks.model.facts import Cluster
 from checks.model.finding import FAULTS, Status
 from checks.model.networks import layers_of, nics_of
 from checks.rules.link_states import layer_mtu_status, link_status, mtu_status, speed_status
+from checks.situation.events.event_book import EventBook
 from checks.traffic.samples import Link, Links
 
 _LAYERS = ("bond", "team", "bridge", "vlan", "macvlan")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from checks.model.exit_codes import ExitCode
 from tui.cli.change.new_options import add_plan_options
+from tui.cli.change.workflow_help import ABOUT, WORKFLOW, WorkflowHelp
 from tui.cli.errors import UsageError
 from tui.cli.option import UNSET, declare
 from tui.cli.options import (
@@ -31,52 +32,12 @@ if TYPE_CHECKING:
     from checks.model.settings import Settings
     from tui.cli.change.change_context import ChangeContext
 
-_ABOUT = """\
-Change the private networks in verified steps, or roll the change back.
-
-A gate proves each step on every node before the next step starts. A change of
-the MTU is a full outage: nodes with different MTUs lose blocks and evict each
-other. One node that differs from all others is stopped alone. racwire changes
-nothing: it prints the commands, you run them, and it checks their effect."""
-
-_WORKFLOW = """\
-the steps of a change:
-  racwire change new --to 9000      check the cluster, write the plan
-  racwire change next               show the current step and its commands
-  racwire change verify             check the gate of the step, on all nodes
-  racwire change attest --by 'A. Lee'   confirm what no check can see, such as
-                                    an agreement or a switch; at last, sign off
-  racwire change status             show the progress: also after a logout or a
-                                    reboot, and from another node
-  racwire change report -o change.html  write the report for the change board:
-                                    to print, to sign; also .md, .txt, .json
-if something fails:
-  racwire change rollback           show the rollback; --by NAME --reason TEXT
-                                    starts it
-  racwire change override --by NAME --reason TEXT    continue although a gate
-                                    did not pass; the report lists it
-  racwire change abandon --by NAME --reason TEXT    end the change, before
-                                    anything was stopped or changed
-more:
-  racwire change kinds              list other kinds of change
-  racwire change new --help         state the switches, pairs and hypervisors
-  racwire change next --all         the whole plan; --node rac2: of one node
-  racwire change verify --next      then print the next step; also with attest
-  racwire change note TEXT          write a note into the journal and the report
-  racwire change list               list all changes; --file JOURNAL selects one
-  racwire change                    open the console on its Change screen
-practise: racwire lab up --mtu 1500 --switch-mtu 1500; then add --lab to each
-
-exit codes: 0 done, or the gate passed; 2 the gate did not pass, or an obstacle
-prevents the change; 3 could not tell; 64 usage, or not possible at this step;
-130 interrupted, nothing written. Options: racwire change COMMAND --help"""
-
 
 def add_options(change: argparse.ArgumentParser) -> None:
     """Add the options of the console and the commands below `racwire change`."""
     change.usage = "racwire change [COMMAND] [--lab] [--file JOURNAL | --directory DIR] ..."
-    change.description = _ABOUT
-    change.epilog = _WORKFLOW
+    change.description = ABOUT
+    change.epilog = WORKFLOW
     change.add_argument(
         "-h", "--help", action=WorkflowHelp, nargs=0, help="show the steps of a change and their commands"
     )
@@ -115,18 +76,6 @@ OPENING_CODES = "0 the plan is written; 2 an obstacle prevents it; 3 could\nnot 
 """The exit codes of a command that opens a change or an experiment."""
 
 
-class WorkflowHelp(argparse.Action):
-    """Prints the workflow only: each command below `racwire change` lists its own options."""
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        """Print the help, and end the command."""
-        formatter = argparse.RawDescriptionHelpFormatter(parser.prog)
-        formatter.add_text(parser.description)
-        formatter.add_text(parser.epilog)
-        sys.stdout.write(f"{parser.format_usage()}\n{formatter.format_help()}")
-        parser.exit()
-
-
 class JournalCommands:
     """Adds the commands below `racwire change`, or below `racwire experiment`, whose journals are the same."""
 
@@ -154,6 +103,18 @@ racwire change next --node rac2 --commands""",
             action="store_true",
             help="print only the commands for NODE's root shell: read them, then pipe them into it",
         )
+
+        begin = self.add_printing(
+            "begin",
+            "start a step that stops something: its stop is planned, and no alarm",
+            "racwire change begin\nracwire change begin stack-down",
+            "0 started; 3 the journal cannot be read or written; 64 usage,\n"
+            "or the step stops nothing; 130 interrupted, nothing "
+            "written",
+        )
+        begin.description = f"{begin.description}\n\n{_BEGIN}"
+        begin.add_argument("step", nargs="?", default="", metavar="STEP", help="the step (default: the current one)")
+        add_quiet_and_checks(begin)
 
         verify = self.add_printing(
             "verify",
@@ -276,6 +237,14 @@ racwire change list --directory /var/racwire/changes""",
         return _NOUN.sub(lambda found: f"{found[1]}{self._program}", text.replace("all changes", "all experiments"))
 
 
+_BEGIN = """\
+Run it right before the commands of a step that stops Clusterware, boots a node
+or sets an MTU. racwire reads the nodes, changes nothing, and writes the start
+into the journal. What was well then and is down after it is planned: until the
+step that ends it has passed, and at most for the minutes of the plan. What was
+down before, or falls a second time, is an alarm. Without it every stop is one."""
+
+
 _NOUN = re.compile(r"((?:racwire|the|-o) )change\b")
 
 
@@ -366,11 +335,12 @@ def run_command(args: argparse.Namespace, settings: Settings, own: Mapping[str, 
 
 
 def _commands() -> dict[str, Callable[[ChangeContext], int]]:
-    from tui.cli.change import decisions, show, verify
+    from tui.cli.change import begin, decisions, show, verify
 
     return {
         "status": show.status,
         "next": show.next_,
+        "begin": begin.begin,
         "verify": verify.verify,
         "attest": decisions.attest,
         "override": decisions.override,
@@ -389,5 +359,5 @@ def _as_unicode(text: str) -> str:
 
 _TEXT_OPTIONS = ("by", "reason", "note", "text")
 """Arguments with free text."""
-_CHECKING = ("new", "verify")
+_CHECKING = ("new", "begin", "verify")
 """Commands that read the cluster: they have the options of `racwire check`."""

@@ -9,6 +9,7 @@ import msgspec
 
 from checks.change.plan.change_plan import Step
 from checks.change.progress.change_events import (
+    Begun,
     Booted,
     JournalLine,
     JournalSeal,
@@ -18,6 +19,7 @@ from checks.change.progress.change_events import (
 )
 from checks.change.progress.change_text import headline
 from checks.change.progress.own_commands import OwnCommands
+from checks.change.progress.planned_stops import PlannedStop, planned_stops
 from checks.change.progress.standing_alarms import standing_alarms
 from checks.change.progress.state import Change
 from checks.change.record.change_journal import FoundJournal
@@ -37,7 +39,7 @@ def escaped(json: bytes) -> bytes:
 
 def status_document(change: Change, path: str, seal: JournalSeal | None = None) -> dict[str, Any]:
     """The status of a change: `racwire-change-status/1`. `alarms` are the surprises that are not over,
-    `journal_end` has the number of lines and the hash of the last."""
+    `stops` what its started steps stop, `journal_end` has the number of lines and the hash of the last."""
     current = change.current
     return {
         "schema": "racwire-change-status/1",
@@ -49,6 +51,7 @@ def status_document(change: Change, path: str, seal: JournalSeal | None = None) 
                 "title": step.title,
                 "standing": change.standing(step).value,
                 "waits_for": list(change.mark(step).waits_for(step)),
+                "started_at": [line.at for line in change.starts(step)],
                 "verified_at": _verified_at(change, step),
                 "passed": change.mark(step).passed,
                 "unattested": list(change.mark(step).unattested(step)),
@@ -59,6 +62,7 @@ def status_document(change: Change, path: str, seal: JournalSeal | None = None) 
         "gate_verified_at": _verified_at(change, current),
         "surprises": [line.event for line in change.surprises],
         "alarms": standing_alarms(change),
+        "stops": list(map(_stop, planned_stops(change))),
         "journal_end": seal,
     }
 
@@ -118,6 +122,32 @@ def verified_document(change: Change, verified: Verified, after: Iterable[Journa
         "surprises": [line.event for line in lines if isinstance(line.event, Surprised)],
         "booted": [line.event for line in lines if isinstance(line.event, Booted)],
         "reopened": [line.event for line in lines if isinstance(line.event, Reopened)],
+    }
+
+
+def started_document(change: Change, line: JournalLine, path: str) -> dict[str, Any]:
+    """The start of a step, with what was read right before: `racwire-change-start/1`."""
+    assert isinstance(line.event, Begun)
+    return {
+        "schema": "racwire-change-start/1",
+        **_names(change, path),
+        "step": line.event.step,
+        "started_at": line.at,
+        "read": line.event.look,
+        "stops": [_stop(stop) for stop in planned_stops(change) if stop.began == line.at],
+    }
+
+
+def _stop(stop: PlannedStop) -> dict[str, Any]:
+    return {
+        "step": stop.step,
+        "kinds": sorted(stop.kinds),
+        "nodes": sorted(stop.nodes),
+        "started_at": stop.began,
+        "until": stop.until,
+        "most_s": stop.most_s,
+        "over_at": stop.over,
+        "stops_database": stop.stops_database,
     }
 
 

@@ -131,6 +131,8 @@ def _how(change: Change, step: Step, standing: StepStatus) -> str:
     """The result of a step, or the actions that it waits for, in one phrase."""
     mark = change.mark(step)
     parts = []
+    if standing is StepStatus.CURRENT and (starts := change.starts(step)):
+        parts.append(f"started {minute(starts[-1].at)}")
     if mark.overridden is not None:
         by, reason = getattr(mark.overridden.event, "by", ""), getattr(mark.overridden.event, "reason", "")
         parts.append(f"OVERRIDDEN by {by}, {minute(mark.overridden.at)}: {reason}")

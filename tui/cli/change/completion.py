@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import TypeVar, cast
 
+from checks.change.progress.change_events import JournalLine
 from checks.change.session.change_session import ChangeSession
 from checks.change.session.opening import OpeningResult
 from checks.change.session.verifying import Concluded
@@ -16,7 +17,7 @@ from tui.cli.interrupts import graceful_loop_stop
 from tui.cli.own_loop import run_in_own_loop
 from tui.cli.progress import Progress, progress_line
 
-_Last = TypeVar("_Last", OpeningResult, Concluded)
+_Last = TypeVar("_Last", OpeningResult, Concluded, JournalLine)
 
 
 class EndedEarlyError(Exception):
@@ -26,6 +27,11 @@ class EndedEarlyError(Exception):
 def verify_gates(session: ChangeSession, *, quiet: bool) -> Concluded:
     """Check the gates of the current step; the result. Raises ChangeError, ChangeJournalError, EndedEarlyError."""
     return _run_to_completion(session.verify(), Concluded, quiet)
+
+
+def start_step(session: ChangeSession, step: str, *, quiet: bool) -> JournalLine:
+    """Start a step, the current one if none is named; the written line. Raises as `verify_gates`."""
+    return _run_to_completion(session.begin(step), JournalLine, quiet)
 
 
 def open_new_change(opening: AsyncGenerator[Event | OpeningResult, None], *, quiet: bool) -> OpeningResult:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from checks.model.finding import PROBLEMS
 from tui.console.app_state import AppState
-from tui.console.run_state import RunState
+from tui.console.check_list import CheckList, listed_after
 from tui.screens.checks.finding_list import FindingList
 from tui.screens.filtered import FilteredScreen
 
@@ -14,13 +14,13 @@ class RunKeysScreen(FilteredScreen):
 
     def __init__(self, state: AppState) -> None:
         super().__init__(state)
-        self._past: tuple[RunState, int] | None = None
-        """An earlier run of the session that is shown, and its number from the end; None for the last run."""
+        self._past: tuple[CheckList, int] | None = None
+        """What an earlier run of the session had, and its number from the end; None for now."""
 
     @property
-    def board(self) -> RunState:
-        """The state of the runs: the last one, or an earlier one that is shown."""
-        return self._past[0] if self._past else self.state.run
+    def listed(self) -> CheckList | None:
+        """What is listed: what is known now, or what an earlier run had; None before the first findings."""
+        return self._past[0] if self._past else self.state.listed
 
     @property
     def _list(self) -> FindingList:
@@ -28,19 +28,20 @@ class RunKeysScreen(FilteredScreen):
 
     @property
     def _past_number(self) -> int:
-        return len(self.state.run.runs) - (self._past[1] if self._past else 0)
+        return len(self.state.run.past) - (self._past[1] if self._past else 0)
 
     def action_run(self, by: int) -> None:
         """Show an earlier or a later run of the session."""
         run = self.state.run
         ago = (self._past[1] if self._past else -1 if run.running else 0) - by
-        if ago >= len(run.runs):
+        if ago >= len(run.past):
             self.notice("There is no earlier run: the last 8 of the session are kept.")
-        elif ago <= 0 or not run.runs:
+        elif ago <= 0 or not run.past:
             self._past = None
             self.draw()
         else:
-            self._past = run.of_past(len(run.runs) - 1 - ago), ago
+            listed = listed_after(run.past[len(run.past) - 1 - ago])
+            self._past = (listed, ago) if listed else None
             self.draw()
 
     def action_verify(self) -> None:
@@ -60,12 +61,12 @@ class RunKeysScreen(FilteredScreen):
         self.post_message(self.RunWanted(*checks, verified=row))
 
     def action_forget(self) -> None:
-        """Remove a row that is gone from the list."""
+        """Remove a row that is over from the list."""
         row = self._list.chosen
-        if row is not None and self.board.dismiss(row):
+        if row is not None and self.state.run.dismiss(row):
             self.draw()
         else:
-            self.notice("d removes what is gone from the list; this is not gone.")
+            self.notice("d removes what is over and proved from the list; this is not.")
 
     def action_rerun(self) -> None:
         """Request another run. The selection stays on a problem, to see its outcome."""

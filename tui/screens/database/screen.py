@@ -11,7 +11,6 @@ from textual.timer import Timer
 from checks.model.finding import Status
 from tui.console.actions import EXPORT, SCROLLING, Action
 from tui.console.app_state import AppState, News
-from tui.console.run_state import report_with
 from tui.screens.database.instance_lines import SORTED_BY
 from tui.screens.database.lines import DatabaseFacts as Facts
 from tui.screens.database.lines import column_width, page_in_columns, sections_of
@@ -138,13 +137,11 @@ class DatabaseScreen(TableScreen):
         newest = self.state.report
         if newest is None:
             return None
-        clusters = {
-            group: (report_with(board, group) or newest).cluster for group in ("database", "activity", "history")
-        }
+        cluster = newest.cluster
         return Facts(
-            clusters["database"].database,
-            clusters["activity"].activity,
-            clusters["history"].history,
+            cluster.database,
+            cluster.activity,
+            cluster.history,
             newest.cluster,
             self._live(),
             board.progress if board.running else "",

@@ -6,9 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 
-from checks.model.cluster_event import ClusterEvent, checks_for
-from checks.report.event_text import outcome, peak, sentence, what, where
+from checks.model.cluster_event import ClusterEvent
+from checks.model.situation import Episode
 from checks.model.wording import counted, lasting, listed
+from checks.report.event_text import outcome, pauses, peak, sentence, what, where
+from checks.report.standing_text import Clock, episode_text
+from checks.run.check_discovery import discover
+from checks.situation.examining import checks_about
+from checks.situation.foremost import needs_run
 from checks.traffic.source_id import SourceId, SourceKind
 from tui.text.finding_lines import role_of
 from tui.text.line import Line, cell_len, fitted, hanging, sanitize_line, wrapped
@@ -30,8 +35,6 @@ class ListColumns:
     peak: int
     is_dated: bool
     zone: tzinfo | None
-    is_of_recording: bool = False
-    """Whether what lasts does so until the end of a recording, and not until now."""
 
     def time(self, at: float) -> str:
         """Return a time as the list has it."""
@@ -44,9 +47,7 @@ class ListColumns:
         return _DATED if self.is_dated else _CLOCK
 
 
-def columns_for(
-    events: Sequence[ClusterEvent], width: int, zone: tzinfo | None, now: float, *, is_of_recording: bool = False
-) -> ListColumns:
+def columns_for(events: Sequence[ClusterEvent], width: int, zone: tzinfo | None, now: float) -> ListColumns:
     """Return the columns for a list: times and peaks are whole, and words get the rest of the width."""
     times = [now, *(event.start for event in events)]
     is_dated = len({datetime.fromtimestamp(at, zone).date() for at in times}) > 1
@@ -56,9 +57,7 @@ def columns_for(
     places = max((cell_len(where(event)) for event in events), default=0)
     things = max((cell_len(what(event)) for event in events), default=0)
     of_things = max(min(things, rest - max(min(places, rest // 2), _LEAST_WORDS)), _LEAST_WORDS)
-    return ListColumns(
-        max(min(places, rest - of_things), _LEAST_WORDS), of_things, of_peak, is_dated, zone, is_of_recording
-    )
+    return ListColumns(max(min(places, rest - of_things), _LEAST_WORDS), of_things, of_peak, is_dated, zone)
 
 
 def heading_line(columns: ListColumns, width: int) -> Line:
@@ -69,35 +68,34 @@ def heading_line(columns: ListColumns, width: int) -> Line:
     return [(fitted(text, width), "faint")]
 
 
-def event_row(event: ClusterEvent, columns: ListColumns, width: int, now: float, *, is_examined: bool) -> Line:
-    """Return the line of an event. An event that no check has examined is bold."""
-    until = ("end" if columns.is_of_recording else "now") if event.end is None else columns.time(event.end)
+def event_row(episode: Episode, columns: ListColumns, now: float, width: int) -> Line:
+    """Return the line of an event. An event that no run has examined is bold."""
+    event = episode.event
+    end = "pauses" if pauses(event, now) else "now"
+    if not episode.lasts:
+        end = "?" if episode.until is None else columns.time(episode.until)
     text = (
-        f" {columns.time(event.start)}  {until:<{columns.time_width}}  "
+        f" {columns.time(event.start)}  {end:<{columns.time_width}}  "
         f"{fitted(sanitize_line(where(event)), columns.where)}  {fitted(sanitize_line(what(event)), columns.what)}  "
         f"{peak(event, now):>{columns.peak}}  "
     )
-    role = "" if is_examined else "title"
-    return [(text, role), (event.status.letter, role_of(event.status))]
+    return [(text, "title" if needs_run(episode) else ""), (event.status.letter, role_of(event.status))]
 
 
-def event_lines(event: ClusterEvent, width: int, now: float, *, is_examined: bool | None, waits: str) -> list[Line]:
-    """Return the selected event in full: a sentence, its extent, the checks for it, and whether they have run since; in
-    a recording, where `is_examined` is None, none can have."""
+def event_lines(episode: Episode, time: Clock, width: int, now: float, *, waits: str) -> list[Line]:
+    """Return the selected event in full: a sentence, its extent, how it stands, and the checks that examine it."""
+    event = episode.event
     lines: list[Line] = [[(part, "")] for part in wrapped(sanitize_line(sentence(event)), width)]
+    standing = episode_text(episode, time)
     if outcome(event, now):
-        took = lasting(event.duration_s(now))
-        so_far = f"It has lasted {took} so far."
-        if is_examined is None:
-            so_far = f"It lasted {took}, until the end of the recording."
-        lines.append([(f"It lasted {took}." if event.is_over else so_far, "")])
-    checks = listed(checks_for(event.kind))
+        standing = f"{lasting(event.duration_s(now))}, {standing}"
+    lines.append([(f"{standing[:1].upper()}{standing[1:]}.", "")])
+    checks = listed(checks_about(event.kind, discover().checks))
     if checks:
         lines += hanging([("Checks  ", "label")], checks, width, indent=8)
-    if checks and is_examined:
-        lines.append([("They have run since it started.", "")])
-    elif checks and is_examined is not None:
-        lines += [[(part, "unknown")] for part in wrapped(waits or "They have not run since it started.", width)]
+    if needs_run(episode):
+        text = waits or "No run has looked since it started."
+        lines += [[(part, "unknown")] for part in wrapped(text, width)]
     return lines
 
 

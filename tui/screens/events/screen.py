@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from functools import partial
 
 from textual import on
 from textual.app import ComposeResult
 
-from checks.model.cluster_event import ClusterEvent
+from checks.model.situation import Episode
 from checks.report.event_text import sentence
-from tui.console.actions import Action
+from checks.report.standing_text import episode_text
+from tui.console.actions import Action, zoom_action
 from tui.console.app_state import AppState, News
 from tui.console.export_state import WriteEvents
 from tui.console.messages import CopyWanted, EventWanted, ExportWanted
-from tui.screens.base import ConsoleScreen
 from tui.screens.events.lines import columns_for, event_lines, event_row, heading_line, nothing_lines
+from tui.screens.zoom import ZoomScreen
 from tui.text.line import Line, sanitize_line
 from tui.widgets.bars import rule_line
 from tui.widgets.choice_list import ChoiceList
@@ -37,13 +39,14 @@ _KEYS = (
     Action("D", "forget_over", "D", "Dismiss all events that are over."),
     Action("c", "copy", "c", "Copy all events as lines of text to the clipboard and to a file.", "copy"),
     Action("e", "export", "e", "Write all events as lines of text to a new file.", "export"),
+    zoom_action("the selected event"),
     Action("escape", "leave", "Esc", "Return to the screen before.", "back"),
 )
 _FOOT = 6
 _LEAST_LIST = 4
 
 
-class EventsScreen(ConsoleScreen):
+class EventsScreen(ZoomScreen):
     """The list of events, and the selected one in full."""
 
     NAME = "events"
@@ -51,7 +54,7 @@ class EventsScreen(ConsoleScreen):
 
     def __init__(self, state: AppState) -> None:
         super().__init__(state)
-        self._listed: Sequence[ClusterEvent] = ()
+        self._listed: Sequence[Episode] = ()
         self._chosen = 0
         """The number of the selected event."""
         self._drawn_at = 0
@@ -75,35 +78,34 @@ class EventsScreen(ConsoleScreen):
         """Draw the events; samples change only those that last and what is sampled, once a second."""
         if news is News.SAMPLES and self._listed:
             second = int(time.time())
-            if second == self._drawn_at or all(event.is_over for event in self._listed):
+            if second == self._drawn_at or all(one.until is not None for one in self._listed):
                 return
             self._drawn_at = second
         if news is News.PROGRESS:
             self.draw_lower_rule()
             return
-        self._listed = self.state.events.listed
+        episodes = self.state.situation.episodes
+        self._listed = [one for one in reversed(episodes) if self.state.events.is_listed(one.event)]
         self._draw_list()
 
     def _draw_list(self) -> None:
         listed = self.query_one(ChoiceList)
-        numbers = [event.number for event in self._listed]
+        numbers = [one.event.number for one in self._listed]
         place = numbers.index(self._chosen) if self._chosen in numbers else min(listed.chosen, len(numbers) - 1)
-        now, is_of_recording = self._now, self.state.events.is_of_recording
-        columns = columns_for(self._listed, self.size.width, self.state.zone, now, is_of_recording=is_of_recording)
-
-        def row(event: ClusterEvent, width: int) -> Line:
-            return event_row(event, columns, width, now, is_examined=not self.state.events.needs_run(event))
+        now = self.state.moment.now
+        columns = columns_for([one.event for one in self._listed], self.size.width, self.state.zone, now)
 
         has_events = bool(self._listed)
-        self.query_one("#events-heading").display = has_events
-        listed.display = has_events
-        self.query_one("#events-rule").display = has_events
+        has_list = has_events and not self.is_zoomed
+        self.query_one("#events-heading").display = has_list
+        listed.display = has_list
+        self.query_one("#events-rule").display = has_list
         foot = self.query_one("#events-foot", Lines)
-        foot.styles.height = min(_FOOT, max(self.size.height - 5 - 2 - _LEAST_LIST, 1)) if has_events else "1fr"
+        foot.styles.height = min(_FOOT, max(self.size.height - 5 - 2 - _LEAST_LIST, 1)) if has_list else "1fr"
         if has_events:
             self.query_one("#events-heading", Lines).show(lambda width: [heading_line(columns, width)])
-            listed.show_choices([lambda width, event=event: row(event, width) for event in self._listed], max(place, 0))  # type: ignore[misc]
-            self._chosen = self._listed[listed.chosen].number
+            listed.show_choices([partial(event_row, one, columns, now) for one in self._listed], max(place, 0))
+            self._chosen = self._listed[listed.chosen].event.number
         foot.show(self._foot)
         self.query_one("#upper-rule", Lines).show(self.upper_rule)
         self.draw_lower_rule()
@@ -111,24 +113,19 @@ class EventsScreen(ConsoleScreen):
             self._has_keys = has_events
             self.draw_keys()
 
-    @property
-    def _now(self) -> float:
-        """The time until which an event lasts that is not over."""
-        return self.state.events.end if self.state.events.is_of_recording else time.time()
-
     def _heading(self, width: int) -> list[Line]:
         return [heading_line(columns_for((), width, None, 0.0), width)]
 
     @property
-    def _event(self) -> ClusterEvent | None:
+    def _episode(self) -> Episode | None:
         """The selected event."""
-        return next((event for event in self._listed if event.number == self._chosen), None)
+        return next((one for one in self._listed if one.event.number == self._chosen), None)
 
     def _foot(self, width: int) -> list[Line]:
-        events, event = self.state.events, self._event
-        if event is not None:
-            is_examined = None if events.is_of_recording else events.is_examined(event)
-            lines = event_lines(event, width - 2, self._now, is_examined=is_examined, waits=events.waits)
+        events, episode = self.state.events, self._episode
+        if episode is not None:
+            waits = "" if self.state.feed.replayed else events.waits
+            lines = event_lines(episode, self.state.clock, width - 2, self.state.moment.now, waits=waits)
         else:
             lines = [
                 *nothing_lines(
@@ -175,8 +172,8 @@ class EventsScreen(ConsoleScreen):
     def action_move(self, by: int) -> None:
         """Select another event."""
         if self._listed:
-            place = [event.number for event in self._listed].index(self._chosen) + by
-            self._chosen = self._listed[min(max(place, 0), len(self._listed) - 1)].number
+            place = [one.event.number for one in self._listed].index(self._chosen) + by
+            self._chosen = self._listed[min(max(place, 0), len(self._listed) - 1)].event.number
             self._draw_list()
 
     def action_page(self, pages: int) -> None:
@@ -186,29 +183,29 @@ class EventsScreen(ConsoleScreen):
     @on(ChoiceList.Taken)
     def choose_clicked(self) -> None:
         """Select the clicked event; open it if it is selected already."""
-        event = self._listed[self.query_one(ChoiceList).chosen]
-        if event.number == self._chosen:
+        number = self._listed[self.query_one(ChoiceList).chosen].event.number
+        if number == self._chosen:
             self.action_open()
-        self._chosen = event.number
+        self._chosen = number
         self._draw_list()
 
     def action_open(self) -> None:
         """Show the moment of the event on the Traffic screen."""
-        if self._event is not None:
-            self.post_message(EventWanted(self._event))
+        if self._episode is not None:
+            self.post_message(EventWanted(self._episode.event))
 
     def action_forget(self) -> None:
         """Remove the selected event from the list."""
-        if self._event is not None:
-            self._dismiss([self._event])
+        if self._episode is not None:
+            self._dismiss([self._episode])
 
     def action_forget_over(self) -> None:
         """Remove all events that are over from the list."""
-        self._dismiss([event for event in self._listed if event.is_over])
+        self._dismiss([one for one in self._listed if one.until is not None])
 
-    def _dismiss(self, events: Sequence[ClusterEvent]) -> None:
-        for event in events:
-            self.state.events.dismiss(event)
+    def _dismiss(self, episodes: Sequence[Episode]) -> None:
+        for one in episodes:
+            self.state.events.dismiss(one.event)
         self.refresh_state(News.EVENTS)
 
     def action_copy(self) -> None:
@@ -224,9 +221,9 @@ class EventsScreen(ConsoleScreen):
     def _as_text(self) -> str:
         zone = self.state.zone
         rows = [
-            f"{clock(event.start, zone, date=True)}  {event.status.letter}  {sanitize_line(sentence(event))}"
-            + ("" if event.is_over else " It lasts.")
-            for event in reversed(self._listed)
+            f"{clock(one.event.start, zone, date=True)}  {one.event.status.letter}  "
+            f"{sanitize_line(sentence(one.event))} {episode_text(one, self.state.clock)}."
+            for one in reversed(self._listed)
         ]
         return "\n".join(rows)
 

@@ -11,14 +11,14 @@ from textual.app import ComposeResult
 from checks.model.facts import Cluster, PathProbe
 from checks.model.report import Report
 from checks.rules.path_matrix import MEANINGS, OWN, Cell, PathMatrix, path_matrices, problems
-from tui.console.actions import EXPORT, Action
+from tui.console.actions import EXPORT, Action, zoom_action
 from tui.console.app_state import AppState, News
-from tui.console.run_state import report_with
 from tui.screens.filtered import CLEAR, FilteredScreen, filter_action
 from tui.screens.paths.lines import PathsPage, foot_lines, no_networks_lines, page_of, waiting_lines
 from tui.screens.paths.matrix import narrowed, place_at
 from tui.screens.paths.reader_page import journal_lines, path_text, reader_lines
 from tui.screens.reader import ReaderScreen
+from tui.screens.zoom import ZoomScreen
 from tui.text.line import Line, has_words, sanitize_line, wrapped
 from tui.widgets.help_text import Legend, LegendEntry
 from tui.widgets.lines import Lines
@@ -44,6 +44,7 @@ PATHS = (
     CLEAR,
     Action("r", "app.rerun", "r", "Run all checks again.", "rerun"),
     EXPORT,
+    zoom_action("the selected path"),
 )
 
 _BARS = 5
@@ -54,7 +55,7 @@ Place = tuple[str, str, str]
 """A network, a from-node, a to-node."""
 
 
-class PathsScreen(FilteredScreen):
+class PathsScreen(ZoomScreen, FilteredScreen):
     """The path matrices of the private networks, and below them the path under the cursor."""
 
     NAME = "paths"
@@ -92,9 +93,10 @@ class PathsScreen(FilteredScreen):
         """Draw the paths of the newest run that has them."""
         if news is News.SAMPLES:
             return
-        report, so_far = report_with(self.state.run, "paths"), None
-        if report is None and self.state.run.paths_so_far:
-            report, so_far = self.state.run.report, self.state.run.paths_so_far
+        run = self.state.run
+        report, so_far = run.report, None
+        if report is not None and not report.cluster.is_gathered("paths") and not run.is_whole:
+            report, so_far = (report, run.paths_so_far) if run.paths_so_far else (None, None)
         if report is None or self._report is None or report.cluster is not self._drawn_of or so_far is not self._so_far:
             self._all_grids = path_matrices(report.cluster, so_far) if report else ()
             self._texts.clear()
@@ -135,6 +137,9 @@ class PathsScreen(FilteredScreen):
         self._page = page_of(self._grids, network, way, width, height - _LEAST_FOOT, whole)
         matrix, foot = self.query_one("#path-matrix", Lines), self.query_one("#path-foot", Lines)
         room = min(max(height - len(self._page.lines) - 1, _LEAST_FOOT), _MOST_FOOT) if self._grids else 0
+        is_alone = self.is_zoomed and bool(self._grids)
+        room = height if is_alone else room
+        matrix.display = not is_alone
         foot.styles.height = room
         foot.display = bool(self._grids)
         if self._grids:

@@ -7,7 +7,7 @@ import msgspec
 from checks.model.condition import Condition, ConditionKind
 
 
-class PlannedStop(msgspec.Struct, frozen=True, kw_only=True):
+class ExplainedStop(msgspec.Struct, frozen=True, kw_only=True):
     """What one step stops: from its begin until the gate of the step that ends it. Times are seconds since 1970."""
 
     step: str

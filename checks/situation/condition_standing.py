@@ -1,0 +1,93 @@
+"""What makes a statement "was so until", "verified", "planned" or "not known since": from all readings of a condition.
+
+The newest reading, by the begin of what it covers, says what holds. An event, a failed reading or a begun step of a
+change decides how that stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from checks.model.condition import Condition, ConditionKind
+from checks.model.explained_stop import ExplainedStop
+from checks.model.situation import Outdated, Standing, Statement
+from checks.situation.edges import Edges
+from checks.situation.seen import Seen
+
+BEGIN_S = 10.0
+"""A step reads what it stops when it is begun: that must have been well at most so many seconds before."""
+
+
+def statement_of(
+    condition: Condition, readings: Sequence[Seen], edges: Edges, stops: Sequence[ExplainedStop], now: float
+) -> Statement:
+    """Return the statement about a condition from its readings in order (`seen.in_order`); at least one."""
+    known = [one for one in readings if one.is_bad is not None]
+    if not known:
+        tried = readings[-1].at
+        return Statement(
+            standing=Standing.UNKNOWN, is_bad=False, since=tried, as_of=tried, outdated=Outdated(tried), of=1, unknown=1
+        )
+    last = known[-1]
+    start = _start_of_streak(known)
+    streak = known[start:]
+    said = Statement(standing=Standing.HOLDS, is_bad=bool(last.is_bad), since=streak[0].as_of, as_of=last.as_of, of=1)
+    if outdated := _outdated(condition, last, readings, edges):
+        return replace(said, standing=Standing.UNKNOWN, outdated=outdated, unknown=1)
+    if last.is_bad:
+        if step := planned_by(condition, known, start, stops, now):
+            return replace(said, standing=Standing.PLANNED, step=step)
+        is_of_run = any(one.is_proof for one in streak)
+        return said if is_of_run else replace(said, standing=Standing.NEW)
+    if start == 0:
+        return said
+    proofs = [one for one in streak if one.is_proof]
+    # Samples alone do not renew a proof.
+    if proofs and edges.outdating(condition, proofs[-1].as_of, is_bad=False) is None:
+        return replace(said, standing=Standing.VERIFIED, until=streak[0].since, proved=proofs[-1].at)
+    return replace(said, standing=Standing.WAS, until=streak[0].since)
+
+
+def _start_of_streak(known: Sequence[Seen]) -> int:
+    start = len(known) - 1
+    while start and known[start - 1].is_bad == known[-1].is_bad:
+        start -= 1
+    return start
+
+
+def _outdated(condition: Condition, last: Seen, readings: Sequence[Seen], edges: Edges) -> Outdated | None:
+    """Return what makes the newest reading say nothing about now; None where it still does."""
+    failed = max((one.at for one in readings if one.is_bad is None and one.at > last.at), default=None)
+    by_event = edges.outdating(condition, last.as_of, is_bad=bool(last.is_bad))
+    if failed is not None and (by_event is None or failed > by_event.at):
+        return Outdated(failed)
+    return by_event
+
+
+def planned_by(
+    condition: Condition, known: Sequence[Seen], start: int, stops: Sequence[ExplainedStop], now: float
+) -> str:
+    """Return the title of the step that explains why a condition is bad; empty where none does.
+
+    That is its first stop within the time of the step, of what was well when the step was begun: a second stop, or one
+    that fell before, is an alarm.
+    """
+    for stop in stops:
+        if not is_covered(condition, stop, now) or known[start].at <= stop.begin:
+            continue
+        was_well = condition in stop.was_well or (start > 0 and known[start - 1].at >= stop.begin - BEGIN_S)
+        times = sum(
+            bool(one.is_bad) and not known[n - 1].is_bad for n, one in enumerate(known) if n and one.at > stop.begin
+        )
+        if was_well and times <= 1:
+            return stop.step
+    return ""
+
+
+def is_covered(condition: Condition, stop: ExplainedStop, now: float) -> bool:
+    """Return whether a begun step stops this condition, and still may at that moment."""
+    is_due = now < stop.begin + stop.most_s and (stop.over is None or now < stop.over)
+    is_there = condition.kind is ConditionKind.DATABASE or condition.node in stop.nodes
+    return stop.begin <= now and is_due and is_there and condition.kind in stop.kinds

@@ -1,0 +1,59 @@
+"""The begins and ends of events, and which of them outdates a reading."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from checks.model.cluster_event import ClusterEvent
+from checks.model.condition import Condition
+from checks.model.situation import Outdated
+from checks.situation.touching import touches
+
+
+class Edge(NamedTuple):
+    """The begin or the end of an event at one place."""
+
+    condition: Condition
+    network: str
+    at: float
+    is_end: bool
+
+
+def edges_of(events: Iterable[ClusterEvent], now_clock_s: float) -> Iterator[Edge]:
+    """Yield the begin and the end of each event at each of its places, by the clock of now. A begin has the time at
+    which it was noticed: before that, what was read may already have been so."""
+    for event in events:
+        by_s = now_clock_s - event.clock_s
+        for place in event.places:
+            if (condition := place.condition(event.kind)) is None:
+                continue
+            yield Edge(condition, place.network, (place.noticed or event.noticed) + by_s, is_end=False)
+            over = place.until if place.until is not None else event.end
+            if over is not None:
+                yield Edge(condition, place.network, over + by_s, is_end=True)
+
+
+class Edges:
+    """The edges of all events known at a moment, and those that touch a condition."""
+
+    def __init__(self, events: Iterable[ClusterEvent], now_clock_s: float) -> None:
+        self._every = tuple(edges_of(events, now_clock_s))
+        self._touching: dict[Condition, tuple[Edge, ...]] = {}
+
+    def outdating(self, condition: Condition, as_of: float, *, is_bad: bool) -> Outdated | None:
+        """Return the newest edge after a reading that makes it unknown: a begin what was well, an end what was bad, and
+        a node that falls silent or returns both. Its own condition's events are readings of it, and outdate nothing."""
+        if condition not in self._touching:
+            self._touching[condition] = tuple(
+                edge
+                for edge in self._every
+                if edge.condition != condition and touches(edge.condition, edge.network, condition)
+            )
+        newest = None
+        for edge in self._touching[condition]:
+            if edge.at <= as_of or not (edge.condition.kind.is_silence or edge.is_end == is_bad):
+                continue
+            if newest is None or edge.at > newest.at:
+                newest = edge
+        return Outdated(newest.at, newest.condition, newest.is_end) if newest else None

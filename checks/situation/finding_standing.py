@@ -1,0 +1,184 @@
+"""How each finding of the report stands: by the conditions that it shows bad, or that it rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+
+from msgspec.structs import replace
+
+from checks.model.condition import Condition, ConditionKind
+from checks.model.explained_stop import ExplainedStop
+from checks.model.finding import FAULTS, Finding, Key, Status, keyed
+from checks.model.report import Report
+from checks.model.situation import FindingStatement, Outdated, Standing, Statement
+from checks.situation.condition_standing import is_covered
+from checks.situation.conditions import rests_on, shown_bad
+from checks.situation.edges import Edges
+from checks.situation.seen import Span, span_of
+
+_NOT_SAMPLED = (ConditionKind.PATH, ConditionKind.SETUP)
+"""Kinds that only runs read: each finding has its own reading of them."""
+_STOPPING = frozenset({ConditionKind.LINK, ConditionKind.MTU, ConditionKind.NODE})
+"""What stops a path on purpose, at either of its ends."""
+
+
+class FindingStandings:
+    """Makes the statements about the findings of one report at one moment."""
+
+    def __init__(
+        self,
+        report: Report,
+        about: Mapping[str, Collection[ConditionKind]],
+        conditions: Mapping[Condition, Statement],
+        edges: Edges,
+        stops: Collection[ExplainedStop],
+        *,
+        now: float,
+        moved_s: float,
+    ) -> None:
+        """`conditions` are the statements about conditions, and `moved_s` how far the clock was set since the run."""
+        self._report = report
+        self._about = about
+        self._conditions = conditions
+        self._edges = edges
+        self._stops = stops
+        self._now = now
+        self._moved_s = moved_s
+        self._spans: dict[int, Span] = {}
+
+    def every(self, since: Mapping[Key, float]) -> Iterator[FindingStatement]:
+        """Yield the statement about each finding; `since` has the begin of each by its key."""
+        for key, finding in keyed(self._report.findings):
+            begin = since.get(key)
+            said = self._said(finding)
+            if begin is not None and said.standing is not Standing.UNKNOWN:
+                said = replace(said, since=min(begin + self._moved_s, said.since))
+            yield FindingStatement(key, said)
+
+    def paths(self, check: str) -> Iterator[tuple[Condition, Statement]]:
+        """Yield the statement about each path that a finding of the check rests on: a cell of the matrix."""
+        bad = {path for finding in self._report.findings if finding.check == check for path in shown_bad(finding)}
+        for finding in self._report.findings:
+            if finding.check != check or finding.status is Status.SKIPPED:
+                continue
+            for path in self._rests(finding):
+                if path.kind is ConditionKind.PATH and path.node and path.peer:
+                    yield path, self._path(path, finding, is_bad=path in bad)
+
+    def _path(self, path: Condition, finding: Finding, *, is_bad: bool) -> Statement:
+        as_of = self._as_of(finding, is_bad=is_bad)
+        said = Statement(standing=Standing.HOLDS, is_bad=is_bad, since=as_of, as_of=as_of, of=1)
+        if is_bad and (step := self._planned_path(path, as_of)):
+            return replace(said, standing=Standing.PLANNED, step=step)
+        if outdated := self._edges.outdating(path, as_of, is_bad=is_bad):
+            return replace(said, standing=Standing.UNKNOWN, outdated=outdated, unknown=1)
+        return said
+
+    def _said(self, finding: Finding) -> Statement:
+        if finding.status in FAULTS:
+            return self._fault(finding)
+        if finding.status is Status.UNKNOWN:
+            return self._not_known(finding)
+        return self._well(finding)
+
+    def _fault(self, finding: Finding) -> Statement:
+        as_of = self._as_of(finding, is_bad=True)
+        said = Statement(standing=Standing.HOLDS, is_bad=True, since=as_of, as_of=as_of)
+        shown = shown_bad(finding)
+        live = [self._conditions[c] for c in shown if c.kind not in _NOT_SAMPLED and c in self._conditions]
+        if live:
+            return _together(live, said)
+        if step := self._planned(shown or self._rests(finding), as_of):
+            return replace(said, standing=Standing.PLANNED, step=step)
+        rests = shown or self._rests(finding)
+        outdated = [one for c in rests if (one := self._outdating(c, as_of, is_bad=True))]
+        if outdated and len(outdated) == len(rests):
+            newest = max(outdated, key=lambda one: one.at)
+            return replace(said, standing=Standing.UNKNOWN, outdated=newest, unknown=len(outdated), of=len(rests))
+        return replace(said, unknown=len(outdated), of=len(rests))
+
+    def _not_known(self, finding: Finding) -> Statement:
+        as_of = self._as_of(finding, is_bad=True)
+        rests = self._rests(finding)
+        said = Statement(standing=Standing.UNKNOWN, is_bad=False, since=as_of, as_of=as_of, outdated=Outdated(as_of))
+        if step := self._planned(rests, as_of):
+            return replace(said, standing=Standing.PLANNED, step=step, outdated=None)
+        touched = [one for c in rests if (one := self._edges.outdating(c, as_of, is_bad=True))]
+        return replace(said, outdated=max(touched, key=lambda one: one.at)) if touched else said
+
+    def _well(self, finding: Finding) -> Statement:
+        as_of = self._as_of(finding, is_bad=False)
+        said = Statement(standing=Standing.HOLDS, is_bad=False, since=as_of, as_of=as_of)
+        rests = self._rests(finding)
+        outdated: list[Outdated] = []
+        steps: list[str] = []
+        times: list[float] = []
+        for condition in rests:
+            live = None if condition.kind in _NOT_SAMPLED else self._conditions.get(condition)
+            if live is None:
+                if one := self._outdating(condition, as_of, is_bad=False):
+                    outdated.append(one)
+            elif live.standing is Standing.PLANNED:
+                steps.append(live.step)
+            elif live.outdated is not None:
+                outdated.append(live.outdated)
+            elif live.is_bad:
+                outdated.append(Outdated(live.since, condition))
+            else:
+                times.append(live.as_of)
+        if outdated:
+            newest = max(outdated, key=lambda one: one.at)
+            return replace(said, standing=Standing.UNKNOWN, outdated=newest, unknown=len(outdated), of=len(rests))
+        if steps:
+            return replace(said, standing=Standing.PLANNED, step=steps[0], unknown=len(steps), of=len(rests))
+        if len(times) == len(rests) and times:
+            said = replace(said, as_of=max(as_of, min(times)))
+        return replace(said, of=len(rests))
+
+    def _planned(self, conditions: Collection[Condition], as_of: float) -> str:
+        """Return the title of the step that stopped all of these conditions before they were read; empty where none
+        did."""
+        live = [self._conditions[c] for c in conditions if c.kind not in _NOT_SAMPLED and c in self._conditions]
+        if live and all(one.standing is Standing.PLANNED for one in live):
+            return live[0].step
+        steps = [self._planned_path(c, as_of) for c in conditions if c.kind is ConditionKind.PATH]
+        return steps[0] if steps and all(steps) else ""
+
+    def _planned_path(self, path: Condition, as_of: float) -> str:
+        for stop in self._stops:
+            ends = [Condition(kind, node) for kind in _STOPPING & stop.kinds for node in (path.node, path.peer)]
+            if as_of >= stop.begin and any(is_covered(end, stop, self._now) for end in ends):
+                return stop.step
+        return ""
+
+    def _outdating(self, condition: Condition, as_of: float, *, is_bad: bool) -> Outdated | None:
+        return self._edges.outdating(condition, as_of, is_bad=is_bad)
+
+    def _rests(self, finding: Finding) -> frozenset[Condition]:
+        return rests_on(finding, self._about.get(finding.check, ()), self._report.cluster)
+
+    def _as_of(self, finding: Finding, *, is_bad: bool) -> float:
+        span = self._spans.get(id(finding))
+        if span is None:
+            span = self._spans[id(finding)] = span_of(self._report, finding)
+        counts = any(kind.is_counted for kind in self._about.get(finding.check, ()))
+        return (span.oldest_end if counts and not is_bad else span.begin) + self._moved_s
+
+
+def _together(conditions: Collection[Statement], said: Statement) -> Statement:
+    """Return the statement of a fault from those about the conditions that it shows bad: it holds where one of them is
+    bad, and is over where all are."""
+    bad = [one for one in conditions if one.is_alarm]
+    unknown = [one.outdated for one in conditions if one.standing is Standing.UNKNOWN and one.outdated]
+    planned = [one for one in conditions if one.standing is Standing.PLANNED]
+    numbers = {"unknown": len(unknown), "of": len(conditions)}
+    if bad:
+        return replace(said, since=min(one.since for one in bad), as_of=min(one.as_of for one in bad), **numbers)
+    if unknown:
+        return replace(said, standing=Standing.UNKNOWN, outdated=max(unknown, key=lambda one: one.at), **numbers)
+    if planned:
+        as_of = min(one.as_of for one in planned)
+        return replace(said, standing=Standing.PLANNED, step=planned[0].step, as_of=as_of, **numbers)
+    until = max(one.until if one.until is not None else one.since for one in conditions)
+    as_of = min(one.as_of for one in conditions)
+    return replace(said, standing=Standing.WAS, until=until, as_of=as_of, **numbers)

@@ -1,0 +1,23 @@
+"""The event for the line on every screen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from checks.model.cluster_event import ClusterEvent
+from checks.model.situation import Episode, Situation
+
+
+def needs_run(episode: Episode) -> bool:
+    """Return whether a run of the checks is the next step about an event: no finding is about it while it lasts, or no
+    run has proved that it is over."""
+    if not episode.event.is_problem or episode.step:
+        return False
+    return not episode.has_finding if episode.until is None else episode.proved is None
+
+
+def foremost(situation: Situation, is_listed: Callable[[ClusterEvent], bool]) -> Episode | None:
+    """Return the newest event that needs a run, those first that last; else the newest that lasts; None where there is
+    none."""
+    shown = [e for e in situation.episodes if is_listed(e.event) and (e.until is None or needs_run(e))]
+    return max(shown, key=lambda e: (needs_run(e), e.until is None, e.event.number), default=None)

@@ -1,0 +1,104 @@
+"""The marks of nodes on the first line of every screen: at fault, not known, or stopped by a plan."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+import msgspec
+
+from checks.model.finding import FAULTS, Finding, Status, keyed
+from checks.model.report import Report
+from checks.model.situation import Situation, Standing
+from checks.report.causes import ReportEntry, cause_entries
+from checks.report.standings import Standings
+
+DATABASE = ""
+"""The name under which the database is marked."""
+_SIGNS = ("!", "?", "~")
+"""At fault, not known, planned: the most urgent first."""
+_OVER = "IC-LOST-009"
+"""The code of blocks that were lost before the run, and no longer in it."""
+
+
+class NodeMark(msgspec.Struct, frozen=True):
+    """The mark of a node, and the status behind it."""
+
+    sign: str
+    status: Status
+
+    @property
+    def rank(self) -> tuple[int, int]:
+        """The most urgent first."""
+        return _SIGNS.index(self.sign), self.status.gravity
+
+
+def node_marks(report: Report | None, situation: Situation) -> dict[str, NodeMark]:
+    """Return the marked nodes. A cause that holds marks its own places, and not the nodes that noticed its effects."""
+    found: dict[str, NodeMark] = {}
+    for node, mark in (*_of_events(situation), *(_of_findings(report, situation) if report else ())):
+        if node not in found or mark.rank < found[node].rank:
+            found[node] = mark
+    return found
+
+
+def _of_events(situation: Situation) -> Iterator[tuple[str, NodeMark]]:
+    for episode in situation.episodes:
+        event = episode.event
+        if not event.is_problem or episode.until is not None:
+            continue
+        sign = "~" if episode.step else "?" if episode.is_open or event.is_silence else "!"
+        # What a cause of the report explains is marked where the cause is; a silent node in any case.
+        if sign == "!" and episode.has_finding:
+            continue
+        for node in event.open_nodes or (() if event.nodes else (DATABASE,)):
+            yield node, NodeMark(sign, event.status)
+
+
+def _of_findings(report: Report, situation: Situation) -> Iterator[tuple[str, NodeMark]]:
+    standings, entries = Standings(report, situation), cause_entries(report)
+    explained = {id(f) for entry in entries for f in entry.all_findings}
+    alarms = False
+    for entry in entries:
+        said = standings.of_cause(entry)
+        sign = _sign(said.standing) if said else "!"
+        alarms |= sign == "!"
+        status = min((f.status for f in entry.findings), key=lambda status: status.gravity)
+        yield from ((node, NodeMark(sign, status)) for node in (_places_of(entry) if sign else ()))
+    unexplained = {*report.diagnosis.unexplained}
+    for key, finding in keyed(report.findings):
+        if finding.status not in FAULTS or finding.waived or id(finding) in explained or _is_over(finding):
+            continue
+        if alarms and key not in unexplained and _is_of_losses(finding):
+            continue
+        said = standings.of(finding)
+        sign = _sign(said.standing) if said else "!"
+        yield from ((node, NodeMark(sign, finding.status)) for node in (finding.nodes if sign else ()))
+
+
+def _sign(standing: Standing) -> str:
+    """Return the sign of a fault that stands so; empty where it is over."""
+    if standing in (Standing.WAS, Standing.VERIFIED):
+        return ""
+    return {Standing.UNKNOWN: "?", Standing.PLANNED: "~"}.get(standing, "!")
+
+
+def _places_of(entry: ReportEntry) -> set[str]:
+    """Return the nodes at fault: those that the causes have in common, or else those of the first; where it names none,
+    those that most of its findings name."""
+    own = [{*cause.nodes} for cause in entry.causes if cause.nodes]
+    if own:
+        return set.intersection(*own) or own[0]
+    named = Counter(node for finding in entry.findings for node in dict.fromkeys(finding.nodes))
+    most = max(named.values(), default=0)
+    return {node for node, count in named.items() if count == most}
+
+
+def _is_of_losses(finding: Finding) -> bool:
+    return any(seen.is_loss for seen in finding.observed)
+
+
+def _is_over(finding: Finding) -> bool:
+    """Return whether all packets of a finding are of a time before the run."""
+    legs = [leg for seen in finding.observed for leg in seen.legs]
+    return finding.code == _OVER or (bool(legs) and all(leg.times is not None for leg in legs))

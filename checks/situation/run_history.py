@@ -1,0 +1,160 @@
+"""What the runs of the checks and the gates of a change have shown so far: a fold over finished runs."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+
+import msgspec
+
+from checks.model.check import Check
+from checks.model.condition import Condition, ConditionKind
+from checks.model.finding import FAULTS, PROBLEMS, Finding, Key, Status, could_not_look, keyed
+from checks.model.report import Report
+from checks.model.run_record import RunRecord
+from checks.report.diff_findings import same_findings
+from checks.run.rerun import judged_again, judged_by
+from checks.situation.conditions import rests_on
+from checks.situation.seen import Seen, readings_in, seconds_of, span_of
+
+KEPT_RUNS = 8
+"""The most runs that are kept: a report of a large cluster takes megabytes."""
+
+
+class GoneFinding(msgspec.Struct, frozen=True):
+    """A fault of an earlier run that a later run no longer has."""
+
+    key: Key
+    finding: Finding
+    report: Report
+    """The report that had it."""
+    since: float
+    as_of: float
+    """When it was last read as bad."""
+    looked: float
+    """When the run that no longer has it looked: the oldest of its readings."""
+    is_proved: bool
+    """Whether that run could look at its place, and found it well."""
+    rests_on: frozenset[Condition]
+
+
+class RunReadings(msgspec.Struct, frozen=True):
+    """What one finished run read of conditions."""
+
+    ended: float
+    clock_s: float
+    seen: tuple[Seen, ...]
+
+
+class RunHistory(msgspec.Struct, frozen=True):
+    """The finished runs of a session, or of a recording up to the playhead."""
+
+    records: tuple[RunRecord, ...] = ()
+    report: Report | None = None
+    """What is known now: the newest facts of each group, with every check judged on them. None before the first run."""
+    clock_s: float = 0.0
+    """How far the clock had been set when the newest run ended."""
+    since: Mapping[Key, float] = msgspec.field(default_factory=dict)
+    """Since when each finding is as it is: the first of the runs in a row that had it."""
+    before: Mapping[Key, Finding] = msgspec.field(default_factory=dict)
+    """By key of a finding: the same one before its check was judged the last time."""
+    is_compared: bool = False
+    """Whether there was an earlier run."""
+    gone: tuple[GoneFinding, ...] = ()
+    readings: tuple[RunReadings, ...] = ()
+
+    def after(self, record: RunRecord, checks: Mapping[str, Check]) -> RunHistory:
+        """Return the history after one more run. `checks` are the known checks by id.
+
+        A run of some checks, and a gate, add to what is known; before the first run of all checks they are left out.
+        """
+        is_part = bool(record.checks) or record.is_gate
+        if is_part and self.report is None:
+            return self
+        old = self.report
+        if old is not None and is_part:
+            judged = {*judged_by(old, record, checks), *(() if record.is_gate else record.checks)}
+            new = judged_again(old, record, checks)
+        else:
+            new = record.report
+            judged = {finding.check for finding in new.findings}
+        about = {name: one.about for name, one in checks.items()}
+        former = dict(keyed(old.findings)) if old else {}
+        now = dict(keyed(new.findings))
+        pairs = {key: before for key, before in _pairs(former, now) if now[key].check in judged}
+        shows = {name: one.shows for name, one in checks.items()}
+        found = RunReadings(record.ended, record.clock_s, tuple(readings_in(new, judged, shows)))
+        gone = (*self._still_gone(now), *self._newly_gone(former, now, pairs, new, judged, about))
+        return RunHistory(
+            records=(*self.records, record)[-KEPT_RUNS:],
+            report=new,
+            clock_s=record.clock_s,
+            since=dict(self._since(now, former, pairs, new, judged)),
+            before={**({} if not is_part else self.before), **{key: former[old_key] for key, old_key in pairs.items()}},
+            is_compared=self.is_compared or old is not None,
+            gone=gone,
+            readings=(*self.readings, found)[-4 * KEPT_RUNS :],
+        )
+
+    def _since(
+        self,
+        now: Mapping[Key, Finding],
+        former: Mapping[Key, Finding],
+        pairs: Mapping[Key, Key],
+        report: Report,
+        judged: Collection[str],
+    ) -> Iterator[tuple[Key, float]]:
+        for key, finding in now.items():
+            old_key = pairs.get(key, key)
+            same = former.get(old_key)
+            is_same = same is not None and (same.status in FAULTS) == (finding.status in FAULTS)
+            if old_key in self.since and (finding.check not in judged or is_same):
+                yield key, self.since[old_key]
+            else:
+                yield key, span_of(report, finding).begin
+
+    def _newly_gone(
+        self,
+        former: Mapping[Key, Finding],
+        now: Mapping[Key, Finding],
+        pairs: Mapping[Key, Key],
+        report: Report,
+        judged: Collection[str],
+        about: Mapping[str, Collection[ConditionKind]],
+    ) -> Iterator[GoneFinding]:
+        old = self.report
+        kept = {old_key for key, old_key in pairs.items() if now[key].status in FAULTS}
+        for key, finding in former.items():
+            if old is None or finding.status not in FAULTS or finding.check not in judged or key in kept:
+                continue
+            became = next((now[key_] for key_, old_key in pairs.items() if old_key == key), None)
+            is_unknown = became is not None and became.status is Status.UNKNOWN
+            yield GoneFinding(
+                key=key,
+                finding=finding,
+                report=old,
+                since=self.since.get(key, 0.0),
+                as_of=span_of(old, finding).begin,
+                looked=_looked(report, finding),
+                is_proved=not is_unknown and not could_not_look(report.findings, finding),
+                rests_on=rests_on(finding, about.get(finding.check, ()), old.cluster),
+            )
+
+    def _still_gone(self, now: Mapping[Key, Finding]) -> Iterator[GoneFinding]:
+        """Yield what was gone before and was not found again."""
+        again = {key: finding for key, finding in now.items() if finding.status in PROBLEMS}
+        before = {one.key: one.finding for one in self.gone}
+        back = {old_key for _, old_key in _pairs(before, again)}
+        yield from (one for one in self.gone if one.key not in back)
+
+
+def _looked(report: Report, finding: Finding) -> float:
+    own = [span_of(report, one).oldest_end for one in report.findings if one.check == finding.check]
+    return min(own, default=seconds_of(report.found_at(finding.check)) or 0.0)
+
+
+def _pairs(before: dict[Key, Finding], now: dict[Key, Finding]) -> Iterator[tuple[Key, Key]]:
+    """Yield the key of each present finding with that of the same one before, by the rule of `racwire diff`."""
+    key_of = {id(finding): key for findings in (before, now) for key, finding in findings.items()}
+    for one, other in same_findings(before, now):
+        if one is not None and other is not None:
+            yield key_of[id(other)], key_of[id(one)]

@@ -1,0 +1,164 @@
+"""What holds now: a pure function from runs, gates, events, begun steps and samples to the situation of a moment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+
+import msgspec
+from msgspec.structs import replace
+
+from checks.model.check import Check
+from checks.model.cluster_event import ClusterEvent
+from checks.model.condition import Condition
+from checks.model.explained_stop import ExplainedStop, Look
+from checks.model.finding import FAULTS, Key
+from checks.model.situation import (
+    ConditionStatement,
+    Episode,
+    FindingStatement,
+    Former,
+    Outdated,
+    Situation,
+    Standing,
+    Statement,
+)
+from checks.situation.condition_standing import statement_of
+from checks.situation.conditions import shown_bad
+from checks.situation.edges import Edges
+from checks.situation.finding_standing import FindingStandings
+from checks.situation.run_history import GoneFinding, RunHistory
+from checks.situation.seen import Seen, in_order
+
+MATRIX = "df-ping"
+"""The check whose probes the matrix of paths shows."""
+
+
+class Inputs(msgspec.Struct, frozen=True, kw_only=True):
+    """All that racwire knew at a moment; nothing that was noticed later."""
+
+    now: float
+    """Seconds since 1970."""
+    checks: Mapping[str, Check] = msgspec.field(default_factory=dict)
+    history: RunHistory = RunHistory()
+    events: Sequence[ClusterEvent] = ()
+    """As they were known at the moment, in the order of their start."""
+    sampled: Sequence[Seen] = ()
+    """What samples and events show of conditions, by the clock of now."""
+    looks: Sequence[Look] = ()
+    """What the journal of the open change has read, by the clock of now."""
+    stops: Sequence[ExplainedStop] = ()
+    change: str = ""
+    clock_s: float = 0.0
+    """How far the clock has been set since the first sample."""
+    are_runs_recorded: bool = True
+
+
+def situation(known: Inputs) -> Situation:
+    """Return the situation of a moment."""
+    edges = Edges(known.events, known.clock_s)
+    seen: dict[Condition, list[Seen]] = {}
+    for one in chain(_of_runs(known), _of_looks(known), known.sampled):
+        seen.setdefault(one.condition, []).append(one)
+    statements = {
+        condition: statement_of(condition, in_order(each), edges, known.stops, known.now)
+        for condition, each in seen.items()
+    }
+    report, history = known.history.report, known.history
+    findings: tuple[FindingStatement, ...] = ()
+    paths: dict[Condition, Statement] = {}
+    if report is not None:
+        standings = FindingStandings(
+            report,
+            {name: check.about for name, check in known.checks.items()},
+            statements,
+            edges,
+            known.stops,
+            now=known.now,
+            moved_s=known.clock_s - history.clock_s,
+        )
+        findings = tuple(standings.every(history.since))
+        paths = dict(standings.paths(MATRIX))
+    shown = _shown(known, findings)
+    return Situation(
+        at=known.now,
+        findings=findings,
+        former=tuple(_former(one, statements, edges, known) for one in history.gone),
+        episodes=tuple(_episodes(known.events, statements, shown)),
+        conditions=tuple(ConditionStatement(condition, said) for condition, said in {**statements, **paths}.items()),
+        change=known.change,
+        are_runs_recorded=known.are_runs_recorded,
+    )
+
+
+def _of_runs(known: Inputs) -> Iterator[Seen]:
+    for run in known.history.readings:
+        by_s = known.clock_s - run.clock_s
+        yield from (one.moved(by_s) for one in run.seen)
+
+
+def _of_looks(known: Inputs) -> Iterator[Seen]:
+    for look in known.looks:
+        for condition, is_bad in look.read:
+            yield Seen(condition, look.at, look.at, is_bad)
+
+
+def _shown(known: Inputs, findings: Iterable[FindingStatement]) -> set[Condition]:
+    """Return the conditions that faults of the report show bad now."""
+    if known.history.report is None:
+        return set()
+    standing = {one.key: one.said for one in findings}
+    by_key: dict[Key, Statement] = {key: said for key, said in standing.items() if said.is_alarm}
+    return {c for f in known.history.report.findings_of(by_key) if f.status in FAULTS for c in shown_bad(f)}
+
+
+def _former(gone: GoneFinding, statements: Mapping[Condition, Statement], edges: Edges, known: Inputs) -> Former:
+    """Return how a fault stands that a later run does not have: verified until an event touches what it rests on."""
+    by_s = known.clock_s - known.history.clock_s
+    shown = [statements[c] for c in shown_bad(gone.finding) if c in statements]
+    over = [one.until for one in shown if one.until is not None]
+    looked = gone.looked + by_s
+    said = Statement(
+        standing=Standing.VERIFIED,
+        is_bad=True,
+        since=gone.since + by_s,
+        as_of=looked,
+        until=max(over) if over and len(over) == len(shown) else looked,
+        proved=looked,
+    )
+    if not gone.is_proved:
+        said = replace(
+            said, standing=Standing.UNKNOWN, as_of=gone.as_of + by_s, until=None, proved=None, outdated=Outdated(looked)
+        )
+    elif touched := [one for c in gone.rests_on if (one := edges.outdating(c, looked, is_bad=False))]:
+        newest = max(touched, key=lambda one: one.at)
+        said = replace(said, standing=Standing.UNKNOWN, proved=None, outdated=newest)
+    elif again := next((one for one in shown if one.is_bad), None):
+        # It is bad again: the event says so, and this is the story before it.
+        said = replace(said, standing=Standing.WAS, proved=None, until=min(said.until or looked, again.since))
+    return Former(gone.key, gone.finding, said)
+
+
+def _episodes(
+    events: Sequence[ClusterEvent], statements: Mapping[Condition, Statement], shown: set[Condition]
+) -> Iterator[Episode]:
+    newest = {condition: event.number for event in events for condition in event.conditions}
+    for event in events:
+        own = [statements[c] for c in event.conditions if newest[c] == event.number and c in statements]
+        over = [one.until for one in own if one.until is not None]
+        episode = Episode(
+            event=event,
+            until=event.end,
+            as_of=max((one.as_of for one in own), default=event.last_sign or event.noticed),
+            has_finding=not shown.isdisjoint(event.conditions),
+        )
+        if own and len(over) == len(own) == len(event.conditions):
+            # The first reading that shows it over is the end everywhere, whoever made it.
+            proofs = [one.proved for one in own if one.proved is not None]
+            proved = max(proofs) if len(proofs) == len(own) else None
+            yield replace(episode, until=max(*over, event.start), proved=proved)
+        elif event.end is None and own and all(not one.is_alarm for one in own):
+            step = next((one.step for one in own if one.standing is Standing.PLANNED), "")
+            yield replace(episode, step=step, is_open=not step)
+        else:
+            yield episode

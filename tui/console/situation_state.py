@@ -1,0 +1,88 @@
+"""The situation of the console: made from what the runs, the events and the open change have, at one moment."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from checks.model.situation import Situation
+
+if TYPE_CHECKING:
+    from checks.change.progress.state import Change
+    from checks.model.explained_stop import ExplainedStop, Look
+    from checks.situation.run_history import RunHistory
+    from tui.console.change_state import ChangeState
+    from tui.console.event_state import EventState
+    from tui.console.run_state import RunState
+
+REFRESH_S = 5.0
+"""The seconds after which a situation is made anew where nothing happened: samples renew its "as of"."""
+
+
+class SituationState:
+    """Makes the situation when it is asked for, and keeps it until something happens."""
+
+    def __init__(self, run: RunState, events: EventState, changes: ChangeState) -> None:
+        self._run = run
+        self._events = events
+        self._changes = changes
+        self._made: Situation | None = None
+        self._made_of: tuple[object, ...] = ()
+        self._stops: tuple[object, tuple[ExplainedStop, ...], tuple[Look, ...]] | None = None
+        self.playhead: float | None = None
+        """The moment that the console shows of a recording, in seconds since 1970; None for now."""
+
+    @property
+    def now(self) -> float:
+        """The moment of the situation."""
+        if self.playhead is not None:
+            return self.playhead
+        return self._events.end if self._events.is_of_recording else time.time()
+
+    @property
+    def current(self) -> Situation:
+        """The situation of this moment."""
+        history, change = self._history, self._changes.change
+        now = self.now
+        known = (id(history), self._events.version, id(change), self.playhead)
+        is_fresh = self._made is not None and 0 <= now - self._made.at < REFRESH_S
+        if self._made is None or known != self._made_of or not is_fresh:
+            self._made, self._made_of = self._make(history, change, now), known
+        return self._made
+
+    @property
+    def _history(self) -> RunHistory | None:
+        return self._run.history
+
+    def _make(self, history: RunHistory | None, change: Change | None, now: float) -> Situation:
+        if history is None and self._events.is_empty:
+            return Situation(at=now, change=self._changes.place)
+        # The modules would delay the first screen.
+        from checks.run.check_discovery import discover
+        from checks.situation.run_history import RunHistory
+        from checks.situation.situation import Inputs, situation
+
+        stops, looks = self._of_change(change)
+        return situation(
+            Inputs(
+                now=now,
+                checks={check.id: check for check in discover().checks},
+                history=history or RunHistory(),
+                events=self._events.known_at(now),
+                sampled=self._events.readings_at(now),
+                looks=looks,
+                stops=stops,
+                change=self._changes.place,
+                clock_s=self._events.clock_at(now),
+            )
+        )
+
+    def _of_change(self, change: Change | None) -> tuple[Sequence[ExplainedStop], Sequence[Look]]:
+        if change is None or not change.is_open:
+            return (), ()
+        from checks.change.progress.change_readings import explained_stops, looks_of
+
+        if self._stops is None or self._stops[0] is not change:
+            self._stops = (change, explained_stops(change), looks_of(change))
+        return self._stops[1:]
