@@ -11,7 +11,7 @@ from datetime import datetime
 
 from checks.model.facts import Clusterware, Database, NotAsked, NotGathered, PathProbe, PrivateNetwork, Unknown
 from checks.model.finding import PROBLEMS, Finding, NextStep, Status, worst_first
-from checks.model.report import Report
+from checks.model.report import Report, Rerun
 from checks.model.wording import counted, few, listed
 from checks.report.age import saved_state, time_text
 from checks.report.causes import cause_entries, further_entries
@@ -40,14 +40,14 @@ def counts(report: Report) -> tuple[tuple[Status, int], ...]:
     return tuple((status, number) for status, number in each if number)
 
 
-def headline(report: Report) -> str:
+def headline(report: Report, unknown: int = 0) -> str:
     """Return the main sentence of a report: the first cause, else the worst problem, or that no problem was found, or
-    that racwire does not know."""
+    that racwire does not know. `unknown` is that of `no_problem`."""
     if causes := cause_entries(report):
         return causes[0].headline
     worst = problems(report)
     if not worst:
-        return _no_problem(report)
+        return no_problem(report, unknown)
     if worst[0].status is not Status.FAIL and (unqueried := _unqueried_instances(report)):
         return unqueried
     alike = [f for f in worst if f.status is worst[0].status]
@@ -56,8 +56,8 @@ def headline(report: Report) -> str:
     reasons = list(grouped_by_reason(alike))
     if len(reasons) == 1:
         return reasons[0].title
-    unknown = counted(len(alike), "unknown result")
-    return f"The state of the private interconnect of {place(report)} is not known: {unknown}."
+    results = counted(len(alike), "unknown result")
+    return f"The state of the private interconnect of {place(report)} is not known: {results}."
 
 
 def sentences(report: Report, now: datetime | None = None, *, for_file: bool = True) -> tuple[str, ...]:
@@ -99,17 +99,24 @@ def facts(report: Report) -> tuple[tuple[str, str], ...]:
     return tuple((name, value) for name, value in known if value)
 
 
-def examined(report: Report) -> str:
-    """Return what the run examined: the number of nodes, private networks, paths and instances that were read."""
+def no_problem(report: Report, unknown: int = 0) -> str:
+    """Return the sentence of a report without an open problem, with its scope: the nodes, paths and instances that were
+    read, and the checks of which no part was skipped. `unknown` is the number of results that may have changed since:
+    with any, the sentence does not say that no problem was found."""
+    skipped = {f.check for f in report.findings if f.status is Status.SKIPPED}
+    concluded = {f.check for f in report.findings} - skipped
+    if all(f.status is Status.SKIPPED for f in report.findings):
+        return f"No check ran on {place(report)}."
     cluster = report.cluster
-    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
     paths = [p for p in cluster.paths if isinstance(p, PathProbe)] if isinstance(cluster.paths, tuple) else []
     instances = cluster.database.instances if isinstance(cluster.database, Database) else ()
-    nouns = (
-        (cluster.read_nodes(), "node"), (networks, "private network"), (paths, "path"), (instances, "instance"),
-    )  # fmt: skip
-    known = [counted(len(each), noun) for each, noun in nouns if each]
-    return f"racwire examined {listed(known)}." if known else ""
+    nouns = ((cluster.read_nodes(), "node"), (paths, "path"), (instances, "instance"), (concluded, "check"))
+    scope = ", ".join(counted(len(each), noun) for each, noun in nouns if each)
+    scope += f"; {len(skipped)} skipped" if skipped else ""
+    if unknown:
+        verb = "is" if unknown == 1 else "are"
+        return f"{counted(unknown, 'result')} {verb} not known any longer, of {scope}."
+    return f"No {'other ' if waived(report) else ''}problem was found: {scope}."
 
 
 def cluster_name(report: Report) -> str:
@@ -139,13 +146,6 @@ def _database(database: Database | Unknown | NotAsked) -> str:
     queried, all_ = len(database.instances), len(database.instances) + len(database.unasked)
     number = counted(all_, "instance") if queried == all_ else f"{queried} of {counted(all_, 'instance')}"
     return f"{database.name} {database.version}, {number}"
-
-
-def _no_problem(report: Report) -> str:
-    if not any(f.status is not Status.SKIPPED for f in report.findings):
-        return f"No check ran on {place(report)}."
-    other = "other " if waived(report) else ""
-    return f"No {other}problem was found on the private interconnect of {place(report)}."
 
 
 def _is_of_racwire(step: NextStep) -> bool:
@@ -219,13 +219,21 @@ def _notices(report: Report, state: str) -> Iterator[str]:
         others = f" and {left} more" if left else ""
         yield f"{_were_skipped(sum(short.values()))}: {', '.join(list(short)[:_SHORT])}{others}."
     for rerun in report.reruns:
-        subject = f"The check {rerun.check} was" if not rerun.also else f"The checks {listed(rerun.checks)} were"
-        yield f"{subject} run again at {time_text(rerun.started_at)}."
+        yield f"{_run_again(rerun)} at {time_text(rerun.started_at)}."
     yield from notices(report.cluster)
     if state:
         yield f"This is not the cluster as it is now, but a saved state {state}."
     if report.is_redacted:
         yield "Names and addresses are pseudonyms. One name has the same pseudonym everywhere."
+
+
+def _run_again(rerun: Rerun) -> str:
+    """Return what a later run did, without its time."""
+    if not rerun.check:
+        verb = "was" if len(rerun.judged) == 1 else "were"
+        return f"Gates of a change read the cluster, and {counted(len(rerun.judged), 'check')} {verb} judged again"
+    one = f"The check {rerun.check} was" if not rerun.also else f"The checks {listed(rerun.checks)} were"
+    return f"{one} run again"
 
 
 def _were_skipped(number: int) -> str:

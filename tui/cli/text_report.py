@@ -22,11 +22,11 @@ from checks.report.load_section import TITLE, load_section
 from checks.report.measured.fit import not_shown
 from checks.report.measurement_headline import brief
 from checks.report.other_causes import other_causes
-from checks.report.shortened import shortened
-from checks.report.summary import cluster_name, counts, examined, headline
+from checks.report.summary import cluster_name, counts, headline
 from checks.rules.own_footprint import notices
 from checks.rules.waivers import NOT_CHECKED, ended, sentence, waived_text
 from tui.cli.output import columns_of, render
+from tui.text.abridged import shortened
 from tui.text.entry_lines import WHOLE_REPORT, brief_entry_lines
 from tui.text.finding_lines import STREAM, finding_head, finding_lines, part_lines, remedy_lines, role_of, status_word
 from tui.text.line import Line, Span, hanging, sanitize_line
@@ -114,7 +114,7 @@ def _lines(report: Report, width: int, state: str, *, full: bool) -> Iterator[Li
     yield from _entries(causes if full else (*causes, *further), width, WHOLE_REPORT - len(lines))
     if not causes and not further:
         yield []
-        yield from hanging([], f"{headline(report)} {examined(report)}".rstrip(), width)
+        yield from hanging([], headline(report), width)
     if others := list(other_causes(report)):
         yield []
     for label, text in others:

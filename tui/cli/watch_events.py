@@ -14,13 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from checks.model.cluster_event import ClusterEvent, checks_for
+from checks.model.cluster_event import ClusterEvent
 from checks.model.exit_codes import ExitCode
 from checks.model.facts import Cluster
 from checks.model.finding import Status
 from checks.model.wording import counted, lasting
 from checks.report.event_text import headline, outcome, peak, sentence
+from checks.run.check_discovery import discover
 from checks.situation.events.watching import EventWatch
+from checks.situation.examining import checks_about
 from checks.traffic.json_text import to_json_text
 from checks.traffic.recording import Recording, RecordingError
 from checks.traffic.samples import InstancesPace
@@ -51,6 +53,7 @@ class EventLines:
     def __init__(self, watch: EventWatch, *, as_json: bool) -> None:
         self.watch = watch
         self._as_json = as_json
+        self._checks = discover().checks if as_json else ()
         self._started: set[int] = set()
         self._held: dict[int, tuple[str, ClusterEvent]] = {}
         """What started or continued in this round, by the number of the event."""
@@ -142,7 +145,7 @@ class EventLines:
         if self._as_json:
             fields = msgspec.to_builtins(event)
             line = {"fact": fields.pop("fact"), "state": state, "text": sentence(event), **fields}
-            self._waiting.append(to_json_text({**line, "checks": checks_for(event.kind)}) + b"\n")
+            self._waiting.append(to_json_text({**line, "checks": checks_about(event.kind, self._checks)}) + b"\n")
             return
         at, text = event.start, headline(event)
         if state in ("starts", "continues"):

@@ -80,24 +80,25 @@ class EventState:
 
     def known_at(self, now: float) -> Sequence[ClusterEvent]:
         """Return the events as they were known at that moment, in the order of their start."""
-        if self._watch is None:
-            return ()
-        from checks.situation.events.sampled_conditions import as_known
-
-        return as_known(self._watch.events, now)
+        return self._watch.known(now) if self._watch else ()
 
     def readings_at(self, now: float) -> Sequence[Seen]:
         """Return what samples and events showed of conditions until that moment."""
         if self._watch is None:
             return ()
-        from checks.situation.events.sampled_conditions import event_readings
+        from checks.situation.events.known_events import event_readings
 
-        return (*self._watch.readings(now), *event_readings(self._watch.events, now))
+        events, clock_s = self._watch.events, self._watch.clock_at(now)
+        return (*self._watch.readings(now), *event_readings(events, now, clock_s))
 
     @property
     def clock_s(self) -> float:
         """How far the clock of racwire's node has been set since the first sample, in seconds."""
         return self._watch.clock_s if self._watch else 0.0
+
+    def clock_at(self, now: float) -> float:
+        """Return how far the clock had been set at that moment; for the playhead of a recording."""
+        return self._watch.clock_at(now) if self._watch else 0.0
 
     @property
     def is_empty(self) -> bool:

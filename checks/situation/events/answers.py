@@ -71,6 +71,13 @@ class Answers:
         """The sources that delivered nothing so far, with the reasons."""
         return dict(self._never)
 
+    @property
+    def is_database_answering(self) -> bool:
+        """Whether nothing says that the query of all instances returns nothing: the connected instance may answer
+        alone."""
+        sources = self._sources.values()
+        return not any(s.caused_by == DATABASE or s.stands is EventKind.DATABASE_SILENT for s in sources)
+
     def rename(self, local: str) -> None:
         """Use the name of racwire's own node. Its samples bear that name from now on."""
         if local != self.local:
@@ -93,11 +100,13 @@ class Answers:
             self._look(source)
         if source.stands is not None:
             self._end(source, sample.at)
+            self._book.lose(sample.source)
         elif waited_s and source.caused_by != BY_RACWIRE:
             source.delay_s = max(_FADING * source.delay_s, min(waited_s, 4 * sample.seconds) - sample.seconds, 0.0)
         source.place, source.interval_s = _place(sample), sample.seconds
         source.last_at, source.last_s = sample.at, now_s
         source.round, source.reason, source.caused_by = self._round, "", None
+        self._book.hear(sample.source)
         if isinstance(sample, NodeSample) and is_local:
             self._see_clock(sample)
             self.look()
@@ -107,6 +116,7 @@ class Answers:
         if gap.source == SourceId.node(self.local):
             self._local_at = None
         source = self._sources.get(gap.source)
+        self._book.lose(gap.source, is_alias=gap.cause is GapCause.ALIAS)
         if source is None:
             if gap.source.kind not in (SourceKind.PAIRS, SourceKind.LATENCY) and gap.cause is not GapCause.ALIAS:
                 self._never[gap.source] = gap.reason
@@ -181,6 +191,9 @@ class Answers:
             place = EventPlace(long[0], sample.node)
             self._moment(EventKind.NO_SAMPLES, place, silence_status(), long[1], long[1] - long[0])
         if before is not None and clock_jumped(by_s := sample.at - before - sample.seconds):
+            self._book.set_clock(before, sample.at, by_s)
+            for source in self._sources.values():
+                source.last_at += by_s if source.last_at <= before else 0.0
             self._moment(EventKind.CLOCK_JUMP, EventPlace(before, sample.node), clock_status(), sample.at, by_s)
         elif before is not None and self._round > 1 and stood_still(sample.seconds, self.usual_s):
             self._long = before, sample.at

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 
 from checks.model.cluster_event import EventKind, EventPlace
+from checks.model.condition import Condition, ConditionKind
 from checks.model.facts import CounterGroup, Database, Thresholds, Unknown
 from checks.model.finding import FAULTS, Status
 from checks.model.wording import NodePair
@@ -18,6 +19,7 @@ from checks.rules.nic_counts import FaultyNic, LossEnds, NicFault, PrivateNic, f
 from checks.rules.node_counts import NodeCounts, counts_by, datagram_status, overflow_status, reassembly_status
 from checks.situation.events.event_book import EventBook, Sighting
 from checks.situation.events.private_links import PrivatePlace, PrivatePlaces
+from checks.situation.events.sampled_conditions import Counted, SampledConditions
 from checks.traffic.samples import InstanceSample, Link, NodeSample, PairsSample
 from checks.traffic.source_id import SourceId
 
@@ -37,21 +39,32 @@ class _Kernel:
     """A kind of trouble in the counters of a kernel."""
 
     kind: EventKind
+    condition: ConditionKind
+    counter: str
+    """A sample with this counter reads it."""
     unit: str
     count: Callable[[NodeCounts], int]
     status: Callable[[NodeCounts, Thresholds], Status]
 
 
 _KERNEL = (
-    _Kernel(EventKind.REASSEMBLY, "packets/s", lambda c: c.failed, reassembly_status),
-    _Kernel(EventKind.RECEIVE_BUFFERS, "datagrams/s", lambda c: c.overflowed, lambda c, _: overflow_status(c)),
     _Kernel(
-        EventKind.CHECKSUMS, "datagrams/s", lambda c: c.bad_checksums, lambda c, _: datagram_status(c.bad_checksums)
+        EventKind.REASSEMBLY, ConditionKind.REASSEMBLY, "Ip.ReasmFails", "packets/s",
+        lambda c: c.failed, reassembly_status,
     ),
     _Kernel(
-        EventKind.BACKLOG, "packets/s", lambda c: c.backlog_dropped, lambda c, _: datagram_status(c.backlog_dropped)
+        EventKind.RECEIVE_BUFFERS, ConditionKind.RECEIVE_BUFFERS, "Udp.RcvbufErrors", "datagrams/s",
+        lambda c: c.overflowed, lambda c, _: overflow_status(c),
     ),
-)
+    _Kernel(
+        EventKind.CHECKSUMS, ConditionKind.CHECKSUMS, "Udp.InCsumErrors", "datagrams/s",
+        lambda c: c.bad_checksums, lambda c, _: datagram_status(c.bad_checksums),
+    ),
+    _Kernel(
+        EventKind.BACKLOG, ConditionKind.BACKLOG, "Softnet.Dropped", "packets/s",
+        lambda c: c.backlog_dropped, lambda c, _: datagram_status(c.backlog_dropped),
+    ),
+)  # fmt: skip
 _NIC_KINDS = {
     NicFault.DROPPED: EventKind.NIC_DROPS,
     NicFault.SEND_QUEUE: EventKind.NIC_DROPS,
@@ -59,6 +72,10 @@ _NIC_KINDS = {
     NicFault.PORT_BUFFER: EventKind.NIC_DROPS,
     NicFault.OTHER: EventKind.NIC_ERRORS,
     NicFault.CORRUPT: EventKind.NIC_ERRORS,
+}
+_NIC_CONDITIONS = {
+    EventKind.NIC_DROPS: ConditionKind.NIC_DROPS,
+    EventKind.NIC_ERRORS: ConditionKind.NIC_ERRORS,
 }
 _NIC_COUNTERS = {
     "rx_packets": "rx_packets",
@@ -103,13 +120,18 @@ class _Window:
 
 
 class CountedTroubles:
-    """Turns the counts of samples into signs of trouble."""
+    """Turns the counts of samples into signs of trouble, and into readings of conditions.
 
-    def __init__(self, book: EventBook, places: PrivatePlaces) -> None:
+    A sign of an event shows that a condition is bad. A stray interrupts its calm, and a count that the rules do not
+    mind is calm.
+    """
+
+    def __init__(self, book: EventBook, places: PrivatePlaces, conditions: SampledConditions) -> None:
         self.limits = Thresholds()
         self.database: Database | None = None
         self._book = book
         self._places = places
+        self._conditions = conditions
         self._windows: dict[tuple[SourceId, str], _Window] = {}
         """Of each source and interface; of the kernel and of an instance under the empty name."""
         self._hosts: dict[int, str] = {}
@@ -125,10 +147,15 @@ class CountedTroubles:
         self._hosts[sample.number] = sample.host
         lost_blocks = _positive(lost(sample.statistics))
         window = self._add(sample, "", (lost_blocks, _positive(received(sample.statistics))))
-        if lost_blocks and not counts_falsely(self.database, sample.number):
+        is_known, found = lost(sample.statistics) is not None, None
+        if lost_blocks and counts_falsely(self.database, sample.number):
+            is_known = False
+        elif lost_blocks:
             status = share_status(window.totals[0], window.totals[1], self.limits)
             place = EventPlace(sample.at, sample.host, instance=sample.instance)
-            self._see(EventKind.LOST_BLOCKS, place, window, lambda row: row[0], status, "blocks/s")
+            found = self._see(EventKind.LOST_BLOCKS, place, window, lambda row: row[0], status, "blocks/s")
+        if is_known:
+            self._conditions.count(Condition(ConditionKind.LOST_BLOCKS, sample.host), found)
 
     def see_pairs(self, sample: PairsSample) -> None:
         """Take the senders of lost blocks."""
@@ -143,8 +170,10 @@ class CountedTroubles:
         """Take the counts of a node's kernel and NICs."""
         kernel = tuple(_positive(sample.counters.get(name)) for name in _KERNEL_COUNTERS)
         window = self._add(sample, "", kernel)
-        if any(kernel[1:]):
-            self._see_kernel(sample, window)
+        found = self._see_kernel(sample, window) if any(kernel[1:]) else {}
+        for trouble in _KERNEL:
+            if trouble.counter in sample.counters:
+                self._conditions.count(Condition(trouble.condition, sample.node), found.get(trouble.kind))
         for name, place in self._places.of(sample.node).items():
             counts, link = sample.interfaces.get(name), self._places.link(sample.node, name)
             if counts is None or (link is not None and not link.is_up):
@@ -153,8 +182,9 @@ class CountedTroubles:
                 continue
             row = tuple(_positive(getattr(counts, column)) for column in _NIC_COUNTERS)
             window = self._add(sample, name, row)
-            if any(row[2:]):
-                self._see_nic(sample, window, name, place, link)
+            found = self._see_nic(sample, window, name, place, link) if any(row[2:]) else {}
+            for kind, condition in _NIC_CONDITIONS.items():
+                self._conditions.count(Condition(condition, sample.node, name), found.get(kind))
 
     def _add(self, sample: NodeSample | InstanceSample, name: str, row: Row) -> _Window:
         window = self._windows.get((sample.source, name))
@@ -163,12 +193,10 @@ class CountedTroubles:
         window.add(self._book.now_s, sample, row)
         return window
 
-    def _see_kernel(self, sample: NodeSample, window: _Window) -> None:
+    def _see_kernel(self, sample: NodeSample, window: _Window) -> dict[EventKind, Counted | None]:
         counts = _kernel_counts(sample.node, window.seconds, window.totals)
-        for trouble in _KERNEL:
-            if not trouble.count(counts):
-                continue
-            self._see(
+        return {
+            trouble.kind: self._see(
                 trouble.kind,
                 EventPlace(sample.at, sample.node),
                 window,
@@ -176,8 +204,13 @@ class CountedTroubles:
                 trouble.status(counts, self.limits),
                 trouble.unit,
             )
+            for trouble in _KERNEL
+            if trouble.count(counts)
+        }
 
-    def _see_nic(self, sample: NodeSample, window: _Window, name: str, place: PrivatePlace, link: Link | None) -> None:
+    def _see_nic(
+        self, sample: NodeSample, window: _Window, name: str, place: PrivatePlace, link: Link | None
+    ) -> dict[EventKind, Counted | None]:
         largest = max((port.mtu for port in self._places.ports(place.network).values()), default=0)
         nic = PrivateNic(
             sample.node, name, place.network, window.seconds, place.is_lowest, True,
@@ -185,16 +218,19 @@ class CountedTroubles:
             CounterGroup(name, dict(zip(_NIC_COUNTERS.values(), window.totals, strict=True))),
             has_small_mtu=link is not None and link.mtu < largest,
         )  # fmt: skip
+        found: dict[EventKind, Counted | None] = {}
         for faulty in _worst_by_kind(faults_of(nic, self.limits, self._ends())):
             columns = [at for at, kernel in enumerate(_NIC_COUNTERS.values()) if kernel in faulty.counts]
-            self._see(
-                _NIC_KINDS[faulty.fault],
+            kind = _NIC_KINDS[faulty.fault]
+            found[kind] = self._see(
+                kind,
                 EventPlace(sample.at, sample.node, name, place.network),
                 window,
                 partial(_most, columns),
                 faulty.status,
                 "packets/s",
             )
+        return found
 
     def _ends(self) -> LossEnds:
         """The nodes between which blocks are lost now."""
@@ -212,19 +248,20 @@ class CountedTroubles:
         count: Callable[[Row], int],
         status: Status,
         unit: str,
-    ) -> None:
-        """Note a sign in the last sample of the window, if the counts of the window are a fault."""
+    ) -> Counted | None:
+        """Note a sign in the last sample of the window, if the counts of the window are a fault, and return it."""
         if status not in FAULTS:
-            return
+            return None
         counts = [(sample, number) for sample, row in window if (number := count(row))]
         last, first = list(window)[-1][0], counts[0][0] if counts else None
         if first is None or counts[-1][0] is not last:
-            return
+            return None
         begun = EventPlace(first.at - first.seconds, place.node, place.interface, place.network, place.instance)
         numbers = [number for _, number in counts]
-        self._book.count(
+        is_event = self._book.count(
             Sighting(kind, begun, status, unit, last.at, last.seconds, numbers[-1], sum(numbers), starts(numbers))
         )
+        return Counted(begun.since, is_event)
 
 
 def _worst_by_kind(faults: Iterable[FaultyNic]) -> Iterator[FaultyNic]:

@@ -12,10 +12,14 @@ from checks.model.cluster_event import ClusterEvent, EventKind, EventPlace
 from checks.model.finding import Status
 from checks.model.wording import NodePair
 from checks.rules.live_events import CALM_S, TOGETHER_S, calm_s
+from checks.situation.events.clock_changes import ClockChanges
+from checks.traffic.source_id import SourceId
 
 _KEPT = 2_000
 """Most events that are over and still listed."""
 _MOST_PLACES = 1_000
+_IN_ORDER_S = 5.0
+"""Times of several sources are in order to so many seconds."""
 
 PlaceKey = tuple[str, str, str]
 
@@ -49,6 +53,8 @@ class _Spot:
     last_at: float
     last_s: float
     """When it showed the last sign, by the book's clock."""
+    calm_at: float | None = None
+    """When the samples showed that it is calm."""
     rate: float = 0.0
     seconds: float = 0.0
     """The seconds that the rate is of."""
@@ -69,13 +75,35 @@ class _Lasting:
     @property
     def now(self) -> ClusterEvent:
         """The event as it is now."""
-        places = [replace(s.place, until=s.last_at) if s.is_calm else s.place for s in self.spots.values()]
-        return replace(self.event, places=tuple(sorted(places, key=_in_order)))
+        places = [
+            replace(s.place, until=s.last_at, end_noticed=s.calm_at) if s.is_calm else s.place
+            for s in self.spots.values()
+        ]
+        newest = max(self.spots.values(), key=lambda spot: spot.last_at)
+        return replace(
+            self.event, places=tuple(sorted(places, key=_in_order)), last_sign=newest.last_at, sample_s=newest.seconds
+        )
 
     @property
     def is_calm(self) -> bool:
         """Whether it lasts nowhere any more."""
         return all(spot.is_calm for spot in self.spots.values())
+
+    def set_clock(self, by_s: float, upto: float) -> None:
+        """Move the times until then, so that all are by the clock as it is now."""
+
+        def moved(at: float) -> float:
+            return at + by_s if at <= upto else at
+
+        one = self.event
+        self.event = replace(
+            one, start=moved(one.start), noticed=moved(one.noticed), peak_at=moved(one.peak_at),
+            clock_s=one.clock_s + by_s,
+        )  # fmt: skip
+        for spot in self.spots.values():
+            spot.place = replace(spot.place, since=moved(spot.place.since), noticed=moved(spot.place.noticed))
+            spot.last_at = moved(spot.last_at)
+            spot.calm_at = None if spot.calm_at is None else moved(spot.calm_at)
 
 
 class EventBook:
@@ -86,6 +114,11 @@ class EventBook:
 
     def __init__(self) -> None:
         self.now_s = 0.0
+        self.at = 0.0
+        """The time of the item that is taken, or that has passed: what it shows is noticed then."""
+        self.clock = ClockChanges()
+        self._heard: dict[SourceId, tuple[float, float] | None] = {}
+        """The first and the last sample of each source without a pause between, by `now_s`; None while it pauses."""
         self._lasting: list[_Lasting] = []
         self._over: deque[ClusterEvent] = deque(maxlen=_KEPT)
         self._changed: dict[int, ClusterEvent] = {}
@@ -112,20 +145,40 @@ class EventBook:
                 changed[one.event.number] = one.now
         return [changed[number] for number in sorted(changed)]
 
-    def count(self, sign: Sighting) -> None:
-        """Take a sign of trouble that is counted. It is over when nothing is counted for a while."""
+    def hear(self, source: SourceId) -> None:
+        """Note a sample of a source."""
+        heard = self._heard.get(source)
+        self._heard[source] = (heard[0] if heard else self.now_s, self.now_s)
+
+    def lose(self, source: SourceId, *, is_alias: bool = False) -> None:
+        """Note a pause of a source: meanwhile nothing is known of what it counts. An alias of a node delivers nothing
+        any more, and says nothing of the node."""
+        if is_alias:
+            self._heard.pop(source, None)
+        else:
+            self._heard[source] = None
+
+    def set_clock(self, before: float, at: float, by_s: float) -> None:
+        """Note that the clock was set between two times, each by the clock of its moment."""
+        self.clock.add(at, by_s)
+        for one in self._lasting:
+            one.set_clock(by_s, before + _IN_ORDER_S)
+
+    def count(self, sign: Sighting) -> bool:
+        """Take a sign of trouble that is counted. Return whether it is one of an event: strays are none. It is over
+        when nothing is counted for a while."""
         group, key = sign.place.network, sign.place.key
         one = next((o for o in self._lasting if o.event.kind is sign.kind and o.group == group), None)
         spot = one.spots.get(key) if one else None
         is_new = spot is None
         if one is None or spot is None:
             if not sign.starts:
-                return
+                return False
             if one is None:
                 one = self._start(sign.kind, group, sign.place, sign.status, unit=sign.unit, calm=True)
             spot = self._join(one, sign.place)
             if spot is None:
-                return
+                return False
         spot.last_at, spot.last_s, spot.is_calm = sign.at, self.now_s, False
         spot.rate, spot.seconds = sign.count / sign.seconds, sign.seconds
         # Other places count at about the same time, not at the same moment.
@@ -135,6 +188,7 @@ class EventBook:
         if rate > one.event.peak:
             one.event = replace(one.event, peak=rate, peak_at=sign.at)
         self._worsen(one, sign.status)
+        return True
 
     def stand(
         self,
@@ -160,7 +214,8 @@ class EventBook:
             if one is None:
                 one = self._start(kind, place.network, place, status, unit=unit, calm=False)
                 one.event = replace(one.event, peak=peak, peak_at=place.since, former=former, reason=reason)
-            self._join(one, place)
+            if (spot := self._join(one, place)) is not None:
+                spot.last_at = self.at
         self._worsen(one, status)
 
     def explain(self, kind: EventKind, key: PlaceKey, reason: str) -> None:
@@ -174,7 +229,7 @@ class EventBook:
         one = self._standing(kind, key)
         if one is not None:
             spot = one.spots[key]
-            spot.is_calm, spot.last_at, spot.last_s = True, at, self.now_s
+            spot.is_calm, spot.last_at, spot.last_s, spot.calm_at = True, at, self.now_s, self.at
             self._changed[one.event.number] = one.now
             self._end_if_calm(one)
 
@@ -192,11 +247,23 @@ class EventBook:
                 one.event = replace(one.event, pairs=(*known, *new)) if new else one.event
 
     def age(self) -> None:
-        """End what was not counted for long enough."""
+        """End what was not counted for long enough in samples: a source that delivers none ends nothing."""
         for one in [o for o in self._lasting if o.calm_s is not None]:
             for spot in one.spots.values():
-                spot.is_calm = self.now_s - spot.last_s >= (one.calm_s or 0.0)
+                is_calm = self._quiet_s(spot) >= (one.calm_s or 0.0)
+                if is_calm and not spot.is_calm:
+                    spot.calm_at = self.at
+                spot.is_calm = is_calm
             self._end_if_calm(one)
+
+    def _quiet_s(self, spot: _Spot) -> float:
+        """Return for how many seconds samples of a place have had no sign."""
+        place = spot.place
+        source = SourceId.instance(place.instance) if place.instance else SourceId.node(place.node)
+        if source not in self._heard:
+            return self.now_s - spot.last_s
+        heard = self._heard[source]
+        return heard[1] - max(heard[0], spot.last_s) if heard else 0.0
 
     def _standing(self, kind: EventKind, key: PlaceKey) -> _Lasting | None:
         found = (o for o in self._lasting if o.event.kind is kind and o.calm_s is None)
@@ -214,7 +281,10 @@ class EventBook:
     ) -> _Lasting:
         self._count += 1
         ended_s, previous_s = self._ended.get((kind, group), (0.0, None))
-        event = ClusterEvent(self._count, kind, status, (), place.since, unit=unit, peak_at=place.since)
+        event = ClusterEvent(
+            self._count, kind, status, (), place.since, noticed=self.at, clock_s=self.clock.clock_s, unit=unit,
+            peak_at=place.since,
+        )  # fmt: skip
         one = _Lasting(event, group, self.now_s, calm_s(previous_s, self.now_s - ended_s) if calm else None)
         self._lasting.append(one)
         return one
@@ -224,7 +294,8 @@ class EventBook:
         if len(one.spots) >= _MOST_PLACES:
             return None
         before = one.spots.get(place.key)
-        spot = one.spots[place.key] = _Spot(before.place if before else place, place.since, self.now_s)
+        here = before.place if before else replace(place, noticed=self.at)
+        spot = one.spots[place.key] = _Spot(here, place.since, self.now_s)
         one.event = replace(one.event, start=min(one.event.start, place.since))
         self._changed[one.event.number] = one.event
         return spot
@@ -237,7 +308,7 @@ class EventBook:
     def _end_if_calm(self, one: _Lasting) -> None:
         if one.is_calm:
             self._lasting.remove(one)
-            event = replace(one.now, end=max(spot.last_at for spot in one.spots.values()))
+            event = replace(one.now, end=max(spot.last_at for spot in one.spots.values()), end_noticed=self.at)
             self._over.append(event)
             self._changed[event.number] = event
             self._ended[event.kind, one.group] = (self.now_s, one.calm_s or CALM_S)

@@ -5,12 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 
+from msgspec.structs import replace
+
 from checks.model.cluster_event import ClusterEvent
+from checks.model.condition import Condition, ConditionKind
 from checks.model.facts import Cluster, Database
 from checks.situation.events.answers import Answers
 from checks.situation.events.counted_troubles import CountedTroubles
 from checks.situation.events.event_book import EventBook
+from checks.situation.events.known_events import as_known, extents
 from checks.situation.events.private_links import LinkChanges, PrivatePlaces
+from checks.situation.events.sampled_conditions import SampledConditions
+from checks.situation.seen import Seen
 from checks.traffic.samples import (
     FeedEvent,
     Gap,
@@ -21,7 +27,7 @@ from checks.traffic.samples import (
     NodeSample,
     PairsSample,
 )
-from checks.traffic.source_id import SourceId
+from checks.traffic.source_id import DATABASE, SourceId
 
 _CLOCK_BACK_S = 5.0
 """Samples of several sources are not in order of time to the second; a time further back is another clock."""
@@ -37,7 +43,8 @@ class EventWatch:
         self._book = EventBook()
         self._places = PrivatePlaces()
         self._links = LinkChanges(self._book, self._places)
-        self._counted = CountedTroubles(self._book, self._places)
+        self._conditions = SampledConditions()
+        self._counted = CountedTroubles(self._book, self._places, self._conditions)
         self._answers = Answers(self._book)
         self._at: float | None = None
         self._waited_s = 0.0
@@ -54,6 +61,41 @@ class EventWatch:
     def lasting(self) -> list[ClusterEvent]:
         """The events that last."""
         return self._book.lasting
+
+    @property
+    def interval_s(self) -> float:
+        """Seconds between two samples of racwire's own node."""
+        return self._answers.usual_s
+
+    @property
+    def clock_s(self) -> float:
+        """How far the clock of racwire's own node was set since the first sample, in seconds, as far as samples show
+        it. Other times compare after this has been taken from them."""
+        return self._book.clock.clock_s
+
+    def clock_at(self, now: float) -> float:
+        """Return how far the clock was set at that time."""
+        return self._book.clock.at(now)
+
+    def known(self, now: float) -> list[ClusterEvent]:
+        """Return the events as they were known at that time, in the order of their start, by the clock of that time."""
+        clock_s, steady = self._book.clock.at(now), self._book.clock.steady(now)
+        return [self._with_sign(event, steady) for event in as_known(self._book.events, steady + clock_s, clock_s)]
+
+    def readings(self, now: float) -> list[Seen]:
+        """Return what the samples read of each condition, as known at that time, by the clock of that time: the newest
+        of a state, signs of trouble, and times in which nothing was counted."""
+        clock_s, steady = self._book.clock.at(now), self._book.clock.steady(now)
+        known = as_known(self._book.events, steady)
+        return [seen.moved(clock_s) for seen in self._conditions.readings(steady, extents(known))]
+
+    def _with_sign(self, event: ClusterEvent, steady: float) -> ClusterEvent:
+        """Return a counted event that lasts with its last sign at that time."""
+        if event.is_over:
+            return event
+        signs = (self._conditions.last_sign(condition, steady) for condition in event.conditions)
+        known = [sign for sign in signs if sign is not None]
+        return replace(event, last_sign=max(known) + event.clock_s) if known else event
 
     @property
     def sampled(self) -> list[SourceId]:
@@ -80,6 +122,7 @@ class EventWatch:
         if isinstance(item, Cluster):
             self.follow(item)
         elif not isinstance(item, InstancesPace) and math.isfinite(item.at):
+            self._book.at = item.at
             self._advance(item.at)
             self._take(item)
             self._book.age()
@@ -92,7 +135,7 @@ class EventWatch:
             waited_s = min(max(now - self._at, 0.0), _STEPS * self._answers.usual_s)
             if waited_s > self._waited_s:
                 self._book.now_s += waited_s - self._waited_s
-                self._waited_s = waited_s
+                self._waited_s, self._book.at = waited_s, now
                 self._answers.look()
         return self._book.changed()
 
@@ -104,20 +147,38 @@ class EventWatch:
                 if not self._answers.local:
                     self._answers.rename(item.node)  # a feed begins with its own node
                 self._answers.see(item)
+                is_own = item.node == self._answers.local
+                self._conditions.open(item.source, item.at, item.seconds, self.clock_s, is_own=is_own)
+                self._conditions.read(Condition(ConditionKind.NODE, item.node), is_bad=False)
+                self._read_links(item.node)
                 self._counted.see_node(item)
             case InstanceSample():
                 self._answers.see(item)
+                if self._answers.is_database_answering:
+                    self._conditions.open(DATABASE, item.at, item.seconds, self.clock_s)
+                    self._conditions.read(Condition(ConditionKind.DATABASE), is_bad=False)
+                self._conditions.open(item.source, item.at, item.seconds, self.clock_s)
+                self._conditions.read(Condition(ConditionKind.INSTANCE, item.host, item.instance), is_bad=False)
                 self._counted.see_instance(item)
             case PairsSample():
                 self._counted.see_pairs(item)
             case Links():
                 self._places.know(item)
                 self._links.see(item)
+                self._conditions.open_moment(item.source, item.at, self.clock_s)
+                self._read_links(item.node)
             case Gap():
                 self._answers.see_gap(item)
                 self._counted.forget(item.source)
+                self._conditions.gap(item.source)
             case LatencySample():
                 pass
+
+    def _read_links(self, node: str) -> None:
+        """Read the private interfaces of a node. They come only when one changed: each sample renews them."""
+        for name in self._places.of(node):
+            if (link := self._places.link(node, name)) is not None:
+                self._conditions.read(Condition(ConditionKind.LINK, node, name), is_bad=not link.is_up)
 
     def _advance(self, at: float) -> None:
         """Run the book's clock up to an item. It neither jumps nor goes back with the clock of the node."""
