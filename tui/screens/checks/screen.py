@@ -16,7 +16,7 @@ from tui.console.finding_rows import FindingRow
 from tui.console.messages import CopyWanted
 from tui.screens.checks.finding_list import FindingList
 from tui.screens.checks.run_keys import RunKeysScreen
-from tui.screens.checks.verdict import is_passed, passed_first, verdict_of
+from tui.screens.checks.verdict import has_problem, is_passed, passed_first, verdict_of
 from tui.terminal.clipboard import commands_text
 from tui.text.line import Line, hanging, wrapped
 from tui.widgets.bars import lines_below
@@ -66,7 +66,7 @@ class ChecksScreen(RunKeysScreen):
                 self.note_remaining(_findings(rows), _findings(self.board.rows()))
             self._verdict = "" if query or self._problems_only else verdict_of(self.board, rows)
             self._list.show_rows(
-                passed_first(rows) if self._verdict else rows,
+                rows if query or has_problem(rows) else passed_first(rows),
                 self.board.pending if all_shown else (),
                 self.board.ended_waivers if all_shown else (),
                 has_verdict=bool(self._verdict),
