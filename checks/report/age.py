@@ -23,6 +23,14 @@ def time_text(time: str) -> str:
     return f"{moment:%Y-%m-%d %H:%M:%S} {offset(time)}".rstrip()
 
 
+def moment_text(report: Report) -> str:
+    """The moment of the situation of a report, in the form of `time_text`; empty where it has none."""
+    if report.situation is None:
+        return ""
+    moment = datetime.fromtimestamp(report.situation.at, zone_of(report.started_at))
+    return time_text(moment.isoformat(timespec="seconds"))
+
+
 def offset(time: str) -> str:
     """The zone of a time, such as `+01:00`; empty where the time has no zone, or the text is no time."""
     return "" if zone_of(time) is None else datetime.fromisoformat(time).isoformat()[-6:]
