@@ -173,8 +173,8 @@ def most_urgent(statements: Iterable[Statement]) -> Statement | None:
 
 
 def status_now(finding: Finding, said: Statement | None) -> Status | None:
-    """Return the status that a finding has by the statement about it: UNKNOWN where it is not known any more; None where
-    it is over, or a plan explains it. Without a statement, and where its check was skipped, it is that of the finding."""
+    """Return the status that a finding has by the statement about it: UNKNOWN where it is not known any more; None
+    where it is over, or a plan explains it. Without a statement, and where its check was skipped, it is its own."""
     if said is None or finding.status is Status.SKIPPED:
         return finding.status
     if said.standing is Standing.UNKNOWN:

@@ -6,7 +6,19 @@ from enum import Enum
 
 import msgspec
 
-from checks.model import drill_result, facts, finding, hypothesis, journal, measurement, observation, report, traffic
+from checks.model import (
+    cluster_event,
+    drill_result,
+    facts,
+    finding,
+    hypothesis,
+    journal,
+    measurement,
+    observation,
+    report,
+    situation,
+    traffic,
+)
 from checks.traffic import recording, samples
 
 
@@ -47,6 +59,8 @@ _UNCHANGED: dict[type[msgspec.Struct], tuple[str, ...]] = {
     drill_result.DrillOf: ("transition",),
     drill_result.PathSilence: ("protocol", "timer", "standing"),
     drill_result.DrillEvent: ("kind",),
+    cluster_event.ClusterEvent: ("unit",),
+    situation.Situation: ("change",),
     recording.Header: ("racwire_version", "started_at"),
     facts.Cluster: ("taken_at",),
     facts.GridHome: ("named_by",),
@@ -131,6 +145,7 @@ _INTERFACES: dict[type[msgspec.Struct], tuple[str, ...]] = {
     facts.NodeSetup: ("infiniband_modes",),
     measurement.MeasuredPath: ("interface", "target_interface"),
     drill_result.DrillEvent: ("interface",),
+    cluster_event.EventPlace: ("interface",),
     drill_result.InterfaceTimers: ("interface", "members"),
     samples.NodeSample: ("interfaces",),
     samples.Link: ("name", "master"),

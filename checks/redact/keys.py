@@ -1,14 +1,15 @@
-"""The keys of findings in a diagnosis, after the names in both were replaced."""
+"""The keys of findings in a diagnosis and a situation, after the names in all were replaced."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import msgspec
 
 from checks.model.finding import Key, keyed
 from checks.model.hypothesis import Diagnosis, Hypothesis
 from checks.model.report import Report
+from checks.model.situation import Situation
 
 
 def with_keys_of(report: Report, original: Report) -> Report:
@@ -39,4 +40,21 @@ def with_keys_of(report: Report, original: Report) -> Report:
     diagnosis = msgspec.structs.replace(
         report.diagnosis, hypotheses=tuple(hypotheses), unexplained=renewed(before.unexplained)
     )
-    return msgspec.structs.replace(report, diagnosis=diagnosis)
+    return msgspec.structs.replace(report, diagnosis=diagnosis, situation=_situation(report, original, now))
+
+
+def _situation(report: Report, original: Report, now: Mapping[Key, Key]) -> Situation | None:
+    situation, before = report.situation, original.situation
+    if situation is None or before is None:
+        return None
+    stated = zip(situation.findings, before.findings, strict=True)
+    gone = zip(situation.former, before.former, strict=True)
+    return msgspec.structs.replace(
+        situation,
+        findings=tuple(msgspec.structs.replace(of, key=now[was.key]) for of, was in stated if was.key in now),
+        former=tuple(
+            # The report has no such finding any more.
+            msgspec.structs.replace(of, key=(*was.key[:2], of.finding.network, of.finding.nodes, was.key[4]))
+            for of, was in gone
+        ),
+    )

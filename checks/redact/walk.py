@@ -8,6 +8,7 @@ from typing import Any, TypeVar, cast
 
 import msgspec
 
+from checks.model.condition import Condition
 from checks.redact.fields import (
     FIXED_KEYS,
     STRUCTS_WITHOUT_NAMES,
@@ -88,6 +89,8 @@ def _rebuilt(value: Any, treatment: Treatment, replace: Callable[[Treatment, str
         return replace(treatment, value)
     if isinstance(value, dict):
         return {_rebuilt(k, treatment, replace): _rebuilt(v, treatment, replace) for k, v in value.items()}
+    if isinstance(value, Condition):
+        return Condition(*(_rebuilt(part, treatment, replace) for part in value))
     if isinstance(value, (list, tuple)):
         return type(value)(_rebuilt(item, treatment, replace) for item in value)
     return value

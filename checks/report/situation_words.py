@@ -42,7 +42,7 @@ class StandingSection(msgspec.Struct, frozen=True):
 
 
 def clock_of(report: Report) -> Clock:
-    """Return the formatter of times of the situation, in the zone of the report; dates where they are not of its day."""
+    """Return the formatter of times of the situation, in the zone of the report."""
     return clock_in(zone_of(report.started_at), report.situation.at if report.situation else 0.0)
 
 
@@ -82,7 +82,11 @@ def stands(finding: Finding, said: Statement | None, report: Report) -> str:
     if said is None:
         return ""
     clock = clock_of(report)
-    if finding.status is Status.UNKNOWN and said.standing is Standing.UNKNOWN and not (said.outdated and said.outdated.what):
+    if (
+        finding.status is Status.UNKNOWN
+        and said.standing is Standing.UNKNOWN
+        and not (said.outdated and said.outdated.what)
+    ):
         return f"as of {clock(said.as_of)}"
     return said_text(said, clock, finding.status, can_verify=False)
 
@@ -99,8 +103,8 @@ def as_of_span(report: Report, findings: Iterable[Finding]) -> str:
 
 
 def standing_sections(report: Report) -> tuple[StandingSection, ...]:
-    """Return the findings that are neither a problem of now nor as they were: those that are not known any longer (of
-    faults only those of an earlier run, since the others stand with the problems), what a plan stopped, what is over."""
+    """Return the findings that are neither a problem of now nor as they were: those that are not known any longer, what
+    a plan stopped, and what is over. Faults of the report that are not known stand with the problems instead."""
     situation = report.situation
     if situation is None:
         return ()
@@ -199,5 +203,7 @@ def standing_sentences(report: Report) -> Iterator[str]:
     over += [one.said for one in situation.former if one.said.standing in _OVER]
     if over:
         proved = sum(said.standing is Standing.VERIFIED for said in over)
-        known = f", {proved} of them verified" if 0 < proved < len(over) else ", verified" if proved else ", not verified"
+        known = (
+            f", {proved} of them verified" if 0 < proved < len(over) else ", verified" if proved else ", not verified"
+        )
         yield f"{counted(len(over), 'problem')} {'is' if len(over) == 1 else 'are'} over{known}."

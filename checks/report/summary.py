@@ -18,6 +18,7 @@ from checks.report.age import moment_text, saved_state, time_text
 from checks.report.causes import cause_entries, further_entries, open_problems
 from checks.report.folding import grouped_by_reason, grouped_skipped, skipped_in_short
 from checks.report.situation_words import as_of_span, entry_stands, new_events, standing_sentences, stands
+from checks.report.standings import Standings
 from checks.rules.own_footprint import notices
 
 FIRST_STEPS = 3
@@ -81,7 +82,7 @@ def headline_stands(report: Report) -> str:
     if causes := cause_entries(report):
         return entry_stands(causes[0], report)
     if worst := problems(report):
-        return stands(worst[0], dict((id(f), said) for f, said in report.stated())[id(worst[0])], report)
+        return stands(worst[0], Standings(report, report.situation).of(worst[0]), report)
     return as_of_span(report, report.holding(Status.PASS, Status.INFO))
 
 

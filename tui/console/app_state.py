@@ -124,6 +124,13 @@ class AppState(msgspec.Struct):
         return self.run.report
 
     @property
+    def reported(self) -> Report | None:
+        """The report as it would be written now: what is known, with the situation of this moment; None before the
+        first findings."""
+        report = self.report
+        return None if report is None else msgspec.structs.replace(report, situation=self.situation)
+
+    @property
     def clock(self) -> Clock:
         """The formatter of times of the situation."""
         return clock_in(self.zone, self.moment.now)

@@ -76,9 +76,7 @@ def grouping_note(parts: Sequence[ProblemSection], report: Report) -> str:
     return f"{entries} for {findings} findings: findings that are unknown for the same reason share one entry."
 
 
-def _problem(
-    report: Report, alike: Alike, anchors: dict[int, str], outputs: OutputPlacer, how: str
-) -> ProblemSection:
+def _problem(report: Report, alike: Alike, anchors: dict[int, str], outputs: OutputPlacer, how: str) -> ProblemSection:
     finding = alike.finding
     related = _related(report.joined_with(finding), finding, anchors)
     return ProblemSection(
