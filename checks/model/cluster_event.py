@@ -101,6 +101,8 @@ class ClusterEvent(Fact, frozen=True):
     """When the samples showed that it is over: a loss is over some time after its last block."""
     last_sign: float = 0.0
     """The newest sign; of a count, the end of the last sample that has one."""
+    sample_s: float = 0.0
+    """Of a count: the seconds of the sample with the newest sign."""
     clock_s: float = 0.0
     """How far the clock had been set, in seconds since the first sample, when the event was noticed: two times compare
     where this is taken from each."""

@@ -9,9 +9,9 @@ import msgspec
 
 from checks.model.exit_codes import ExitCode
 from checks.model.facts import Cluster, Unknown
-from checks.model.finding import FAULTS, Finding, Key, Status, keyed, worst_first
+from checks.model.finding import FAULTS, EvidenceRef, Finding, Key, Status, keyed, worst_first
 from checks.model.hypothesis import Diagnosis
-from checks.model.journal import Entry, Journal
+from checks.model.journal import Entry
 from checks.model.measurement import Measurement
 from checks.model.situation import Situation, Statement, status_now
 
@@ -20,20 +20,29 @@ _NO_DIAGNOSIS = Diagnosis()
 
 
 class Rerun(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A check that was run again, alone or with a few others, after the run of the report."""
+    """A later run, of one check or a few others, or of the gates of a change: what it read replaces earlier facts."""
 
     check: str
+    """The first of the checks that it ran; empty where it verified the gates of a change."""
     started_at: str
     duration_s: float
     entries: int
     """The number of its entries in the journal, which ends with the entries of all reruns in their order."""
     also: tuple[str, ...] = ()
     """The further checks that ran together with it; the entries are those of all of them."""
+    groups: tuple[str, ...] = ()
+    """The groups of facts that it gathered; empty where the file was written by racwire 0.2.0."""
+    judged: tuple[str, ...] = ()
+    """The other checks that were judged again, since they use a group that it gathered."""
 
     @property
     def checks(self) -> tuple[str, ...]:
         """The checks that ran together."""
-        return (self.check, *self.also)
+        return (self.check, *self.also) if self.check else ()
+
+    def has_judged(self, check: str) -> bool:
+        """Whether the findings of a check are from this run, or were judged again on its facts."""
+        return check in self.checks or check in self.judged
 
 
 class WaiverStanding(msgspec.Struct, frozen=True, kw_only=True):
@@ -69,7 +78,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     """Worst first."""
     journal: tuple[Entry, ...]
     reruns: tuple[Rerun, ...] = ()
-    """Checks whose findings and needed facts are later than `started_at`."""
+    """The later runs of some checks, the oldest first: their facts and findings are later than `started_at`."""
     settings: dict[str, Any] = msgspec.field(default_factory=dict)
     """The settings in use, by section; they never contain a password."""
     versions: dict[str, str] = msgspec.field(default_factory=dict)
@@ -122,18 +131,32 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(by_key[key] for key in keys if key in by_key)
 
     def evidence(self, finding: Finding) -> list[Entry]:
-        """Return the journal entries of a finding, from the run that made the finding."""
-        return Journal(self.entries_of(finding.check)).matching(finding.evidence)
+        """Return the journal entries of a finding, in journal order."""
+        return self.entries_for(finding.check, finding.evidence)
+
+    def entries_for(self, check: str, references: Iterable[EvidenceRef]) -> list[Entry]:
+        """Return the journal entries behind a finding of a check: of each reference, those of the newest run that has
+        any, of the runs on whose facts the check was judged."""
+        left = {(one.node, one.topic) for one in references}
+        found: list[Entry] = []
+        for again in (*reversed(self.reruns[: self.latest_of(check)]), None):
+            own = [entry for entry in self.entries_in(again) if (entry.node, entry.topic) in left]
+            left -= {(entry.node, entry.topic) for entry in own}
+            found[:0] = own
+        return found
 
     def found_at(self, check: str) -> str:
-        """Return the start time of the latest run of a check."""
-        latest = (again.started_at for again in reversed(self.reruns) if check in again.checks)
-        return next(latest, self.started_at)
+        """Return the start time of the newest run that read a fact on which a check was judged."""
+        latest = self.latest_of(check)
+        return self.reruns[latest - 1].started_at if latest else self.started_at
 
-    def entries_of(self, check: str) -> tuple[Entry, ...]:
-        """Return the journal entries of the latest run of a check."""
-        latest = next((again for again in reversed(self.reruns) if check in again.checks), None)
-        return self.entries_in(latest)
+    def read_by(self) -> dict[str, int]:
+        """Return the newest run that gathered each group of facts: 0 is the run of the report, and n its n-th rerun."""
+        return {group: number for number, again in enumerate(self.reruns, 1) for group in again.groups}
+
+    def latest_of(self, check: str) -> int:
+        """Return the number of the newest run that judged a check; 0 is the run of the report."""
+        return max((number for number, again in enumerate(self.reruns, 1) if again.has_judged(check)), default=0)
 
     def entries_in(self, rerun: Rerun | None) -> tuple[Entry, ...]:
         """Return the journal entries of one of the reruns; with None, those of the run of the report."""

@@ -19,6 +19,7 @@ from checks.model import (
     situation,
     traffic,
 )
+from checks.model.condition import Condition, ConditionKind
 from checks.traffic import recording, samples
 
 
@@ -145,8 +146,8 @@ _INTERFACES: dict[type[msgspec.Struct], tuple[str, ...]] = {
     facts.NodeSetup: ("infiniband_modes",),
     measurement.MeasuredPath: ("interface", "target_interface"),
     drill_result.DrillEvent: ("interface",),
-    cluster_event.EventPlace: ("interface",),
     drill_result.InterfaceTimers: ("interface", "members"),
+    cluster_event.EventPlace: ("interface",),
     samples.NodeSample: ("interfaces",),
     samples.Link: ("name", "master"),
 }
@@ -198,3 +199,12 @@ _TREATMENTS = _treatments()
 def treatment_of(kind: type[msgspec.Struct], field: str) -> Treatment:
     """Return what to replace in the texts of a field."""
     return _TREATMENTS.get((kind, field), Treatment.REPLACE)
+
+
+_OTHER_ITEMS = (ConditionKind.INSTANCE, ConditionKind.PATH)
+"""The kinds of conditions whose item is no interface."""
+
+
+def treatment_of_item(condition: Condition) -> Treatment:
+    """Return what to replace in the item of a condition."""
+    return Treatment.REPLACE if condition.kind in _OTHER_ITEMS else Treatment.INTERFACE

@@ -16,6 +16,7 @@ from checks.redact.fields import (
     UNCHANGED_VALUES,
     Treatment,
     treatment_of,
+    treatment_of_item,
 )
 from checks.traffic.source_id import SourceId
 
@@ -57,6 +58,8 @@ def texts(value: object, treatment: Treatment = Treatment.REPLACE) -> Iterator[t
         for key, item in value.items():
             yield from texts(key, treatment)
             yield from texts(item, treatment)
+    elif isinstance(value, Condition):
+        yield from ((treatment, value.node), (treatment_of_item(value), value.item), (treatment, value.peer))
     elif isinstance(value, (list, tuple)):
         for item in value:
             yield from texts(item, treatment)
@@ -90,9 +93,11 @@ def _rebuilt(value: Any, treatment: Treatment, replace: Callable[[Treatment, str
     if isinstance(value, dict):
         return {_rebuilt(k, treatment, replace): _rebuilt(v, treatment, replace) for k, v in value.items()}
     if isinstance(value, Condition):
-        return Condition(*(_rebuilt(part, treatment, replace) for part in value))
+        node, peer = replace(treatment, value.node), replace(treatment, value.peer)
+        return value._replace(node=node, item=replace(treatment_of_item(value), value.item), peer=peer)
     if isinstance(value, (list, tuple)):
-        return type(value)(_rebuilt(item, treatment, replace) for item in value)
+        make = getattr(type(value), "_make", type(value))  # a named tuple takes no iterable
+        return make(_rebuilt(item, treatment, replace) for item in value)
     return value
 
 

@@ -11,7 +11,7 @@ from datetime import datetime
 
 from checks.model.facts import Clusterware, Database, NotAsked, NotGathered, PathProbe, PrivateNetwork, Unknown
 from checks.model.finding import PROBLEMS, Finding, NextStep, Status, worst_first
-from checks.model.report import Report
+from checks.model.report import Report, Rerun
 from checks.model.situation import Standing
 from checks.model.wording import counted, few, listed
 from checks.report.age import moment_text, saved_state, time_text
@@ -250,13 +250,21 @@ def _notices(report: Report, state: str) -> Iterator[str]:
         others = f" and {left} more" if left else ""
         yield f"{_were_skipped(sum(short.values()))}: {', '.join(list(short)[:_SHORT])}{others}."
     for rerun in report.reruns:
-        subject = f"The check {rerun.check} was" if not rerun.also else f"The checks {listed(rerun.checks)} were"
-        yield f"{subject} run again at {time_text(rerun.started_at)}."
+        yield f"{_run_again(rerun)} at {time_text(rerun.started_at)}."
     yield from notices(report.cluster)
     if state:
         yield f"This is not the cluster as it is now, but a saved state {state}."
     if report.is_redacted:
         yield "Names and addresses are pseudonyms. One name has the same pseudonym everywhere."
+
+
+def _run_again(rerun: Rerun) -> str:
+    """Return what a later run did, without its time."""
+    if not rerun.check:
+        verb = "was" if len(rerun.judged) == 1 else "were"
+        return f"Gates of a change read the cluster, and {counted(len(rerun.judged), 'check')} {verb} judged again"
+    one = f"The check {rerun.check} was" if not rerun.also else f"The checks {listed(rerun.checks)} were"
+    return f"{one} run again"
 
 
 def _were_skipped(number: int) -> str:

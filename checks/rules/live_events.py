@@ -21,6 +21,7 @@ _RECURS_S = 900.0
 TOGETHER_S = 10.0
 """What starts at several places within this time is one event: a switch that fails, a node that dies."""
 
+_GOES_ON_S, _GOES_ON = 5.0, 3.0
 _FEW, _MANY = 3, 10
 _REPEATED = 2
 _MISSED = 2
@@ -45,6 +46,12 @@ def calm_s(previous_s: float | None, since_end_s: float) -> float:
     if previous_s is None or since_end_s > _RECURS_S:
         return CALM_S
     return min(2 * previous_s, _LONGEST_CALM_S)
+
+
+def goes_on(since_sign_s: float, sample_s: float) -> bool:
+    """Return whether trouble that is counted goes on, so many seconds after its last sign, which a sample of that
+    length has. Else it pauses, or it is over."""
+    return since_sign_s <= max(_GOES_ON_S, _GOES_ON * sample_s)
 
 
 def is_silent(waited_s: float, interval_s: float, missed: int) -> bool:

@@ -18,11 +18,11 @@ from checks.report.causes import cause_entries, causes_of, further_entries, pass
 from checks.report.json_report import from_json, schema, to_json
 from checks.report.markdown import to_markdown
 from checks.report.other_causes import other_causes
-from checks.report.shortened import shortened
 from checks.report.summary import first_steps, headline, sentences
 from tests.fixtures.clusters import cluster
 from tests.fixtures.reports import report_of
 from tui.cli.text_report import text_report
+from tui.text.abridged import shortened
 
 FIRST, NET = "192.168.10.0/24", "192.168.11.0/24"
 LOOK = NextStep("Read the counters.", ("nstat -az UdpRcvbufErrors",), "root on rac2")
@@ -355,8 +355,8 @@ def test_findings_of_a_saved_file_without_observations_are_named():
          "prac1 and prac2 lost 41 of 1,645 blocks in 4.1 s"),
         ("one two three four five six seven eight nine", 20, "one two three four …"),
         ("rac2 dropped 6 packets (under 0.1 % of those that it received) on eth2.", 50, "rac2 dropped 6 packets …"),
-        ("x" * 50, 20, "x" * 18 + " …"),
-        ("a,b" * 20, 20, ("a,b" * 20)[:18] + " …"),
+        ("x" * 50, 20, "x" * 19 + "…"),
+        ("a,b" * 20, 20, "…"),
     ],
 )  # fmt: skip
 def test_a_sentence_is_shortened_between_clauses(sentence, most, expected):

@@ -8,6 +8,7 @@ from typing import TextIO
 from checks.model.finding import PROBLEMS, Finding
 from checks.model.wording import few, listed
 from checks.report.age import time_text
+from checks.report.coverage import coverage_text
 from checks.report.diff import DiffSide, ReportDiff, verdict
 from checks.report.diff_facts import FactChange
 from checks.report.diff_findings import FindingChange
@@ -67,7 +68,7 @@ def _heading(change: FindingChange) -> str:
             return ""
         case DiffKind.BECAME_UNKNOWN:
             return "No longer known"
-        case DiffKind.NOT_RERUN | DiffKind.FIRST_RUN:
+        case DiffKind.NOT_RERUN | DiffKind.FIRST_RUN | DiffKind.OTHER_COVERAGE:
             return "Not compared"
         case DiffKind.NEW:
             return "New"
@@ -96,7 +97,9 @@ def _remark(change: FindingChange, by_name: bool) -> str:
     if one.code != other.code:
         return f"Was {one.status} {one.code}: {one.title}"
     parts = [f"was {one.status}"] if one.status is not other.status else []
-    if _extent(one) != _extent(other):
+    if not_compared := coverage_text(one, other):
+        parts.append(not_compared)
+    elif _extent(one) != _extent(other):
         parts.append(f"was {_extent(one) or 'not measured'}, is {_extent(other) or 'not measured'}")
     if by_name and (came := [node for node in other.nodes if node not in one.nodes]):
         unseen = change.change is DiffKind.BECAME_KNOWN

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from checks.model.exit_codes import ExitCode
@@ -44,6 +44,9 @@ def recording_to_save(args: argparse.Namespace, found: EvidenceSource) -> Iterat
     ):
         try:
             path = redact_recording(path, directory / "redacted.rec", args.redaction_map)
+            with closing(Recording.open(path)) as made:
+                if made.header.lacks_journal:
+                    print_message("The journal of the change is left out: racwire replaces no names in it.")
         except (OutputError, RecordingError) as error:
             print_message(f"{error} The saved file does not contain the recording.")
             path = None

@@ -22,7 +22,6 @@ from checks.report.load_section import TITLE, load_section
 from checks.report.measured.fit import not_shown
 from checks.report.measurement_headline import brief
 from checks.report.other_causes import other_causes
-from checks.report.shortened import shortened
 from checks.report.situation_words import (
     as_of_span,
     entry_stands,
@@ -37,6 +36,7 @@ from checks.report.summary import cluster_name, counts, headline
 from checks.rules.own_footprint import notices
 from checks.rules.waivers import NOT_CHECKED, ended, sentence, waived_text
 from tui.cli.output import columns_of, render
+from tui.text.abridged import shortened
 from tui.text.entry_lines import WHOLE_REPORT, brief_entry_lines
 from tui.text.finding_lines import STREAM, finding_head, finding_lines, part_lines, remedy_lines, role_of, status_word
 from tui.text.line import Line, Span, hanging, sanitize_line

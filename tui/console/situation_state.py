@@ -29,7 +29,7 @@ class SituationState:
         self._changes = changes
         self._made: Situation | None = None
         self._made_of: tuple[object, ...] = ()
-        self._stops: tuple[object, tuple[ExplainedStop, ...], tuple[Look, ...], str] | None = None
+        self._stops: tuple[object, tuple[ExplainedStop, ...], tuple[Look, ...]] | None = None
         self.playhead: float | None = None
         """The moment that the console shows of a recording, in seconds since 1970; None for now."""
 
@@ -57,13 +57,13 @@ class SituationState:
 
     def _make(self, history: RunHistory | None, change: Change | None, now: float) -> Situation:
         if history is None and self._events.is_empty:
-            return Situation(at=now)
+            return Situation(at=now, change=self._changes.place)
         # The modules would delay the first screen.
         from checks.run.check_discovery import discover
         from checks.situation.run_history import RunHistory
         from checks.situation.situation import Inputs, situation
 
-        stops, looks, place = self._of_change(change)
+        stops, looks = self._of_change(change)
         return situation(
             Inputs(
                 now=now,
@@ -73,17 +73,16 @@ class SituationState:
                 sampled=self._events.readings_at(now),
                 looks=looks,
                 stops=stops,
-                change=place,
+                change=self._changes.place,
                 clock_s=self._events.clock_at(now),
             )
         )
 
-    def _of_change(self, change: Change | None) -> tuple[Sequence[ExplainedStop], Sequence[Look], str]:
+    def _of_change(self, change: Change | None) -> tuple[Sequence[ExplainedStop], Sequence[Look]]:
         if change is None or not change.is_open:
-            return (), (), ""
+            return (), ()
         from checks.change.progress.change_readings import explained_stops, looks_of
-        from checks.change.progress.change_text import place_of
 
         if self._stops is None or self._stops[0] is not change:
-            self._stops = (change, explained_stops(change), looks_of(change), place_of(change))
+            self._stops = (change, explained_stops(change), looks_of(change))
         return self._stops[1:]

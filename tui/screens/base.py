@@ -190,8 +190,8 @@ class ConsoleScreen(StyledScreen[None]):
         # Most sessions have no event, and the module would delay the first screen.
         from tui.widgets.event_line import event_line
 
-        hint, zone = self._hint(episode), self.state.zone
-        return [alarm_rule(width, left, right, lambda room: event_line(episode, hint, zone, room))]
+        hint, zone, now = self._hint(episode), self.state.zone, self.state.situation.at
+        return [alarm_rule(width, left, right, lambda room: event_line(episode, hint, zone, now, room))]
 
     @property
     def _foremost(self) -> Episode | None:
@@ -236,6 +236,10 @@ class ConsoleScreen(StyledScreen[None]):
         """Run the command of the clicked key."""
         if action := action_at(self.footer(), self.size.width, message.column):
             await self.run_action(action.action)
+
+    def hold(self, event: events.Key | events.Paste) -> bool:
+        """Return whether the screen keeps a key for later: what the key is for is still being read."""
+        return False
 
     def on_key(self, event: events.Key) -> None:
         """Remove the notice at the next key."""

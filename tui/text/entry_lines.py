@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 
 from checks.model.finding import Finding, NextStep
 from checks.model.report import Report
-from checks.model.wording import counted, few
+from checks.model.wording import counted, few, listed
 from checks.report.causes import ReportEntry
 from checks.report.other_causes import other_causes, short_codes
-from checks.report.shortened import shortened
 from checks.rules.waivers import ended_text, lifted_for
+from tui.text.abridged import shortened
 from tui.text.finding_lines import (
     STREAM,
     FindingLayout,
@@ -62,12 +62,12 @@ def pane_entry_lines(entry: ReportEntry, report: Report, width: int, note: str =
     """Yield an entry for a pane: the sentence, the first step, the reasons, the further steps, what it explains, and
     the other causes. So the first step and the reasons need no key, also in a low pane."""
     layout = pane_layout(width)
-    codes = ", ".join(dict.fromkeys(cause.cause for cause in entry.causes))
+    codes = listed(dict.fromkeys(cause.cause for cause in entry.causes), "or")
     standing = entry.causes[0].standing.value if entry.causes else ""
-    yield [(f"{codes}  ", "title"), (entry.status, role_of(entry.status)), (f"  {standing}", "")]
+    yield from hanging([], entry.headline, width, "title")
+    yield from hanging([(entry.status, role_of(entry.status)), ("  ", "")], f"{standing}: {codes}", width)
     if note:
         yield from hanging([], note, width, "accent")
-    yield from hanging([], entry.headline, width, "title")
     lifted = filter(None, (lifted_for(finding, report.waivers) for finding in entry.all_findings))
     yield from part_lines("Waiver", map(ended_text, lifted), width, layout, "warn")
     yield from remedy_lines("Next", entry.next[:1], width, layout)

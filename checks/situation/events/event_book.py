@@ -79,8 +79,10 @@ class _Lasting:
             replace(s.place, until=s.last_at, end_noticed=s.calm_at) if s.is_calm else s.place
             for s in self.spots.values()
         ]
-        last_sign = max((spot.last_at for spot in self.spots.values()), default=self.event.noticed)
-        return replace(self.event, places=tuple(sorted(places, key=_in_order)), last_sign=last_sign)
+        newest = max(self.spots.values(), key=lambda spot: spot.last_at)
+        return replace(
+            self.event, places=tuple(sorted(places, key=_in_order)), last_sign=newest.last_at, sample_s=newest.seconds
+        )
 
     @property
     def is_calm(self) -> bool:

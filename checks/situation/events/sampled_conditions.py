@@ -49,18 +49,16 @@ class _Ends:
     def __init__(self) -> None:
         self._ends = array("d")
         self._dropped = 0
+        self.last = -1
+        """The position of the newest one."""
 
     def add(self, end: float) -> None:
         self._ends.append(end)
+        self.last += 1
         if len(self._ends) > _KEPT_SAMPLES:
             half = _KEPT_SAMPLES // 2
             del self._ends[:half]
             self._dropped += half
-
-    @property
-    def last(self) -> int:
-        """The position of the newest one; -1 before the first."""
-        return self._dropped + len(self._ends) - 1
 
     def of(self, position: int) -> float:
         """The end at a position; of one that was dropped, the oldest that is known."""
@@ -80,6 +78,8 @@ class _Source:
         self.ends = _Ends()
         self.stretch = 0
         """Counts the times with samples and without a gap."""
+        self.is_interrupted = True
+        """Whether a gap was noted since the last sample: interfaces may be read before the next one."""
         self.is_odd = False
         """Whether the last sample was left out."""
 
@@ -169,8 +169,9 @@ class SampledConditions:
         if self._at < last:
             self._forget(known)
             self._since = begin
-        elif not is_next:
+        elif not is_next and not known.is_interrupted:
             known.stretch += 1
+        known.is_interrupted = False
         known.ends.add(self._at)
 
     def open_moment(self, source: SourceId, at: float, clock_s: float) -> None:
@@ -181,8 +182,9 @@ class SampledConditions:
 
     def gap(self, source: SourceId) -> None:
         """Note a time without samples of a source."""
-        if (known := self._sources.get(source)) is not None:
-            known.stretch += 1
+        known = self._sources.get(source)
+        if known is not None and not known.is_interrupted:
+            known.stretch, known.is_interrupted = known.stretch + 1, True
 
     def read(self, condition: Condition, *, is_bad: bool) -> None:
         """Take a state of the open sample."""

@@ -9,7 +9,7 @@ from datetime import datetime, tzinfo
 from checks.model.cluster_event import ClusterEvent
 from checks.model.situation import Episode
 from checks.model.wording import counted, lasting, listed
-from checks.report.event_text import outcome, peak, sentence, what, where
+from checks.report.event_text import outcome, pauses, peak, sentence, what, where
 from checks.report.standing_text import Clock, episode_text
 from checks.run.check_discovery import discover
 from checks.situation.examining import checks_about
@@ -71,7 +71,9 @@ def heading_line(columns: ListColumns, width: int) -> Line:
 def event_row(episode: Episode, columns: ListColumns, now: float, width: int) -> Line:
     """Return the line of an event. An event that no run has examined is bold."""
     event = episode.event
-    end = "?" if episode.is_open else "now" if episode.until is None else columns.time(episode.until)
+    end = "pauses" if pauses(event, now) else "now"
+    if not episode.lasts:
+        end = "?" if episode.until is None else columns.time(episode.until)
     text = (
         f" {columns.time(event.start)}  {end:<{columns.time_width}}  "
         f"{fitted(sanitize_line(where(event)), columns.where)}  {fitted(sanitize_line(what(event)), columns.what)}  "

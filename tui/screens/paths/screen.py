@@ -11,13 +11,14 @@ from textual.app import ComposeResult
 from checks.model.facts import Cluster, PathProbe
 from checks.model.report import Report
 from checks.rules.path_matrix import MEANINGS, OWN, Cell, PathMatrix, path_matrices, problems
-from tui.console.actions import EXPORT, Action
+from tui.console.actions import EXPORT, Action, zoom_action
 from tui.console.app_state import AppState, News
 from tui.screens.filtered import CLEAR, FilteredScreen, filter_action
 from tui.screens.paths.lines import PathsPage, foot_lines, no_networks_lines, page_of, waiting_lines
 from tui.screens.paths.matrix import narrowed, place_at
 from tui.screens.paths.reader_page import journal_lines, path_text, reader_lines
 from tui.screens.reader import ReaderScreen
+from tui.screens.zoom import ZoomScreen
 from tui.text.line import Line, has_words, sanitize_line, wrapped
 from tui.widgets.help_text import Legend, LegendEntry
 from tui.widgets.lines import Lines
@@ -43,6 +44,7 @@ PATHS = (
     CLEAR,
     Action("r", "app.rerun", "r", "Run all checks again.", "rerun"),
     EXPORT,
+    zoom_action("the selected path"),
 )
 
 _BARS = 5
@@ -53,7 +55,7 @@ Place = tuple[str, str, str]
 """A network, a from-node, a to-node."""
 
 
-class PathsScreen(FilteredScreen):
+class PathsScreen(ZoomScreen, FilteredScreen):
     """The path matrices of the private networks, and below them the path under the cursor."""
 
     NAME = "paths"
@@ -135,6 +137,9 @@ class PathsScreen(FilteredScreen):
         self._page = page_of(self._grids, network, way, width, height - _LEAST_FOOT, whole)
         matrix, foot = self.query_one("#path-matrix", Lines), self.query_one("#path-foot", Lines)
         room = min(max(height - len(self._page.lines) - 1, _LEAST_FOOT), _MOST_FOOT) if self._grids else 0
+        is_alone = self.is_zoomed and bool(self._grids)
+        room = height if is_alone else room
+        matrix.display = not is_alone
         foot.styles.height = room
         foot.display = bool(self._grids)
         if self._grids:

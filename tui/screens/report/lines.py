@@ -50,8 +50,8 @@ def says_lines(standing: ReportState, samples: str, width: int, room: Room = Roo
         return
     if incident := incident_line(report):
         yield from hanging([(" ", "")], incident, width, "fail")
-    is_said = standing.is_whole or problems(report) or new_events(report)
-    yield from hanging([(" ", "")], headline(report) if is_said else "No problem has been found so far.", width, "title")
+    calm = "" if standing.is_whole or problems(report) or new_events(report) else "No problem has been found so far."
+    yield from hanging([(" ", "")], calm or headline(report), width, "title")
     if how := headline_stands(report):
         yield from hanging([(" ", "")], f"{how[:1].upper()}{how[1:]}.", width, "faint")
     for sentence in sentences(report, for_file=False):
