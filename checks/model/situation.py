@@ -101,6 +101,7 @@ class Episode(msgspec.Struct, frozen=True, kw_only=True):
     """An event as the situation knows it."""
 
     event: ClusterEvent
+    """With the end that the situation knows."""
     until: float | None = None
     """When it was over: at the first reading that shows it, whoever made that; None while it lasts or is not known."""
     is_open: bool = False
