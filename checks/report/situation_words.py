@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from checks.model.condition import Condition, ConditionKind
 from checks.model.finding import FAULTS, Finding, Status, Table
 from checks.model.report import Report
 from checks.model.situation import Episode, Situation, Standing, Statement
@@ -126,17 +125,6 @@ def standing_sections(report: Report) -> tuple[StandingSection, ...]:
     )
 
 
-def paths_not_known(report: Report) -> dict[Condition, str]:
-    """Return the paths that are not known any longer, each with the reason: `not known since eth2 of rac2 lost its link
-    20:18:04`."""
-    clock = clock_of(report)
-    return {
-        one.condition: said_text(one.said, clock, can_verify=False)
-        for one in (report.situation.conditions if report.situation else ())
-        if one.condition.kind is ConditionKind.PATH and one.said.standing is Standing.UNKNOWN
-    }
-
-
 # --- events -----------------------------------------------------------------------------------------------------------
 
 
@@ -165,8 +153,7 @@ def event_lines(report: Report) -> tuple[EventLine, ...]:
 
 
 def _line(episode: Episode, situation: Situation, clock: Clock) -> EventLine:
-    # A run can have seen the end before the samples did.
-    event = msgspec.structs.replace(episode.event, end=episode.until)
+    event = episode.event
     end = clock(episode.until) if episode.until is not None else "not known" if episode.is_open else "lasts"
     return EventLine(
         start=clock(event.start),

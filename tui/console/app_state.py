@@ -116,7 +116,7 @@ class AppState(msgspec.Struct):
 
     def __post_init__(self) -> None:
         """Make the state that is made from the others."""
-        self.moment = SituationState(self.run, self.events, self.changes)
+        self.moment = SituationState(self.run, self.events, self.changes, self.feed.past)
 
     @property
     def report(self) -> Report | None:

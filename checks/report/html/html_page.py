@@ -31,6 +31,7 @@ from checks.report.html.problem_sections import (
 )
 from checks.report.html.traffic_section import traffic_section
 from checks.report.load_section import TITLE, load_section
+from checks.report.matrices_now import matrices_now
 from checks.report.measured.drawings import drawings_of
 from checks.report.measured.fit import not_shown
 from checks.report.measured.result_parts import parts_of, provenance_of
@@ -39,10 +40,10 @@ from checks.report.other_causes import other_causes
 from checks.report.report_evidence import Evidence
 from checks.report.situation_words import (
     as_of_span,
+    clock_of,
     entry_stands,
     event_table,
     incident_line,
-    paths_not_known,
     standing_sections,
 )
 from checks.report.summary import (
@@ -86,7 +87,7 @@ def to_html(evidence: Evidence) -> bytes:
         passed_and_info=report.holding(Status.INFO, Status.PASS),
         passed_as_of=as_of_span(report, report.holding(Status.INFO, Status.PASS)),
         skipped=tuple(grouped_skipped(report.findings)),
-        matrices=matrix_section.matrices(report.cluster, paths_not_known(report)),
+        matrices=matrix_section.matrices(matrices_now(report.cluster, report.situation, clock_of(report))),
         reason_for_no_matrix=matrix_section.reason_for_no_matrix(report.cluster),
         traffic=traffic_section(evidence),
         measured=tuple(_measured(one, report.cluster) for one in sound(report.measurements)),
