@@ -77,6 +77,8 @@ def _title(grid: PathMatrix) -> str:
     mtu = f"MTU {network.mtu}" if isinstance(network.mtu, int) else "MTU not known"
     passed = sum(not cell.is_problem for cell in ways)
     passing = f"{passed} of {counted(len(ways), 'path')} pass" if grid.is_probed else "not probed"
+    if grid.as_of:
+        passing += f", {grid.as_of}"
     if grid.pending:
         passing = f"{len(ways) - grid.pending} of {counted(len(ways), 'path')} probed"
     lost, sent = grid.fragments
