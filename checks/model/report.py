@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 import msgspec
@@ -13,7 +13,7 @@ from checks.model.finding import FAULTS, EvidenceRef, Finding, Key, Status, keye
 from checks.model.hypothesis import Diagnosis
 from checks.model.journal import Entry
 from checks.model.measurement import Measurement
-from checks.model.situation import Situation
+from checks.model.situation import Situation, Statement, status_now
 
 SCHEMA = "racwire-report/2"
 _NO_DIAGNOSIS = Diagnosis()
@@ -90,14 +90,35 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     saved_at: str = ""
     """The time when the saved file was written from which the report was opened; empty for a live report."""
     situation: Situation | None = None
-    """What was so when the file was written: what holds, what is over, what is not known, and the events; None in a
-    report of a run alone, and in files of racwire 0.2.0."""
+    """What was so when the report was written: what holds, what is over, what is not known, and the events; in a report
+    of a run alone, as of when each finding was read. None in files of racwire 0.2.0."""
     is_redacted: bool = False
     """Whether the names and addresses in the report are pseudonyms."""
 
+    def stated(self) -> tuple[tuple[Finding, Statement | None], ...]:
+        """Return each finding with the statement about it; None where the report has none."""
+        said = self.situation.of_key() if self.situation else {}
+        if not said:
+            return tuple((finding, None) for finding in self.findings)
+        return tuple((finding, said.get(key)) for key, finding in keyed(self.findings))
+
+    def holding(self, *statuses: Status) -> tuple[Finding, ...]:
+        """Return the findings with one of these statuses that are so at the moment of the report, in their order."""
+        return tuple(f for f, said in self.stated() if f.status in statuses and status_now(f, said) is f.status)
+
     def count(self, status: Status) -> int:
-        """Return the number of findings with that status; waived findings do not count."""
-        return sum(f.status is status and not f.waived for f in self.findings)
+        """Return the number of findings that have that status at the moment of the report; waived ones do not count."""
+        return sum(not finding.waived for finding in self.holding(status))
+
+    @property
+    def not_known(self) -> tuple[tuple[Finding, Statement], ...]:
+        """The findings that were known, PASS included, and are not any more, each with the statement about it; without
+        the waived ones."""
+        return tuple(
+            (f, said)
+            for f, said in self.stated()
+            if said and not f.waived and f.status is not Status.UNKNOWN and status_now(f, said) is Status.UNKNOWN
+        )
 
     @property
     def waived(self) -> tuple[Finding, ...]:
@@ -205,13 +226,22 @@ def make_report(
 
 
 def exit_code(report: Report) -> ExitCode:
-    """Return the exit code of a report: interrupted, else that of its findings."""
-    return ExitCode.INTERRUPTED if report.interrupted else exit_code_of(report.findings)
+    """Return the exit code of a report: interrupted, else that of what is so at its moment, with the events that no
+    finding is about. What is over or planned does not count. What is not known any more, or whether an event lasts, has
+    the code of UNKNOWN, also where it passed before: nobody can say that all is well."""
+    if report.interrupted:
+        return ExitCode.INTERRUPTED
+    besides = report.situation.statuses_besides() if report.situation else ()
+    return exit_code_for({*besides, *_statuses(report.stated())})
 
 
-def exit_code_of(findings: Iterable[Finding]) -> ExitCode:
-    """Return the exit code of findings. Waived findings do not count."""
-    return exit_code_for({f.status for f in findings if not f.waived})
+def exit_code_of(stated: Iterable[tuple[Finding, Statement | None]]) -> ExitCode:
+    """Return the exit code of findings with the statements about them. Waived findings do not count."""
+    return exit_code_for({*_statuses(stated)})
+
+
+def _statuses(stated: Iterable[tuple[Finding, Statement | None]]) -> Iterator[Status | None]:
+    yield from (status_now(finding, said) for finding, said in stated if not finding.waived)
 
 
 def exit_code_for(statuses: Collection[Status | None]) -> ExitCode:

@@ -57,7 +57,8 @@ def lines_of(difference: ReportDiff, width: int) -> Iterator[Line]:
 
 def _named(side: DiffSide) -> str:
     who = side.cluster_name or listed(side.nodes)
-    return ", ".join(filter(None, (side.name, who, time_text(side.started_at), f"racwire {side.racwire_version}")))
+    when = f"as of {side.moment}" if side.moment else time_text(side.started_at)
+    return ", ".join(filter(None, (side.name, who, when, f"racwire {side.racwire_version}")))
 
 
 def _heading(change: FindingChange) -> str:

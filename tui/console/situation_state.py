@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from checks.situation.run_history import RunHistory
     from tui.console.change_state import ChangeState
     from tui.console.event_state import EventState
+    from tui.console.past import Past
     from tui.console.run_state import RunState
 
 REFRESH_S = 5.0
@@ -23,8 +24,9 @@ REFRESH_S = 5.0
 class SituationState:
     """Makes the situation when it is asked for, and keeps it until something happens."""
 
-    def __init__(self, run: RunState, events: EventState, changes: ChangeState) -> None:
+    def __init__(self, run: RunState, events: EventState, changes: ChangeState, past: Past | None = None) -> None:
         self._run = run
+        self._past = past
         self._events = events
         self._changes = changes
         self._made: Situation | None = None
@@ -38,12 +40,16 @@ class SituationState:
         """The moment of the situation."""
         if self.playhead is not None:
             return self.playhead
+        if self._past is not None and self._past.at is not None:
+            return self._past.at
         return self._events.end if self._events.is_of_recording else time.time()
 
     @property
     def current(self) -> Situation:
         """The situation of this moment."""
         history, change = self._history, self._changes.change
+        if history is not None and self._past is not None and self._past.situation is not None:
+            return self._past.situation
         now = self.now
         known = (id(history), self._events.version, id(change), self.playhead)
         is_fresh = self._made is not None and 0 <= now - self._made.at < REFRESH_S

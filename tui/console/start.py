@@ -109,12 +109,13 @@ def run_console_on_saved(path: Path, settings: Settings, *, judged_by: Settings 
     `judged_by` the thresholds and waivers of these settings apply, and not those of the run. Raises SavedError where
     the file cannot be read."""
     prepare(os.environ)
+    from checks.model.run_record import as_run
     from checks.saved import open_saved
     from checks.saved.saved_replay import Replay
     from tui.console.past import of_saved
 
     def judge(checks: Sequence[Check], broken: Sequence[BrokenPlugin]) -> Engine:
-        return Replay(saved.report, checks, broken=broken, settings=judged_by)
+        return Replay(as_run(saved.report).report, checks, broken=broken, settings=judged_by)
 
     with open_saved(path) as saved:
         return _run_full_screen(settings, of_saved(saved, datetime.now().astimezone()), judge)

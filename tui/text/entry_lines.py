@@ -39,10 +39,12 @@ def entry_head(entry: ReportEntry, width: int) -> Iterator[Line]:
     yield from hanging([status_word(entry.status)], entry.headline, width, "title")
 
 
-def brief_entry_lines(entry: ReportEntry, width: int, room: int = 0, *, has_next_above: bool = False) -> Iterator[Line]:
+def brief_entry_lines(
+    entry: ReportEntry, width: int, room: int = 0, *, how: str = "", has_next_above: bool = False
+) -> Iterator[Line]:
     """Yield an entry of a text for a stream in at most `room` lines where that is possible; the rest is in the full
-    report. `has_next_above`: an entry before it has the same next steps."""
-    lines = [*entry_head(entry, width), *_causes(entry, width, STREAM)]
+    report. `how` says how it stands; `has_next_above`: an entry before it has the same next steps."""
+    lines = [*entry_head(entry, width), *_causes(entry, width, STREAM, how)]
     if entry.causes:
         lines += _because(entry, width)
         lines += _effects(entry, width, STREAM)
@@ -81,10 +83,11 @@ def pane_entry_lines(entry: ReportEntry, report: Report, width: int, note: str =
         yield from flowing([(f"{label}  ", "label")], text, width, indent=layout.label or 2)
 
 
-def _causes(entry: ReportEntry, width: int, layout: FindingLayout) -> Iterator[Line]:
+def _causes(entry: ReportEntry, width: int, layout: FindingLayout, how: str = "") -> Iterator[Line]:
+    stands = f", {how}" if how else ""
     if entry.causes:
         codes = ", ".join(dict.fromkeys(f.code for f in entry.findings))
-        found_by = f". Found by {entry.codes}." if layout.is_pane else f" ({codes})"
+        found_by = f". Found by {entry.codes}." if layout.is_pane else f" ({codes}){stands}"
         yield from part_lines("Cause", (f"{entry.standing}{found_by}", entry.tells_apart), width, layout)
         return
     finding = entry.findings[0]
@@ -92,7 +95,7 @@ def _causes(entry: ReportEntry, width: int, layout: FindingLayout) -> Iterator[L
     text = f"{finding.check} ({finding.code})"
     if len(checks) > 1:
         text = f"{counted(len(checks), 'check')} could not look ({finding.code}): {few(tuple(checks), 7)}"
-    yield from part_lines("Check", (text,), width, layout)
+    yield from part_lines("Check", (f"{text}{stands}",), width, layout)
 
 
 def _because(entry: ReportEntry, width: int) -> Iterator[Line]:

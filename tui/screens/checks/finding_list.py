@@ -24,7 +24,7 @@ from tui.widgets.run_text import amounts_text, fold_text
 
 _NAMES = 15
 """Columns for the ids of checks: the subjects do not shift when a longer id arrives. A subject that is too long for its
-column begins next to its id."""
+column starts next to its id."""
 _BEFORE_SUBJECT = 4
 """Columns of the marks before the id of a check, and of the gap after it."""
 

@@ -16,9 +16,14 @@ def verdict_of(board: RunState, listed: CheckList | None, rows: Sequence[Finding
     """Return that no problem was found, with its scope; empty while the first checks run, and where one of all rows is
     a problem or is not known any more, or none is of checks that passed."""
     is_first = board.running and not board.is_whole
-    if listed is None or is_first or any(row.section <= Section.NOT_KNOWN for row in rows):
+    if listed is None or is_first or has_problem(rows) or not any(map(is_passed, rows)):
         return ""
-    return headline(listed.report) if any(map(is_passed, rows)) else ""
+    return headline(listed.report)
+
+
+def has_problem(rows: Sequence[FindingRow]) -> bool:
+    """Return whether one of the rows is a problem, or is not known any more."""
+    return any(row.section <= Section.NOT_KNOWN for row in rows)
 
 
 def is_passed(row: FindingRow) -> bool:

@@ -122,7 +122,7 @@ class ReportScreen(ZoomScreen):
         return FORMS[self.query_one(ChoiceList).chosen]
 
     def draw(self, news: News | None = None) -> None:
-        """Draw the newest report. Of the samples only the first ones change the screen."""
+        """Draw the newest report, as of now. Of the samples only the first ones change the screen."""
         if news is News.PROGRESS:
             self.draw_lower_rule()
             return
@@ -131,7 +131,7 @@ class ReportScreen(ZoomScreen):
             samples = samples_text(self.state.timeline, self.state.feed, self.state.zone)
         if news is News.SAMPLES and samples == self._samples:
             return
-        self._samples, self._standing = samples, report_state(self.state.run)
+        self._samples, self._standing = samples, report_state(self.state.run, self.state.situation)
         self._offer()
         self._lay_out()
 
