@@ -28,6 +28,8 @@ class Claim(NamedTuple):
     proved: float = 0.0
     is_alone: bool = True
     """Whether the claim is about this place alone."""
+    is_below: bool = False
+    """Whether its row is below that of a cause."""
     text: str = ""
 
     @property
@@ -159,7 +161,7 @@ def _of_row(block: str, clock: Clock) -> Iterator[Claim]:
     if kind == "well" and not is_well:
         kind = "bad"  # of one of which a part is not known
     for place in places:
-        yield Claim("checks", place, kind, **times, is_alone=len(places) == 1, text=block)
+        yield Claim("checks", place, kind, **times, is_alone=len(places) == 1, is_below=block[1:3] == "  ", text=block)
 
 
 def _of_event(block: str, clock: Clock) -> Iterator[Claim]:

@@ -176,7 +176,7 @@ def _first_lines(timeline: Timeline, t: float, texts: Texts, said: Sequence[Clai
     if any(claim.place.kind != "mtu" for claim in lasting) != ("During an incident" in head):
         yield f"agreement: the head of the export: {bool(lasting)}"
     marked = dict(re.findall(r"(rac\d)\*?([!?~])", texts["first line"][0]))
-    bad = {claim.place.node for claim in alarms if claim.place.kind != "path"}
+    bad = {claim.place.node for claim in alarms if claim.place.kind != "path" and not claim.is_below}
     for node in sorted(bad):
         if marked.get(node) not in ("!", "?"):
             yield f"agreement: {node} is not marked, {[str(c.place) for c in alarms if c.place.node == node]}"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterable, Iterator
 from random import Random
 
 from checks.model.condition import Condition, ConditionKind
@@ -95,19 +95,25 @@ class Timeline:
 
     # --- as racwire knew it -------------------------------------------------------------------------------------------
 
-    def watch(self, t: float = float("inf")) -> EventWatch:
-        """Return a watch that has seen the items until a time."""
+    def live(self, moments: Iterable[float]) -> Iterator[tuple[float, Inputs]]:
+        """Yield each moment, in order, with what a console knew that had seen all until then; only moments after the
+        first run."""
+        watch, history = EventWatch(), RunHistory()
+        items, records = deque(self.feed), deque(self.records)
+        for t in moments:
+            while items and items[0][0] <= t:
+                watch.see(items.popleft()[1])
+            while records and records[0][0] <= t:
+                history = history.after(records.popleft()[1], CHECKS)
+            if history.report is not None:
+                yield t, self.inputs(t, watch, history)
+
+    def watched(self) -> EventWatch:
+        """Return a watch that has seen all items, as that of a recording."""
         watch = EventWatch()
-        for _, item in self.feed[: bisect_right(self.feed, t, key=lambda one: one[0])]:
+        for _, item in self.feed:
             watch.see(item)
         return watch
-
-    def histories(self) -> Iterator[tuple[float, RunHistory]]:
-        """Yield the history after each run, with the time from which on it is known."""
-        history = RunHistory()
-        for end, record in self.records:
-            history = history.after(record, CHECKS)
-            yield end, history
 
     def inputs(self, t: float, watch: EventWatch, history: RunHistory) -> Inputs:
         """Return what was known at a time, of a watch that has seen the items until then, or later ones too."""
