@@ -78,7 +78,7 @@ async def test_tab_marks_a_block_which_c_copies_and_shift_c_copies_all_as_commen
             "# 2026-11-20-a: As root on rac2:",
             "ip link set dev eth1 mtu 9000",
         ]
-        assert "also in" in rule(pilot) + shown(pilot, "change-top")
+        assert "state/commands.txt" in rule(pilot) + shown(pilot, "change-top")
         await pilot.press("C")
         await pilot.pause()
         assert all(line.startswith("#") for line in written.read_text().splitlines())
