@@ -56,8 +56,8 @@ def headline(report: Report, unknown: int = 0) -> str:
     reasons = list(grouped_by_reason(alike))
     if len(reasons) == 1:
         return reasons[0].title
-    unknown = counted(len(alike), "unknown result")
-    return f"The state of the private interconnect of {place(report)} is not known: {unknown}."
+    results = counted(len(alike), "unknown result")
+    return f"The state of the private interconnect of {place(report)} is not known: {results}."
 
 
 def sentences(report: Report, now: datetime | None = None, *, for_file: bool = True) -> tuple[str, ...]:
