@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import os
 import tempfile
@@ -28,7 +29,9 @@ class RecordedTerminal(Terminal):
     """A terminal that keeps each output with its time."""
 
     def __init__(self, command: list[str], environment: dict[str, str]) -> None:
-        self.events: list[tuple[float, str]] = []
+        self.events: list[tuple[float, str, str]] = []
+        """The time, the kind and the text of each output and marker, as an asciicast has them."""
+        self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
         self._cut_s = 0.0
         self._last_s = time.perf_counter()
         super().__init__(command, environment, SMALL)
@@ -39,8 +42,12 @@ class RecordedTerminal(Terminal):
             now_s = time.perf_counter()
             self._cut_s += max(now_s - self._last_s - LONGEST_PAUSE_S, 0.0)
             self._last_s = now_s
-            self.events.append((now_s - self.started_at - self._cut_s, data.decode(errors="replace")))
+            self.events.append((now_s - self.started_at - self._cut_s, "o", self._decoder.decode(data)))
         return data
+
+    def mark(self, note: str) -> None:
+        """Note what happens from here on, for the line below the animation."""
+        self.events.append((self.events[-1][0] if self.events else 0.0, "m", note))
 
     def hold(self, seconds: float) -> None:
         """Leave the screen as it is for a reader."""
@@ -55,9 +62,7 @@ class RecordedTerminal(Terminal):
             "title": title,
             "env": {"TERM": "xterm-256color"},
         }
-        return (
-            "\n".join([json.dumps(header), *(json.dumps([round(at, 3), "o", text]) for at, text in self.events)]) + "\n"
-        )
+        return "\n".join([json.dumps(header), *(json.dumps([round(at, 3), *what]) for at, *what in self.events)]) + "\n"
 
 
 def record_incident(target: Path) -> None:
@@ -74,29 +79,40 @@ def record_incident(target: Path) -> None:
 
 def _play(terminal: RecordedTerminal, break_it: Callable[[], object], mend_it: Callable[[], object]) -> None:
     """Do what an operator does."""
+    terminal.mark("A cluster that is well")
     terminal.read_until("live 1 s", 60)
     terminal.hold(READ_S)
+    terminal.mark("The switch port of rac2 now drops large packets")
     break_it()
     terminal.read_until("looks for the cause", 60)
+    terminal.mark("The alarm, in the line above the keys")
     terminal.hold(READ_S)
+    terminal.mark("r: the checks look for its cause")
     terminal.send("r")
     terminal.read_until("1 cause", 60)
+    terminal.mark("The cause, with what to do next")
     terminal.hold(2 * READ_S)
+    terminal.mark("Enter: the cause in full, and its evidence")
     terminal.send("\r")
     terminal.hold(READ_S)
     terminal.send(" ")
     terminal.hold(READ_S)
     terminal.send("\x1b")
     terminal.hold(1.0)
+    terminal.mark("3: the traffic, live")
     terminal.send("3")
     terminal.hold(READ_S)
+    terminal.mark("The network team corrects the port")
     mend_it()
     terminal.hold(2 * READ_S)
     terminal.send("1")
     terminal.hold(1.0)
+    terminal.mark("v: the same checks prove that it is fixed")
     terminal.send("v")
     terminal.read_until("erified", 60)
+    terminal.mark("Verified")
     terminal.hold(CALM_S)
+    terminal.mark("!: the events, with their begin, end and peak")
     terminal.send("!")
     terminal.hold(READ_S)
     terminal.send("q")

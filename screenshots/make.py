@@ -27,16 +27,20 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
-INSIDE, HEALTHY, CHANGING, MEASURING = "--inside", "--healthy", "--changing", "--measuring"
+INSIDE, HEALTHY, CAUSE, CHANGING, MEASURING = "--inside", "--healthy", "--cause", "--changing", "--measuring"
 PAGE = HERE / "report-html.png"
 """The first screenful of the HTML report that the console writes."""
 SHEET = HERE / "report-print.png"
 """The first printed sheet of the same report."""
 CAST = HERE / "incident.cast"
 """The recording of an incident."""
+ANIMATION = HERE / "incident.svg"
+"""The same incident as an animated picture."""
 SIZES = ((60, 16), (80, 24), (120, 40), (200, 50))
 SCREENS = {"1": "checks", "2": "paths", "3": "traffic", "4": "database", "exclamation_mark": "events"}
 FAULTS = (("switch-mtu", "rac2"), ("small-receive-buffer", "rac3"))
+SHORT_FAULT = ("node-mtu", "rac3")
+"""A fault whose cause is whole in one screen of 120x40, with its reasons and what it explains."""
 LIVE = "34v"
 LOOK = "v"
 """The key that verifies the gate of a change's step."""
@@ -55,6 +59,9 @@ def main() -> None:
     if sys.argv[1:] == [HEALTHY]:
         asyncio.run(take_pictures(SCREENS, folder="healthy"))
         return
+    if sys.argv[1:] == [CAUSE]:
+        asyncio.run(take_pictures({"right": "cause"}, sizes=((120, 40),)))
+        return
     if sys.argv[1:] == [CHANGING]:
         asyncio.run(take_pictures({LOOK: "change"}, first="change"))
         return
@@ -68,19 +75,20 @@ def main() -> None:
 
 
 def of_a_cluster() -> None:
-    """Take the pictures of a healthy cluster, of one with two faults, and of the HTML report."""
+    """Take the pictures of a healthy cluster, of one with two faults, of the HTML report, and of one cause."""
     with tempfile.TemporaryDirectory(prefix="racwire-screenshots-") as directory:
         os.environ["RACWIRE_LAB_DIR"] = str(Path(directory) / "lab")
         import racwire_lab
 
         cluster = racwire_lab.up(nodes=3)
         try:
-            for stage in (HEALTHY, INSIDE):
+            for stage, faults in ((HEALTHY, FAULTS), (INSIDE, (SHORT_FAULT,)), (CAUSE, ())):
                 node = cluster.nodes[0]
                 command = cluster.enter(node, [sys.executable, str(Path(__file__).resolve()), stage])
                 environment = {**os.environ, **cluster.environment(node)}
                 subprocess.run(command, env=environment, cwd=directory, check=True)
-                for fault, broken in FAULTS if stage == HEALTHY else ():
+                cluster = cluster.mend()
+                for fault, broken in faults:
                     cluster = cluster.break_(fault, node=broken)
         finally:
             racwire_lab.down()
@@ -125,16 +133,21 @@ def of_a_measurement() -> None:
 
 
 def of_an_incident() -> None:
-    """Record an incident from the alarm to the proof that it is fixed."""
+    """Record an incident from the alarm to the proof that it is fixed, and draw it as an animation."""
+    from animation import animate
     from incident import record_incident
 
     record_incident(CAST)
-    print(CAST.relative_to(ROOT))
+    animate(CAST, ANIMATION)
+    for target in (CAST, ANIMATION):
+        print(target.relative_to(ROOT))
 
 
-async def take_pictures(screens: dict[str, str], first: str = "checks", folder: str = "") -> None:
+async def take_pictures(
+    screens: dict[str, str], first: str = "checks", folder: str = "", sizes: Sequence[tuple[int, int]] = SIZES
+) -> None:
     """Run the console at each size, and save the screen after each key."""
-    for size in SIZES:
+    for size in sizes:
         with tempfile.TemporaryDirectory() as state:
             app = console(Path(state), first)
             async with app.run_test(size=size) as pilot:

@@ -2,38 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 import msgspec
 
 from checks.model.exit_codes import ExitCode
 from checks.model.facts import Cluster, Unknown
-from checks.model.finding import FAULTS, Finding, Key, Status, keyed, worst_first
+from checks.model.finding import FAULTS, EvidenceRef, Finding, Key, Status, keyed, worst_first
 from checks.model.hypothesis import Diagnosis
-from checks.model.journal import Entry, Journal
+from checks.model.journal import Entry
 from checks.model.measurement import Measurement
-from checks.model.situation import Situation
+from checks.model.situation import Situation, Statement, status_now
 
 SCHEMA = "racwire-report/2"
 _NO_DIAGNOSIS = Diagnosis()
 
 
 class Rerun(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A check that was run again, alone or with a few others, after the run of the report."""
+    """A later run, of one check or a few others, or of the gates of a change: what it read replaces earlier facts."""
 
     check: str
+    """The first of the checks that it ran; empty where it verified the gates of a change."""
     started_at: str
     duration_s: float
     entries: int
     """The number of its entries in the journal, which ends with the entries of all reruns in their order."""
     also: tuple[str, ...] = ()
     """The further checks that ran together with it; the entries are those of all of them."""
+    groups: tuple[str, ...] = ()
+    """The groups of facts that it gathered; empty where the file was written by racwire 0.2.0."""
+    judged: tuple[str, ...] = ()
+    """The other checks that were judged again, since they use a group that it gathered."""
 
     @property
     def checks(self) -> tuple[str, ...]:
         """The checks that ran together."""
-        return (self.check, *self.also)
+        return (self.check, *self.also) if self.check else ()
+
+    def has_judged(self, check: str) -> bool:
+        """Whether the findings of a check are from this run, or were judged again on its facts."""
+        return check in self.checks or check in self.judged
 
 
 class WaiverStanding(msgspec.Struct, frozen=True, kw_only=True):
@@ -69,7 +78,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     """Worst first."""
     journal: tuple[Entry, ...]
     reruns: tuple[Rerun, ...] = ()
-    """Checks whose findings and needed facts are later than `started_at`."""
+    """The later runs of some checks, the oldest first: their facts and findings are later than `started_at`."""
     settings: dict[str, Any] = msgspec.field(default_factory=dict)
     """The settings in use, by section; they never contain a password."""
     versions: dict[str, str] = msgspec.field(default_factory=dict)
@@ -81,14 +90,35 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     saved_at: str = ""
     """The time when the saved file was written from which the report was opened; empty for a live report."""
     situation: Situation | None = None
-    """What was so when the file was written: what holds, what is over, what is not known, and the events; None in a
-    report of a run alone, and in files of racwire 0.2.0."""
+    """What was so when the report was written: what holds, what is over, what is not known, and the events; in a report
+    of a run alone, as of when each finding was read. None in files of racwire 0.2.0."""
     is_redacted: bool = False
     """Whether the names and addresses in the report are pseudonyms."""
 
+    def stated(self) -> tuple[tuple[Finding, Statement | None], ...]:
+        """Return each finding with the statement about it; None where the report has none."""
+        said = self.situation.of_key() if self.situation else {}
+        if not said:
+            return tuple((finding, None) for finding in self.findings)
+        return tuple((finding, said.get(key)) for key, finding in keyed(self.findings))
+
+    def holding(self, *statuses: Status) -> tuple[Finding, ...]:
+        """Return the findings with one of these statuses that are so at the moment of the report, in their order."""
+        return tuple(f for f, said in self.stated() if f.status in statuses and status_now(f, said) is f.status)
+
     def count(self, status: Status) -> int:
-        """Return the number of findings with that status; waived findings do not count."""
-        return sum(f.status is status and not f.waived for f in self.findings)
+        """Return the number of findings that have that status at the moment of the report; waived ones do not count."""
+        return sum(not finding.waived for finding in self.holding(status))
+
+    @property
+    def not_known(self) -> tuple[tuple[Finding, Statement], ...]:
+        """The findings that were known, PASS included, and are not any more, each with the statement about it; without
+        the waived ones."""
+        return tuple(
+            (f, said)
+            for f, said in self.stated()
+            if said and not f.waived and f.status is not Status.UNKNOWN and status_now(f, said) is Status.UNKNOWN
+        )
 
     @property
     def waived(self) -> tuple[Finding, ...]:
@@ -101,18 +131,32 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(by_key[key] for key in keys if key in by_key)
 
     def evidence(self, finding: Finding) -> list[Entry]:
-        """Return the journal entries of a finding, from the run that made the finding."""
-        return Journal(self.entries_of(finding.check)).matching(finding.evidence)
+        """Return the journal entries of a finding, in journal order."""
+        return self.entries_for(finding.check, finding.evidence)
+
+    def entries_for(self, check: str, references: Iterable[EvidenceRef]) -> list[Entry]:
+        """Return the journal entries behind a finding of a check: of each reference, those of the newest run that has
+        any, of the runs on whose facts the check was judged."""
+        left = {(one.node, one.topic) for one in references}
+        found: list[Entry] = []
+        for again in (*reversed(self.reruns[: self.latest_of(check)]), None):
+            own = [entry for entry in self.entries_in(again) if (entry.node, entry.topic) in left]
+            left -= {(entry.node, entry.topic) for entry in own}
+            found[:0] = own
+        return found
 
     def found_at(self, check: str) -> str:
-        """Return the start time of the latest run of a check."""
-        latest = (again.started_at for again in reversed(self.reruns) if check in again.checks)
-        return next(latest, self.started_at)
+        """Return the start time of the newest run that read a fact on which a check was judged."""
+        latest = self.latest_of(check)
+        return self.reruns[latest - 1].started_at if latest else self.started_at
 
-    def entries_of(self, check: str) -> tuple[Entry, ...]:
-        """Return the journal entries of the latest run of a check."""
-        latest = next((again for again in reversed(self.reruns) if check in again.checks), None)
-        return self.entries_in(latest)
+    def read_by(self) -> dict[str, int]:
+        """Return the newest run that gathered each group of facts: 0 is the run of the report, and n its n-th rerun."""
+        return {group: number for number, again in enumerate(self.reruns, 1) for group in again.groups}
+
+    def latest_of(self, check: str) -> int:
+        """Return the number of the newest run that judged a check; 0 is the run of the report."""
+        return max((number for number, again in enumerate(self.reruns, 1) if again.has_judged(check)), default=0)
 
     def entries_in(self, rerun: Rerun | None) -> tuple[Entry, ...]:
         """Return the journal entries of one of the reruns; with None, those of the run of the report."""
@@ -182,13 +226,22 @@ def make_report(
 
 
 def exit_code(report: Report) -> ExitCode:
-    """Return the exit code of a report: interrupted, else that of its findings."""
-    return ExitCode.INTERRUPTED if report.interrupted else exit_code_of(report.findings)
+    """Return the exit code of a report: interrupted, else that of what is so at its moment, with the events that no
+    finding is about. What is over or planned does not count. What is not known any more, or whether an event lasts, has
+    the code of UNKNOWN, also where it passed before: nobody can say that all is well."""
+    if report.interrupted:
+        return ExitCode.INTERRUPTED
+    besides = report.situation.statuses_besides() if report.situation else ()
+    return exit_code_for({*besides, *_statuses(report.stated())})
 
 
-def exit_code_of(findings: Iterable[Finding]) -> ExitCode:
-    """Return the exit code of findings. Waived findings do not count."""
-    return exit_code_for({f.status for f in findings if not f.waived})
+def exit_code_of(stated: Iterable[tuple[Finding, Statement | None]]) -> ExitCode:
+    """Return the exit code of findings with the statements about them. Waived findings do not count."""
+    return exit_code_for({*_statuses(stated)})
+
+
+def _statuses(stated: Iterable[tuple[Finding, Statement | None]]) -> Iterator[Status | None]:
+    yield from (status_now(finding, said) for finding, said in stated if not finding.waived)
 
 
 def exit_code_for(statuses: Collection[Status | None]) -> ExitCode:

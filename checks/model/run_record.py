@@ -31,8 +31,10 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def as_run(report: Report) -> RunRecord:
-    """Return the report of a run, with its reruns, as one record. Raises ValueError where its times are none."""
+    """Return the report of a run, with its reruns, as one record, without the situation that a file has. Raises
+    ValueError where its times are none."""
     last = report.reruns[-1] if report.reruns else report
+    report = msgspec.structs.replace(report, situation=None)
     return RunRecord(report=report, ended=datetime.fromisoformat(last.started_at).timestamp() + last.duration_s)
 
 

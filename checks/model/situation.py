@@ -6,14 +6,14 @@ racwire's node, as that clock is at the moment of the situation.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 
 import msgspec
 
 from checks.model.cluster_event import ClusterEvent
 from checks.model.condition import Condition
-from checks.model.finding import Finding, Key
+from checks.model.finding import Finding, Key, Status
 
 
 class Standing(StrEnum):
@@ -101,6 +101,7 @@ class Episode(msgspec.Struct, frozen=True, kw_only=True):
     """An event as the situation knows it."""
 
     event: ClusterEvent
+    """With the end that the situation knows."""
     until: float | None = None
     """When it was over: at the first reading that shows it, whoever made that; None while it lasts or is not known."""
     is_open: bool = False
@@ -146,9 +147,37 @@ class Situation(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def new(self) -> tuple[Episode, ...]:
         """The events that last, are a problem, and that no finding is about."""
-        return tuple(e for e in self.episodes if e.lasts and e.event.is_problem and not e.has_finding and not e.step)
+        return tuple(e for e in self.lasting if not e.has_finding)
+
+    @property
+    def lasting(self) -> tuple[Episode, ...]:
+        """The events that last, are a problem, and that no plan explains."""
+        return tuple(e for e in self.episodes if e.lasts and e.event.is_problem and not e.step)
+
+    @property
+    def unsettled(self) -> int:
+        """The number of events of which nobody knows whether they last, and of problems of an earlier run that are not
+        known any more."""
+        open_ = sum(e.is_open and e.event.is_problem for e in self.episodes)
+        return open_ + sum(one.said.standing is Standing.UNKNOWN for one in self.former)
+
+    def statuses_besides(self) -> Iterator[Status]:
+        """Yield the statuses of what the findings do not have: of new events, and UNKNOWN for what is unsettled."""
+        yield from (e.event.status for e in self.new)
+        if self.unsettled:
+            yield Status.UNKNOWN
 
 
 def most_urgent(statements: Iterable[Statement]) -> Statement | None:
     """Return the most urgent of some statements; None where there is none."""
     return min(statements, key=lambda said: (URGENT.index(said.standing), not said.is_bad), default=None)
+
+
+def status_now(finding: Finding, said: Statement | None) -> Status | None:
+    """Return the status that a finding has by the statement about it: UNKNOWN where it is not known any more; None
+    where it is over, or a plan explains it. Without a statement, and where its check was skipped, it is its own."""
+    if said is None or finding.status is Status.SKIPPED:
+        return finding.status
+    if said.standing is Standing.UNKNOWN:
+        return Status.UNKNOWN
+    return finding.status if said.standing in (Standing.HOLDS, Standing.NEW) else None

@@ -6,7 +6,20 @@ from enum import Enum
 
 import msgspec
 
-from checks.model import drill_result, facts, finding, hypothesis, journal, measurement, observation, report, traffic
+from checks.model import (
+    cluster_event,
+    drill_result,
+    facts,
+    finding,
+    hypothesis,
+    journal,
+    measurement,
+    observation,
+    report,
+    situation,
+    traffic,
+)
+from checks.model.condition import Condition, ConditionKind
 from checks.traffic import recording, samples
 
 
@@ -47,6 +60,8 @@ _UNCHANGED: dict[type[msgspec.Struct], tuple[str, ...]] = {
     drill_result.DrillOf: ("transition",),
     drill_result.PathSilence: ("protocol", "timer", "standing"),
     drill_result.DrillEvent: ("kind",),
+    cluster_event.ClusterEvent: ("unit",),
+    situation.Situation: ("change",),
     recording.Header: ("racwire_version", "started_at"),
     facts.Cluster: ("taken_at",),
     facts.GridHome: ("named_by",),
@@ -132,6 +147,7 @@ _INTERFACES: dict[type[msgspec.Struct], tuple[str, ...]] = {
     measurement.MeasuredPath: ("interface", "target_interface"),
     drill_result.DrillEvent: ("interface",),
     drill_result.InterfaceTimers: ("interface", "members"),
+    cluster_event.EventPlace: ("interface",),
     samples.NodeSample: ("interfaces",),
     samples.Link: ("name", "master"),
 }
@@ -183,3 +199,12 @@ _TREATMENTS = _treatments()
 def treatment_of(kind: type[msgspec.Struct], field: str) -> Treatment:
     """Return what to replace in the texts of a field."""
     return _TREATMENTS.get((kind, field), Treatment.REPLACE)
+
+
+_OTHER_ITEMS = (ConditionKind.INSTANCE, ConditionKind.PATH)
+"""The kinds of conditions whose item is no interface."""
+
+
+def treatment_of_item(condition: Condition) -> Treatment:
+    """Return what to replace in the item of a condition."""
+    return Treatment.REPLACE if condition.kind in _OTHER_ITEMS else Treatment.INTERFACE

@@ -1,14 +1,15 @@
-"""The keys of findings in a diagnosis, after the names in both were replaced."""
+"""The keys of findings in a diagnosis and in a situation, after the names in them were replaced."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import msgspec
 
 from checks.model.finding import Key, keyed
 from checks.model.hypothesis import Diagnosis, Hypothesis
 from checks.model.report import Report
+from checks.model.situation import Former, Situation
 
 
 def with_keys_of(report: Report, original: Report) -> Report:
@@ -39,4 +40,22 @@ def with_keys_of(report: Report, original: Report) -> Report:
     diagnosis = msgspec.structs.replace(
         report.diagnosis, hypotheses=tuple(hypotheses), unexplained=renewed(before.unexplained)
     )
-    return msgspec.structs.replace(report, diagnosis=diagnosis)
+    situation = _situation(report.situation, original.situation, now)
+    return msgspec.structs.replace(report, diagnosis=diagnosis, situation=situation)
+
+
+def _situation(of: Situation | None, was: Situation | None, now: Mapping[Key, Key]) -> Situation | None:
+    if of is None or was is None:
+        return of
+    statements = tuple(
+        msgspec.structs.replace(one, key=now[former.key])
+        for one, former in zip(of.findings, was.findings, strict=True)
+        if former.key in now
+    )
+    return msgspec.structs.replace(of, findings=statements, former=tuple(map(_former, of.former, was.former)))
+
+
+def _former(of: Former, was: Former) -> Former:
+    """Return a problem that the report does not have any more with the key of its finding."""
+    finding = of.finding
+    return msgspec.structs.replace(of, key=(finding.check, finding.code, finding.network, finding.nodes, was.key[-1]))

@@ -8,6 +8,7 @@ from typing import Any, TypeVar, cast
 
 import msgspec
 
+from checks.model.condition import Condition
 from checks.redact.fields import (
     FIXED_KEYS,
     STRUCTS_WITHOUT_NAMES,
@@ -15,6 +16,7 @@ from checks.redact.fields import (
     UNCHANGED_VALUES,
     Treatment,
     treatment_of,
+    treatment_of_item,
 )
 from checks.traffic.source_id import SourceId
 
@@ -56,6 +58,8 @@ def texts(value: object, treatment: Treatment = Treatment.REPLACE) -> Iterator[t
         for key, item in value.items():
             yield from texts(key, treatment)
             yield from texts(item, treatment)
+    elif isinstance(value, Condition):
+        yield from ((treatment, value.node), (treatment_of_item(value), value.item), (treatment, value.peer))
     elif isinstance(value, (list, tuple)):
         for item in value:
             yield from texts(item, treatment)
@@ -88,8 +92,12 @@ def _rebuilt(value: Any, treatment: Treatment, replace: Callable[[Treatment, str
         return replace(treatment, value)
     if isinstance(value, dict):
         return {_rebuilt(k, treatment, replace): _rebuilt(v, treatment, replace) for k, v in value.items()}
+    if isinstance(value, Condition):
+        node, peer = replace(treatment, value.node), replace(treatment, value.peer)
+        return value._replace(node=node, item=replace(treatment_of_item(value), value.item), peer=peer)
     if isinstance(value, (list, tuple)):
-        return type(value)(_rebuilt(item, treatment, replace) for item in value)
+        make = getattr(type(value), "_make", type(value))  # a named tuple takes no iterable
+        return make(_rebuilt(item, treatment, replace) for item in value)
     return value
 
 

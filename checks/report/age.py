@@ -1,6 +1,7 @@
 """Text for the times of a report and for the age of a saved state, the same in every format.
 
-The age is counted from the time at which the cluster was checked, not from the time at which the file was written.
+The age is counted from the moment of the situation; without one, from the time at which the cluster was checked, and
+not from the time at which the file was written.
 """
 
 from __future__ import annotations
@@ -21,6 +22,14 @@ def time_text(time: str) -> str:
     except ValueError:
         return time
     return f"{moment:%Y-%m-%d %H:%M:%S} {offset(time)}".rstrip()
+
+
+def moment_text(report: Report) -> str:
+    """The moment of the situation of a report, in the form of `time_text`; empty where it has none."""
+    if report.situation is None:
+        return ""
+    moment = datetime.fromtimestamp(report.situation.at, zone_of(report.started_at))
+    return time_text(moment.isoformat(timespec="seconds"))
 
 
 def offset(time: str) -> str:
@@ -62,7 +71,7 @@ def state_for_file(report: Report, now: datetime | None = None) -> str:
     if seconds is not None and seconds < -_SKEW_S:
         after = ", which is before the check by the clock of this machine"
     elif seconds is not None and seconds >= _SKEW_S:
-        after = f", {lasting(seconds)} after the check"
+        after = f", {lasting(seconds)} {'later' if report.situation else 'after the check'}"
     written = time_text(now.isoformat(timespec="seconds"))
     return f"of {_check_times(report)}{_saved(report)}; this output was written {written}{after}"
 
@@ -71,7 +80,7 @@ def short_state_texts(report: Report, now: datetime) -> tuple[str, ...]:
     """Short texts for the age of a saved state, longest first: the time with its zone and the age in two units;
     `saved 2026-11-20 14:02, 3 d ago`; only the age, where it is known."""
     seconds = _seconds(report, now)
-    whole = time_text(report.started_at)
+    whole = moment_text(report) or time_text(report.started_at)
     time, zone = (whole[:16], whole[19:]) if whole != report.started_at else (whole, "")
     age = _ago(seconds)
     rough = f", {' '.join(lasting(seconds).split()[:2])} ago" if seconds is not None and seconds >= _SKEW_S else age
@@ -79,13 +88,18 @@ def short_state_texts(report: Report, now: datetime) -> tuple[str, ...]:
 
 
 def _check_times(report: Report, age: str = "") -> str:
-    """When the cluster was checked, and when a check was run again."""
+    """The moment of the situation, when the cluster was checked, and when a check was run again."""
     again = f", in part of {time_text(report.reruns[-1].started_at)}" if report.reruns else ""
+    if moment := moment_text(report):
+        return f"{moment}{age}, checked {time_text(report.started_at)}{again}"
     return f"{time_text(report.started_at)}{age}{again}"
 
 
 def _saved(report: Report) -> str:
-    return f", saved {time_text(report.saved_at)}" if report.saved_at not in ("", report.started_at) else ""
+    """When the file was written, where that is not the moment that the text has already."""
+    if report.situation is not None or report.saved_at in ("", report.started_at):
+        return ""
+    return f", saved {time_text(report.saved_at)}"
 
 
 def _clock(now: datetime | None) -> datetime:
@@ -93,7 +107,10 @@ def _clock(now: datetime | None) -> datetime:
 
 
 def _seconds(report: Report, now: datetime) -> float | None:
-    """Seconds since the cluster was checked; None where the report's time has no zone or cannot be parsed."""
+    """Seconds since the moment of the situation, or since the cluster was checked; None where the report's time has no
+    zone or cannot be parsed."""
+    if report.situation is not None:
+        return now.timestamp() - report.situation.at
     try:
         return (now - datetime.fromisoformat(report.started_at)).total_seconds()
     except (ValueError, TypeError, OverflowError):

@@ -12,8 +12,11 @@ import msgspec
 from checks.model.finding import PROBLEMS, Finding, Key, NextStep, Status, keyed, worst_first
 from checks.model.hypothesis import Diagnosis, Hypothesis, LossAccount, Standing
 from checks.model.report import Report
+from checks.model.situation import Standing as StandingNow
+from checks.model.situation import Statement, status_now
 from checks.model.wording import listed
 from checks.report.folding import grouped_by_reason, is_rerun
+from checks.report.standings import Standings
 
 FOUND = (Standing.PROVED, Standing.SUPPORTED)
 _REASONS, _SEEN = 3, 2
@@ -50,6 +53,13 @@ class ReportEntry(msgspec.Struct, frozen=True):
     likewise: tuple[Finding, ...] = ()
     """The other findings that are UNKNOWN for the same reason."""
     next: tuple[NextStep, ...] = ()
+    said: Statement | None = None
+    """How the entry stands at the moment of the report; None where the report has no situation."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether it is so at the moment of the report, as far as known."""
+        return self.said is None or self.said.is_alarm or self.findings[0].status is Status.UNKNOWN
 
     @property
     def standing(self) -> str:
@@ -105,22 +115,53 @@ class ReportEntry(msgspec.Struct, frozen=True):
 def cause_entries(report: Report) -> tuple[ReportEntry, ...]:
     """Return one entry for each cause at each place that was found and is not waived, in the order of the diagnosis.
 
-    A finding of several places, or one that several causes share, is in several entries.
+    A finding of several places, or one that several causes share, is in several entries. By the situation of the report
+    a cause that is over or planned has no entry, and those that are not known any more come last.
     """
     if not (found := report.diagnosis.with_standing(*FOUND)):
         return ()
     by_key = dict(keyed(report.findings))
-    entries = (_entry(report.diagnosis, alike, by_key) for alike in _alike(found))
-    return tuple(entry for entry in entries if entry is not None)
+    made = (_entry(report.diagnosis, alike, by_key) for alike in _alike(found))
+    entries = tuple(entry for entry in made if entry is not None)
+    if report.situation is None:
+        return entries
+    standings = Standings(report, report.situation)
+    now = [one for entry in entries if (one := _as_it_stands(entry, standings)) is not None]
+    return tuple(sorted(now, key=lambda entry: not entry.holds))
+
+
+def _as_it_stands(entry: ReportEntry, standings: Standings) -> ReportEntry | None:
+    """Return an entry with how it stands, and of its findings those that stand no better; None where it is over or
+    planned."""
+    said = standings.of_cause(entry)
+    if said is not None and said.standing not in (StandingNow.HOLDS, StandingNow.NEW, StandingNow.UNKNOWN):
+        return None
+    holds = said is None or said.is_alarm
+
+    def kept(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+        statuses = ((f, status_now(f, standings.of(f))) for f in findings)
+        return tuple(f for f, now in statuses if now is f.status or (now is not None and not holds))
+
+    together = (msgspec.structs.replace(part, findings=kept(part.findings)) for part in entry.together)
+    return msgspec.structs.replace(
+        entry,
+        said=said,
+        findings=kept(entry.findings) or entry.findings,
+        effects=kept(entry.effects),
+        in_part=kept(entry.in_part),
+        together=tuple(part for part in together if part.findings),
+    )
 
 
 def further_entries(report: Report, causes: Sequence[ReportEntry]) -> tuple[ReportEntry, ...]:
-    """Return one entry for each open problem that belongs to none of the causes, the worst first.
+    """Return one entry for each open problem that belongs to none of the causes, the worst first; by the situation of
+    the report none for what is over or planned, and faults that are not known any more come last.
 
     Findings that are UNKNOWN for one reason, such as a node that could not be read, are one entry.
     """
     taken = {id(f) for entry in causes for f in entry.all_findings}
-    left = [f for f in report.findings if f.status in PROBLEMS and not f.waived and id(f) not in taken]
+    left = [f for f in open_problems(report) if id(f) not in taken]
+    said = {id(f): one for f, one in report.stated()}
     unexplained = {id(f) for f in report.findings_of(report.diagnosis.unexplained)}
     return tuple(
         ReportEntry(
@@ -130,9 +171,18 @@ def further_entries(report: Report, causes: Sequence[ReportEntry]) -> tuple[Repo
             likewise=alike.others,
             because=_reasons_of(report.diagnosis, alike.finding, is_unexplained=id(alike.finding) in unexplained),
             next=tuple(step for step in alike.next if not is_rerun(step, *alike.checks)) or alike.next,
+            said=said[id(alike.finding)],
         )
         for alike in grouped_by_reason(left)
     )
+
+
+def open_problems(report: Report) -> tuple[Finding, ...]:
+    """Return the problems that are not waived, over or planned, worst first; faults that are not known any more are the
+    last."""
+    stated = [(f, status_now(f, said)) for f, said in report.stated() if f.status in PROBLEMS and not f.waived]
+    is_lost = {id(f): now is not f.status for f, now in stated}
+    return tuple(sorted(worst_first([f for f, now in stated if now is not None]), key=lambda f: is_lost[id(f)]))
 
 
 def _reasons_of(diagnosis: Diagnosis, finding: Finding, *, is_unexplained: bool) -> tuple[str, ...]:
@@ -146,8 +196,8 @@ def _reasons_of(diagnosis: Diagnosis, finding: Finding, *, is_unexplained: bool)
 def passed_checks(report: Report) -> tuple[str, ...]:
     """Return the checks of which every finding that is neither skipped nor INFO is a PASS."""
     calm = (Status.PASS, Status.SKIPPED, Status.INFO)
-    passed = dict.fromkeys(f.check for f in report.findings if f.status is Status.PASS)
-    other = {f.check for f in report.findings if f.status not in calm}
+    passed = dict.fromkeys(f.check for f in report.holding(Status.PASS))
+    other = {f.check for f, said in report.stated() if f.status not in calm or status_now(f, said) is not f.status}
     return tuple(check for check in sorted(passed) if check not in other)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from checks.model.facts import PrivateNetwork
 from checks.model.finding import EvidenceRef, Finding, Status, could_not_look
 from checks.model.report import Report
+from checks.model.wording import few
 
 
 class Coverage:
@@ -70,9 +71,25 @@ class Coverage:
         return bool(self._known(finding.check, as_here))
 
     def _known(self, check: str, references: Iterable[EvidenceRef]) -> bool:
-        wanted = {(ref.node, ref.topic) for ref in references}
-        entries = self._report.entries_of(check) if self._report else ()
-        return any((entry.node, entry.topic) in wanted and entry.outcome == "ok" for entry in entries)
+        entries = self._report.entries_for(check, references) if self._report else ()
+        return any(entry.outcome == "ok" for entry in entries)
+
+
+def covers_alike(one: Finding, other: Finding) -> bool:
+    """Return whether the extents of two findings compare: both are of the same instances or nodes. Findings of racwire
+    0.2.0 do not name theirs, and count as alike."""
+    return not (one.covers and other.covers) or {*one.covers} == {*other.covers}
+
+
+def coverage_text(before: Finding, after: Finding) -> str:
+    """Return what only one of two runs read, where their extents do not compare: `prac2 not read`; else nothing."""
+    if covers_alike(before, after):
+        return ""
+    missing = [name for name in before.covers if name not in after.covers]
+    more = [name for name in after.covers if name not in before.covers]
+    texts = [f"{few(missing)} not read"] if missing else []
+    texts += [f"{few(more)} not read before"] if more else []
+    return "; ".join(texts)
 
 
 def _is_there(skipped: Finding, finding: Finding) -> bool:

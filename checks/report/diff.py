@@ -12,17 +12,21 @@ from collections.abc import Collection, Iterable, Iterator
 from datetime import datetime
 
 import msgspec
+from msgspec.structs import replace
 
 from checks.model.exit_codes import ExitCode
 from checks.model.facts import Clusterware
 from checks.model.finding import PROBLEMS, Finding, Status
 from checks.model.report import Report, exit_code_for
 from checks.model.sanitize import json_escaped, sanitize
+from checks.model.situation import status_now
 from checks.model.wording import counted, listed
+from checks.report.age import moment_text
 from checks.report.coverage import Coverage
 from checks.report.diff_facts import FactChange, fact_changes
 from checks.report.diff_findings import FindingChange, finding_changes
 from checks.report.diff_kind import DiffKind
+from checks.report.situation_words import incident_line
 
 SCHEMA = "racwire-diff/1"
 
@@ -39,6 +43,10 @@ class DiffSide(msgspec.Struct, frozen=True, kw_only=True):
     racwire_version: str
     is_redacted: bool
     interrupted: bool
+    moment: str = ""
+    """The moment of its situation; empty where it has none."""
+    incident: str = ""
+    """The incident that lasted at that moment, a sentence; empty where none did."""
 
 
 class ReportDiff(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,10 +79,28 @@ def diff(before: Report, after: Report, names: tuple[str, str] = ("A", "B")) -> 
 
 
 def _findings(before: Report, after: Report, by_name: bool) -> tuple[FindingChange, ...]:
-    """Compare the findings. What one of the runs did not examine is not known there: it is neither gone nor new."""
+    """Compare what held at the moment of each. What one of the runs did not examine is not known there: it is neither
+    gone nor new."""
     one, other = (before, after) if by_name else (None, None)
-    coverage = Coverage(before.findings, one), Coverage(after.findings, other)
-    return finding_changes(before.findings, after.findings, by_name=by_name, coverage=coverage)
+    coverage = Coverage(_read(before), one), Coverage(_read(after), other)
+    return finding_changes(_held(before), _held(after), by_name=by_name, coverage=coverage)
+
+
+def _held(report: Report) -> tuple[Finding, ...]:
+    """Return the findings as they stood at the moment of the report: without what was over or planned, and what was not
+    known any longer as UNKNOWN."""
+    stood = ((f, status_now(f, said)) for f, said in report.stated())
+    return tuple(
+        f if now is f.status else replace(f, status=now or f.status)
+        for f, now in stood
+        if now or f.status not in PROBLEMS
+    )
+
+
+def _read(report: Report) -> tuple[Finding, ...]:
+    """Return the findings as they stood, with what was over as passed: its place was read."""
+    stood = ((f, status_now(f, said) or Status.PASS) for f, said in report.stated())
+    return tuple(f if now is f.status else replace(f, status=now) for f, now in stood)
 
 
 def exit_code(difference: ReportDiff) -> ExitCode:
@@ -99,6 +125,8 @@ def _side(report: Report, name: str) -> DiffSide:
         racwire_version=report.racwire_version,
         is_redacted=report.is_redacted,
         interrupted=report.interrupted,
+        moment=moment_text(report),
+        incident=incident_line(report),
     )
 
 
@@ -116,6 +144,8 @@ def _cautions(one: DiffSide, other: DiffSide) -> Iterator[str]:
     if _is_later(one.started_at, other.started_at):
         yield f"{other.name} is older than {one.name}: worse means better here. Name the earlier report first."
     for side in (one, other):
+        if side.incident:
+            yield f"{side.name}: {side.incident}"
         if side.interrupted:
             yield f"The run of {side.name} was interrupted: the checks that it did not finish cannot be compared."
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 import msgspec
 
 from checks.model.finding import PROBLEMS, Finding, Key, Status, keyed
-from checks.report.coverage import Coverage
+from checks.report.coverage import Coverage, covers_alike
 from checks.report.diff_facts import differ
 from checks.report.diff_kind import DiffKind
 
@@ -197,7 +197,7 @@ def change_between(one: Finding, other: Finding, *, by_name: bool = True) -> Dif
     if by_name and set(one.nodes) != set(other.nodes):
         more = len(set(other.nodes)) - len(set(one.nodes))
         return DiffKind.MORE_NODES if more > 0 else DiffKind.FEWER_NODES if more < 0 else DiffKind.OTHER_NODES
-    return _by_extent(one, other)
+    return _by_extent(one, other) if not by_name or covers_alike(one, other) else DiffKind.OTHER_COVERAGE
 
 
 def _by_extent(one: Finding, other: Finding) -> DiffKind:

@@ -74,6 +74,15 @@ def headline(event: ClusterEvent) -> str:
     return f"{at} took no samples for {span(event.peak)}"
 
 
+def brief(event: ClusterEvent) -> str:
+    """Return what happened and where, with how many were counted: `73 blocks lost on rac1 and rac2`."""
+    if event.kind not in _COUNTED:
+        return headline(event)
+    _, noun, verb = _COUNTED[event.kind]
+    at = "at" if any(place.interface for place in event.places) else "on"
+    return f"{counted(event.count, noun)} {verb} {at} {where(event)}"
+
+
 def peak(event: ClusterEvent, now: float) -> str:
     """Return the worst value, short: `13.1/s`, `22 s`, `1400`; for what lasts, the time until now."""
     if event.kind in _COUNTED:
@@ -83,6 +92,13 @@ def peak(event: ClusterEvent, now: float) -> str:
     if event.kind is EventKind.CLOCK_JUMP:
         return f"{event.peak:+.3g} s"
     return lasting(event.duration_s(now))
+
+
+def extent(event: ClusterEvent, now: float) -> str:
+    """Return the worst value as part of a sentence: `at most 13.1/s`, `for 22 s`; empty where the headline has it."""
+    if event.kind in _COUNTED:
+        return f"at most {_rate(event.peak)}/s"
+    return f"for {lasting(event.duration_s(now))}" if event.kind in _STANDING else ""
 
 
 def outcome(event: ClusterEvent, now: float) -> str:

@@ -22,12 +22,16 @@ from checks.model.facts import NotAsked, NotGathered, Unknown
 from checks.model.interconnect_load import InterconnectLoad
 from checks.model.report import SCHEMA, Report
 from checks.model.sanitize import json_escaped, sanitize
+from checks.report.situation_words import incident_line
 from checks.rules.load_of_run import interconnect_load
 
 
 class ReportDocument(Report, frozen=True, kw_only=True):
-    """The report in JSON: with the figures that follow from its facts, for readers without racwire's rules."""
+    """The report in JSON: with what follows from its facts and its situation, for readers without racwire's rules."""
 
+    incident: str = ""
+    """The incident that lasted when the report was written, a sentence; empty where none did. The second field of the
+    file, after its schema."""
     interconnect_load: InterconnectLoad | NotAsked | NotGathered | Unknown = Unknown("not calculated by that version")
     """What the load of the interval asks of the interconnect: no pass and no fail."""
 
@@ -48,7 +52,12 @@ class _ReportOf020(Report, frozen=True, kw_only=True):
 def to_json(report: Report) -> bytes:
     """Return the report as indented JSON with a final newline."""
     fields = {name: getattr(report, name) for name in Report.__struct_fields__}
-    document = ReportDocument(**fields, interconnect_load=interconnect_load(report.cluster))
+    document = {
+        "schema": fields.pop("schema"),
+        "incident": incident_line(report),
+        **fields,
+        "interconnect_load": interconnect_load(report.cluster),
+    }
     try:
         encoded = msgspec.json.encode(document)
     except UnicodeEncodeError:

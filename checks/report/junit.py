@@ -7,6 +7,13 @@
 | FAIL               | failure, its type the code               |
 | UNKNOWN            | error, its type the code                 |
 | SKIPPED, or waived | skipped, with the reason                 |
+| not known any more | error, its type the code                 |
+| planned            | skipped, with the step                   |
+| over               | passes                                   |
+
+The last suite, `events`, has a case for each event of the situation that is a problem: a failure or an error where it
+lasts and no finding is about it, an error where nobody knows whether it lasts. During an incident the first line after
+the declaration says so.
 
 JUnit has no warning. A failed case would break a build that may continue after warnings (exit code 1 is for warnings, 2
 for failures). A skipped case would mean that the check did not run. So a warning passes: the output of its suite has
@@ -24,13 +31,19 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
+from typing import NamedTuple
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from checks.model.finding import Finding, NextStep, Status
 from checks.model.report import Report, WaiverStanding
 from checks.model.sanitize import sanitize
+from checks.model.situation import Episode, Standing, Statement, status_now
+from checks.report import event_text
+from checks.report.age import moment_text
+from checks.report.situation_words import clock_of, incident_line, stands
+from checks.report.standing_text import episode_text
 from checks.report.summary import cluster_name
 
 _NO_TIME = "1970-01-01T00:00:00"
@@ -41,24 +54,69 @@ _NAME = 200
 def to_junit(report: Report) -> bytes:
     """Return the whole report in UTF-8, with a final newline."""
     suites = Element("testsuites")
-    checks: dict[str, list[Finding]] = {}
-    for finding in report.findings:
-        checks.setdefault(finding.check, []).append(finding)
+    checks: dict[str, list[_Stated]] = {}
+    for finding, said in report.stated():
+        checks.setdefault(finding.check, []).append(_Stated(finding, said, stands(finding, said, report)))
     reruns = {check: rerun.duration_s for rerun in report.reruns for check in rerun.checks}
     first_of_run = next((check for check in checks if check not in reruns), None)
     for number, (check, findings) in enumerate(checks.items()):
         took_s = reruns.get(check, report.duration_s if check == first_of_run else 0.0)
         waivers = [w for w in report.waivers if w.check == check or (not number and w.check not in checks)]
-        suites.append(_suite(report, number, check, findings, took_s, waivers))
+        cases = [_case(check, name, one) for name, one in zip(_names(findings), findings, strict=True)]
+        properties = (*_properties(report, check, findings), *map(_waiver, waivers))
+        outputs = map(_output_text, findings)
+        suites.append(_suite(report, number, check, cases, properties, outputs, took_s))
+    if episodes := [e for e in report.situation.episodes if e.event.is_problem] if report.situation else []:
+        suites.append(_events(report, len(checks), episodes))
     indent(suites)
     written: bytes = tostring(suites, "utf-8")
-    return b'<?xml version="1.0" encoding="UTF-8"?>\n' + written + b"\n"
+    incident = incident_line(report).replace("--", "- -")  # which no comment may have
+    first = f"<!-- {sanitize(incident)} -->\n" if incident else ""
+    return b'<?xml version="1.0" encoding="UTF-8"?>\n' + first.encode() + written + b"\n"
+
+
+class _Stated(NamedTuple):
+    """A finding, the statement about it, and the words of that."""
+
+    finding: Finding
+    said: Statement | None
+    how: str
+
+    @property
+    def status(self) -> Status | None:
+        """The status at the moment of the report."""
+        return status_now(self.finding, self.said)
+
+
+_ENDS = {Status.FAIL: "failure", Status.UNKNOWN: "error"}
+"""The element of a case that does not pass."""
+
+
+def _events(report: Report, number: int, episodes: Sequence[Episode]) -> Element:
+    new = report.situation.new if report.situation else ()
+    clock = clock_of(report)
+    texts = [f"{event_text.brief(e.event)} since {clock(e.event.start)}, {episode_text(e, clock)}" for e in episodes]
+    cases = []
+    for name, episode, text in zip(_numbered(e.event.kind for e in episodes), episodes, texts, strict=True):
+        case = Element("testcase", name=name, classname="racwire.events", time="0")
+        status = Status.UNKNOWN if episode.is_open else episode.event.status
+        if status in _ENDS and (episode.is_open or episode in new):
+            SubElement(case, _ENDS[status], message=sanitize(text), type=_token(episode.event.kind))
+        elif episode.step:
+            SubElement(case, "skipped", message=sanitize(text))
+        cases.append(case)
+    return _suite(report, number, "events", cases, (("racwire", report.racwire_version),), texts, 0.0)
 
 
 def _suite(
-    report: Report, number: int, check: str, findings: list[Finding], took_s: float, waivers: Iterable[WaiverStanding]
+    report: Report,
+    number: int,
+    check: str,
+    cases: Sequence[Element],
+    values: Iterable[tuple[str, str]],
+    outputs: Iterable[str],
+    took_s: float,
 ) -> Element:
-    cases = [_case(check, name, finding) for name, finding in zip(_names(findings), findings, strict=True)]
     ended = Counter(child.tag for case in cases for child in case)
     suite = Element(
         "testsuite",
@@ -74,15 +132,16 @@ def _suite(
         time=_seconds(took_s),
     )
     properties = SubElement(suite, "properties")
-    for name, value in (*_properties(report, check, findings), *map(_waiver, waivers)):
+    for name, value in values:
         SubElement(properties, "property", name=name, value=sanitize(value))
     suite.extend(cases)
-    SubElement(suite, "system-out").text = sanitize("\n".join(map(_output_text, findings)), keep_lines=True)
+    SubElement(suite, "system-out").text = sanitize("\n".join(outputs), keep_lines=True)
     SubElement(suite, "system-err")
     return suite
 
 
-def _properties(report: Report, check: str, findings: list[Finding]) -> Iterator[tuple[str, str]]:
+def _properties(report: Report, check: str, stated: Sequence[_Stated]) -> Iterator[tuple[str, str]]:
+    findings = [one.finding for one in stated]
     yield "racwire", report.racwire_version
     yield "cluster", cluster_name(report)
     yield "begun", report.found_at(check)
@@ -90,6 +149,9 @@ def _properties(report: Report, check: str, findings: list[Finding]) -> Iterator
     yield "waived", str(sum(f.waived is not None for f in findings))
     if report.saved_at:
         yield "saved", report.saved_at
+    if moment := moment_text(report):
+        yield "moment", moment
+        yield "incident", incident_line(report)
 
 
 def _waiver(waiver: WaiverStanding) -> tuple[str, str]:
@@ -98,28 +160,35 @@ def _waiver(waiver: WaiverStanding) -> tuple[str, str]:
     return _token(f"waiver {waiver.code} {waiver.subject}"), value.rstrip()
 
 
-def _case(check: str, name: str, finding: Finding) -> Element:
+def _case(check: str, name: str, stated: _Stated) -> Element:
+    finding, said, how = stated
     case = Element("testcase", name=name, classname=f"racwire.{_token(check)}", time="0")
+    end = _ENDS.get(stated.status) if stated.status else None
     if finding.waived:
         waived = finding.waived
         why = f"{finding.status}, waived until {waived.expires} by {waived.by}: {waived.reason}"
         SubElement(case, "skipped", message=sanitize(why)).text = _details(finding)
     elif finding.status is Status.SKIPPED:
         SubElement(case, "skipped", message=sanitize(finding.title))
-    elif finding.status in (Status.FAIL, Status.UNKNOWN):
-        tag = "failure" if finding.status is Status.FAIL else "error"
-        ended = SubElement(case, tag, message=sanitize(finding.title), type=_token(finding.code))
-        ended.text = _details(finding)
+    elif said and said.standing is Standing.PLANNED:
+        SubElement(case, "skipped", message=sanitize(f"{finding.title} ({how})"))
+    elif end:
+        title = finding.title if stated.status is finding.status else f"{finding.title} ({how})"
+        SubElement(case, end, message=sanitize(title), type=_token(finding.code)).text = _details(finding, how)
     return case
 
 
-def _names(findings: Iterable[Finding]) -> Iterator[str]:
-    """Yield a name for each finding: its code and its place, which stay the same from run to run, unlike figures. Equal
-    names are numbered."""
+def _names(stated: Iterable[_Stated]) -> Iterator[str]:
+    """Return a name for each finding: its code and its place, which stay the same from run to run, unlike figures."""
+    places = ((one.finding.code, one.finding.network, *one.finding.nodes) for one in stated)
+    return _numbered(f"{code} {', '.join(filter(None, place))}" for code, *place in places)
+
+
+def _numbered(names: Iterable[str]) -> Iterator[str]:
+    """Yield the names as tokens; equal names are numbered."""
     taken: Counter[str] = Counter()
-    for finding in findings:
-        place = ", ".join(filter(None, (finding.network, *finding.nodes)))
-        name = _token(f"{finding.code} {place}")[:_NAME].strip() or "finding"
+    for text in names:
+        name = _token(text)[:_NAME].strip() or "finding"
         taken[name] += 1
         while taken[name] > 1:
             name = f"{name} ({taken[name]})"
@@ -127,16 +196,19 @@ def _names(findings: Iterable[Finding]) -> Iterator[str]:
         yield name
 
 
-def _output_text(finding: Finding) -> str:
+def _output_text(stated: _Stated) -> str:
     """The text of a finding for the output of its suite; the full text for a warning, since its case has none."""
+    finding, _, how = stated
     waived = ", waived" if finding.waived else ""
-    is_warning = finding.status is Status.WARN and not finding.waived
-    return f"{finding.status}{waived} {finding.code}: {_details(finding) if is_warning else finding.title}"
+    is_warning = stated.status is Status.WARN and not finding.waived
+    text = _details(finding, how) if is_warning else f"{finding.title} ({how})" if how else finding.title
+    return f"{finding.status}{waived} {finding.code}: {text}"
 
 
-def _details(finding: Finding) -> str:
-    """The finding in full, as plain text."""
+def _details(finding: Finding, how: str = "") -> str:
+    """The finding in full, as plain text; `how` says how it stands."""
     parts = [finding.title]
+    parts += [f"Stands: {how}"] if how else []
     parts += [f"Seen: {line}" for line in finding.seen]
     if finding.table is not None:
         parts += [" | ".join(row) for row in (finding.table.columns, *finding.table.rows)]

@@ -11,6 +11,8 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
 
+import msgspec
+
 from checks.model.facts import PathProbe
 from checks.model.finding import Finding, NextStep, Status, Table
 from checks.model.report import Report
@@ -25,7 +27,15 @@ from checks.report.measured.fit import not_shown
 from checks.report.measured.result_parts import state_of
 from checks.report.measurement_headline import brief
 from checks.report.other_causes import other_causes, short_codes
-from checks.report.summary import counts, facts, headline, problems, sentences, waived
+from checks.report.situation_words import (
+    as_of_span,
+    entry_stands,
+    event_table,
+    incident_line,
+    standing_sections,
+    stands,
+)
+from checks.report.summary import counts, facts, headline, headline_stands, problems, sentences, waived
 
 _CODE_WORD = re.compile(
     r"@|://|^\W*www\.|\b(?:mailto|xmpp):|(?<!\w)[#!&~$%]\d|\w#\d|(?<!\w)GH-\d", re.IGNORECASE | re.ASCII
@@ -96,6 +106,8 @@ _LINES = 4_000
 """Most characters for entries of one line: once for problems, once for everything else."""
 _MEASURED = 1_500
 """Most characters for results of measurements."""
+_STANDING, _EVENTS, _EVENT_CELL = 2_500, 12, 90
+"""Most characters for what is not known any longer, planned or over; most events, and most characters of a cell."""
 _TITLE, _VALUE, _TEXT, _CELL, _COMMANDS = 300, 200, 800, 60, 3_000
 _ROWS = 40
 _CAUSES = 3
@@ -105,12 +117,16 @@ _NAMED, _ACTION = 5, 240
 
 def to_markdown(report: Report) -> bytes:
     """Return the whole report in UTF-8, with a final newline."""
-    lines = [f"# {inline(headline(report), _TITLE)}", ""]
+    incident = incident_line(report)
+    lines = [f"**{inline(incident, _TEXT)}**", ""] if incident else []
+    lines += [f"# {inline(headline(report), _TITLE)}", ""]
+    if (how := headline_stands(report)) and not cause_entries(report):
+        lines += [inline(f"{how[:1].upper()}{how[1:]}.", _TEXT), ""]
     causes = cause_entries(report)
     for number, cause in enumerate(causes[:_CAUSES]):
-        lines += _cause(cause, has_headline=number > 0)
+        lines += _cause(cause, report, has_headline=number > 0)
     if more := causes[_CAUSES:]:
-        lines += _Room(_LINES).section("More causes", (f"{c.status} {inline(c.headline, _TITLE)}" for c in more))
+        lines += _Room(_LINES).section("More causes", (_in_line(c.status, c.headline, c, report) for c in more))
         lines.append("")
     used = sum(map(len, lines))
     if summary := sentences(report):
@@ -120,10 +136,13 @@ def to_markdown(report: Report) -> bytes:
     if others := list(other_causes(report)):
         lines += ["", *(f"- {label}: {inline(sentence, _TEXT)}" for label, sentence in others)]
     lines += _problems(report, _FULL - used)
+    lines += _standing(report)
     room = _Room(_LINES)
     lines += room.section("Waived", _waived(report))
     for title, status in (("For information", Status.INFO), ("Passed", Status.PASS)):
-        lines += room.section(title, (_named(f) for f in report.findings if f.status is status))
+        found = report.holding(status)
+        when = as_of_span(report, found)
+        lines += room.section(f"{title}, {when}" if when else title, map(_named, found))
     skipped = grouped_skipped(report.findings)
     lines += room.section("Skipped", (inline(f"{f.title} Skipped: {listed(ids)}.", _TITLE) for f, ids in skipped))
     lines += _load(report)
@@ -152,11 +171,20 @@ def _measured(report: Report) -> Iterator[str]:
         yield inline(" ".join(filter(None, (f"{brief(one)}.", doubts))), _TITLE)
 
 
-def _cause(entry: ReportEntry, *, has_headline: bool) -> Iterator[str]:
+def _in_line(status: Status, text: str, entry: ReportEntry, report: Report) -> str:
+    how = entry_stands(entry, report)
+    return f"{status} {inline(f'{text} ({how})' if how else text, _TITLE)}"
+
+
+def _cause(entry: ReportEntry, report: Report, *, has_headline: bool) -> Iterator[str]:
     """Yield a cause: what it is, because of what, what it explains, and the next steps."""
     if has_headline:
         yield from (f"## {inline(entry.headline, _TITLE)}", "")
-    yield f"**{entry.status}**, {inline(entry.standing, _TEXT)}. Found by {inline(entry.codes, _TEXT)}."
+    how = entry_stands(entry, report)
+    yield (
+        f"**{entry.status}**, {inline(entry.standing, _TEXT)}{f', {inline(how, _TEXT)}' if how else ''}. "
+        f"Found by {inline(entry.codes, _TEXT)}."
+    )
     yield from _paragraph("To tell them apart", entry.tells_apart)
     yield from _list("Because", entry.because)
     yield from _list("Against it", entry.against)
@@ -188,19 +216,25 @@ class _Room:
 
 def _counted(report: Report) -> str:
     known = [f"{number} {status}" for status, number in counts(report)]
+    known += [f"{len(report.not_known)} not known any longer"] if report.not_known else []
     known += [f"{len(waived(report))} waived"] if waived(report) else []
     return ", ".join(known) or "no check ran"
 
 
 def _problems(report: Report, room: int) -> Iterator[str]:
     found = list(grouped_by_reason(problems(report)))
+    said = {id(f): one for f, one in report.stated()}
+    how = [stands(one.finding, said[id(one.finding)], report) for one in found]
     if found:
         yield from ("", "## Problems")
     for number, alike in enumerate(found):
-        whole = list(_in_full(report, alike))
+        whole = list(_in_full(report, alike, how[number]))
         room -= sum(map(len, whole)) + len(whole)
         if room < 0:
-            rest = (f"{one.finding.status} {_named(one.finding, one.title)}" for one in found[number:])
+            rest = (
+                f"{one.finding.status} {_named(one.finding, one.title)}{f' ({inline(text, _TITLE)})' if text else ''}"
+                for one, text in zip(found[number:], how[number:], strict=True)
+            )
             yield from _Room(_LINES).section("More problems", rest)
             return
         yield from whole
@@ -210,11 +244,25 @@ def _named(finding: Finding, title: str = "") -> str:
     return f"{inline(finding.code, _CELL)}: {inline(title or finding.title, _TITLE)}"
 
 
-def _in_full(report: Report, alike: Alike) -> Iterator[str]:
+def _standing(report: Report) -> Iterator[str]:
+    """Yield what is not known any longer, planned or over, and the events, the newest first where not all fit."""
+    room = _Room(_STANDING)
+    for section in standing_sections(report):
+        each = (f"{one.finding.status} {_named(one.finding)} ({inline(one.how, _TITLE)})" for one in section.lines)
+        yield from room.section(section.title, each)
+    if events := event_table(report):
+        newest = msgspec.structs.replace(events, rows=events.rows[-_EVENTS:])
+        yield from ("", "## Events", "", *table(newest, _EVENT_CELL))
+        if left := len(events.rows) - len(newest.rows):
+            yield from ("", f"and {counted(left, 'earlier event')}")
+
+
+def _in_full(report: Report, alike: Alike, how: str) -> Iterator[str]:
     finding = alike.finding
     yield from ("", f"### {finding.status}: {inline(alike.title, _TITLE)}", "")
     about = f" ({inline(finding.subject, _CELL)})" if finding.subject else ""
-    yield f"{inline(finding.code, _CELL)}, found by {inline(', '.join(alike.found_by), _TITLE)}{about}"
+    when = f", {inline(how, _TITLE)}" if how else ""
+    yield f"{inline(finding.code, _CELL)}, found by {inline(', '.join(alike.found_by), _TITLE)}{about}{when}"
     yield from _list("Seen", finding.seen)
     if finding.table is not None:
         yield from _table(finding)

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -40,6 +41,7 @@ from checks.model.interconnect_load import InterconnectLoad, LoadClass, WireTime
 from checks.model.packet_sizes import SMALL_PAYLOAD
 from checks.model.report import Report, exit_code, exit_code_of
 from checks.model.sanitize import sanitize
+from checks.model.situation import Episode, Situation, Statement, status_now
 from checks.model.sound_measurement import sound
 from checks.report.measured.fit import not_shown
 from checks.report.measured.measured_samples import Sample, measured_samples, over, unix_time
@@ -64,12 +66,16 @@ class MetricFamily(NamedTuple):
 
 
 _TABLE = """
+racwire_incident_events Events that last, are a problem, and are not planned: more than 0 during an incident.
+racwire_events{kind,standing} Events by kind: lasts, not_known, planned, over or verified.
+racwire_situation_timestamp_seconds The moment that the metrics describe, in Unix time.
 racwire_info{version,cluster,node} The version of racwire, the cluster, and the node that racwire ran on; always 1.
 racwire_run_timestamp_seconds When the run started, in Unix time.
 racwire_run_duration_seconds How long the run took.
 racwire_run_exit_code 0 pass, 1 warnings, 2 failures, 3 could not tell, 130 interrupted.
 racwire_saved 1 if the metrics describe a saved state: that of the run, not the present one; else 0.
-racwire_findings{status} Findings of each status, without waived findings.
+racwire_findings{status} Findings of each status at that moment, without waived findings.
+racwire_findings_not_known Findings of the run that are not known any longer, PASS included.
 racwire_findings_waived{status} Waived findings of each status.
 racwire_finding{code,check,status,network,nodes,waived} The number of problems with this code at this place.
 racwire_waiver{code,check,subject,standing} Waivers: in_force, expired, lifted, not_needed or not_checked.
@@ -147,6 +153,9 @@ def _family(metric: MetricFamily, series: dict[tuple[str, ...], float]) -> Itera
 
 def _samples(report: Report) -> Iterator[Sample]:
     cluster = report.cluster
+    if report.situation is not None:
+        yield from _situation(report.situation)
+        yield "racwire_findings_not_known", (), len(report.not_known)
     yield from _run(report)
     yield from _findings(report)
     for waiver in report.waivers:
@@ -163,6 +172,21 @@ def _samples(report: Report) -> Iterator[Sample]:
     yield from _unknown(cluster)
 
 
+def _situation(situation: Situation) -> Iterator[Sample]:
+    yield "racwire_situation_timestamp_seconds", (), situation.at
+    yield "racwire_incident_events", (), len(situation.lasting)
+    standings = Counter((episode.event.kind, _standing(episode)) for episode in situation.episodes)
+    yield from (("racwire_events", labels, number) for labels, number in standings.items())
+
+
+def _standing(episode: Episode) -> str:
+    if episode.step:
+        return "planned"
+    if episode.until is None:
+        return "not_known" if episode.is_open else "lasts"
+    return "over" if episode.proved is None else "verified"
+
+
 def _run(report: Report) -> Iterator[Sample]:
     yield "racwire_info", (report.racwire_version, cluster_name(report), report.cluster.local_node), 1
     yield "racwire_run_timestamp_seconds", (), unix_time(report.started_at)
@@ -174,17 +198,18 @@ def _run(report: Report) -> Iterator[Sample]:
 def _findings(report: Report) -> Iterator[Sample]:
     alike: dict[tuple[str, ...], int] = {}
     counts = {(status, waived): 0 for status in Status for waived in (False, True)}
-    checks: dict[str, list[Finding]] = {}
-    for finding in report.findings:
-        counts[finding.status, finding.waived is not None] += 1
-        checks.setdefault(finding.check, []).append(finding)
-        if finding.status in PROBLEMS:
-            key = tuple(map(_plain, _labels(finding)))
-            alike[key] = alike.get(key, 0) + 1
+    checks: dict[str, list[tuple[Finding, Statement | None]]] = {}
+    for finding, said in report.stated():
+        checks.setdefault(finding.check, []).append((finding, said))
+        if status_now(finding, said) is finding.status:
+            counts[finding.status, finding.waived is not None] += 1
+            if finding.status in PROBLEMS:
+                key = tuple(map(_plain, _labels(finding)))
+                alike[key] = alike.get(key, 0) + 1
     yield from (("racwire_findings", (status,), counts[status, False]) for status in Status)
     yield from (("racwire_findings_waived", (status,), counts[status, True]) for status in Status if status in PROBLEMS)
     for check, found in checks.items():
-        if any(finding.status is not Status.SKIPPED for finding in found):
+        if any(finding.status is not Status.SKIPPED for finding, _ in found):
             yield "racwire_check_exit_code", (check,), exit_code_of(found)
     yield from (("racwire_finding", key, number) for key, number in alike.items())
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from checks.model.facts import Leg, PathProbe, PingSeries, Unknown
+from checks.model.facts import Leg, PathProbe, PingSeries, Unknown, Verdict
 from checks.model.packet_sizes import SMALL_PAYLOAD, packet_of
 from checks.model.wording import counted
-from checks.rules.path_matrix import MEANINGS, OWN, Cell
+from checks.rules.path_matrix import MEANINGS, OWN, PLANNED, Cell
 
 LEGS = {
     Leg.REQUEST: "lost on the way there",
@@ -47,7 +47,7 @@ def meaning_of(cell: Cell) -> str:
 
 def _meaning(cell: Cell) -> Iterator[str]:
     yield MEANINGS[cell.letter]
-    if cell.probe:
+    if cell.probe and cell.letter not in (PLANNED, Verdict.UNKNOWN.letter):
         if leg := LEGS[cell.probe.lost_leg]:
             yield leg
         if cell.probe.hops:

@@ -76,7 +76,8 @@ def said_text(said: Statement, clock: Clock, status: Status | None = None, *, ca
             return f"new since the run: since {clock(said.since)}, as of {clock(said.as_of)}"
     if said.unknown:
         return f"as of {clock(said.as_of)}, {said.unknown} of {said.of} not known since"
-    return f"since {clock(said.since)}, as of {clock(said.as_of)}" if said.is_bad else f"as of {clock(said.as_of)}"
+    since, as_of = clock(said.since), clock(said.as_of)
+    return f"since {since}, as of {as_of}" if said.is_bad and since != as_of else f"as of {as_of}"
 
 
 def outcome_text(said: Statement | None, clock: Clock) -> str:

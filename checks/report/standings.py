@@ -1,22 +1,25 @@
-"""How the causes of a report stand, and what a situation says in one line."""
+"""How the findings of a report stand at the moment of its situation, and how several of them stand together."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from checks.model.finding import FAULTS, Finding, Key, keyed
+from checks.model.finding import Finding, keyed
 from checks.model.report import Report
-from checks.model.situation import Situation, Standing, Statement, most_urgent
-from checks.report.causes import ReportEntry, cause_entries
+from checks.model.situation import Situation, Statement, most_urgent
+
+if TYPE_CHECKING:
+    from checks.report.causes import ReportEntry
 
 
 class Standings:
-    """The statements of a situation about the findings and causes of its report."""
+    """The statements of a situation about the findings of its report."""
 
     def __init__(self, report: Report, situation: Situation | None) -> None:
-        """Without a situation, as for a report of a run alone, every statement is of that run."""
+        """Without a situation, as for a file of racwire 0.2.0, there is no statement."""
         said = situation.of_key() if situation else {}
         self._by_id: Mapping[int, Statement] = {id(f): said[key] for key, f in keyed(report.findings) if key in said}
 
@@ -38,23 +41,3 @@ class Standings:
             as_of=min(said.as_of for said in alike),
             until=max(until) if until else None,
         )
-
-    def is_alarm(self, finding: Finding) -> bool:
-        """Whether a fault is so now, as far as known, and no plan explains it."""
-        said = self.of(finding)
-        return finding.status in FAULTS and not finding.waived and (said is None or said.is_alarm)
-
-
-def causes_now(report: Report, situation: Situation | None) -> tuple[ReportEntry, ...]:
-    """Return the causes that hold at the moment of the situation."""
-    standings = Standings(report, situation)
-    said = ((entry, standings.of_cause(entry)) for entry in cause_entries(report))
-    return tuple(entry for entry, one in said if one is None or one.is_alarm)
-
-
-def keys_not_known(report: Report, situation: Situation) -> Iterator[Key]:
-    """Yield the keys of the findings that are not known any more at that moment, PASS included."""
-    known = dict(keyed(report.findings))
-    for one in situation.findings:
-        if one.said.standing is Standing.UNKNOWN and one.key in known:
-            yield one.key

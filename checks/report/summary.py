@@ -11,22 +11,27 @@ from datetime import datetime
 
 from checks.model.facts import Clusterware, Database, NotAsked, NotGathered, PathProbe, PrivateNetwork, Unknown
 from checks.model.finding import PROBLEMS, Finding, NextStep, Status, worst_first
-from checks.model.report import Report
+from checks.model.report import Report, Rerun
+from checks.model.situation import Standing
 from checks.model.wording import counted, few, listed
-from checks.report.age import saved_state, time_text
-from checks.report.causes import cause_entries, further_entries
+from checks.report.age import moment_text, saved_state, time_text
+from checks.report.causes import cause_entries, further_entries, open_problems
 from checks.report.folding import grouped_by_reason, grouped_skipped, skipped_in_short
+from checks.report.situation_words import as_of_span, entry_stands, new_events, standing_sentences, stands
+from checks.report.standings import Standings
 from checks.rules.own_footprint import notices
 
 FIRST_STEPS = 3
 _SHORT = 3
 """The most short reasons of skipped checks in a sentence."""
+_LOST = "Not known any longer:"
 _NOUNS = {Status.FAIL: "failure", Status.WARN: "warning", Status.UNKNOWN: "unknown result"}
 
 
 def problems(report: Report) -> tuple[Finding, ...]:
-    """Return the findings that are problems and are not waived, worst first."""
-    return tuple(worst_first([f for f in report.findings if f.status in PROBLEMS and not f.waived]))
+    """Return the problems of the moment that are not waived, worst first; faults that are not known any more come
+    last."""
+    return open_problems(report)
 
 
 def waived(report: Report) -> tuple[Finding, ...]:
@@ -35,19 +40,24 @@ def waived(report: Report) -> tuple[Finding, ...]:
 
 
 def counts(report: Report) -> tuple[tuple[Status, int], ...]:
-    """Return the number of findings of each status, worst first, without the waived findings."""
-    each = ((status, report.count(status)) for status in sorted(Status, key=lambda s: s.gravity))
-    return tuple((status, number) for status, number in each if number)
+    """Return the number of findings that have each status at the moment, worst first, without the waived findings."""
+    found = Counter(finding.status for finding in report.holding(*Status) if not finding.waived)
+    return tuple((status, found[status]) for status in sorted(found, key=lambda s: s.gravity))
 
 
-def headline(report: Report) -> str:
-    """Return the main sentence of a report: the first cause, else the worst problem, or that no problem was found, or
-    that racwire does not know."""
+def headline(report: Report, unknown: int = 0) -> str:
+    """Return the main sentence of a report: the events that no finding is about, the first cause, else the worst
+    problem, or that no problem was found, or that racwire does not know. `unknown` is that of `no_problem`, where the
+    report has no situation."""
+    if new := new_events(report):
+        return new
     if causes := cause_entries(report):
-        return causes[0].headline
+        return causes[0].headline if causes[0].holds else f"{_LOST} {causes[0].headline}"
     worst = problems(report)
     if not worst:
-        return _no_problem(report)
+        return no_problem(report, unknown or _not_known(report))
+    if worst[0].status is not Status.UNKNOWN and not report.count(worst[0].status):
+        return f"{_LOST} {worst[0].title}"
     if worst[0].status is not Status.FAIL and (unqueried := _unqueried_instances(report)):
         return unqueried
     alike = [f for f in worst if f.status is worst[0].status]
@@ -56,8 +66,24 @@ def headline(report: Report) -> str:
     reasons = list(grouped_by_reason(alike))
     if len(reasons) == 1:
         return reasons[0].title
-    unknown = counted(len(alike), "unknown result")
-    return f"The state of the private interconnect of {place(report)} is not known: {unknown}."
+    results = counted(len(alike), "unknown result")
+    return f"The state of the private interconnect of {place(report)} is not known: {results}."
+
+
+def _not_known(report: Report) -> int:
+    return len(report.not_known) + (report.situation.unsettled if report.situation else 0)
+
+
+def headline_stands(report: Report) -> str:
+    """Return how the first problem stands, or as of when what passed is; empty without a situation, and where the
+    headline has it."""
+    if report.situation is None or new_events(report):
+        return ""
+    if causes := cause_entries(report):
+        return entry_stands(causes[0], report)
+    if worst := problems(report):
+        return stands(worst[0], Standings(report, report.situation).of(worst[0]), report)
+    return as_of_span(report, report.holding(Status.PASS, Status.INFO))
 
 
 def sentences(report: Report, now: datetime | None = None, *, for_file: bool = True) -> tuple[str, ...]:
@@ -65,7 +91,8 @@ def sentences(report: Report, now: datetime | None = None, *, for_file: bool = T
     age of a saved state. `now` is a time with a zone; the default is the time of the clock. `for_file`: write times
     that stay true in a file, and no "3 d ago"."""
     notices = _notices(report, saved_state(report, now, for_file=for_file))
-    found = (*_gaps_in_evidence(report), _further_problems(report), *_waivers(report), *notices)
+    further = (_further_problems(report), *standing_sentences(report))
+    found = (*_gaps_in_evidence(report), *further, *_waivers(report), *notices)
     return tuple(filter(None, found))
 
 
@@ -93,23 +120,32 @@ def facts(report: Report) -> tuple[tuple[str, str], ...]:
         ("Clusterware", "" if isinstance(version, Unknown) else version.version),
         ("Database", _database(cluster.database)),
         ("Started", f"{time_text(report.started_at)}, took {report.duration_s:.1f} s"),
+        ("As of", moment_text(report)),
         ("Saved", time_text(report.saved_at)),
         ("Made by", f"racwire {report.racwire_version}"),
     )
     return tuple((name, value) for name, value in known if value)
 
 
-def examined(report: Report) -> str:
-    """Return what the run examined: the number of nodes, private networks, paths and instances that were read."""
+def no_problem(report: Report, unknown: int = 0) -> str:
+    """Return the sentence of a report without an open problem, with its scope: the nodes, paths and instances that were
+    read, and the checks of which no part was skipped. `unknown` is the number of results that may have changed since:
+    with any, the sentence does not say that no problem was found."""
+    skipped = {f.check for f in report.findings if f.status is Status.SKIPPED}
+    concluded = {f.check for f in report.findings} - skipped
+    if all(f.status is Status.SKIPPED for f in report.findings):
+        return f"No check ran on {place(report)}."
     cluster = report.cluster
-    networks = () if isinstance(cluster.networks, Unknown) else cluster.networks
     paths = [p for p in cluster.paths if isinstance(p, PathProbe)] if isinstance(cluster.paths, tuple) else []
     instances = cluster.database.instances if isinstance(cluster.database, Database) else ()
-    nouns = (
-        (cluster.read_nodes(), "node"), (networks, "private network"), (paths, "path"), (instances, "instance"),
-    )  # fmt: skip
-    known = [counted(len(each), noun) for each, noun in nouns if each]
-    return f"racwire examined {listed(known)}." if known else ""
+    nouns = ((cluster.read_nodes(), "node"), (paths, "path"), (instances, "instance"), (concluded, "check"))
+    scope = ", ".join(counted(len(each), noun) for each, noun in nouns if each)
+    scope += f"; {len(skipped)} skipped" if skipped else ""
+    if unknown:
+        verb = "is" if unknown == 1 else "are"
+        return f"{counted(unknown, 'result')} {verb} not known any longer, of {scope}."
+    is_other = waived(report) or any(said and said.standing is Standing.PLANNED for _, said in report.stated())
+    return f"No {'other ' if is_other else ''}problem was found: {scope}."
 
 
 def cluster_name(report: Report) -> str:
@@ -141,13 +177,6 @@ def _database(database: Database | Unknown | NotAsked) -> str:
     return f"{database.name} {database.version}, {number}"
 
 
-def _no_problem(report: Report) -> str:
-    if not any(f.status is not Status.SKIPPED for f in report.findings):
-        return f"No check ran on {place(report)}."
-    other = "other " if waived(report) else ""
-    return f"No {other}problem was found on the private interconnect of {place(report)}."
-
-
 def _is_of_racwire(step: NextStep) -> bool:
     return bool(step.commands) and all(command.split()[:1] == ["racwire"] for command in step.commands)
 
@@ -172,11 +201,13 @@ def _gaps_in_evidence(report: Report) -> Iterator[str]:
 
 def _further_problems(report: Report) -> str:
     """Return a sentence with the number of problems that the headline does not name; empty where there are none."""
+    is_new = bool(new_events(report))
     if causes := cause_entries(report):
-        further = Counter(
-            f.status for entry in further_entries(report, causes) for f in (entry.findings[0], *entry.likewise)
-        )
-        found = [counted(len(causes) - 1, "more cause")] if len(causes) > 1 else []
+        entries = [entry for entry in further_entries(report, causes) if entry.holds]
+        further = Counter(f.status for entry in entries for f in (entry.findings[0], *entry.likewise))
+        named = causes[0].holds and not is_new
+        more = sum(cause.holds for cause in causes) - named
+        found = [counted(more, "more cause" if named else "cause")] if more else []
         found += [counted(further[status], noun) for status, noun in _NOUNS.items() if further[status]]
         cause = " that the cause does not explain" if further and len(causes) == 1 else ""
         return f"There {'is' if found[0].startswith('1 ') else 'are'} also {listed(found)}{cause}." if found else ""
@@ -184,7 +215,7 @@ def _further_problems(report: Report) -> str:
     worst = min((status for status in PROBLEMS if left[status]), key=lambda s: s.gravity, default=None)
     if worst is None:
         return ""
-    names_worst = headline(report) != _unqueried_instances(report)
+    names_worst = not is_new and headline(report) != _unqueried_instances(report)
     if names_worst:
         left[worst] = 0 if worst is Status.UNKNOWN else left[worst] - 1
     found = [
@@ -219,13 +250,21 @@ def _notices(report: Report, state: str) -> Iterator[str]:
         others = f" and {left} more" if left else ""
         yield f"{_were_skipped(sum(short.values()))}: {', '.join(list(short)[:_SHORT])}{others}."
     for rerun in report.reruns:
-        subject = f"The check {rerun.check} was" if not rerun.also else f"The checks {listed(rerun.checks)} were"
-        yield f"{subject} run again at {time_text(rerun.started_at)}."
+        yield f"{_run_again(rerun)} at {time_text(rerun.started_at)}."
     yield from notices(report.cluster)
     if state:
         yield f"This is not the cluster as it is now, but a saved state {state}."
     if report.is_redacted:
         yield "Names and addresses are pseudonyms. One name has the same pseudonym everywhere."
+
+
+def _run_again(rerun: Rerun) -> str:
+    """Return what a later run did, without its time."""
+    if not rerun.check:
+        verb = "was" if len(rerun.judged) == 1 else "were"
+        return f"Gates of a change read the cluster, and {counted(len(rerun.judged), 'check')} {verb} judged again"
+    one = f"The check {rerun.check} was" if not rerun.also else f"The checks {listed(rerun.checks)} were"
+    return f"{one} run again"
 
 
 def _were_skipped(number: int) -> str:

@@ -16,6 +16,8 @@ OWN = "·"
 """The letter of the diagonal, where a node meets itself."""
 PENDING = "…"
 """The letter of a path that is still being probed."""
+PLANNED = "~"
+"""The letter of a path that a started step of a change has stopped."""
 ROUTED = "R"
 """The letter of a path that passes over a router: df-ping calls that a failure."""
 
@@ -30,6 +32,7 @@ MEANINGS = {
     Verdict.FILTERED.letter: "no answer, node up",
     Verdict.UNKNOWN.letter: "not known",
     PENDING: "being probed",
+    PLANNED: "stopped by a change",
     OWN: "itself",
 }
 """The meanings of the letters, in the order of a legend."""
@@ -70,6 +73,8 @@ class PathMatrix:
     cells: Mapping[tuple[str, str], Cell]
     fragments: tuple[int, int] = (0, 0)
     """How many blocks in fragments got no answer, of how many that were sent, where this speaks against the network."""
+    as_of: str = ""
+    """The time of the oldest reading of the paths that hold, for a title: `as of 20:18:04`; empty where none is."""
 
     @property
     def ways(self) -> list[Cell]:

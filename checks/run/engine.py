@@ -7,38 +7,23 @@ itself.
 from __future__ import annotations
 
 import asyncio
-import sys
 import time
 from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
-from contextlib import redirect_stdout, suppress
+from contextlib import suppress
 
 import msgspec
 
-from checks.diagnosis.diagnose import diagnose
 from checks.model.broken_dependency import error_text
 from checks.model.check import Check
-from checks.model.exit_codes import Interrupted
-from checks.model.facts import Cluster, Clusterware, Node, NotAsked, Unknown, UnreadNode
+from checks.model.facts import Cluster, Clusterware, Node, Unknown, UnreadNode
 from checks.model.finding import Finding
 from checks.model.journal import Journal, now
 from checks.model.measurement import Measurement
 from checks.model.report import Report, make_report
 from checks.model.settings import Settings
-from checks.rules.changed_meanwhile import without_outdated
-from checks.rules.fitting_steps import with_fitting_steps
-from checks.rules.own_footprint import without_footprint
-from checks.rules.udp_against_pings import outweigh
-from checks.rules.waivers import apply, day_of
-from checks.run.check_discovery import BrokenPlugin, known_codes
-from checks.run.engine_findings import (
-    KINDS,
-    check_broke,
-    interrupted_check,
-    not_asked,
-    not_gathered,
-    plugin_broken,
-    without_ipv6,
-)
+from checks.rules.waivers import day_of
+from checks.run.check_discovery import BrokenPlugin
+from checks.run.engine_findings import interrupted_check, plugin_broken
 from checks.run.events import (
     FACTS_OF,
     CheckConcluded,
@@ -51,6 +36,7 @@ from checks.run.events import (
     RunStarted,
 )
 from checks.run.gathering import GATHERERS, PROBING, Gatherer, with_nodes
+from checks.run.judgement import concluded, is_known, judged, makers_of, weighed
 from checks.run.settings_values import as_plain
 from checks.run.stored_measurements import recent_load
 from checks.run.versions import versions
@@ -148,41 +134,32 @@ class Engine:
 
     def report(self, *, interrupted: bool = False) -> Report:
         """Return the report of the findings so far; with `interrupted`, unfinished checks are UNKNOWN."""
-        findings = self._weighed(interrupted=interrupted)
-        marked, standings = apply(findings, self._waivers, day_of(self._started_at), self._makers, known_codes)
         made = make_report(
             version=racwire_version(),
             started_at=self._started_at,
             duration_s=time.monotonic() - self._began,
             cluster=self._cluster,
-            findings=marked,
+            findings=(),
             journal=self.journal.entries,
             interrupted=interrupted,
             settings=self._settings,
             versions=self._versions,
-            waivers=standings,
-            diagnosis=diagnose(self._cluster, marked),
             measurements=self._measurements,
         )
-        return with_fitting_steps(made)
+        findings = weighed(
+            self._cluster, self._found(interrupted=interrupted), udp_outweighs_pings=self._udp_outweighs_pings
+        )
+        return concluded(made, findings, self._waivers, day_of(self._started_at), makers_of(self.checks))
 
-    def _weighed(self, *, interrupted: bool) -> Sequence[Finding]:
-        """Return the findings so far, weighed against each other and against what changed meanwhile."""
+    def _found(self, *, interrupted: bool) -> list[Finding]:
+        """Return the findings so far, as the checks made them."""
         # In the order of the checks, not in that in which they ended: the same facts give the same report.
         order = {check.id: number for number, check in enumerate(self.checks)}
         concluded = sorted(self._concluded, key=lambda name: order.get(name, len(order)))
         findings = [f for name in concluded for f in self._concluded[name]]
         if interrupted:
             findings += [interrupted_check(c) for c in self.checks if c.id not in self._concluded]
-        if self._udp_outweighs_pings:
-            findings = [*outweigh(self._cluster, findings)]
-        return without_footprint(self._cluster, without_outdated(self._cluster, findings))
-
-    @property
-    def _makers(self) -> dict[str, str]:
-        """The check that can find each code; the engine's own codes have an empty check."""
-        own = {kind.code: "" for kind in KINDS}
-        return own | {kind.code: check.id for check in self.checks for kind in check.kinds}
+        return findings
 
     def _progress(self, group: str, text: str, done: int, total: int) -> None:
         if group == "counters" and "activity" in self._under_way:
@@ -246,11 +223,10 @@ class Engine:
     async def _judge(self, check: Check) -> None:
         for need in check.needs:
             await self._gathered[need].wait()
-        findings = self._missing_facts(check)
-        if not findings:
+        if all(is_known(getattr(self._cluster, need)) for need in check.needs):
             for use in (group for group in check.uses if group in self._gathered):
                 await self._gathered[use].wait()
-            findings = self._findings(check)
+        findings = judged(check, self._cluster, self.journal)
         if self._advise is not None:
             findings = await self._advised(findings, self._advise)
         self._concluded[check.id] = findings
@@ -275,27 +251,6 @@ class Engine:
                     self._measurements = await asyncio.to_thread(self._measurements_of, name)
         recent = recent_load(self._measurements, self._started_at)
         self._cluster = msgspec.structs.replace(self._cluster, recent_load=recent or self._cluster.recent_load)
-
-    def _missing_facts(self, check: Check) -> tuple[Finding, ...]:
-        """Return the finding for a missing fact that the check needs; empty where all needed facts are known."""
-        for need in check.needs:
-            fact = getattr(self._cluster, need)
-            if isinstance(fact, NotAsked):
-                return (not_asked(check, need, fact),)
-            if isinstance(fact, Unknown):
-                return (not_gathered(check, need, fact, self._cluster, self.journal),)
-        return ()
-
-    def _findings(self, check: Check) -> tuple[Finding, ...]:
-        try:
-            with redirect_stdout(sys.stderr):  # stdout is only for the report
-                found = without_ipv6(check, self._cluster, check.run(self._cluster))
-                # A finding does not validate its fields; a wrong type in one would break the whole report.
-                return msgspec.convert(msgspec.to_builtins(found), tuple[Finding, ...])
-        except Interrupted:
-            raise
-        except BaseException as error:  # a check may break in any way, and exit too; the others go on
-            return (check_broke(check, error),)
 
 
 def racwire_version() -> str:

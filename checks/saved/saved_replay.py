@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
-from checks.diagnosis.diagnose import diagnose
 from checks.model.check import Check
 from checks.model.facts import FACT_GROUPS, NotAsked, NotGathered, Unknown
 from checks.model.finding import Finding, worst_first
 from checks.model.journal import Journal
 from checks.model.report import Report
 from checks.model.settings import Settings
-from checks.rules.fitting_steps import with_fitting_steps
-from checks.rules.waivers import NOT_CHECKED, apply, day_of, waivers_in
-from checks.run.check_discovery import BrokenPlugin, known_codes
+from checks.rules.waivers import day_of, waivers_in
+from checks.run.check_discovery import BrokenPlugin
 from checks.run.engine import needed_groups
-from checks.run.engine_findings import INTERRUPTED, KINDS, NOT_GATHERED, PLUGIN_BROKEN
+from checks.run.engine_findings import INTERRUPTED, NOT_GATHERED, PLUGIN_BROKEN
+from checks.run.judgement import concluded, makers_in, weighed
 from checks.run.replay import ReplayedFacts
+from checks.run.rerun import OF_ONE_TIME, comparable
 
 
 class Replay(ReplayedFacts):
@@ -59,25 +59,27 @@ class Replay(ReplayedFacts):
         self._started_at = report.started_at
         self.journal = Journal(report.journal)
         self._concluded |= {check: _of(check, report.findings) for check in self.kept}
-        self._finders = _finders(report, (here[check] for check in ran if check in here))
+        self._finders = makers_in(report, here.values())
 
     def report(self, *, interrupted: bool = False) -> Report:
         """The report so far."""
-        fresh, saved = worst_first([*self._weighed(interrupted=interrupted)]), self._saved
+        saved = self._saved
         day = day_of(saved.reruns[-1].started_at if saved.reruns else saved.started_at)
-        findings, standings = apply(
-            self._in_saved_order(fresh), waivers_in(self._settings), day, self._finders, known_codes
-        )
         judged = replace(
             saved,
             interrupted=interrupted or saved.interrupted,
             cluster=self._cluster,
-            diagnosis=diagnose(self._cluster, findings),
-            findings=tuple(worst_first(list(findings))),
             settings=self._settings,
-            waivers=standings,
         )
-        return with_fitting_steps(judged)
+        findings = self._in_saved_order(worst_first([*self._weighed(interrupted=interrupted)]))
+        return concluded(judged, findings, waivers_in(self._settings), day, self._finders)
+
+    def _weighed(self, *, interrupted: bool) -> Iterator[Finding]:
+        """Yield the findings; those that remain as saved were weighed in their run."""
+        here, read_by = {check.id: check for check in self.checks}, self._saved.read_by()
+        for finding in self._found(interrupted=interrupted):
+            check = here.get(finding.check)
+            yield from weighed(comparable(check, self._cluster, read_by), [finding]) if check else [finding]
 
     def _in_saved_order(self, findings: Iterable[Finding]) -> list[Finding]:
         """The findings of one status in the order of the saved report."""
@@ -100,7 +102,8 @@ def _why_kept(check: str, here: Mapping[str, Check], report: Report) -> str:
         return "could not be loaded when it was saved"
     if check not in here:
         return "is not installed here"
-    if _later_facts(check, report, here).intersection(here[check].needs + here[check].uses):
+    own = {*here[check].needs, *here[check].uses}
+    if _later_facts(check, report, here) & (own | OF_ONE_TIME if own & OF_ONE_TIME else own):
         return "was judged by facts that a later run of another check replaced"
     missing = [f for need in here[check].needs if isinstance(f := getattr(report.cluster, need), Unknown | NotAsked)]
     had_none = any(isinstance(fact, NotGathered | NotAsked) for fact in missing) or NOT_GATHERED.code in codes
@@ -110,12 +113,12 @@ def _why_kept(check: str, here: Mapping[str, Check], report: Report) -> str:
 
 
 def _later_facts(check: str, report: Report, here: Mapping[str, Check]) -> set[str]:
-    """The groups of facts that reruns of other checks gathered after the latest run of this one."""
-    places = [place for place, again in enumerate(report.reruns, 1) if check in again.checks]
+    """The groups of facts that reruns gathered after the latest one on whose facts this check was judged."""
     later: set[str] = set()
-    for again in report.reruns[places[-1] if places else 0 :]:
+    for again in report.reruns[report.latest_of(check) :]:
         known = [here[name] for name in again.checks if name in here]
-        later |= set(needed_groups(known) if len(known) == len(again.checks) else FACT_GROUPS)
+        needed = needed_groups(known) if len(known) == len(again.checks) else FACT_GROUPS
+        later |= {*(again.groups or needed)}
     return later
 
 
@@ -125,11 +128,3 @@ def _as_judged(saved: dict[str, Any], settings: Settings | None) -> dict[str, An
         return saved
     current = msgspec.to_builtins(settings)
     return {**saved, "thresholds": current["thresholds"], "waivers": current["waivers"]}
-
-
-def _finders(report: Report, ran: Iterable[Check]) -> dict[str, str]:
-    """The check that could find each code in that run, from its waivers and from the known checks."""
-    from_waivers = {s.code: s.check for s in report.waivers if s.check or s.standing != NOT_CHECKED}
-    found = {finding.code: finding.check for finding in report.findings}
-    of_checks = {kind.code: check.id for check in ran for kind in check.kinds}
-    return found | of_checks | {kind.code: "" for kind in KINDS} | from_waivers

@@ -79,6 +79,9 @@ class FindingStandings:
             return self._fault(finding)
         if finding.status is Status.UNKNOWN:
             return self._not_known(finding)
+        if finding.status is Status.SKIPPED:
+            as_of = self._as_of(finding, is_bad=False)
+            return Statement(standing=Standing.HOLDS, is_bad=False, since=as_of, as_of=as_of)
         return self._well(finding)
 
     def _fault(self, finding: Finding) -> Statement:

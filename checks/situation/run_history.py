@@ -12,7 +12,7 @@ from checks.model.finding import FAULTS, PROBLEMS, Finding, Key, Status, could_n
 from checks.model.report import Report
 from checks.model.run_record import RunRecord
 from checks.report.diff_findings import same_findings
-from checks.run.rerun import judged_again
+from checks.run.rerun import judged_again, judged_by
 from checks.situation.conditions import rests_on
 from checks.situation.seen import Seen, readings_in, seconds_of, span_of
 
@@ -71,8 +71,12 @@ class RunHistory(msgspec.Struct, frozen=True):
         if is_part and self.report is None:
             return self
         old = self.report
-        new = judged_again(old, record) if old is not None and is_part else record.report
-        judged = _judged(new, record, checks) if is_part else {finding.check for finding in new.findings}
+        if old is not None and is_part:
+            judged = {*judged_by(old, record, checks), *(() if record.is_gate else record.checks)}
+            new = judged_again(old, record, checks)
+        else:
+            new = record.report
+            judged = {finding.check for finding in new.findings}
         about = {name: one.about for name, one in checks.items()}
         former = dict(keyed(old.findings)) if old else {}
         now = dict(keyed(new.findings))
@@ -146,15 +150,6 @@ class RunHistory(msgspec.Struct, frozen=True):
 def _looked(report: Report, finding: Finding) -> float:
     own = [span_of(report, one).oldest_end for one in report.findings if one.check == finding.check]
     return min(own, default=seconds_of(report.found_at(finding.check)) or 0.0)
-
-
-def _judged(report: Report, record: RunRecord, checks: Mapping[str, Check]) -> set[str]:
-    """Return the checks that were judged again: those of the run, and those that use facts which it read."""
-    read = {*record.report.cluster.gathered_groups()}
-    known = {finding.check for finding in report.findings}
-    return {*record.checks} | {
-        name for name in known if name in checks and read & {*checks[name].needs, *checks[name].uses}
-    }
 
 
 def _pairs(before: dict[Key, Finding], now: dict[Key, Finding]) -> Iterator[tuple[Key, Key]]:

@@ -156,7 +156,8 @@ def _episodes(
             # The first reading that shows it over is the end everywhere, whoever made it.
             proofs = [one.proved for one in own if one.proved is not None]
             proved = max(proofs) if len(proofs) == len(own) else None
-            yield replace(episode, until=max(*over, event.start), proved=proved)
+            until = max(*over, event.start)
+            yield replace(episode, event=replace(event, end=until), until=until, proved=proved)
         elif event.end is None and own and all(not one.is_alarm for one in own):
             step = next((one.step for one in own if one.standing is Standing.PLANNED), "")
             yield replace(episode, step=step, is_open=not step)

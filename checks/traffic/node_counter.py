@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from checks.model.facts import Unknown
 from checks.sources.nodes.counter_difference import KernelReading, difference
@@ -60,7 +60,7 @@ def cpu_time(before: Mapping[str, CpuTicks], after: Mapping[str, CpuTicks]) -> C
         return None
     spent = {name: _spent(before[name], ticks) for name, ticks in after.items() if name in before}
     own_sum = spent.pop(_ALL_CPUS)
-    everything = CpuTicks(*map(sum, zip(*spent.values(), strict=True))) if spent else own_sum
+    everything = _sum(spent.values()) if spent else own_sum
     return CpuTime(
         cpus=len(after) - 1,
         total_s=everything.total / _TICKS_PER_S,
@@ -70,6 +70,10 @@ def cpu_time(before: Mapping[str, CpuTicks], after: Mapping[str, CpuTicks]) -> C
             (100 * cpu.softirq / cpu.total for cpu in spent.values() if cpu.total > 0), default=0.0
         ),
     )
+
+
+def _sum(ticks: Collection[CpuTicks]) -> CpuTicks:
+    return CpuTicks(sum(t.total for t in ticks), sum(t.idle for t in ticks), sum(t.softirq for t in ticks))
 
 
 def _spent(before: CpuTicks, after: CpuTicks) -> CpuTicks:

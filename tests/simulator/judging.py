@@ -10,6 +10,7 @@ from checks.model.finding import Finding
 from checks.model.report import Report
 from checks.model.settings import Settings
 from checks.run.check_discovery import discover
+from checks.run.engine import Engine
 from checks.run.replay import ReplayedFacts
 
 CHECKS = tuple(discover().checks)
@@ -21,7 +22,12 @@ def findings_of(cluster: Cluster) -> tuple[Finding, ...]:
 
 
 def report_of(cluster: Cluster) -> Report:
-    """Return the report of a run on these facts. Raises the error of an engine that breaks."""
+    """Return the report of a run of all checks on these facts. Raises the error of an engine that breaks."""
+    return report_by(ReplayedFacts(cluster, CHECKS, Settings()))
+
+
+def report_by(engine: Engine) -> Report:
+    """Return the report of an engine. Raises the error of one that breaks."""
     broken: list[BaseException] = []
 
     async def judged() -> Report:
@@ -34,7 +40,7 @@ def report_of(cluster: Cluster) -> Report:
             own.cancel()
 
         asyncio.get_running_loop().set_exception_handler(stop)
-        return await ReplayedFacts(cluster, CHECKS, Settings()).run()
+        return await engine.run()
 
     try:
         return asyncio.run(judged())

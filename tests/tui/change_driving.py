@@ -13,7 +13,7 @@ from textual.widgets import Input
 
 from checks.change.plan.change_plan import Accepted
 from checks.change.plan.obstacles import Obstacle, PlanError
-from checks.change.progress.change_events import AnyEvent, Attested
+from checks.change.progress.change_events import AnyEvent, Attested, JournalLine, ObservedState
 from checks.change.progress.state import Change
 from checks.change.record.change_journal import ChangeJournal, FoundJournal, find
 from checks.change.record.journal_files import current
@@ -67,6 +67,12 @@ class PaperSession(ChangeSession):
             yield Concluded(events, REPORT)
         finally:
             self.closed = True
+
+    async def begin(self, step_id: str = "") -> AsyncGenerator[Event | JournalLine, None]:
+        yield RunStarted(("look",), ("nodes",))
+        await self.gate.wait()
+        look = ObservedState(running={"rac1": True}, instances={"rac1": ("prod1",)})
+        yield self._write_start(step_id, look)
 
 
 class PaperChanges:

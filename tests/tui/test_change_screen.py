@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from textual.pilot import Pilot
 
+from checks.change.plan.change_plan import Minutes
 from checks.change.progress.change_events import (
+    Begun,
     Noted,
     Surprise,
     Surprised,
@@ -19,8 +23,10 @@ from checks.change.record.change_journal import ChangeJournal, find
 from checks.model.finding import Finding, Status
 from checks.run.events import Event
 from tests.tui.change_driving import (
+    AGREED,
     FAILS,
     PASSES,
+    SWITCHED,
     PaperChanges,
     PaperSession,
     answer,
@@ -31,9 +37,10 @@ from tests.tui.change_driving import (
     settled,
     written,
 )
+from tests.tui.clusters import UNCHANGING, black_hole, engine
 from tests.tui.conftest import NewConsole
-from tests.tui.driving import running, shown, until
-from tests.unit.change_journals import verification
+from tests.tui.driving import shown, until
+from tests.unit.change_journals import STEPS, journal, plan, verification
 from tui.console import app as app_module
 from tui.console import journal_watcher
 from tui.console.app import ConsoleApp
@@ -65,7 +72,7 @@ async def test_tab_marks_a_block_which_c_copies_and_shift_c_copies_all_as_commen
     written = tmp_path / "state" / "commands.txt"
     async with console(new_console, changes) as pilot:
         await settled(pilot, "3 set MTU")
-        await pilot.press("tab", "c")
+        await pilot.press("tab", "c", "escape")  # the step is not started
         await pilot.pause()
         assert written.read_text().splitlines()[:2] == [
             "# 2026-11-20-a: As root on rac2:",
@@ -75,6 +82,43 @@ async def test_tab_marks_a_block_which_c_copies_and_shift_c_copies_all_as_commen
         await pilot.press("C")
         await pilot.pause()
         assert all(line.startswith("#") for line in written.read_text().splitlines())
+
+
+async def test_c_offers_to_start_a_step_that_stops_something_and_y_reads_what_it_will_stop(
+    new_console: NewConsole, tmp_path: Path
+) -> None:
+    lasting = tuple(replace(step, minutes=Minutes(1, 9, "the nodes")) for step in STEPS)
+    journal(tmp_path / "timed", AGREED, SWITCHED, of=replace(plan(), steps=lasting))
+    changes = PaperChanges(tmp_path / "timed")
+    async with console(new_console, changes) as pilot:
+        await settled(pilot, "3 set MTU")
+        await pilot.press("c")
+        asked = await settled(pilot, "Start the step now", "page")
+        assert "links down and another MTU on rac1 and rac2" in asked
+        await pilot.press("n", "enter", "c", "escape")
+        assert not isinstance(last(changes), Begun)
+        await pilot.press("c", "y", "enter")
+        seen = await settled(pilot, "Started")
+        assert "rac1 (up, prod1); not read: rac2" in " ".join(seen.split())
+        assert "planned: links down and another MTU on rac1 and rac2, until set MTU, at most 9 min" in " ".join(
+            seen.split()
+        )
+        assert isinstance(last(changes), Begun)
+        await pilot.press("c")
+        await pilot.pause()
+        assert isinstance(pilot.app.screen, ChangeScreen)  # it is started: nothing is asked
+
+
+async def test_e_writes_the_report_that_the_command_writes(
+    new_console: NewConsole, changes: PaperChanges, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    async with console(new_console, changes) as pilot:
+        await settled(pilot, "3 set MTU")
+        await pilot.press("e")
+        await until(pilot, lambda: "Report:" in rule(pilot) + shown(pilot, "change-top"))
+        page = (tmp_path / "racwire-change-2026-11-20-a.html").read_text()
+        assert "Change 2026-11-20-a of prodrac" in page
 
 
 async def test_the_copied_block_is_always_visible(
@@ -222,8 +266,43 @@ async def test_events_of_other_operators_appear_and_without_them_no_message_is_s
         elsewhere = ChangeJournal.read(find(changes.directory)[0].path)
         elsewhere.append(Noted("set-mtu", "rac2 is done."), who="root@rac2", version="1")
         await settled(pilot, "root@rac2: rac2 is done.")
-        await pilot.press("1")
-        await until(pilot, lambda: not running(pilot, "change-watch"))
+
+
+async def test_the_first_line_of_every_screen_has_the_open_change_and_follows_it(
+    new_console: NewConsole, changes: PaperChanges, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journal_watcher, "POLL_BEHIND_S", 0.02)
+    app = new_console(lambda: engine(black_hole(), UNCHANGING), changes=changes)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: "change 3/4" in shown(pilot, "header"))
+        for key in "2345671":
+            await pilot.press(key)
+            assert "change 3/4" in shown(pilot, "header")
+        elsewhere = ChangeJournal.read(find(changes.directory)[0].path)
+        elsewhere.append(PASSES, who="root@rac2", version="1")
+        await until(pilot, lambda: "change 4/4" in shown(pilot, "header"))
+
+
+async def test_keys_in_one_breath_wait_until_the_journals_are_read_and_esc_drops_them(
+    new_console: NewConsole, changes: PaperChanges, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hangs = threading.Event()
+
+    def journals(of: PaperChanges) -> object:
+        hangs.wait()
+        return find(of.directory)
+
+    monkeypatch.setattr(PaperChanges, "journals", journals)
+    app = new_console(lambda: engine(black_hole(), UNCHANGING), changes=changes)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: app.current_mode == "checks" and app._screens.made.is_set())
+        await pilot.press("5", "n", "escape", "1")  # a directory that hangs holds no other key
+        assert app.current_mode == "checks"
+        await pilot.press("5", "n", "7", "enter")
+        assert app.current_mode == "change"
+        assert "waits until the journals are read" in rule(pilot)
+        hangs.set()
+        await until(pilot, lambda: last(changes) == Noted("set-mtu", "7"))
 
 
 async def _some_more(pilot: Pilot[None], calls: list[object]) -> None:

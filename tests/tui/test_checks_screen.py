@@ -45,8 +45,8 @@ async def test_the_cause_is_first_with_its_steps_before_its_reasons(new_console:
         assert "1 cause" in shown(pilot, "counts")
         assert "1 FAIL" in shown(pilot, "counts")
         text = " ".join(shown(pilot, "finding").split())
-        assert text.startswith("CAUSE-12 FAIL supported")
-        assert "Jumbo frames" in text
+        assert text.startswith("Jumbo frames vanish on 192.168.11.0/24 between rac3 and every other node, both ways.")
+        assert "pass. FAIL supported: CAUSE-12 Next 1. " in text
         parts = ("Next 1. ", "Because", "Then 2. ", "CHANGE", "df-ping (IC-PATH-003)", "Excluded", "possible on")
         assert [text.index(part) for part in parts] == sorted(text.index(part) for part in parts)
         assert "Why" not in text
@@ -64,13 +64,13 @@ async def test_a_cause_unfolds_its_findings_and_folds_them_from_each_of_them(new
         await pilot.press("down")
         await pilot.pause()
         text = " ".join(shown(pilot, "finding").split())
-        assert "IC-PATH-003 FAIL" in text
+        assert "both ways. At most 1500 bytes pass. FAIL IC-PATH-003 Next" in text
         for part in ("Seen", "Expected", "Why", "Next", "Sources"):
             assert part in text
         await pilot.press("left")
         await pilot.pause()
         assert shown(pilot, "list") == folded
-        assert shown(pilot, "finding").startswith("CAUSE-12")
+        assert "CAUSE-12" in shown(pilot, "finding")
         await pilot.press("left")
         assert shown(pilot, "list") == folded
 
@@ -166,13 +166,23 @@ async def test_enter_shows_the_cause_its_findings_and_the_evidence(new_console: 
         await concluded(pilot)
         await pilot.press("enter")
         page = shown(pilot, "page")
-        parts = ("CAUSE-12", "Next", "Because", "IC-PATH-003  FAIL", "Seen", "Why", "─ Evidence ─")
+        parts = ("Jumbo frames", "CAUSE-12", "Next", "Because", "FAIL  IC-PATH-003", "Seen", "Why", "─ Evidence ─")
         assert [page.index(part) for part in parts] == sorted(page.index(part) for part in parts)
         assert "DF ping -s 8972 192.168.11.3" in page
         assert "black hole: 8972 bytes 0/20" in page
         assert "192.168.10.3" not in page
         await pilot.press("escape")
         assert checks_screen(pilot)
+
+
+async def test_a_healthy_cluster_says_so_first_with_its_scope(new_console: NewConsole) -> None:
+    async with new_console(lambda: engine(healthy())).run_test(size=(80, 24)) as pilot:
+        await concluded(pilot)
+        assert listed(pilot)[0].split()[:6] == ["▸", "No", "problem", "was", "found", "·"]
+        text = " ".join(shown(pilot, "finding").split())
+        assert text.startswith("No problem was found: 3 nodes, 12 paths, ")
+        await pilot.press("j")
+        assert "No problem was found" not in shown(pilot, "finding")
 
 
 async def test_a_second_run_marks_gone_and_new_findings(new_console: NewConsole) -> None:

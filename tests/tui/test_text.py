@@ -62,6 +62,16 @@ async def test_a_narrow_header_keeps_the_nodes_with_problems() -> None:
     assert plain([header_line(report, 50)]).split()[2:7] == ["rac1*", "rac3!", "of", "3", "nodes"]
 
 
+@pytest.mark.parametrize("width", range(24, 121, 8))
+async def test_the_open_change_stays_in_the_header_as_long_as_the_name_of_the_cluster(width: int) -> None:
+    """It is dropped after the version, the networks and the database; the name of the cluster goes at the same time."""
+    report = await report_of(black_hole())
+    with_change = plain([header_line(report, width, change="change 6/15")])
+    assert "change 6/15" in with_change
+    assert len(with_change) <= width
+    assert "change" not in plain([header_line(report, width)])
+
+
 def test_the_mark_of_a_node_has_the_colour_of_its_worst_finding_and_past_losses_mark_none() -> None:
     def found(code: str, status: Status, node: str) -> Finding:
         return Finding(code=code, check="x", status=status, title="All.", nodes=(node,))

@@ -72,7 +72,7 @@ def test_paths_have_whole_figures_and_names_that_differ(width: int) -> None:
     for grid in path_matrices(facts):
         lines = [plain([line]) for line in matrix_lines(grid, width, None)]
         figures_are_whole(lines, width)
-        assert len({line[1:].split("  ")[0] for line in lines[1:]}) == NODES
+        assert len({line[1:].split("  ")[0] for line in lines[1 : NODES + 1]}) == NODES
 
 
 @pytest.mark.parametrize("size", [(60, 16), (80, 24), (120, 40), (200, 50)])

@@ -290,7 +290,7 @@ def test_the_paths_screen_and_the_html_report_judge_paths_as_the_check_does(case
             rows = {row[0]: dict(zip(finding.table.columns[1:], row[1:], strict=True)) for row in finding.table.rows}
             for cell in probed:
                 assert rows[cell.from_node][cell.to_node][0] == cell.letter.replace("R", "P")
-    assert [s.grid for s in matrices(built)] == [grid for grid in path_matrices(built) if grid.ways]
+    assert [s.grid for s in matrices(path_matrices(built))] == [grid for grid in path_matrices(built) if grid.ways]
 
 
 # --- reports ----------------------------------------------------------------------------------------------------------

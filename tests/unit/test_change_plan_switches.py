@@ -61,3 +61,10 @@ def test_each_model_of_the_nexus_3000_gets_the_commands_that_it_has(description:
 def test_the_switch_step_asks_for_pairs_that_compare_the_mtu():
     step = next(step for step in plan_for(to_change()).steps if step.id == "switch")
     assert any("consistency-parameters" in line for commands in step.commands for line in commands.lines)
+
+
+@pytest.mark.parametrize("pair", ["", "yes", "no"])
+def test_a_pair_that_is_stated_not_to_be_there_is_not_asked_for(pair: str):
+    commands = plan_for(to_change(), switches=("nexus-9000",), stated={"pair": pair}).step("switch").commands
+    assert ("On both switches of a pair" in commands[0].heading) is (pair != "no")
+    assert not any("On both switches of a pair" in block.heading for block in commands[1:])

@@ -102,6 +102,8 @@ def test_more_nodes_than_columns_show_the_nodes_around_the_cursor():
         lines = plain(matrix_lines(grid, 30, ("rac1", target)))
         assert "[P]" in lines
         assert "…" in lines.splitlines()[0]
+        left = 16 - len(lines.splitlines()[0].split()) + 1
+        assert lines.splitlines()[-1] == f" Left, Right: {left} more columns"
 
 
 def test_the_path_under_the_cursor_is_described_in_a_line():

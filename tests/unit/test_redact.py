@@ -10,9 +10,22 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import settings as effort
 
+from checks.model.cluster_event import ClusterEvent, EventKind, EventPlace
+from checks.model.condition import Condition, ConditionKind
 from checks.model.facts import Address, Cluster, Database, Node, NodeSetup, PrivateNetwork
+from checks.model.finding import Status, keyed
 from checks.model.report import Report
 from checks.model.run_record import RunRecord
+from checks.model.situation import (
+    ConditionStatement,
+    Episode,
+    FindingStatement,
+    Former,
+    Situation,
+    Standing,
+    Statement,
+)
+from checks.model.wording import NodePair
 from checks.redact import Pseudonyms, Redactor
 from checks.report.json_report import from_json, to_json
 from checks.report.report_evidence import Evidence
@@ -99,6 +112,40 @@ def test_texts_that_identify_no_site_are_unchanged(redacted: Report) -> None:
 def test_the_redacted_report_is_marked_and_not_redacted_twice(redacted: Report) -> None:
     assert redacted.is_redacted
     assert redactor().report(redacted) is redacted
+
+
+def test_a_situation_belongs_to_the_findings_and_places_that_have_pseudonyms() -> None:
+    report = site()
+    said = Statement(standing=Standing.HOLDS, is_bad=True, since=1.0, as_of=2.0)
+    places = (EventPlace(1.0, "rac1", "eth1"), EventPlace(1.0, "rac2", instance="prod2"))
+    event = ClusterEvent(
+        1, EventKind.LOST_BLOCKS, Status.FAIL, places, 1.0, reason="rac2 is away.", pairs=(NodePair(("rac1", "rac2")),)
+    )
+    keys = [key for key, _ in keyed(report.findings)]
+    link, instance = Condition(ConditionKind.LINK, "rac1", "eth1"), Condition(ConditionKind.INSTANCE, "rac2", "prod2")
+    situation = Situation(
+        at=2.0,
+        findings=tuple(FindingStatement(key, said) for key in keys),
+        former=(Former(keys[0], report.findings[0], said),),
+        episodes=(Episode(event=event, as_of=2.0),),
+        conditions=tuple(ConditionStatement(condition, said) for condition in (link, instance)),
+        change="6/15",
+    )
+
+    made = redactor()
+    found = made.report(msgspec.structs.replace(report, situation=situation))
+
+    assert left(to_json(found)) == []
+    assert found.situation is not None
+    assert [one.key for one in found.situation.findings] == [key for key, _ in keyed(found.findings)]
+    assert found.situation.former[0].key == found.situation.findings[0].key
+    assert found.situation.former[0].finding == found.findings[0]
+    assert found.situation.change == "6/15"
+    assert [one.condition for one in found.situation.conditions] == [
+        (ConditionKind.LINK, made.text("rac1"), "eth1", ""),
+        (ConditionKind.INSTANCE, made.text("rac2"), made.text("prod2"), ""),
+    ]
+    assert found.situation.episodes[0].event.pairs == (NodePair((made.text("rac1"), made.text("rac2"))),)
 
 
 def test_the_same_mapping_gives_the_same_report() -> None:

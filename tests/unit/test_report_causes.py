@@ -18,11 +18,13 @@ from checks.report.causes import cause_entries, causes_of, further_entries, pass
 from checks.report.json_report import from_json, schema, to_json
 from checks.report.markdown import to_markdown
 from checks.report.other_causes import other_causes
-from checks.report.shortened import shortened
 from checks.report.summary import first_steps, headline, sentences
 from tests.fixtures.clusters import cluster
 from tests.fixtures.reports import report_of
 from tui.cli.text_report import text_report
+from tui.text.abridged import shortened
+from tui.text.entry_lines import pane_entry_lines
+from tui.text.line import plain
 
 FIRST, NET = "192.168.10.0/24", "192.168.11.0/24"
 LOOK = NextStep("Read the counters.", ("nstat -az UdpRcvbufErrors",), "root on rac2")
@@ -300,7 +302,7 @@ def test_a_healthy_report_is_short_and_says_what_was_examined(monkeypatch):
     lines = brief(report, monkeypatch)
     text = " ".join(" ".join(lines).split())
     assert len(lines) <= 20
-    assert "No problem was found on the private interconnect of prodrac. racwire examined 2 nodes, 2 private" in text
+    assert "No problem was found: 2 nodes, 4 paths, 11 checks" in text
     assert "Passed 11 checks: " in text
     assert "Not examined" in text
     assert not [word for word in ("clean", "healthy", "Excluded", "possible") if word in text]
@@ -347,6 +349,18 @@ def test_findings_of_a_saved_file_without_observations_are_named():
     )
 
 
+@pytest.mark.parametrize("width", [29, 38, 62])
+def test_in_a_pane_the_sentence_is_before_the_codes_and_each_code_is_whole(width):
+    codes = ("CAUSE-01", "CAUSE-08", "CAUSE-20", "CAUSE-21")
+    alike = [cause(code, Standing.SUPPORTED, entry=1, shown_by=keys(BUFFERS)) for code in codes]
+    report = of([BUFFERS], *alike)
+    lines = [plain([line]) for line in pane_entry_lines(cause_entries(report)[0], report, width)]
+    assert lines[0] == BUFFERS.title
+    head = " ".join(" ".join(lines[1 : lines.index("")]).split())
+    assert head == "FAIL supported: CAUSE-01, CAUSE-08, CAUSE-20 or CAUSE-21"
+    assert all(len(line) <= width for line in lines[: lines.index("")])
+
+
 @pytest.mark.parametrize(
     ("sentence", "most", "expected"),
     [
@@ -355,8 +369,8 @@ def test_findings_of_a_saved_file_without_observations_are_named():
          "prac1 and prac2 lost 41 of 1,645 blocks in 4.1 s"),
         ("one two three four five six seven eight nine", 20, "one two three four …"),
         ("rac2 dropped 6 packets (under 0.1 % of those that it received) on eth2.", 50, "rac2 dropped 6 packets …"),
-        ("x" * 50, 20, "x" * 18 + " …"),
-        ("a,b" * 20, 20, ("a,b" * 20)[:18] + " …"),
+        ("x" * 50, 20, "x" * 19 + "…"),
+        ("a,b" * 20, 20, "…"),
     ],
 )  # fmt: skip
 def test_a_sentence_is_shortened_between_clauses(sentence, most, expected):

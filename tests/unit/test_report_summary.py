@@ -38,11 +38,19 @@ def test_the_headline_is_the_worst_finding():
     assert headline(with_findings(warn)) == "Blocks are late."
 
 
-def test_a_passing_report_names_the_cluster():
-    assert headline(report_of(cluster(2))) == "No problem was found on the private interconnect of prodrac."
-    nameless = msgspec.structs.replace(cluster(2), clusterware=Unknown("down"))
-    report = msgspec.structs.replace(report_of(cluster(2)), cluster=nameless)
-    assert headline(report) == "No problem was found on the private interconnect of rac1 and rac2."
+def test_a_report_without_a_problem_says_so_with_its_scope():
+    passed = finding(Status.PASS, code="T-SUM-002", check="mtu-consistency")
+    skipped = [finding(Status.SKIPPED, code="T-SUM-003", check=check) for check in ("bonding", "bond-balance")]
+    report = with_findings(passed, finding(Status.INFO), *skipped)
+    assert headline(report) == "No problem was found: 2 nodes, 4 paths, 2 checks; 2 skipped."
+    alone = msgspec.structs.replace(report.cluster, paths=Unknown("not probed"), nodes=report.cluster.nodes[:1])
+    assert headline(with_findings(passed, cluster=alone)) == "No problem was found: 1 node, 1 check."
+
+
+def test_what_is_not_known_any_longer_forbids_that_no_problem_was_found():
+    report = with_findings(finding(Status.PASS))
+    assert headline(report, 1) == "1 result is not known any longer, of 2 nodes, 4 paths, 1 check."
+    assert headline(report, 3) == "3 results are not known any longer, of 2 nodes, 4 paths, 1 check."
 
 
 def test_an_unknown_result_is_never_reported_as_passed():
@@ -126,7 +134,7 @@ def test_a_waived_problem_is_not_the_headline_and_not_counted_but_mentioned():
     assert headline(with_findings(known, fail)) == "Unheard of."
     assert problems(with_findings(known, fail)) == (fail,)
     alone = with_findings(known, finding(Status.PASS))
-    assert headline(alone) == "No other problem was found on the private interconnect of prodrac."
+    assert headline(alone) == "No other problem was found: 2 nodes, 4 paths, 1 check."
     assert counts(alone) == ((Status.PASS, 1),)
     assert sentences(alone) == ("1 known problem is waived by Ann Lee: listed below, and not counted.",)
 

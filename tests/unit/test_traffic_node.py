@@ -254,6 +254,13 @@ def test_cpu_time_and_the_processor_busiest_with_soft_interrupts():
     assert spent.busiest_softirq_percent == 75.0
 
 
+def test_the_busiest_processor_is_at_least_as_busy_as_all_where_only_the_sum_of_the_kernel_has_grown_by_a_tick():
+    before = {"cpu": CpuTicks(1000, 800, 50), "cpu0": CpuTicks(500, 400, 25), "cpu1": CpuTicks(500, 400, 24)}
+    after = {"cpu": CpuTicks(1200, 980, 51), "cpu0": CpuTicks(600, 490, 25), "cpu1": CpuTicks(600, 490, 24)}
+    spent = cpu_time(before, after)
+    assert (spent.total_s, spent.softirq_s, spent.busiest_softirq_percent) == (2.0, 0.0, 0.0)
+
+
 def test_slightly_falling_idle_time_is_zero_and_a_new_processor_is_ignored():
     spent = cpu_time(
         {"cpu": CpuTicks(1000, 800, 50)}, {"cpu": CpuTicks(1050, 795, 55), "cpu7": CpuTicks(10**6, 0, 10**6)}
@@ -267,8 +274,9 @@ _TICKS = st.builds(CpuTicks, *[st.integers(0, 10**9)] * 3)
 
 @given(_TICKS, _TICKS)
 def test_shares_of_time_are_between_0_and_100_percent(before, after):
-    spent = cpu_time({"cpu": before}, {"cpu": after})
+    spent = cpu_time({"cpu": before, "cpu0": before, "cpu1": after}, {"cpu": after, "cpu0": after, "cpu1": after})
     assert 0 <= spent.idle_s + spent.softirq_s <= spent.total_s * (1 + 1e-9)
+    assert 100 * spent.softirq_s <= spent.busiest_softirq_percent * spent.total_s * (1 + 1e-9)
 
 
 # --- time -------------------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from typing import TextIO
 from checks.model.finding import PROBLEMS, Finding
 from checks.model.wording import few, listed
 from checks.report.age import time_text
+from checks.report.coverage import coverage_text
 from checks.report.diff import DiffSide, ReportDiff, verdict
 from checks.report.diff_facts import FactChange
 from checks.report.diff_findings import FindingChange
@@ -56,7 +57,8 @@ def lines_of(difference: ReportDiff, width: int) -> Iterator[Line]:
 
 def _named(side: DiffSide) -> str:
     who = side.cluster_name or listed(side.nodes)
-    return ", ".join(filter(None, (side.name, who, time_text(side.started_at), f"racwire {side.racwire_version}")))
+    when = f"as of {side.moment}" if side.moment else time_text(side.started_at)
+    return ", ".join(filter(None, (side.name, who, when, f"racwire {side.racwire_version}")))
 
 
 def _heading(change: FindingChange) -> str:
@@ -66,7 +68,7 @@ def _heading(change: FindingChange) -> str:
             return ""
         case DiffKind.BECAME_UNKNOWN:
             return "No longer known"
-        case DiffKind.NOT_RERUN | DiffKind.FIRST_RUN:
+        case DiffKind.NOT_RERUN | DiffKind.FIRST_RUN | DiffKind.OTHER_COVERAGE:
             return "Not compared"
         case DiffKind.NEW:
             return "New"
@@ -95,7 +97,9 @@ def _remark(change: FindingChange, by_name: bool) -> str:
     if one.code != other.code:
         return f"Was {one.status} {one.code}: {one.title}"
     parts = [f"was {one.status}"] if one.status is not other.status else []
-    if _extent(one) != _extent(other):
+    if not_compared := coverage_text(one, other):
+        parts.append(not_compared)
+    elif _extent(one) != _extent(other):
         parts.append(f"was {_extent(one) or 'not measured'}, is {_extent(other) or 'not measured'}")
     if by_name and (came := [node for node in other.nodes if node not in one.nodes]):
         unseen = change.change is DiffKind.BECAME_KNOWN

@@ -20,9 +20,12 @@ if TYPE_CHECKING:
     from checks.model.vendors import Hypervisor, Kinds, SwitchKind
     from checks.predict.platforms import Platform
     from checks.predict.topics import ExplainedTopic
+    from checks.run.check_discovery import Checks
 
 _SWITCHES = "switches"
 _CAUSES = "causes"
+_ABOUT_CAUSES = "Causes of lost blocks, and how to examine each"
+_ABOUT_SWITCHES = "Kinds of switch and hypervisor, with their commands for jumbo frames"
 _COMPARES = {
     "yes": "it compares the MTU of its two switches, and suspends member ports while they differ",
     "no": "it does not compare the MTU of its switches",
@@ -77,19 +80,12 @@ def explained(what: str) -> list[str]:
 
 def _lines(args: argparse.Namespace) -> list[str]:
     """Return the lines of a page, without characters that a terminal would interpret."""
-    from checks.change.gates import documented
-    from checks.change.plan import codes
     from checks.diagnosis.catalogue import CATALOGUE
     from checks.predict.platforms import PLATFORMS, platform_named
     from checks.predict.topics import TOPICS
-    from checks.run.check_discovery import Checks, discover
-    from checks.run.engine_findings import KINDS
     from tui.cli.explain_causes import cause_page, causes, causes_in, fate_page
 
-    found = Checks((*discover(), *documented()))
-    kinds = {code: (kind, check.id) for code, (kind, check) in found.kinds().items()}
-    kinds |= {kind.code: (kind, "any check") for kind in KINDS}
-    kinds |= {kind.code: (kind, "racwire change") for kind in codes.KINDS}
+    found, kinds = _checks_and_kinds()
     name = args.what
     if args.report is not None and (name is None or (name.lower() != _CAUSES and not _is_cause(name))):
         raise UsageError("--in needs causes or the code of a cause: `racwire explain causes --in REPORT`.")
@@ -118,23 +114,43 @@ def _lines(args: argparse.Namespace) -> list[str]:
             lines += ("",) if lines else ()
             lines += _hypervisor_page(key, hypervisor)
     else:
-        raise UsageError(
-            _unknown(
-                name,
-                [
-                    *(check.id for check in found),
-                    *kinds,
-                    _CAUSES,
-                    *(cause.code for cause in CATALOGUE),
-                    _SWITCHES,
-                    *_vendor_kinds(args).switches,
-                    *_vendor_kinds(args).hypervisors,
-                    *(topic.name for topic in TOPICS),
-                    *(word for one in PLATFORMS for word in (one.name, *one.aliases)),
-                ],
-            )
-        )
+        raise UsageError(_unknown(name, [*explainable(args), *(word for one in PLATFORMS for word in one.aliases)]))
     return [*map(sanitize_lines, lines)]
+
+
+def explainable(args: argparse.Namespace | None = None) -> dict[str, str]:
+    """Return the name of each page with its title: checks, codes, causes, kinds of switch and hypervisor, topics and
+    platforms. Raises UsageError where a file of the settings has a mistake."""
+    from checks.diagnosis.catalogue import CATALOGUE
+    from checks.predict.platforms import PLATFORMS
+    from checks.predict.topics import TOPICS
+
+    found, kinds = _checks_and_kinds()
+    vendors = _vendor_kinds(args or argparse.Namespace())
+    return {
+        **{one.name: f"What is known of {one.title}" for one in PLATFORMS},
+        **{key: kind.name for kind_of in (vendors.switches, vendors.hypervisors) for key, kind in kind_of.items()},
+        **{check.id: check.question for check in found},
+        **{code: kind.title for code, (kind, _) in kinds.items()},
+        **{cause.code: cause.name for cause in CATALOGUE},
+        **{topic.name: topic.title for topic in TOPICS},
+        _CAUSES: _ABOUT_CAUSES,
+        _SWITCHES: _ABOUT_SWITCHES,
+    }
+
+
+def _checks_and_kinds() -> tuple[Checks, dict[str, tuple[Kind, str]]]:
+    """Return all checks and gates, and all codes with what finds each."""
+    from checks.change.gates import documented
+    from checks.change.plan import codes
+    from checks.run.check_discovery import Checks, discover
+    from checks.run.engine_findings import KINDS
+
+    found = Checks((*discover(), *documented()))
+    kinds = {code: (kind, check.id) for code, (kind, check) in found.kinds().items()}
+    kinds |= {kind.code: (kind, "any check") for kind in KINDS}
+    kinds |= {kind.code: (kind, "racwire change") for kind in codes.KINDS}
+    return found, kinds
 
 
 def _contents(checks: tuple[Check, ...], kinds: dict[str, tuple[Kind, str]]) -> Iterator[str]:
@@ -148,8 +164,8 @@ def _contents(checks: tuple[Check, ...], kinds: dict[str, tuple[Kind, str]]) -> 
     for code, (kind, _) in kinds.items():
         yield f"{code:<{wide}}{kind.title}"
     yield ""
-    yield f"{_CAUSES:<{wide}}Causes of lost blocks, and how to examine each"
-    yield f"{_SWITCHES:<{wide}}Kinds of switch and hypervisor, with their commands for jumbo frames"
+    yield f"{_CAUSES:<{wide}}{_ABOUT_CAUSES}"
+    yield f"{_SWITCHES:<{wide}}{_ABOUT_SWITCHES}"
     yield from (f"{topic.name:<{wide}}{topic.title}" for topic in TOPICS)
     yield from (f"{one.name:<{wide}}What is known of {one.title}" for one in PLATFORMS)
 

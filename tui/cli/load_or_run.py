@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from checks.report.report_evidence import Evidence
 from checks.run.check_discovery import discover
 from checks.run.engine import Engine
 from checks.run.stored_measurements import newest_measurements
+from checks.situation.run_alone import with_situation
 from checks.traffic.recording import Recording, RecordingError
 from checks.whole_files import OutputError
 from tui.cli.adviser import adviser
@@ -121,7 +123,7 @@ def _live(args: argparse.Namespace, settings: Settings, record_s: float | None) 
         with progress_line(sys.stderr.isatty() and not args.quiet) as progress:
             report = run_in_own_loop(check(engine, progress, recording))
         with _opened(recording) as opened:
-            yield report, opened
+            yield with_situation(report, found, time.time()), opened
 
 
 @contextmanager

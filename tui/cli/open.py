@@ -110,6 +110,8 @@ def summary(path: Path, recording: Recording) -> str:
         f"Interval  {header.interval_s:g} s, by racwire {header.racwire_version}",
         *([f"Instances {header.instances_pace.text} (at the end)"] if header.instances_pace else []),
         *_cluster(header),
+        f"Runs      {_runs(recording)}",
+        *(["Change    its journal was left out: racwire replaces no names in it"] if header.lacks_journal else []),
         *_measured(header),
         "",
         *_sources(recording.tallies()),
@@ -152,6 +154,18 @@ def _cluster(header: Header) -> list[str]:
     else:
         lines.append(f"Database  {database.reason}")
     return lines
+
+
+def _runs(recording: Recording) -> str:
+    """The runs of the checks in a recording: `2 of the checks, 1 of gates; the last ended 2026-11-20 14:02:31 CET`."""
+    if not recording.has_runs:
+        return "not recorded"
+    runs = recording.runs()
+    if not runs:
+        return "none; the checks judge the facts of its start"
+    gates = sum(run.is_gate for run in runs)
+    of_gates = f", {gates} of gates" if gates else ""
+    return f"{len(runs) - gates} of the checks{of_gates}; the last ended {_local(runs[-1].ended)}"
 
 
 def _measured(header: Header) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from checks.model.exit_codes import ExitCode
@@ -44,6 +44,9 @@ def recording_to_save(args: argparse.Namespace, found: EvidenceSource) -> Iterat
     ):
         try:
             path = redact_recording(path, directory / "redacted.rec", args.redaction_map)
+            with closing(Recording.open(path)) as made:
+                if made.header.lacks_journal:
+                    print_message("The journal of the change is left out: racwire replaces no names in it.")
         except (OutputError, RecordingError) as error:
             print_message(f"{error} The saved file does not contain the recording.")
             path = None
@@ -61,7 +64,9 @@ def save_evidence(report: Report, recording: Path | None, file: OutputFile, args
     if not args.quiet:
         if report.interrupted:
             print_message("Interrupted: the file contains the findings up to then; all others are unknown.")
-        print_message(f"{file} contains {_contents(report, recording)}: {size_of(file.path.stat().st_size)}.")
+        print_message(
+            f"{file} contains {_contents(report, recording and file.path)}: {size_of(file.path.stat().st_size)}."
+        )
         commands = for_each("racwire open {file}", "racwire report --from {file} -o report.html", file=(str(file),))
         print_message(f"next: {', or '.join(commands)}")
     return code

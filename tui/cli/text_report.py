@@ -16,17 +16,27 @@ from checks.model.report import Report
 from checks.model.sound_measurement import sound
 from checks.model.wording import counted, few, listed
 from checks.report.age import saved_state, time_text
-from checks.report.causes import ReportEntry, cause_entries, further_entries, passed_checks
+from checks.report.causes import ReportEntry, cause_entries, further_entries, open_problems, passed_checks
 from checks.report.folding import grouped_by_reason, grouped_skipped, skipped_in_short
 from checks.report.load_section import TITLE, load_section
 from checks.report.measured.fit import not_shown
 from checks.report.measurement_headline import brief
 from checks.report.other_causes import other_causes
-from checks.report.shortened import shortened
-from checks.report.summary import cluster_name, counts, examined, headline
+from checks.report.situation_words import (
+    as_of_span,
+    entry_stands,
+    event_lines,
+    incident_line,
+    new_events,
+    standing_sections,
+    standing_sentences,
+    stands,
+)
+from checks.report.summary import cluster_name, counts, headline
 from checks.rules.own_footprint import notices
 from checks.rules.waivers import NOT_CHECKED, ended, sentence, waived_text
 from tui.cli.output import columns_of, render
+from tui.text.abridged import shortened
 from tui.text.entry_lines import WHOLE_REPORT, brief_entry_lines
 from tui.text.finding_lines import STREAM, finding_head, finding_lines, part_lines, remedy_lines, role_of, status_word
 from tui.text.line import Line, Span, hanging, sanitize_line
@@ -41,6 +51,8 @@ _PASSED_LINES, _SKIPPED_LINES = 3, 3
 """The most lines of the names of checks in the brief text, at any width that holds one name."""
 _INFO, _WHOLE_INFO = 6, 2
 """The most lines for findings that are INFO in the brief text, and the most of them that are not shortened."""
+_STANDING = 8
+"""The most findings that stand alike, and the most events, in the brief text: of the events the newest."""
 _MORE = " …"
 _UNPARTED = "\N{NO-BREAK SPACE}"
 
@@ -65,6 +77,8 @@ def _summary(report: Report, causes: int) -> Line:
     line: list[Span] = [(counted(causes, "cause"), "title"), ("  ", "")] if causes else []
     for status, count in counts(report):
         line += [(f"{count} {status}", role_of(status)), ("  ", "")]
+    if report.not_known:
+        line += [(f"{len(report.not_known)} not known", "unknown"), ("  ", "")]
     return [*line, (f"{len(report.waived)} waived", "title")] if report.waived else line
 
 
@@ -106,19 +120,26 @@ def _database_header(cluster: Cluster, database: Database, width: int) -> Iterat
 def _lines(report: Report, width: int, state: str, *, full: bool) -> Iterator[Line]:
     causes = cause_entries(report)
     further = further_entries(report, causes)
-    lines: list[Line] = [[(_header(report), "title")], *_notices(report, width, state)]
+    lines = [*_incident(report, width), [(_header(report), "title")], *_notices(report, width, state)]
     if isinstance(report.cluster.database, Database):
         lines += _database_header(report.cluster, report.cluster.database, width)
     lines.append(_summary(report, len(causes)))
     yield from lines
-    yield from _entries(causes if full else (*causes, *further), width, WHOLE_REPORT - len(lines))
-    if not causes and not further:
+    if new := new_events(report):
         yield []
-        yield from hanging([], f"{headline(report)} {examined(report)}".rstrip(), width)
+        yield from hanging([], new, width, "title")
+    yield from _entries(causes if full else (*causes, *further), report, width, WHOLE_REPORT - len(lines))
+    if not causes and not further and not new:
+        yield []
+        yield from hanging([], headline(report), width)
+    if sentences := list(standing_sentences(report)):
+        yield []
+        yield from hanging([], " ".join(sentences), width)
     if others := list(other_causes(report)):
         yield []
     for label, text in others:
         yield from hanging([(f"{label:<{_LABEL}}", "label")], text, width)
+    yield from _standing(report, width, most=None if full else _STANDING)
     yield from _in_full(report, width) if full else _rest(report, width)
     unread = [part.reason for node in report.cluster.read_nodes() for part in node.unread]
     if unread:
@@ -130,19 +151,47 @@ def _lines(report: Report, width: int, state: str, *, full: bool) -> Iterator[Li
         yield [("Interrupted: the report contains the findings up to then.", "warn")]
 
 
-def _entries(entries: Sequence[ReportEntry], width: int, room: int) -> Iterator[Line]:
+def _incident(report: Report, width: int) -> Iterator[Line]:
+    if line := incident_line(report):
+        yield from hanging([], line, width, "fail")
+
+
+def _standing(report: Report, width: int, most: int | None) -> Iterator[Line]:
+    """The findings that are not known any longer, planned or over, and the events: all, or so many of each."""
+    for section in standing_sections(report):
+        yield []
+        yield [(section.title, "title")]
+        for line in section.lines[:most]:
+            yield from hanging(_brief_head(line.finding), f"{line.finding.title} ({line.how})", width)
+        yield from _more(len(section.lines), most)
+    if events := event_lines(report):
+        yield []
+        yield [("Events", "title")]
+        for event in events[-most if most else 0 :]:
+            yield from hanging([(f"{event.start}  ", "label")], event.text, width)
+        yield from _more(len(events), most)
+
+
+def _more(number: int, most: int | None) -> Iterator[Line]:
+    if most is not None and number > most:
+        yield [(f"and {number - most} more", "faint")]
+
+
+def _entries(entries: Sequence[ReportEntry], report: Report, width: int, room: int) -> Iterator[Line]:
     for number, entry in enumerate(entries):
         yield []
         is_above = any(entry.next == other.next for other in entries[:number] if entry.next)
-        yield from brief_entry_lines(entry, width, room - 1 if number == 0 else 0, has_next_above=is_above)
+        own_room, how = room - 1 if number == 0 else 0, entry_stands(entry, report)
+        yield from brief_entry_lines(entry, width, own_room, how=how, has_next_above=is_above)
 
 
 def _in_full(report: Report, width: int) -> Iterator[Line]:
     """Every finding: problems whole, the others in a line."""
-    problems = [f for f in report.findings if f.status in PROBLEMS and not f.waived]
-    for alike in grouped_by_reason(problems):
+    said = {id(f): one for f, one in report.stated()}
+    for alike in grouped_by_reason(open_problems(report)):
         yield []
-        yield from finding_lines(alike, report, width, layout=STREAM)
+        how = stands(alike.finding, said[id(alike.finding)], report)
+        yield from finding_lines(alike, report, width, how, layout=STREAM)
     yield from _waived(report, width)
     yield from _calm(report, width)
     yield from _load(report.cluster, width)
@@ -167,11 +216,12 @@ def _rest(report: Report, width: int) -> Iterator[Line]:
     """What is neither a cause nor a problem in brief, and how to see all."""
     yield from _waived(report, width)
     yield []
-    yield from _brief_info([f for f in report.findings if f.status is Status.INFO and not f.waived], width)
+    yield from _brief_info([f for f in report.holding(Status.INFO) if not f.waived], width)
     yield from _brief_skipped(report.findings, width)
     skipped = {f.check for f in report.findings if f.status is Status.SKIPPED}
     if passed := [check for check in passed_checks(report) if check not in skipped]:
-        yield from _names("Passed", dict.fromkeys(passed, 1), width, _PASSED_LINES)
+        when = as_of_span(report, [f for f in report.holding(Status.PASS) if f.check in passed])
+        yield from _names("Passed", dict.fromkeys(passed, 1), width, _PASSED_LINES, when)
     if (section := load_section(report.cluster)) and section.is_known:
         yield from hanging([(f"{'Load':<{_LABEL}}", "label")], section.headline, width)
     for number, measurement in enumerate(sound(report.measurements)):
@@ -208,14 +258,15 @@ def _brief_skipped(findings: Sequence[Finding], width: int) -> Iterator[Line]:
         yield from _names("Skipped", skipped_in_short(others), width, _SKIPPED_LINES)
 
 
-def _names(label: str, checks: Mapping[str, int], width: int, most: int) -> Iterator[Line]:
-    """Yield `29 checks: a, b and 27 more.`, with as many of the texts as that many lines hold, each for some checks."""
+def _names(label: str, checks: Mapping[str, int], width: int, most: int, when: str = "") -> Iterator[Line]:
+    """Yield `29 checks: a, b and 27 more.`, with as many of the texts as that many lines hold, each for some checks.
+    `when` says as of when."""
     texts, total = list(checks), sum(checks.values())
     lines: list[Line] = []
     for number in range(len(texts), 0, -1):
         left = total - sum(checks[text] for text in texts[:number])
         names = f"{', '.join(texts[:number])} and {left} more" if left else listed(texts)
-        text = f"{counted(total, 'check')}: {names}."
+        text = f"{counted(total, 'check')}{f', {when}' if when else ''}: {names}."
         lines = list(hanging([(f"{label:<{_LABEL}}", "label")], text, width))
         if len(lines) <= most:
             break
@@ -234,9 +285,11 @@ def _notices(report: Report, width: int, state: str) -> Iterator[Line]:
 
 def _calm(report: Report, width: int) -> Iterator[Line]:
     """One line for each finding that is not a problem, and one for all checks that were skipped for the same reason."""
-    calm = [f for f in report.findings if f.status not in PROBLEMS]
+    calm = [f for f in report.holding(*Status) if f.status not in PROBLEMS]
     if calm:
         yield []
+    if when := as_of_span(report, [f for f in calm if f.status is not Status.SKIPPED]):
+        yield [(f"{when[:1].upper()}{when[1:]}:", "faint")]
     for finding in calm:
         if finding.status is not Status.SKIPPED:
             yield from hanging(_brief_head(finding), finding.title, width)

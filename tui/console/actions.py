@@ -57,14 +57,21 @@ PALETTE = Action(
     "Type a command or a name: save, explain IC-PATH-003, rac2.",
 )
 
+RAN = Action("at", "app.ran", "@", "List what racwire ran: commands, files, queries and probes, newest first.")
 SHELL = Action("dollar_sign", "app.shell", "$", "Open a shell; racwire goes on sampling, and returns after `exit`.")
 STOP = Action("ctrl+z", "app.stop", "Ctrl-Z", "Stop racwire and return to the shell; `fg` continues it.")
 
 EXPORT = Action("e", "app.show('report')", "e", "Show the Report screen, to write the report to a file.", "export")
 """A command of the screens whose content is part of a report."""
 
-EVERYWHERE = (*SHOW, PALETTE, SHELL, STOP, HELP, QUIT)
+EVERYWHERE = (*SHOW, PALETTE, RAN, SHELL, STOP, HELP, QUIT)
 """The commands of every screen."""
+
+
+def zoom_action(pane: str) -> Action:
+    """Return the action that gives a pane the whole screen; `pane` names it in a sentence."""
+    return Action("z", "zoom", "z", f"Give {pane} the whole screen; z again shows all panes.")
+
 
 CHECKS = (
     Action("up,k", "move(-1)", "↑ k", "Select the finding above."),
@@ -93,6 +100,7 @@ CHECKS = (
     Action("left_square_bracket", "run(-1)", "[", "Show the run before this one; the last 8 of the session are kept."),
     Action("right_square_bracket", "run(1)", "]", "Show the run after this one."),
     Action("d", "forget", "d", "Dismiss: remove what is gone from the list."),
+    zoom_action("the finding"),
     EXPORT,
 )
 
@@ -151,6 +159,10 @@ class KeysInOrder(App[None]):
         for key in keys:
             self.post_message(key)
 
+    def is_held(self, event: events.Key | events.Paste) -> bool:
+        """Return whether the screen keeps a key, and posts it again later."""
+        return False
+
     async def on_event(self, event: events.Event) -> None:
         """Handle keys and pasted text immediately, all other events as Textual does."""
         if not isinstance(event, events.Key | events.Paste) or event.is_forwarded:
@@ -160,6 +172,8 @@ class KeysInOrder(App[None]):
             # Until Textual has the terminal, that turns the Enter that is typed into a line feed.
             is_enter = isinstance(event, events.Key) and event.key == "ctrl+j"
             self._early_keys.append(events.Key("enter", "\r") if is_enter else event)
+            return
+        if self.is_held(event):
             return
         if isinstance(event, events.Key) and await self._check_bindings(event.key, priority=True):
             return

@@ -8,17 +8,18 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from textual import events
 from textual.binding import BindingType
 from textual.driver import Driver
 
 from checks.model.report import Report
 from checks.model.run_record import RunRecord
 from checks.model.settings import Settings
-from checks.run.events import Gathered, GatherProgress, NodesSoFar, RunFinished
+from checks.run.events import Gathered, GatherProgress, NodesSoFar, RunFinished, RunStarted
 from tui.cli.log_file import log_path
 from tui.console.actions import EVERYWHERE, KeysInOrder, bindings
 from tui.console.app_state import AppState, FeedState, News
-from tui.console.change_state import CheckGate, MakePlan, WorkEnded
+from tui.console.change_state import CheckGate, Follow, MakePlan, WorkEnded
 from tui.console.change_worker import ChangeWorker
 from tui.console.command_line import CommandLine
 from tui.console.error_guard import FaultLog, GuardedApp
@@ -115,7 +116,7 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, CommandLine, ThemeMixin, Sa
         # The modules of the engine load after the screens are made: a key then waits for neither.
         self._run = RunWorker(self, new_engine, warm_up, self._screens.made)
         self._live = LiveFeed(self, new_feed, past)
-        self._changing = ChangeWorker(self, self.state, changes)
+        self._changing = ChangeWorker(self, self.state, changes, state_directory)
         self._historian = Historian(self, self.state)
         self._events = EventFollower(self, self.state, settings.console, self.notice)
         self._measuring = MeasureWorker(self, self.state, measurements)
@@ -168,6 +169,10 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, CommandLine, ThemeMixin, Sa
         screen = self.screen
         return screen if isinstance(screen, ConsoleScreen) and screen.is_mounted and screen.children else None
 
+    def is_held(self, event: events.Key | events.Paste) -> bool:
+        """Return whether the current main screen keeps a key for later."""
+        return self._shown is not None and self._shown.hold(event)
+
     def _show_news(self, news: News | None = None) -> None:
         if self._shown is not None:
             self._shown.refresh_state(news)
@@ -183,9 +188,10 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, CommandLine, ThemeMixin, Sa
         self._show_news(News.RUN if News.RUN in unseen else News.PROGRESS)
 
     def notice(self, text: str) -> None:
-        """Display a notice on the current main screen, if there is one."""
-        if self._shown is not None:
-            self._shown.notice(text)
+        """Display a notice on the current main screen, if there is one; below a page it waits for its end."""
+        main = next((s for s in reversed(self.screen_stack) if isinstance(s, ConsoleScreen)), None)
+        if self.is_running and main is not None and main.is_mounted and main.children:
+            main.notice(text)
 
     # --- reports of the workers ---------------------------------------------------------------------------------------
 
@@ -198,6 +204,8 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, CommandLine, ThemeMixin, Sa
             self._follow(event.cluster)
             return
         self.state.run.apply(event, message.report)
+        if isinstance(event, RunStarted):  # later than the first screen and the modules of the engine
+            self._changing.do(Follow())
         if isinstance(event, RunFinished):
             self.report = self.report or event.report
             alone, clock_s = self.state.run.checks_alone, self.state.events.clock_s

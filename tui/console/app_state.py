@@ -116,12 +116,19 @@ class AppState(msgspec.Struct):
 
     def __post_init__(self) -> None:
         """Make the state that is made from the others."""
-        self.moment = SituationState(self.run, self.events, self.changes)
+        self.moment = SituationState(self.run, self.events, self.changes, self.feed.past)
 
     @property
     def report(self) -> Report | None:
         """What is known: the newest facts, with every check judged on them."""
         return self.run.report
+
+    @property
+    def reported(self) -> Report | None:
+        """The report as it would be written now: what is known, with the situation of this moment; None before the
+        first findings."""
+        report = self.report
+        return None if report is None else msgspec.structs.replace(report, situation=self.situation)
 
     @property
     def clock(self) -> Clock:

@@ -29,8 +29,10 @@ class Doing(Enum):
     """The gates of the current step are being checked."""
     PLANNING = auto()
     """All checks run, to make a plan."""
+    STARTING = auto()
+    """What the current step stops is being read, right before it does."""
     WRITING = auto()
-    """A decision is being written to the journal."""
+    """A decision is being written to the journal, or the report to a file."""
 
 
 class Work(msgspec.Struct, frozen=True):
@@ -150,6 +152,16 @@ class CheckGate(msgspec.Struct, frozen=True):
     """Check the gate of the current step."""
 
 
+class StartStep(msgspec.Struct, frozen=True):
+    """Read what a step stops, and write its start."""
+
+    step: str
+
+
+class WriteChangeReport(msgspec.Struct, frozen=True):
+    """Write the report of the displayed change to a file, as `racwire change report` does."""
+
+
 class MakePlan(msgspec.Struct, frozen=True):
     """Plan and open a change."""
 
@@ -183,7 +195,7 @@ class Decide(msgspec.Struct, frozen=True):
     """The displayed host, for a step that is attested for each host."""
 
 
-ChangeRequest = Follow | CheckGate | MakePlan | Cancel | Decide
+ChangeRequest = Follow | CheckGate | StartStep | WriteChangeReport | MakePlan | Cancel | Decide
 
 
 class ChangeState:
@@ -203,6 +215,24 @@ class ChangeState:
     def is_free(self) -> bool:
         """Whether new work can start."""
         return self.work.doing is Doing.NOTHING
+
+    @property
+    def open_change(self) -> Change | None:
+        """The open change: the displayed one, else another one of the same cluster."""
+        shown = self.change
+        if shown is not None and not shown.is_open:
+            changes = (found.change for found in self.others if found.change is not None)
+            return next((one for one in changes if one.is_open and one.opened.cluster == shown.opened.cluster), None)
+        return shown
+
+    @property
+    def place(self) -> str:
+        """Where the open change is, for the first line of every screen: `change 6/15`; empty without an open change."""
+        if (change := self.open_change) is None:
+            return ""
+        from checks.change.progress.change_text import place_of  # late: most sessions have no change
+
+        return place_of(change)
 
     def farewell(self, command: str = "racwire change") -> str:
         """Return the sentence for an operator who quits in the middle of a change; `command` continues the change.

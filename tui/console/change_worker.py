@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from textual.app import App
@@ -24,15 +25,17 @@ from tui.console.change_state import (
     MakePlan,
     Notice,
     Refused,
+    StartStep,
     WorkEnded,
     WorkProgressed,
     WorkStarted,
+    WriteChangeReport,
 )
 from tui.console.journal_watcher import ChangeSource, JournalWatcher
 from tui.console.messages import ChangeReported
 
 if TYPE_CHECKING:
-    from checks.change.progress.change_events import AnyEvent
+    from checks.change.progress.change_events import AnyEvent, JournalLine
     from checks.change.progress.state import Change
     from checks.change.session.change_session import ChangeSession
 
@@ -44,9 +47,11 @@ _CANCELLED = "Cancelled; nothing was written."
 class ChangeWorker:
     """Does one piece of work on a change at a time."""
 
-    def __init__(self, app: App[None], state: AppState, source: ChangeSource | None) -> None:
-        """Create the worker; without a `source`, as for a recording, it does nothing."""
+    def __init__(self, app: App[None], state: AppState, source: ChangeSource | None, elsewhere: Path) -> None:
+        """Create the worker; without a `source`, as for a recording, it does nothing. Reports go to the working
+        directory, or to `elsewhere` where that is not writable."""
         self._app = app
+        self._elsewhere = elsewhere
         self._source = source
         self._watcher = JournalWatcher(app, state, source) if source is not None else None
         self._worker: Worker[None] | None = None
@@ -67,6 +72,10 @@ class ChangeWorker:
                 self._post(Notice("Other work on the change is still running; Esc cancels it."))
             case CheckGate():
                 self._work(self._check_gate(following), Doing.VERIFYING)
+            case StartStep():
+                self._work(self._start_step(following, want), Doing.STARTING)
+            case WriteChangeReport():
+                self._work(self._write_report(following), Doing.WRITING)
             case MakePlan():
                 self._work(self._make_plan(source, following, want), Doing.PLANNING)
             case Decide():
@@ -101,6 +110,7 @@ class ChangeWorker:
         from checks.change.plan.obstacles import PlanError
         from checks.change.progress.state import ChangeError
         from checks.change.record.change_journal import ChangeJournalError
+        from checks.whole_files import OutputError
         from tui.text.own_keys import KEYS
 
         self._post(WorkStarted(doing))
@@ -109,7 +119,7 @@ class ChangeWorker:
             ended = await work
         except ChangeError as error:
             ended = WorkEnded(KEYS.text(error.text))
-        except (ChangeJournalError, PlanError) as error:
+        except (ChangeJournalError, OutputError, PlanError) as error:
             ended = WorkEnded(str(error))
         except Exception as error:
             log.exception("work on a change failed")
@@ -139,6 +149,32 @@ class ChangeWorker:
         if concluded is None or following.session is None:
             return WorkEnded()
         return WorkEnded(_outcome(concluded.events, following.session.change), concluded.report)
+
+    async def _start_step(self, following: JournalWatcher, want: StartStep) -> WorkEnded:
+        from checks.change.progress.change_events import JournalLine
+
+        if following.session is None:
+            return WorkEnded("There is no change with a step to start.")
+        started = None
+        events = following.session.begin(want.step)
+        try:
+            async for event in events:
+                if isinstance(event, JournalLine):
+                    started = event
+                else:
+                    self._post(WorkProgressed(event))
+        finally:
+            await events.aclose()
+        await following.read()
+        return WorkEnded(_start_notice(started, following.session.change) if started and following.session else "")
+
+    async def _write_report(self, following: JournalWatcher) -> WorkEnded:
+        from tui.text.home_path import short
+
+        if following.session is None:
+            return WorkEnded("There is no change to report.")
+        path = await asyncio.to_thread(_write_report, following.session, self._elsewhere)
+        return WorkEnded(f"Report: {short(path)}")
 
     async def _make_plan(self, source: ChangeSource, following: JournalWatcher, want: MakePlan) -> WorkEnded:
         from checks.change.plan.obstacles import PlanError
@@ -182,6 +218,36 @@ def _outcome(events: Sequence[AnyEvent], change: Change) -> str:
     if step is None or step.id == verified.step:
         return "The gate passed."
     return f"The gate passed. Next: step {change.plan.position(step.id) + 1}, {step.title}."
+
+
+def _start_notice(line: JournalLine, change: Change) -> str:
+    """Return a notice on the start of a step: which nodes were read, so that what falls there is planned."""
+    from checks.change.progress.change_events import Begun
+    from checks.change.progress.change_text import read_nodes
+    from checks.model.wording import listed
+
+    event = line.event
+    read = read_nodes(event.look) if isinstance(event, Begun) else ()
+    unread = [node for node in change.plan.nodes if node not in read]
+    if not read:
+        return "Started, but no node could be read: what falls now is an alarm."
+    missing = f"; not read: {listed(unread)}" if unread else ""
+    return f"Started at {line.at[11:16]}: {listed(read)} read{missing}."
+
+
+def _write_report(session: ChangeSession, elsewhere: Path) -> Path:
+    """Runs in a thread."""
+    from checks.change.board.board_html import to_html
+    from checks.change.board.change_report import ReportedFile, report_of
+    from checks.change.session.open_here import peers_of
+    from checks.whole_files import OutputFile, write_whole
+    from tui.console.report_file import to_new_file
+
+    session.refresh()
+    change = session.change
+    report = report_of(change, ReportedFile(session.path, session.seal, peers_of(change.opened, session.node)))
+    data, stem = to_html(report), f"racwire-{change.opened.noun}-{change.opened.id}"
+    return to_new_file(stem, ".html", elsewhere, lambda path: write_whole(OutputFile(path), data))
 
 
 def _carry_out(session: ChangeSession, want: Decide) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from textual.app import App
 
-from tui.console.actions import Action
+from tui.console.actions import TABS, Action
 from tui.console.messages import ExportWanted, PresetChosen, RecordWanted
 from tui.screens.base import ConsoleScreen
 
@@ -57,17 +57,21 @@ class CommandLine(App[None]):
 
     async def action_palette(self) -> None:
         """Let the operator type a verb or a name, and run it on the current screen."""
+        from tui.console.command_choices import Scope
+        from tui.console.main_screens import actions_of
         from tui.screens.palette import PaletteScreen
 
-        screen = self.screen
-        shown = next((one for one in reversed(self.screen_stack) if isinstance(one, ConsoleScreen)), None)
+        screen, shown = self.screen, self._main()
         actions: Sequence[Action] = getattr(screen, "ACTIONS", ())
+        elsewhere = [
+            (mode, action) for mode in TABS if shown and mode != shown.NAME for action in actions_of(self, mode)
+        ]
 
         async def act(action: str | None) -> None:
-            if action is not None:
-                await self.run_action(action, screen)
+            if action is not None and not await self.run_action(action, screen):
+                self._tell("That is not possible now.")
 
-        palette = PaletteScreen(actions, shown.state.report if shown else None)
+        palette = PaletteScreen(Scope(actions, shown.state.report if shown else None, elsewhere))
         await self.push_screen(palette, act)
         palette.set_focus(palette.query_one("#query"))  # the next key may be here already, and belongs to the query
 
@@ -88,6 +92,16 @@ class CommandLine(App[None]):
                 return False
             self.pop_screen()
         return True
+
+    async def action_go(self, mode: str, action: str, says: str) -> None:
+        """Show a main screen, and do an action there; where there is none, say which key does it."""
+        if not self._leave_pages():
+            return
+        await self.run_action(f"app.show({mode!r})")
+        if not action:
+            self._tell(says)
+        elif not await self.run_action(action, self.screen):
+            self._tell("That is not possible now.")
 
     async def action_find(self, text: str) -> None:
         """Show the Checks screen with only the findings that contain the text."""
@@ -155,6 +169,17 @@ class CommandLine(App[None]):
             return [part for line in lines for part in (folded(line, 0, width) if line else ([],))]
 
         await self.push_screen(ReaderScreen(f"Explain  {what}", build))
+
+    async def action_ran(self) -> None:
+        """List what racwire ran in this console: in the kept runs and checks of gates, and in the present run."""
+        from tui.screens.ran_page import RanScreen
+        from tui.text.journal_lines import ran_in
+
+        if (main := self._main()) is not None and not isinstance(self.screen, RanScreen):
+            run = main.state.run
+            records = run.history.records if run.history else ()
+            reports = [one.report for one in records] or [one for one in (run.report,) if one is not None]
+            await self.push_screen(RanScreen(ran_in(reports)))
 
     def action_connect(self, where: str = "") -> None:
         """Say how to connect to a database: racwire may ask for the password only before the screen opens."""

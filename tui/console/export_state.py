@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 
 from checks.model.report import Report
+from checks.model.situation import Situation
 from checks.model.wording import counted, few
 from tui.console.run_state import RunState
 from tui.text.home_path import with_path
@@ -32,24 +33,32 @@ class ReportState(msgspec.Struct, frozen=True):
     """How complete the report is; a sentence."""
 
 
-def report_state(board: RunState) -> ReportState:
-    """Return the newest report in which every check has concluded; before there is one, the incomplete report."""
-    report = board.report
-    if report is None:
+def report_state(board: RunState, situation: Situation) -> ReportState:
+    """Return what is known, with the situation of this moment; before the first run has finished, the incomplete
+    report."""
+    if board.report is None:
         completeness = board.trouble or "There are no findings yet: the checks are starting."
         return ReportState(None, False, (), completeness)
+    report = msgspec.structs.replace(board.report, situation=situation)
     if not board.running and not board.is_whole:
         return ReportState(report, False, (), f"{board.trouble} The findings up to then can be written.")
     if not board.running:
-        return ReportState(report, True, (), "Every check has concluded.")
+        return ReportState(report, True, (), f"{board.trouble} {_concluded(report)}".strip())
     if board.is_whole:
-        completeness = (
-            f"The checks are running again; until they conclude, this is the run of {report.started_at[11:19]}."
-        )
+        completeness = f"The checks are running again; until they conclude: {_concluded(report)}"
         return ReportState(report, True, (), completeness)
     have = "has" if len(board.pending) == 1 else "have"
     completeness = f"{counted(len(board.pending), 'check')} {have} not concluded yet: {few(board.pending)}."
     return ReportState(report, False, board.pending, f"{completeness} A report written now says so.")
+
+
+def _concluded(report: Report) -> str:
+    """Return that every check has concluded, and what that does not cover any more."""
+    lost, new = len(report.not_known), len(report.situation.new) if report.situation else 0
+    parts = ["Every check has concluded"]
+    parts += [f"{counted(lost, 'result')} {'is' if lost == 1 else 'are'} not known any longer"] if lost else []
+    parts += [f"{counted(new, 'event')} {'is' if new == 1 else 'are'} new since"] if new else []
+    return f"{'; '.join(parts)}."
 
 
 # --- requests of the operator -----------------------------------------------------------------------------------------

@@ -73,7 +73,7 @@ class ExportWorker:
         if isinstance(want, WriteEvents):
             self._start("writing the events", lambda: self._write_events(want))
             return ""
-        current = report_state(self._state.run)
+        current = report_state(self._state.run, self._state.situation)
         if current.report is None:
             return _NONE_YET
         report = current.report if current.is_whole else unfinished(current.report, current.pending)

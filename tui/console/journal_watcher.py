@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-POLL_EVERY_S = 2.0
-"""How often the displayed journal is checked for changes by other processes."""
+POLL_EVERY_S, POLL_BEHIND_S = 2.0, 5.0
+"""How often the journal is checked for changes by other processes: on the Change screen, and behind another one."""
 
 
 class ChangeSource(Protocol):
@@ -56,7 +56,7 @@ class ChangeSource(Protocol):
 
 
 class JournalWatcher:
-    """Follows one change, and reports the content of its journal to the app while the Change screen is open."""
+    """Follows one change, and reports the content of its journal to the app: the first line of every screen has it."""
 
     def __init__(self, app: App[None], state: AppState, source: ChangeSource) -> None:
         self.session: ChangeSession | None = None
@@ -65,6 +65,8 @@ class JournalWatcher:
         self._state = state
         self._source = source
         self._path: Path | None = None
+        self._is_guess = False
+        """Whether the session was chosen before the name of the cluster was known."""
         self._poke = asyncio.Event()
         self._worker: Worker[None] | None = None
         self._failed = False
@@ -80,7 +82,7 @@ class JournalWatcher:
 
     def take(self, session: ChangeSession) -> None:
         """Follow the change that was just opened."""
-        self.session, self._path = session, None
+        self.session, self._path, self._is_guess = session, None, False
 
     def poll(self) -> None:
         """Check at once whether the journal has changed."""
@@ -94,25 +96,31 @@ class JournalWatcher:
     async def read(self) -> None:
         """Read the journals and report their content."""
         facts = self._state.cluster
-        clusterware = facts.clusterware if facts else None
-        name = clusterware.cluster_name if isinstance(clusterware, Clusterware) else None
-        cluster, node = name if isinstance(name, str) else None, facts.local_node if facts else ""
-        read = await asyncio.to_thread(self._read, cluster, node)
+        read = await asyncio.to_thread(self._read, self._cluster, facts.local_node if facts else "")
         self._failed = bool(read.problem)
         self._app.post_message(ChangeReported(read))
 
+    @property
+    def _cluster(self) -> str | None:
+        """The name of the cluster; None where it is not known, or not known yet."""
+        facts = self._state.cluster
+        clusterware = facts.clusterware if facts else None
+        name = clusterware.cluster_name if isinstance(clusterware, Clusterware) else None
+        return name if isinstance(name, str) else None
+
     async def _watch(self) -> None:
-        """Watch the journal and the directory for changes while the screen is open."""
+        """Watch the journal and the directory for changes."""
         seen: object = None
-        while self._app.current_mode == "change":
-            is_requested = self._poke.is_set()
+        while True:
+            is_shown, is_requested = self._app.current_mode == "change", self._poke.is_set()
             self._poke.clear()
-            stamp = await asyncio.to_thread(self._stamp)
-            if (is_requested and self.session is None) or stamp != seen or self._failed:
+            stamp = self._cluster, await asyncio.to_thread(self._stamp)
+            if (is_requested and self.session is None) or stamp != seen or (self._failed and is_shown):
+                cluster = self._cluster
                 await self.read()
-                seen = await asyncio.to_thread(self._stamp)
+                seen = cluster, await asyncio.to_thread(self._stamp)
             with suppress(TimeoutError):
-                async with asyncio.timeout(POLL_EVERY_S):
+                async with asyncio.timeout(POLL_EVERY_S if is_shown else POLL_BEHIND_S):
                     await self._poke.wait()
 
     def _stamp(self) -> tuple[object, ...]:
@@ -131,10 +139,13 @@ class JournalWatcher:
         others: tuple[FoundJournal, ...] = ()
         try:
             others = self._source.journals()[::-1]
+            if self._is_guess and cluster and self.session and self.session.change.opened.cluster != cluster:
+                self.session = None
             if self.session is not None:
                 self.session.refresh()
             elif self._path is not None or any(_may_be_open(found, cluster) for found in others):
                 self.session = self._source.follow(cluster, self._path, node)
+                self._is_guess = cluster is None and self._path is None
         except (ChangeError, ChangeJournalError) as error:
             self.session = None
             return JournalsRead(None, None, others, str(error))

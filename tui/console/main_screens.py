@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from textual.app import App
 
-from tui.console.actions import TABS
+from tui.console.actions import TABS, Action
 from tui.console.app_state import AppState
 from tui.screens.base import BrokenScreen, ConsoleScreen
 
@@ -85,6 +85,13 @@ def _class_of(mode: str) -> type[ConsoleScreen]:
     module, _, name = SCREENS[mode].partition(":")
     found: type[ConsoleScreen] = getattr(import_module(module), name)
     return found
+
+
+def actions_of(app: App[None], mode: str) -> tuple[Action, ...]:
+    """Return the commands of a main screen as it is now; of one that is not made yet, those that it starts with."""
+    made = app._screen_stacks.get(mode)  # Textual has no public name for it
+    screen = made[0] if made else _class_of(mode)
+    return screen.ACTIONS if isinstance(screen, ConsoleScreen) else _class_of(mode).ACTIONS
 
 
 class HelpMixin(App[None]):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from checks.model.run_record import RunRecord, as_run
+from checks.model.situation import Situation
 from checks.report.age import short_state_texts
 from checks.traffic.samples import Event, Gap, Links
 from checks.traffic.source_id import SourceId
@@ -36,6 +37,11 @@ class Past(msgspec.Struct, frozen=True):
 
     run: RunRecord | None = None
     """The run of a saved state."""
+
+    situation: Situation | None = None
+    """The situation that a report without samples was written with: nothing else knows its events."""
+    at: float | None = None
+    """The moment of a saved state, in seconds since 1970: that of its situation, or the end of its run."""
 
     @property
     def are_runs_recorded(self) -> bool:
@@ -80,7 +86,17 @@ def of_recording(recording: Recording) -> Past:
 def of_saved(saved: Saved, now: datetime) -> Past:
     """Return what the console displays for a saved state; `now`, a time with a zone, is for its age."""
     longer, label, shorter = short_state_texts(saved.report, now)
-    return Past(label, saved.recording, is_saved=True, longer=longer, shorter=shorter, run=as_run(saved.report))
+    run, situation = as_run(saved.report), saved.report.situation
+    return Past(
+        label,
+        saved.recording,
+        is_saved=True,
+        longer=longer,
+        shorter=shorter,
+        run=run,
+        situation=situation if saved.recording is None else None,
+        at=situation.at if situation else run.ended,
+    )
 
 
 class NoSamples:

@@ -72,7 +72,7 @@ def write_report(job: ReportJob, scratch: Path, elsewhere: Path, report_progress
         report_progress(f"writing {size_of(len(data))} to {short(path)}")
         write_whole(OutputFile(path), data)
 
-    return _to_new_file(stem_of(job.report, job.is_redacted), form.ending, elsewhere, write)
+    return to_new_file(stem_of(job.report, job.is_redacted), form.ending, elsewhere, write)
 
 
 def directories(elsewhere: Path) -> list[Path]:
@@ -91,11 +91,12 @@ def write_events(text: str, at: datetime, elsewhere: Path) -> Path:
     def write(path: Path) -> None:
         write_whole(OutputFile(path), text.encode("utf-8", "replace"))
 
-    return _to_new_file(f"racwire-events-{at:%Y%m%d-%H%M%S}", ".txt", elsewhere, write)
+    return to_new_file(f"racwire-events-{at:%Y%m%d-%H%M%S}", ".txt", elsewhere, write)
 
 
-def _to_new_file(stem: str, ending: str, elsewhere: Path, write: Callable[[Path], None]) -> Path:
-    """Write to the first directory that accepts the file. Raises the error of the first directory where none does."""
+def to_new_file(stem: str, ending: str, elsewhere: Path, write: Callable[[Path], None]) -> Path:
+    """Write a new file to the working directory, or to `elsewhere` where that does not accept it; return its path.
+    Raises the error of the first directory where none does."""
     first: OutputError | None = None
     for directory in directories(elsewhere):
         try:
@@ -126,7 +127,7 @@ def _save(job: ReportJob, scratch: Path, elsewhere: Path, report_progress: Calla
         report_progress(f"saving everything to {short(path)}")
         save(OutputFile(path), report, samples)
 
-    return _to_new_file(stem_of(job.report, job.is_redacted), SAVED_ENDING, elsewhere, write)
+    return to_new_file(stem_of(job.report, job.is_redacted), SAVED_ENDING, elsewhere, write)
 
 
 def _samples(job: ReportJob, path: Path) -> Path | None:

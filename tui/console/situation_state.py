@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from checks.situation.run_history import RunHistory
     from tui.console.change_state import ChangeState
     from tui.console.event_state import EventState
+    from tui.console.past import Past
     from tui.console.run_state import RunState
 
 REFRESH_S = 5.0
@@ -23,13 +24,14 @@ REFRESH_S = 5.0
 class SituationState:
     """Makes the situation when it is asked for, and keeps it until something happens."""
 
-    def __init__(self, run: RunState, events: EventState, changes: ChangeState) -> None:
+    def __init__(self, run: RunState, events: EventState, changes: ChangeState, past: Past | None = None) -> None:
         self._run = run
+        self._past = past
         self._events = events
         self._changes = changes
         self._made: Situation | None = None
         self._made_of: tuple[object, ...] = ()
-        self._stops: tuple[object, tuple[ExplainedStop, ...], tuple[Look, ...], str] | None = None
+        self._stops: tuple[object, tuple[ExplainedStop, ...], tuple[Look, ...]] | None = None
         self.playhead: float | None = None
         """The moment that the console shows of a recording, in seconds since 1970; None for now."""
 
@@ -38,12 +40,16 @@ class SituationState:
         """The moment of the situation."""
         if self.playhead is not None:
             return self.playhead
+        if self._past is not None and self._past.at is not None:
+            return self._past.at
         return self._events.end if self._events.is_of_recording else time.time()
 
     @property
     def current(self) -> Situation:
         """The situation of this moment."""
         history, change = self._history, self._changes.change
+        if history is not None and self._past is not None and self._past.situation is not None:
+            return self._past.situation
         now = self.now
         known = (id(history), self._events.version, id(change), self.playhead)
         is_fresh = self._made is not None and 0 <= now - self._made.at < REFRESH_S
@@ -57,13 +63,13 @@ class SituationState:
 
     def _make(self, history: RunHistory | None, change: Change | None, now: float) -> Situation:
         if history is None and self._events.is_empty:
-            return Situation(at=now)
+            return Situation(at=now, change=self._changes.place)
         # The modules would delay the first screen.
         from checks.run.check_discovery import discover
         from checks.situation.run_history import RunHistory
         from checks.situation.situation import Inputs, situation
 
-        stops, looks, place = self._of_change(change)
+        stops, looks = self._of_change(change)
         return situation(
             Inputs(
                 now=now,
@@ -73,17 +79,16 @@ class SituationState:
                 sampled=self._events.readings_at(now),
                 looks=looks,
                 stops=stops,
-                change=place,
+                change=self._changes.place,
                 clock_s=self._events.clock_at(now),
             )
         )
 
-    def _of_change(self, change: Change | None) -> tuple[Sequence[ExplainedStop], Sequence[Look], str]:
+    def _of_change(self, change: Change | None) -> tuple[Sequence[ExplainedStop], Sequence[Look]]:
         if change is None or not change.is_open:
-            return (), (), ""
+            return (), ()
         from checks.change.progress.change_readings import explained_stops, looks_of
-        from checks.change.progress.change_text import place_of
 
         if self._stops is None or self._stops[0] is not change:
-            self._stops = (change, explained_stops(change), looks_of(change), place_of(change))
+            self._stops = (change, explained_stops(change), looks_of(change))
         return self._stops[1:]

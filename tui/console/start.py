@@ -31,9 +31,11 @@ from tui.cli.streams import exit_past_hung_threads, print_message, print_message
 
 if TYPE_CHECKING:
     from checks.model.check import Check
+    from checks.model.run_record import RunRecord
     from checks.run.check_discovery import BrokenPlugin, Checks
     from checks.run.engine import Engine
     from checks.traffic.feed import Feed
+    from checks.traffic.recording import Header
     from tui.console.app import ConsoleApp
     from tui.console.past import Past
 
@@ -63,9 +65,7 @@ def run_console_on_recording(path: Path, settings: Settings) -> int:
     """Show a recording in the console; return 0 at the end, whatever it contains. The caller asks `no_console` first.
     Raises RecordingError where the file cannot be read."""
     prepare(os.environ)
-    from checks.model.run_record import RunRecord, latest_run
     from checks.traffic.recording import Recording
-    from checks.traffic.recording_replay import JudgedRecording
     from tui.console.past import of_recording
 
     runs: list[RunRecord] = []
@@ -75,11 +75,7 @@ def run_console_on_recording(path: Path, settings: Settings) -> int:
         runs.extend(recording.runs())
 
     def judge(checks: Sequence[Check], broken: Sequence[BrokenPlugin]) -> Engine:
-        from checks.saved.saved_replay import Replay
-
-        if (last := latest_run(runs, math.inf)) is not None:
-            return Replay(last.report, checks, broken=broken)
-        return JudgedRecording(recording.header, checks, settings, broken=broken)
+        return judge_recording(recording.header, runs, checks, settings, broken)
 
     recording = Recording.open(path)
     try:
@@ -88,17 +84,38 @@ def run_console_on_recording(path: Path, settings: Settings) -> int:
         recording.close()
 
 
+def judge_recording(
+    header: Header,
+    runs: Sequence[RunRecord],
+    checks: Sequence[Check],
+    settings: Settings,
+    broken: Sequence[BrokenPlugin] = (),
+    *,
+    at: float = math.inf,
+) -> Engine:
+    """Return an engine for what a recording knows at a time, in seconds since 1970: the last run of all checks by then;
+    where there is none, the facts of its start."""
+    from checks.model.run_record import latest_run
+    from checks.saved.saved_replay import Replay
+    from checks.traffic.recording_replay import JudgedRecording
+
+    if (run := latest_run(runs, at)) is not None:
+        return Replay(run.report, checks, broken=broken)
+    return JudgedRecording(header, checks, settings, broken=broken)
+
+
 def run_console_on_saved(path: Path, settings: Settings, *, judged_by: Settings | None) -> int:
     """Show a saved state in the console; return the exit code of its report. The caller asks `no_console` first. With
     `judged_by` the thresholds and waivers of these settings apply, and not those of the run. Raises SavedError where
     the file cannot be read."""
     prepare(os.environ)
+    from checks.model.run_record import as_run
     from checks.saved import open_saved
     from checks.saved.saved_replay import Replay
     from tui.console.past import of_saved
 
     def judge(checks: Sequence[Check], broken: Sequence[BrokenPlugin]) -> Engine:
-        return Replay(saved.report, checks, broken=broken, settings=judged_by)
+        return Replay(as_run(saved.report).report, checks, broken=broken, settings=judged_by)
 
     with open_saved(path) as saved:
         return _run_full_screen(settings, of_saved(saved, datetime.now().astimezone()), judge)

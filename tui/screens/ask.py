@@ -14,7 +14,7 @@ from textual.message import Message
 from textual.widgets import Input
 
 from tui.screens.styled import StyledScreen
-from tui.text.line import Line, sanitize_line
+from tui.text.line import Line, cut, sanitize_line
 from tui.widgets.bars import lines_below, rule_line
 from tui.widgets.lines import Lines
 
@@ -102,7 +102,7 @@ class AskScreen(StyledScreen[Answer | None]):
     def compose(self) -> ComposeResult:
         """Yield the page, the fields, and the keys."""
         question = self._question
-        yield Lines(lambda width: [[(f" {question.title}", "title")]], classes="bar")
+        yield Lines(lambda width: [[(cut(f" {question.title}", width), "title")]], classes="bar")
         yield Lines(lambda width: [rule_line(width)], classes="bar")
         yield Lines(lambda width: list(question.page(width)), id="page")
         yield Lines(self._rule, id="ask-rule", classes="bar")

@@ -188,24 +188,21 @@ class ConsoleScreen(StyledScreen[None]):
         if episode is None or self.NAME == "events":
             return [rule_line(width, left, right, joints=self.joints, sign="┴")]
         # Most sessions have no event, and the module would delay the first screen.
-        from tui.widgets.event_line import event_line
+        from tui.widgets.event_line import event_line, hint_for
 
-        hint, zone, now = self._hint(episode), self.state.zone, self.state.situation.at
+        hint = hint_for(
+            episode,
+            is_past=bool(self.state.feed.replayed),
+            is_running=self.state.run.running,
+            on_checks=self.NAME == "checks",
+            can_run=any(action.name == "rerun" for action in self.ACTIONS),
+        )
+        zone, now = self.state.zone, self.state.situation.at
         return [alarm_rule(width, left, right, lambda room: event_line(episode, hint, zone, now, room))]
 
     @property
     def _foremost(self) -> Episode | None:
         return foremost(self.state.situation, self.state.events.is_listed)
-
-    def _hint(self, episode: Episode) -> str:
-        """Return which key looks for the cause of an event, or shows it."""
-        if self.state.feed.replayed:
-            return "! lists it"
-        if not needs_run(episode):
-            return "1 shows the cause" if self.NAME != "checks" and episode.has_finding else ""
-        if self.state.run.running:
-            return ""
-        return "r looks for the cause" if any(a.name == "rerun" for a in self.ACTIONS) else "! lists it"
 
     def _header(self, width: int) -> list[Line]:
         sending = self.state.measures.sending
@@ -236,6 +233,10 @@ class ConsoleScreen(StyledScreen[None]):
         """Run the command of the clicked key."""
         if action := action_at(self.footer(), self.size.width, message.column):
             await self.run_action(action.action)
+
+    def hold(self, event: events.Key | events.Paste) -> bool:
+        """Return whether the screen keeps a key for later: what the key is for is still being read."""
+        return False
 
     def on_key(self, event: events.Key) -> None:
         """Remove the notice at the next key."""

@@ -8,6 +8,7 @@ from checks.model.wording import counted
 from tui.console.actions import Action, relabelled
 from tui.console.app_state import AppState
 from tui.screens.base import ConsoleScreen
+from tui.screens.zoom import ZOOMED
 from tui.widgets.filter_line import FilterLine
 
 
@@ -65,7 +66,8 @@ class FilteredScreen(ConsoleScreen):
         return relabelled(super().footer(), labels)
 
     async def action_filter(self) -> None:
-        """Open the line of the filter."""
+        """Open the line of the filter, with all that it filters."""
+        self.remove_class(ZOOMED)
         await self.filter_line.open()
         self.filter_changed()
 

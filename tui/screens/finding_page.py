@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from checks.model.finding import Finding, keyed
+from checks.model.wording import listed
 from tui.console.actions import READER, Action
 from tui.console.finding_rows import FindingRow, RowMark, cause_rows
 from tui.screens.reader import ReaderScreen
@@ -120,8 +121,12 @@ class FindingScreen(ReaderScreen):
 
 
 def _heading(row: FindingRow) -> str:
-    name = sanitize_line(row.entry.standing if row.entry else f"{row.finding.code}  {row.finding.subject}")
-    return f"{'Cause' if row.entry else 'Finding'}  {name}"
+    """Return what the page is about; the codes come last, since a title without enough room is cut at its end."""
+    if row.entry is None:
+        return sanitize_line(f"Finding: {row.finding.subject or row.finding.title} ({row.finding.code})")
+    names = listed(dict.fromkeys(cause.name for cause in row.entry.causes), "or")
+    codes = listed(dict.fromkeys(cause.cause for cause in row.entry.causes), "or")
+    return sanitize_line(f"Cause, {row.entry.causes[0].standing}: {names} ({codes})")
 
 
 def _targets(row: FindingRow, finding: Finding | None) -> list[FindingRow]:

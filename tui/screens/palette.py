@@ -5,7 +5,9 @@ Textual's own palette dims the screen behind it and animates its search: on a sl
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import ClassVar
 
@@ -15,11 +17,9 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.widgets import Input
 
-from checks.model.report import Report
-from tui.console.actions import Action
-from tui.console.command_choices import Choice, argument_of, choices
+from tui.console.command_choices import Choice, Scope, argument_of, choices, nothing_found
 from tui.screens.styled import StyledScreen
-from tui.text.line import Line, cell_len, fitted, sanitize_line
+from tui.text.line import Line, cell_len, fitted, sanitize_line, wrapped
 from tui.widgets.bars import rule_line
 from tui.widgets.choice_list import ChoiceList
 from tui.widgets.lines import Lines
@@ -38,11 +38,14 @@ class PaletteScreen(StyledScreen[str | None]):
     ]
     AUTO_FOCUS = "#query"
 
-    def __init__(self, actions: Sequence[Action], report: Report | None) -> None:
+    def __init__(self, scope: Scope) -> None:
         super().__init__()
-        self._actions = actions
-        self._report = report
+        self._scope = scope
         self._matching: Sequence[Choice] = ()
+        self._says, self._says_of = "", ""
+        """A sentence about the last Enter, and the text that it is about."""
+        self._is_listing = False
+        """Whether the pages that explain are listed, or being listed."""
 
     def compose(self) -> ComposeResult:
         """Yield the query, the matching commands, and the keys."""
@@ -54,7 +57,8 @@ class PaletteScreen(StyledScreen[str | None]):
             query.cursor_blink = False
             yield query
         yield ChoiceList(id="choices")
-        yield Lines(lambda width: [rule_line(width)], classes="bar")
+        yield Lines(self._nothing, id="nothing")
+        yield Lines(lambda width: [rule_line(width, self._says)], id="query-rule", classes="bar")
         yield Lines(_keys, classes="bar")
 
     def on_mount(self) -> None:
@@ -66,24 +70,60 @@ class PaletteScreen(StyledScreen[str | None]):
         return self.query_one(Input).value
 
     @on(Input.Changed)
+    def search_again(self) -> None:
+        """Narrow the list with each letter. What can be explained is listed in a thread: its modules take a while."""
+        if self._text and not self._is_listing:
+            self._is_listing = True
+            self.run_worker(self._list_pages(), exit_on_error=False)
+        if self._text != self._says_of:  # of keys in a burst, the changes arrive after the Enter
+            self._say("")
+        self.search()
+
+    async def _list_pages(self) -> None:
+        self._know(await asyncio.to_thread(_pages))
+        self.search()
+
+    def _know(self, pages: Mapping[str, str]) -> None:
+        self._scope = replace(self._scope, pages=pages)
+
     def search(self) -> None:
-        """Narrow the list with each letter."""
-        matching = choices(self._text, self._actions, self._report)
+        """Show what the text offers."""
+        matching = choices(self._text, self._scope)
+        listed, nothing = self.query_one(ChoiceList), self.query_one("#nothing", Lines)
+        listed.display, nothing.display = bool(matching), not matching
+        nothing.show(self._nothing)
         if matching != self._matching:
             self._matching = matching
-            self.query_one(ChoiceList).show_choices([partial(_line, choice) for choice in matching])
+            listed.show_choices([partial(_line, choice) for choice in matching])
+
+    def _nothing(self, width: int) -> list[Line]:
+        if self._matching:
+            return []
+        first, *more = nothing_found(self._text, self._scope)
+        lines: list[Line] = [[(f" {line}", "warn")] for line in wrapped(first, width - 1)]
+        return [*lines, *([(f" {line}", "")] for text in more for line in wrapped(text, width - 1))]
+
+    def _say(self, text: str) -> None:
+        self._says, self._says_of = text, self._text
+        self.query_one("#query-rule", Lines).lay_out()
 
     @on(ChoiceList.Taken)
     def action_take(self) -> None:
         """Run the selected command of those that match the text; write its name where an argument is missing."""
         self.search()
+        if not self._matching and not self._scope.pages:
+            self._know(_pages())  # typed faster than they were listed
+            self.search()
         if not self._matching:
+            self._say(f"Nothing matches {sanitize_line(self._text)}: change the text, or Esc goes back.")
             return
         choice = self._matching[self.query_one(ChoiceList).chosen]
         argument = argument_of(choice, self._text)
         if argument is None:
-            query = self.query_one(Input)
-            query.value = f"{choice.name} "
+            query, asked = self.query_one(Input), f"{choice.name} "
+            if query.value == asked:
+                self._say(f"{choice.name} needs {choice.argument}. {choice.help}")
+            query.value = asked
             query.cursor_position = len(query.value)
         else:
             self.dismiss(choice.with_argument(argument))
@@ -95,6 +135,17 @@ class PaletteScreen(StyledScreen[str | None]):
     def action_leave(self) -> None:
         """Close the palette without running a command."""
         self.dismiss(None)
+
+
+def _pages() -> Mapping[str, str]:
+    """Return what can be explained; nothing where a file of the settings has a mistake."""
+    from tui.cli.errors import UsageError
+    from tui.cli.explain import explainable
+
+    try:
+        return explainable()
+    except UsageError:
+        return {}
 
 
 def _line(choice: Choice, width: int) -> Line:

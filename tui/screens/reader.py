@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 
 from tui.console.actions import HELP, READER, Action, relabelled
 from tui.screens.styled import StyledScreen
-from tui.text.line import Line
+from tui.text.line import Line, fitted
 from tui.text.search import Match, matches_in, with_matches
 from tui.widgets.bars import keys_line, lines_below, rule_line
 from tui.widgets.filter_line import FilterLine
@@ -27,7 +27,7 @@ class ReaderScreen(StyledScreen[None]):
     def __init__(self, title: str, build: Build) -> None:
         super().__init__()
         self._heading = title
-        self._title = Lines(lambda width: [[(f" {self._heading}", "title")]], classes="bar")
+        self._title = Lines(lambda width: [[(fitted(f" {self._heading}", width), "title")]], classes="bar")
         self._text = build
         self._page = MarkedLines(self._with_matches, id="page")
         self._rule = Lines(lambda width: [rule_line(width)], id="page-rule", classes="bar")
@@ -55,7 +55,7 @@ class ReaderScreen(StyledScreen[None]):
     def entitle(self, title: str) -> None:
         """Display another title."""
         self._heading = title
-        self._title.show(lambda width: [[(f" {title}", "title")]])
+        self._title.lay_out()
 
     @on(Lines.Scrolled, "#page")
     def show_lines_below(self) -> None:

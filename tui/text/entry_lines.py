@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 
 from checks.model.finding import Finding, NextStep
 from checks.model.report import Report
-from checks.model.wording import counted, few
+from checks.model.wording import counted, few, listed
 from checks.report.causes import ReportEntry
 from checks.report.other_causes import other_causes, short_codes
-from checks.report.shortened import shortened
 from checks.rules.waivers import ended_text, lifted_for
+from tui.text.abridged import shortened
 from tui.text.finding_lines import (
     STREAM,
     FindingLayout,
@@ -39,10 +39,12 @@ def entry_head(entry: ReportEntry, width: int) -> Iterator[Line]:
     yield from hanging([status_word(entry.status)], entry.headline, width, "title")
 
 
-def brief_entry_lines(entry: ReportEntry, width: int, room: int = 0, *, has_next_above: bool = False) -> Iterator[Line]:
+def brief_entry_lines(
+    entry: ReportEntry, width: int, room: int = 0, *, how: str = "", has_next_above: bool = False
+) -> Iterator[Line]:
     """Yield an entry of a text for a stream in at most `room` lines where that is possible; the rest is in the full
-    report. `has_next_above`: an entry before it has the same next steps."""
-    lines = [*entry_head(entry, width), *_causes(entry, width, STREAM)]
+    report. `how` says how it stands; `has_next_above`: an entry before it has the same next steps."""
+    lines = [*entry_head(entry, width), *_causes(entry, width, STREAM, how)]
     if entry.causes:
         lines += _because(entry, width)
         lines += _effects(entry, width, STREAM)
@@ -60,12 +62,12 @@ def pane_entry_lines(entry: ReportEntry, report: Report, width: int, note: str =
     """Yield an entry for a pane: the sentence, the first step, the reasons, the further steps, what it explains, and
     the other causes. So the first step and the reasons need no key, also in a low pane."""
     layout = pane_layout(width)
-    codes = ", ".join(dict.fromkeys(cause.cause for cause in entry.causes))
+    codes = listed(dict.fromkeys(cause.cause for cause in entry.causes), "or")
     standing = entry.causes[0].standing.value if entry.causes else ""
-    yield [(f"{codes}  ", "title"), (entry.status, role_of(entry.status)), (f"  {standing}", "")]
+    yield from hanging([], entry.headline, width, "title")
+    yield from hanging([(entry.status, role_of(entry.status)), ("  ", "")], f"{standing}: {codes}", width)
     if note:
         yield from hanging([], note, width, "accent")
-    yield from hanging([], entry.headline, width, "title")
     lifted = filter(None, (lifted_for(finding, report.waivers) for finding in entry.all_findings))
     yield from part_lines("Waiver", map(ended_text, lifted), width, layout, "warn")
     yield from remedy_lines("Next", entry.next[:1], width, layout)
@@ -81,10 +83,11 @@ def pane_entry_lines(entry: ReportEntry, report: Report, width: int, note: str =
         yield from flowing([(f"{label}  ", "label")], text, width, indent=layout.label or 2)
 
 
-def _causes(entry: ReportEntry, width: int, layout: FindingLayout) -> Iterator[Line]:
+def _causes(entry: ReportEntry, width: int, layout: FindingLayout, how: str = "") -> Iterator[Line]:
+    stands = f", {how}" if how else ""
     if entry.causes:
         codes = ", ".join(dict.fromkeys(f.code for f in entry.findings))
-        found_by = f". Found by {entry.codes}." if layout.is_pane else f" ({codes})"
+        found_by = f". Found by {entry.codes}." if layout.is_pane else f" ({codes}){stands}"
         yield from part_lines("Cause", (f"{entry.standing}{found_by}", entry.tells_apart), width, layout)
         return
     finding = entry.findings[0]
@@ -92,7 +95,7 @@ def _causes(entry: ReportEntry, width: int, layout: FindingLayout) -> Iterator[L
     text = f"{finding.check} ({finding.code})"
     if len(checks) > 1:
         text = f"{counted(len(checks), 'check')} could not look ({finding.code}): {few(tuple(checks), 7)}"
-    yield from part_lines("Check", (text,), width, layout)
+    yield from part_lines("Check", (f"{text}{stands}",), width, layout)
 
 
 def _because(entry: ReportEntry, width: int) -> Iterator[Line]:

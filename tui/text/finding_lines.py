@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from checks.model.finding import Finding, NextStep, Status, Table
 from checks.model.report import Report
+from checks.model.wording import counted
 from checks.report.causes import ReportEntry, cause_entries, causes_of
 from checks.report.folding import Alike
 from checks.rules.waivers import ended_text, lifted_for, waived_text
@@ -68,18 +70,23 @@ def finding_lines(
     width: int,
     note: str = "",
     layout: FindingLayout | None = None,
+    *,
+    is_whole: bool = False,
 ) -> Iterator[Line]:
     """Yield a finding in lines of that width, with the others that are UNKNOWN for the same reason; `note` is a remark
-    above it, such as that the finding is gone. Without a layout it is that of a pane."""
+    below its sentence, such as that the finding is gone. Without a layout it is that of a pane. `is_whole`: with all
+    columns of its table."""
     finding = alike.finding
     layout = layout or pane_layout(width)
+    title = hanging(_margin(layout), alike.title, width, "title")
     if layout.is_pane:
-        yield [(sanitize_line(finding.code), "title"), ("  ", ""), (finding.status, role_of(finding.status))]
+        yield from title
+        yield [(finding.status, role_of(finding.status)), (f"  {sanitize_line(finding.code)}", "")]
     else:
         yield finding_head(finding, alike.found_by)
+        yield from title
     if note:
         yield from hanging(_margin(layout), note, width, "accent")
-    yield from hanging(_margin(layout), alike.title, width, "title")
     if finding.waived:
         yield from part_lines("Waived", (waived_text(finding.waived),), width, layout, "accent")
     elif ended := lifted_for(finding, report.waivers):
@@ -90,7 +97,7 @@ def finding_lines(
     names = ", ".join(f"{other.check} ({other.code})" for other in alike.likewise)
     yield from part_lines("Likewise", (f"unknown for {names}",) if names else (), width, layout)
     if finding.table:
-        yield from value_table(finding.table, width, layout)
+        yield from value_table(finding.table, width, layout, is_whole=is_whole)
     if layout.is_pane:
         links = links_of(finding, report)
         yield from link_lines("Cause", (entry.standing for entry in links.causes), width, layout)
@@ -188,8 +195,9 @@ def remedy_lines(
                 yield from ([(" " * (indent + 2) + sanitize_lines(line), "command")] for line in command.split("\n"))
 
 
-def value_table(table: Table, width: int, layout: FindingLayout) -> Iterator[Line]:
-    """Yield the table; in a pane split into blocks of columns that fit the width, each with the names of the rows."""
+def value_table(table: Table, width: int, layout: FindingLayout, *, is_whole: bool = True) -> Iterator[Line]:
+    """Yield the table. In a pane that is too narrow for it, it is split into blocks of whole columns, each with the
+    names of the rows; unless `is_whole`, there is one block with the columns that tell most."""
     grid = [[sanitize_line(cell) for cell in row] for row in (table.columns, *table.rows)]
     columns = max(len(row) for row in grid)
     if not columns:
@@ -205,6 +213,8 @@ def value_table(table: Table, width: int, layout: FindingLayout) -> Iterator[Lin
     if layout.is_pane:
         indent = indent if indent + name + sum(wide) <= width else 0
         blocks = list(_blocks(wide, width - indent - name))
+        if not is_whole and len(blocks) > 1:
+            blocks = [_telling(grid, wide, width - indent - name)]
         label = "label"
     else:
         name = max(name, _LEAST_NAME)
@@ -213,8 +223,28 @@ def value_table(table: Table, width: int, layout: FindingLayout) -> Iterator[Lin
             text = "".join(" " * (wide[c] - cell_len(row[c + 1])) + row[c + 1] for c in block)
             start = " " * indent + row[0] + " " * (name - cell_len(row[0]))
             yield [(start, label), (text, "" if number else label)]
+    if left := len(wide) - sum(map(len, blocks)):
+        yield [(" " * indent, ""), (f"Enter: {counted(left, 'more column')}", "faint")]
     if table.legend:
         yield from hanging([(" " * indent, "faint")] if indent else [], table.legend, width, "faint")
+
+
+def _telling(grid: Sequence[Sequence[str]], wide: Sequence[int], room: int) -> list[int]:
+    """Return the numbers of the columns with the rarest contents that fit, in their order, at least one. A column
+    without a heading goes with the one before it."""
+    head, *rows = grid
+    common = Counter(cell for row in rows for cell in row[1:])
+    groups: list[list[int]] = []
+    for column in range(len(wide)):
+        if head[column + 1] or not groups:
+            groups.append([])
+        groups[-1].append(column)
+    weight = {group[0]: sum(1 / common[row[c + 1]] for row in rows for c in group) / len(group) for group in groups}
+    chosen: list[int] = []
+    for group in sorted(groups, key=lambda group: -weight[group[0]]):
+        if not chosen or sum(wide[c] for c in (*chosen, *group)) <= room:
+            chosen += group
+    return sorted(chosen)
 
 
 def _blocks(wide: Sequence[int], room: int) -> Iterator[list[int]]:

@@ -50,10 +50,46 @@ def side_by_side(left: Sequence[Line], right: Sequence[Line], column: int, beyon
     return found
 
 
+def cut(text: str, width: int) -> str:
+    """Return the text in at most that many columns, cut between words with ` …` at the end.
+
+    Within a word it is cut only where the first one is longer than that and has only letters: `wor…`. A name, a code or
+    a figure is whole or not there."""
+    if cell_len(text) <= width:
+        return text
+    if width < 1:
+        return ""
+    kept = _start(text, width - 2)
+    if not text[len(kept)].isspace():
+        kept = kept[: len(kept) - len(_LAST_WORD.findall(kept)[0])]
+    if kept := kept.rstrip():
+        return f"{kept} …"
+    word = text.split()[0]
+    margin = " " * min(len(text) - len(text.lstrip()), width - 1)
+    return f"{margin}{_start(word, width - 1 - len(margin)) if word.isalpha() else ''}…"
+
+
+_LAST_WORD = re.compile(r"\S*$")
+
+
+def _start(text: str, width: int) -> str:
+    """Return as many characters of the start of a text as fit."""
+    start = chop_cells(text, width)[0] if width > 0 else ""
+    return start if cell_len(start) <= width else ""
+
+
 def fitted(text: str, width: int) -> str:
-    """Return the text in exactly that many columns: padded, or cut with `…` at the end."""
-    if cell_len(text) > width:
-        text = chop_cells(text, width - 1)[0] + "…" if width > 1 else "…"[:width]
+    """Return the text in exactly that many columns: padded, or cut between words."""
+    return padded(cut(text, width), width)
+
+
+def clipped(name: str, width: int) -> str:
+    """Return a name in exactly that many columns: padded, or cut with `…` at the end."""
+    return padded(name if cell_len(name) <= width else _start(name, width - 1) + "…"[:width], width)
+
+
+def padded(text: str, width: int) -> str:
+    """Return the text with spaces up to that many columns."""
     return text + " " * (width - cell_len(text))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tui.text.line import cell_len, fitted
+from tui.text.line import cell_len, clipped, fitted
 
 
 def short_names(names: Sequence[str]) -> list[str]:
@@ -35,7 +35,7 @@ def fitted_names(names: Sequence[str], width: int) -> list[str]:
     `…m01vm03` and `…m01vm04`."""
     if all(cell_len(name) <= width for name in names):
         return list(names)
-    starts = [fitted(name, min(width, cell_len(name))) for name in names]
+    starts = [clipped(name, min(width, cell_len(name))) for name in names]
     ends = [_end(name, width) for name in names]
     return max((starts, ends), key=lambda cut: len(set(cut)))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from checks.change.plan.step_stops import StopKind
 from checks.change.progress.change_events import ObservedState
@@ -23,14 +23,14 @@ _WORDS = {
 
 def stop_text(stop: PlannedStop) -> str:
     """Return what is planned: `Clusterware down on rac1 and rac2, until other nodes, at most 60 min`."""
-    kinds = listed(word for kind, word in _WORDS.items() if kind in stop.kinds)
     most = f", at most {stop.most_s // 60} min" if stop.most_s else ""
-    return f"{kinds} on {listed(sorted(stop.nodes))}, until {stop.until}{most}"
+    return f"{kinds_text(stop.kinds, stop.nodes)}, until {stop.until}{most}"
 
 
-def stops_since(change: Change, at: str) -> tuple[PlannedStop, ...]:
-    """Return the stops of the step that was started at this time; none if an earlier start still counts."""
-    return tuple(stop for stop in planned_stops(change) if stop.began == at)
+def kinds_text(kinds: Collection[StopKind], nodes: Iterable[str]) -> str:
+    """Return what is stopped where: `links down and another MTU on rac1 and rac2`."""
+    words = listed(word for kind, word in _WORDS.items() if kind in kinds)
+    return f"{words} on {listed(sorted(nodes))}"
 
 
 def read_text(look: ObservedState, nodes: Iterable[str]) -> str:
@@ -45,7 +45,7 @@ def read_text(look: ObservedState, nodes: Iterable[str]) -> str:
 def start_lines(change: Change, at: str, look: ObservedState, width: int) -> Iterator[Line]:
     """Yield a start of a step: when, what was read, and what is planned from then on."""
     yield from hanging([(f"Started {minute(at)}: ", "")], read_text(look, change.plan.nodes), width)
-    stops = stops_since(change, at)
+    stops = [stop for stop in planned_stops(change) if stop.began == at]
     for stop in stops:
         yield from hanging([("  planned: ", "")], f"{stop_text(stop)}.", width)
     if not stops:

@@ -7,6 +7,7 @@ from datetime import tzinfo
 from checks.model.finding import Status
 from checks.model.situation import Episode
 from checks.report.event_text import headline, lasting_text, pauses
+from checks.situation.foremost import needs_run
 from tui.text.line import cell_len, fitted, sanitize_line
 from tui.widgets.units import clock
 
@@ -16,12 +17,39 @@ _ROLES = {Status.FAIL: "fail", Status.WARN: "warn", Status.UNKNOWN: "unknown"}
 
 
 def event_line(episode: Episode, hint: str, zone: tzinfo | None, now: float, width: int) -> tuple[str, str]:
-    """Return the text of an event in at most so many columns, and its role. Without enough room the words of the event
-    are cut, and the hint stays whole."""
+    """Return the text of an event in at most so many columns, with how it stands where it does not simply last, and its
+    role. Without enough room the words of the event are cut, and the hint stays whole."""
     event = episode.event
-    text = f"{clock(event.start, zone, has_zone=False)} {sanitize_line(headline(event))}"
-    if episode.lasts and pauses(event, now):
-        text += f", {lasting_text(event, now, lambda at: clock(at, zone, has_zone=False))}"
+    text = f"{_time(event.start, zone)} {sanitize_line(headline(event))}"
+    if standing := _standing(episode, zone, now):
+        text += f", {sanitize_line(standing)}"
     end = f": {hint}" if hint and cell_len(hint) + 2 + _LEAST <= width else ""
     text = fitted(text, min(cell_len(text), max(width - cell_len(end), 1)))
     return text + end, _ROLES.get(event.status, "")
+
+
+def _standing(episode: Episode, zone: tzinfo | None, now: float) -> str:
+    event = episode.event
+    if episode.step:
+        return f"planned by the step {episode.step}"
+    if episode.is_open:
+        return "not known whether it lasts"
+    if episode.until is not None:
+        return f"until {_time(episode.until, zone)}"
+    return lasting_text(event, now, lambda at: _time(at, zone)) if pauses(event, now) else ""
+
+
+def _time(at: float, zone: tzinfo | None) -> str:
+    return clock(at, zone, has_zone=False)
+
+
+def hint_for(episode: Episode, *, is_past: bool, is_running: bool, on_checks: bool, can_run: bool) -> str:
+    """Return which key looks for the cause of an event, or shows it; empty where none is due. `is_past`: the screen
+    shows a recording. `can_run`: it has the key that runs the checks."""
+    if is_past:
+        return "! lists it"
+    if not needs_run(episode):
+        return "1 shows the cause" if not on_checks and episode.has_finding else ""
+    if is_running:
+        return ""
+    return "r looks for the cause" if can_run else "! lists it"

@@ -21,15 +21,20 @@ def header_line(
     sending: str = "",
     situation: Situation | None = None,
 ) -> Line:
-    """Return the header line. Without enough room it omits first the version, then the database, and last
-    the nodes without problems. `sending` is at its end in any case, and says that a measurement runs. `situation` has
-    what is marked at its nodes."""
+    """Return the header line. Without enough room it omits first the version, then the database, then the nodes
+    without problems, and last the open change. `sending` is at its end in any case, and says that a measurement runs.
+    `situation` has what is marked at its nodes, and where the open change is: `change 6/15`."""
     marks = node_marks(report, situation) if situation else {}
     if sending:
         mark = f" {sending} "
         line = header_line(report, max(width - len(mark) - 1, 0), feed, situation=situation)
         return [*line, (" " * max(width - len(mark) - width_of(line), 0), ""), (mark, "sending")]
-    lines: list[Line] = [*(_shorter_and_shorter(report, marks) if report else ()), [(" racwire", "title")]]
+    place = [(situation.change, "accent")] if situation and situation.change else []
+    lines: list[Line] = [
+        *(_shorter_and_shorter(report, marks, place) if report else ()),
+        _joined([("racwire", "title"), *place]),
+        [(" racwire", "title")],
+    ]
     for ends in _ends(feed):
         for line, end in product(lines, ends):
             room = width - width_of(line) - width_of(end)
@@ -63,12 +68,12 @@ def _live(feed: FeedState | None) -> Line:
     return [(f"live {feed.interval_s:g} s{' rec' if feed.recording else ''}", "accent")]
 
 
-def _shorter_and_shorter(report: Report, marks: Mapping[str, NodeMark]) -> Iterator[Line]:
+def _shorter_and_shorter(report: Report, marks: Mapping[str, NodeMark], place: list[tuple[str, str]]) -> Iterator[Line]:
     cluster = report.cluster
     nodes = list(_nodes(cluster, marks))
     bad = [n for n in nodes if n[1] or n[0].endswith("*")]
     fewer = [*bad, (f"of {len(nodes)} nodes", "")] if len(bad) < len(nodes) else nodes
-    full = [("racwire", "title"), *_name(cluster)]
+    full = [("racwire", "title"), *_name(cluster), *place]
     networks = list(_networks(cluster))
     for shown in (nodes, fewer):
         start = [*full, *_spaced(shown)]
@@ -79,7 +84,7 @@ def _shorter_and_shorter(report: Report, marks: Mapping[str, NodeMark]) -> Itera
         yield _joined([*start, *networks, *_database(cluster, of_instances=True, is_silent=is_silent)])
         yield _joined([*start, *networks, *_database(cluster, of_instances=False, is_silent=is_silent)])
         yield _joined([*start, *_version(cluster), *networks])
-    yield _joined([*full, *_spaced(fewer), *networks])
+        yield _joined([*start, *networks])
     yield _joined([*full, *_spaced(fewer)])
     yield _joined(full)
 

@@ -8,6 +8,7 @@ from datetime import datetime
 from checks.model.finding import Finding, Status
 from checks.model.report import Report
 from checks.model.wording import counted
+from checks.report.coverage import coverage_text
 from checks.report.folding import alone
 from checks.report.standing_text import Clock, outcome_text, said_text
 from tui.console.check_list import CheckList
@@ -79,21 +80,21 @@ def state_of(board: RunState, listed: CheckList | None = None, clock: Clock | No
     texts = [f"{new} new  {over} over"] if listed.is_compared else []
     if board.report.reruns:
         again = board.report.reruns[-1]
-        checks = again.check if not again.also else counted(len(again.checks), "check")
+        checks = again.check if again.check and not again.also else counted(len(again.checks or again.judged), "check")
         time = sanitize_line(again.started_at[11:19])
         texts.insert(0, f"{sanitize_line(checks)} again {time}, {again.duration_s:.1f} s")
     return "  ".join(texts)
 
 
-def row_lines(row: FindingRow, width: int, notes: Sequence[str] = ()) -> list[Line]:
+def row_lines(row: FindingRow, width: int, notes: Sequence[str] = (), *, is_whole: bool = False) -> list[Line]:
     """Return the cause of a row, its finding with the checks of all findings that the row stands for, or the checks
-    that passed or were skipped."""
+    that passed or were skipped. `is_whole`: with all columns of a table."""
     if row.is_fold:
         return list(_fold_lines(row, width))
     note = " ".join(filter(None, notes))
     if row.entry:
         return list(pane_entry_lines(row.entry, row.report, width, note))
-    lines = list(finding_lines(row.group_of_finding, row.report, width, note))
+    lines = list(finding_lines(row.group_of_finding, row.report, width, note, is_whole=is_whole))
     if row.group_of_finding.is_not_gathered:
         lines += part_lines("Checks", (", ".join(row.checks),), width, pane_layout(width))
     return lines
@@ -111,9 +112,9 @@ def _fold_lines(row: FindingRow, width: int) -> Iterator[Line]:
 def whole_lines(row: FindingRow, width: int) -> list[Line]:
     """Return the cause of a row with the findings that show it, or its finding, with everything that the report has
     about them, except the evidence."""
-    lines = row_lines(row, width)
+    lines = row_lines(row, width, is_whole=True)
     for finding in whole_findings(row)[1:]:
-        lines += [[], [], *finding_lines(alone(finding), row.report, width)] if finding else ()
+        lines += [[], [], *finding_lines(alone(finding), row.report, width, is_whole=True)] if finding else ()
     return lines
 
 
@@ -129,6 +130,8 @@ def amounts_text(row: FindingRow) -> str:
         return ""
     if before.code != now.code:  # another kind of finding: its numbers have another base
         return f"{before.status} → {now.status}" if before.status is not now.status else ""
+    if not_compared := coverage_text(before, now):
+        return sanitize_line(not_compared)
     counts = [finding.data.get("lost_blocks") for finding in (before, now)]
     if None not in counts and counts[0] != counts[1]:
         return f"{counts[0]:,} → {counts[1]:,} lost blocks"

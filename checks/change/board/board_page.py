@@ -329,6 +329,8 @@ def _done(step: ReportedStep) -> DoneStep:
 
 
 def _who(step: ReportedStep) -> Iterator[str]:
+    for start in step.started:
+        yield f"started {time_text(start.at)}, by {start.who}; read right before: {start.text or 'no node'}"
     if step.verified_at:
         checks = "" if step.looks == 1 else f", checked {step.looks} times"
         by = f", by {step.verified_by}" if step.verified_by else ""

@@ -24,6 +24,7 @@ from checks.change.plan.change_plan import Accepted, Minutes, Plan, Step
 from checks.change.plan.network_change import ReportedRegistry, registry_of
 from checks.change.progress.change_events import (
     Attested,
+    Begun,
     Closed,
     GateResult,
     JournalLine,
@@ -35,7 +36,7 @@ from checks.change.progress.change_events import (
     Surprised,
     Verified,
 )
-from checks.change.progress.change_text import headline, sentence_of
+from checks.change.progress.change_text import headline, read_nodes, sentence_of
 from checks.change.progress.journal_names import store_commands
 from checks.change.progress.outages import ReportedOutage, outages_of
 from checks.change.progress.own_commands import OwnCommands
@@ -101,6 +102,8 @@ class ReportedStep(msgspec.Struct, frozen=True, kw_only=True):
     overridden: Said | None = None
     attested_for: tuple[Said, ...] = ()
     """The attestations of a step that is attested for each host."""
+    started: tuple[Said, ...] = ()
+    """The starts of the step, each with the nodes that were read right before."""
 
 
 class ReportedSurprise(msgspec.Struct, frozen=True, kw_only=True):
@@ -314,6 +317,11 @@ def _step(
         attestation=step.attest,
         overridden=_overridden(mark.overridden) if mark.overridden else None,
         attested_for=tuple(map(_attested, mark.attested_for.values())),
+        started=tuple(
+            Said(step=step.id, at=line.at, who=line.who, text=", ".join(read_nodes(line.event.look)))
+            for line in lines
+            if isinstance(line.event, Begun) and line.event.step == step.id
+        ),
     )
 
 

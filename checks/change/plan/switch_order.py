@@ -36,6 +36,8 @@ class SwitchOrder:
     """Full sentences; empty where a step comes first and needs no reason."""
     asks: bool = False
     """Whether the pair of switches is not known, so that the operator can change the order by --switch-pair."""
+    may_be_pair: bool = True
+    """Whether bonds may end in a pair that compares MTUs: then the switches are to be asked for it."""
 
 
 def order_of_switches(
@@ -53,7 +55,8 @@ def order_of_switches(
     shown = stated.kinds.recognised(neighbour for _, neighbour in neighbours)
     used = tuple(kinds[key] for key in dict.fromkeys((*stated.switches, *shown)) if key in kinds)
     if any(kind.reloads for kind in used):
-        return SwitchOrder(True, "The change needs a reload of a switch, or restarts servers, which cuts every port.")
+        why = "The change needs a reload of a switch, or restarts servers, which cuts every port."
+        return SwitchOrder(True, why, may_be_pair=stated.pair != "no")
     ends = dict(_ends(cluster, layers, neighbours))
     certain = [bond for bond, end in ends.items() if end == _SEVERAL]
     are_known = bool(used) and all(stated.kinds.of_neighbour(n) or stated.switches for _, n in neighbours)
@@ -62,11 +65,13 @@ def order_of_switches(
     if stated.pair == "yes":
         return SwitchOrder(True, f"As stated, bonds end in a pair of switches that compares MTUs. {_SUSPENDS}")
     if stated.pair == "no":
-        return SwitchOrder(False, "As stated, no bond ends in a pair of switches that compares MTUs.")
+        why = "As stated, no bond ends in a pair of switches that compares MTUs."
+        return SwitchOrder(False, why, may_be_pair=False)
     doubtful = [bond for bond, end in ends.items() if end != _SINGLE]
     doubtful += [f"the uplinks of the host of {guest}" for guest in guests]
     if not doubtful:
-        return SwitchOrder(False, "By LLDP, each bond ends in one switch or stack." if ends else "")
+        why = "By LLDP, each bond ends in one switch or stack." if ends else ""
+        return SwitchOrder(False, why, may_be_pair=not ends)
     if are_known and all(kind.pair_compares == "no" for kind in used):
         return SwitchOrder(False, f"A pair or stack of {listed(kind.name for kind in used)} does not compare MTUs.")
     verb = "ends" if len(doubtful) == 1 and not guests else "end"

@@ -75,6 +75,16 @@ def planned_stops(change: Change) -> tuple[PlannedStop, ...]:
     return tuple(one.stop for one in found)
 
 
+def is_started(change: Change, step: Step, at: datetime) -> bool:
+    """Return whether an operator started a step of the current plan, and what it stops is planned at this time.
+
+    A step that must be done again is to be started again.
+    """
+    reopened = change.mark(step).reopened
+    starts = {line.at for line in change.starts(step) if reopened is None or line.number > reopened.number}
+    return any(stop.began in starts and stop.is_planned_at(at) for stop in planned_stops(change))
+
+
 def _still_counts(one: _Followed, line: JournalLine) -> bool:
     """Whether a second start of a step is only a remark: the first reading counts while its stop is planned."""
     is_same = isinstance(line.event, Begun) and line.event.step == one.of and not one.is_reopened
@@ -114,7 +124,7 @@ def _with_instances(plan: Plan, look: ObservedState) -> frozenset[str]:
     """Return the nodes with instances, by the plan and by what was read; all nodes if neither names any."""
     planned = {node for database in plan.databases for node in database.instances}
     running = {node for node, names in look.instances.items() if names and node in plan.nodes}
-    return frozenset(planned | running or plan.nodes)
+    return frozenset(planned or running or plan.nodes)
 
 
 def _end(change: Change, stops: Stops, node: str, step: str) -> str:

@@ -6,23 +6,25 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-import msgspec
-
 from checks.change.plan.change_plan import Plan
 from checks.change.progress.change_text import headline
 from checks.change.record.change_journal import ChangeJournalError, find
 from checks.change.record.journal_files import directory_of
-from checks.model.finding import Finding, NextStep
+from checks.model.finding import Finding
 from checks.model.settings import Settings
-
-_PROPOSAL = "racwire change new"
-"""The command by which a finding proposes a change."""
+from checks.rules.change_under_way import proposes_a_change, step_instead, with_step
 
 
 def node_here(plan: Plan, host: str) -> str:
     """Return the plan's name of the node `host`; `host` itself if it is not a node of the plan."""
     short = host.partition(".")[0].casefold()
     return next((node for node in plan.nodes if node.partition(".")[0].casefold() == short), host)
+
+
+def peers_of(plan: Plan, host: str) -> tuple[str, ...]:
+    """Return the other nodes of the plan; none if `host` is not a node of the plan."""
+    here = node_here(plan, host)
+    return tuple(node for node in plan.nodes if node != here) if here in plan.nodes else ()
 
 
 def open_here(directory: Path, host: str) -> tuple[Plan, Path] | None:
@@ -39,20 +41,11 @@ def open_here(directory: Path, host: str) -> tuple[Plan, Path] | None:
 
 def continued(findings: Iterable[Finding], plan: Plan) -> tuple[Finding, ...]:
     """Return the findings, with the open change of this plan in place of each next step that proposes a change."""
-    instead = NextStep(
+    instead = step_instead(
         f"The change {plan.id} of {plan.cluster} is open on this node ({headline(plan)}): continue it, or roll it back "
-        "(`racwire change rollback`). A second change cannot be opened meanwhile.",
-        ("racwire change next",),
-        is_change=True,
+        "(`racwire change rollback`). A second change cannot be opened meanwhile."
     )
-    return tuple(
-        msgspec.structs.replace(
-            finding, next=tuple(dict.fromkeys(instead if _proposes(step) else step for step in finding.next))
-        )
-        if any(map(_proposes, finding.next))
-        else finding
-        for finding in findings
-    )
+    return with_step(findings, instead)
 
 
 def advised(findings: tuple[Finding, ...], settings: Settings) -> tuple[Finding, ...]:
@@ -61,14 +54,10 @@ def advised(findings: tuple[Finding, ...], settings: Settings) -> tuple[Finding,
     Reads files, only where a finding proposes a change. A directory that cannot be read has no open change for it:
     `racwire change new` itself refuses a second one.
     """
-    if not any(_proposes(step) for finding in findings for step in finding.next):
+    if not proposes_a_change(findings):
         return findings
     try:
         found = open_here(directory_of(settings), os.uname().nodename)
     except ChangeJournalError:
         return findings
     return continued(findings, found[0]) if found else findings
-
-
-def _proposes(step: NextStep) -> bool:
-    return any(command.startswith(_PROPOSAL) for command in step.commands)

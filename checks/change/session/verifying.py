@@ -24,7 +24,7 @@ from checks.change.progress.wanted import plan_now
 from checks.change.session.gate_facts import gate_facts_gatherer
 from checks.change.session.open_here import continued
 from checks.model.check import Check
-from checks.model.facts import Cluster, HaipPaths, Unknown
+from checks.model.facts import Cluster, HaipPaths, NotGathered
 from checks.model.finding import Finding, Status
 from checks.model.report import Report
 from checks.model.settings import DatabaseSettings, Settings
@@ -39,7 +39,6 @@ from checks.sources.probes.haip_pings import ping_between
 __all__ = ["Concluded", "Verification", "conclude", "results_of"]
 
 _OF_DATABASE = ("database", "activity", "history")
-_NO_NEED = Unknown("No gate of this step queries Clusterware itself.")
 
 
 @dataclass(frozen=True)
@@ -135,7 +134,7 @@ def _named(gatherer: Gatherer, node: str, groups: Collection[str]) -> Gatherer:
     needed = "clusterware" in groups or "managed" in groups
 
     async def gather(session: Session, cluster: Cluster) -> object:
-        found = await gatherer.gather(session, cluster) if needed else _NO_NEED
+        found = await gatherer.gather(session, cluster) if needed else NotGathered()
         if node:
             session.local_node = node
         return found

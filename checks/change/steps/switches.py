@@ -83,7 +83,7 @@ def _announced(draft: Draft) -> bool:
 def _switch_commands(draft: Draft) -> Iterator[Commands]:
     for key in draft.switches:
         if kind := draft.kinds.switches.get(key):
-            yield from _of_pair(kind)
+            yield from _of_pair(kind) if draft.switch_order.may_be_pair else ()
             yield from _of_kind(draft, key, kind)
 
 

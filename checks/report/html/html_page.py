@@ -27,18 +27,35 @@ from checks.report.html.problem_sections import (
     anchors_of,
     grouping_note,
     node_journals,
-    passed_and_info,
     problem_sections,
 )
 from checks.report.html.traffic_section import traffic_section
 from checks.report.load_section import TITLE, load_section
+from checks.report.matrices_now import matrices_now
 from checks.report.measured.drawings import drawings_of
 from checks.report.measured.fit import not_shown
 from checks.report.measured.result_parts import parts_of, provenance_of
 from checks.report.measurement_headline import brief
 from checks.report.other_causes import other_causes
 from checks.report.report_evidence import Evidence
-from checks.report.summary import cluster_name, counts, facts, first_steps, headline, place, sentences
+from checks.report.situation_words import (
+    as_of_span,
+    clock_of,
+    entry_stands,
+    event_table,
+    incident_line,
+    standing_sections,
+)
+from checks.report.summary import (
+    cluster_name,
+    counts,
+    facts,
+    first_steps,
+    headline,
+    headline_stands,
+    place,
+    sentences,
+)
 
 
 def to_html(evidence: Evidence) -> bytes:
@@ -49,21 +66,28 @@ def to_html(evidence: Evidence) -> bytes:
     causes = cause_entries(report)
     page = template_of("report.html.j2").render(
         report=report,
-        title=f"{place(report)}: {headline(report)}",
+        title=f"{place(report)}: {incident_line(report) or headline(report)}",
+        incident=incident_line(report),
         headline=headline(report),
+        stands="" if causes else headline_stands(report),
         sentences=sentences(report),
         facts=facts(report),
         counts=counts(report),
+        not_known=len(report.not_known),
+        standing=standing_sections(report),
+        events=event_table(report),
         causes=causes,
+        how={id(cause): entry_stands(cause, report) for cause in causes},
         other_causes=tuple(other_causes(report)),
         anchors=anchors_of(problems + waived_problems),
         steps=() if causes else first_steps(report),
         problems=problems,
         waived_problems=waived_problems,
         grouping_note=grouping_note(problems + waived_problems, report),
-        passed_and_info=passed_and_info(report),
+        passed_and_info=report.holding(Status.INFO, Status.PASS),
+        passed_as_of=as_of_span(report, report.holding(Status.INFO, Status.PASS)),
         skipped=tuple(grouped_skipped(report.findings)),
-        matrices=matrix_section.matrices(report.cluster),
+        matrices=matrix_section.matrices(matrices_now(report.cluster, report.situation, clock_of(report))),
         reason_for_no_matrix=matrix_section.reason_for_no_matrix(report.cluster),
         traffic=traffic_section(evidence),
         measured=tuple(_measured(one, report.cluster) for one in sound(report.measurements)),

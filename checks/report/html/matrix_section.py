@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from checks.model.facts import Cluster, Unknown
 from checks.model.wording import counted
 from checks.report.path_lines import meaning_of, path_line
-from checks.rules.path_matrix import MEANINGS, OWN, Cell, PathMatrix, path_matrices
+from checks.rules.path_matrix import MEANINGS, OWN, Cell, PathMatrix
 
 _MOST_WAYS = 40
 _UPRIGHT_NODES, _UPRIGHT_LETTERS = 8, 6
@@ -40,9 +40,9 @@ def tip(cell: Cell) -> str:
     return path_line(cell) if cell.letter == OWN or not cell.probe else f"{path_line(cell)}: {meaning_of(cell)}"
 
 
-def matrices(cluster: Cluster) -> tuple[MatrixSection, ...]:
-    """Return a matrix for each private network with at least two nodes."""
-    return tuple(_matrix(grid) for grid in path_matrices(cluster) if grid.ways)
+def matrices(grids: Iterable[PathMatrix]) -> tuple[MatrixSection, ...]:
+    """Return a section for each private network with at least two nodes."""
+    return tuple(_matrix(grid) for grid in grids if grid.ways)
 
 
 def reason_for_no_matrix(cluster: Cluster) -> str:
@@ -74,4 +74,4 @@ def _sentence(grid: PathMatrix, passed: int) -> str:
     mtu = grid.network.mtu
     expected = f"MTU {mtu}" if isinstance(mtu, int) else f"MTU not known: {mtu.reason}"
     passing = f"{passed} of {counted(len(grid.ways), 'path')} pass" if grid.is_probed else "no path was probed"
-    return f"{expected}; {passing}."
+    return f"{expected}; {passing}{f', {grid.as_of}' if grid.as_of else ''}."

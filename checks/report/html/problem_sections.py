@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from checks.model.finding import Finding, Status
+from checks.model.finding import Finding
 from checks.model.report import Report
 from checks.model.wording import counted
 from checks.report.folding import Alike, grouped_by_reason
 from checks.report.html.output_section import OutputEntry, OutputPlacer
+from checks.report.situation_words import stands
 from checks.report.summary import problems, waived
 
 MOST_RELATED = 4
@@ -34,6 +35,8 @@ class ProblemSection:
     more_related: int
     """The number of related problems that `related` leaves out."""
     outputs: tuple[OutputEntry, ...]
+    how: str = ""
+    """How it stands at the moment of the report: `since 20:17:58, as of 20:18:04`."""
 
     @property
     def finding(self) -> Finding:
@@ -50,7 +53,12 @@ def problem_sections(
     for number, alike in enumerate((one for group in grouped for one in group), 1):
         for finding in (alike.finding, *alike.others):
             anchors[id(finding)] = f"p{number}"
-    open_, accepted = ([_problem(report, one, anchors, outputs) for one in group] for group in grouped)
+    said = {id(f): one for f, one in report.stated()}
+
+    def how(alike: Alike) -> str:
+        return stands(alike.finding, said[id(alike.finding)], report)
+
+    open_, accepted = ([_problem(report, one, anchors, outputs, how(one)) for one in group] for group in grouped)
     return tuple(open_), tuple(accepted)
 
 
@@ -68,7 +76,7 @@ def grouping_note(parts: Sequence[ProblemSection], report: Report) -> str:
     return f"{entries} for {findings} findings: findings that are unknown for the same reason share one entry."
 
 
-def _problem(report: Report, alike: Alike, anchors: dict[int, str], outputs: OutputPlacer) -> ProblemSection:
+def _problem(report: Report, alike: Alike, anchors: dict[int, str], outputs: OutputPlacer, how: str) -> ProblemSection:
     finding = alike.finding
     related = _related(report.joined_with(finding), finding, anchors)
     return ProblemSection(
@@ -77,6 +85,7 @@ def _problem(report: Report, alike: Alike, anchors: dict[int, str], outputs: Out
         related=tuple(related[:MOST_RELATED]),
         more_related=max(len(related) - MOST_RELATED, 0),
         outputs=outputs.place(report.evidence(finding)),
+        how=how,
     )
 
 
@@ -84,11 +93,6 @@ def _related(others: Iterable[Finding], finding: Finding, anchors: dict[int, str
     """Return one related problem for each code, except the code of the finding itself."""
     by_code = {other.code: RelatedProblem(anchors[id(other)], other) for other in reversed(list(others))}
     return [related for code, related in reversed(by_code.items()) if code != finding.code]
-
-
-def passed_and_info(report: Report) -> Sequence[Finding]:
-    """Return the findings with the status PASS or INFO."""
-    return [f for f in report.findings if f.status in (Status.INFO, Status.PASS)]
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 import os
 from dataclasses import dataclass
+from datetime import datetime
 
 from checks.change.plan.change_plan import Step
 from checks.change.plan.step_stops import stops_of
 from checks.change.progress.own_commands import OwnCommands
+from checks.change.progress.planned_stops import is_started
 from checks.change.progress.state import Change, StepNeed
 from checks.model.own_command import OwnCommand
 from checks.model.shell_command import shell
@@ -45,7 +47,8 @@ class Hints(OwnCommands):
         is_last = step is change.plan.steps[-1]
         if change.is_way_back and step.commands and StepNeed.GATE in waits and not is_last:
             return f"next: {' and '.join(ways)}. If the gate does not pass, run the commands and verify again."
-        start = f"{self.command('begin')}, then " if stops_of(change.plan, step) and not change.starts(step) else ""
+        is_due = stops_of(change.plan, step) and not is_started(change, step, datetime.now().astimezone())
+        start = f"{self.command('begin')}, then " if is_due else ""
         done = "run the commands, then " if any(not block.optional for block in step.commands) else ""
         return f"next: {start}{done}{' and '.join(ways)}."
 

@@ -10,7 +10,7 @@ from checks.change.board.change_report import ChangeReport, ReportedFile, report
 from checks.change.board.journal_remarks import journal_remarks
 from checks.change.progress.state import Change
 from checks.change.record.journal_files import journals
-from checks.change.session.open_here import node_here
+from checks.change.session.open_here import peers_of
 from checks.model.exit_codes import ExitCode
 from tui.cli.change.change_context import ChangeContext
 from tui.cli.change.change_json import as_json, escaped, list_document, status_document, steps_document
@@ -131,7 +131,9 @@ def report(context: ChangeContext) -> int:
     if output is not None and output.path.exists() and output.path.samefile(journal.path):
         raise UsageError(f"-o: {output} is the journal of the change; name another file.")
     refuse_terminal(form, output)
-    whole = report_of(journal.change, ReportedFile(journal.path, journal.seal, _peers(journal.change)))
+    whole = report_of(
+        journal.change, ReportedFile(journal.path, journal.seal, peers_of(journal.change.opened, os.uname().nodename))
+    )
     return _handout(form, whole, context).deliver(output, ExitCode.PASS)
 
 
@@ -148,12 +150,6 @@ def _handout(form: Format, whole: ChangeReport, context: ChangeContext) -> Hando
         case "json":
             return Handout("report", lambda: escaped(to_json(whole)), ending=form.ending)
     return context.document("report", lambda width: report_lines(whole, width))
-
-
-def _peers(change: Change) -> tuple[str, ...]:
-    """The other nodes of the change, if this host is one of its nodes."""
-    nodes, here = change.opened.nodes, node_here(change.opened, os.uname().nodename)
-    return tuple(node for node in nodes if node != here) if here in nodes else ()
 
 
 def list_(context: ChangeContext) -> int:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime
 
+from checks.change.plan.change_plan import Step
 from checks.change.plan.obstacles import PlanError
+from checks.change.plan.step_stops import stops_of
 from checks.change.progress import decisions
+from checks.change.progress.planned_stops import is_started
 from checks.change.progress.state import Change, ChangeError
 from checks.model.journal import now
 from checks.model.own_command import VERIFY
-from tui.console.change_state import Decide, Decision, MakePlan, WantedPlan
+from tui.console.change_state import Decide, Decision, Doing, MakePlan, StartStep, WantedPlan
 from tui.console.messages import ChangeWanted
 from tui.screens.ask import Answer, Question, ask
 from tui.screens.change import questions as questions
@@ -39,7 +43,12 @@ class Deciding(ChangeView):
     def _fits(self, decide: Callable[[], object]) -> bool:
         """Return whether the decision is possible now; where not, display why."""
         if not self.desk.is_free:
-            self.notice("Other work on the change is still running; Esc cancels it.")
+            is_reading = self.desk.work.doing is Doing.READING
+            self.notice(
+                "The journals are still being read."
+                if is_reading
+                else "Other work on the change is still running; Esc cancels it."
+            )
             return False
         try:
             decide()
@@ -96,6 +105,18 @@ class Deciding(ChangeView):
         host = change.mark(step).next_host(step)
         if self._fits(lambda: decisions.attest(change, step.id, "name", "note", host)):
             await self._decide(Decision.ATTEST, questions.ask_attest(change, step), host)
+
+    async def _offer_start(self, change: Change, step: Step) -> None:
+        """Offer to start the current step, if it stops something and no start counts at present."""
+        stops = change.is_open and step is change.current and stops_of(change.plan, step)
+        if not stops or not self.desk.is_free or is_started(change, step, datetime.now().astimezone()):
+            return
+
+        def then(answer: Answer) -> None:
+            if questions.is_yes(answer[0]):
+                self.post_message(ChangeWanted(StartStep(step.id)))
+
+        await ask(self.app, questions.ask_start(change, step), then)
 
     async def action_override(self) -> None:
         """Override a gate."""

@@ -20,7 +20,7 @@ from tui.text.line import Line, Span, hanging, sanitize_line, width_of
 from tui.text.own_keys import KEYS
 
 INDENT = 3
-LABEL = 9
+LABEL = 10
 _WITHIN = INDENT + 2
 _FEW_NODES = 4
 """Most nodes with a result each; of more nodes, those with the same result are grouped."""

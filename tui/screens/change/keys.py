@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from checks.model.finding import Status
-from tui.console.actions import SCROLLING, Action
+from tui.console.actions import SCROLLING, Action, zoom_action
 from tui.widgets.help_text import Legend, LegendEntry
 
 _SCROLLING = tuple(a for a in SCROLLING if a.name != "page")
@@ -15,25 +15,29 @@ _PAGES = (
 )
 _NEXT = Action("tab", "choose(1)", "Tab", "Mark the next block of commands, which c copies; in a list, the next entry.")
 _PREVIOUS = Action("shift+tab", "choose(-1)", "Shift-Tab", "Mark the previous block or entry.")
-_MOVING = (*_SCROLLING, *_PAGES, _NEXT, _PREVIOUS)
+_MOVING = (*_SCROLLING, *_PAGES, _NEXT, _PREVIOUS, zoom_action("the step"))
 _ESCAPE = Action("escape", "leave", "Esc", "Cancel the running work; else go back to the current step or the overview.")
 _PLAN = Action("n", "plan", "n", "Plan a change of the MTU; planning changes nothing.", "plan a change")
+_COPYING = (
+    Action("c", "copy", "c", "Copy the marked block of commands to the clipboard and a file; start the step.", "copy"),
+    Action("C", "copy_all", "C", "Copy the whole step, each line a comment: for a ticket or a runbook.", "copy all"),
+)
 _VIEWING = (
-    Action("c", "copy", "c", "Copy the marked block of commands to the clipboard and to a file.", "copy"),
-    Action("C", "copy_all", "C", "Copy all commands of the step as comments, for a ticket or a runbook."),
     Action("right_square_bracket", "step(1)", "]", "View the next step; viewing changes nothing."),
     Action("left_square_bracket", "step(-1)", "[", "View the previous step."),
     Action(
         "enter", "details", "Enter", "Show all results of the gate; on the last step, sign the change off.", "details"
     ),
+    Action("e", "report", "e", "Write the report of the change to a file, for the change board.", "report"),
 )
 
 OPEN = (
     Action("v", "verify", "v", "Check the gate of the current step on all nodes; this changes nothing.", "verify"),
     Action("a", "attest", "a", "Attest, with your name, what racwire cannot see of this step.", "attest"),
     Action("o", "override", "o", "Override a gate that does not pass; the report shows your reason.", "override"),
-    Action("n", "note", "n", "Write a note for the report and for the next operator.", "note"),
     Action("b", "rollback", "b", "Show the rollback from here, and start it.", "rollback"),
+    *_COPYING,
+    Action("n", "note", "n", "Write a note for the report and for the next operator.", "note"),
     Action("x", "abandon", "x", "Abandon the change, while nothing has been changed yet.", ""),
     *_VIEWING,
     *_MOVING,
@@ -41,7 +45,7 @@ OPEN = (
 )
 """The keys while a change is open."""
 
-OVER = (*_VIEWING, *_MOVING, _PLAN, Action("escape", "leave", "Esc", "Go to the overview.", "overview"))
+OVER = (*_COPYING, *_VIEWING, *_MOVING, _PLAN, Action("escape", "leave", "Esc", "Go to the overview.", "overview"))
 """The keys for a change that is over."""
 
 NONE = (_PLAN, *_MOVING, _ESCAPE)
@@ -60,6 +64,9 @@ REFUSED = (
 
 ALL = tuple(dict.fromkeys((*OPEN, *OVER, *OVERVIEW, *REFUSED)))
 """All bound keys; the table of the moment decides which of them work."""
+
+WAITING = frozenset(key for action in ALL if action not in (*_MOVING, _ESCAPE) for key in action.keys.split(","))
+"""The keys whose meaning depends on the journals; Esc, scrolling and the keys of every screen do not."""
 
 SIGNS: Sequence[Legend] = (
     Legend(

@@ -8,6 +8,7 @@ from typing import Literal
 
 from checks.change.plan.change_plan import Plan, Step
 from checks.change.plan.obstacles import Obstacle
+from checks.change.plan.step_stops import stops_of
 from checks.change.progress.change_text import headline
 from checks.change.progress.state import Change
 from checks.model.wording import counted, listed
@@ -16,6 +17,7 @@ from tui.screens.ask import Field, Question
 from tui.screens.change.gate_page import detail_lines
 from tui.text.line import Line, hanging, sanitize_line
 from tui.text.own_keys import KEYS
+from tui.text.stop_lines import kinds_text
 
 _FEW_CHARACTERS = 10
 """Fewest characters of a reason, as in `checks.change.progress.decisions`."""
@@ -95,6 +97,36 @@ def ask_attest(change: Change, step: Step) -> Question:
     where = f" for {sanitize_line(hosts[0])}" if hosts else ""
     fields = (_name(), _note_of(step))
     return Question(f"Attest step {number}, {sanitize_line(step.title)}{where}", page, fields, "attest")
+
+
+def ask_start(change: Change, step: Step) -> Question:
+    """Return the question whether to start a step, whose commands were copied."""
+
+    def page(width: int) -> Iterator[Line]:
+        yield from hanging([], "The commands were copied. Start the step now, right before you run them?", width)
+        yield []
+        text = (
+            "racwire reads the nodes, which takes some seconds and changes nothing. What runs then and falls after it "
+            "is planned, not an alarm:"
+        )
+        yield from hanging([], text, width)
+        for stops in stops_of(change.plan, step):
+            yield from hanging([("  ", "")], kinds_text(stops.kinds, stops.nodes), width, "title")
+        yield []
+        text = "Without it the step works as well, and what it stops is an alarm."
+        yield from hanging([], text, width, "faint")
+
+    number = change.plan.position(step.id) + 1
+    field = Field("Start?", hint="y or n", wrong=lambda text: "" if text.lower() in _YES_OR_NO else "Type y or n.")
+    return Question(f"Start step {number}, {sanitize_line(step.title)}", page, (field,), "answer")
+
+
+def is_yes(answer: str) -> bool:
+    """Return whether an answer to `ask_start` is yes."""
+    return _YES_OR_NO[answer.lower()]
+
+
+_YES_OR_NO = {"y": True, "yes": True, "n": False, "no": False}
 
 
 def ask_sign_off(change: Change) -> Question:

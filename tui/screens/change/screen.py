@@ -7,11 +7,11 @@ from typing import ClassVar
 from textual.binding import BindingType
 
 from tui.console.actions import bindings
-from tui.console.change_state import Cancel, CheckGate, Follow
+from tui.console.change_state import Cancel, CheckGate, Follow, WriteChangeReport
 from tui.console.messages import ChangeWanted, CopyWanted
 from tui.screens.change import keys as keys
 from tui.screens.change.deciding import Deciding
-from tui.screens.change.step_page import all_blocks_text, block_text
+from tui.screens.change.step_page import block_text, whole_step_text
 
 
 class ChangeScreen(Deciding):
@@ -68,16 +68,21 @@ class ChangeScreen(Deciding):
         if self._chosen < len(self.desk.others):
             self.post_message(ChangeWanted(Follow(self.desk.others[self._chosen].path)))
 
-    def action_copy(self) -> None:
-        """The marked block of commands."""
+    async def action_copy(self) -> None:
+        """Copy the marked block of commands. Of a step that stops something, offer to start it."""
         if (change := self.change) and (step := self.step):
             if step.commands:
                 block = step.commands[min(self._chosen, len(step.commands) - 1)]
                 self.post_message(CopyWanted(block_text(change.opened.id, block)))
+                await self._offer_start(change, step)
             else:
                 self.notice("This step has no commands.")
 
     def action_copy_all(self) -> None:
-        """All commands of the step, as comments."""
+        """Copy the whole step, as comments."""
         if (change := self.change) and (step := self.step):
-            self.post_message(CopyWanted(all_blocks_text(change.opened.id, step)))
+            self.post_message(CopyWanted(whole_step_text(change.opened.id, step)))
+
+    def action_report(self) -> None:
+        """Write the report of the change."""
+        self.post_message(ChangeWanted(WriteChangeReport()))

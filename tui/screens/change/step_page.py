@@ -8,17 +8,21 @@ from dataclasses import dataclass
 from checks.change.plan.change_plan import Plan, Step
 from checks.change.plan.command_block import Commands
 from checks.change.plan.remarks import operator_remarks
-from checks.change.progress.change_events import Attested, JournalLine, Noted, Overridden
+from checks.change.progress.change_events import Attested, Begun, JournalLine, Noted, Overridden
 from checks.change.progress.change_text import minute, minutes_text
+from checks.change.progress.planned_stops import planned_stops
 from checks.change.progress.state import Change, StepRecord, StepStatus
 from checks.model.wording import listed
 from tui.console.change_state import Work
 from tui.screens.change.gate_page import INDENT, LABEL, gate_lines, waiting_for
-from tui.text.line import Line, Span, hanging, sanitize_line
+from tui.text.line import Line, Span, hanging, sanitize_line, wrapped
 from tui.text.own_keys import KEYS
 from tui.text.step_lines import STEP_ROLES, block_lines, sign_of_step, why_again
+from tui.text.stop_lines import read_text, stop_text
 
 _COPIES = "c copies"
+_COMMENT = 70
+"""Columns of a comment."""
 
 
 @dataclass(frozen=True)
@@ -82,15 +86,22 @@ def block_text(plan_id: str, block: Commands) -> str:
     return "\n".join([f"# {sanitize_line(plan_id)}: {sanitize_line(block.heading)}", *_lines(block)])
 
 
-def all_blocks_text(plan_id: str, step: Step) -> str:
-    """Return all blocks of a step, for a ticket or a runbook.
+def whole_step_text(plan_id: str, step: Step) -> str:
+    """Return a whole step, for a ticket or a runbook: what to do, and each block with who runs it and where.
 
     The blocks are for different shells. Each line is a comment, so that no command runs if an operator pastes all of
     them by mistake."""
-    lines = [f"# {sanitize_line(plan_id)}: {sanitize_line(step.title)}"]
+    lines = [f"# {sanitize_line(plan_id)}: {sanitize_line(step.title)}", *_comment(KEYS.text(step.what))]
     for block in step.commands:
         lines += ["#", f"# {sanitize_line(block.heading)}", *(f"#   {line}" for line in _single_lines(block))]
+        lines += _comment(KEYS.text(block.remarks))
+    lines += ["#", *_comment(f"Expected: {step.expected}")] if step.expected else []
     return "\n".join(lines)
+
+
+def _comment(text: str) -> list[str]:
+    """Return a text as comments that a mail does not wrap; nothing for no text."""
+    return [f"# {line}" for line in wrapped(sanitize_line(text), _COMMENT)] if text else []
 
 
 def _lines(block: Commands) -> tuple[str, ...]:
@@ -148,6 +159,14 @@ def _people(change: Change, step: Step, width: int) -> Iterator[Line]:
         override = mark.overridden.event
         text = f"! {override.by} overrode the gate at {minute(mark.overridden.at)}: {override.reason}"
         yield from _paragraph("Override", text, width, "warn")
+    for line in change.starts(step):
+        if isinstance(line.event, Begun):
+            read = read_text(line.event.look, change.plan.nodes)
+            yield from _paragraph("Started", f"{minute(line.at)} by {line.who}: {read}", width, "accent")
+            for stop in planned_stops(change):
+                if stop.began == line.at:
+                    over = f"; over at {minute(stop.over)}" if stop.over else ""
+                    yield from _paragraph(" ", f"planned: {stop_text(stop)}{over}", width, "faint")
     for number, line in enumerate(change.notes(step)):
         if isinstance(line.event, Noted):
             text = f"{minute(line.at)} {line.who}: {line.event.text}"

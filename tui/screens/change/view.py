@@ -10,18 +10,17 @@ from textual.app import ComposeResult
 
 from checks.change.plan.change_plan import Step
 from checks.change.progress.state import Change
-from tui.console.actions import in_footer
 from tui.console.app_state import AppState, News
 from tui.console.change_state import ChangeState, Doing, Follow, Refused
 from tui.console.messages import ChangeWanted
-from tui.screens.base import ConsoleScreen
 from tui.screens.change import keys as keys
 from tui.screens.change.alarms import alarm_lines
 from tui.screens.change.head import ahead_line, behind_line, head_line, steps_lines
 from tui.screens.change.overview import overview_page, refused_page, replay_page
 from tui.screens.change.step_page import StepPage, next_action, step_page
+from tui.screens.zoom import ZoomScreen
 from tui.text.line import Line, hanging, side_by_side
-from tui.widgets.bars import keys_line, lines_below
+from tui.widgets.bars import lines_below
 from tui.widgets.help_text import Legend
 from tui.widgets.lines import Lines
 
@@ -30,7 +29,7 @@ _ROOM_FOR_STEPS, _STEPS = 160, 56
 """Columns from which all steps are at the right of the page, and their columns."""
 
 
-class ChangeView(ConsoleScreen):
+class ChangeView(ZoomScreen):
     """Draws the open change, or an overview where there is none."""
 
     NAME = "change"
@@ -52,6 +51,8 @@ class ChangeView(ConsoleScreen):
         """The height of the lines above the step."""
         self._wants_gate = False
         """Whether to scroll to the gate, because it has new results."""
+        self._held: list[events.Key | events.Paste] = []
+        """Keys that wait until the journals are read."""
 
     def compose_body(self) -> ComposeResult:
         """Yield the change and the steps before; the step; the steps after."""
@@ -101,9 +102,7 @@ class ChangeView(ConsoleScreen):
         now = keys.REFUSED if self.refused else keys.OVERVIEW if self.desk.others else keys.NONE
         if change is not None:
             now = keys.OPEN if change.is_open else keys.OVER
-        if now is not self.ACTIONS:
-            self.ACTIONS = now  # type: ignore[misc]
-            self.query_one("#keys", Lines).show(lambda width: [keys_line(in_footer(self.ACTIONS), width)])
+        self.offer(now)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Return whether the action works now: of the keys of this screen, only those of the moment."""
@@ -120,6 +119,31 @@ class ChangeView(ConsoleScreen):
         if self.is_current:
             self.post_message(ChangeWanted(Follow()))
 
+    def on_screen_suspend(self) -> None:
+        """Drop the keys that wait: they were for this moment."""
+        self._held.clear()
+
+    def hold(self, event: events.Key | events.Paste) -> bool:
+        """Return whether a key waits for the first reading of the journals, which decides what it does: a key of this
+        screen, and those that follow it. Esc drops them; a directory that hangs holds no other key."""
+        if self.desk.work.doing is not Doing.READING or self.state.feed.replayed:
+            return False
+        key = event.key if isinstance(event, events.Key) else ""
+        if key in ("escape", "ctrl+c", "ctrl+q") or not (self._held or key in keys.WAITING):
+            self._held.clear()
+            return False
+        self._held.append(event)
+        self.notice("The key waits until the journals are read; Esc drops it.")
+        return True
+
+    def _release(self) -> None:
+        """Handle the keys that waited."""
+        if self._held and self.desk.work.doing is not Doing.READING:
+            held, self._held = self._held, []
+            self.notice("")
+            for event in held:
+                self.app.post_message(event)
+
     def draw(self, news: News | None = None) -> None:
         """Draw the state of the change. Without a change, a run of the checks shows the MTUs."""
         if news in (News.SAMPLES, News.PROGRESS) or (news is News.RUN and self.change is not None):
@@ -132,6 +156,7 @@ class ChangeView(ConsoleScreen):
         if self._wants_gate:
             self._show_gate()
         self._draw_bars()
+        self._release()
 
     def _top_after_news(self) -> int:
         """Return the first line to display: the present one, or the start of another step."""
@@ -158,7 +183,7 @@ class ChangeView(ConsoleScreen):
         change, step = self.change, self.step
         top, ahead = self.query_one("#change-top", Lines), self.query_one("#change-ahead", Lines)
         height = min(len(self._top(self.size.width)), max(self.size.height // 2, 1))
-        top.display, ahead.display = height > 0, change is not None
+        top.display, ahead.display = height > 0, change is not None and not self.is_zoomed
         if height != self._height:
             self._height = height
             top.styles.height = height
@@ -170,7 +195,8 @@ class ChangeView(ConsoleScreen):
         change = self.change
         lines: list[Line] = []
         if change is not None:
-            lines += [head_line(change, width), behind_line(change, self.step, width), *alarm_lines(change, width)]
+            lines += [] if self.is_zoomed else [head_line(change, width), behind_line(change, self.step, width)]
+            lines += alarm_lines(change, width)
         if self._long_notice:
             lines += hanging([(" ", "")], self._long_notice, width, "accent")
         return lines
@@ -182,7 +208,7 @@ class ChangeView(ConsoleScreen):
         elif self.refused:
             self._page = refused_page(self.refused, self._chosen, width)
         elif change is not None and step is not None:
-            room = width - _STEPS if width >= _ROOM_FOR_STEPS else width
+            room = width - _STEPS if width >= _ROOM_FOR_STEPS and not self.is_zoomed else width
             self._page = step_page(change, step, self._chosen, self.desk.work, room)
             if room < width:
                 return side_by_side(self._page.lines, steps_lines(change, step, _STEPS), room)

@@ -9,24 +9,27 @@ from rich.cells import cell_len
 from textual import on
 from textual.message import Message
 
+from checks.model.facts import Unknown
 from checks.model.finding import PROBLEMS
 from checks.model.report import WaiverStanding
 from checks.model.wording import counted, few, first_and_rest
 from checks.report.causes import ReportEntry
-from checks.report.shortened import shortened
 from tui.console.finding_rows import FindingRow, RowMark, nearest_row
+from tui.screens.checks.verdict import is_passed
+from tui.text.abridged import abridged
 from tui.text.finding_lines import role_of
-from tui.text.line import Line, fitted, sanitize_line, wrapped
+from tui.text.line import Line, clipped, fitted, padded, sanitize_line
 from tui.widgets.lines import Lines
 from tui.widgets.run_text import amounts_text, fold_text
 
 _NAMES = 15
-"""Columns for the ids of checks: the subjects do not shift when a longer id arrives."""
+"""Columns for the ids of checks: the subjects do not shift when a longer id arrives. A subject that is too long for its
+column starts next to its id."""
+_BEFORE_SUBJECT = 4
+"""Columns of the marks before the id of a check, and of the gap after it."""
 
 _NARROW = 60
 """Width below which a longer id takes room from its own subject only."""
-
-_LITTLE_ROOM = 14
 
 _BEFORE_CAUSE = 5
 """Columns before the sentence of a cause, and before the second line of a row."""
@@ -52,6 +55,7 @@ class FindingList(Lines):
         self._ended: Sequence[WaiverStanding] = ()
         self._index = 0
         self._moved = False
+        self._has_verdict = False
         self._lines_of: Sequence[int] = ()
         """The first line of each row, below the headings before it."""
         self._heights: Sequence[int] = ()
@@ -62,11 +66,17 @@ class FindingList(Lines):
         return self._rows[self._index] if self._rows else None
 
     def show_rows(
-        self, rows: Sequence[FindingRow], pending: Sequence[str], ended: Sequence[WaiverStanding] = ()
+        self,
+        rows: Sequence[FindingRow],
+        pending: Sequence[str],
+        ended: Sequence[WaiverStanding] = (),
+        *,
+        has_verdict: bool = False,
     ) -> None:
-        """Show these rows; the cursor stays on its finding, and the first rows are in view if both fit."""
+        """Show these rows; the cursor stays on its finding, and the first rows are in view if both fit. `has_verdict`:
+        the row of what passed says that no problem was found."""
         before, index = self.chosen, self._index
-        self._rows, self._pending, self._ended = rows, pending, ended
+        self._rows, self._pending, self._ended, self._has_verdict = rows, pending, ended, has_verdict
         same = nearest_row(before, rows) if before else None
         if not self._moved or before is None:
             self._index = 0
@@ -136,7 +146,7 @@ class FindingList(Lines):
         names = _NAMES if width < _NARROW else max([_NAMES, *own])
         groups = [row.section.heading for row in self._rows]
         headed = bool(len({*groups, *(["pending"] if self._pending else [])} - {""}) > 1)
-        headed = headed or not {"Waived", "Gone"}.isdisjoint(groups) or bool(self._ended)
+        headed = headed or self._has_verdict or not {"Waived", "Over"}.isdisjoint(groups) or bool(self._ended)
         lines: list[Line] = []
         places: list[int] = []
         heights: list[int] = []
@@ -144,7 +154,10 @@ class FindingList(Lines):
             if headed and groups[number] and (number == 0 or groups[number - 1] != groups[number]):
                 lines.append([(fitted(f" {groups[number]}", width), "faint")])
             places.append(len(lines))
-            lines += _row_lines(row, max(min(names, width * 2 // 3), needed), width)
+            if self._has_verdict and is_passed(row):
+                lines.append(_fold_line(row, width, "No problem was found"))
+            else:
+                lines += _row_lines(row, max(min(names, width * 2 // 3), needed), width)
             heights.append(len(lines) - places[-1])
         if self._pending and headed:
             lines.append([(fitted(" Running", width), "faint")])
@@ -171,38 +184,34 @@ def _cause_lines(row: FindingRow, entry: ReportEntry, width: int) -> Iterator[Li
     old = row.is_faint
     room = max(width - _BEFORE_CAUSE, 1)
     most = _CAUSE_LINES if width >= _CAUSE_WIDTH else _CAUSE_LINES + 1
-    text = sanitize_line(entry.headline)
-    parts = wrapped(text, room)
-    if len(parts) > most:
-        parts = wrapped(shortened(text, most * room), room)
+    first, *rest = abridged(entry.headline, room, _place(row), most=most)
     role = "faint" if old else "title"
     yield [
         (row.sign, "accent"),
         (f"{entry.status.letter} ", "faint" if old else role_of(entry.status)),
         ("▾ " if row.is_open else "▸ ", "accent"),
-        (fitted(parts[0], room), role),
+        (padded(first, room), role),
     ]
-    for number, part in enumerate(parts[1:most], 1):
-        is_cut = number == most - 1 and len(parts) > most
-        yield [(" " * _BEFORE_CAUSE, ""), (fitted(f"{part} …" if is_cut else part, room), role)]
+    yield from ([(" " * _BEFORE_CAUSE, ""), (padded(part, room), role)] for part in rest)
 
 
 def _group_lines(row: FindingRow, width: int) -> Iterator[Line]:
     """Yield the row of several checks that are UNKNOWN for one reason: their number and the reason, in two lines."""
     old = row.is_faint
     room = max(width - _BEFORE_CAUSE, 1)
-    parts = wrapped(sanitize_line(f"{_name(row)}  {_reason(row)}"), room)
+    role = "faint" if old else ""
+    first, *rest = abridged(f"{_name(row)} {_reason(row)}", room, _place(row), most=_CAUSE_LINES)
     letter = (f"{row.finding.status.letter} ", "faint" if old else role_of(row.finding.status))
-    for number, part in enumerate(parts[:_CAUSE_LINES]):
-        is_cut = number == _CAUSE_LINES - 1 and len(parts) > _CAUSE_LINES
-        start = [(" " * _BEFORE_CAUSE, "")] if number else [(row.sign, "accent"), letter]
-        yield [*start, (fitted(f"{part} …" if is_cut else part, room), "faint" if old else "")]
+    yield [(row.sign, "accent"), letter, (padded(first, room), role)]
+    yield from ([(" " * _BEFORE_CAUSE, ""), (padded(part, room), role)] for part in rest)
 
 
-def _fold_line(row: FindingRow, width: int) -> Line:
-    """Return the row of all checks that passed, or of all that were skipped: `▸ · 33 passed`."""
+def _fold_line(row: FindingRow, width: int, verdict: str = "") -> Line:
+    """Return the row of all checks that passed, or of all that were skipped: `▸ · 33 passed`, after a verdict."""
     text = fold_text(row)
-    return [(" ", ""), ("▾ " if row.is_open else "▸ ", "accent"), (fitted(f"· {text}", max(width - 3, 0)), "faint")]
+    room = max(width - 3 - cell_len(verdict), 0)
+    start: Line = [(" ", ""), ("▾ " if row.is_open else "▸ ", "accent"), (verdict, "pass")]
+    return [*start, (fitted(f" · {text}" if verdict else f"· {text}", room), "faint")]
 
 
 def _row_line(row: FindingRow, names: int, width: int) -> Line:
@@ -211,11 +220,18 @@ def _row_line(row: FindingRow, names: int, width: int) -> Line:
         return [first, ("  ", ""), *rest]
     finding = row.finding
     old = row.is_faint
+    subject, own = sanitize_line(_subject(row)), cell_len(_name(row))
+    if cell_len(subject) > width - names - _BEFORE_SUBJECT:
+        names = min(own, names)
+    room = max(width - names - _BEFORE_SUBJECT, 0)
     return [
         (row.sign, "accent"),
         (f"{finding.status.letter} ", "faint" if old else role_of(finding.status)),
-        (fitted(_name(row), names) + " ", "faint" if old else ""),
-        (_subject(row, max(width - names - 4, 0)), "faint" if old or finding.status not in PROBLEMS else ""),
+        (clipped(_name(row), names) + " ", "faint" if old else ""),
+        (
+            fitted(abridged(subject, room, _place(row))[0], room),
+            "faint" if old or finding.status not in PROBLEMS else "",
+        ),
     ]
 
 
@@ -225,17 +241,22 @@ def _name(row: FindingRow) -> str:
     return sanitize_line(checks[0]) if len(checks) == 1 else counted(len(checks), "check")
 
 
-def _subject(row: FindingRow, width: int) -> str:
-    """Return the subject of a finding, or the reason of several; where room is short the end of a subject, which
-    distinguishes findings of one check."""
+def _subject(row: FindingRow) -> str:
+    """Return the subject of a finding, how its amount changed, or the reason of several."""
     if row.keys:
-        return fitted(sanitize_line(_reason(row)), width)
-    if row.mark in (RowMark.WORSE, RowMark.BETTER) and (amounts := amounts_text(row)):
-        return fitted(amounts, width)
-    subject = sanitize_line(row.finding.subject or row.finding.title)
-    if width < _LITTLE_ROOM and cell_len(subject) > width:
-        return fitted("…" + subject[-(width - 1) :] if width > 1 else "", width)
-    return fitted(shortened(subject, width), width)  # no figure is cut
+        return _reason(row)
+    amounts = amounts_text(row) if row.mark in (RowMark.WORSE, RowMark.BETTER) else ""
+    return amounts or row.finding.subject or row.finding.title
+
+
+def _place(row: FindingRow) -> tuple[str, ...]:
+    """Return the names of the nodes, private networks and NICs of a row."""
+    causes = row.entry.causes[:1] if row.entry else ()
+    own = {row.finding.network, *(name for cause in causes for name in cause.networks)} - {""}
+    known = row.report.cluster.networks
+    nics = [] if isinstance(known, Unknown) else [each.interface for each in known if each.name in own]
+    nodes = (*(node for cause in causes for node in cause.nodes), *row.finding.nodes)
+    return (*nodes, *nics, *sorted(own))
 
 
 def _reason(row: FindingRow) -> str:

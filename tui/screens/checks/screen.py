@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import islice
 
-from textual import events, on
+from textual import on
 from textual.app import ComposeResult
-from textual.containers import Horizontal, Vertical
 
 from checks.model.finding import Key
 from checks.rules.waivers import ended
@@ -17,15 +16,18 @@ from tui.console.finding_rows import FindingRow
 from tui.console.messages import CopyWanted
 from tui.screens.checks.finding_list import FindingList
 from tui.screens.checks.run_keys import RunKeysScreen
+from tui.screens.checks.verdict import has_problem, is_passed, passed_first, verdict_of
+from tui.screens.zoom import ZoomScreen
 from tui.terminal.clipboard import commands_text
-from tui.text.line import Line, wrapped
+from tui.text.line import Line, hanging, wrapped
 from tui.widgets.bars import lines_below
 from tui.widgets.help_text import MARKS, PATHS, STATUSES, Legend
 from tui.widgets.lines import Lines
+from tui.widgets.panes import Pane, Panes
 from tui.widgets.run_text import counts_line, note_on, row_lines, state_of
 
 
-class ChecksScreen(RunKeysScreen):
+class ChecksScreen(ZoomScreen, RunKeysScreen):
     """The list of findings and the selected one. It draws the run state, and requests runs and files from the app."""
 
     NAME = "checks"
@@ -36,18 +38,19 @@ class ChecksScreen(RunKeysScreen):
         super().__init__(state)
         self._problems_only = False
         self._unfolded: frozenset[Key] = frozenset()
-        self._joints: Sequence[int] = ()
         self._shown: FindingRow | None = None
+        self._verdict = ""
+        """The sentence of a run without an open problem."""
         self._evidence = Lines(self._evidence_lines, id="evidence")
 
     def compose_body(self) -> ComposeResult:
         """Yield the two panes."""
-        with Horizontal(id="panes"):
-            with Vertical(id="left"):
+        with Panes(id="panes"):
+            with Pane(id="left"):
                 yield Lines(self._counts, id="counts", classes="bar")
                 yield FindingList(id="list")
                 yield self.filter_line
-            with Vertical(id="right"):
+            with Pane(id="right"):
                 yield Lines(id="finding")
 
     # --- drawing ------------------------------------------------------------------------------------------------------
@@ -63,7 +66,13 @@ class ChecksScreen(RunKeysScreen):
             pending = self.state.run.pending if not query and self.state.run.history is None else ()
             if query and listed:
                 self.note_remaining(_findings(rows), _findings(listed.rows()))
-            self._list.show_rows(rows, pending, ended(listed.report.waivers) if listed and not query else ())
+            self._verdict = "" if query or self._problems_only else verdict_of(self.state.run, self.listed, rows)
+            self._list.show_rows(
+                rows if query or has_problem(rows) else passed_first(rows),
+                pending,
+                ended(listed.report.waivers) if listed and not query else (),
+                has_verdict=bool(self._verdict),
+            )
             self.query_one("#counts", Lines).show(self._counts)
             self.query_one("#upper-rule", Lines).show(self.upper_rule)
         self.draw_lower_rule()
@@ -76,12 +85,12 @@ class ChecksScreen(RunKeysScreen):
     @property
     def joints(self) -> Sequence[int]:
         """The columns of the lines between the panes."""
-        return self._joints
+        return [column for panes in self.query(Panes) for column in panes.joints]
 
     def lower_texts(self) -> tuple[str, str]:
         """Return the progress of the run, and how many lines of the finding lie below."""
         progress = state_of(self.state.run, self.listed, self.state.clock) if self._past is None else ""
-        return progress, lines_below(self._finding.below if self._joints else 0)
+        return progress, lines_below(self._finding.below if self.query_one("#right").display else 0)
 
     @on(FindingList.Chosen)
     def show_finding(self, message: FindingList.Chosen) -> None:
@@ -97,17 +106,20 @@ class ChecksScreen(RunKeysScreen):
     def _evidence_lines(self, width: int) -> list[Line]:
         """Return what racwire read and sent for the selected row, that of its first finding before that of its effects
         and the shortest first, as far as it fits. Tab shows the rest."""
-        if (row := self._shown) is None or row.is_fold:
+        room = self._evidence.size.height - 2
+        if (row := self._shown) is None or row.is_fold or room <= 0:  # in a narrower terminal it is not shown
             return []
         from tui.text.evidence_lines import evidence_lines
 
         own = {id(entry) for entry in row.report.evidence(row.finding)}
         read = sorted(row.evidence(), key=lambda entry: (id(entry) not in own, len(entry.action) + len(entry.text)))
-        return [[("Evidence", "title")], [], *islice(evidence_lines(read, width), self._evidence.size.height - 2)]
+        return [[("Evidence", "title")], [], *islice(evidence_lines(read, width), room)]
 
     def _finding_lines(self, row: FindingRow | None, width: int) -> list[Line]:
         if row is None:
             return [[(text, "faint")] for text in wrapped(self._nothing(), width)]
+        if self._verdict and is_passed(row):
+            return [*hanging([], self._verdict, width, "title"), [], *row_lines(row, width)]
         return row_lines(row, width, (note_on(row, self.state.clock),))
 
     def _nothing(self) -> str:
@@ -117,18 +129,11 @@ class ChecksScreen(RunKeysScreen):
             return "There is no problem; Esc shows all findings again."
         return "The checks are running." if self.state.run.running else "There are no findings."
 
-    def on_resize(self, event: events.Resize) -> None:
-        """Join the rules to the line between the panes after a resize."""
-        self.call_after_refresh(self._join_rules)
-
-    async def _join_rules(self) -> None:
-        if self.has_class("-large") and not self._evidence.is_mounted:
-            # Only a very wide terminal has room for it.
-            await self.query_one("#panes").mount(self._evidence)
-            self.call_after_refresh(self._join_rules)
-            return
-        panes = [pane for pane in self.query("#right, #evidence") if pane.display]
-        self._joints = [pane.region.x for pane in panes]
+    @on(Pane.LaidOut)
+    async def join_rules(self) -> None:
+        """Join the rules to the lines between the panes. Only a very wide terminal has room for the evidence."""
+        if self.has_class("-large") and not self._evidence.is_attached:
+            await self.query_one(Panes).mount(self._evidence)
         self.query_one("#upper-rule", Lines).show(self.upper_rule)
         self.draw_lower_rule()
 

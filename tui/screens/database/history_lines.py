@@ -18,7 +18,7 @@ from checks.rules.lost_blocks import past_loss_status
 from checks.rules.receive_time import ReceiveLimits, past_time_status
 from tui.screens.database.figures import NONE, UNKNOWN, Value, count, ms, percent, volume
 from tui.screens.database.table import Head, TableRow, table_lines
-from tui.text.line import Line, fitted, hanging, sanitize_line
+from tui.text.line import Line, cut, fitted, hanging, sanitize_line
 from tui.widgets.graph import Style, graph, nice_top
 
 P = ParamSpec("P")
@@ -72,7 +72,7 @@ def history_lines(
     times = [_times(history, names[n], n, slots, limits) for n in names]
     longest = max((cell_len(t.text) for t in (*lost, *times)), default=0)
     for title, trends in (("blocks lost per interval", lost), ("receive time per interval, ms", times)):
-        yield [(f" {title}"[:width], "label")]
+        yield [(cut(f" {title}", width), "label")]
         yield from _trend_lines(trends, width, longest, style)
     yield []
     yield from _whole_lines(history, database, names, width)

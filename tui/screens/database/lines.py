@@ -15,7 +15,7 @@ from tui.screens.database.instance_lines import figures_of, in_order, instances_
 from tui.screens.database.live_source import LiveFigures, by_the_checks
 from tui.screens.database.pair_lines import known_pairs, lost_lines, ping_lines, time_lines
 from tui.screens.database.statuses import RunStatuses
-from tui.text.line import Line, command_lines, hanging, sanitize_line, side_by_side, wrapped
+from tui.text.line import Line, command_lines, cut, hanging, sanitize_line, side_by_side, wrapped
 from tui.text.load_lines import load_lines
 from tui.widgets.graph import Style
 from tui.widgets.sorting import Sorting
@@ -123,7 +123,7 @@ def page_of(sections: Sequence[DatabaseSection], width: int) -> tuple[list[Line]
         starts.append(len(lines))
         when_ = sanitize_line(section.when)
         when_ = f"  {when_}" if when_ and len(section.title) + len(when_) + 3 <= width else ""
-        lines.append([(f" {section.title}"[:width], "title"), (when_, "faint")])
+        lines.append([(cut(f" {section.title}", width), "title"), (when_, "faint")])
         lines += section.lines
     return lines, starts
 

@@ -12,12 +12,12 @@ from textual.app import ComposeResult
 from checks.model.situation import Episode
 from checks.report.event_text import sentence
 from checks.report.standing_text import episode_text
-from tui.console.actions import Action
+from tui.console.actions import Action, zoom_action
 from tui.console.app_state import AppState, News
 from tui.console.export_state import WriteEvents
 from tui.console.messages import CopyWanted, EventWanted, ExportWanted
-from tui.screens.base import ConsoleScreen
 from tui.screens.events.lines import columns_for, event_lines, event_row, heading_line, nothing_lines
+from tui.screens.zoom import ZoomScreen
 from tui.text.line import Line, sanitize_line
 from tui.widgets.bars import rule_line
 from tui.widgets.choice_list import ChoiceList
@@ -39,13 +39,14 @@ _KEYS = (
     Action("D", "forget_over", "D", "Dismiss all events that are over."),
     Action("c", "copy", "c", "Copy all events as lines of text to the clipboard and to a file.", "copy"),
     Action("e", "export", "e", "Write all events as lines of text to a new file.", "export"),
+    zoom_action("the selected event"),
     Action("escape", "leave", "Esc", "Return to the screen before.", "back"),
 )
 _FOOT = 6
 _LEAST_LIST = 4
 
 
-class EventsScreen(ConsoleScreen):
+class EventsScreen(ZoomScreen):
     """The list of events, and the selected one in full."""
 
     NAME = "events"
@@ -95,11 +96,12 @@ class EventsScreen(ConsoleScreen):
         columns = columns_for([one.event for one in self._listed], self.size.width, self.state.zone, now)
 
         has_events = bool(self._listed)
-        self.query_one("#events-heading").display = has_events
-        listed.display = has_events
-        self.query_one("#events-rule").display = has_events
+        has_list = has_events and not self.is_zoomed
+        self.query_one("#events-heading").display = has_list
+        listed.display = has_list
+        self.query_one("#events-rule").display = has_list
         foot = self.query_one("#events-foot", Lines)
-        foot.styles.height = min(_FOOT, max(self.size.height - 5 - 2 - _LEAST_LIST, 1)) if has_events else "1fr"
+        foot.styles.height = min(_FOOT, max(self.size.height - 5 - 2 - _LEAST_LIST, 1)) if has_list else "1fr"
         if has_events:
             self.query_one("#events-heading", Lines).show(lambda width: [heading_line(columns, width)])
             listed.show_choices([partial(event_row, one, columns, now) for one in self._listed], max(place, 0))

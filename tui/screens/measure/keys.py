@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from checks.model.finding import Status
-from tui.console.actions import Action
+from tui.console.actions import Action, zoom_action
 from tui.widgets.help_text import Legend, LegendEntry
 
 _MOVING = (
@@ -15,6 +15,7 @@ _MOVING = (
     Action("end,G", "move(100)", "G End", "Select the last experiment."),
     Action("pagedown,space", "page(1)", "PgDn Space", "Scroll the plan or the figures down."),
     Action("pageup,b", "page(-1)", "PgUp b", "Scroll the plan or the figures up."),
+    zoom_action("the page of the experiment"),
 )
 _OPEN = Action("enter", "whole", "Enter", "Show the last result of the experiment at full width.", "result")
 _COPY = Action("c", "copy", "c", "Copy the command that does the same to the clipboard and to a file.", "copy")

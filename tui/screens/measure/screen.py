@@ -11,7 +11,6 @@ from typing import ClassVar
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Horizontal, Vertical
 
 from checks.model.measurement import Measurement
 from checks.model.shell_command import shell
@@ -39,19 +38,21 @@ from tui.screens.measure.lines import (
 )
 from tui.screens.measure.plan_keys import PlanKeysScreen
 from tui.screens.reader import ReaderScreen
+from tui.screens.zoom import ZoomScreen
 from tui.text.line import Line, cell_len, hanging, sanitize_line, side_by_side
 from tui.text.measurement_lines import measurement_lines
 from tui.widgets.bars import lines_below
 from tui.widgets.choice_list import ChoiceList
 from tui.widgets.help_text import Legend
 from tui.widgets.lines import Lines
+from tui.widgets.panes import Pane, Panes
 from tui.widgets.run_text import state_of
 
 _ROOM_FOR_RESULTS, _RESULTS = 130, 60
 """Columns from which the results of all experiments are at the right of the page, and their columns."""
 
 
-class MeasureScreen(PlanKeysScreen):
+class MeasureScreen(ZoomScreen, PlanKeysScreen):
     """The list of experiments and the page of the selected one. It requests plans and sending from the app."""
 
     NAME = "measure"
@@ -61,16 +62,15 @@ class MeasureScreen(PlanKeysScreen):
 
     def __init__(self, state: AppState) -> None:
         super().__init__(state)
-        self._joint = -1
         self._paged = ""
         """The kind whose page is displayed."""
 
     def compose_body(self) -> ComposeResult:
         """Yield the list and the page, and below them the line about what is being sent."""
-        with Horizontal(id="panes"):
-            with Vertical(id="measure-left"):
+        with Panes(id="panes"):
+            with Pane(id="measure-left"):
                 yield ChoiceList(id="measure-list")
-            with Vertical(id="right"):
+            with Pane(id="right"):
                 yield Lines(id="measure-page")
         yield Lines(self._line, id="measure-line", classes="bar")
 
@@ -84,7 +84,6 @@ class MeasureScreen(PlanKeysScreen):
         if self.is_current:
             self.post_message(MeasureWanted(FindResults()))
             self._find_plan()
-            self.call_after_refresh(self._join_rules)
 
     # --- the state ----------------------------------------------------------------------------------------------------
 
@@ -209,11 +208,11 @@ class MeasureScreen(PlanKeysScreen):
     @property
     def upper_joints(self) -> Sequence[int]:
         """The column of the line between the panes."""
-        return (self._joint,)
+        return [column for panes in self.query(Panes) for column in panes.joints]
 
     def lower_texts(self) -> tuple[str, str]:
         """Return the progress of a run of the checks, and how many lines of the page lie below."""
-        below = self._page.below if self._joint >= 0 else 0
+        below = self._page.below if self.query_one("#right").display else 0
         progress = state_of(self.state.run) if self.state.run.running else ""
         if not progress and self._measures.reading:
             progress = f"reading the cluster for the plan of {self._measures.reading}"
@@ -221,12 +220,9 @@ class MeasureScreen(PlanKeysScreen):
             progress = sanitize_line(self._measures.ended.kept)
         return progress, lines_below(below)
 
-    def on_resize(self, event: events.Resize) -> None:
+    @on(Pane.LaidOut)
+    def join_rules(self) -> None:
         """Lay out the page for the new size, and join the rule to the line between the panes."""
-        self.call_after_refresh(self._join_rules)
-
-    def _join_rules(self) -> None:
-        self._joint = -1 if self.has_class("-single") else self.query_one("#measure-left").outer_size.width
         self.query_one("#upper-rule", Lines).show(self.upper_rule)
         self._page.lay_out()
         self.draw_lower_rule()

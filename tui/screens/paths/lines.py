@@ -13,7 +13,7 @@ from checks.report.path_lines import meaning_of, path_line
 from checks.rules.path_matrix import MEANINGS, Cell, PathMatrix
 from tui.screens.paths.matrix import Place, matrix_lines
 from tui.screens.paths.reader_page import series_lines
-from tui.text.line import Line, fitted, hanging, sanitize_line, side_by_side, wrapped
+from tui.text.line import Line, cut, fitted, hanging, sanitize_line, side_by_side, wrapped
 
 _ROOM_FOR_HEADING = 60
 """Width from which the legend has a heading."""
@@ -77,6 +77,8 @@ def _title(grid: PathMatrix) -> str:
     mtu = f"MTU {network.mtu}" if isinstance(network.mtu, int) else "MTU not known"
     passed = sum(not cell.is_problem for cell in ways)
     passing = f"{passed} of {counted(len(ways), 'path')} pass" if grid.is_probed else "not probed"
+    if grid.as_of:
+        passing += f", {grid.as_of}"
     if grid.pending:
         passing = f"{len(ways) - grid.pending} of {counted(len(ways), 'path')} probed"
     lost, sent = grid.fragments
@@ -153,7 +155,7 @@ def _legend(grids: Sequence[PathMatrix], width: int) -> list[Line]:
     lines: list[Line] = []
     used = len(heading)
     for letter in (letter for letter in MEANINGS if letter in roles):
-        text = f" {MEANINGS[letter]}"[: max(width - 2, 0)]
+        text = cut(f" {MEANINGS[letter]}", max(width - 2, 0))
         gap = "  " if line and line[-1][0] != heading else " "
         needed = len(gap) + 1 + len(text)
         if line and used + needed > width:

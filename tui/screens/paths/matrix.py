@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from rich.cells import cell_len
 
+from checks.model.wording import counted
 from checks.rules.path_matrix import OWN, Cell, PathMatrix
 from tui.text.line import Line, Span, fitted, sanitize_line
 from tui.text.node_names import at_right, fitted_names, headings
@@ -46,6 +47,8 @@ def matrix_lines(grid: PathMatrix, width: int, cursor: Place | None) -> list[Lin
             else:
                 line.append((" " * (layout.cell + 2), ""))
         lines.append(line)
+    if left := len(layout.heads) - len(layout.columns):
+        lines.append([(fitted(f" Left, Right: {counted(left, 'more column')}", width), "faint")])
     return lines
 
 

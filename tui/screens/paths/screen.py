@@ -10,14 +10,17 @@ from textual.app import ComposeResult
 
 from checks.model.facts import Cluster, PathProbe
 from checks.model.report import Report
-from checks.rules.path_matrix import MEANINGS, OWN, Cell, PathMatrix, path_matrices, problems
-from tui.console.actions import EXPORT, Action
+from checks.model.situation import Situation
+from checks.report.matrices_now import matrices_now
+from checks.rules.path_matrix import MEANINGS, OWN, Cell, PathMatrix, problems
+from tui.console.actions import EXPORT, Action, zoom_action
 from tui.console.app_state import AppState, News
 from tui.screens.filtered import CLEAR, FilteredScreen, filter_action
 from tui.screens.paths.lines import PathsPage, foot_lines, no_networks_lines, page_of, waiting_lines
 from tui.screens.paths.matrix import narrowed, place_at
 from tui.screens.paths.reader_page import journal_lines, path_text, reader_lines
 from tui.screens.reader import ReaderScreen
+from tui.screens.zoom import ZoomScreen
 from tui.text.line import Line, has_words, sanitize_line, wrapped
 from tui.widgets.help_text import Legend, LegendEntry
 from tui.widgets.lines import Lines
@@ -43,6 +46,7 @@ PATHS = (
     CLEAR,
     Action("r", "app.rerun", "r", "Run all checks again.", "rerun"),
     EXPORT,
+    zoom_action("the selected path"),
 )
 
 _BARS = 5
@@ -53,7 +57,7 @@ Place = tuple[str, str, str]
 """A network, a from-node, a to-node."""
 
 
-class PathsScreen(FilteredScreen):
+class PathsScreen(ZoomScreen, FilteredScreen):
     """The path matrices of the private networks, and below them the path under the cursor."""
 
     NAME = "paths"
@@ -63,9 +67,8 @@ class PathsScreen(FilteredScreen):
     def __init__(self, state: AppState) -> None:
         super().__init__(state)
         self._report: Report | None = None
-        self._drawn_of: Cluster | None = None
-        self._so_far: tuple[PathProbe, ...] | None = None
-        """The paths that have been probed while others are pending; None where none is pending."""
+        self._drawn_of: tuple[Cluster | None, tuple[PathProbe, ...] | None, Situation | None] = (None, None, None)
+        """The facts of the matrices; the paths that have been probed while others are pending; the situation."""
         self._all_grids: Sequence[PathMatrix] = ()
         self._grids: Sequence[PathMatrix] = ()
         """Those with a path that matches the filter, without the other paths."""
@@ -95,11 +98,11 @@ class PathsScreen(FilteredScreen):
         report, so_far = run.report, None
         if report is not None and not report.cluster.is_gathered("paths") and not run.is_whole:
             report, so_far = (report, run.paths_so_far) if run.paths_so_far else (None, None)
-        if report is None or self._report is None or report.cluster is not self._drawn_of or so_far is not self._so_far:
-            self._all_grids = path_matrices(report.cluster, so_far) if report else ()
+        drawn_of = (report.cluster if report else None, so_far, self.state.situation)
+        if any(one is not other for one, other in zip(drawn_of, self._drawn_of, strict=True)):
+            self._all_grids = matrices_now(report.cluster, drawn_of[2], self.state.clock, so_far) if report else ()
             self._texts.clear()
-        self._report, self._so_far = report, so_far
-        self._drawn_of = report.cluster if report else None
+        self._report, self._drawn_of = report, drawn_of
         self._grids = self._filtered()
         self._keep_cursor()
         self._lay_out()
@@ -135,6 +138,9 @@ class PathsScreen(FilteredScreen):
         self._page = page_of(self._grids, network, way, width, height - _LEAST_FOOT, whole)
         matrix, foot = self.query_one("#path-matrix", Lines), self.query_one("#path-foot", Lines)
         room = min(max(height - len(self._page.lines) - 1, _LEAST_FOOT), _MOST_FOOT) if self._grids else 0
+        is_alone = self.is_zoomed and bool(self._grids)
+        room = height if is_alone else room
+        matrix.display = not is_alone
         foot.styles.height = room
         foot.display = bool(self._grids)
         if self._grids:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import tzinfo
 from enum import IntEnum
 from math import inf
 from pathlib import Path
 
-from checks.model.finding import Finding
+from checks.model.report import Report
 from checks.model.wording import counted
-from checks.report.summary import facts, headline, problems, sentences
+from checks.report.situation_words import incident_line, new_events, stands
+from checks.report.standings import Standings
+from checks.report.summary import facts, headline, headline_stands, problems, sentences
 from checks.traffic.samples import Gap
 from checks.traffic.source_id import SourceId, SourceKind
 from checks.traffic.timeline import Track
@@ -46,12 +48,16 @@ def says_lines(standing: ReportState, samples: str, width: int, room: Room = Roo
     if report is None:
         yield from hanging([(" ", "")], standing.completeness, width, "faint")
         return
-    calm = "" if standing.is_whole or problems(report) else "No problem has been found so far."
+    if incident := incident_line(report):
+        yield from hanging([(" ", "")], incident, width, "fail")
+    calm = "" if standing.is_whole or problems(report) or new_events(report) else "No problem has been found so far."
     yield from hanging([(" ", "")], calm or headline(report), width, "title")
+    if how := headline_stands(report):
+        yield from hanging([(" ", "")], f"{how[:1].upper()}{how[1:]}.", width, "faint")
     for sentence in sentences(report, for_file=False):
         yield from hanging([(" ", "")], sentence, width)
     if room is Room.MUCH:
-        yield from _problems(problems(report), width)
+        yield from _problems(report, width)
     if room is not Room.LITTLE:
         yield []
     known = [fact for fact in facts(report) if fact[0] in _SHOWN] if room is Room.MUCH else []
@@ -63,12 +69,15 @@ def says_lines(standing: ReportState, samples: str, width: int, room: Room = Roo
     yield from hanging([(f" {'Samples':<{label}}", "label")], samples, width)
 
 
-def _problems(found: Sequence[Finding], width: int) -> Iterator[Line]:
+def _problems(report: Report, width: int) -> Iterator[Line]:
+    found, standings = problems(report), Standings(report, report.situation)
     if len(found) < 2:  # the headline names the problem
         return
     yield []
     for finding in found[:_MOST_NAMED]:
-        yield from hanging([(f" {finding.status.letter} ", role_of(finding.status))], finding.title, width)
+        how = stands(finding, standings.of(finding), report)
+        text = f"{finding.title} ({how})" if how else finding.title
+        yield from hanging([(f" {finding.status.letter} ", role_of(finding.status))], text, width)
     if len(found) > _MOST_NAMED:
         yield [(f"   and {len(found) - _MOST_NAMED} more", "faint")]
 

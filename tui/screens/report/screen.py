@@ -13,7 +13,7 @@ from textual.app import ComposeResult
 
 from checks.report.age import time_text
 from tui.cli.report_formats import FORMATS
-from tui.console.actions import Action
+from tui.console.actions import Action, zoom_action
 from tui.console.app_state import AppState, News
 from tui.console.export_state import (
     SAVED,
@@ -26,8 +26,8 @@ from tui.console.export_state import (
     stem_of,
 )
 from tui.console.messages import ExportWanted
-from tui.screens.base import ConsoleScreen
 from tui.screens.report.lines import Room, done_lines, form_line, names_text, samples_text, says_lines
+from tui.screens.zoom import ZoomScreen
 from tui.text.home_path import short
 from tui.text.line import Line, sanitize_line
 from tui.widgets.bars import lines_below, rule_line
@@ -53,6 +53,7 @@ REPORT = (
     ),
     Action("pagedown,space", "page(1)", "PgDn Space", "Scroll the summary down."),
     Action("pageup,b", "page(-1)", "PgUp b", "Scroll the summary up."),
+    zoom_action("the summary"),
 )
 
 _BARS = 6
@@ -77,7 +78,7 @@ FORMS = (
 )
 
 
-class ReportScreen(ConsoleScreen):
+class ReportScreen(ZoomScreen):
     """The summary of the report, the formats, and the written files. It requests files from the app."""
 
     NAME = "report"
@@ -121,7 +122,7 @@ class ReportScreen(ConsoleScreen):
         return FORMS[self.query_one(ChoiceList).chosen]
 
     def draw(self, news: News | None = None) -> None:
-        """Draw the newest report. Of the samples only the first ones change the screen."""
+        """Draw the newest report, as of now. Of the samples only the first ones change the screen."""
         if news is News.PROGRESS:
             self.draw_lower_rule()
             return
@@ -130,7 +131,7 @@ class ReportScreen(ConsoleScreen):
             samples = samples_text(self.state.timeline, self.state.feed, self.state.zone)
         if news is News.SAMPLES and samples == self._samples:
             return
-        self._samples, self._standing = samples, report_state(self.state.run)
+        self._samples, self._standing = samples, report_state(self.state.run, self.state.situation)
         self._offer()
         self._lay_out()
 
@@ -151,7 +152,9 @@ class ReportScreen(ConsoleScreen):
         self._room = max((room for room in Room if said[room] <= height - least - _AIR), default=Room.LITTLE)
         for_said = max(min(said[self._room], height - least), _LEAST_SAID)
         self.query_one(ChoiceList).styles.height = max(min(len(FORMS), height - for_said - 1), 1)
-        says.styles.height = for_said
+        says.styles.height = "1fr" if self.is_zoomed else for_said
+        for other in ("#report-file", "#report-forms", "#report-done"):
+            self.query_one(other).display = not self.is_zoomed
         says.show(lambda width: self._said(width, self._room), top=says.above)
         done.show(self._done_lines)
         self.query_one("#report-file", Lines).show(self._file_rule)

@@ -19,7 +19,7 @@ from tui.screens.traffic.rate_history import (
     node_series,
 )
 from tui.screens.traffic.rows import DrawingStyle, merged
-from tui.text.line import Line, Span, fitted, sanitize_line, width_of
+from tui.text.line import Line, Span, fitted, hanging, sanitize_line, width_of
 from tui.text.node_names import fitted_names
 from tui.widgets import units as units
 from tui.widgets.graph import points
@@ -29,6 +29,7 @@ P = TypeVar("P")
 
 _RATE = 7
 _LEAST_GRAPH = 4
+_SHARES = ("link", "softirq")
 _WORST = (("FAILED", "fail"), ("buffer", "fail"), ("drops", "warn"))
 """Figures that should be 0, in the order of their columns, each with its role when it is not."""
 
@@ -58,13 +59,46 @@ SORTED_BY = ("lost", "softirq", "drops", "buffer", "FAILED", "link", "out", "in"
 """The columns that the nodes can be sorted by, in the order of the key: first what goes wrong."""
 
 
+_COLUMNS = {
+    "in": units.BITS + 1,
+    "out": units.BITS + 1,
+    "link": units.SHARE + 1,
+    **{word: _RATE + 1 for word, _ in _WORST},
+    "softirq": 8,
+    "lost": _RATE + 1,
+}
+"""The columns after the name of a node, with their widths."""
+_GIVE_WAY = ("link", "softirq", "out", "in", "buffer", "FAILED", "drops")
+"""The columns that are left out where there is no room for all, the first ones first."""
+
+
+def glance_columns(names: Iterable[str], width: int, sorted_by: str = "") -> list[str]:
+    """Return the columns that fit next to these names of nodes; the sorted one always."""
+    chosen = list(_COLUMNS)
+    room = width - _name_width(names) - 1
+    for word in (word for word in _GIVE_WAY if word != sorted_by):
+        if sum(_COLUMNS[each] for each in chosen) > room:
+            chosen.remove(word)
+    return chosen
+
+
+def left_out(names: Iterable[str], width: int, sorting: Sorting) -> Iterator[Line]:
+    """Yield which columns are left out, and the width that shows them; nothing where all fit."""
+    names = list(names)
+    shown = glance_columns(names, width, sorting.column)
+    if missing := [word for word in _COLUMNS if word not in shown]:
+        text = f"A terminal of {_needed(names)} columns has also {', '.join(missing)}."
+        yield from hanging([(" ", "")], text, width, "faint")
+
+
 def glance_heading(names: Iterable[str], look: DrawingStyle, sorting: Sorting = Sorting()) -> Line:  # noqa: B008
     """Return the headings of the columns, with the sign of the sorted one."""
+    names = list(names)
     name, drawn = _room(names, look.width)
-    head = sorting.heading
-    text = f" {'node':<{name}}{head('in'):>7}    {head('out'):>6}    {head('link'):>5} "
-    text += "".join(f"{head(word):>{_RATE + 1}}" for word, _ in _WORST)
-    text += f"{head('softirq'):>8}{head('lost'):>{_RATE + 1}}"
+    text = f" {'node':<{name}}"
+    for word in glance_columns(names, look.width, sorting.column):
+        unit = {"in": 3, "out": 3, "link": 1}.get(word, 0)  # a heading is over the figures
+        text += f"{sorting.heading(word):>{_COLUMNS[word] - unit}}{'':{unit}}"
     if drawn:
         text += f" {fitted('in', drawn)}"
     text = fitted(text, look.width)
@@ -81,7 +115,9 @@ def glance_graph(names: Iterable[str], width: int) -> tuple[int, int]:
     return width - drawn, drawn
 
 
-def glance_lines(window: RateWindow, places: KnownNodes, nodes: Sequence[str], look: DrawingStyle) -> Iterator[Line]:
+def glance_lines(
+    window: RateWindow, places: KnownNodes, nodes: Sequence[str], look: DrawingStyle, sorted_by: str = ""
+) -> Iterator[Line]:
     """Yield `look.tall` lines for each of the nodes."""
     name, drawn = _room(places.nodes, look.width)
     count = points(drawn, look.style)
@@ -90,8 +126,9 @@ def glance_lines(window: RateWindow, places: KnownNodes, nodes: Sequence[str], l
     shown = dict(zip(every, fitted_names([sanitize_line(node) for node in every], name), strict=True))
     # One scale for all graphs, so that they can be compared.
     top = look.scales.top(None, "glance", *(one.graphed.values(_as_it_is)[-count:] for one in seen.values()))
+    columns = glance_columns(every, look.width, sorted_by)
     for node, its in seen.items():
-        line: Line = list(_node(shown.get(node, node), its, name))
+        line: Line = list(_node(shown.get(node, node), its, name, columns))
         graph = its.graphed.tall(_as_it_is, drawn, look.tall, top, look.style) if drawn else [""] * look.tall
         for number, row in enumerate(graph):
             if drawn and not its.trouble:
@@ -149,17 +186,18 @@ def _sum(series: Series[P], read: Callable[[P], float | None]) -> float:
     return sum(value or 0.0 for value in series.values(read))
 
 
-def _node(node: str, seen: Glance, name: int) -> Iterator[Span]:
-    start = f" {fitted(node, name)} "
+def _node(node: str, seen: Glance, name: int, columns: Sequence[str]) -> Iterator[Span]:
+    yield f" {fitted(node, name)}", ""
     if seen.trouble:
-        yield start, ""
-        yield sanitize_line(seen.trouble), "unknown"
+        yield f" {sanitize_line(seen.trouble)}", "unknown"
         return
-    yield f"{start}{units.bits(seen.bits_in)} {units.bits(seen.bits_out)} {units.share(seen.share)}", ""
-    for (_, role), value in zip(_WORST, seen.worst, strict=True):
-        yield f" {_rate(value)}", role if value else ""
-    yield f" {units.share(seen.softirq):>7}", ""
-    yield f" {_rate(seen.lost) if seen.has_instances else f'{units.NONE:>{_RATE}}'}", "fail" if seen.lost else ""
+    roles = {**dict(_WORST), "lost": "fail"}
+    for word in columns:
+        value = seen.figure(word)
+        text = units.bits(value) if word in ("in", "out") else units.share(value) if word in _SHARES else _rate(value)
+        if word == "lost" and not seen.has_instances:
+            text = units.NONE
+        yield f"{text:>{_COLUMNS[word]}}", roles.get(word, "") if value else ""
 
 
 def glance(window: RateWindow, places: KnownNodes, node: str) -> Glance:
@@ -190,10 +228,18 @@ def glance(window: RateWindow, places: KnownNodes, node: str) -> Glance:
 
 def _room(names: Iterable[str], width: int) -> tuple[int, int]:
     """Return the columns for the names and for the graphs."""
-    name = min(max([4, *(len(sanitize_line(n)) for n in names)]), 12)
-    figures = 2 * (units.BITS + 1) + units.SHARE + (len(_WORST) + 1) * (_RATE + 1) + 8
-    left = width - 1 - name - 1 - figures - 1
-    return name, left if left >= _LEAST_GRAPH else 0
+    names = list(names)
+    left = width - _needed(names) - 1
+    return _name_width(names), left if left >= _LEAST_GRAPH else 0
+
+
+def _needed(names: Iterable[str]) -> int:
+    """Return the width of all columns."""
+    return 1 + _name_width(names) + sum(_COLUMNS.values())
+
+
+def _name_width(names: Iterable[str]) -> int:
+    return min(max([4, *(len(sanitize_line(name)) for name in names)]), 12)
 
 
 def _rate(value: float | None) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from tui.screens.traffic.all_nodes_lines import glance_graph, glance_heading, glance_lines, nodes_in_order
+from tui.screens.traffic.all_nodes_lines import glance_graph, glance_heading, glance_lines, left_out, nodes_in_order
 from tui.screens.traffic.metrics import RowMetric
 from tui.screens.traffic.node_lines import Block, KnownNodes, blocks_of
 from tui.screens.traffic.node_page import Layouts, NodePage, other_nodes
@@ -226,7 +226,7 @@ def _all_nodes(
     lines = [*head, glance_heading(places.nodes, look, view.sorting)]
     room = around.height - len(lines) - 1
     tall = next((tall for tall in _TALL if tall * len(nodes) <= room), 1)
-    rows = list(glance_lines(window, places, nodes, replace(look, tall=tall)))
+    rows = list(glance_lines(window, places, nodes, replace(look, tall=tall), view.sorting.column))
     chosen = view.chosen if view.chosen in nodes else nodes[0]
     first = len(lines)
     place = first + tall * nodes.index(chosen)
@@ -234,6 +234,7 @@ def _all_nodes(
         lines.append(_marked(row, first + number == place))
     if room >= tall * len(nodes) and (graph := glance_graph(places.nodes, look.width))[1]:
         lines.append(axis_line(axis, [graph], look.style, look.width))
+    lines += left_out(places.nodes, look.width, view.sorting)
     starts = range(first, first + len(rows), tall)
     in_sight = (0 if place == first else place, place + tall - 1)
     return TrafficPage(lines, nodes, starts, in_sight, window.stretch.count)

@@ -25,7 +25,7 @@ from tui.screens.traffic.rows import (
     values_shown,
     way_of,
 )
-from tui.text.line import Line, Span, fitted, sanitize_line, width_of, wrapped
+from tui.text.line import Line, Span, clipped, fitted, sanitize_line, width_of, wrapped
 from tui.widgets import units as units
 
 LEAST_WIDTH = 110
@@ -80,7 +80,7 @@ def interface_halves(
         ways.append((metric.label, texts, list(graph_lines(series, metric, halves.columns, look.tall, top, look))))
     for number in range(look.tall):
         first, role = labels[number] if number < len(labels) else ("", "")
-        line: list[Span] = [(f" {fitted(first, halves.name)} ", role)]
+        line: list[Span] = [(f" {clipped(first, halves.name)} ", role)]
         for place, (way, texts, drawn) in enumerate(ways):
             gap = " " * _GAP if place else ""
             line += [(f"{gap}{way if number == 0 else '':<3} ", ""), texts[number], *drawn[number]]
@@ -104,7 +104,7 @@ def group_halves(
     graph = graph_lines(series, group.graphed, halves.columns, tall, top, look)
     for number, (text, drawn, amount) in enumerate(zip_longest(wrong, graph, work, fillvalue=())):
         name = sanitize_line(title) if number == 0 else ""
-        line: list[Span] = [(f" {fitted(name, halves.name)} ", ""), *text, (" " * (room - 1 - width_of(text)), "")]
+        line: list[Span] = [(f" {clipped(name, halves.name)} ", ""), *text, (" " * (room - 1 - width_of(text)), "")]
         yield merged([*line, *drawn, (" " * _GAP, ""), *amount], look.width)
 
 

@@ -13,7 +13,7 @@ from checks.traffic.source_id import SourceId
 from tui.screens.traffic.metrics import BITS_IN, BITS_OUT, Group, RowMetric
 from tui.screens.traffic.peaks import Peaks, Scales
 from tui.screens.traffic.rate_history import InterfacePoint, Series
-from tui.text.line import Line, Span, cell_len, fitted, sanitize_line, width_of, wrapped
+from tui.text.line import Line, Span, cell_len, clipped, cut, fitted, sanitize_line, width_of, wrapped
 from tui.widgets import units as units
 from tui.widgets.graph import Style, points
 
@@ -117,7 +117,7 @@ def interface_lines(
         after = [(f" {units.bits(peak)}" if columns.peak else "", ""), *_loss(way_of(rates, way), columns)]
         for drawn in graph_lines(series, metric, columns, look.tall, top, look):
             first, role = next(label, ("", ""))
-            start: Line = [(" ", ""), (fitted(first, columns.name), role), (f" {way:<3} ", "")]
+            start: Line = [(" ", ""), (clipped(first, columns.name), role), (f" {way:<3} ", "")]
             yield merged([*start, *figures, *drawn, *after], look.width)
             way, after = "", []
             figures = [(" " * width_of(figures), "")]
@@ -166,7 +166,7 @@ def group_lines(
         work = [[(fitted(reason, max(work_room, 0)), "unknown")] for reason in reasons]
     wrong = list(flowed(group.second, series, room if columns.graph else look.width - indent))
     above, beside = ([], [*wrong, *work]) if look.is_roomy else ([*work, *wrong[:-1]], wrong[-1:])
-    start: Line = [(" " + fitted(sanitize_line(title), columns.name) + " ", "")]
+    start: Line = [(" " + clipped(sanitize_line(title), columns.name) + " ", "")]
     for line in above:
         yield merged([*start, *line], look.width)
         start = [(" " * indent, "")]
@@ -202,8 +202,8 @@ def figure(metric: RowMetric[Any], series: Series[Any], width: int) -> Span:
     """Return a figure after its name; where there is no room for both, the name is cut."""
     text = metric.now(series)
     room = max(width - len(text) - 1, 0)
-    label = metric.label if len(metric.label) <= room else fitted(metric.label, room)
-    return f"{label} {text}"[: max(width, 0)], metric.role_of(series.now(metric.read))
+    label = fitted(metric.label, min(len(metric.label), room))
+    return cut(f"{label} {text}", width), metric.role_of(series.now(metric.read))
 
 
 def flowed(metrics: Sequence[RowMetric[Any]], series: Series[Any], width: int) -> Iterator[Line]:

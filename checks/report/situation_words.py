@@ -1,0 +1,196 @@
+"""What a report says of its situation: the incident in its first line, how each entry stands, and the events.
+
+A report of a run alone has a situation without events: its entries say as of when they were read. The texts are not
+sanitized.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+import msgspec
+
+from checks.model.finding import FAULTS, Finding, Status, Table
+from checks.model.report import Report
+from checks.model.situation import Episode, Situation, Standing, Statement
+from checks.model.wording import counted, listed
+from checks.report import event_text
+from checks.report.age import zone_of
+from checks.report.causes import ReportEntry
+from checks.report.standing_text import Clock, clock_in, episode_text, said_text
+
+_NAMED = 3
+"""The most events in the first line."""
+_OVER = (Standing.WAS, Standing.VERIFIED)
+
+
+class StandingLine(msgspec.Struct, frozen=True):
+    """A finding that is listed apart from the problems, with how it stands."""
+
+    finding: Finding
+    how: str
+    """`was so until 20:21:04, verified 20:22:10`."""
+
+
+class StandingSection(msgspec.Struct, frozen=True):
+    """The findings that stand alike."""
+
+    title: str
+    lines: tuple[StandingLine, ...]
+
+
+def clock_of(report: Report) -> Clock:
+    """Return the formatter of times of the situation, in the zone of the report."""
+    return clock_in(zone_of(report.started_at), report.situation.at if report.situation else 0.0)
+
+
+def incident_line(report: Report) -> str:
+    """Return the first line of a report that is written during an incident: `During an incident: 73 blocks lost on rac1
+    and rac2 since 20:18:04, as of 20:18:27.` Empty where no event lasts that is a problem and that no plan explains."""
+    lasting = report.situation.lasting if report.situation else ()
+    return f"During an incident: {_together(lasting, clock_of(report))}." if lasting else ""
+
+
+def new_events(report: Report) -> str:
+    """Return the sentence about the events that no finding is about; empty where there is none."""
+    new = report.situation.new if report.situation else ()
+    return f"New since the run: {_together(new, clock_of(report))}." if new else ""
+
+
+def _together(episodes: Sequence[Episode], clock: Clock) -> str:
+    """Return events in one line, the worst first, of one status the newest: each with its begin, all as of the oldest
+    reading."""
+    first = sorted(episodes, key=lambda e: (e.event.status.gravity, -e.event.number))
+    parts = [f"{event_text.brief(e.event)} since {clock(e.event.start)}" for e in first[:_NAMED]]
+    if more := len(first) - len(parts):
+        parts.append(counted(more, "more event"))
+    return f"{listed(parts)}, as of {clock(min(e.as_of for e in episodes))}"
+
+
+# --- how the findings stand -------------------------------------------------------------------------------------------
+
+
+def entry_stands(entry: ReportEntry, report: Report) -> str:
+    """Return how an entry stands: `since 20:17:58, as of 20:18:04`; empty where the report has no situation."""
+    return stands(entry.findings[0], entry.said, report)
+
+
+def stands(finding: Finding, said: Statement | None, report: Report) -> str:
+    """Return how a finding stands by a statement; empty without one."""
+    if said is None:
+        return ""
+    clock = clock_of(report)
+    if (
+        finding.status is Status.UNKNOWN
+        and said.standing is Standing.UNKNOWN
+        and not (said.outdated and said.outdated.what)
+    ):
+        return f"as of {clock(said.as_of)}"
+    return said_text(said, clock, finding.status, can_verify=False)
+
+
+def as_of_span(report: Report, findings: Iterable[Finding]) -> str:
+    """Return as of when some findings are: `as of 20:18:04`, `as of 20:18:04 to 20:18:31`; empty without statements."""
+    wanted = {id(finding) for finding in findings}
+    times = [said.as_of for finding, said in report.stated() if said and id(finding) in wanted]
+    if not times:
+        return ""
+    clock = clock_of(report)
+    first, last = clock(min(times)), clock(max(times))
+    return f"as of {first}" if first == last else f"as of {first} to {last}"
+
+
+def standing_sections(report: Report) -> tuple[StandingSection, ...]:
+    """Return the findings that are neither a problem of now nor as they were: those that are not known any longer, what
+    a plan stopped, and what is over. Faults of the report that are not known stand with the problems instead."""
+    situation = report.situation
+    if situation is None:
+        return ()
+    stated = [(f, said) for f, said in report.stated() if said and f.status is not Status.SKIPPED and not f.waived]
+    stated += [(former.finding, former.said) for former in situation.former if not former.finding.waived]
+    former = {id(one.finding) for one in situation.former}
+    lost = [
+        (f, said)
+        for f, said in stated
+        if said.standing is Standing.UNKNOWN and (id(f) in former or f.status not in (*FAULTS, Status.UNKNOWN))
+    ]
+    planned = [(f, said) for f, said in stated if said.standing is Standing.PLANNED]
+    over = [(f, said) for f, said in stated if said.standing in _OVER]
+    parts = (("Not known any longer", lost), ("Planned", planned), ("Over", over))
+    return tuple(
+        StandingSection(title, tuple(StandingLine(f, stands(f, said, report)) for f, said in found))
+        for title, found in parts
+        if found
+    )
+
+
+# --- events -----------------------------------------------------------------------------------------------------------
+
+
+class EventLine(msgspec.Struct, frozen=True):
+    """An event with its times, its peak, and how it stands."""
+
+    start: str
+    end: str
+    """`lasts` and `not known` where there is none."""
+    what: str
+    peak: str
+    extent: str
+    """The peak as part of a sentence; empty where `what` has it."""
+    how: str
+
+    @property
+    def text(self) -> str:
+        """The event without its start, in one line."""
+        return ", ".join(filter(None, (self.what, self.extent, self.how)))
+
+
+def event_lines(report: Report) -> tuple[EventLine, ...]:
+    """Return the events in the order of their start."""
+    situation, clock = report.situation, clock_of(report)
+    return tuple(_line(episode, situation, clock) for episode in situation.episodes) if situation else ()
+
+
+def _line(episode: Episode, situation: Situation, clock: Clock) -> EventLine:
+    event = episode.event
+    end = clock(episode.until) if episode.until is not None else "not known" if episode.is_open else "lasts"
+    return EventLine(
+        start=clock(event.start),
+        end=end,
+        what=event_text.brief(event),
+        peak=event_text.peak(event, situation.at),
+        extent=event_text.extent(event, situation.at),
+        how=episode_text(episode, clock),
+    )
+
+
+def event_table(report: Report) -> Table | None:
+    """Return the events as a table; None where there are none."""
+    rows = tuple((e.start, e.end, e.what, e.peak, e.how) for e in event_lines(report))
+    return Table(("Start", "End", "Event", "Peak", "How it stands"), rows) if rows else None
+
+
+# --- in sentences -----------------------------------------------------------------------------------------------------
+
+
+def standing_sentences(report: Report) -> Iterator[str]:
+    """Yield what the reader must know besides the problems: how many results are not known any longer, what a plan
+    stopped, and what is over."""
+    situation = report.situation
+    if situation is None:
+        return
+    if number := len(report.not_known):
+        yield f"{counted(number, 'result')} {'is' if number == 1 else 'are'} not known any longer."
+    steps: Counter[str] = Counter(said.step for _, said in report.stated() if said and said.step)
+    steps.update(e.step for e in situation.episodes if e.step)
+    for step, _ in sorted(steps.items()):
+        yield f"The step {step} of the open change explains what is listed as planned."
+    over = [said for _, said in report.stated() if said and said.standing in _OVER]
+    over += [one.said for one in situation.former if one.said.standing in _OVER]
+    if over:
+        proved = sum(said.standing is Standing.VERIFIED for said in over)
+        known = (
+            f", {proved} of them verified" if 0 < proved < len(over) else ", verified" if proved else ", not verified"
+        )
+        yield f"{counted(len(over), 'problem')} {'is' if len(over) == 1 else 'are'} over{known}."
