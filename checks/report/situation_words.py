@@ -7,10 +7,11 @@ sanitized.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import msgspec
 
+from checks.model.cluster_event import ClusterEvent
 from checks.model.finding import FAULTS, Finding, Status, Table
 from checks.model.report import Report
 from checks.model.situation import Episode, Situation, Standing, Statement
@@ -55,17 +56,20 @@ def incident_line(report: Report) -> str:
 def new_events(report: Report) -> str:
     """Return the sentence about the events that no finding is about; empty where there is none."""
     new = report.situation.new if report.situation else ()
-    return f"New since the run: {_together(new, clock_of(report))}." if new else ""
+    return f"New since the run: {listed(_worst(new, event_text.brief))}." if new else ""
 
 
 def _together(episodes: Sequence[Episode], clock: Clock) -> str:
-    """Return events in one line, the worst first, of one status the newest: each with its begin, all as of the oldest
-    reading."""
-    first = sorted(episodes, key=lambda e: (e.event.status.gravity, -e.event.number))
-    parts = [f"{event_text.brief(e.event)} since {clock(e.event.start)}" for e in first[:_NAMED]]
-    if more := len(first) - len(parts):
-        parts.append(counted(more, "more event"))
+    """Return events in one line, each with its begin, all as of the oldest reading."""
+    parts = _worst(episodes, lambda event: f"{event_text.brief(event)} since {clock(event.start)}")
     return f"{listed(parts)}, as of {clock(min(e.as_of for e in episodes))}"
+
+
+def _worst(episodes: Sequence[Episode], text: Callable[[ClusterEvent], str]) -> list[str]:
+    """Return the worst events as texts, of one status the newest, and the number of the others."""
+    first = sorted((e.event for e in episodes), key=lambda event: (event.status.gravity, -event.number))
+    parts = [text(event) for event in first[:_NAMED]]
+    return [*parts, counted(len(first) - _NAMED, "more event")] if len(first) > _NAMED else parts
 
 
 # --- how the findings stand -------------------------------------------------------------------------------------------
@@ -78,7 +82,7 @@ def entry_stands(entry: ReportEntry, report: Report) -> str:
 
 def stands(finding: Finding, said: Statement | None, report: Report) -> str:
     """Return how a finding stands by a statement; empty without one."""
-    if said is None:
+    if said is None or finding.status is Status.SKIPPED:
         return ""
     clock = clock_of(report)
     if (

@@ -29,7 +29,6 @@ from checks.report.situation_words import (
     incident_line,
     new_events,
     standing_sections,
-    standing_sentences,
     stands,
 )
 from checks.report.summary import cluster_name, counts, headline
@@ -132,9 +131,6 @@ def _lines(report: Report, width: int, state: str, *, full: bool) -> Iterator[Li
     if not causes and not further and not new:
         yield []
         yield from hanging([], headline(report), width)
-    if sentences := list(standing_sentences(report)):
-        yield []
-        yield from hanging([], " ".join(sentences), width)
     if others := list(other_causes(report)):
         yield []
     for label, text in others:
