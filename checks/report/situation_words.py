@@ -19,7 +19,7 @@ from checks.model.wording import counted, listed
 from checks.report import event_text
 from checks.report.age import zone_of
 from checks.report.causes import ReportEntry
-from checks.report.standing_text import Clock, clock_in, episode_text, said_text
+from checks.report.standing_text import Clock, clock_in, episode_text, not_known_text, said_text
 
 _NAMED = 3
 """The most events in the first line."""
@@ -32,6 +32,8 @@ class StandingLine(msgspec.Struct, frozen=True):
     finding: Finding
     how: str
     """`was so until 20:21:04, verified 20:22:10`."""
+    why: str = ""
+    """Of what is not known any longer: `not known since eth2 of rac2 lost its link 20:18:04`."""
 
 
 class StandingSection(msgspec.Struct, frozen=True):
@@ -121,12 +123,17 @@ def standing_sections(report: Report) -> tuple[StandingSection, ...]:
     ]
     planned = [(f, said) for f, said in stated if said.standing is Standing.PLANNED]
     over = [(f, said) for f, said in stated if said.standing in _OVER]
+    clock = clock_of(report)
     parts = (("Not known any longer", lost), ("Planned", planned), ("Over", over))
     return tuple(
-        StandingSection(title, tuple(StandingLine(f, stands(f, said, report)) for f, said in found))
+        StandingSection(title, tuple(StandingLine(f, stands(f, said, report), _why(said, clock)) for f, said in found))
         for title, found in parts
         if found
     )
+
+
+def _why(said: Statement, clock: Clock) -> str:
+    return not_known_text(said, clock) if said.standing is Standing.UNKNOWN else ""
 
 
 # --- events -----------------------------------------------------------------------------------------------------------
