@@ -25,7 +25,7 @@ from checks.model.situation import (
 )
 from checks.situation.condition_standing import statement_of
 from checks.situation.conditions import shown_bad
-from checks.situation.edges import Edges
+from checks.situation.edges import Edges, newest_of
 from checks.situation.finding_standing import FindingStandings
 from checks.situation.run_history import GoneFinding, RunHistory
 from checks.situation.seen import Seen, in_order
@@ -131,7 +131,7 @@ def _former(gone: GoneFinding, statements: Mapping[Condition, Statement], edges:
             said, standing=Standing.UNKNOWN, as_of=gone.as_of + by_s, until=None, proved=None, outdated=Outdated(looked)
         )
     elif touched := [one for c in gone.rests_on if (one := edges.outdating(c, looked, is_bad=False))]:
-        newest = max(touched, key=lambda one: one.at)
+        newest = newest_of(touched)
         said = replace(said, standing=Standing.UNKNOWN, proved=None, outdated=newest)
     elif again := next((one for one in shown if one.is_bad), None):
         # It is bad again: the event says so, and this is the story before it.

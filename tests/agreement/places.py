@@ -17,9 +17,9 @@ from tui.console.check_list import CheckList
 from tui.console.export_state import ReportState
 from tui.screens.checks.finding_list import _row_lines
 from tui.screens.events.lines import columns_for, event_lines, event_row
-from tui.screens.paths.lines import page_of, foot_lines
+from tui.screens.paths.lines import page_of
 from tui.screens.report.lines import Room, says_lines
-from tui.text.line import Line, plain
+from tui.text.line import plain
 from tui.widgets.event_line import event_line
 from tui.widgets.header_text import header_line
 from tui.widgets.run_text import counts_line, note_on, row_lines
