@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from checks.model.finding import Finding, keyed
+from checks.model.finding import FAULTS, Finding, keyed
 from checks.model.report import Report
 from checks.model.situation import Situation, Statement, most_urgent
 
