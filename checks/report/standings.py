@@ -30,7 +30,9 @@ class Standings:
     def of_cause(self, entry: ReportEntry) -> Statement | None:
         """Return the statement about a cause: the most urgent about the faults that show it, as of the oldest; where no
         fault shows it, about those that it explains."""
-        shown = [f for f in entry.findings if f.status in FAULTS] or [f for f in entry.all_findings if f.status in FAULTS]
+        shown = [f for f in entry.findings if f.status in FAULTS] or [
+            f for f in entry.all_findings if f.status in FAULTS
+        ]
         every = [said for finding in shown or entry.findings if (said := self.of(finding))]
         first = most_urgent(every)
         if first is None:

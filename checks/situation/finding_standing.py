@@ -13,8 +13,8 @@ from checks.model.report import Report
 from checks.model.situation import FindingStatement, Outdated, Standing, Statement
 from checks.situation.condition_standing import is_covered
 from checks.situation.conditions import rests_on, shown_bad
-from checks.situation.edges import Edges
-from checks.situation.seen import ReadTimes
+from checks.situation.edges import Edges, newest_of
+from checks.situation.seen import ReadTimes, seconds_of
 
 NOT_SAMPLED = (ConditionKind.PATH, ConditionKind.SETUP)
 """Kinds that only runs read: each finding has its own reading of them."""
@@ -97,7 +97,7 @@ class FindingStandings:
         rests = shown or self._rests(finding)
         outdated = [one for c in rests if (one := self._outdating(c, as_of, is_bad=True))]
         if outdated and len(outdated) == len(rests):
-            newest = max(outdated, key=lambda one: one.at)
+            newest = newest_of(outdated)
             return replace(said, standing=Standing.UNKNOWN, outdated=newest, unknown=len(outdated), of=len(rests))
         return replace(said, unknown=len(outdated), of=len(rests))
 
@@ -108,7 +108,7 @@ class FindingStandings:
         if step := self._planned(rests, as_of):
             return replace(said, standing=Standing.PLANNED, step=step, outdated=None)
         touched = [one for c in rests if (one := self._edges.outdating(c, as_of, is_bad=True))]
-        return replace(said, outdated=max(touched, key=lambda one: one.at)) if touched else said
+        return replace(said, outdated=newest_of(touched)) if touched else said
 
     def _well(self, finding: Finding) -> Statement:
         as_of = self._as_of(finding, is_bad=False)
@@ -127,11 +127,13 @@ class FindingStandings:
             elif live.outdated is not None:
                 outdated.append(live.outdated)
             elif live.is_bad:
-                outdated.append(Outdated(live.since, condition))
+                # What was bad when this was read has not changed it, nor has what the same run read later.
+                if live.since > (as_of if live.standing is Standing.NEW else self._end_of_run(finding)):
+                    outdated.append(Outdated(live.since, condition))
             else:
                 times.append(live.as_of)
         if outdated:
-            newest = max(outdated, key=lambda one: one.at)
+            newest = newest_of(outdated)
             return replace(said, standing=Standing.UNKNOWN, outdated=newest, unknown=len(outdated), of=len(rests))
         if steps:
             return replace(said, standing=Standing.PLANNED, step=steps[0], unknown=len(steps), of=len(rests))
@@ -161,6 +163,10 @@ class FindingStandings:
     def _rests(self, finding: Finding) -> frozenset[Condition]:
         return rests_on(finding, self._about.get(finding.check, ()), self._report.cluster)
 
+    def _end_of_run(self, finding: Finding) -> float:
+        again = next((one for one in reversed(self._report.reruns) if finding.check in one.checks), self._report)
+        return (seconds_of(again.started_at) or 0.0) + again.duration_s + self._clock_s
+
     def _as_of(self, finding: Finding, condition: Condition | None = None, *, is_bad: bool) -> float:
         span = self._times.span(finding, condition)
         counts = any(kind.is_counted for kind in self._about.get(finding.check, ()))
@@ -177,7 +183,7 @@ def _together(conditions: Collection[Statement], said: Statement) -> Statement:
     if bad:
         return replace(said, since=min(one.since for one in bad), as_of=min(one.as_of for one in bad), **numbers)
     if unknown:
-        return replace(said, standing=Standing.UNKNOWN, outdated=max(unknown, key=lambda one: one.at), **numbers)
+        return replace(said, standing=Standing.UNKNOWN, outdated=newest_of(unknown), **numbers)
     if planned:
         as_of = min(one.as_of for one in planned)
         return replace(said, standing=Standing.PLANNED, step=planned[0].step, as_of=as_of, **numbers)

@@ -138,7 +138,13 @@ class RunHistory(msgspec.Struct, frozen=True):
         kept = {old_key for key, old_key in pairs.items() if now[key].status in FAULTS}
         before = ReadTimes(old, self.clocks) if old is not None else None
         for key, finding in former.items():
-            if old is None or before is None or finding.status not in FAULTS or finding.check not in judged or key in kept:
+            if (
+                old is None
+                or before is None
+                or finding.status not in FAULTS
+                or finding.check not in judged
+                or key in kept
+            ):
                 continue
             became = next((now[key_] for key_, old_key in pairs.items() if old_key == key), None)
             is_unknown = became is not None and became.status is Status.UNKNOWN

@@ -25,7 +25,7 @@ from checks.model.situation import (
 )
 from checks.situation.condition_standing import statement_of
 from checks.situation.conditions import shown_bad
-from checks.situation.edges import Edges
+from checks.situation.edges import Edges, newest_of
 from checks.situation.finding_standing import NOT_SAMPLED, FindingStandings
 from checks.situation.run_history import GoneFinding, RunHistory
 from checks.situation.seen import ReadTimes, Seen, in_order
@@ -130,7 +130,7 @@ def _former(gone: GoneFinding, statements: Mapping[Condition, Statement], edges:
             said, standing=Standing.UNKNOWN, as_of=was, until=None, proved=None, outdated=Outdated(max(looked, was))
         )
     elif touched := [one for c in gone.rests_on if (one := edges.outdating(c, looked, is_bad=False))]:
-        newest = max(touched, key=lambda one: one.at)
+        newest = newest_of(touched)
         said = replace(said, standing=Standing.UNKNOWN, proved=None, outdated=newest)
     return Former(gone.key, gone.finding, said)
 

@@ -105,7 +105,9 @@ def _of_run(timeline: Timeline, place: Place, reader: Reader, groups: Sequence[s
         yield Read(since, until, truth.lost(place.node, since, until) > 0 if live else None, end, True)
 
 
-def _of_sample(timeline: Timeline, found: dict[Place, list[Read]], at: float, node: str, live: bool, since: float) -> None:
+def _of_sample(
+    timeline: Timeline, found: dict[Place, list[Read]], at: float, node: str, live: bool, since: float
+) -> None:
     truth = timeline.truth
     if not live:
         return
@@ -144,7 +146,7 @@ def touches(what: Place, other: Place) -> bool:
     if other.kind == "path":
         there = what.node in (other.node, other.peer)
         return there and (not what.network or what.network == other.network)
-    return other.kind == "loss" and what.kind in ("link", "mtu") or what.node == other.node
+    return (other.kind == "loss" and what.kind in ("link", "mtu")) or what.node == other.node
 
 
 def judge(timeline: Timeline, t: float, texts: Texts, events: Sequence[ClusterEvent]) -> Iterator[str]:
@@ -207,7 +209,11 @@ def _judge_place(
         if claim.is_alone and not _was(truth, place, claim.as_of, is_bad):
             yield f"false: {place} {claim.kind} as of {claim.as_of:.0f} in {claim.where}"
         blind = max((one.at for one in read if one.is_bad is None), default=-1.0)
-        if blind > claim.as_of + _ROUNDED and not any(r.is_bad is not None and r.at >= blind for r in read) and claim.is_alone:
+        if (
+            blind > claim.as_of + _ROUNDED
+            and not any(r.is_bad is not None and r.at >= blind for r in read)
+            and claim.is_alone
+        ):
             yield f"stale: {place} {claim.kind} as of {claim.as_of:.0f} in {claim.where}, not read at {blind:.0f}"
     kinds = {claim.kind for claim in claims}
     if newest is not None and newest.is_bad and place.kind != "mtu":
@@ -242,7 +248,11 @@ def _contradictions(place: Place, claims: Sequence[Claim]) -> Iterator[str]:
     event = max((claim for claim in alone if claim.where == "events"), key=lambda c: c.since, default=None)
     if event is None:
         return
-    against = {"lasts": {"was", "verified", "well", "planned"}, "lasted": {"new", "planned"}, "planned": {"bad", "new", "was", "verified", "well"}}
+    against = {
+        "lasts": {"was", "verified", "well", "planned"},
+        "lasted": {"new", "planned"},
+        "planned": {"bad", "new", "was", "verified", "well"},
+    }
     if wrong := against.get(event.kind, set[str]()) & rows:
         yield f"agreement: the event of {place} {event.kind}, Checks say {wrong}"
     for claim in alone:

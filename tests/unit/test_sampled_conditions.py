@@ -156,6 +156,16 @@ def test_a_loss_is_bad_from_its_first_to_its_newest_count_and_calm_follows_once_
     assert not list(event_readings(watch.events, BEGIN + 129.5))
 
 
+def test_a_pause_in_an_event_that_recurred_is_no_calm_however_long():
+    def returning(at, item):
+        return lost_at(2)(61 if 9 < at < 12 or 59 < at < 62 else 0, item)
+
+    watch = watched(run(140, returning))
+    assert [round(event.end - BEGIN) for event in watch.events] == [11, 61]
+    assert of(LOST, watch.readings(BEGIN + 110))[-1] == (60.0, 61.0, True), "over after 60 s of calm"
+    assert of(LOST, watch.readings(BEGIN + 130))[-1] == (61.0, 129.0, False)
+
+
 def test_a_stray_shows_no_trouble_and_interrupts_the_calm():
     def stray(at, item):
         return loses(item, 1) if at == 60 and str(item.source) == "instance prod2" else item
@@ -271,6 +281,11 @@ def test_times_before_and_after_a_clock_that_was_set_compare(by_s):
     plain = of(LOST, watched(run(240, lost_at(2))).readings(BEGIN + 239.5))
     assert by_the_new_clock == plain
     assert {r.since for r in event_readings(watch.events, now, watch.clock_s)} <= {loss.end}
+    if by_s > 0:
+        for moment in (BEGIN + 79.5, BEGIN + 2_000):  # the clock left out the second one
+            (known,) = watch.known(moment)
+            assert (known.start, known.clock_s) == (pytest.approx(BEGIN + 60, abs=0.1), 0)
+            assert max(reading.at for reading in watch.readings(moment)) < BEGIN + 80
 
 
 def test_a_sample_by_a_clock_that_was_set_a_moment_ago_is_left_out_until_racwires_own_node_shows_it():
@@ -278,20 +293,25 @@ def test_a_sample_by_a_clock_that_was_set_a_moment_ago_is_left_out_until_racwire
     items += [replace(node_sample(f"rac{n}", BEGIN), at=BEGIN + 4_061 + n / 100) for n in (1, 2, 3)]
     watch = watched(items)
     assert watch.clock_s == pytest.approx(4_000, abs=0.1)
-    newest = max(r.at for r in watch.readings(BEGIN + 9_000) if r.condition.node == "rac3")
-    assert newest == pytest.approx(BEGIN + 4_061, abs=0.1)
+    read = [r.at - watch.clock_s - BEGIN for r in watch.readings(BEGIN + 9_000) if r.condition.node == "rac3"]
+    assert (min(read), max(read)) == (pytest.approx(0, abs=0.1), pytest.approx(61, abs=0.1))
 
 
 # --- words ------------------------------------------------------------------------------------------------------------
 
 
 def test_while_a_loss_pauses_its_last_sign_is_said():
-    watch = watched(run(240, lost_at(2)))
+    def paused(at, item):
+        return lost_at(2)(0 if 71 <= at < 85 else at, item)
+
+    watch = watched(run(240, paused))
 
     def text(at):
         (event,) = watch.known(BEGIN + at)
         return lasting_text(event, BEGIN + at, lambda t: f"{t - BEGIN:.0f}")
 
+    assert text(70) == "until now"
+    assert text(80) == "last 70"
     assert text(90) == "until now"
     assert text(104) == "until now"
     assert text(106) == "last 100"
