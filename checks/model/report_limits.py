@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from checks.model.finding import Finding
 from checks.model.report import Report
 
 _SETTINGS_BYTES = 1_000_000
@@ -31,13 +32,19 @@ _MOST = {
     "instances": 1_100,
     "transfers": _OF_PAIRS,
     "pings": _OF_PAIRS,
+    "former": 5_000,
+    "episodes": 20_000,
+    "conditions": _OF_PAIRS,
 }
 """The longest accepted lists, longer than in any report that racwire writes. Time and memory grow with their length, or
 with its square: a file of a few megabytes could block a screen for hours. The limit of instances is that of an Oracle
 control file (MAXINSTANCES), the limit of waivers is that of the settings."""
 
 _WORDS = {"setups": "nodes", "journal": "entries in its journal", "transfers": "pairs of instances",
-          "pings": "pairs of instances", "networks": "private networks"}  # fmt: skip
+          "pings": "pairs of instances", "networks": "private networks", "former": "former findings",
+          "episodes": "events"}  # fmt: skip
+_TIMES = (-6e10, 2.5e11)
+"""No time of a situation is outside: the first and the last year that a calendar has."""
 
 
 def settings_fit(settings: bytes | msgspec.Raw) -> bool:
@@ -57,9 +64,27 @@ def too_long_list(report: Report) -> tuple[str, int, int] | None:
     return None
 
 
+def without_impossible_situation(report: Report) -> Report:
+    """Return the report without its situation where a time in that is none."""
+    possible = report.situation is None or all(_TIMES[0] < number < _TIMES[1] for number in _floats(report.situation))
+    return report if possible else msgspec.structs.replace(report, situation=None)
+
+
+def _floats(value: object) -> Iterator[float]:
+    if isinstance(value, float):
+        yield value
+    elif isinstance(value, msgspec.Struct) and not isinstance(value, Finding):
+        for name in value.__struct_fields__:
+            yield from _floats(getattr(value, name))
+    elif isinstance(value, tuple):
+        for item in value:
+            yield from _floats(item)
+
+
 def _lists_of(report: Report) -> Iterator[tuple[str, object]]:
     """The lists of a report that have a limit, by name; empty where a fact is not known."""
-    cluster = report.cluster
+    cluster, situation = report.cluster, report.situation
+    yield from ((name, getattr(situation, name, ())) for name in ("findings", "former", "episodes", "conditions"))
     yield from ((name, getattr(report, name)) for name in ("findings", "journal", "reruns", "waivers", "measurements"))
     yield from ((name, getattr(cluster, name)) for name in ("nodes", "setups", "networks", "paths"))
     for of_database in (cluster.database, cluster.activity, cluster.history):

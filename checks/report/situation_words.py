@@ -7,10 +7,11 @@ sanitized.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import msgspec
 
+from checks.model.cluster_event import ClusterEvent
 from checks.model.finding import FAULTS, Finding, Status, Table
 from checks.model.report import Report
 from checks.model.situation import Episode, Situation, Standing, Statement
@@ -18,7 +19,7 @@ from checks.model.wording import counted, listed
 from checks.report import event_text
 from checks.report.age import zone_of
 from checks.report.causes import ReportEntry
-from checks.report.standing_text import Clock, clock_in, episode_text, said_text
+from checks.report.standing_text import Clock, clock_in, episode_text, not_known_text, said_text
 
 _NAMED = 3
 """The most events in the first line."""
@@ -31,6 +32,8 @@ class StandingLine(msgspec.Struct, frozen=True):
     finding: Finding
     how: str
     """`was so until 20:21:04, verified 20:22:10`."""
+    why: str = ""
+    """Of what is not known any longer: `not known since eth2 of rac2 lost its link 20:18:04`."""
 
 
 class StandingSection(msgspec.Struct, frozen=True):
@@ -55,17 +58,20 @@ def incident_line(report: Report) -> str:
 def new_events(report: Report) -> str:
     """Return the sentence about the events that no finding is about; empty where there is none."""
     new = report.situation.new if report.situation else ()
-    return f"New since the run: {_together(new, clock_of(report))}." if new else ""
+    return f"New since the run: {listed(_worst(new, event_text.brief))}." if new else ""
 
 
 def _together(episodes: Sequence[Episode], clock: Clock) -> str:
-    """Return events in one line, the worst first, of one status the newest: each with its begin, all as of the oldest
-    reading."""
-    first = sorted(episodes, key=lambda e: (e.event.status.gravity, -e.event.number))
-    parts = [f"{event_text.brief(e.event)} since {clock(e.event.start)}" for e in first[:_NAMED]]
-    if more := len(first) - len(parts):
-        parts.append(counted(more, "more event"))
+    """Return events in one line, each with its begin, all as of the oldest reading."""
+    parts = _worst(episodes, lambda event: f"{event_text.brief(event)} since {clock(event.start)}")
     return f"{listed(parts)}, as of {clock(min(e.as_of for e in episodes))}"
+
+
+def _worst(episodes: Sequence[Episode], text: Callable[[ClusterEvent], str]) -> list[str]:
+    """Return the worst events as texts, of one status the newest, and the number of the others."""
+    first = sorted((e.event for e in episodes), key=lambda event: (event.status.gravity, -event.number))
+    parts = [text(event) for event in first[:_NAMED]]
+    return [*parts, counted(len(first) - _NAMED, "more event")] if len(first) > _NAMED else parts
 
 
 # --- how the findings stand -------------------------------------------------------------------------------------------
@@ -78,7 +84,7 @@ def entry_stands(entry: ReportEntry, report: Report) -> str:
 
 def stands(finding: Finding, said: Statement | None, report: Report) -> str:
     """Return how a finding stands by a statement; empty without one."""
-    if said is None:
+    if said is None or finding.status is Status.SKIPPED:
         return ""
     clock = clock_of(report)
     if (
@@ -117,12 +123,17 @@ def standing_sections(report: Report) -> tuple[StandingSection, ...]:
     ]
     planned = [(f, said) for f, said in stated if said.standing is Standing.PLANNED]
     over = [(f, said) for f, said in stated if said.standing in _OVER]
+    clock = clock_of(report)
     parts = (("Not known any longer", lost), ("Planned", planned), ("Over", over))
     return tuple(
-        StandingSection(title, tuple(StandingLine(f, stands(f, said, report)) for f, said in found))
+        StandingSection(title, tuple(StandingLine(f, stands(f, said, report), _why(said, clock)) for f, said in found))
         for title, found in parts
         if found
     )
+
+
+def _why(said: Statement, clock: Clock) -> str:
+    return not_known_text(said, clock) if said.standing is Standing.UNKNOWN else ""
 
 
 # --- events -----------------------------------------------------------------------------------------------------------

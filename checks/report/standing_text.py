@@ -71,7 +71,7 @@ def said_text(said: Statement, clock: Clock, status: Status | None = None, *, ca
             return f"planned by the step {said.step}, as of {clock(said.as_of)}"
         case Standing.UNKNOWN:
             look = "; v looks" if can_verify else ""
-            return f"{_then(said, status, clock)}{_not_known(said, clock)}{look}"
+            return f"{_then(said, status, clock)}{not_known_text(said, clock)}{look}"
         case Standing.NEW:
             return f"new since the run: since {clock(said.since)}, as of {clock(said.as_of)}"
     if said.unknown:
@@ -90,7 +90,7 @@ def outcome_text(said: Statement | None, clock: Clock) -> str:
         case Standing.WAS:
             return f"Over since {clock(said.until or said.as_of)}, not yet proved"
         case Standing.UNKNOWN:
-            return f"Not verified: {_not_known(said, clock)}"
+            return f"Not verified: {not_known_text(said, clock)}"
         case Standing.PLANNED:
             return f"Not verified: planned by the step {said.step}"
     return f"Not fixed: it is still so, as of {clock(said.as_of)}"
@@ -104,7 +104,8 @@ def _then(said: Statement, status: Status | None, clock: Clock) -> str:
     return f"{status} at {clock(said.as_of)}, {part}"
 
 
-def _not_known(said: Statement, clock: Clock) -> str:
+def not_known_text(said: Statement, clock: Clock) -> str:
+    """Return why something is not known: `not known since eth2 of rac2 lost its link 20:18:04`."""
     why = said.outdated
     if why is None:
         return f"not known since {clock(said.as_of)}"

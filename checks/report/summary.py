@@ -12,12 +12,18 @@ from datetime import datetime
 from checks.model.facts import Clusterware, Database, NotAsked, NotGathered, PathProbe, PrivateNetwork, Unknown
 from checks.model.finding import PROBLEMS, Finding, NextStep, Status, worst_first
 from checks.model.report import Report, Rerun
-from checks.model.situation import Standing
 from checks.model.wording import counted, few, listed
 from checks.report.age import moment_text, saved_state, time_text
 from checks.report.causes import cause_entries, further_entries, open_problems
 from checks.report.folding import grouped_by_reason, grouped_skipped, skipped_in_short
-from checks.report.situation_words import as_of_span, entry_stands, new_events, standing_sentences, stands
+from checks.report.situation_words import (
+    as_of_span,
+    entry_stands,
+    new_events,
+    standing_sections,
+    standing_sentences,
+    stands,
+)
 from checks.report.standings import Standings
 from checks.rules.own_footprint import notices
 
@@ -76,7 +82,7 @@ def _not_known(report: Report) -> int:
 
 def headline_stands(report: Report) -> str:
     """Return how the first problem stands, or as of when what passed is; empty without a situation, and where the
-    headline has it."""
+    headline is an event, whose times the line of the incident has."""
     if report.situation is None or new_events(report):
         return ""
     if causes := cause_entries(report):
@@ -144,7 +150,7 @@ def no_problem(report: Report, unknown: int = 0) -> str:
     if unknown:
         verb = "is" if unknown == 1 else "are"
         return f"{counted(unknown, 'result')} {verb} not known any longer, of {scope}."
-    is_other = waived(report) or any(said and said.standing is Standing.PLANNED for _, said in report.stated())
+    is_other = waived(report) or standing_sections(report)
     return f"No {'other ' if is_other else ''}problem was found: {scope}."
 
 

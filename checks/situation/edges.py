@@ -34,6 +34,12 @@ def edges_of(events: Iterable[ClusterEvent], now_clock_s: float) -> Iterator[Edg
                 yield Edge(condition, place.network, over + by_s, is_end=True)
 
 
+def newest_of(outdated: Iterable[Outdated]) -> Outdated:
+    """Return the newest of what made a statement not known; of one time that at the first place, so that every text
+    names the same. Raises ValueError where there is none."""
+    return min(outdated, key=lambda one: (-one.at, one.what or ()))
+
+
 class Edges:
     """The edges of all events known at a moment, and those that touch a condition."""
 

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import TextIO
 
 from checks.model.facts import Cluster, Database, Unknown
-from checks.model.finding import PROBLEMS, Finding, Status
+from checks.model.finding import FAULTS, PROBLEMS, Finding, Status
 from checks.model.known_instances import nodes_without_instance
 from checks.model.report import Report
 from checks.model.sound_measurement import sound
@@ -23,13 +23,13 @@ from checks.report.measured.fit import not_shown
 from checks.report.measurement_headline import brief
 from checks.report.other_causes import other_causes
 from checks.report.situation_words import (
+    StandingLine,
     as_of_span,
     entry_stands,
     event_lines,
     incident_line,
     new_events,
     standing_sections,
-    standing_sentences,
     stands,
 )
 from checks.report.summary import cluster_name, counts, headline
@@ -132,14 +132,11 @@ def _lines(report: Report, width: int, state: str, *, full: bool) -> Iterator[Li
     if not causes and not further and not new:
         yield []
         yield from hanging([], headline(report), width)
-    if sentences := list(standing_sentences(report)):
-        yield []
-        yield from hanging([], " ".join(sentences), width)
     if others := list(other_causes(report)):
         yield []
     for label, text in others:
         yield from hanging([(f"{label:<{_LABEL}}", "label")], text, width)
-    yield from _standing(report, width, most=None if full else _STANDING)
+    yield from _standing(report, width, full=full)
     yield from _in_full(report, width) if full else _rest(report, width)
     unread = [part.reason for node in report.cluster.read_nodes() for part in node.unread]
     if unread:
@@ -156,20 +153,34 @@ def _incident(report: Report, width: int) -> Iterator[Line]:
         yield from hanging([], line, width, "fail")
 
 
-def _standing(report: Report, width: int, most: int | None) -> Iterator[Line]:
-    """The findings that are not known any longer, planned or over, and the events: all, or so many of each."""
+def _standing(report: Report, width: int, *, full: bool) -> Iterator[Line]:
+    """The findings that are not known any longer, planned or over, and the events; in the brief text the newest events,
+    and of what passed before the checks for each reason."""
+    most = None if full else _STANDING
     for section in standing_sections(report):
         yield []
         yield [(section.title, "title")]
-        for line in section.lines[:most]:
+        passed = [line for line in section.lines if line.why and not full and line.finding.status not in FAULTS]
+        for why, checks in _by_reason(passed).items():
+            text = f"{counted(len(checks), 'check')}, {why}: {few(checks, _STANDING)}."
+            yield from hanging([], text, width)
+        lines = [line for line in section.lines if line not in passed]
+        for line in lines[:most]:
             yield from hanging(_brief_head(line.finding), f"{line.finding.title} ({line.how})", width)
-        yield from _more(len(section.lines), most)
+        yield from _more(len(lines), most)
     if events := event_lines(report):
         yield []
         yield [("Events", "title")]
         for event in events[-most if most else 0 :]:
             yield from hanging([(f"{event.start}  ", "label")], event.text, width)
         yield from _more(len(events), most)
+
+
+def _by_reason(lines: Sequence[StandingLine]) -> dict[str, dict[str, None]]:
+    found: dict[str, dict[str, None]] = {}
+    for line in lines:
+        found.setdefault(line.why, {})[line.finding.check] = None
+    return found
 
 
 def _more(number: int, most: int | None) -> Iterator[Line]:

@@ -43,22 +43,21 @@ def report_state(board: RunState, situation: Situation) -> ReportState:
     if not board.running and not board.is_whole:
         return ReportState(report, False, (), f"{board.trouble} The findings up to then can be written.")
     if not board.running:
-        return ReportState(report, True, (), f"{board.trouble} {_concluded(report)}".strip())
+        return ReportState(report, True, (), f"{board.trouble} Every check has concluded{_but(report)}.".strip())
     if board.is_whole:
-        completeness = f"The checks are running again; until they conclude: {_concluded(report)}"
-        return ReportState(report, True, (), completeness)
+        known = f"until they conclude, this is the run of {report.started_at[11:19]}"
+        return ReportState(report, True, (), f"The checks are running again; {known}{_but(report)}.")
     have = "has" if len(board.pending) == 1 else "have"
     completeness = f"{counted(len(board.pending), 'check')} {have} not concluded yet: {few(board.pending)}."
     return ReportState(report, False, board.pending, f"{completeness} A report written now says so.")
 
 
-def _concluded(report: Report) -> str:
-    """Return that every check has concluded, and what that does not cover any more."""
+def _but(report: Report) -> str:
+    """Return what the finished checks do not cover any more, to be added to a sentence."""
     lost, new = len(report.not_known), len(report.situation.new) if report.situation else 0
-    parts = ["Every check has concluded"]
-    parts += [f"{counted(lost, 'result')} {'is' if lost == 1 else 'are'} not known any longer"] if lost else []
-    parts += [f"{counted(new, 'event')} {'is' if new == 1 else 'are'} new since"] if new else []
-    return f"{'; '.join(parts)}."
+    parts = [f"; {counted(lost, 'result')} {'is' if lost == 1 else 'are'} not known any longer"] if lost else []
+    parts += [f"; {counted(new, 'event')} {'is' if new == 1 else 'are'} new since"] if new else []
+    return "".join(parts)
 
 
 # --- requests of the operator -----------------------------------------------------------------------------------------

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from checks.model.finding import Status
-from checks.report.summary import headline
 from tui.console.check_list import CheckList
 from tui.console.finding_rows import FindingRow, Section
 from tui.console.run_state import RunState
@@ -18,6 +17,8 @@ def verdict_of(board: RunState, listed: CheckList | None, rows: Sequence[Finding
     is_first = board.running and not board.is_whole
     if listed is None or is_first or has_problem(rows) or not any(map(is_passed, rows)):
         return ""
+    from checks.report.summary import headline  # late: no first screen has a verdict
+
     return headline(listed.report)
 
 
