@@ -137,11 +137,13 @@ def _tables(changes: CounterChanges) -> Iterator[Finding]:
             expected=("Room in the table, or private networks whose packets are not tracked",),
             next=[
                 NextStep(
-                    "Read the table's size, and whether the kernel logged that it is full.",
-                    (
-                        "sysctl net.netfilter.nf_conntrack_count net.netfilter.nf_conntrack_max",
-                        "dmesg -T | grep nf_conntrack",
-                    ),
+                    "Read the table's size.",
+                    ("sysctl net.netfilter.nf_conntrack_count net.netfilter.nf_conntrack_max",),
+                    f"any user on {change.node}",
+                ),
+                NextStep(
+                    "Read whether the kernel logged that it is full.",
+                    ("dmesg -T | grep nf_conntrack",),
                     f"root on {change.node}",
                 ),
                 NextStep(

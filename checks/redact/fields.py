@@ -40,7 +40,7 @@ class Treatment(Enum):
 
 _UNCHANGED: dict[type[msgspec.Struct], tuple[str, ...]] = {
     report.Report: ("schema", "racwire_version", "started_at", "versions", "saved_at"),
-    report.Rerun: ("check", "started_at"),
+    report.Rerun: ("check", "also", "groups", "judged", "started_at"),
     report.WaiverStanding: ("code", "expires", "standing", "check"),
     finding.Finding: ("code", "check", "sources"),
     finding.Waived: ("expires",),

@@ -29,6 +29,8 @@ _WORSE = frozenset(
 )
 
 
+_HARDER = (DiffKind.MORE_SEVERE, DiffKind.HIGHER, DiffKind.MORE_NODES)
+_MILDER = (DiffKind.LESS_SEVERE, DiffKind.LOWER, DiffKind.FEWER_NODES)
 _NOT_KNOWN = (Status.UNKNOWN, Status.SKIPPED)
 
 
@@ -187,7 +189,18 @@ def _of_nodes_in_both(change: DiffKind, one: Finding, other: Finding, before: Co
 
 
 def change_between(one: Finding, other: Finding, *, by_name: bool = True) -> DiffKind:
-    """Return the kind of change of a finding that both reports have."""
+    """Return the kind of change of a finding that both reports have. Where it is milder, and the later run did not read
+    all instances or nodes that the earlier one read, it is not known; nor is it known to be worse in the reverse case.
+    """
+    change = _change_between(one, other, by_name)
+    if not by_name or covers_alike(one, other):
+        return change
+    if change in _MILDER and not {*one.covers} <= {*other.covers}:
+        return DiffKind.BECAME_UNKNOWN
+    return DiffKind.BECAME_KNOWN if change in _HARDER and not {*other.covers} <= {*one.covers} else change
+
+
+def _change_between(one: Finding, other: Finding, by_name: bool) -> DiffKind:
     if (one.status in _NOT_KNOWN) is not (other.status in _NOT_KNOWN):
         return DiffKind.BECAME_UNKNOWN if other.status in _NOT_KNOWN else DiffKind.BECAME_KNOWN
     if one.status is not other.status:
@@ -197,7 +210,7 @@ def change_between(one: Finding, other: Finding, *, by_name: bool = True) -> Dif
     if by_name and set(one.nodes) != set(other.nodes):
         more = len(set(other.nodes)) - len(set(one.nodes))
         return DiffKind.MORE_NODES if more > 0 else DiffKind.FEWER_NODES if more < 0 else DiffKind.OTHER_NODES
-    return _by_extent(one, other) if not by_name or covers_alike(one, other) else DiffKind.OTHER_COVERAGE
+    return _by_extent(one, other)
 
 
 def _by_extent(one: Finding, other: Finding) -> DiffKind:

@@ -21,8 +21,6 @@ class DiffKind(StrEnum):
     FEWER_NODES = "on fewer nodes"
     OTHER_NODES = "on other nodes"
     """As many nodes, and at least one of them is another one."""
-    OTHER_COVERAGE = "not compared"
-    """The extents are of other instances or nodes, since one of the runs could not read all of them."""
     WAIVER_ENDED = "no longer waived"
     WAIVED = "waived"
     NEW = "new"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from checks.model.finding import Finding, keyed
+from checks.model.finding import FAULTS, Finding, keyed
 from checks.model.report import Report
 from checks.model.situation import Situation, Statement, most_urgent
 
@@ -28,8 +28,12 @@ class Standings:
         return self._by_id.get(id(finding))
 
     def of_cause(self, entry: ReportEntry) -> Statement | None:
-        """Return the statement about a cause: the most urgent about the findings that show it, as of the oldest."""
-        every = [said for finding in entry.findings if (said := self.of(finding))]
+        """Return the statement about a cause: the most urgent about the faults that show it, as of the oldest; where no
+        fault shows it, about those that it explains."""
+        shown = [f for f in entry.findings if f.status in FAULTS] or [
+            f for f in entry.all_findings if f.status in FAULTS
+        ]
+        every = [said for finding in shown or entry.findings if (said := self.of(finding))]
         first = most_urgent(every)
         if first is None:
             return None

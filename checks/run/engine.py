@@ -36,7 +36,7 @@ from checks.run.events import (
     RunStarted,
 )
 from checks.run.gathering import GATHERERS, PROBING, Gatherer, with_nodes
-from checks.run.judging import concluded, is_known, judged, makers_of, weighed
+from checks.run.judgement import concluded, is_known, judged, makers_of, weighed
 from checks.run.settings_values import as_plain
 from checks.run.stored_measurements import recent_load
 from checks.run.versions import versions

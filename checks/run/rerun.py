@@ -20,7 +20,7 @@ from checks.model.run_record import RunRecord
 from checks.rules.change_under_way import proposes_a_change, step_in_use, with_step
 from checks.rules.waivers import day_of, waivers_in
 from checks.run.gathering import PROBING
-from checks.run.judging import concluded, judged, makers_in, weighed
+from checks.run.judgement import concluded, judged, makers_in, weighed
 
 OF_ONE_TIME = frozenset(("counters", "activity", *PROBING))
 """The groups that racwire counts or sends: what one run sent and what it counted meanwhile are compared."""

@@ -18,7 +18,7 @@ from checks.rules.waivers import day_of, waivers_in
 from checks.run.check_discovery import BrokenPlugin
 from checks.run.engine import needed_groups
 from checks.run.engine_findings import INTERRUPTED, NOT_GATHERED, PLUGIN_BROKEN
-from checks.run.judging import concluded, makers_in, weighed
+from checks.run.judgement import concluded, makers_in, weighed
 from checks.run.replay import ReplayedFacts
 from checks.run.rerun import OF_ONE_TIME, comparable
 
@@ -102,7 +102,8 @@ def _why_kept(check: str, here: Mapping[str, Check], report: Report) -> str:
         return "could not be loaded when it was saved"
     if check not in here:
         return "is not installed here"
-    if _later_facts(check, report, here).intersection((*here[check].needs, *here[check].uses, *OF_ONE_TIME)):
+    own = {*here[check].needs, *here[check].uses}
+    if _later_facts(check, report, here) & (own | OF_ONE_TIME if own & OF_ONE_TIME else own):
         return "was judged by facts that a later run of another check replaced"
     missing = [f for need in here[check].needs if isinstance(f := getattr(report.cluster, need), Unknown | NotAsked)]
     had_none = any(isinstance(fact, NotGathered | NotAsked) for fact in missing) or NOT_GATHERED.code in codes

@@ -14,9 +14,9 @@ from checks.model.situation import FindingStatement, Outdated, Standing, Stateme
 from checks.situation.condition_standing import is_covered
 from checks.situation.conditions import rests_on, shown_bad
 from checks.situation.edges import Edges, newest_of
-from checks.situation.seen import Span, seconds_of, span_of
+from checks.situation.seen import ReadTimes, seconds_of
 
-_NOT_SAMPLED = (ConditionKind.PATH, ConditionKind.SETUP)
+NOT_SAMPLED = (ConditionKind.PATH, ConditionKind.SETUP)
 """Kinds that only runs read: each finding has its own reading of them."""
 _STOPPING = frozenset({ConditionKind.LINK, ConditionKind.MTU, ConditionKind.NODE})
 """What stops a path on purpose, at either of its ends."""
@@ -33,18 +33,19 @@ class FindingStandings:
         edges: Edges,
         stops: Collection[ExplainedStop],
         *,
+        times: ReadTimes,
         now: float,
-        moved_s: float,
+        clock_s: float,
     ) -> None:
-        """`conditions` are the statements about conditions, and `moved_s` how far the clock was set since the run."""
+        """`conditions` are the statements about conditions; `clock_s` is how far the clock has been set by now."""
         self._report = report
         self._about = about
         self._conditions = conditions
         self._edges = edges
         self._stops = stops
         self._now = now
-        self._moved_s = moved_s
-        self._spans: dict[int, Span] = {}
+        self._times = times
+        self._clock_s = clock_s
 
     def every(self, since: Mapping[Key, float]) -> Iterator[FindingStatement]:
         """Yield the statement about each finding; `since` has the begin of each by its key."""
@@ -52,7 +53,7 @@ class FindingStandings:
             begin = since.get(key)
             said = self._said(finding)
             if begin is not None and said.standing is not Standing.UNKNOWN:
-                said = replace(said, since=min(begin + self._moved_s, said.since))
+                said = replace(said, since=min(begin + self._clock_s, said.since))
             yield FindingStatement(key, said)
 
     def paths(self, check: str) -> Iterator[tuple[Condition, Statement]]:
@@ -66,7 +67,7 @@ class FindingStandings:
                     yield path, self._path(path, finding, is_bad=path in bad)
 
     def _path(self, path: Condition, finding: Finding, *, is_bad: bool) -> Statement:
-        as_of = self._as_of(finding, is_bad=is_bad)
+        as_of = self._as_of(finding, path, is_bad=is_bad)
         said = Statement(standing=Standing.HOLDS, is_bad=is_bad, since=as_of, as_of=as_of, of=1)
         if is_bad and (step := self._planned_path(path, as_of)):
             return replace(said, standing=Standing.PLANNED, step=step)
@@ -88,7 +89,7 @@ class FindingStandings:
         as_of = self._as_of(finding, is_bad=True)
         said = Statement(standing=Standing.HOLDS, is_bad=True, since=as_of, as_of=as_of)
         shown = shown_bad(finding)
-        live = [self._conditions[c] for c in shown if c.kind not in _NOT_SAMPLED and c in self._conditions]
+        live = [self._conditions[c] for c in shown if c.kind not in NOT_SAMPLED and c in self._conditions]
         if live:
             return _together(live, said)
         if step := self._planned(shown or self._rests(finding), as_of):
@@ -117,7 +118,7 @@ class FindingStandings:
         steps: list[str] = []
         times: list[float] = []
         for condition in rests:
-            live = None if condition.kind in _NOT_SAMPLED else self._conditions.get(condition)
+            live = None if condition.kind in NOT_SAMPLED else self._conditions.get(condition)
             if live is None:
                 if one := self._outdating(condition, as_of, is_bad=False):
                     outdated.append(one)
@@ -143,7 +144,7 @@ class FindingStandings:
     def _planned(self, conditions: Collection[Condition], as_of: float) -> str:
         """Return the title of the step that stopped all of these conditions before they were read; empty where none
         did."""
-        live = [self._conditions[c] for c in conditions if c.kind not in _NOT_SAMPLED and c in self._conditions]
+        live = [self._conditions[c] for c in conditions if c.kind not in NOT_SAMPLED and c in self._conditions]
         if live and all(one.standing is Standing.PLANNED for one in live):
             return live[0].step
         steps = [self._planned_path(c, as_of) for c in conditions if c.kind is ConditionKind.PATH]
@@ -164,14 +165,12 @@ class FindingStandings:
 
     def _end_of_run(self, finding: Finding) -> float:
         again = next((one for one in reversed(self._report.reruns) if finding.check in one.checks), self._report)
-        return (seconds_of(again.started_at) or 0.0) + again.duration_s + self._moved_s
+        return (seconds_of(again.started_at) or 0.0) + again.duration_s + self._clock_s
 
-    def _as_of(self, finding: Finding, *, is_bad: bool) -> float:
-        span = self._spans.get(id(finding))
-        if span is None:
-            span = self._spans[id(finding)] = span_of(self._report, finding)
+    def _as_of(self, finding: Finding, condition: Condition | None = None, *, is_bad: bool) -> float:
+        span = self._times.span(finding, condition)
         counts = any(kind.is_counted for kind in self._about.get(finding.check, ()))
-        return (span.oldest_end if counts and not is_bad else span.begin) + self._moved_s
+        return (span.oldest_end if counts and not is_bad else span.begin) + self._clock_s
 
 
 def _together(conditions: Collection[Statement], said: Statement) -> Statement:

@@ -11,6 +11,7 @@ from checks.model.report import Report
 from checks.model.situation import Situation
 from checks.situation.edges import Edges
 from checks.situation.finding_standing import FindingStandings
+from checks.situation.seen import ReadTimes
 
 
 def with_situation(report: Report, checks: Iterable[Check], now: float) -> Report:
@@ -19,5 +20,6 @@ def with_situation(report: Report, checks: Iterable[Check], now: float) -> Repor
     Nothing newer than the run is known: each fault holds, what could not be read is not known, and nothing is over.
     """
     about = {check.id: check.about for check in checks}
-    findings = FindingStandings(report, about, {}, Edges((), 0.0), (), now=now, moved_s=0.0).every({})
+    times = ReadTimes(report, {})
+    findings = FindingStandings(report, about, {}, Edges((), 0.0), (), times=times, now=now, clock_s=0.0).every({})
     return replace(report, situation=Situation(at=now, findings=tuple(findings)))

@@ -14,7 +14,7 @@ from checks.model.run_record import RunRecord
 from checks.report.diff_findings import same_findings
 from checks.run.rerun import judged_again, judged_by
 from checks.situation.conditions import rests_on
-from checks.situation.seen import Seen, readings_in, seconds_of, span_of
+from checks.situation.seen import ReadTimes, Seen, readings_in
 
 KEPT_RUNS = 8
 """The most runs that are kept: a report of a large cluster takes megabytes."""
@@ -41,18 +41,21 @@ class RunReadings(msgspec.Struct, frozen=True):
     """What one finished run read of conditions."""
 
     ended: float
-    clock_s: float
+    """By the clock as it was then."""
     seen: tuple[Seen, ...]
 
 
 class RunHistory(msgspec.Struct, frozen=True):
-    """The finished runs of a session, or of a recording up to the playhead."""
+    """The finished runs of a session, or of a recording up to the playhead. What they read has its times by a clock
+    that nothing sets."""
 
     records: tuple[RunRecord, ...] = ()
     report: Report | None = None
     """What is known now: the newest facts of each group, with every check judged on them. None before the first run."""
     clock_s: float = 0.0
     """How far the clock had been set when the newest run ended."""
+    clocks: Mapping[str, float] = msgspec.field(default_factory=dict)
+    """How far it had been set at the runs of the report, by the time at which each started; without those of 0 s."""
     since: Mapping[Key, float] = msgspec.field(default_factory=dict)
     """Since when each finding is as it is: the first of the runs in a row that had it."""
     before: Mapping[Key, Finding] = msgspec.field(default_factory=dict)
@@ -82,25 +85,34 @@ class RunHistory(msgspec.Struct, frozen=True):
         now = dict(keyed(new.findings))
         pairs = {key: before for key, before in _pairs(former, now) if now[key].check in judged}
         shows = {name: one.shows for name, one in checks.items()}
-        found = RunReadings(record.ended, record.clock_s, tuple(readings_in(new, judged, shows)))
-        gone = (*self._still_gone(now), *self._newly_gone(former, now, pairs, new, judged, about))
+        clocks = dict(self._clocks_of(new, record))
+        times = ReadTimes(new, clocks)
+        found = RunReadings(record.ended, tuple(readings_in(new, judged, shows, times)))
+        gone = (*self._still_gone(now), *self._newly_gone(former, now, pairs, new, times, judged, about))
         return RunHistory(
             records=(*self.records, record)[-KEPT_RUNS:],
             report=new,
             clock_s=record.clock_s,
-            since=dict(self._since(now, former, pairs, new, judged)),
+            clocks=clocks,
+            since=dict(self._since(now, former, pairs, times, judged)),
             before={**({} if not is_part else self.before), **{key: former[old_key] for key, old_key in pairs.items()}},
             is_compared=self.is_compared or old is not None,
             gone=gone,
             readings=(*self.readings, found)[-4 * KEPT_RUNS :],
         )
 
+    def _clocks_of(self, report: Report, record: RunRecord) -> Iterator[tuple[str, float]]:
+        for time in (report.started_at, *(again.started_at for again in report.reruns)):
+            by_s = record.clock_s if time == record.report.started_at else self.clocks.get(time, 0.0)
+            if by_s:
+                yield time, by_s
+
     def _since(
         self,
         now: Mapping[Key, Finding],
         former: Mapping[Key, Finding],
         pairs: Mapping[Key, Key],
-        report: Report,
+        times: ReadTimes,
         judged: Collection[str],
     ) -> Iterator[tuple[Key, float]]:
         for key, finding in now.items():
@@ -110,7 +122,7 @@ class RunHistory(msgspec.Struct, frozen=True):
             if old_key in self.since and (finding.check not in judged or is_same):
                 yield key, self.since[old_key]
             else:
-                yield key, span_of(report, finding).begin
+                yield key, times.span(finding).begin
 
     def _newly_gone(
         self,
@@ -118,13 +130,21 @@ class RunHistory(msgspec.Struct, frozen=True):
         now: Mapping[Key, Finding],
         pairs: Mapping[Key, Key],
         report: Report,
+        times: ReadTimes,
         judged: Collection[str],
         about: Mapping[str, Collection[ConditionKind]],
     ) -> Iterator[GoneFinding]:
         old = self.report
         kept = {old_key for key, old_key in pairs.items() if now[key].status in FAULTS}
+        before = ReadTimes(old, self.clocks) if old is not None else None
         for key, finding in former.items():
-            if old is None or finding.status not in FAULTS or finding.check not in judged or key in kept:
+            if (
+                old is None
+                or before is None
+                or finding.status not in FAULTS
+                or finding.check not in judged
+                or key in kept
+            ):
                 continue
             became = next((now[key_] for key_, old_key in pairs.items() if old_key == key), None)
             is_unknown = became is not None and became.status is Status.UNKNOWN
@@ -133,8 +153,8 @@ class RunHistory(msgspec.Struct, frozen=True):
                 finding=finding,
                 report=old,
                 since=self.since.get(key, 0.0),
-                as_of=span_of(old, finding).begin,
-                looked=_looked(report, finding),
+                as_of=before.span(finding).begin,
+                looked=times.looked(finding.check),
                 is_proved=not is_unknown and not could_not_look(report.findings, finding),
                 rests_on=rests_on(finding, about.get(finding.check, ()), old.cluster),
             )
@@ -145,11 +165,6 @@ class RunHistory(msgspec.Struct, frozen=True):
         before = {one.key: one.finding for one in self.gone}
         back = {old_key for _, old_key in _pairs(before, again)}
         yield from (one for one in self.gone if one.key not in back)
-
-
-def _looked(report: Report, finding: Finding) -> float:
-    own = [span_of(report, one).oldest_end for one in report.findings if one.check == finding.check]
-    return min(own, default=seconds_of(report.found_at(finding.check)) or 0.0)
 
 
 def _pairs(before: dict[Key, Finding], now: dict[Key, Finding]) -> Iterator[tuple[Key, Key]]:

@@ -36,31 +36,63 @@ class Seen(NamedTuple):
 
 
 class Span(NamedTuple):
-    """The time that the readings of a finding cover."""
+    """The time that readings cover, by a clock that nothing sets."""
 
     begin: float
-    """The begin of the oldest of its readings."""
+    """The begin of the oldest reading."""
     oldest_end: float
     """The end of the oldest of the newest readings: one for each file, command or query."""
 
 
-def span_of(report: Report, finding: Finding) -> Span:
-    """Return the time that the readings behind a finding cover; that of its run where it refers to none."""
-    newest: dict[tuple[str, str], float] = {}
-    begins = []
-    for entry in report.evidence(finding):
-        if (begin := seconds_of(entry.started_at)) is not None:
-            begins.append(begin)
-            end = _end(entry, begin)
-            newest[entry.node, entry.topic] = max(end, newest.get((entry.node, entry.topic), end))
-    if not begins:
-        found = seconds_of(report.found_at(finding.check)) or 0.0
+_OF_INTERFACES = frozenset({ConditionKind.NODE, ConditionKind.LINK, ConditionKind.SPEED, ConditionKind.MTU})
+"""What the list of the interfaces of a node shows."""
+
+
+class ReadTimes:
+    """When the facts were read on which the findings of a report rest. Times are by a clock that nothing sets."""
+
+    def __init__(self, report: Report, clocks: Mapping[str, float]) -> None:
+        """`clocks`: how far the clock had been set at the runs of the report, by the time at which each started."""
+        self._report = report
+        self._clocks = clocks
+        runs = (None, *report.reruns) if clocks else ()
+        self._set_by = {
+            id(entry): clocks.get((run or report).started_at, 0.0) for run in runs for entry in report.entries_in(run)
+        }
+        self._evidence: dict[int, list[Entry]] = {}
+
+    def span(self, finding: Finding, condition: Condition | None = None) -> Span:
+        """Return the time that the readings behind a finding cover, or those of them that show a condition; that of
+        its run where it refers to none."""
+        entries = self._evidence.get(id(finding))
+        if entries is None:
+            entries = self._evidence[id(finding)] = self._report.evidence(finding)
+        if condition is not None:
+            entries = [entry for entry in entries if _shows(entry, condition)] or entries
+        newest: dict[tuple[str, str], float] = {}
+        begins = []
+        for entry in entries:
+            if (time := seconds_of(entry.started_at)) is not None:
+                begins.append(begin := time - self._set_by.get(id(entry), 0.0))
+                end = begin + max(entry.duration_ms, 0.0) / 1000
+                newest[entry.node, entry.topic] = max(end, newest.get((entry.node, entry.topic), end))
+        if begins:
+            return Span(min(begins), min(newest.values()))
+        found_at = self._report.found_at(finding.check)
+        found = (seconds_of(found_at) or 0.0) - self._clocks.get(found_at, 0.0)
         return Span(found, found)
-    return Span(min(begins), min(newest.values()))
+
+    def looked(self, check: str) -> float:
+        """Return as of when a check was judged: the oldest of its newest readings."""
+        found_at = self._report.found_at(check)
+        own = [self.span(one).oldest_end for one in self._report.findings if one.check == check]
+        return min(own, default=(seconds_of(found_at) or 0.0) - self._clocks.get(found_at, 0.0))
 
 
-def _end(entry: Entry, begin: float) -> float:
-    return begin + max(entry.duration_ms, 0.0) / 1000
+def _shows(entry: Entry, condition: Condition) -> bool:
+    if condition.kind is ConditionKind.PATH:
+        return entry.topic == f"path {condition.item} {condition.node} {condition.peer}"
+    return entry.node == condition.node and (condition.kind not in _OF_INTERFACES or entry.topic == "interfaces")
 
 
 def seconds_of(time: str) -> float | None:
@@ -72,7 +104,7 @@ def seconds_of(time: str) -> float | None:
 
 
 def readings_in(
-    report: Report, checks: Collection[str], shows: Mapping[str, Collection[ConditionKind]]
+    report: Report, checks: Collection[str], shows: Mapping[str, Collection[ConditionKind]], times: ReadTimes
 ) -> Iterator[Seen]:
     """Yield what the findings of some checks say about conditions: those that a fault shows are bad; those of the kinds
     that a PASS `shows` (`Check.shows`) are well, unless a fault of the report shows them bad; those of an UNKNOWN could
@@ -82,19 +114,18 @@ def readings_in(
     known: set[Condition] = set()
     unknown: dict[Condition, Span] = {}
     for finding in own:
-        span = span_of(report, finding)
         if finding.status in FAULTS:
             for condition in shown_bad(finding):
                 known.add(condition)
-                yield _seen(condition, span, is_bad=True)
+                yield _seen(condition, times.span(finding, condition), is_bad=True)
             continue
         rests = rests_on(finding, shows.get(finding.check, ()), report.cluster)
         if finding.status is Status.UNKNOWN:
-            unknown |= dict.fromkeys(rests, span)
+            unknown |= {condition: times.span(finding, condition) for condition in rests}
         elif finding.status is not Status.SKIPPED:
             for condition in rests - bad:
                 known.add(condition)
-                yield _seen(condition, span, is_bad=False)
+                yield _seen(condition, times.span(finding, condition), is_bad=False)
     for condition, span in unknown.items():
         if condition not in known:
             yield Seen(condition, span.begin, span.oldest_end, None)

@@ -26,9 +26,9 @@ from checks.model.situation import (
 from checks.situation.condition_standing import statement_of
 from checks.situation.conditions import shown_bad
 from checks.situation.edges import Edges, newest_of
-from checks.situation.finding_standing import FindingStandings
+from checks.situation.finding_standing import NOT_SAMPLED, FindingStandings
 from checks.situation.run_history import GoneFinding, RunHistory
-from checks.situation.seen import Seen, in_order
+from checks.situation.seen import ReadTimes, Seen, in_order
 
 MATRIX = "df-ping"
 """The check whose probes the matrix of paths shows."""
@@ -75,7 +75,8 @@ def situation(known: Inputs) -> Situation:
             edges,
             known.stops,
             now=known.now,
-            moved_s=known.clock_s - history.clock_s,
+            times=ReadTimes(report, history.clocks),
+            clock_s=known.clock_s,
         )
         findings = tuple(standings.every(history.since))
         paths = dict(standings.paths(MATRIX))
@@ -93,8 +94,7 @@ def situation(known: Inputs) -> Situation:
 
 def _of_runs(known: Inputs) -> Iterator[Seen]:
     for run in known.history.readings:
-        by_s = known.clock_s - run.clock_s
-        yield from (one.moved(by_s) for one in run.seen)
+        yield from (one.moved(known.clock_s) for one in run.seen)
 
 
 def _of_looks(known: Inputs) -> Iterator[Seen]:
@@ -113,30 +113,42 @@ def _shown(known: Inputs, findings: Iterable[FindingStatement]) -> set[Condition
 
 
 def _former(gone: GoneFinding, statements: Mapping[Condition, Statement], edges: Edges, known: Inputs) -> Former:
-    """Return how a fault stands that a later run does not have: verified until an event touches what it rests on."""
-    by_s = known.clock_s - known.history.clock_s
-    shown = [statements[c] for c in shown_bad(gone.finding) if c in statements]
-    over = [one.until for one in shown if one.until is not None]
+    """Return how a fault stands that a later run does not have: as the conditions stand that it showed bad, where
+    samples read them too; else verified until an event touches what it rests on."""
+    by_s = known.clock_s
+    bad = shown_bad(gone.finding)
+    shown = [statements[c] for c in bad if c in statements and c.kind not in NOT_SAMPLED]
     looked = gone.looked + by_s
     said = Statement(
-        standing=Standing.VERIFIED,
-        is_bad=True,
-        since=gone.since + by_s,
-        as_of=looked,
-        until=max(over) if over and len(over) == len(shown) else looked,
-        proved=looked,
+        standing=Standing.VERIFIED, is_bad=True, since=gone.since + by_s, as_of=looked, until=looked, proved=looked
     )
+    if shown and len(shown) == len(bad):
+        return Former(gone.key, gone.finding, _by_conditions(said, shown))
     if not gone.is_proved:
+        was = gone.as_of + by_s
         said = replace(
-            said, standing=Standing.UNKNOWN, as_of=gone.as_of + by_s, until=None, proved=None, outdated=Outdated(looked)
+            said, standing=Standing.UNKNOWN, as_of=was, until=None, proved=None, outdated=Outdated(max(looked, was))
         )
     elif touched := [one for c in gone.rests_on if (one := edges.outdating(c, looked, is_bad=False))]:
         newest = newest_of(touched)
         said = replace(said, standing=Standing.UNKNOWN, proved=None, outdated=newest)
-    elif again := next((one for one in shown if one.is_bad), None):
-        # It is bad again: the event says so, and this is the story before it.
-        said = replace(said, standing=Standing.WAS, proved=None, until=min(said.until or looked, again.since))
     return Former(gone.key, gone.finding, said)
+
+
+def _by_conditions(said: Statement, shown: Sequence[Statement]) -> Statement:
+    """Return the statement about a fault that is gone, by those about the conditions that it showed bad."""
+    as_of = min(one.as_of for one in shown)
+    if again := [one.since for one in shown if one.is_bad]:
+        # It is bad again: the event says so, and this is the story before it.
+        return replace(said, standing=Standing.WAS, as_of=as_of, proved=None, until=min(said.as_of, *again))
+    if unknown := [one.outdated for one in shown if one.outdated is not None]:
+        newest = max(unknown, key=lambda one: one.at)
+        return replace(said, standing=Standing.UNKNOWN, as_of=as_of, proved=None, outdated=newest)
+    until = max(said.since if one.until is None else one.until for one in shown)
+    proofs = [one.proved for one in shown if one.proved is not None]
+    if len(proofs) < len(shown):
+        return replace(said, standing=Standing.WAS, as_of=as_of, until=until, proved=None)
+    return replace(said, as_of=as_of, until=until, proved=min(proofs))
 
 
 def _episodes(

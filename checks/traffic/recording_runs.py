@@ -37,8 +37,8 @@ class RecordedLine(NamedTuple):
 
 
 def run_as_bytes(record: RunRecord) -> bytes:
-    """Return a run as JSON; one that is larger than `LARGEST_RUN` without the outputs in its journal, which are most of
-    it."""
+    """Return a run as JSON; one that is larger than `LARGEST_RUN` without the outputs in its journal, its largest
+    part."""
     data = as_json(record).encode()
     return data if len(data) <= LARGEST_RUN else as_json(_without_outputs(record)).encode()
 

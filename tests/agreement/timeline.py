@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterable, Iterator
 from random import Random
 
 from checks.model.condition import Condition, ConditionKind
@@ -39,9 +39,12 @@ class Timeline:
     def __init__(self, seed: int) -> None:
         self.truth = truth = Truth(seed)
         self._rng = Random(seed + 3)
-        self.feed = list(Feed(truth).items())
-        self.readers: list[tuple[float, Reader]] = []
-        """The readers of runs and gates, each with the time at which it ended."""
+        feed = Feed(truth)
+        self.feed = list(feed.items())
+        self.sampled = feed.sampled
+        """When each node and instance was looked at, whether it answered, and when it did before."""
+        self.readers: list[tuple[float, Reader, tuple[str, ...]]] = []
+        """The readers of runs and gates, each with the time at which it ended, and the groups that it read."""
         self.records: list[tuple[float, RunRecord]] = []
         """The runs and gates, in the order in which they ended, with that time."""
         for begin, length, checks in sorted(self._runs()):
@@ -64,7 +67,7 @@ class Timeline:
         wall, end = self.truth.wall, begin + length
         if begin <= wall.at + 10 and wall.at <= end:
             return  # nobody sets the clock while a run reads
-        if any(begin <= other and reader.begin <= end for other, reader in self.readers if checks is not None):
+        if any(begin <= other and reader.begin <= end for other, reader, _ in self.readers if checks is not None):
             return  # one run at a time
         reader = Reader(self.truth, begin, length, self._rng.randrange(1 << 30))
         clock_s = wall.set_by(end)
@@ -73,7 +76,7 @@ class Timeline:
         else:
             chosen = [CHECKS[name] for name in checks or CHECKS]
             record = reader.record(chosen, clock_s, is_part=bool(checks))
-        self.readers.append((end, reader))
+        self.readers.append((end, reader, record.report.cluster.gathered_groups()))
         self.records.append((end, record))
 
     def _begun(self, change: Change) -> Iterator[tuple[float, tuple[tuple[Condition, bool], ...]]]:
@@ -92,19 +95,25 @@ class Timeline:
 
     # --- as racwire knew it -------------------------------------------------------------------------------------------
 
-    def watch(self, t: float = float("inf")) -> EventWatch:
-        """Return a watch that has seen the items until a time."""
+    def live(self, moments: Iterable[float]) -> Iterator[tuple[float, Inputs]]:
+        """Yield each moment, in order, with what a console knew that had seen all until then; only moments after the
+        first run."""
+        watch, history = EventWatch(), RunHistory()
+        items, records = deque(self.feed), deque(self.records)
+        for t in moments:
+            while items and items[0][0] <= t:
+                watch.see(items.popleft()[1])
+            while records and records[0][0] <= t:
+                history = history.after(records.popleft()[1], CHECKS)
+            if history.report is not None:
+                yield t, self.inputs(t, watch, history)
+
+    def watched(self) -> EventWatch:
+        """Return a watch that has seen all items, as that of a recording."""
         watch = EventWatch()
-        for _, item in self.feed[: bisect_right(self.feed, t, key=lambda one: one[0])]:
+        for _, item in self.feed:
             watch.see(item)
         return watch
-
-    def histories(self) -> Iterator[tuple[float, RunHistory]]:
-        """Yield the history after each run, with the time from which on it is known."""
-        history = RunHistory()
-        for end, record in self.records:
-            history = history.after(record, CHECKS)
-            yield end, history
 
     def inputs(self, t: float, watch: EventWatch, history: RunHistory) -> Inputs:
         """Return what was known at a time, of a watch that has seen the items until then, or later ones too."""

@@ -17,7 +17,7 @@ NETWORKS = (1, 2)
 END = 600
 EVERY = 5
 """Seconds between two samples of a source."""
-BEGIN = 1_789_000_000.0
+BEGIN = 1_789_040_000.0
 """The time of second 0 by a clock that nothing sets, in seconds since 1970."""
 SUBNETS = {1: "192.168.10.0/24", 2: "192.168.11.0/24"}
 
@@ -88,6 +88,10 @@ class Wall(NamedTuple):
     def time(self, t: float) -> float:
         """The time that the clock shows, in seconds since 1970."""
         return BEGIN + t + self.set_by(t)
+
+    def steady(self, time: float, t: float) -> float:
+        """The second of a time by the clock as it is at second `t`."""
+        return time - BEGIN - self.set_by(t)
 
 
 _STEPS = (("stack down", {"stack"}), ("set MTU", {"link"}), ("stack up", set[str]()))

@@ -63,7 +63,7 @@ async def test_the_current_step_is_shown_in_full_and_the_others_as_lines(
         assert seen[5] == " ▶ 3 set MTU"
         assert seen[21] == "  · 4 sign off"
         assert "then v checks the gate" in seen[22]
-        assert seen[23].startswith(" v verify  a attest  o override  n note  b rollback  c copy")
+        assert seen[23].startswith(" v verify  a attest  o override  b rollback  c copy  C copy all")
 
 
 async def test_tab_marks_a_block_which_c_copies_and_shift_c_copies_all_as_comments(
@@ -78,7 +78,7 @@ async def test_tab_marks_a_block_which_c_copies_and_shift_c_copies_all_as_commen
             "# 2026-11-20-a: As root on rac2:",
             "ip link set dev eth1 mtu 9000",
         ]
-        assert "also in" in rule(pilot) + shown(pilot, "change-top")
+        assert "state/commands.txt" in rule(pilot) + shown(pilot, "change-top")
         await pilot.press("C")
         await pilot.pause()
         assert all(line.startswith("#") for line in written.read_text().splitlines())

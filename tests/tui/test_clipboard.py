@@ -5,8 +5,13 @@ from __future__ import annotations
 import base64
 from pathlib import Path
 
+import pytest
+
 from checks.model.finding import NextStep
 from tui.terminal.clipboard import LIMIT, clipboard_sequence, commands_text, save_commands
+from tui.text.home_path import with_path
+from tui.text.line import plain
+from tui.widgets.bars import rule_line
 
 PLAIN = "\x1b]52;c;" + base64.b64encode(b"ip link").decode() + "\x07"
 
@@ -48,7 +53,18 @@ def test_a_text_too_long_for_a_clipboard_is_not_sent() -> None:
 
 def test_the_file_is_private_and_has_the_last_commands(tmp_path: Path) -> None:
     save_commands("old", tmp_path / "state")
-    assert save_commands("new", tmp_path / "state").startswith("Copied if the terminal allows; also in ")
+    assert save_commands("new", tmp_path / "state").endswith("state/commands.txt")
     path = tmp_path / "state/commands.txt"
     assert path.read_text() == "new\n"
     assert path.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("letters", range(1, 200, 7))
+def test_a_notice_has_the_whole_path_in_80_columns_as_long_as_it_fits(letters: int) -> None:
+    path = Path("/" + "n" * letters, "commands.txt")
+    notice = with_path(path, "Copied if the terminal allows; also in {}", "Saved: {}", "{}")
+    shown = plain([rule_line(80, notice)]).strip("─ ")
+    assert shown == notice
+    assert notice.endswith("commands.txt")
+    assert str(path) in notice or len(str(path)) > 75
+    assert notice.startswith("Copied") is (len(str(path)) <= 36)

@@ -103,7 +103,7 @@ def test_a_wide_table_continues_below_itself() -> None:
     report = Report(
         racwire_version="1", started_at="", duration_s=0, cluster=black_hole(), findings=(finding,), journal=()
     )
-    lines = [plain([line]) for line in finding_lines(alone(finding), report, 38)]
+    lines = [plain([line]) for line in finding_lines(alone(finding), report, 38, is_whole=True)]
     assert all(len(line) <= 38 for line in lines)
     assert sum(line.startswith("rac8") for line in lines) == 2
 

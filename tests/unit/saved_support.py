@@ -23,6 +23,8 @@ from checks.whole_files import OutputFile
 from tests.fixtures.reports import black_hole, report_of
 from tests.unit.recording_support import busy, header
 
+_TEXTS = {"header", "shapes", "links", "journal"}
+
 
 def recording(path: Path, seconds: int = 5) -> Path:
     """Make a recording of a busy cluster."""
@@ -51,12 +53,11 @@ def members_of(path: Path) -> dict[str, bytes]:
             "manifest": file.execute("SELECT body FROM manifest").fetchone()[0].encode(),
             "report": zlib.decompress(b"".join(body for (body,) in file.execute("SELECT body FROM report"))),
         }
-        if file.execute("SELECT 1 FROM sqlite_master WHERE name = 'samples'").fetchone():
-            texts = [
-                file.execute(f"SELECT * FROM {table}").fetchall() for table in ("header", "shapes", "links", "journal")
-            ]
-            bodies = "SELECT body FROM samples UNION ALL SELECT body FROM runs"
-            rows = [zlib.decompress(body) for (body,) in file.execute(bodies)]
+        tables = {name for (name,) in file.execute("SELECT name FROM sqlite_master WHERE sql NOT NULL")}
+        if "samples" in tables:
+            texts = [file.execute(f"SELECT * FROM {name}").fetchall() for name in sorted(tables & _TEXTS)]
+            deflated = sorted(tables & {"samples", "runs"})
+            rows = [zlib.decompress(body) for name in deflated for (body,) in file.execute(f"SELECT body FROM {name}")]
             found["recording"] = repr(texts).encode() + b"".join(rows)
         return found
 

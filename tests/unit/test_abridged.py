@@ -14,7 +14,21 @@ from tui.text.line import cut, fitted
 
 WORDS = st.one_of(
     st.sampled_from(
-        ["rac1", "rac2,", "192.168.11.0/24:", "CAUSE-20,", "4,120", "(eth2)", "vanish", "on", "between", "漢字", "…"]
+        [
+            "rac1",
+            "rac2,",
+            "192.168.11.0/24:",
+            "CAUSE-20,",
+            "4,120",
+            "(eth2)",
+            "/a/b-1/c.log",
+            "~/long/name-2",
+            "vanish",
+            "on",
+            "between",
+            "漢字",
+            "…",
+        ]
     ),
     st.text(max_size=12),
 )
@@ -26,7 +40,8 @@ WIDTHS = st.integers(-1, 60)
 def test_a_cut_text_fits_and_its_figures_names_and_codes_are_whole(text: str, width: int) -> None:
     short = cut(text, width)
     assert cell_len(short) <= max(width, 0) or short == text
-    assert all(word in text.split() for word in short.split() if re.search(r"[\d.\-_/]", word))
+    ends = {f"…{path[at:]}" for path in text.split()[-1:] for at, sign in enumerate(path) if sign == "/"}
+    assert all(word in (*text.split(), *ends) for word in short.split() if re.search(r"[\d.\-_/]", word))
     assert cell_len(fitted(text, width)) == max(width, 0) or cell_len(text) <= width
 
 
@@ -52,6 +67,7 @@ def test_an_abridged_text_fits_in_its_lines(text: str, width: int, most: int) ->
         ("eth1: 1500 on rac2 and 9000 on rac1", 21, 1, ("eth1: … rac1 rac2",)),
         ("192.168.10.1: dummy0 of rac2", 22, 1, ("192.168.10.1: … rac2",)),
         ("CAUSE-01, CAUSE-08, CAUSE-20", 25, 1, ("CAUSE-01, CAUSE-08, …",)),
+        ("Written: ~/reports/racwire-2.html", 28, 1, ("Written: …/racwire-2.html",)),
         ("Pings are lost on 192.168.11.0/24 between rac1 and rac2, both ways; the way is not known.", 30, 2,
          ("Pings are lost on", "192.168.11.0/24 … rac1 rac2")),
         ("rac2 dropped 43 datagrams in 2.1 s: the receive buffers of their sockets were full.", 35, 2,

@@ -30,8 +30,17 @@ from checks.change.gates import gate_checks
 from checks.change.plan.planning import look_of
 from checks.change.plan.way_back import make_way_back
 from checks.change.progress import decisions
-from checks.change.progress.change_events import AnyEvent, JournalLine, Overridden, RolledBack, Surprised, Verified
+from checks.change.progress.change_events import (
+    AnyEvent,
+    Begun,
+    JournalLine,
+    Overridden,
+    RolledBack,
+    Surprised,
+    Verified,
+)
 from checks.change.progress.concluding import conclude
+from checks.change.progress.planned_stops import planned_stops
 from checks.change.progress.standing_alarms import standing_alarms
 from checks.change.progress.state import Change, ChangeError, StepStatus, advance, fold
 from checks.change.record.change_journal import ChangeJournal
@@ -181,6 +190,12 @@ class Walk(RuleBasedStateMachine):
 
     @precondition(is_on)
     @rule()
+    def start(self) -> None:
+        """Start the step, if it stops something."""
+        self.decide(lambda of, step: decisions.begin(of, step, look_of(self.world.facts(), of.plan)))
+
+    @precondition(is_on)
+    @rule()
     def override(self) -> None:
         self.decide(lambda of, step: decisions.override(of, step, BY, WHY))
 
@@ -327,6 +342,7 @@ class Walk(RuleBasedStateMachine):
             if mark.reopened is not None:
                 assert not step["passed"]
                 assert (step["verified_at"] == "") == (mark.verified is None)
+        assert_planned(self.of)
 
     @invariant()
     def a_reopened_step_has_no_gate_that_passed(self) -> None:
@@ -338,6 +354,18 @@ class Walk(RuleBasedStateMachine):
                 assert not (step.gates and of.standing(step) in (StepStatus.DONE, StepStatus.OVERRIDDEN))
                 if mark.verified is not None:
                     assert mark.verified.number > mark.reopened.number
+
+
+def assert_planned(of: Change) -> None:
+    """Each stop is of a start and of nodes of the plan; one that lasts waits for a step that is not done."""
+    started = {line.at for line in of.lines if isinstance(line.event, Begun)}
+    for stop in planned_stops(of):
+        assert stop.began in started
+        assert {*stop.nodes} <= {*of.opened.nodes}
+        assert stop.over >= stop.began or not stop.over
+        if not stop.over and stop.began != of.lines[-1].at:
+            assert of.is_open
+            assert [step for step in of.plan.steps if step.title == stop.until and not of.standing(step).is_behind]
 
 
 def with_more(change: Change, events: tuple[AnyEvent, ...]) -> Change:

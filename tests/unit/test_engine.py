@@ -8,6 +8,7 @@ import pytest
 from checks import Kind, Status, Unknown, check
 from checks.model.exit_codes import ExitCode, Interrupted
 from checks.model.facts import NotAsked, UnreadNode
+from checks.model.journal import Journal
 from checks.model.report import exit_code
 from checks.model.settings import Settings
 from checks.plugins.clusterware import clusterware
@@ -16,6 +17,7 @@ from checks.run.check_discovery import BrokenPlugin
 from checks.run.engine import Engine
 from checks.run.events import CheckConcluded, Gathered, GatherProgress, NodesSoFar, RunFinished, RunStarted
 from checks.run.gathering import Gatherer
+from checks.run.judgement import judged
 from checks.sources.database.errors import DatabaseError
 from checks.sources.database.secret import Secret
 from tests.fixtures.clusters import cluster
@@ -345,7 +347,7 @@ async def test_a_check_that_ends_in_any_way_is_unknown_and_the_others_go_on(judg
 async def test_a_signal_during_a_check_is_no_error_of_the_check():
     interrupted = make("a", [], raising(Interrupted()))
     with pytest.raises(Interrupted):
-        Engine([interrupted], Settings(), gatherers=())._findings(interrupted)
+        judged(interrupted, cluster(1), Journal())
 
 
 # --- the database -----------------------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from checks.redact.fields import Treatment, treatment_of
 from checks.report.json_report import to_json
 from checks.run.check_discovery import discover
 from checks.run.replay import ReplayedFacts
-from checks.saved.report_file import report_in
+from checks.saved.reader import report_in
 from checks.saved.saved_replay import Replay
 from tests.cases.loading import DIRECTORY, fact_cases, load
 from tests.fixtures.reports import report_of

@@ -114,6 +114,11 @@ def test_a_cause_is_examined_as_root_where_a_command_needs_it() -> None:
     assert wrong_users(step for cause in CATALOGUE for step in cause.look) == []
 
 
+def test_a_cause_asks_for_root_only_for_the_commands_that_need_it() -> None:
+    as_root = [step for cause in CATALOGUE for step in cause.look if step.where.startswith("root on ")]
+    assert [one for step in as_root for one in step.commands if not need_root([one])] == []
+
+
 def changes_in_words() -> Iterator[tuple[str, ast.Call]]:
     """Yield each call in the source that makes a change without a command, with its file."""
     for path in sorted((ROOT / "checks").rglob("*.py")):

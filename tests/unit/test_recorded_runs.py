@@ -143,7 +143,7 @@ def test_damaged_or_hostile_runs_are_one_sentence_and_the_samples_are_read(tmp_p
         assert list(recording.events()) == []
 
 
-@pytest.mark.parametrize(("limit", "most"), [("MOST_RUNS", 1), ("RUNS_BYTES", 70_000)])
+@pytest.mark.parametrize(("limit", "most"), [("MOST_RUNS", 1), ("RUNS_BYTES", 40_000)])
 def test_more_runs_than_any_recording_has_are_not_read(tmp_path, monkeypatch, limit, most):
     path = with_runs(tmp_path / "a.rec", run(BEGIN), run(BEGIN + 1))
     monkeypatch.setattr(recording_module, limit, most)

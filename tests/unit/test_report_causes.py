@@ -23,6 +23,8 @@ from tests.fixtures.clusters import cluster
 from tests.fixtures.reports import report_of
 from tui.cli.text_report import text_report
 from tui.text.abridged import shortened
+from tui.text.entry_lines import pane_entry_lines
+from tui.text.line import plain
 
 FIRST, NET = "192.168.10.0/24", "192.168.11.0/24"
 LOOK = NextStep("Read the counters.", ("nstat -az UdpRcvbufErrors",), "root on rac2")
@@ -345,6 +347,18 @@ def test_findings_of_a_saved_file_without_observations_are_named():
         "the findings of check-a and check-b are from a saved file without observations: they have no part in the "
         "diagnosis."
     )
+
+
+@pytest.mark.parametrize("width", [29, 38, 62])
+def test_in_a_pane_the_sentence_is_before_the_codes_and_each_code_is_whole(width):
+    codes = ("CAUSE-01", "CAUSE-08", "CAUSE-20", "CAUSE-21")
+    alike = [cause(code, Standing.SUPPORTED, entry=1, shown_by=keys(BUFFERS)) for code in codes]
+    report = of([BUFFERS], *alike)
+    lines = [plain([line]) for line in pane_entry_lines(cause_entries(report)[0], report, width)]
+    assert lines[0] == BUFFERS.title
+    head = " ".join(" ".join(lines[1 : lines.index("")]).split())
+    assert head == "FAIL supported: CAUSE-01, CAUSE-08, CAUSE-20 or CAUSE-21"
+    assert all(len(line) <= width for line in lines[: lines.index("")])
 
 
 @pytest.mark.parametrize(

@@ -90,6 +90,26 @@ def test_a_measurement_is_worse_from_50_percent_more_and_a_count_from_one_more(b
     assert found.change is expected
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "covers", "expected", "worse"),
+    [
+        (874, 451, (("prod1", "prod2"), ("prod1",)), DiffKind.BECAME_UNKNOWN, UNKNOWN),
+        (451, 874, (("prod1",), ("prod1", "prod2")), DiffKind.BECAME_KNOWN, FAIL),
+        (874, 451, (("prod1",), ("prod1", "prod2")), DiffKind.LOWER, None),
+        (451, 874, (("prod1", "prod2"), ("prod1",)), DiffKind.HIGHER, FAIL),
+        (874, 451, ((), ("prod1",)), DiffKind.LOWER, None),
+        (874, 451, (("prod1", "prod2"), ("prod2", "prod1")), DiffKind.LOWER, None),
+    ],
+)
+def test_an_extent_is_lower_only_where_all_was_read_that_was_read_before(before, after, covers, expected, worse):
+    one, other = (
+        finding(extent=extent(value, "blocks"), covers=read)
+        for value, read in zip((before, after), covers, strict=True)
+    )
+    result = change([one], [other])
+    assert (result.change, result.worse) == (expected, worse)
+
+
 def test_a_warning_after_a_failure_of_the_same_check_is_an_improvement_with_any_code():
     failing = finding(nodes=["rac2", "rac1"])
     left = finding(WARN, code="T-9", nodes=["rac2"])

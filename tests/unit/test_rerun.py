@@ -8,19 +8,24 @@ import pytest
 from msgspec.structs import replace
 
 from checks.model.check import Check, FailKind, PassKind, check
-from checks.model.facts import Cluster, NotGathered, ToolMessage
+from checks.model.facts import Cluster, NotGathered, ToolMessage, UnaskedInstance
 from checks.model.finding import Finding, NextStep, Status
-from checks.model.journal import Entry
+from checks.model.journal import Entry, Journal
 from checks.model.report import Report, make_report
 from checks.model.run_record import RunRecord
+from checks.report.coverage import coverage_text
 from checks.report.json_report import from_json, to_json
 from checks.rules.change_under_way import step_instead
 from checks.run.check_discovery import discover
 from checks.run.engine import needed_groups
+from checks.run.judgement import judged
 from checks.run.rerun import comparable, judged_again, judged_by
 from tests.cases.loading import DIRECTORY, load
 from tests.cases.test_fact_cases import report_of
 from tests.fixtures.clusters import cluster, clusterware
+from tests.fixtures.databases import asked, database, losing
+from tui.console.finding_rows import FindingRow, RowMark
+from tui.widgets.run_text import amounts_text
 
 CHECKS = {one.id: one for one in discover()}
 SAMPLE = (
@@ -148,6 +153,23 @@ def test_a_value_that_changed_between_two_runs_did_not_change_during_one() -> No
     again = {*after.reruns[0].judged, "mtu-consistency"}
     assert during
     assert not [f.code for f in after.findings if f.check in again and "value_changed_during_run" in f.data]
+
+
+def test_amounts_name_the_instances_that_were_read_and_are_not_compared_with_those_of_others() -> None:
+    """A peer came back: its share had not been read before."""
+
+    def lost(instances: int) -> Finding:
+        unasked = () if instances == 3 else (UnaskedInstance(3, "prod3", "No answer.", host="rac3"),)
+        facts = asked(3, database=database(instances, unasked=unasked), activity=losing(2, 37, {1: 37}, instances))
+        return next(f for f in judged(CHECKS["gc-blocks-lost"], facts, Journal()) if f.code == "IC-LOST-002")
+
+    fewer, all_ = lost(2), lost(3)
+    assert (fewer.covers, all_.covers) == (("prod1", "prod2"), ("prod1", "prod2", "prod3"))
+    assert coverage_text(fewer, all_) == "prod3 not read before"
+    assert coverage_text(all_, fewer) == "prod3 not read"
+    assert coverage_text(all_, all_) == coverage_text(replace(all_, covers=()), fewer) == ""
+    row = FindingRow(("", "", "", (), 0), fewer, RowMark.NONE, report_from(cluster(3), []), before=all_)
+    assert amounts_text(row) == "prod3 not read"
 
 
 # --- next steps, evidence, size ---------------------------------------------------------------------------------------

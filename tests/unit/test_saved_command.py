@@ -16,9 +16,12 @@ from checks.model.exit_codes import ExitCode
 from checks.model.finding import Status
 from checks.report.json_report import from_json
 from checks.saved import open_saved
+from checks.traffic.recorder import Recorder
 from checks.traffic.recording import Recording
+from checks.traffic.recording_runs import RecordedLine
 from checks.traffic.samples import Event
 from checks.whole_files import OutputError
+from tests.unit.recording_support import header
 from tests.unit.saved_support import judged_here, members_of, recording
 from tui.cli import saving
 from tui.cli.interrupts import STOPPING
@@ -74,6 +77,16 @@ def test_an_earlier_recording_can_be_included(tmp_path):
         assert opened.recording is not None
         assert opened.recording.header.label == "mtu1500"
         assert opened.recording.tallies() == Recording.open(before).tallies()
+
+
+def test_the_journal_in_a_recording_is_left_out_of_a_redacted_file_with_a_message(tmp_path, capsys):
+    with closing(Recorder.create(tmp_path / "a.rec", header())) as recorder:
+        recorder.add_journal([RecordedLine(1.0, '"rac1"')])
+    for options, is_left_out in (["--redact"], True), ([], False):
+        main(["save", "--from", FIRST, "b.racwire", "--force", "--recording", str(tmp_path / "a.rec"), *options])
+        assert ("The journal of the change is left out: racwire" in capsys.readouterr().err) is is_left_out
+        with open_saved(Path("b.racwire")) as saved:
+            assert (saved.recording.journal() == ()) is is_left_out
 
 
 @pytest.mark.parametrize(

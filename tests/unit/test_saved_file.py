@@ -20,7 +20,7 @@ from checks.saved import SavedError, kind_of, open_saved, save
 from checks.saved import writer as writing_module
 from checks.traffic.recorder import Recorder
 from checks.traffic.recording import Recording, RecordingError
-from checks.traffic.recording_file import Row
+from checks.traffic.recording_file import SCHEMA, Row
 from checks.traffic.source_id import SourceId
 from checks.whole_files import OutputError, OutputFile
 from tests.fixtures.databases import asked
@@ -256,8 +256,8 @@ def test_a_file_of_a_newer_version_is_reported(tmp_path, manifest, report):
 def test_a_file_of_a_later_format_is_reported(tmp_path):
     path = saved(tmp_path)
     with closing(sqlite3.connect(path)) as file:
-        file.execute("PRAGMA user_version = 3")
-    with pytest.raises(SavedError, match=r"by a newer racwire \(layout 3; this one reads 2\)"):
+        file.execute(f"PRAGMA user_version = {SCHEMA + 1}")
+    with pytest.raises(SavedError, match=rf"by a newer racwire \(layout {SCHEMA + 1}; this one reads {SCHEMA}\)"):
         open_saved(path)
 
 

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from checks.model import report_limits, sanitize
 from checks.report.json_report import to_json
-from checks.saved import SavedError, manifest, open_saved, reader, report_file
+from checks.saved import SavedError, manifest, open_saved, reader
 from checks.traffic.recording_file import LAYOUT
 from tests.fixtures.hostile import hostile_report
 from tests.fixtures.reports import black_hole, report_of
@@ -277,4 +277,4 @@ def test_limits_are_above_the_sizes_of_real_files(tmp_path):
 
 def test_a_small_share_with_many_decimals_is_no_large_number():
     small = REPORT.replace(b"1.234", b"0.000025521472225626358")
-    assert report_file.report_in(small, "a file").duration_s < 1
+    assert reader.report_in(small, "a file").duration_s < 1

@@ -7,18 +7,19 @@ from msgspec.structs import replace
 
 from checks.diagnosis.diagnose import diagnose
 from checks.model.check import Kind, check
-from checks.model.facts import NotAsked, Unknown
+from checks.model.facts import Cluster, NotAsked, NotGathered, Unknown
 from checks.model.finding import Status
 from checks.model.hypothesis import Diagnosis
 from checks.model.report import Report
+from checks.model.run_record import RunRecord
 from checks.model.settings import Settings, ThresholdSettings
 from checks.model.settings_waivers import Waiver
 from checks.run.check_discovery import BrokenPlugin, discover
-from checks.run.engine import Engine
+from checks.run.engine import Engine, needed_groups
 from checks.run.engine_findings import INTERRUPTED, PLUGIN_BROKEN
 from checks.run.events import RunStarted
-from checks.run.gathering import Gatherer
-from checks.run.rerun import merged
+from checks.run.gathering import GATHERERS, Gatherer
+from checks.run.rerun import judged_again
 from checks.saved.saved_replay import Replay
 from tests.fixtures.clusters import cluster, node, with_interface
 from tests.fixtures.databases import asked, change, counters, losing
@@ -27,9 +28,12 @@ from tests.unit.saved_support import replayed
 
 GOOD = Kind("T-SAVED-001", "All is well")
 BAD = Kind("T-SAVED-002", "A node is not as it was")
+_GROUPS = ("clusterware", "nodes", "networks", "paths", "counters", "database", "activity", "history", "setups")
 
 
-async def live(built, settings: Settings | None = None, *, without: tuple[str, ...] = ()) -> Report:
+async def live(
+    built, settings: Settings | None = None, *, without: tuple[str, ...] = (), only: tuple[str, ...] = ()
+) -> Report:
     """The report of a run over these facts, gathered one after the other as from a cluster."""
 
     def gives(group: str) -> Gatherer:
@@ -39,11 +43,14 @@ async def live(built, settings: Settings | None = None, *, without: tuple[str, .
                 entry.text = f"{group} was read"
             return getattr(built, group)
 
-        return Gatherer(group, (), gather, limit_s=5)
+        needs = tuple(need for g in GATHERERS if g.group == group for need in g.needs) if only else ()
+        return Gatherer(group, needs, gather, limit_s=5)
 
-    groups = ("clusterware", "nodes", "networks", "paths", "counters", "database", "activity", "history", "setups")
+    groups = [group for group in _GROUPS if built.is_gathered(group)] if only else _GROUPS
     engine = Engine(
-        [c for c in discover() if c.id not in without], settings or Settings(), gatherers=[*map(gives, groups)]
+        [c for c in discover() if c.id not in without and (c.id in only or not only)],
+        settings or Settings(),
+        gatherers=[*map(gives, groups)],
     )
     return await engine.run()
 
@@ -148,14 +155,36 @@ async def test_a_check_that_could_not_be_loaded_in_the_run_is_not_run_now():
     assert await replayed(report) == report
 
 
-async def test_facts_replaced_by_a_later_rerun_do_not_change_other_checks():
-    """The interfaces were well when all checks ran; when df-ping ran once more, the nodes had been read again."""
-    then = await live(cluster(3))
-    now = await live(cluster([node(1), node(2), with_interface(node(3), "eth1", mtu=1500)]))
-    report = merged(then, now, ["df-ping"], ("clusterware", "nodes", "networks", "paths"))
-    again = Replay(report, discover())
-    assert again.kept["interfaces"] == "was judged by facts that a later run of another check replaced"
-    assert "df-ping" not in again.kept
+def only_of(built: Cluster, check: str) -> Cluster:
+    """The facts of which a run of one check gathers groups."""
+    groups = needed_groups([one for one in discover() if one.id == check])
+    left = [group for group in built.gathered_groups() if group not in groups]
+    return replace(built, **dict.fromkeys(left, NotGathered()))
+
+
+async def later(then: Report, built: Cluster, check: str) -> Report:
+    """The report after a run of one check on these facts."""
+    part = await live(only_of(built, check), only=(check,))
+    return judged_again(then, RunRecord(report=part, ended=0.0, checks=(check,)), {c.id: c for c in discover()})
+
+
+@pytest.mark.parametrize(
+    ("check", "again", "kept"),
+    [("df-ping", ("interfaces", "clusterware"), ("nic-counters",)), ("nic-counters", ("interfaces",), ("df-ping",))],
+)
+async def test_a_replay_judges_what_later_runs_judged_again_and_keeps_what_has_facts_of_another_time(
+    check: str, again: tuple[str, ...], kept: tuple[str, ...]
+) -> None:
+    then = await live(
+        asked(3, activity=losing(3, 37, {1: 37}, 2), counters=counters(3, change("rac2", Ip_ReasmFails=9)))
+    )
+    changed = cluster([node(1), node(2), with_interface(node(3), "eth1", mtu=1500)])
+    now = replace(then.cluster, nodes=changed.nodes, networks=changed.networks)
+    report = await later(then, now, check)
+    assert {f.status for f in report.findings if f.check == "mtu-consistency"} == {Status.FAIL, Status.PASS}
+    replay = Replay(report, discover())
+    assert replay.kept.keys().isdisjoint({check, *again})
+    assert {replay.kept[name] for name in kept} == {"was judged by facts that a later run of another check replaced"}
     assert await replayed(report) == report
 
 
@@ -192,11 +221,11 @@ async def test_waivers_are_judged_on_the_day_of_the_run():
 async def test_waivers_are_judged_on_the_day_of_the_last_rerun_if_there_was_one():
     settings = waiver("2026-11-25")
     first, again = await live(black_hole(), settings), await live(black_hole(), settings)
-    whole = merged(
+    record = replace(again, started_at="2026-11-26T09:00:00.000+01:00", cluster=only_of(again.cluster, "df-ping"))
+    whole = judged_again(
         replace(first, started_at="2026-11-20T14:02:31.000+01:00"),
-        replace(again, started_at="2026-11-26T09:00:00.000+01:00"),
-        ["df-ping"],
-        ("paths",),
+        RunRecord(report=record, ended=0.0, checks=("df-ping",)),
+        {c.id: c for c in discover()},
     )
     assert [s.standing for s in whole.waivers] == ["expired"]
     assert await replayed(whole) == whole

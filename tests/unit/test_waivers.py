@@ -14,13 +14,14 @@ from checks.model.check import Kind, check
 from checks.model.exit_codes import ExitCode
 from checks.model.finding import Finding, Magnitude, Status
 from checks.model.report import Report, exit_code
+from checks.model.run_record import RunRecord
 from checks.model.settings import Settings
 from checks.model.settings_waivers import Waiver, matches
 from checks.report.json_report import from_json, to_json
 from checks.rules.waivers import allowed, apply, lifted_for, waivers_in
 from checks.run.check_discovery import known_codes
 from checks.run.engine import Engine
-from checks.run.rerun import merged
+from checks.run.rerun import judged_again
 from tests.fixtures.clusters import cluster
 from tests.fixtures.reports import report_of
 
@@ -211,6 +212,10 @@ def report_with(*waivers: Waiver, found: Status = Status.FAIL) -> Report:
     return asyncio.run(run())
 
 
+def after_rerun(whole: Report, part: Report, check_id: str) -> Report:
+    return judged_again(whole, RunRecord(report=part, ended=0.0, checks=(check_id,)), {})
+
+
 def of_loss(**more: object) -> Waiver:
     return waiver(code="T-LOSS-001", subject="eth2", **{"expires": date(9999, 1, 1), "status": "FAIL", **more})
 
@@ -241,7 +246,7 @@ def test_a_waived_problem_is_sorted_after_those_that_count():
     report = report_with(of_loss())
     statuses = [(f.status, bool(f.waived)) for f in report.findings]
     assert statuses == [(Status.FAIL, True), (Status.PASS, False)]
-    whole = merged(report, msgspec.structs.replace(report, findings=(fail,)), ["boot-mtu"], [])
+    whole = after_rerun(report, msgspec.structs.replace(report, findings=(fail,)), "boot-mtu")
     assert [f.subject for f in whole.findings] == ["eth3", "eth2", ""]
 
 
@@ -249,7 +254,7 @@ def test_a_waived_problem_is_sorted_after_those_that_count():
 def test_a_rerun_check_has_its_waivers_checked_again(again, result, code):
     whole, part = report_with(of_loss(), waiver()), report_with(of_loss(), waiver(), found=again)
     of_one = msgspec.structs.replace(part, findings=tuple(f for f in part.findings if f.check == "lossy"))
-    after = merged(whole, of_one, ["lossy"], [])
+    after = after_rerun(whole, of_one, "lossy")
     assert [s.standing for s in after.waivers] == [result, "not checked"]
     assert exit_code(after) == code
 
@@ -259,7 +264,7 @@ def test_a_waiver_for_all_checks_is_checked_in_all_of_them_after_a_rerun():
     any_check = waiver(code="RW-ENGINE-001", subject="paths not known", status="UNKNOWN", expires=date(9999, 1, 1))
     base = report_with(any_check)
     whole = msgspec.structs.replace(base, findings=(*base.findings, lacking))
-    after = merged(whole, base, ["lossy"], [])
+    after = after_rerun(whole, base, "lossy")
     assert [s.standing for s in after.waivers] == ["in force"]
 
 

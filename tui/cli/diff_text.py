@@ -68,7 +68,7 @@ def _heading(change: FindingChange) -> str:
             return ""
         case DiffKind.BECAME_UNKNOWN:
             return "No longer known"
-        case DiffKind.NOT_RERUN | DiffKind.FIRST_RUN | DiffKind.OTHER_COVERAGE:
+        case DiffKind.NOT_RERUN | DiffKind.FIRST_RUN:
             return "Not compared"
         case DiffKind.NEW:
             return "New"

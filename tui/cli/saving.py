@@ -64,7 +64,9 @@ def save_evidence(report: Report, recording: Path | None, file: OutputFile, args
     if not args.quiet:
         if report.interrupted:
             print_message("Interrupted: the file contains the findings up to then; all others are unknown.")
-        print_message(f"{file} contains {_contents(report, recording)}: {size_of(file.path.stat().st_size)}.")
+        print_message(
+            f"{file} contains {_contents(report, recording and file.path)}: {size_of(file.path.stat().st_size)}."
+        )
         commands = for_each("racwire open {file}", "racwire report --from {file} -o report.html", file=(str(file),))
         print_message(f"next: {', or '.join(commands)}")
     return code

@@ -49,7 +49,9 @@ SHOW = tuple(Action(tab[0], f"app.show('{mode}')", tab[0], f"Show the {tab[2:]} 
 """The keys that change to a main screen."""
 
 QUIT = Action("q,ctrl+q,ctrl+c", "app.quit", "q", "Quit racwire; a run of the checks ends at once.", "quit")
-HELP = Action("question_mark,f1", "app.help", "?", "Show this page.", "help")
+HELP = Action(
+    "question_mark,f1", "app.help", "?", "Show the keys of this screen, and what its letters and signs mean.", "help"
+)
 PALETTE = Action(
     "colon,ctrl+p",
     "app.palette",

@@ -217,6 +217,7 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, CommandLine, ThemeMixin, Sa
 
     def on_history_grown(self, message: HistoryGrown) -> None:
         """Apply that a finished run, or what gates have read, counts."""
+        self._live.add([message.record])
         if message.run and message.run == self._run.number:
             self.state.run.finish(message.trouble)
             self.report = self.state.run.report
@@ -233,8 +234,10 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, CommandLine, ThemeMixin, Sa
 
     def on_change_reported(self, message: ChangeReported) -> None:
         """Apply news of the work on a change."""
+        before = self.state.changes.change
         if notice := self.state.changes.apply(message.news):
             self.notice(notice)
+        self._live.add(self.state.changes.lines_since(before))
         if isinstance(message.news, WorkEnded) and message.news.report is not None:
             clock_s = self.state.events.clock_s
             gates = RunRecord(report=message.news.report, ended=time.time(), is_gate=True, clock_s=clock_s)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, tzinfo
 from enum import Enum, auto
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
@@ -25,6 +25,10 @@ from tui.console.past import Past
 from tui.console.presets import Presets
 from tui.console.run_state import RunState
 from tui.console.situation_state import SituationState
+
+if TYPE_CHECKING:
+    from checks.model.run_record import RunRecord
+    from checks.traffic.recording_runs import RecordedLine
 
 
 class News(Enum):
@@ -134,6 +138,11 @@ class AppState(msgspec.Struct):
     def clock(self) -> Clock:
         """The formatter of times of the situation."""
         return clock_in(self.zone, self.moment.now)
+
+    def ran(self) -> tuple[RunRecord | RecordedLine, ...]:
+        """Return what a recording has beside the samples: the finished runs and verified gates, and the lines of the
+        followed change's journal."""
+        return (*(self.run.history.records if self.run.history else ()), *self.changes.lines_since(None))
 
     @property
     def listed(self) -> CheckList | None:

@@ -13,10 +13,13 @@ from checks.model.report import Report
 from checks.run.events import CheckConcluded, Event, Gathered, GatherProgress, RunStarted
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from checks.change.plan.change_plan import Accepted
     from checks.change.plan.obstacles import Obstacle
     from checks.change.progress.state import Change
     from checks.change.record.change_journal import FoundJournal
+    from checks.traffic.recording_runs import RecordedLine
 
 
 class Doing(Enum):
@@ -210,6 +213,16 @@ class ChangeState:
         self.report: Report | None = None
         """The report of the last check of the gates in this console; None where there was none."""
         self.refused: Refused | None = None
+
+    def lines_since(self, before: Change | None) -> Sequence[RecordedLine]:
+        """Return the lines of the journal that a state before did not have, for a recording; all of another journal."""
+        change = self.change
+        if change is None or change is before:
+            return ()
+        from checks.change.record.recorded_journal import as_recorded
+
+        known = len(before.lines) if before is not None and before.opened == change.opened else 0
+        return as_recorded(change.lines[known:])
 
     @property
     def is_free(self) -> bool:

@@ -160,7 +160,7 @@ def _mark_of(finding: Finding, same: Finding | None) -> RowMark:
 
     change = change_between(same, finding)
     if change is DiffKind.BECAME_KNOWN:
-        return RowMark.NEW if finding.status in FAULTS else RowMark.NONE
+        return RowMark.NEW if finding.status in FAULTS and same.status not in FAULTS else RowMark.NONE
     if change in (DiffKind.MORE_SEVERE, DiffKind.HIGHER, DiffKind.MORE_NODES):
         return RowMark.WORSE
     return RowMark.BETTER if change in (DiffKind.LESS_SEVERE, DiffKind.LOWER, DiffKind.FEWER_NODES) else RowMark.NONE

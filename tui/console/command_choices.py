@@ -164,9 +164,10 @@ def _rank(choice: Choice, words: Sequence[str]) -> int | None:
 def nothing_found(text: str, scope: Scope) -> tuple[str, ...]:
     """Return the sentences for a text that nothing matches: what to do about it, with the name that is most like it."""
     known = [*choices("", scope), *_elsewhere(scope.elsewhere), *(_objects(scope.report) if scope.report else ())]
-    names = {*(word for one in known for word in (one.name, *one.words)), *scope.pages}
-    close = get_close_matches(text.casefold(), sorted(name.casefold() for name in names if len(name) > 1), 1)
-    likely = f" Did you mean {close[0]}?" if close else ""
+    words = (*(word for one in known for word in (one.name, *one.words)), *scope.pages)
+    names = {word.casefold(): word for word in words if len(word) > 1}
+    close = get_close_matches(text.casefold(), sorted(names), 1)
+    likely = f" Did you mean {names[close[0]]}?" if close else ""
     return (
         f"Nothing matches {text}.{likely}",
         "Change the text, or delete it to see all commands. Names of nodes and interfaces, codes (IC-PATH-003, "

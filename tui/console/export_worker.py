@@ -132,6 +132,7 @@ class ExportWorker:
             timeline.copy() if recording is None and timeline.span() else None,
             recording,
             header_for(report.cluster, self._settings, self._state.feed.interval_s, self._state.feed.instances_pace),
+            self._state.ran(),
         )
 
     async def _work(self, write: Callable[[], Written]) -> None:

@@ -156,7 +156,8 @@ class FindingRow(msgspec.Struct, frozen=True):
     @property
     def section(self) -> Section:
         """The part of the list that the row belongs to."""
-        status, standing = self.finding.status, self.said.standing if self.said else Standing.HOLDS
+        status = self.entry.status if self.entry else self.finding.status
+        standing = self.said.standing if self.said else Standing.HOLDS
         if self.calm:
             return Section.NOT_KNOWN if standing is Standing.UNKNOWN else Section.CALM
         if self.finding.waived:
@@ -248,7 +249,7 @@ _OUTDATED = "NOT KNOWN"
 
 def _fold_of(row: FindingRow) -> str | None:
     """Return the fold of a row that is no problem; None where it stands by itself."""
-    if row.episode or row.finding.status not in (*FOLDED, Status.INFO) or row.finding.waived:
+    if row.episode or row.entry or row.finding.status not in (*FOLDED, Status.INFO) or row.finding.waived:
         return None
     if row.said is not None and row.said.standing in (Standing.UNKNOWN, Standing.PLANNED):
         return _OUTDATED

@@ -18,7 +18,6 @@ from textual.worker import Worker
 from checks.model.facts import Cluster
 from checks.model.run_record import RunRecord
 from checks.model.settings import Settings
-from checks.traffic.recording_runs import RecordedLine
 from checks.traffic.samples import Event, InstancesPace
 from tui.console.app_state import AppState
 from tui.console.messages import FeedFailed, PaceReported, RecordingEnded, SamplesReported
@@ -28,6 +27,7 @@ from tui.text.home_path import with_path
 if TYPE_CHECKING:
     from checks.traffic.feed import Feed
     from checks.traffic.recording import Header
+    from checks.traffic.recording_runs import RecordedLine
     from checks.traffic.samples import Event
     from tui.console.background_recorder import BackgroundRecorder
 

@@ -118,6 +118,6 @@ class SamplingMixin(App[None]):
 
     async def on_record_wanted(self, message: RecordWanted) -> None:
         """Start or stop the recording of the samples."""
-        notice = await self._live.toggle_recording(self.state, self._settings, self._state_directory)
+        notice = await self._live.toggle_recording(self.state, self._settings, self._state_directory, self.state.ran())
         self._show_news()
         self.notice(notice)

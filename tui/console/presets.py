@@ -17,7 +17,7 @@ from typing import Any, Literal
 import msgspec
 
 from checks.model.sanitize import as_utf8
-from tui.text.home_path import with_path
+from tui.text.home_path import short
 from tui.widgets.sorting import Sorting
 
 FILE_NAME = "console.json"
@@ -100,9 +100,7 @@ class PresetFile:
         except UnusableFileError:
             before = Presets()
         if before.version > _VERSION:
-            return with_path(
-                self.path, "This choice is not remembered: {} is of a newer racwire.", "Not remembered: {} is newer."
-            )
+            return f"This choice is not remembered: {self.path} is of a newer racwire."
         after = msgspec.structs.replace(before, version=_VERSION, **chosen)
         if after == before:
             return ""
@@ -112,9 +110,7 @@ class PresetFile:
         except (OSError, OutputError) as error:
             cause = error if isinstance(error, OSError) else error.__cause__
             reason = cause.strerror if isinstance(cause, OSError) else str(error)
-            return with_path(
-                self.path, f"This choice is not remembered: {reason} ({{}}).", f"Not remembered: {reason}: {{}}"
-            )
+            return f"This choice is not remembered: {reason} ({short(self.path)})."
         return ""
 
     def _read(self) -> Presets:

@@ -33,7 +33,7 @@ def shortened(sentence: str, most: int) -> str:
 @lru_cache(maxsize=1024)
 def abridged(text: str, width: int, names: tuple[str, ...] = (), *, most: int = 1) -> tuple[str, ...]:
     """Return a text from outside in at most `most` lines of that width. Where it is too long, its last words give way;
-    those of `names` that would go with them stand at the end instead."""
+    those of `names` that would go with them are at the end instead."""
     sentence = sanitize_line(text)
     own = [name for name in dict.fromkeys(map(sanitize_line, names)) if name in _words(sentence)]
     for short in (sentence, *_shorter(sentence, most * width, own)):

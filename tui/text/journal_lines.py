@@ -7,7 +7,7 @@ from datetime import datetime
 
 from checks.model.journal import Entry
 from checks.model.report import Report
-from checks.report.actions import duration_text, one_line, time_of_day
+from checks.report.actions import duration_text, time_of_day
 from tui.text.evidence_lines import evidence_lines
 from tui.text.line import Line, cell_len, fitted, hanging, sanitize_line, wrapped
 
@@ -43,9 +43,9 @@ def ran_lines(entries: Sequence[Entry], width: int) -> tuple[list[Line], list[in
 def _entry_lines(entry: Entry, node: int, width: int) -> Iterator[Line]:
     when = fitted(sanitize_line(time_of_day(entry.started_at)), _TIME)
     start = f"{when}  {fitted(sanitize_line(entry.node), node)} {duration_text(entry.duration_ms):>{_DURATION}}  "
-    room = max(width - cell_len(start), 1)
-    action = sanitize_line(one_line(entry.action, max(room, 8)))
-    yield [(start, "faint"), (fitted(action, room).rstrip(), "")]
+    topic = sanitize_line(entry.topic)
+    room = max(width - cell_len(start) - cell_len(topic) - 2, 0)
+    yield [(start, "faint"), (f"{topic}  ", ""), (fitted(sanitize_line(entry.action), room).rstrip(), "faint")]
     if entry.outcome != "ok":
         yield from hanging([(" " * (_TIME + 2), "")], entry.outcome, width, "warn")
 

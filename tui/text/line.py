@@ -54,7 +54,7 @@ def cut(text: str, width: int) -> str:
     """Return the text in at most that many columns, cut between words with ` …` at the end.
 
     Within a word it is cut only where the first one is longer than that and has only letters: `wor…`. A name, a code or
-    a figure is whole or not there."""
+    a figure is whole or not there. Of a path at the end, its last names are there: `…/racwire/racwire.log`."""
     if cell_len(text) <= width:
         return text
     if width < 1:
@@ -62,7 +62,11 @@ def cut(text: str, width: int) -> str:
     kept = _start(text, width - 2)
     if not text[len(kept)].isspace():
         kept = kept[: len(kept) - len(_LAST_WORD.findall(kept)[0])]
-    if kept := kept.rstrip():
+    rest = text[len(kept) :].strip()
+    kept = kept.rstrip()
+    if rest.startswith(("/", "~/")) and (end := _end_of_path(rest, width - cell_len(f"{kept} "))):
+        return f"{kept} {end}"
+    if kept:
         return f"{kept} …"
     word = text.split()[0]
     margin = " " * min(len(text) - len(text.lstrip()), width - 1)
@@ -70,6 +74,12 @@ def cut(text: str, width: int) -> str:
 
 
 _LAST_WORD = re.compile(r"\S*$")
+
+
+def _end_of_path(path: str, width: int) -> str:
+    """Return as many of the last names of a path as fit, after `…`; empty for more than a path, or where none fits."""
+    ends = (f"…{path[at:]}" for at, sign in enumerate(path) if sign == "/" and at)
+    return "" if " " in path else next((end for end in ends if cell_len(end) <= width), "")
 
 
 def _start(text: str, width: int) -> str:

@@ -84,7 +84,7 @@ def _shorter_and_shorter(report: Report, marks: Mapping[str, NodeMark], place: l
         yield _joined([*start, *networks, *_database(cluster, of_instances=True, is_silent=is_silent)])
         yield _joined([*start, *networks, *_database(cluster, of_instances=False, is_silent=is_silent)])
         yield _joined([*start, *_version(cluster), *networks])
-    yield _joined([*full, *_spaced(fewer), *networks])
+        yield _joined([*start, *networks])
     yield _joined([*full, *_spaced(fewer)])
     yield _joined(full)
 

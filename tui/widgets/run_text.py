@@ -8,7 +8,6 @@ from datetime import datetime
 from checks.model.finding import Finding, Status
 from checks.model.report import Report
 from checks.model.wording import counted
-from checks.report.coverage import coverage_text
 from checks.report.folding import alone
 from checks.report.standing_text import Clock, outcome_text, said_text
 from tui.console.check_list import CheckList
@@ -130,6 +129,8 @@ def amounts_text(row: FindingRow) -> str:
         return ""
     if before.code != now.code:  # another kind of finding: its numbers have another base
         return f"{before.status} → {now.status}" if before.status is not now.status else ""
+    from checks.report.coverage import coverage_text  # late: there is nothing to compare before the first screen
+
     if not_compared := coverage_text(before, now):
         return sanitize_line(not_compared)
     counts = [finding.data.get("lost_blocks") for finding in (before, now)]

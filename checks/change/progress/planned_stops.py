@@ -124,7 +124,7 @@ def _with_instances(plan: Plan, look: ObservedState) -> frozenset[str]:
     """Return the nodes with instances, by the plan and by what was read; all nodes if neither names any."""
     planned = {node for database in plan.databases for node in database.instances}
     running = {node for node, names in look.instances.items() if names and node in plan.nodes}
-    return frozenset(planned | running or plan.nodes)
+    return frozenset(planned or running or plan.nodes)
 
 
 def _end(change: Change, stops: Stops, node: str, step: str) -> str:

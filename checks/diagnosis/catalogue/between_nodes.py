@@ -33,11 +33,13 @@ BETWEEN_NODES = (
         proved_by=("IC-IFACE-007", "IC-SHARE-002"),
         supported_by=("IC-USE-002", "IC-TOPO-002"),
         hinted_by=("IC-ROUTE-002", "IC-SHARE-003", "IC-SIZE-002"),
-        look=look(
-            "List other users of the private addresses: NFS, iSCSI, backup, monitoring.",
-            "ss -tunap | grep PRIVATE_ADDRESS",
-            "findmnt -t nfs,nfs4",
-            where="root on each node",
+        look=(
+            *look(
+                "List other users of the private addresses with their programs: iSCSI, backup, monitoring.",
+                "ss -tunap | grep PRIVATE_ADDRESS",
+                where="root on each node",
+            ),
+            *look("List NFS file systems on the private addresses.", "findmnt -t nfs,nfs4"),
         ),
     ),
     Cause(
@@ -72,12 +74,14 @@ BETWEEN_NODES = (
             *("IC-FLOW-004", "IC-FLOW-008", "IC-FLOW-013", "IC-FLOW-016"),
         ),
         hinted_by=("IC-FILTER-005", "IC-FILTER-006", "IC-FLOW-012", "IC-PATH-007"),
-        look=look(
-            "Read the rules on each node; private NICs belong in a zone that accepts everything. Pings that pass prove "
-            "nothing about UDP.",
-            "systemctl is-active firewalld nftables iptables",
-            "grep -q '^nf_tables ' /proc/modules && nft list ruleset",
-            where="root on each node",
+        look=(
+            *look("Find out which filters are active.", "systemctl is-active firewalld nftables iptables"),
+            *look(
+                "Read the rules on each node; private NICs belong in a zone that accepts everything. Pings that pass "
+                "prove nothing about UDP.",
+                "grep -q '^nf_tables ' /proc/modules && nft list ruleset",
+                where="root on each node",
+            ),
         ),
     ),
     Cause(

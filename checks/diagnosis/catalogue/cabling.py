@@ -177,11 +177,13 @@ CABLING = (
         hinted_by=("IC-TOPO-007",),
         excluded_by=("IC-NIC-001",),
         covers="in the interval of this run",
-        look=look(
-            "Search the kernel's log for links that went down; compare carrier_changes later.",
-            "dmesg -T | grep -iE 'link (is )?(up|down)'",
-            "cat /sys/class/net/ETH/carrier_changes",
-            where="root on each node",
+        look=(
+            *look(
+                "Search the kernel's log for links that went down.",
+                "dmesg -T | grep -iE 'link (is )?(up|down)'",
+                where="root on each node",
+            ),
+            *look("Compare carrier_changes now and later.", "cat /sys/class/net/ETH/carrier_changes"),
         ),
     ),
     Cause(

@@ -104,11 +104,14 @@ KERNEL = (
         proved_by=("IC-FILTER-007",),
         hinted_by=("IC-FILTER-008",),
         ruled_out=_has_room,
-        look=look(
-            "Compare the connections with their maximum, and search the kernel's log.",
-            "sysctl net.netfilter.nf_conntrack_count net.netfilter.nf_conntrack_max",
-            "dmesg -T | grep nf_conntrack",
-            where="root on each node",
+        look=(
+            *look(
+                "Compare the connections with their maximum.",
+                "sysctl net.netfilter.nf_conntrack_count net.netfilter.nf_conntrack_max",
+            ),
+            *look(
+                "Search the kernel's log for a full table.", "dmesg -T | grep nf_conntrack", where="root on each node"
+            ),
         ),
     ),
     Cause(

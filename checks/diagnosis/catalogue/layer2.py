@@ -23,12 +23,14 @@ LAYER2 = (
         hinted_by=("IC-PATH-006", "IC-PATH-007"),
         excluded_by=("IC-NEIGH-001", "IC-OWNER-001"),
         covers="as far as ARP answered in this run",
-        look=look(
-            "Look for a second owner of each private address; racwire does so as root. Two MAC addresses in the "
-            "answers are two hosts.",
-            "arping -c 3 -I ETH PRIVATE_ADDRESS",
-            "ip neigh show",
-            where="root on each node",
+        look=(
+            *look(
+                "Look for a second owner of each private address; racwire does so as root. Two MAC addresses in the "
+                "answers are two hosts.",
+                "arping -c 3 -I ETH PRIVATE_ADDRESS",
+                where="root on each node",
+            ),
+            *look("Compare the MAC addresses that the nodes have for the address.", "ip neigh show"),
         ),
     ),
     Cause(

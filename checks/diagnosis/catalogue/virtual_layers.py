@@ -37,13 +37,15 @@ BELOW_NICS = (
         ruled_out=_has_cables,
         sign="its spoof checks, forged transmits, security lists and the rules of its bridge",
         further_sources=(mos(8), "VMware vSphere Security, MAC address changes and forged transmits"),
-        look=look(
-            "Capture on both nodes: what leaves one and does not reach the other vanishes between them. Then ask the "
-            "operators of the hypervisor, cloud or container host for the policies of the NIC: MAC address changes, "
-            "forged transmits, spoof check, source/destination check, security lists.",
-            "ip -details link show ETH",
-            "timeout 30 tcpdump -p -c 50 -s 96 -nei ETH udp",
-            where="root on each node",
+        look=(
+            *look("Read the kind and the MAC address of the NIC.", "ip -details link show ETH"),
+            *look(
+                "Capture on both nodes: what leaves one and does not reach the other vanishes between them. Then ask "
+                "the operators of the hypervisor, cloud or container host for the policies of the NIC: MAC address "
+                "changes, forged transmits, spoof check, source/destination check, security lists.",
+                "timeout 30 tcpdump -p -c 50 -s 96 -nei ETH udp",
+                where="root on each node",
+            ),
         ),
     ),
     Cause(

@@ -106,23 +106,21 @@ def steps(same: Sequence[FaultyNic], nodes: Sequence[str]) -> list[NextStep]:
             )
             return [look, ask]
         case NicFault.BOND:
+            log = NextStep("Read what the bonding driver reported.", ("dmesg -T | grep -iE 'bond|link status'",), where)
             look = NextStep(
-                "Read what the bonding driver reported, and its monitoring of ARP or its partner of LACP.",
-                ("dmesg -T | grep -iE 'bond|link status'", *for_each("cat /proc/net/bonding/{nic}", nic=names)),
-                where,
+                "Read its monitoring of ARP or its partner of LACP.",
+                for_each("cat /proc/net/bonding/{nic}", nic=names),
+                anyone,
             )
             ask = NextStep(
                 "Ask the network team for the log of LACP at the ports of these members. With ARP monitoring, find out "
                 "why its target was silent."
             )
-            return [look, ask]
+            return [log, look, ask]
         case NicFault.LINK:
-            look = NextStep(
-                "Read when the link changed, and what was negotiated.",
-                ("dmesg -T | grep -iE 'link (is )?(up|down)'", *for_each("ethtool {nic}", nic=names)),
-                where,
-            )
-            return [look, port]
+            log = NextStep("Read when the link changed.", ("dmesg -T | grep -iE 'link (is )?(up|down)'",), where)
+            look = NextStep("Read what was negotiated.", for_each("ethtool {nic}", nic=names), anyone)
+            return [log, look, port]
 
 
 def queue_steps(names: Sequence[str], nodes: str) -> list[NextStep]:

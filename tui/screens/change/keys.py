@@ -18,32 +18,34 @@ _PREVIOUS = Action("shift+tab", "choose(-1)", "Shift-Tab", "Mark the previous bl
 _MOVING = (*_SCROLLING, *_PAGES, _NEXT, _PREVIOUS, zoom_action("the step"))
 _ESCAPE = Action("escape", "leave", "Esc", "Cancel the running work; else go back to the current step or the overview.")
 _PLAN = Action("n", "plan", "n", "Plan a change of the MTU; planning changes nothing.", "plan a change")
-_REPORT = Action("e", "report", "e", "Write the report of the change to a file, for the change board.", "report")
-_VIEWING = (
+_COPYING = (
     Action("c", "copy", "c", "Copy the marked block of commands to the clipboard and a file; start the step.", "copy"),
-    Action("C", "copy_all", "C", "Copy the whole step, each line a comment: for a ticket or a runbook.", "copy step"),
+    Action("C", "copy_all", "C", "Copy the whole step, each line a comment: for a ticket or a runbook.", "copy all"),
+)
+_VIEWING = (
     Action("right_square_bracket", "step(1)", "]", "View the next step; viewing changes nothing."),
     Action("left_square_bracket", "step(-1)", "[", "View the previous step."),
     Action(
         "enter", "details", "Enter", "Show all results of the gate; on the last step, sign the change off.", "details"
     ),
+    Action("e", "report", "e", "Write the report of the change to a file, for the change board.", "report"),
 )
 
 OPEN = (
     Action("v", "verify", "v", "Check the gate of the current step on all nodes; this changes nothing.", "verify"),
     Action("a", "attest", "a", "Attest, with your name, what racwire cannot see of this step.", "attest"),
     Action("o", "override", "o", "Override a gate that does not pass; the report shows your reason.", "override"),
-    Action("n", "note", "n", "Write a note for the report and for the next operator.", "note"),
     Action("b", "rollback", "b", "Show the rollback from here, and start it.", "rollback"),
+    *_COPYING,
+    Action("n", "note", "n", "Write a note for the report and for the next operator.", "note"),
     Action("x", "abandon", "x", "Abandon the change, while nothing has been changed yet.", ""),
     *_VIEWING,
-    _REPORT,
     *_MOVING,
     _ESCAPE,
 )
 """The keys while a change is open."""
 
-OVER = (*_VIEWING, _REPORT, *_MOVING, _PLAN, Action("escape", "leave", "Esc", "Go to the overview.", "overview"))
+OVER = (*_COPYING, *_VIEWING, *_MOVING, _PLAN, Action("escape", "leave", "Esc", "Go to the overview.", "overview"))
 """The keys for a change that is over."""
 
 NONE = (_PLAN, *_MOVING, _ESCAPE)

@@ -24,7 +24,7 @@ from tui.widgets.run_text import amounts_text, fold_text
 
 _NAMES = 15
 """Columns for the ids of checks: the subjects do not shift when a longer id arrives. A subject that is too long for its
-column begins next to its id."""
+column starts next to its id."""
 _BEFORE_SUBJECT = 4
 """Columns of the marks before the id of a check, and of the gap after it."""
 
@@ -157,7 +157,7 @@ class FindingList(Lines):
             if self._has_verdict and is_passed(row):
                 lines.append(_fold_line(row, width, "No problem was found"))
             else:
-                lines += _row_lines(row, max(min(names, width * 2 // 3), needed), width)
+                lines += rows_of_list(row, max(min(names, width * 2 // 3), needed), width)
             heights.append(len(lines) - places[-1])
         if self._pending and headed:
             lines.append([(fitted(" Running", width), "faint")])
@@ -170,7 +170,7 @@ class FindingList(Lines):
         return lines, places, heights
 
 
-def _row_lines(row: FindingRow, names: int, width: int) -> list[Line]:
+def rows_of_list(row: FindingRow, names: int, width: int) -> list[Line]:
     """Return the lines of a row: one or more of a cause, and one of a finding."""
     if row.entry:
         return list(_cause_lines(row, row.entry, width))

@@ -16,7 +16,7 @@ from tui.console.finding_rows import FindingRow
 from tui.console.messages import CopyWanted
 from tui.screens.checks.finding_list import FindingList
 from tui.screens.checks.run_keys import RunKeysScreen
-from tui.screens.checks.verdict import is_passed, passed_first, verdict_of
+from tui.screens.checks.verdict import has_problem, is_passed, passed_first, verdict_of
 from tui.screens.zoom import ZoomScreen
 from tui.terminal.clipboard import commands_text
 from tui.text.line import Line, hanging, wrapped
@@ -68,7 +68,7 @@ class ChecksScreen(ZoomScreen, RunKeysScreen):
                 self.note_remaining(_findings(rows), _findings(listed.rows()))
             self._verdict = "" if query or self._problems_only else verdict_of(self.state.run, self.listed, rows)
             self._list.show_rows(
-                passed_first(rows) if self._verdict else rows,
+                rows if query or has_problem(rows) else passed_first(rows),
                 pending,
                 ended(listed.report.waivers) if listed and not query else (),
                 has_verdict=bool(self._verdict),

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from checks.model.finding import Status
-from checks.report.summary import headline
 from tui.console.check_list import CheckList
 from tui.console.finding_rows import FindingRow, Section
 from tui.console.run_state import RunState
@@ -16,9 +15,16 @@ def verdict_of(board: RunState, listed: CheckList | None, rows: Sequence[Finding
     """Return that no problem was found, with its scope; empty while the first checks run, and where one of all rows is
     a problem or is not known any more, or none is of checks that passed."""
     is_first = board.running and not board.is_whole
-    if listed is None or is_first or any(row.section <= Section.NOT_KNOWN for row in rows):
+    if listed is None or is_first or has_problem(rows) or not any(map(is_passed, rows)):
         return ""
-    return headline(listed.report) if any(map(is_passed, rows)) else ""
+    from checks.report.summary import headline  # late: no first screen has a verdict
+
+    return headline(listed.report)
+
+
+def has_problem(rows: Sequence[FindingRow]) -> bool:
+    """Return whether one of the rows is a problem, or is not known any more."""
+    return any(row.section <= Section.NOT_KNOWN for row in rows)
 
 
 def is_passed(row: FindingRow) -> bool:

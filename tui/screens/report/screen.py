@@ -53,7 +53,7 @@ REPORT = (
     ),
     Action("pagedown,space", "page(1)", "PgDn Space", "Scroll the summary down."),
     Action("pageup,b", "page(-1)", "PgUp b", "Scroll the summary up."),
-    zoom_action("the summary"),
+    zoom_action("the summary, with the report as text,"),
 )
 
 _BARS = 6
@@ -155,7 +155,7 @@ class ReportScreen(ZoomScreen):
         says.styles.height = "1fr" if self.is_zoomed else for_said
         for other in ("#report-file", "#report-forms", "#report-done"):
             self.query_one(other).display = not self.is_zoomed
-        says.show(lambda width: self._said(width, self._room), top=says.above)
+        says.show(self._alone if self.is_zoomed else lambda width: self._said(width, self._room), top=says.above)
         done.show(self._done_lines)
         self.query_one("#report-file", Lines).show(self._file_rule)
         self.query_one("#upper-rule", Lines).show(self.upper_rule)
@@ -164,15 +164,21 @@ class ReportScreen(ZoomScreen):
     def _said(self, width: int, room: Room) -> list[Line]:
         return list(says_lines(self._standing, self._samples, width, room))
 
+    def _alone(self, width: int) -> list[Line]:
+        """Return the summary at its longest, and the report as text."""
+        return [*self._said(width, max(Room)), *self._text_lines(width)]
+
     def _done_lines(self, width: int) -> list[Line]:
         names = names_text(self._standing, self._exports, is_redacted=self._is_redacted)
         lines = [*([[]] if self._room else []), *done_lines(self._exports, names, width)]
-        return [*lines, *self._text_lines(width, self.query_one("#report-done", Lines).size.height - len(lines) - 3)]
+        room = self.query_one("#report-done", Lines).size.height - len(lines) - 3
+        has_room = room >= _LEAST_TEXT and width >= _WIDTH_OF_TEXT
+        return [*lines, *(self._text_lines(width, room) if has_room else ())]
 
-    def _text_lines(self, width: int, room: int) -> list[Line]:
-        """Return the start of the report as text, where there is room for it."""
+    def _text_lines(self, width: int, room: int | None = None) -> list[Line]:
+        """Return the report as text: its first lines, or all."""
         report = self._standing.report
-        if report is None or room < _LEAST_TEXT or width < _WIDTH_OF_TEXT:
+        if report is None:
             return []
         from tui.cli.text_report import report_lines
 

@@ -1,0 +1,279 @@
+"""Judges the texts of a moment against the truth, and against what racwire had read by then."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from checks.model.cluster_event import ClusterEvent, EventKind
+from tests.agreement.claims import Claim, Clock, claims_in
+from tests.agreement.places import Texts
+from tests.agreement.readings import Reader
+from tests.agreement.timeline import Timeline
+from tests.agreement.truth import EVERY, NETWORKS, NODES, SUBNETS, Place
+
+_ROUNDED = 1.0
+"""Texts leave out the fractions of seconds."""
+_ALARMED = ("bad", "new")
+
+
+class Read(NamedTuple):
+    """A reading of a place: what it covers, what it said (None: it could not be read), when it was known."""
+
+    since: float
+    at: float
+    is_bad: bool | None
+    known: float
+    is_proof: bool
+
+
+class Edge(NamedTuple):
+    """The begin or the end of an event."""
+
+    place: Place
+    at: float
+    is_end: bool
+
+
+_PLACES = (
+    *(Place(kind, node) for kind in ("node", "stack", "instance", "loss", "setup") for node in NODES),
+    *(Place(kind, node, network) for kind in ("link", "mtu") for node in NODES for network in NETWORKS),
+    *(Place("path", a, network, b) for network in NETWORKS for a in NODES for b in NODES if a != b),
+)
+_KINDS = {
+    EventKind.LINK_DOWN: "link",
+    EventKind.MTU: "mtu",
+    EventKind.NODE_SILENT: "node",
+    EventKind.INSTANCE_DOWN: "instance",
+    EventKind.INSTANCE_SILENT: "instance",
+    EventKind.LOST_BLOCKS: "loss",
+}
+_TOUCHED = {
+    "node": ("node", "stack", "instance", "loss", "setup", "link", "mtu", "path"),
+    "link": ("path", "loss"),
+    "mtu": ("path", "loss"),
+    "instance": ("loss",),
+    "loss": ("path",),
+}
+"""What an event can change, by the kinds of places: the judge's own table."""
+
+
+def readings(timeline: Timeline, t: float, known: Sequence[Edge]) -> dict[Place, list[Read]]:
+    """Return what was read of each place by a time. Of states, events are readings too."""
+    found: dict[Place, list[Read]] = defaultdict(list)
+    for end, reader, groups in timeline.readers:
+        if end <= t:
+            for place in _PLACES:
+                found[place] += (one for one in _of_run(timeline, place, reader, groups, end))
+    for at, node, live, since in timeline.sampled:
+        if at <= t:
+            _of_sample(timeline, found, at, node, live, since)
+    for at, look in timeline.looks:
+        if at <= t:
+            for condition, is_bad in look:
+                if condition.kind in ("stack", "node", "instance"):
+                    found[Place(condition.kind, condition.node)].append(Read(at, at, is_bad, at, True))
+    for edge in known:
+        if edge.place.kind != "loss" or edge.is_end:
+            found[edge.place].append(Read(edge.at, edge.at, not edge.is_end, edge.at, False))
+    return found
+
+
+def _of_run(timeline: Timeline, place: Place, reader: Reader, groups: Sequence[str], end: float) -> Iterator[Read]:
+    truth = timeline.truth
+    is_read = place.node in reader.could_read and not truth.is_down(place.node, reader.node_times[place.node])
+    if place.kind in ("node", "link", "mtu", "setup") and "nodes" in groups:
+        at = reader.node_times[place.node]
+        # A node that does not answer is down where Clusterware shows it inactive, too.
+        down = place.kind == "node" and not is_read and not truth.has_stack(place.node, reader.times["clusterware"])
+        down = down and truth.is_down(place.node, at) and "clusterware" in groups
+        yield Read(at, at, True if down else truth.is_bad(place, at) if is_read else None, end, True)
+    elif place.kind == "stack" and "clusterware" in groups:
+        at = reader.times["clusterware"]
+        yield Read(at, at, truth.is_bad(place, at), end, True)
+    elif place.kind == "path" and "paths" in groups:
+        at = reader.path_times[SUBNETS[place.network], place.node, place.peer]
+        others = (place.node, place.peer)
+        both = all(n in reader.could_read and not truth.is_down(n, reader.node_times[n]) for n in others)
+        yield Read(at, at, truth.is_bad(place, at) if both else None, end, True)
+    elif place.kind == "loss" and "activity" in groups:
+        since, until = reader.window
+        live = truth.has_stack(place.node, since) and truth.has_stack(place.node, until)
+        live = live and truth.has_stack(place.node, reader.times["database"])
+        yield Read(since, until, truth.lost(place.node, since, until) > 0 if live else None, end, True)
+
+
+def _of_sample(
+    timeline: Timeline, found: dict[Place, list[Read]], at: float, node: str, live: bool, since: float
+) -> None:
+    truth = timeline.truth
+    if not live:
+        return
+    if node.startswith("prod"):
+        home = f"rac{node[4:]}"
+        found[Place("instance", home)].append(Read(at, at, False, at, False))
+        if truth.lost(home, since, at):
+            found[Place("loss", home)].append(Read(since, at, True, at, False))
+        return
+    found[Place("node", node)].append(Read(at, at, False, at, False))
+    for network in NETWORKS:
+        link = Place("link", node, network)
+        found[link].append(Read(at, at, truth.is_bad(link, at), at, False))
+
+
+def edges(timeline: Timeline, events: Sequence[ClusterEvent], t: float) -> list[Edge]:
+    """Return the begins and ends of events, as they were known."""
+    wall = timeline.truth.wall
+    found = []
+    for event in events:
+        kind = _KINDS.get(event.kind)
+        for place in event.places if kind else ():
+            network = int(place.interface[3:]) if place.interface else 0
+            what = Place(kind or "", place.node, network)
+            found.append(Edge(what, wall.steady(place.noticed, t), False))
+            over = place.until if place.until is not None else event.end
+            if over is not None:
+                found.append(Edge(what, wall.steady(over, t), True))
+    return found
+
+
+def touches(what: Place, other: Place) -> bool:
+    """Return whether an event there can change this place."""
+    if what == other or other.kind not in _TOUCHED[what.kind]:
+        return False
+    if other.kind == "path":
+        there = what.node in (other.node, other.peer)
+        return there and (not what.network or what.network == other.network)
+    return (other.kind == "loss" and what.kind in ("link", "mtu")) or what.node == other.node
+
+
+def judge(timeline: Timeline, t: float, texts: Texts, events: Sequence[ClusterEvent]) -> Iterator[str]:
+    """Yield what is wrong with the texts of a moment."""
+    clock = Clock(timeline.truth.wall.set_by(t))
+    said = list(claims_in(texts, clock))
+    yield from _first_lines(timeline, t, texts, said)
+    known = edges(timeline, events, t)
+    read = readings(timeline, t, known)
+    by_place: dict[Place, list[Claim]] = defaultdict(list)
+    for claim in said:
+        by_place[claim.place].append(claim)
+    for place in _PLACES:
+        yield from _judge_place(timeline, t, place, by_place[place], read[place], known, texts)
+
+
+def _first_lines(timeline: Timeline, t: float, texts: Texts, said: Sequence[Claim]) -> Iterator[str]:
+    change = timeline.truth.change
+    is_open = change is not None and change.is_open(t)
+    if ("change " in texts["first line"][0]) != is_open:
+        yield f"agreement: the change in the first line: {is_open}"
+    alarms = [claim for claim in said if claim.is_alarm]
+    unknown = [claim for claim in said if claim.kind.startswith("unknown")]
+    for where, blocks in texts.items():
+        if any(re.search(r"No (other )?problem was found", block) for block in blocks) and (alarms or unknown):
+            yield f"agreement: {where} says that no problem was found, {(alarms or unknown)[0].place} is not well"
+    head = texts["export"][0].split("\n\n")[0]
+    lasting = [claim for claim in said if claim.where == "events" and claim.kind == "lasts"]
+    if any(claim.place.kind != "mtu" for claim in lasting) != ("During an incident" in head):
+        yield f"agreement: the head of the export: {bool(lasting)}"
+    marked = dict(re.findall(r"(rac\d)\*?([!?~])", texts["first line"][0]))
+    bad = {claim.place.node for claim in alarms if claim.place.kind != "path" and not claim.is_below}
+    for node in sorted(bad):
+        if marked.get(node) not in ("!", "?"):
+            yield f"agreement: {node} is not marked, {[str(c.place) for c in alarms if c.place.node == node]}"
+    rows = [block for block in texts["checks"] if re.match(r"[+ ↑↓]?[FW] ", block[:4].lstrip() or "")]
+    for node, mark in marked.items():
+        if mark == "!" and not any(node in row or f"prod{node[3:]}" in row for row in rows):
+            yield f"agreement: {node} is marked {mark}, and no row is about it"
+
+
+def _judge_place(
+    timeline: Timeline, t: float, place: Place, claims: Sequence[Claim], read: Sequence[Read], known: Sequence[Edge],
+    texts: Texts,
+) -> Iterator[str]:  # fmt: skip
+    truth = timeline.truth
+    yield from _contradictions(place, claims)
+    newest = max((one for one in read if one.is_bad is not None), key=lambda one: (one.since, one.at), default=None)
+    for claim in claims:
+        if "shown as" in claim.kind:
+            yield f"agreement: the cell of {place} is {claim.kind}"
+        if not claim.is_present or (claim.kind == "lasts" and not claim.is_alone):
+            continue
+        is_bad = claim.kind != "well"
+        for edge in known:
+            both = edge.place.kind == "node"
+            if touches(edge.place, place) and (both or edge.is_end == is_bad) and edge.at > claim.as_of + _ROUNDED:
+                yield f"stale: {place} {claim.kind} as of {claim.as_of:.0f} in {claim.where}, {edge}"
+                break
+        if claim.is_alone and not _was(truth, place, claim.as_of, is_bad):
+            yield f"false: {place} {claim.kind} as of {claim.as_of:.0f} in {claim.where}"
+        blind = max((one.at for one in read if one.is_bad is None), default=-1.0)
+        if (
+            blind > claim.as_of + _ROUNDED
+            and not any(r.is_bad is not None and r.at >= blind for r in read)
+            and claim.is_alone
+        ):
+            yield f"stale: {place} {claim.kind} as of {claim.as_of:.0f} in {claim.where}, not read at {blind:.0f}"
+    kinds = {claim.kind for claim in claims}
+    if newest is not None and newest.is_bad and place.kind != "mtu":
+        if place.kind not in ("path", "instance") and not kinds & {"bad", "new", "planned", "unknown"}:
+            yield f"denied: {place} seen bad at {newest.at:.0f}, said {kinds or 'nothing'}"
+        if kinds & {"well"} and not any(c.kind == "well" and c.as_of > newest.at for c in claims):
+            yield f"denied: {place} seen bad at {newest.at:.0f}, said well"
+        for where, blocks in texts.items():
+            if "planned" not in kinds and any(re.search(r"No (other )?problem was found", b) for b in blocks):
+                yield f"denied: {place} seen bad at {newest.at:.0f}, {where} says that no problem was found"
+    if newest is not None and not newest.is_bad and kinds & {"bad", "new", "planned", "lasts"} and place.kind != "loss":
+        alone = [c for c in claims if c.kind in ("bad", "new", "planned", "lasts") and c.is_alone]
+        if alone:
+            yield f"over: {place} {alone[0].kind} in {alone[0].where} as of {alone[0].as_of:.0f}, seen well at {newest.at:.0f}"
+    for claim in claims:
+        if claim.kind == "verified":
+            proofs = [one for one in read if one.is_proof and one.is_bad is False]
+            if not any(abs(one.at - claim.proved) <= _ROUNDED + 1 for one in proofs):
+                yield f"proof: {place} verified {claim.proved:.0f}, proofs {[round(p.at) for p in proofs]}"
+            if any(one.is_bad and one.since > claim.proved + _ROUNDED for one in read):
+                yield f"proof: {place} verified {claim.proved:.0f}, was bad after it"
+    yield from _plans(timeline, t, place, claims, read)
+
+
+def _contradictions(place: Place, claims: Sequence[Claim]) -> Iterator[str]:
+    alone = [claim for claim in claims if claim.is_alone]
+    rows = {claim.kind for claim in alone if claim.where == "checks"}
+    for one, other in (("bad", "was"), ("bad", "verified"), ("new", "well"), ("bad", "planned"), ("planned", "was"),
+                       ("planned", "verified"), ("planned", "new"), ("bad", "well"), ("planned", "well")):  # fmt: skip
+        if {one, other} <= rows:
+            yield f"agreement: {place} is {one} and {other} in Checks"
+    event = max((claim for claim in alone if claim.where == "events"), key=lambda c: c.since, default=None)
+    if event is None:
+        return
+    against = {
+        "lasts": {"was", "verified", "well", "planned"},
+        "lasted": {"new", "planned"},
+        "planned": {"bad", "new", "was", "verified", "well"},
+    }
+    if wrong := against.get(event.kind, set[str]()) & rows:
+        yield f"agreement: the event of {place} {event.kind}, Checks say {wrong}"
+    for claim in alone:
+        ended = claim.where == "checks" and claim.kind in ("was", "verified") and event.kind == "lasted"
+        if ended and claim.until > event.since and abs(claim.until - event.until) > _ROUNDED:
+            yield f"agreement: two ends of {place}: {claim.until:.0f} in Checks, {event.until:.0f} in the list of events"
+
+
+def _was(truth: object, place: Place, t: float, is_bad: bool) -> bool:
+    """Whether a place was so within the second that a text names."""
+    if place.kind == "loss":
+        return any(truth.lost(place.node, t - 1, t + span) for span in (EVERY + 2, 60)) if is_bad else True
+    return any(truth.is_bad(place, t + part / 10) == is_bad for part in range(11))
+
+
+def _plans(timeline: Timeline, t: float, place: Place, claims: Sequence[Claim], read: Sequence[Read]) -> Iterator[str]:
+    truth, change = timeline.truth, timeline.truth.change
+    own = [one for one in truth.troubles if one.place.kind == ("stack" if place.kind == "instance" else place.kind)
+           and (one.place.node, one.place.network) == (place.node, place.network) and one.begin - EVERY <= t < one.end + EVERY]  # fmt: skip
+    planned = [claim for claim in claims if claim.kind == "planned"]
+    if planned and change is None:
+        yield f"hidden: {place} is planned without a change"
+    if planned and own and all(one.excused and t >= one.excused + _ROUNDED for one in own):
+        yield f"hidden: {place} is planned beyond {[one.excused for one in own]}"
