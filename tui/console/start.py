@@ -280,6 +280,6 @@ def _run_in_own_loop(app: ConsoleApp, *, mouse: bool) -> None:
 
 
 def _code(app: ConsoleApp, *, broke: bool) -> ExitCode:
-    if app.report is not None:
-        return exit_code(app.report)
+    if app.report is not None and (report := app.state.reported) is not None:
+        return exit_code(report)  # of the moment of the end
     return ExitCode.COULD_NOT_TELL if broke else ExitCode.INTERRUPTED

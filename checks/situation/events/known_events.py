@@ -51,7 +51,9 @@ def _at(event: ClusterEvent, now: float) -> ClusterEvent:
     if places == event.places and not event.is_over and event.last_sign <= now:
         return event
     start = min((place.since for place in places), default=event.start)
-    return replace(event, places=places, start=start, end=None, end_noticed=None, last_sign=min(event.last_sign, now))
+    is_counted = any(condition.kind.is_counted for condition in event.conditions)
+    sign = min(event.last_sign, now) if is_counted else max((place.noticed for place in places), default=event.noticed)
+    return replace(event, places=places, start=start, end=None, end_noticed=None, last_sign=sign)
 
 
 def _place_at(place: EventPlace, now: float) -> EventPlace:
