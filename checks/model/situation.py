@@ -113,7 +113,7 @@ class Episode(msgspec.Struct, frozen=True, kw_only=True):
     proved: float | None = None
     """When a run or a gate proved that it is over; None where none has, or an event has touched the proof since."""
     has_finding: bool = False
-    """Whether a finding of the report is about it."""
+    """Whether findings of the report are about it, at each place where it lasts."""
 
     @property
     def lasts(self) -> bool:

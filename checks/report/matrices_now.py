@@ -32,7 +32,7 @@ def _at_moment(grid: PathMatrix, said: Mapping[Condition, Statement], clock: Clo
         path = said.get(Condition(ConditionKind.PATH, cell.from_node, grid.network.name, cell.to_node))
         if path is not None:
             cells[way] = _cell(cell, path, clock)
-            held += [path.as_of] if path.standing is Standing.HOLDS else []
+            held += [path.as_of] if cells[way].letter not in (PLANNED, Verdict.UNKNOWN.letter) else []
     return replace(grid, cells=cells, as_of=f"as of {clock(min(held))}" if held else "")
 
 

@@ -155,6 +155,12 @@ def _by_conditions(said: Statement, shown: Sequence[Statement]) -> Statement:
     return replace(said, as_of=as_of, until=until, proved=min(proofs))
 
 
+def _lasting(event: ClusterEvent) -> set[Condition]:
+    """Return the conditions of an event at the places where it lasts; of one that is over, at all of them."""
+    places = [place for place in event.places if place.until is None] or event.places
+    return {condition for place in places if (condition := place.condition(event.kind)) is not None}
+
+
 def _episodes(
     events: Sequence[ClusterEvent], statements: Mapping[Condition, Statement], shown: set[Condition]
 ) -> Iterator[Episode]:
@@ -166,7 +172,7 @@ def _episodes(
             event=event,
             until=event.end,
             as_of=max((one.as_of for one in own), default=event.last_sign or event.noticed),
-            has_finding=not shown.isdisjoint(event.conditions),
+            has_finding=_lasting(event) <= shown,
         )
         if own and len(over) == len(own) == len(event.conditions):
             # The first reading that shows it over is the end everywhere, whoever made it.

@@ -112,7 +112,6 @@ _WELL = {
     "IC-MTU-001": lambda text: _ports("mtu", text),
     "IC-GRID-001": lambda text: {Place("stack", node) for node in NODES} if "all 3 nodes" in text else set[Place](),
     "IC-LOST-001": _nodes("loss", rf"{_PRODS} received"),
-    "IC-RPF-001": lambda text: {Place("setup", node) for node in _named(text)},
 }
 
 

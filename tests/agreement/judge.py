@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from checks.model.cluster_event import ClusterEvent, EventKind
+from checks.rules.live_events import CALM_S
 from tests.agreement.claims import Claim, Clock, claims_in
 from tests.agreement.places import Texts
 from tests.agreement.readings import Reader
@@ -75,10 +76,26 @@ def readings(timeline: Timeline, t: float, known: Sequence[Edge]) -> dict[Place,
             for condition, is_bad in look:
                 if condition.kind in ("stack", "node", "instance"):
                     found[Place(condition.kind, condition.node)].append(Read(at, at, is_bad, at, True))
+    for node in NODES:
+        found[Place("loss", node)] += _calm(timeline, node, t)
     for edge in known:
         if edge.place.kind != "loss" or edge.is_end:
             found[edge.place].append(Read(edge.at, edge.at, not edge.is_end, edge.at, False))
     return found
+
+
+def _calm(timeline: Timeline, node: str, t: float) -> Iterator[Read]:
+    """Yield the times in which the samples of an instance counted no lost block: shorter ones say nothing."""
+    begin = at = None
+    for end, source, _, since in timeline.sampled:
+        if source != f"prod{node[3:]}" or end > t:
+            continue
+        if timeline.truth.lost(node, since, end) or (at is not None and since > at + 1):
+            begin = None
+        begin = begin if begin is not None else end if timeline.truth.lost(node, since, end) else since
+        at = end
+        if at - begin >= CALM_S:
+            yield Read(begin, at, False, at, False)
 
 
 def _of_run(timeline: Timeline, place: Place, reader: Reader, groups: Sequence[str], end: float) -> Iterator[Read]:
@@ -203,7 +220,14 @@ def _judge_place(
         is_bad = claim.kind != "well"
         for edge in known:
             both = edge.place.kind == "node"
-            if touches(edge.place, place) and (both or edge.is_end == is_bad) and edge.at > claim.as_of + _ROUNDED:
+            if (
+                not touches(edge.place, place)
+                or not (both or edge.is_end == is_bad)
+                or edge.at <= claim.as_of + _ROUNDED
+            ):
+                continue
+            # A sentence about several places is as old as the oldest reading of any; this place may have a newer one.
+            if not any(one.is_bad == is_bad and (one.since if is_bad else one.at) >= edge.at for one in read):
                 yield f"stale: {place} {claim.kind} as of {claim.as_of:.0f} in {claim.where}, {edge}"
                 break
         if claim.is_alone and not _was(truth, place, claim.as_of, is_bad):

@@ -240,8 +240,10 @@ def calm_folded(rows: Iterable[FindingRow], unfolded: Collection[Key]) -> Iterat
         else:
             calm.setdefault(fold, []).append(row)
     outdated = list(_folds(calm, (_OUTDATED,), unfolded))
-    problems = [row for row in left if row.section <= Section.NOT_KNOWN]
-    yield from (*problems, *outdated, *left[len(problems) :], *_folds(calm, FOLDED, unfolded))
+    # What belongs to a cause follows it, however it stands itself.
+    calmer = (n for n, row in enumerate(left) if row.parent is None and row.section > Section.NOT_KNOWN)
+    first = next(calmer, len(left))
+    yield from (*left[:first], *outdated, *left[first:], *_folds(calm, FOLDED, unfolded))
 
 
 _OUTDATED = "NOT KNOWN"
@@ -249,7 +251,7 @@ _OUTDATED = "NOT KNOWN"
 
 def _fold_of(row: FindingRow) -> str | None:
     """Return the fold of a row that is no problem; None where it stands by itself."""
-    if row.episode or row.entry or row.finding.status not in (*FOLDED, Status.INFO) or row.finding.waived:
+    if row.episode or row.entry or row.parent or row.finding.status not in (*FOLDED, Status.INFO) or row.finding.waived:
         return None
     if row.said is not None and row.said.standing in (Standing.UNKNOWN, Standing.PLANNED):
         return _OUTDATED

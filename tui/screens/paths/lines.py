@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from types import MappingProxyType
 
-from checks.model.facts import Cluster, Unknown
+from checks.model.facts import Cluster, Unknown, Verdict
 from checks.model.wording import counted
 from checks.report.path_lines import meaning_of, path_line
 from checks.rules.path_matrix import MEANINGS, Cell, PathMatrix
@@ -77,6 +77,8 @@ def _title(grid: PathMatrix) -> str:
     mtu = f"MTU {network.mtu}" if isinstance(network.mtu, int) else "MTU not known"
     passed = sum(not cell.is_problem for cell in ways)
     passing = f"{passed} of {counted(len(ways), 'path')} pass" if grid.is_probed else "not probed"
+    if unknown := sum(cell.letter == Verdict.UNKNOWN.letter for cell in ways) if grid.is_probed else 0:
+        passing += f", {unknown} not known"
     if grid.as_of:
         passing += f", {grid.as_of}"
     if grid.pending:
