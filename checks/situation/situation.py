@@ -86,10 +86,14 @@ def situation(known: Inputs) -> Situation:
         findings=findings,
         former=tuple(_former(one, statements, edges, known) for one in history.gone),
         episodes=tuple(_episodes(known.events, statements, shown)),
-        conditions=tuple(ConditionStatement(condition, said) for condition, said in {**statements, **paths}.items()),
+        conditions=tuple(ConditionStatement(*each) for each in sorted({**statements, **paths}.items(), key=_place)),
         change=known.change,
         are_runs_recorded=known.are_runs_recorded,
     )
+
+
+def _place(stated: tuple[Condition, Statement]) -> Condition:
+    return stated[0]
 
 
 def _of_runs(known: Inputs) -> Iterator[Seen]:
