@@ -96,7 +96,7 @@ class ClusterEvent(Fact, frozen=True):
     end: float | None = None
     """The last sign; None while it lasts."""
     noticed: float = 0.0
-    """When the samples showed the event, later than `start`: nothing knew of it before."""
+    """When the samples showed the event, later than `start`: before that, it was not known."""
     end_noticed: float | None = None
     """When the samples showed that it is over: a loss is over some time after its last block."""
     last_sign: float = 0.0

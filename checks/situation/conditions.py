@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator
 from checks.model.condition import Condition, ConditionKind
 from checks.model.facts import Cluster, Database, Port
 from checks.model.finding import FAULTS, Finding
+from checks.model.known_instances import node_of
 from checks.model.networks import layers_of
 from checks.model.observation import OF_RACWIRE, Fate, Observation
 from checks.model.traffic import Traffic
@@ -104,6 +105,6 @@ def _layers(cluster: Cluster, port: Port) -> tuple[str, ...]:
 
 
 def instances_of(cluster: Cluster) -> frozenset[Condition]:
-    """Return the instances that were queried, each as a condition."""
+    """Return the instances that were queried, each as a condition at its node, by the name of the report."""
     known = cluster.database.instances if isinstance(cluster.database, Database) else ()
-    return frozenset(Condition(ConditionKind.INSTANCE, one.host, one.name) for one in known)
+    return frozenset(Condition(ConditionKind.INSTANCE, node_of(cluster, one.number), one.name) for one in known)

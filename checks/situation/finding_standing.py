@@ -169,7 +169,7 @@ class FindingStandings:
         return rests_on(finding, self._about.get(finding.check, ()), self._report.cluster)
 
     def _end_of_run(self, finding: Finding) -> float:
-        again = next((one for one in reversed(self._report.reruns) if finding.check in one.checks), self._report)
+        again = next((one for one in reversed(self._report.reruns) if one.has_judged(finding.check)), self._report)
         return (seconds_of(again.started_at) or 0.0) + again.duration_s + self._clock_s
 
     def _as_of(self, finding: Finding, condition: Condition | None = None, *, is_bad: bool) -> float:

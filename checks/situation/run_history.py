@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -97,7 +97,7 @@ class RunHistory(msgspec.Struct, frozen=True):
             since=dict(self._since(now, former, pairs, times, judged)),
             before={**({} if not is_part else self.before), **{key: former[old_key] for key, old_key in pairs.items()}},
             is_compared=self.is_compared or old is not None,
-            gone=(*self._still_gone(now), *lost),
+            gone=_of_newest_reports((*self._still_gone(now), *lost)),
             readings=(*self.readings, RunReadings(record.ended, read))[-4 * KEPT_RUNS :],
         )
 
@@ -174,6 +174,12 @@ def _read_well(gone: Iterable[GoneFinding], report: Report) -> Iterator[Seen]:
     for one in gone:
         if one.is_proved:
             yield from (Seen(condition, one.looked, one.looked, False) for condition in shown_bad(one.finding) - bad)
+
+
+def _of_newest_reports(gone: Sequence[GoneFinding]) -> tuple[GoneFinding, ...]:
+    """Return what is gone, the oldest first, without that of reports which are too old to be kept."""
+    kept = [*dict.fromkeys(id(one.report) for one in reversed(gone))][:KEPT_RUNS]
+    return tuple(one for one in gone if id(one.report) in kept)
 
 
 def _pairs(before: dict[Key, Finding], now: dict[Key, Finding]) -> Iterator[tuple[Key, Key]]:

@@ -12,7 +12,8 @@ _TOUCHED: dict[ConditionKind, tuple[ConditionKind, ...]] = {
     ConditionKind.DATABASE: (ConditionKind.LOST_BLOCKS, ConditionKind.INSTANCE),
     ConditionKind.LINK: (*_LOSSES, ConditionKind.SPEED),
     ConditionKind.SPEED: (),
-    ConditionKind.MTU: (*_LOSSES, ConditionKind.REASSEMBLY),
+    # Of two MTUs that differ either can be the wrong one.
+    ConditionKind.MTU: (*_LOSSES, ConditionKind.REASSEMBLY, ConditionKind.MTU),
     ConditionKind.PATH: (),
     ConditionKind.LOST_BLOCKS: (ConditionKind.PATH,),
     ConditionKind.REASSEMBLY: _LOSSES,
@@ -48,4 +49,6 @@ def touches(changed: Condition, network: str, other: Condition) -> bool:
         return True
     if other.kind is ConditionKind.SPEED:
         return (changed.node, changed.item) == (other.node, other.item)
+    if other.kind is ConditionKind.MTU:
+        return changed.item == other.item
     return not changed.node or not other.node or changed.node == other.node

@@ -187,7 +187,7 @@ def _first_lines(timeline: Timeline, t: float, texts: Texts, said: Sequence[Clai
     if ("change " in texts["first line"][0]) != is_open:
         yield f"agreement: the change in the first line: {is_open}"
     alarms = [claim for claim in said if claim.is_alarm]
-    unknown = [claim for claim in said if claim.kind.startswith("unknown")]
+    unknown = [claim for claim in said if claim.kind in ("unknown", "open")]
     for where, blocks in texts.items():
         if any(re.search(r"No (other )?problem was found", block) for block in blocks) and (alarms or unknown):
             yield f"agreement: {where} says that no problem was found, {(alarms or unknown)[0].place} is not well"
@@ -223,7 +223,7 @@ def _judge_place(
     for claim in claims:
         if "shown as" in claim.kind:
             yield f"agreement: the cell of {place} is {claim.kind}"
-        if not claim.is_present or (claim.kind == "lasts" and not claim.is_alone):
+        if not claim.is_present or (claim.kind in ("lasts", "new") and not claim.is_alone):
             continue
         is_bad = claim.kind != "well"
         for edge in known:

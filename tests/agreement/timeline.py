@@ -105,7 +105,8 @@ class Timeline:
                 watch.see(items.popleft()[1])
             while records and records[0][0] <= t:
                 history = history.after(records.popleft()[1], CHECKS)
-            if history.report is not None:
+            is_set_back = watch.clock_s != self.truth.wall.set_by(t)  # and no sample has shown it yet
+            if history.report is not None and not is_set_back:
                 yield t, self.inputs(t, watch, history)
 
     def watched(self) -> EventWatch:

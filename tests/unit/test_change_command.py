@@ -7,11 +7,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from checks.change.progress.change_events import Attested, Closed, Surprise, Surprised
+from checks.change.progress.change_events import Attested, Closed, ObservedState, Surprise, Surprised
 from checks.change.progress.own_commands import OwnCommands
 from checks.change.record.change_journal import ChangeJournal
+from checks.change.session import change_session
 from checks.model.exit_codes import ExitCode
 from checks.model.finding import Status
+from checks.run.events import RunStarted
 from tests.unit.change_command_support import AGREED, SWITCHED, command_on, shown
 from tests.unit.change_journals import journal, plan, verification
 from tui.cli.change.change_text import status_lines
@@ -131,6 +133,30 @@ def test_status_is_available_as_json(racwire, changes):
     assert document["schema"] == "racwire-change-status/1"
     assert (document["current"], document["journal"]) == ("switch", str(opened.path))
     assert [step["standing"] for step in document["steps"]] == ["done", "current", "ahead", "ahead"]
+
+
+def test_begin_reads_what_the_step_stops_and_status_lists_the_stop(racwire, changes, monkeypatch):
+    async def read_nodes(*_):
+        yield RunStarted(("look",), ("nodes",))
+        yield ObservedState(running={"rac1": True}, instances={"rac1": ("prod1",)})
+
+    monkeypatch.setattr(change_session, "read_nodes", read_nodes)
+    journal(changes, AGREED, SWITCHED)
+    code, out, _ = racwire("begin")
+    assert code == 0
+    assert "rac1 (up, prod1); not read: rac2" in out
+    assert "planned: links down and another MTU on rac1 and rac2, until set MTU." in out
+    assert "started 20" in racwire("status")[1]
+    (stop,) = json.loads(racwire("status", "--format", "json")[1])["stops"]
+    assert (stop["kinds"], stop["nodes"], stop["over_at"]) == (["link", "mtu"], ["rac1", "rac2"], "")
+    assert "set-mtu started; read right before: rac1." in racwire("report")[1]
+
+
+def test_begin_refuses_a_step_that_stops_nothing(racwire, changes):
+    journal(changes)
+    code, _, stderr = racwire("begin")
+    assert code == 64
+    assert "Step agree stops nothing" in stderr
 
 
 def test_the_list_names_every_change_and_every_unreadable_file(racwire, changes):

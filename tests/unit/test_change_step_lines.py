@@ -32,7 +32,7 @@ from tui.screens.change.gate_page import detail_lines
 from tui.screens.change.head import head_line
 from tui.screens.change.overview import overview_page, refused_page
 from tui.screens.change.questions import ask_note, ask_override, ask_plan
-from tui.screens.change.step_page import all_blocks_text, block_text, next_action, step_page
+from tui.screens.change.step_page import block_text, next_action, step_page, whole_step_text
 from tui.text.line import command_lines, plain
 
 # --- the step ---------------------------------------------------------------------------------------------------------
@@ -45,12 +45,12 @@ def page(now: Change, chosen: int = 0, width: int = 80) -> str:
 
 def test_a_step_is_shown_in_full_with_the_marked_block_and_the_rollback():
     shown = page(change(AGREED, SWITCHED), chosen=1)
-    assert shown.startswith(" ▶ 3 set MTU\n   Set eth1 on both nodes.\n   Why      MTU is not in the OCR.")
+    assert shown.startswith(" ▶ 3 set MTU\n   Set eth1 on both nodes.\n   Why       MTU is not in the OCR.")
     marked = [line for line in shown.splitlines() if line.endswith("c copies")]
     assert [line.split("  ")[0].strip() or line.split()[0:4] for line in marked] == [["As", "root", "on", "rac2:"]]
     assert "racwire runs none of these commands; you run them." in shown
-    assert "Expected eth1 has 9000 on both." in shown
-    assert shown.endswith("Rollback Both get 1500 back.")
+    assert "Expected  eth1 has 9000 on both." in shown
+    assert shown.endswith("Rollback  Both get 1500 back.")
 
 
 def test_the_positions_of_blocks_and_gate_are_known_for_scrolling():
@@ -68,14 +68,14 @@ def test_attestations_overrides_notes_and_reopening_are_shown_at_their_step_with
     now = change(AGREED, Noted("agree", "Window 22:00 to 24:00."))
     shown = text(step_page(now, now.plan.step("agree"), 0, Work(), 80).lines)
     assert "✓ Ann Lee, 2026-11-20 18:02: CHG-4711" in shown
-    assert "Notes    2026-11-20 18:03 oracle@rac1: Window 22:00 to 24:00." in shown
+    assert "Notes     2026-11-20 18:03 oracle@rac1: Window 22:00 to 24:00." in shown
     past = Overridden("set-mtu", "Ann", "rac2 is being replaced.")
     now = change(AGREED, SWITCHED, verification(Status.PASS, Status.FAIL), past)
     shown = words(step_page(now, now.plan.step("set-mtu"), 0, Work(), 80).lines)
     assert "! 3 set MTU overridden without proof" in shown
     assert "! Ann overrode the gate at 2026-11-20 18:05: rac2 is being replaced." in shown
     now = change(AGREED, SWITCHED, verification(Status.PASS), Reopened("set-mtu", "rac2 came back at 1500."))
-    assert "Again    this step must be done again: rac2 came back at 1500." in page(now)
+    assert "Again     this step must be done again: rac2 came back at 1500." in page(now)
 
 
 @pytest.mark.parametrize(
@@ -114,6 +114,12 @@ def test_text_from_outside_is_escaped_and_fits_the_width(width: int):
     assert "\n" not in "".join(part for line in lines for part, _ in line)
 
 
+def test_no_label_touches_its_text():
+    last = msgspec.structs.replace(plan().steps[2], no_return="The first line.")
+    of = msgspec.structs.replace(plan(), steps=(last,))
+    assert "   No return The first line." in plain(step_page(change(of=of), last, 0, Work(), 80).lines)
+
+
 # --- copying ----------------------------------------------------------------------------------------------------------
 
 
@@ -123,7 +129,7 @@ def test_a_block_is_copied_unchanged_and_says_where_it_runs():
 
 
 def test_all_blocks_together_are_comments_because_they_belong_to_different_shells():
-    copied = all_blocks_text("2026-11-20-a", plan().steps[2])
+    copied = whole_step_text("2026-11-20-a", plan().steps[2])
     assert all(line.startswith("#") for line in copied.splitlines())
     assert "#   ip link set dev eth1 mtu 9000" in copied
 

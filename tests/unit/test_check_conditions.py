@@ -123,6 +123,15 @@ def test_an_instance_that_hangs_is_bad_and_the_query_of_all_where_it_is_not_know
     assert shown == ({one} if len(silent) == 1 else {Condition(ConditionKind.DATABASE)})
 
 
+def test_an_instance_is_at_its_node_by_the_name_of_the_report_whatever_name_its_host_has() -> None:
+    facts = database(2)
+    longer = tuple(replace(one, host=f"{one.host}.example.com") for one in facts.instances)
+    built = asked(2, database=replace(facts, instances=longer), activity=activity(2))
+    quick = next(f for f in CHECKS["instance-ping"].run(built) if f.status is not Status.UNKNOWN)
+    on = rests_on(replace(quick, nodes=("rac2",)), [ConditionKind.INSTANCE], built)
+    assert on >= {Condition(ConditionKind.INSTANCE, "rac2", "prod2")}
+
+
 def test_the_faults_of_nics_are_of_the_same_kinds_in_a_run_and_in_samples() -> None:
     of_samples = {fault: OF_EVENTS[kind] for fault, kind in _NIC_KINDS.items()}
     assert of_samples == CONDITIONS

@@ -8,6 +8,7 @@ import prometheus_client.openmetrics.parser as openmetrics
 import prometheus_client.parser as prometheus
 import pytest
 
+from checks.model.cluster_event import ClusterEvent, EventKind
 from checks.model.exit_codes import ExitCode
 from checks.model.facts import (
     ActivityGap,
@@ -22,6 +23,7 @@ from checks.model.facts import (
 )
 from checks.model.finding import Finding, Status, Waived
 from checks.model.report import Report, exit_code
+from checks.model.situation import Episode, Situation
 from checks.report.openmetrics import METRICS, to_openmetrics
 from tests.fixtures.clusters import cluster, clusterware, node, path, with_paths
 from tests.fixtures.databases import activity, asked, change, counters, database, loaded, losing, own_activity
@@ -89,7 +91,9 @@ def test_both_parsers_accept_the_output(report):
 
 def test_every_metric_is_documented_with_its_labels_and_unit():
     unknown = msgspec.structs.replace(ALL.cluster, history=NotAsked("no licence"))
-    seen = samples(msgspec.structs.replace(ALL, cluster=unknown, waivers=(waiver_standing("lifted"),)))
+    event = ClusterEvent(number=1, kind=EventKind.LINK_DOWN, status=Status.FAIL, places=(), start=1.0)
+    waivers, now = (waiver_standing("lifted"),), Situation(at=1.0, episodes=(Episode(event=event, as_of=1.0),))
+    seen = samples(msgspec.structs.replace(ALL, cluster=unknown, waivers=waivers, situation=now))
     assert {name for name, _ in seen} == set(METRICS)
     assert all({label for label, _ in labels} <= set(METRICS[name].labels) for name, labels in seen)
     labels_by_name = {name: {label for of, labels in seen if of == name for label, _ in labels} for name in METRICS}

@@ -29,7 +29,7 @@ from checks.report.situation_words import event_lines, incident_line, standing_s
 from checks.report.summary import counts, headline, problems, sentences
 from checks.run.check_discovery import discover
 from checks.saved import SavedError
-from checks.saved.report_file import report_in
+from checks.saved.reader import report_in
 from checks.situation.events.known_events import event_readings
 from checks.situation.events.watching import EventWatch
 from checks.situation.run_alone import with_situation

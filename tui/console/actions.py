@@ -98,7 +98,7 @@ CHECKS = (
     Action("p", "problems", "p", "Show only FAIL, UNKNOWN and WARN, and the causes; p again shows all."),
     Action("c", "copy", "c", "Copy the commands of the finding to the clipboard and to a file.", "copy"),
     Action("r", "rerun", "r", "Run all checks again and mark what changed.", "rerun"),
-    Action("R", "rerun_one", "R", "Run only the check of the selected finding again; the others stay."),
+    Action("R", "rerun_one", "R", "Run the check of the finding again; those that use its facts are judged again."),
     Action("left_square_bracket", "run(-1)", "[", "Show the run before this one; the last 8 of the session are kept."),
     Action("right_square_bracket", "run(1)", "]", "Show the run after this one."),
     Action("d", "forget", "d", "Dismiss: remove what is gone from the list."),

@@ -22,6 +22,46 @@ from checks.traffic.source_id import BY_RACWIRE, DATABASE, SourceId, SourceKind
 
 _FADING = 0.99
 """How much of the longest delay of a source counts after one more sample."""
+_CHANGES = 1_000
+"""Most changes that are kept: a recording can contain any times."""
+
+
+class ClockChanges:
+    """The changes of the clock that samples showed, in the order in which they came."""
+
+    def __init__(self) -> None:
+        self._changes: list[tuple[float, float]] = [(-math.inf, 0.0)]
+        """From which time on, by the new clock, it was set by how many seconds altogether."""
+
+    @property
+    def clock_s(self) -> float:
+        """How far it is set now, in seconds."""
+        return self._changes[-1][1]
+
+    def add(self, at: float, by_s: float) -> None:
+        """Note that the clock was set by so many seconds: `at`, by the new clock, is the first time that shows it."""
+        if not math.isfinite(self.clock_s + by_s):
+            return  # no time of any racwire
+        self._changes.append((at, self.clock_s + by_s))
+        if len(self._changes) > _CHANGES:
+            del self._changes[1]
+
+    def at(self, now: float) -> float:
+        """Return how far the clock was set at that time."""
+        return self._changes[self._index(now)][1]
+
+    def steady(self, now: float) -> float:
+        """Return that time by a clock that nothing sets. A time that the clock left out, since it was set ahead, is the
+        last moment before that."""
+        index = self._index(now)
+        steady = now - self._changes[index][1]
+        if index + 1 == len(self._changes):
+            return steady
+        at, clock_s = self._changes[index + 1]
+        return min(steady, math.nextafter(at - clock_s, -math.inf))
+
+    def _index(self, now: float) -> int:
+        return next(i for i in reversed(range(len(self._changes))) if i == 0 or self._changes[i][0] <= now)
 
 
 @dataclass
@@ -57,6 +97,7 @@ class Answers:
         """The node that racwire runs on: it is the one whose samples tell the time."""
         self.usual_s = 1.0
         """Seconds between two samples."""
+        self.clock = ClockChanges()
         self._local_at: float | None = None
         self._long: tuple[float, float] | None = None
         """Start and end of the last sample, where it was much longer than those before."""
@@ -191,7 +232,8 @@ class Answers:
             place = EventPlace(long[0], sample.node)
             self._moment(EventKind.NO_SAMPLES, place, silence_status(), long[1], long[1] - long[0])
         if before is not None and clock_jumped(by_s := sample.at - before - sample.seconds):
-            self._book.set_clock(before, sample.at, by_s)
+            self.clock.add(sample.at, by_s)
+            self._book.set_clock(self.clock.clock_s, before)
             for source in self._sources.values():
                 source.last_at += by_s if source.last_at <= before else 0.0
             self._moment(EventKind.CLOCK_JUMP, EventPlace(before, sample.node), clock_status(), sample.at, by_s)

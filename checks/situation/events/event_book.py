@@ -12,7 +12,6 @@ from checks.model.cluster_event import ClusterEvent, EventKind, EventPlace
 from checks.model.finding import Status
 from checks.model.wording import NodePair
 from checks.rules.live_events import CALM_S, TOGETHER_S, calm_s
-from checks.situation.events.clock_changes import ClockChanges
 from checks.traffic.source_id import SourceId
 
 _KEPT = 2_000
@@ -116,7 +115,7 @@ class EventBook:
         self.now_s = 0.0
         self.at = 0.0
         """The time of the item that is taken, or that has passed: what it shows is noticed then."""
-        self.clock = ClockChanges()
+        self._clock_s = 0.0
         self._heard: dict[SourceId, tuple[float, float] | None] = {}
         """The first and the last sample of each source without a pause between, by `now_s`; None while it pauses."""
         self._lasting: list[_Lasting] = []
@@ -158,11 +157,11 @@ class EventBook:
         else:
             self._heard[source] = None
 
-    def set_clock(self, before: float, at: float, by_s: float) -> None:
-        """Note that the clock was set between two times, each by the clock of its moment."""
-        self.clock.add(at, by_s)
+    def set_clock(self, clock_s: float, before: float) -> None:
+        """Note that the clock was set after that time, and how far it is set now."""
         for one in self._lasting:
-            one.set_clock(by_s, before + _IN_ORDER_S)
+            one.set_clock(clock_s - self._clock_s, before + _IN_ORDER_S)
+        self._clock_s = clock_s
 
     def count(self, sign: Sighting) -> bool:
         """Take a sign of trouble that is counted. Return whether it is one of an event: strays are none. It is over
@@ -282,7 +281,7 @@ class EventBook:
         self._count += 1
         ended_s, previous_s = self._ended.get((kind, group), (0.0, None))
         event = ClusterEvent(
-            self._count, kind, status, (), place.since, noticed=self.at, clock_s=self.clock.clock_s, unit=unit,
+            self._count, kind, status, (), place.since, noticed=self.at, clock_s=self._clock_s, unit=unit,
             peak_at=place.since,
         )  # fmt: skip
         one = _Lasting(event, group, self.now_s, calm_s(previous_s, self.now_s - ended_s) if calm else None)

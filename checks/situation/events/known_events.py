@@ -16,8 +16,8 @@ def as_known(events: Iterable[ClusterEvent], now: float, clock_s: float = 0.0) -
     """Return the events as they were known at a time: those that had been noticed, each with the places and the ends
     that had been noticed. Times are by a clock that is set so far, in seconds since the first sample.
 
-    The status, the peak, the count, the reason and the senders are those of the whole event: what a part of it had is
-    not kept. A place that was calm for a time and then lost again lasts in that time, too.
+    The status, the peak, the count, the reason and the senders are those of the whole event: those of a part are not
+    kept. A place that was calm for a time and then lost again lasts in that time, too.
     """
     moved = (_moved(event, clock_s - event.clock_s) for event in events)
     return [_at(event, now) for event in moved if event.noticed <= now]
@@ -63,9 +63,11 @@ def _place_at(place: EventPlace, now: float) -> EventPlace:
 
 
 def event_readings(events: Iterable[ClusterEvent], now: float, clock_s: float = 0.0) -> Iterator[Seen]:
-    """Yield what the events say about conditions, as known at a time, by a clock that is set so far: a state was bad
-    when it was noticed, and well at its end; a count grew no more from its end until that was noticed. That it grew,
-    the samples say."""
+    """Yield what the events show of conditions, as known at a time, by a clock that is set so far.
+
+    A state is bad when it was noticed; at its end, it is well. A count grew no more from its end until that was
+    noticed; that it grew, the samples show.
+    """
     for event in as_known(events, now, clock_s):
         for place in event.places:
             if (condition := place.condition(event.kind)) is None:

@@ -2,7 +2,7 @@
 streak of samples that count trouble.
 
 Times are by a clock that nothing sets (`ClockChanges.steady`). What is asked for an earlier moment is what was known at
-that moment: a recording says at the playhead what the console said then.
+that moment: a recording shows at the playhead what the console showed then.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ _KEPT_SAMPLES = 50_000
 _KEPT, _GIVEN = 1_000, 16
 """Most segments of a condition that are kept, and most that are given at a time."""
 _JITTER = 0.5
-"""Of the length of a sample: how much later than the end of the one before it may begin."""
+"""Of the length of a sample: how much later than the end of the one before it may start."""
 _ODD_S, _ODD_INTERVALS = 5.0, 2.0
 """A sample that is further from the newest one of racwire's own node is by a clock that was set a moment ago."""
 _ROUNDING_S = 0.001
 
 Extent = tuple[float, float]
-"""The begin and the end of an event at a place; the end is infinite while it lasts."""
+"""The start and the end of an event at a place; the end is infinite while it lasts."""
 
 
 class Counted(NamedTuple):
     """What a sample counts of a trouble, by the rules."""
 
-    begin: float
-    """The begin of the first count that belongs to it; by the clock of the sample."""
+    since: float
+    """The start of the first count that belongs to it, by the clock of the sample."""
     is_event: bool
     """Whether it is a sign of an event. Else it is a stray: it shows no trouble, and interrupts a calm."""
 
@@ -93,12 +93,12 @@ class _Segment:
     is_bad: bool
     since: float
     at: float
-    """The end of its first reading: before that, nothing knew of it."""
+    """The end of its first reading: before that, it was not known."""
     first: int
     """The position of the first of its samples."""
     last: int
     signs: tuple[_Ends, _Ends] | None = None
-    """The begins and the ends of the samples that count trouble; None where it has none."""
+    """The starts and the ends of the samples that count trouble; None where it has none."""
 
     def is_followed_by(self, source: _Source) -> bool:
         """Whether the present sample of the source follows on its last one."""
@@ -107,11 +107,11 @@ class _Segment:
     def readings(self, condition: Condition, now: float, extents: Sequence[Extent]) -> Iterator[Seen]:
         """Yield what it says, as known at that time, the oldest first."""
         if self.signs is not None:
-            begins, ends = self.signs
+            starts, ends = self.signs
             newest = ends.newest(0, ends.last, now)
             yield Seen(condition, self.since, self.at, True, False)
             if newest:
-                yield Seen(condition, begins.of(newest), ends.of(newest), True, False)
+                yield Seen(condition, starts.of(newest), ends.of(newest), True, False)
             return
         position = self.source.ends.newest(self.first, self.last, now)
         at = self.at if position is None else self.source.ends.of(position)
@@ -127,11 +127,11 @@ class _Segment:
 
 def _without(extents: Sequence[Extent], since: float, at: float) -> Extent:
     """Cut a time to what no event covers: a pause of a trouble is not its end."""
-    for begin, end in sorted(extents):
+    for start, end in sorted(extents):
         if end <= since + _ROUNDING_S:
             continue
-        if begin > since:
-            return since, min(at, begin)
+        if start > since:
+            return since, min(at, start)
         since = end
     return since, at
 
@@ -162,13 +162,13 @@ class SampledConditions:
         if is_odd and not known.is_odd:
             known.is_odd = True
             return
-        known.is_odd, self._present = False, known
-        begin = self._at - seconds
-        is_next = begin <= last + _JITTER * seconds
-        self._since = last if is_next else begin
+        known.is_odd, self._present = is_odd, known
+        since = self._at - seconds
+        is_next = since <= last + _JITTER * seconds
+        self._since = last if is_next else since
         if self._at < last:
             self._forget(known)
-            self._since = begin
+            self._since = since
         elif not is_next and not known.is_interrupted:
             known.stretch += 1
         known.is_interrupted = False
@@ -180,8 +180,10 @@ class SampledConditions:
         known = self._sources.setdefault(source, _Source())
         self._present = None if self._is_odd() else known
 
-    def gap(self, source: SourceId) -> None:
+    def gap(self, source: SourceId, *, is_own: bool) -> None:
         """Note a time without samples of a source."""
+        if is_own:
+            self._own = None
         known = self._sources.get(source)
         if known is not None and not known.is_interrupted:
             known.stretch, known.is_interrupted = known.stretch + 1, True
@@ -213,7 +215,7 @@ class SampledConditions:
             self._drop_short(segments)
             last = segments[-1] if segments else None
             if not (last and last.signs and last.source is source and last.stretch == source.stretch):
-                last = self._segment(source, True, min(counted.begin - self._clock_s, self._since))
+                last = self._segment(source, True, min(counted.since - self._clock_s, self._since))
                 last.signs = _Ends(), _Ends()
                 segments.append(last)
             assert last.signs is not None
@@ -245,7 +247,7 @@ class SampledConditions:
         return segments, segments[-1] if segments else None
 
     def _segment(self, source: _Source, is_bad: bool, since: float) -> _Segment:
-        """A segment that begins with the open sample, or with the open moment."""
+        """A segment that starts with the open sample, or with the open moment."""
         last = source.ends.last
         is_sample = last >= 0 and source.ends.of(last) == self._at
         return _Segment(source, source.stretch, is_bad, since, self._at, last if is_sample else last + 1, last)

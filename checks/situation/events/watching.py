@@ -71,21 +71,21 @@ class EventWatch:
     def clock_s(self) -> float:
         """How far the clock of racwire's own node was set since the first sample, in seconds, as far as samples show
         it. Other times compare after this has been taken from them."""
-        return self._book.clock.clock_s
+        return self._answers.clock.clock_s
 
     def clock_at(self, now: float) -> float:
         """Return how far the clock was set at that time."""
-        return self._book.clock.at(now)
+        return self._answers.clock.at(now)
 
     def known(self, now: float) -> list[ClusterEvent]:
         """Return the events as they were known at that time, in the order of their start, by the clock of that time."""
-        clock_s, steady = self._book.clock.at(now), self._book.clock.steady(now)
+        clock_s, steady = self._answers.clock.at(now), self._answers.clock.steady(now)
         return [self._with_sign(event, steady) for event in as_known(self._book.events, steady + clock_s, clock_s)]
 
     def readings(self, now: float) -> list[Seen]:
         """Return what the samples read of each condition, as known at that time, by the clock of that time: the newest
         of a state, signs of trouble, and times in which nothing was counted."""
-        clock_s, steady = self._book.clock.at(now), self._book.clock.steady(now)
+        clock_s, steady = self._answers.clock.at(now), self._answers.clock.steady(now)
         known = as_known(self._book.events, steady)
         return [seen.moved(clock_s) for seen in self._conditions.readings(steady, extents(known))]
 
@@ -170,7 +170,7 @@ class EventWatch:
             case Gap():
                 self._answers.see_gap(item)
                 self._counted.forget(item.source)
-                self._conditions.gap(item.source)
+                self._conditions.gap(item.source, is_own=item.source == SourceId.node(self._answers.local))
             case LatencySample():
                 pass
 

@@ -107,7 +107,7 @@ racwire change next --node rac2 --commands""",
         begin = self.add_printing(
             "begin",
             "start a step that stops something: its stop is planned, and no alarm",
-            "racwire change begin\nracwire change begin stack-down",
+            "racwire change begin\nracwire change begin --lab",
             "0 started; 3 the journal cannot be read or written; 64 usage,\n"
             "or the step stops nothing; 130 interrupted, nothing "
             "written",
