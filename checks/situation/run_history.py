@@ -88,7 +88,7 @@ class RunHistory(msgspec.Struct, frozen=True):
         clocks = dict(self._clocks_of(new, record))
         times = ReadTimes(new, clocks)
         lost = tuple(self._newly_gone(former, now, pairs, new, times, judged, about))
-        read = (*readings_in(new, judged, shows, times), *_read_well(lost, new))
+        read = (*readings_in(new, judged, shows, times), *_read_well(lost, new, times))
         return RunHistory(
             records=(*self.records, record)[-KEPT_RUNS:],
             report=new,
@@ -167,13 +167,14 @@ class RunHistory(msgspec.Struct, frozen=True):
         yield from (one for one in self.gone if one.key not in back)
 
 
-def _read_well(gone: Iterable[GoneFinding], report: Report) -> Iterator[Seen]:
+def _read_well(gone: Iterable[GoneFinding], report: Report, times: ReadTimes) -> Iterator[Seen]:
     """Yield what a run read as well without a PASS that says so: what a fault showed bad that it could look for, and
     did not find again."""
     bad = {condition for finding in report.findings for condition in shown_bad(finding)}
     for one in gone:
-        if one.is_proved:
-            yield from (Seen(condition, one.looked, one.looked, False) for condition in shown_bad(one.finding) - bad)
+        for condition in shown_bad(one.finding) - bad if one.is_proved else ():
+            at = times.looked(one.finding.check, condition)
+            yield Seen(condition, at, at, False)
 
 
 def _of_newest_reports(gone: Sequence[GoneFinding]) -> tuple[GoneFinding, ...]:

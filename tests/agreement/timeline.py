@@ -42,7 +42,7 @@ class Timeline:
         feed = Feed(truth)
         self.feed = list(feed.items())
         self.sampled = feed.sampled
-        """When each node and instance was looked at, whether it answered, and when it did before."""
+        """When each node and instance answered, and when it did before."""
         self.readers: list[tuple[float, Reader, tuple[str, ...]]] = []
         """The readers of runs and gates, each with the time at which it ended, and the groups that it read."""
         self.records: list[tuple[float, RunRecord]] = []
