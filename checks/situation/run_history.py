@@ -154,7 +154,7 @@ class RunHistory(msgspec.Struct, frozen=True):
                 report=old,
                 since=self.since.get(key, 0.0),
                 as_of=before.span(finding).begin,
-                looked=times.looked(finding.check),
+                looked=_looked(finding, times, about.get(finding.check, ())),
                 is_proved=not is_unknown and not could_not_look(report.findings, finding),
                 rests_on=rests_on(finding, about.get(finding.check, ()), old.cluster),
             )
@@ -167,13 +167,19 @@ class RunHistory(msgspec.Struct, frozen=True):
         yield from (one for one in self.gone if one.key not in back)
 
 
+def _looked(gone: Finding, times: ReadTimes, about: Collection[ConditionKind]) -> float:
+    """Return when a run looked for a fault that it did not find: the oldest of its readings of what that showed bad."""
+    shown = [times.looked(gone.check, condition, counts=condition.kind.is_counted) for condition in shown_bad(gone)]
+    return min(shown) if shown else times.looked(gone.check, counts=any(kind.is_counted for kind in about))
+
+
 def _read_well(gone: Iterable[GoneFinding], report: Report, times: ReadTimes) -> Iterator[Seen]:
     """Yield what a run read as well without a PASS that says so: what a fault showed bad that it could look for, and
     did not find again."""
     bad = {condition for finding in report.findings for condition in shown_bad(finding)}
     for one in gone:
         for condition in shown_bad(one.finding) - bad if one.is_proved else ():
-            at = times.looked(one.finding.check, condition)
+            at = times.looked(one.finding.check, condition, counts=condition.kind.is_counted)
             yield Seen(condition, at, at, False)
 
 
