@@ -79,7 +79,7 @@ def planned_by(
             continue
         was_well = condition in stop.was_well or (start > 0 and known[start - 1].at >= stop.begin - BEGIN_S)
         times = sum(
-            bool(one.is_bad) and not known[n - 1].is_bad for n, one in enumerate(known) if n and one.at > stop.begin
+            bool(one.is_bad) and not (n and known[n - 1].is_bad) for n, one in enumerate(known) if one.at > stop.begin
         )
         if was_well and times <= 1:
             return stop.step

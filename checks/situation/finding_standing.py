@@ -29,6 +29,7 @@ class FindingStandings:
         self,
         report: Report,
         about: Mapping[str, Collection[ConditionKind]],
+        shows: Mapping[str, Collection[ConditionKind]],
         conditions: Mapping[Condition, Statement],
         edges: Edges,
         stops: Collection[ExplainedStop],
@@ -40,6 +41,7 @@ class FindingStandings:
         """`conditions` are the statements about conditions; `clock_s` is how far the clock has been set by now."""
         self._report = report
         self._about = about
+        self._shows = shows
         self._conditions = conditions
         self._edges = edges
         self._stops = stops
@@ -127,8 +129,11 @@ class FindingStandings:
             elif live.outdated is not None:
                 outdated.append(live.outdated)
             elif live.is_bad:
-                # What was bad when this was read has not changed it, nor has what the same run read later.
-                if live.since > (as_of if live.standing is Standing.NEW else self._end_of_run(finding)):
+                # What was bad when this was read has not changed it, nor has what the same run read later; but for what
+                # the sentence itself says to be well.
+                is_own = condition.kind in self._shows.get(finding.check, ())
+                read = as_of if is_own or live.standing is Standing.NEW else self._end_of_run(finding)
+                if (live.as_of if is_own else live.since) > read:
                     outdated.append(Outdated(live.since, condition))
             else:
                 times.append(live.as_of)

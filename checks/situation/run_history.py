@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -97,7 +97,7 @@ class RunHistory(msgspec.Struct, frozen=True):
             since=dict(self._since(now, former, pairs, times, judged)),
             before={**({} if not is_part else self.before), **{key: former[old_key] for key, old_key in pairs.items()}},
             is_compared=self.is_compared or old is not None,
-            gone=gone,
+            gone=_of_newest_reports(gone),
             readings=(*self.readings, found)[-4 * KEPT_RUNS :],
         )
 
@@ -165,6 +165,12 @@ class RunHistory(msgspec.Struct, frozen=True):
         before = {one.key: one.finding for one in self.gone}
         back = {old_key for _, old_key in _pairs(before, again)}
         yield from (one for one in self.gone if one.key not in back)
+
+
+def _of_newest_reports(gone: Sequence[GoneFinding]) -> tuple[GoneFinding, ...]:
+    """Return what is gone, the oldest first, without that of reports which are too old to be kept."""
+    kept = [*dict.fromkeys(id(one.report) for one in reversed(gone))][:KEPT_RUNS]
+    return tuple(one for one in gone if id(one.report) in kept)
 
 
 def _pairs(before: dict[Key, Finding], now: dict[Key, Finding]) -> Iterator[tuple[Key, Key]]:

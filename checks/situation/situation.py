@@ -71,6 +71,7 @@ def situation(known: Inputs) -> Situation:
         standings = FindingStandings(
             report,
             {name: check.about for name, check in known.checks.items()},
+            {name: check.shows for name, check in known.checks.items()},
             statements,
             edges,
             known.stops,

@@ -199,7 +199,13 @@ def _first_lines(timeline: Timeline, t: float, texts: Texts, said: Sequence[Clai
     for node in sorted(bad):
         if marked.get(node) not in ("!", "?"):
             yield f"agreement: {node} is not marked, {[str(c.place) for c in alarms if c.place.node == node]}"
-    rows = [block for block in texts["checks"] if re.match(r"[+ ↑↓]?[FW] ", block[:4].lstrip() or "")]
+    above = ""
+    for block in texts["checks"]:
+        if not re.match(r".  [FW] ", block):
+            above = block
+        elif above[:1] in "-~p" and any(c.is_alarm and c.text == block for c in said):
+            yield f"agreement: an alarm is listed below a cause that is none: {above.splitlines()[0]!r}, {block.splitlines()[1]!r}"
+    rows = [block for block in texts["checks"] if re.match(r".(?:  )?[FW] ", block)]
     for node, mark in marked.items():
         if mark == "!" and not any(node in row or f"prod{node[3:]}" in row for row in rows):
             yield f"agreement: {node} is marked {mark}, and no row is about it"

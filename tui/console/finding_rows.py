@@ -298,12 +298,13 @@ def by_cause(
     rows: Sequence[FindingRow], causes: Sequence[FindingRow], unfolded: Collection[Key]
 ) -> Iterator[FindingRow]:
     """Yield the causes, each with the rows of its findings where it is unfolded, and the rows that belong to none, by
-    section."""
+    section. A finding that is more urgent than a cause that does not hold any more stands by itself."""
     taken: set[Key] = set()
     found: list[tuple[FindingRow, ...]] = []
     for cause in causes:
-        below = [row for row in rows if row.key in cause.keys and row.report is cause.report]
-        if below:
+        least = cause.section if cause.section > Section.PROBLEMS else Section.NEW
+        own = (row for row in rows if row.key in cause.keys and row.report is cause.report)
+        if below := [row for row in own if row.section >= least]:
             taken |= {row.key for row in below}
             found.append(tuple(_unfolded(replace(cause, mark=_common_mark(cause, below)), below, unfolded)))
     found += [(row,) for row in rows if row.key not in taken]
