@@ -13,8 +13,8 @@ from checks.model.report import Report
 from checks.model.run_record import RunRecord
 from checks.report.diff_findings import same_findings
 from checks.run.rerun import judged_again, judged_by
+from checks.situation.condition_readings import ConditionReading, ReadTimes, readings_in
 from checks.situation.conditions import rests_on
-from checks.situation.seen import ReadTimes, Seen, readings_in
 
 KEPT_RUNS = 8
 """The most runs that are kept: a report of a large cluster takes megabytes."""
@@ -42,7 +42,7 @@ class RunReadings(msgspec.Struct, frozen=True):
 
     ended: float
     """By the clock as it was then."""
-    seen: tuple[Seen, ...]
+    seen: tuple[ConditionReading, ...]
 
 
 class RunHistory(msgspec.Struct, frozen=True):

@@ -14,8 +14,8 @@ from checks.model.situation import Episode, Situation, Standing, Statement, most
 from checks.report.standings import Standings
 from tui.console.finding_rows import (
     FindingRow,
+    ListSection,
     RowMark,
-    Section,
     by_cause,
     calm_folded,
     cause_rows,
@@ -57,7 +57,7 @@ class CheckList(msgspec.Struct, frozen=True):
 
     def counts(self) -> list[tuple[Status, int]]:
         """Return the number of findings of each status that hold now, worst first, without waived ones."""
-        held = (Section.CAUSES, Section.PROBLEMS, Section.NOTES, Section.CALM)
+        held = (ListSection.CAUSES, ListSection.PROBLEMS, ListSection.NOTES, ListSection.CALM)
         count = Counter(
             row.finding.status
             for row in self._all()
@@ -66,7 +66,7 @@ class CheckList(msgspec.Struct, frozen=True):
         )
         return [(status, count[status]) for status in sorted(count, key=lambda s: s.gravity)]
 
-    def of_section(self, *sections: Section) -> int:
+    def of_section(self, *sections: ListSection) -> int:
         """Return the number of rows in some sections, without what was dismissed."""
         return sum(row.section in sections for row in self._all())
 
@@ -82,7 +82,7 @@ class CheckList(msgspec.Struct, frozen=True):
     @property
     def new_and_over(self) -> tuple[int, int]:
         """How many problems are new since the run before, and how many are over."""
-        return sum(row.mark is RowMark.NEW for row in self._all()), self.of_section(Section.OVER)
+        return sum(row.mark is RowMark.NEW for row in self._all()), self.of_section(ListSection.OVER)
 
     def of_key(self, key: Key) -> FindingRow | None:
         """Return the row of a cause or a finding; None where the list has none any more."""
@@ -121,7 +121,7 @@ def listed_after(history: RunHistory) -> CheckList | None:
     if history.report is None:
         return None
     from checks.run.check_discovery import discover
-    from checks.situation.situation import Inputs, situation
+    from checks.situation.at_moment import Inputs, situation
 
     checks = {check.id: check for check in discover().checks}
     then = situation(Inputs(now=history.readings[-1].ended, checks=checks, history=history, clock_s=history.clock_s))

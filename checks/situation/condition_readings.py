@@ -13,7 +13,7 @@ from checks.model.report import Report
 from checks.situation.conditions import rests_on, shown_bad
 
 
-class Seen(NamedTuple):
+class ConditionReading(NamedTuple):
     """One reading of a condition. A state covers its moment only; a count the time from `since` to `at`."""
 
     condition: Condition
@@ -30,7 +30,7 @@ class Seen(NamedTuple):
         """What it is sure of: what a growing count shows may have stopped at any moment of its time."""
         return self.since if self.is_bad else self.at
 
-    def moved(self, by_s: float) -> Seen:
+    def moved(self, by_s: float) -> ConditionReading:
         """Return the reading with its times by a clock that was set by so many seconds since."""
         return self._replace(since=self.since + by_s, at=self.at + by_s) if by_s else self
 
@@ -105,7 +105,7 @@ def seconds_of(time: str) -> float | None:
 
 def readings_in(
     report: Report, checks: Collection[str], shows: Mapping[str, Collection[ConditionKind]], times: ReadTimes
-) -> Iterator[Seen]:
+) -> Iterator[ConditionReading]:
     """Yield what the findings of some checks say about conditions: those that a fault shows are bad; those of the kinds
     that a PASS `shows` (`Check.shows`) are well, unless a fault of the report shows them bad; those of an UNKNOWN could
     not be read."""
@@ -128,16 +128,16 @@ def readings_in(
                 yield _seen(condition, times.span(finding, condition), is_bad=False)
     for condition, span in unknown.items():
         if condition not in known:
-            yield Seen(condition, span.begin, span.oldest_end, None)
+            yield ConditionReading(condition, span.begin, span.oldest_end, None)
 
 
-def _seen(condition: Condition, span: Span, *, is_bad: bool) -> Seen:
+def _seen(condition: Condition, span: Span, *, is_bad: bool) -> ConditionReading:
     if condition.kind.is_counted:
-        return Seen(condition, span.begin, span.oldest_end, is_bad)
-    return Seen(condition, span.begin, span.begin, is_bad)
+        return ConditionReading(condition, span.begin, span.oldest_end, is_bad)
+    return ConditionReading(condition, span.begin, span.begin, is_bad)
 
 
-def in_order(readings: Iterable[Seen]) -> list[Seen]:
+def in_order(readings: Iterable[ConditionReading]) -> list[ConditionReading]:
     """Return the readings of one condition by the begin of what they cover, without counts of nothing that end within a
     longer count of something: that came later in it."""
     every = list(readings)
