@@ -11,7 +11,7 @@ from checks.plugins.log_messages import log_lines_check
 from checks.redact import Pseudonyms, Redactor
 from checks.report.json_report import to_json
 from checks.sources.nodes.alert_log_text import parse_logs
-from checks.sources.nodes.sections import Section
+from checks.sources.nodes.sections import OutputSection
 from tests.fixtures.clusters import cluster
 from tests.fixtures.reports import report_of
 
@@ -232,7 +232,7 @@ def test_names_and_addresses_in_the_lines_are_redacted():
         "communication issues between node 'rac1' and node 'rac2', local node 'rac1' is '192.168.10.1:61020;'\n"
         "##racwire-logs-done\n"
     )
-    report = report_of(with_logs(parse_logs(Section(text))))
+    report = report_of(with_logs(parse_logs(OutputSection(text))))
     assert "payroll7" in to_json(report).decode()
     redacted = to_json(Redactor(Pseudonyms()).report(report)).decode()
     assert [word for word in ("payroll", "rac1", "rac2", "bank.example", "192.168.10.1:") if word in redacted] == []

@@ -14,8 +14,8 @@ from checks.model.situation import Episode, Situation, Standing, Statement, most
 from checks.report.standings import Standings
 from tui.console.finding_rows import (
     FindingRow,
-    ListSection,
     RowMark,
+    Section,
     by_cause,
     calm_folded,
     cause_rows,
@@ -57,7 +57,7 @@ class CheckList(msgspec.Struct, frozen=True):
 
     def counts(self) -> list[tuple[Status, int]]:
         """Return the number of findings of each status that hold now, worst first, without waived ones."""
-        held = (ListSection.CAUSES, ListSection.PROBLEMS, ListSection.NOTES, ListSection.CALM)
+        held = (Section.CAUSES, Section.PROBLEMS, Section.NOTES, Section.CALM)
         count = Counter(
             row.finding.status
             for row in self._all()
@@ -66,7 +66,7 @@ class CheckList(msgspec.Struct, frozen=True):
         )
         return [(status, count[status]) for status in sorted(count, key=lambda s: s.gravity)]
 
-    def of_section(self, *sections: ListSection) -> int:
+    def of_section(self, *sections: Section) -> int:
         """Return the number of rows in some sections, without what was dismissed."""
         return sum(row.section in sections for row in self._all())
 
@@ -82,7 +82,7 @@ class CheckList(msgspec.Struct, frozen=True):
     @property
     def new_and_over(self) -> tuple[int, int]:
         """How many problems are new since the run before, and how many are over."""
-        return sum(row.mark is RowMark.NEW for row in self._all()), self.of_section(ListSection.OVER)
+        return sum(row.mark is RowMark.NEW for row in self._all()), self.of_section(Section.OVER)
 
     def of_key(self, key: Key) -> FindingRow | None:
         """Return the row of a cause or a finding; None where the list has none any more."""

@@ -41,7 +41,7 @@ class RowMark(Enum):
 _SIGNS = {RowMark.NEW: "+", RowMark.WORSE: "↑", RowMark.BETTER: "↓"}
 
 
-class ListSection(IntEnum):
+class Section(IntEnum):
     """The parts of the list, in their order."""
 
     NEW = 0
@@ -64,31 +64,31 @@ class ListSection(IntEnum):
 
 
 _HEADINGS = {
-    ListSection.NEW: "New since the run",
-    ListSection.CAUSES: "Causes",
-    ListSection.PROBLEMS: "Problems",
-    ListSection.NOT_KNOWN: "Not known any more",
-    ListSection.PLANNED: "Planned",
-    ListSection.OVER: "Over",
-    ListSection.WAIVED: "Waived",
-    ListSection.NOTES: "Worth knowing",
-    ListSection.CALM: "",
+    Section.NEW: "New since the run",
+    Section.CAUSES: "Causes",
+    Section.PROBLEMS: "Problems",
+    Section.NOT_KNOWN: "Not known any more",
+    Section.PLANNED: "Planned",
+    Section.OVER: "Over",
+    Section.WAIVED: "Waived",
+    Section.NOTES: "Worth knowing",
+    Section.CALM: "",
 }
 _OF_STANDING = {
-    Standing.NEW: ListSection.NEW,
-    Standing.UNKNOWN: ListSection.NOT_KNOWN,
-    Standing.PLANNED: ListSection.PLANNED,
-    Standing.WAS: ListSection.OVER,
-    Standing.VERIFIED: ListSection.OVER,
+    Standing.NEW: Section.NEW,
+    Standing.UNKNOWN: Section.NOT_KNOWN,
+    Standing.PLANNED: Section.PLANNED,
+    Standing.WAS: Section.OVER,
+    Standing.VERIFIED: Section.OVER,
 }
 
 
 _SECTION_SIGNS = {
-    ListSection.NEW: "+",
-    ListSection.NOT_KNOWN: "~",
-    ListSection.PLANNED: "p",
-    ListSection.OVER: "-",
-    ListSection.WAIVED: "w",
+    Section.NEW: "+",
+    Section.NOT_KNOWN: "~",
+    Section.PLANNED: "p",
+    Section.OVER: "-",
+    Section.WAIVED: "w",
 }
 
 
@@ -154,21 +154,21 @@ class FindingRow(msgspec.Struct, frozen=True):
         return self.entry.next if self.entry else self.group_of_finding.next
 
     @property
-    def section(self) -> ListSection:
+    def section(self) -> Section:
         """The part of the list that the row belongs to."""
         status = self.entry.status if self.entry else self.finding.status
         standing = self.said.standing if self.said else Standing.HOLDS
         if self.calm:
-            return ListSection.NOT_KNOWN if standing is Standing.UNKNOWN else ListSection.CALM
+            return Section.NOT_KNOWN if standing is Standing.UNKNOWN else Section.CALM
         if self.finding.waived:
-            return ListSection.WAIVED
+            return Section.WAIVED
         if standing in _OF_STANDING and status is not Status.UNKNOWN and status is not Status.SKIPPED:
             return _OF_STANDING[standing]
         if standing is Standing.PLANNED:
-            return ListSection.PLANNED
+            return Section.PLANNED
         if status not in PROBLEMS:
-            return ListSection.CALM if status in FOLDED else ListSection.NOTES
-        return ListSection.CAUSES if self.entry else ListSection.PROBLEMS
+            return Section.CALM if status in FOLDED else Section.NOTES
+        return Section.CAUSES if self.entry else Section.PROBLEMS
 
     @property
     def sign(self) -> str:
@@ -185,7 +185,7 @@ class FindingRow(msgspec.Struct, frozen=True):
     @property
     def is_faint(self) -> bool:
         """Whether it is not a problem now, as far as known."""
-        return self.section in (ListSection.PLANNED, ListSection.OVER, ListSection.WAIVED)
+        return self.section in (Section.PLANNED, Section.OVER, Section.WAIVED)
 
     @property
     def rank(self) -> tuple[int, int]:
@@ -241,7 +241,7 @@ def calm_folded(rows: Iterable[FindingRow], unfolded: Collection[Key]) -> Iterat
             calm.setdefault(fold, []).append(row)
     outdated = list(_folds(calm, (_OUTDATED,), unfolded))
     # What belongs to a cause follows it, however it stands itself.
-    calmer = (n for n, row in enumerate(left) if row.parent is None and row.section > ListSection.NOT_KNOWN)
+    calmer = (n for n, row in enumerate(left) if row.parent is None and row.section > Section.NOT_KNOWN)
     first = next(calmer, len(left))
     yield from (*left[:first], *outdated, *left[first:], *_folds(calm, FOLDED, unfolded))
 
@@ -302,7 +302,7 @@ def by_cause(
     taken: set[Key] = set()
     found: list[tuple[FindingRow, ...]] = []
     for cause in causes:
-        least = cause.section if cause.section > ListSection.PROBLEMS else ListSection.NEW
+        least = cause.section if cause.section > Section.PROBLEMS else Section.NEW
         own = (row for row in rows if row.key in cause.keys and row.report is cause.report)
         if below := [row for row in own if row.section >= least]:
             taken |= {row.key for row in below}

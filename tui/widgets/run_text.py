@@ -11,7 +11,7 @@ from checks.model.wording import counted
 from checks.report.folding import alone
 from checks.report.standing_text import Clock, outcome_text, said_text
 from tui.console.check_list import CheckList
-from tui.console.finding_rows import FindingRow, ListSection, RowMark
+from tui.console.finding_rows import FindingRow, RowMark, Section
 from tui.console.run_state import RunState
 from tui.text.entry_lines import pane_entry_lines
 from tui.text.finding_lines import finding_lines, pane_layout, part_lines, role_of
@@ -23,8 +23,8 @@ def counts_line(listed: CheckList | None, limits: Sequence[str], width: int) -> 
     short, and the calm ones left out where it is shorter."""
     counts: list[tuple[str, str]] = []
     if listed is not None:
-        causes, planned = listed.of_section(ListSection.CAUSES), listed.of_section(ListSection.PLANNED)
-        new, waived = listed.of_section(ListSection.NEW), listed.of_section(ListSection.WAIVED)
+        causes, planned = listed.of_section(Section.CAUSES), listed.of_section(Section.PLANNED)
+        new, waived = listed.of_section(Section.NEW), listed.of_section(Section.WAIVED)
         counts += [(f"{new} new", "title")] if new else []
         counts += [(counted(causes, "cause"), "title")] if causes else []
         each = [(f"{number} {status}", role_of(status)) for status, number in listed.counts()]
@@ -46,7 +46,7 @@ CALM_WORDS = {Status.PASS: "passed", Status.SKIPPED: "skipped"}
 
 def fold_text(row: FindingRow) -> str:
     """Return what a folded row stands for: `33 passed`, `5 passed before, and are not known since`."""
-    if row.section is ListSection.CALM:
+    if row.section is Section.CALM:
         return f"{len(row.calm)} {CALM_WORDS[row.finding.status]}"
     return f"{len(row.calm)} passed before, {'is' if len(row.calm) == 1 else 'are'} not known since"
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from checks.model.finding import Status
 from tui.console.check_list import CheckList
-from tui.console.finding_rows import FindingRow, ListSection
+from tui.console.finding_rows import FindingRow, Section
 from tui.console.run_state import RunState
 
 
@@ -24,12 +24,12 @@ def verdict_of(board: RunState, listed: CheckList | None, rows: Sequence[Finding
 
 def has_problem(rows: Sequence[FindingRow]) -> bool:
     """Return whether one of the rows is a problem, or is not known any more."""
-    return any(row.section <= ListSection.NOT_KNOWN for row in rows)
+    return any(row.section <= Section.NOT_KNOWN for row in rows)
 
 
 def is_passed(row: FindingRow) -> bool:
     """Return whether a row stands for all checks that passed."""
-    return row.is_fold and row.finding.status is Status.PASS and row.section is ListSection.CALM
+    return row.is_fold and row.finding.status is Status.PASS and row.section is Section.CALM
 
 
 def passed_first(rows: Sequence[FindingRow]) -> list[FindingRow]:
