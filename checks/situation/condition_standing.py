@@ -13,15 +13,15 @@ from msgspec.structs import replace
 from checks.model.condition import Condition, ConditionKind
 from checks.model.explained_stop import ExplainedStop
 from checks.model.situation import Outdated, Standing, Statement
+from checks.situation.condition_readings import ConditionReading
 from checks.situation.edges import Edges
-from checks.situation.seen import Seen
 
 BEGIN_S = 10.0
 """A step reads what it stops when it is begun: that must have been well at most so many seconds before."""
 
 
 def statement_of(
-    condition: Condition, readings: Sequence[Seen], edges: Edges, stops: Sequence[ExplainedStop], now: float
+    condition: Condition, readings: Sequence[ConditionReading], edges: Edges, stops: Sequence[ExplainedStop], now: float
 ) -> Statement:
     """Return the statement about a condition from its readings in order (`seen.in_order`); at least one."""
     known = [one for one in readings if one.is_bad is not None]
@@ -50,14 +50,16 @@ def statement_of(
     return replace(said, standing=Standing.WAS, until=streak[0].since)
 
 
-def _start_of_streak(known: Sequence[Seen]) -> int:
+def _start_of_streak(known: Sequence[ConditionReading]) -> int:
     start = len(known) - 1
     while start and known[start - 1].is_bad == known[-1].is_bad:
         start -= 1
     return start
 
 
-def _outdated(condition: Condition, last: Seen, readings: Sequence[Seen], edges: Edges) -> Outdated | None:
+def _outdated(
+    condition: Condition, last: ConditionReading, readings: Sequence[ConditionReading], edges: Edges
+) -> Outdated | None:
     """Return what makes the newest reading say nothing about now; None where it still does."""
     failed = max((one.at for one in readings if one.is_bad is None and one.at > last.at), default=None)
     by_event = edges.outdating(condition, last.as_of, is_bad=bool(last.is_bad))
@@ -67,7 +69,7 @@ def _outdated(condition: Condition, last: Seen, readings: Sequence[Seen], edges:
 
 
 def planned_by(
-    condition: Condition, known: Sequence[Seen], start: int, stops: Sequence[ExplainedStop], now: float
+    condition: Condition, known: Sequence[ConditionReading], start: int, stops: Sequence[ExplainedStop], now: float
 ) -> str:
     """Return the title of the step that explains why a condition is bad; empty where none does.
 

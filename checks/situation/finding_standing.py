@@ -11,10 +11,10 @@ from checks.model.explained_stop import ExplainedStop
 from checks.model.finding import FAULTS, Finding, Key, Status, keyed
 from checks.model.report import Report
 from checks.model.situation import FindingStatement, Outdated, Standing, Statement
+from checks.situation.condition_readings import ReadTimes, seconds_of
 from checks.situation.condition_standing import is_covered
 from checks.situation.conditions import rests_on, shown_bad
 from checks.situation.edges import Edges, newest_of
-from checks.situation.seen import ReadTimes, seconds_of
 
 NOT_SAMPLED = (ConditionKind.PATH, ConditionKind.SETUP)
 """Kinds that only runs read: each finding has its own reading of them."""

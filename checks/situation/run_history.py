@@ -13,8 +13,8 @@ from checks.model.report import Report
 from checks.model.run_record import RunRecord
 from checks.report.diff_findings import same_findings
 from checks.run.rerun import judged_again, judged_by
+from checks.situation.condition_readings import ConditionReading, ReadTimes, readings_in
 from checks.situation.conditions import rests_on, shown_bad
-from checks.situation.seen import ReadTimes, Seen, readings_in
 
 KEPT_RUNS = 8
 """The most runs that are kept: a report of a large cluster takes megabytes."""
@@ -42,7 +42,7 @@ class RunReadings(msgspec.Struct, frozen=True):
 
     ended: float
     """By the clock as it was then."""
-    seen: tuple[Seen, ...]
+    seen: tuple[ConditionReading, ...]
 
 
 class RunHistory(msgspec.Struct, frozen=True):
@@ -173,13 +173,15 @@ def _of_newest_reports(gone: Sequence[GoneFinding]) -> tuple[GoneFinding, ...]:
     return tuple(one for one in gone if id(one.report) in kept)
 
 
-def _read_well(gone: Iterable[GoneFinding], report: Report) -> Iterator[Seen]:
+def _read_well(gone: Iterable[GoneFinding], report: Report) -> Iterator[ConditionReading]:
     """Yield what a run read as well without a PASS that says so: what a fault showed bad that it could look for, and
     did not find again."""
     bad = {condition for finding in report.findings for condition in shown_bad(finding)}
     for one in gone:
         if one.is_proved:
-            yield from (Seen(condition, one.looked, one.looked, False) for condition in shown_bad(one.finding) - bad)
+            yield from (
+                ConditionReading(condition, one.looked, one.looked, False) for condition in shown_bad(one.finding) - bad
+            )
 
 
 def _pairs(before: dict[Key, Finding], now: dict[Key, Finding]) -> Iterator[tuple[Key, Key]]:

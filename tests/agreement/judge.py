@@ -194,7 +194,7 @@ def _first_lines(timeline: Timeline, t: float, texts: Texts, said: Sequence[Clai
     head = texts["export"][0].split("\n\n")[0]
     lasting = [claim for claim in said if claim.where == "events" and claim.kind == "lasts"]
     problems = [claim for claim in lasting if claim.text.splitlines()[0].rstrip()[-1] in "FW"]
-    if problems and "During an incident" not in head or "During an incident" in head and not lasting:
+    if (problems and "During an incident" not in head) or ("During an incident" in head and not lasting):
         yield f"agreement: the head of the export: {head.splitlines()[0]!r}, {[str(claim.place) for claim in lasting]}"
     marked = dict(re.findall(r"(rac\d)\*?([!?~])", texts["first line"][0]))
     bad = {claim.place.node for claim in alarms if claim.place.kind != "path" and not claim.is_below}

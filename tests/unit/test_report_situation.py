@@ -30,11 +30,11 @@ from checks.report.summary import counts, headline, problems, sentences
 from checks.run.check_discovery import discover
 from checks.saved import SavedError
 from checks.saved.reader import report_in
+from checks.situation.at_moment import Inputs, situation
 from checks.situation.events.known_events import event_readings
 from checks.situation.events.watching import EventWatch
 from checks.situation.run_alone import with_situation
 from checks.situation.run_history import RunHistory
-from checks.situation.situation import Inputs, situation
 from tests.fixtures.clusters import cluster
 from tests.fixtures.reports import report_of
 from tests.unit.events_support import BEGIN, links, lost_at, run

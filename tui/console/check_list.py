@@ -126,7 +126,7 @@ def listed_after(history: RunHistory) -> CheckList | None:
     if history.report is None:
         return None
     from checks.run.check_discovery import discover
-    from checks.situation.situation import Inputs, situation
+    from checks.situation.at_moment import Inputs, situation
 
     checks = {check.id: check for check in discover().checks}
     then = situation(Inputs(now=history.readings[-1].ended, checks=checks, history=history, clock_s=history.clock_s))

@@ -66,8 +66,8 @@ class SituationState:
             return Situation(at=now, change=self._changes.place)
         # The modules would delay the first screen.
         from checks.run.check_discovery import discover
+        from checks.situation.at_moment import Inputs, situation
         from checks.situation.run_history import RunHistory
-        from checks.situation.situation import Inputs, situation
 
         stops, looks = self._of_change(change)
         return situation(
