@@ -120,7 +120,7 @@ class DatabaseScreen(TableScreen):
             self._starts = ()
             text = "The database is not known yet: the checks are running."
             if held_by := self.state.feed.held_by:
-                text = f"{held_by} is being read."
+                text = self.state.no_run_yet or f"{held_by} is being read."
             return [[(f" {line}", "faint")] for line in wrapped(text, width - 1)]
         column = column_width(width)
         sections = sections_of(facts, column)
