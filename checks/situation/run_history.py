@@ -65,6 +65,15 @@ class RunHistory(msgspec.Struct, frozen=True):
     gone: tuple[GoneFinding, ...] = ()
     readings: tuple[RunReadings, ...] = ()
 
+    @property
+    def for_recording(self) -> tuple[RunRecord, ...]:
+        """The runs that a recording starts with: the kept ones from the first of all checks on; where none of them ran
+        all checks, what is known now as one run."""
+        first = next((number for number, record in enumerate(self.records) if record.is_whole), None)
+        if first is not None or self.report is None:
+            return self.records[first or 0 :]
+        return (RunRecord(report=self.report, ended=self.records[-1].ended, clock_s=self.clock_s),)
+
     def after(self, record: RunRecord, checks: Mapping[str, Check]) -> RunHistory:
         """Return the history after one more run. `checks` are the known checks by id.
 
