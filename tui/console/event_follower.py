@@ -24,9 +24,7 @@ KEPT_BEFORE_S, KEPT_AFTER_S = 20.0, 40.0
 class EventFollower:
     """Follows the events for the app, which has to draw them when something returns True."""
 
-    def __init__(
-        self, state: AppState, settings: ConsoleSettings, notice: Callable[[str], None]
-    ) -> None:
+    def __init__(self, state: AppState, settings: ConsoleSettings, notice: Callable[[str], None]) -> None:
         """Create the follower; `notice` displays a sentence for the operator."""
         self._state = state
         self._response = EventResponse(settings)
