@@ -156,8 +156,8 @@ class Situation(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def unsettled(self) -> int:
-        """The number of events of which nobody knows whether they last, and of problems of an earlier run that are not
-        known any more."""
+        """The number of events of which it is not known whether they last, and of problems of an earlier run that are
+        not known any more."""
         open_ = sum(e.is_open and e.event.is_problem for e in self.episodes)
         return open_ + sum(one.said.standing is Standing.UNKNOWN for one in self.former)
 

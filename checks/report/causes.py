@@ -53,7 +53,7 @@ class ReportEntry(msgspec.Struct, frozen=True):
     """The other findings that are UNKNOWN for the same reason."""
     next: tuple[NextStep, ...] = ()
     said: Statement | None = None
-    """How the entry stands at the moment of the report; None where the report has no situation."""
+    """The statement about the entry; None where the report has no situation."""
 
     @property
     def holds(self) -> bool:

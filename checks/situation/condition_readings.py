@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
 from checks.model.condition import Condition, ConditionKind
-from checks.model.finding import FAULTS, Finding, Status
+from checks.model.finding import FAULTS, EvidenceRef, Finding, Status
 from checks.model.journal import Entry
 from checks.model.report import Report
 from checks.situation.conditions import rests_on, shown_bad
@@ -59,16 +59,18 @@ class ReadTimes:
         self._set_by = {
             id(entry): clocks.get((run or report).started_at, 0.0) for run in runs for entry in report.entries_in(run)
         }
-        self._evidence: dict[int, list[Entry]] = {}
+        self._evidence: dict[int, Sequence[Entry]] = {}
+        paths = report.cluster.read_paths()
+        self._pings = {(p.from_node, f"path {p.network} {p.from_node} {p.to_node}") for p in paths}
 
     def span(self, finding: Finding, condition: Condition | None = None) -> Span:
         """Return the time that the readings behind a finding cover, or those of them that show a condition; that of
         its run where it refers to none."""
-        entries = self._evidence.get(id(finding))
+        entries: Sequence[Entry] | None = self._evidence.get(id(finding))
         if entries is None:
             entries = self._evidence[id(finding)] = self._report.evidence(finding)
         if condition is not None:
-            entries = [entry for entry in entries if _shows(entry, condition)] or entries
+            entries = self._of_condition(finding, condition, entries) or entries
         newest: dict[tuple[str, str], float] = {}
         begins = []
         for entry in entries:
@@ -82,6 +84,14 @@ class ReadTimes:
         found = (seconds_of(found_at) or 0.0) - self._clocks.get(found_at, 0.0)
         return Span(found, found)
 
+    def _of_condition(self, finding: Finding, condition: Condition, entries: Sequence[Entry]) -> Sequence[Entry]:
+        if condition.kind is not ConditionKind.PATH:
+            return [entry for entry in entries if _shows(entry, condition)]
+        # A finding about many paths refers to some of them only.
+        reference = EvidenceRef(condition.node, f"path {condition.item} {condition.node} {condition.peer}")
+        is_of_pings = any((entry.node, entry.topic) in self._pings for entry in entries)
+        return self._report.entries_for(finding.check, (reference,)) if is_of_pings else ()
+
     def looked(self, check: str) -> float:
         """Return as of when a check was judged: the oldest of its newest readings."""
         found_at = self._report.found_at(check)
@@ -90,8 +100,6 @@ class ReadTimes:
 
 
 def _shows(entry: Entry, condition: Condition) -> bool:
-    if condition.kind is ConditionKind.PATH:
-        return entry.topic == f"path {condition.item} {condition.node} {condition.peer}"
     return entry.node == condition.node and (condition.kind not in _OF_INTERFACES or entry.topic == "interfaces")
 
 

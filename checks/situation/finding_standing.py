@@ -71,10 +71,10 @@ class FindingStandings:
     def _path(self, path: Condition, finding: Finding, *, is_bad: bool) -> Statement:
         as_of = self._as_of(finding, path, is_bad=is_bad)
         said = Statement(standing=Standing.HOLDS, is_bad=is_bad, since=as_of, as_of=as_of, of=1)
-        if is_bad and (step := self._planned_path(path, as_of)):
-            return replace(said, standing=Standing.PLANNED, step=step)
         if outdated := self._edges.outdating(path, as_of, is_bad=is_bad):
             return replace(said, standing=Standing.UNKNOWN, outdated=outdated, unknown=1)
+        if is_bad and (step := self._planned_path(path, as_of)):
+            return replace(said, standing=Standing.PLANNED, step=step)
         return said
 
     def _said(self, finding: Finding) -> Statement:
@@ -94,13 +94,13 @@ class FindingStandings:
         live = [self._conditions[c] for c in shown if c.kind not in NOT_SAMPLED and c in self._conditions]
         if live:
             return _together(live, said)
-        if step := self._planned(shown or self._rests(finding), as_of):
-            return replace(said, standing=Standing.PLANNED, step=step)
         rests = shown or self._rests(finding)
         outdated = [one for c in rests if (one := self._outdating(c, as_of, is_bad=True))]
         if outdated and len(outdated) == len(rests):
             newest = newest_of(outdated)
             return replace(said, standing=Standing.UNKNOWN, outdated=newest, unknown=len(outdated), of=len(rests))
+        if step := self._planned(rests, as_of):
+            return replace(said, standing=Standing.PLANNED, step=step)
         return replace(said, unknown=len(outdated), of=len(rests))
 
     def _not_known(self, finding: Finding) -> Statement:

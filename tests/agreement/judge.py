@@ -101,7 +101,8 @@ def _calm(timeline: Timeline, node: str, t: float) -> Iterator[Read]:
 def _of_run(timeline: Timeline, place: Place, reader: Reader, groups: Sequence[str], end: float) -> Iterator[Read]:
     truth = timeline.truth
     is_read = place.node in reader.could_read and not truth.is_down(place.node, reader.node_times[place.node])
-    if place.kind in ("node", "link", "mtu", "setup") and "nodes" in groups:
+    judged = place.kind != "setup" or "counters" in groups  # a gate does not judge it again
+    if place.kind in ("node", "link", "mtu", "setup") and "nodes" in groups and judged:
         at = reader.node_times[place.node]
         # A node that does not answer is down where Clusterware shows it inactive, too.
         down = place.kind == "node" and not is_read and not truth.has_stack(place.node, reader.times["clusterware"])
@@ -192,8 +193,9 @@ def _first_lines(timeline: Timeline, t: float, texts: Texts, said: Sequence[Clai
             yield f"agreement: {where} says that no problem was found, {(alarms or unknown)[0].place} is not well"
     head = texts["export"][0].split("\n\n")[0]
     lasting = [claim for claim in said if claim.where == "events" and claim.kind == "lasts"]
-    if any(claim.place.kind != "mtu" for claim in lasting) != ("During an incident" in head):
-        yield f"agreement: the head of the export: {bool(lasting)}"
+    problems = [claim for claim in lasting if claim.text.splitlines()[0].rstrip()[-1] in "FW"]
+    if (problems and "During an incident" not in head) or ("During an incident" in head and not lasting):
+        yield f"agreement: the head of the export: {head.splitlines()[0]!r}, {[str(claim.place) for claim in lasting]}"
     marked = dict(re.findall(r"(rac\d)\*?([!?~])", texts["first line"][0]))
     bad = {claim.place.node for claim in alarms if claim.place.kind != "path" and not claim.is_below}
     for node in sorted(bad):

@@ -138,7 +138,7 @@ class Timeline:
 
     def _stops(self, change: Change, t: float) -> Iterator[ExplainedStop]:
         for step in change.steps:
-            if step.begin is not None and step.begin <= t and step.kinds:
+            if any(at == step.begin and at <= t for at, _ in self.looks):
                 yield self._stop(change, step, t)
 
     def _stop(self, change: Change, step: Step, t: float) -> ExplainedStop:

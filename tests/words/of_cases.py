@@ -126,7 +126,7 @@ def _situation(before: Report, report: Report) -> dict[str, object]:
     now = situation(Inputs(now=history.records[-1].ended, checks=checks, history=history))
     after = msgspec.structs.replace(report, situation=now)
     return {
-        "findings": [(*_place(finding), _said(said)) for finding, said in after.stated],
+        "findings": [(*_place(finding), _said(said)) for finding, said in after.stated()],
         "former": [(*_place(one.finding), _said(one.said)) for one in now.former],
         "conditions": [(one.condition, _said(one.said)) for one in now.conditions],
         "nodes": sorted(node_marks(report, now).items()),

@@ -102,8 +102,8 @@ class RunWorker:
 
 
 class HistoryWorker:
-    """Adds finished runs to what is known, in a thread, one after the other: judging the checks again takes seconds on a
-    large cluster."""
+    """Adds finished runs to what is known, in a thread, one after the other: judging all checks again takes seconds on
+    a large cluster."""
 
     def __init__(self, app: App[None], state: AppState) -> None:
         self._app = app
