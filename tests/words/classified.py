@@ -22,20 +22,12 @@ APART = (
 
 WORDS = frozenset(
     """
-<<<<<<< HEAD
     against although_loaded as_of at_load attest attest_asks attestation background because cautions change
     clause clean comparison consequence depends_on disturbed expected extent formula formulas goal harm headline
     how if_rolled_back incident inputs journal_remarks legend login_warning measured moment needed no_return
     note notes noun only_ipv4 open other_platform outage paragraphs peak predicted problem purpose question
     reasons remarks risk rows seen sentence sign stopped summary tells_apart text title warnings what when where
     why why_fail why_warn worse
-=======
-    against although_loaded as_of at_load attest attest_asks attestation background because cautions clause clean
-    comparison consequence depends_on disturbed expected extent formula formulas goal harm headline how if_rolled_back
-    incident inputs journal_remarks legend login_warning measured moment needed no_return note notes noun only_ipv4 open
-    other_platform outage paragraphs peak predicted problem purpose question reasons remarks risk rows seen sentence sign
-    stopped summary tells_apart text title warnings what when where why why_fail why_warn worse
->>>>>>> w-int
     """.split()  # noqa: SIM905
 )
 """Texts that people read and nothing else does."""
