@@ -49,6 +49,7 @@ EXCEPT = {
     "LogMessage.sample": "data",
     "Entry.text": "data",
     "Address.label": "data",
+    "NodeMark.sign": "data",  # a code of three
     "Sampler.sources": "data",
     "Table.columns": "word",
     "PacketLoss.sizes": "word",

@@ -140,8 +140,8 @@ class AppState(msgspec.Struct):
         return clock_in(self.zone, self.moment.now)
 
     def ran(self) -> tuple[RunRecord | RecordedLine, ...]:
-        """Return what a recording has beside the samples: the finished runs and verified gates, and the lines of the
-        followed change's journal."""
+        """Return what a recording has apart from the samples: the finished runs and verified gates, and the lines of
+        the followed change's journal."""
         return (*(self.run.history.records if self.run.history else ()), *self.changes.lines_since(None))
 
     @property
