@@ -1,4 +1,4 @@
-"""What holds now: a pure function from runs, gates, events, begun steps and samples to the situation of a moment."""
+"""What holds now: a pure function from runs, gates, events, started steps and samples to the situation of a moment."""
 
 from __future__ import annotations
 

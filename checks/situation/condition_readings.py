@@ -22,7 +22,7 @@ class ConditionReading(NamedTuple):
     is_bad: bool | None
     """None: it could not be read."""
     is_proof: bool = True
-    """Whether a run, a gate or a begun step made it: samples and events show that a condition is over, and prove
+    """Whether a run, a gate or a started step made it: samples and events show that a condition is over, and prove
     nothing."""
 
     @property
@@ -39,7 +39,7 @@ class Span(NamedTuple):
     """The time that readings cover, by a clock that nothing sets."""
 
     begin: float
-    """The begin of the oldest reading."""
+    """The start of the oldest reading."""
     oldest_end: float
     """The end of the oldest of the newest readings: one for each file, command or query."""
 
@@ -150,7 +150,7 @@ def _seen(condition: Condition, span: Span, *, is_bad: bool) -> ConditionReading
 
 
 def in_order(readings: Iterable[ConditionReading]) -> list[ConditionReading]:
-    """Return the readings of one condition by the begin of what they cover, without counts of nothing that end within a
+    """Return the readings of one condition by the start of what they cover, without counts of nothing that end within a
     longer count of something: that came later in it."""
     every = list(readings)
     counts = [one for one in every if one.is_bad and one.since < one.at]

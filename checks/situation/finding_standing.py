@@ -51,7 +51,7 @@ class FindingStandings:
         self._clock_s = clock_s
 
     def every(self, since: Mapping[Key, float]) -> Iterator[FindingStatement]:
-        """Yield the statement about each finding; `since` has the begin of each by its key."""
+        """Yield the statement about each finding; `since` has the start of each by its key."""
         for key, finding in keyed(self._report.findings):
             begin = since.get(key)
             said = self._said(finding)

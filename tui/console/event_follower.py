@@ -50,7 +50,7 @@ class EventFollower:
         return self._take(self._state.events.pass_time(time.time()), time.monotonic()) or self._stands_otherwise()
 
     def _stands_otherwise(self) -> bool:
-        """Whether an event has begun to pause, or the time of the step that explains it is over."""
+        """Whether an event has started to pause, or the time of the step that explains it is over."""
         if not self._state.events.lasting:
             return False
         from checks.report.event_text import pauses

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tui.console.run_state import RunState
 
 REFRESH_S = 5.0
-"""The seconds after which a situation is made anew where nothing happened: samples renew its "as of"."""
+"""The seconds after which a situation is made again where nothing happened: samples renew its "as of"."""
 
 
 class SituationState:

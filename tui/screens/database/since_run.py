@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
-from checks.situation.seen import seconds_of
-
 from checks.model.cluster_event import EventKind
 from checks.model.condition import ConditionKind
 from checks.model.report import Report
 from checks.model.situation import Outdated, Situation
 from checks.report.event_text import headline
 from checks.report.standing_text import Clock, changed_text, episode_text
+from checks.situation.condition_readings import seconds_of
 from checks.situation.edges import edges_of
 from tui.text.finding_lines import role_of
 from tui.text.line import Line, hanging, sanitize_line
