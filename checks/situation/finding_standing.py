@@ -12,10 +12,10 @@ from checks.model.facts import Verdict
 from checks.model.finding import FAULTS, Finding, Key, Status, keyed
 from checks.model.report import Report
 from checks.model.situation import FindingStatement, Outdated, Standing, Statement
+from checks.situation.condition_readings import ReadTimes, seconds_of
 from checks.situation.condition_standing import is_covered
 from checks.situation.conditions import rests_on, shown_bad
 from checks.situation.edges import Edges, newest_of
-from checks.situation.seen import ReadTimes, seconds_of
 
 NOT_SAMPLED = (ConditionKind.PATH, ConditionKind.SETUP)
 """Kinds that only runs read: each finding has its own reading of them."""
@@ -51,7 +51,7 @@ class FindingStandings:
         self._clock_s = clock_s
 
     def every(self, since: Mapping[Key, float]) -> Iterator[FindingStatement]:
-        """Yield the statement about each finding; `since` has the begin of each by its key."""
+        """Yield the statement about each finding; `since` has the start of each by its key."""
         for key, finding in keyed(self._report.findings):
             begin = since.get(key)
             said = self._said(finding)

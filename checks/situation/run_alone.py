@@ -9,9 +9,9 @@ from msgspec.structs import replace
 from checks.model.check import Check
 from checks.model.report import Report
 from checks.model.situation import Situation
+from checks.situation.condition_readings import ReadTimes
 from checks.situation.edges import Edges
 from checks.situation.finding_standing import FindingStandings
-from checks.situation.seen import ReadTimes
 
 
 def with_situation(report: Report, checks: Iterable[Check], now: float) -> Report:

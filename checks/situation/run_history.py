@@ -13,8 +13,8 @@ from checks.model.report import Report
 from checks.model.run_record import RunRecord
 from checks.report.diff_findings import same_findings
 from checks.run.rerun import judged_again, judged_by
+from checks.situation.condition_readings import ConditionReading, ReadTimes, readings_in
 from checks.situation.conditions import rests_on, shown_bad
-from checks.situation.seen import ReadTimes, Seen, readings_in
 
 KEPT_RUNS = 8
 """The most runs that are kept: a report of a large cluster takes megabytes."""
@@ -42,7 +42,7 @@ class RunReadings(msgspec.Struct, frozen=True):
 
     ended: float
     """By the clock as it was then."""
-    seen: tuple[Seen, ...]
+    seen: tuple[ConditionReading, ...]
 
 
 class RunHistory(msgspec.Struct, frozen=True):
@@ -64,6 +64,15 @@ class RunHistory(msgspec.Struct, frozen=True):
     """Whether there was an earlier run."""
     gone: tuple[GoneFinding, ...] = ()
     readings: tuple[RunReadings, ...] = ()
+
+    @property
+    def for_recording(self) -> tuple[RunRecord, ...]:
+        """The runs that a recording starts with: the kept ones from the first of all checks on; where none of them ran
+        all checks, what is known now as one run."""
+        first = next((number for number, record in enumerate(self.records) if record.is_whole), None)
+        if first is not None or self.report is None:
+            return self.records[first or 0 :]
+        return (RunRecord(report=self.report, ended=self.records[-1].ended, clock_s=self.clock_s),)
 
     def after(self, record: RunRecord, checks: Mapping[str, Check]) -> RunHistory:
         """Return the history after one more run. `checks` are the known checks by id.
@@ -173,20 +182,20 @@ def _looked(gone: Finding, times: ReadTimes, about: Collection[ConditionKind]) -
     return min(shown) if shown else times.looked(gone.check, counts=any(kind.is_counted for kind in about))
 
 
-def _read_well(gone: Iterable[GoneFinding], report: Report, times: ReadTimes) -> Iterator[Seen]:
+def _of_newest_reports(gone: Sequence[GoneFinding]) -> tuple[GoneFinding, ...]:
+    """Return what is gone, the oldest first, without that of reports which are too old to be kept."""
+    kept = [*dict.fromkeys(id(one.report) for one in reversed(gone))][:KEPT_RUNS]
+    return tuple(one for one in gone if id(one.report) in kept)
+
+
+def _read_well(gone: Iterable[GoneFinding], report: Report, times: ReadTimes) -> Iterator[ConditionReading]:
     """Yield what a run read as well without a PASS that says so: what a fault showed bad that it could look for, and
     did not find again."""
     bad = {condition for finding in report.findings for condition in shown_bad(finding)}
     for one in gone:
         for condition in shown_bad(one.finding) - bad if one.is_proved else ():
             at = times.looked(one.finding.check, condition, counts=condition.kind.is_counted)
-            yield Seen(condition, at, at, False)
-
-
-def _of_newest_reports(gone: Sequence[GoneFinding]) -> tuple[GoneFinding, ...]:
-    """Return what is gone, the oldest first, without that of reports which are too old to be kept."""
-    kept = [*dict.fromkeys(id(one.report) for one in reversed(gone))][:KEPT_RUNS]
-    return tuple(one for one in gone if id(one.report) in kept)
+            yield ConditionReading(condition, at, at, False)
 
 
 def _pairs(before: dict[Key, Finding], now: dict[Key, Finding]) -> Iterator[tuple[Key, Key]]:

@@ -57,9 +57,9 @@ def mutated(mutant: Mutant) -> Iterator[None]:
 
 _CONDITION = "checks.situation.condition_standing"
 _FINDING = "checks.situation.finding_standing"
-_SITUATION = "checks.situation.situation"
+_SITUATION = "checks.situation.at_moment"
 _EDGES = "checks.situation.edges"
-_SEEN = "checks.situation.seen"
+_SEEN = "checks.situation.condition_readings"
 _HISTORY = "checks.situation.run_history"
 _MARKS = "checks.situation.marks"
 _SAMPLED = "checks.situation.events.sampled_conditions"

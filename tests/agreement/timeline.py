@@ -9,10 +9,10 @@ from random import Random
 from checks.model.condition import Condition, ConditionKind
 from checks.model.explained_stop import ExplainedStop, Look
 from checks.model.run_record import RunRecord
+from checks.situation.at_moment import Inputs
 from checks.situation.events.known_events import event_readings
 from checks.situation.events.watching import EventWatch
 from checks.situation.run_history import RunHistory
-from checks.situation.situation import Inputs
 from tests.agreement.readings import CHECKS, Reader
 from tests.agreement.samples import Feed
 from tests.agreement.truth import NODES, Change, Step, Truth

@@ -9,9 +9,9 @@ from checks.model.condition import Condition, ConditionKind
 from checks.model.explained_stop import ExplainedStop
 from checks.model.finding import Status
 from checks.model.situation import Standing
+from checks.situation.condition_readings import ConditionReading, in_order
 from checks.situation.condition_standing import statement_of
 from checks.situation.edges import Edges
-from checks.situation.seen import Seen, in_order
 
 LINK = Condition(ConditionKind.LINK, "rac2", "eth2")
 PATH = Condition(ConditionKind.PATH, "rac1", "192.168.11.0/24", "rac2")
@@ -31,7 +31,7 @@ def event(kind, begin, end=None, *, node="rac2", interface="eth2", network="192.
 
 def stand(condition, *readings, events=(), stops=(), now=NOW):
     """Return the statement about a condition from (since, at, is_bad, is_proof)."""
-    seen = in_order([Seen(condition, *reading) for reading in readings])
+    seen = in_order([ConditionReading(condition, *reading) for reading in readings])
     return statement_of(condition, seen, Edges(events, 0.0), stops, now)
 
 

@@ -19,10 +19,13 @@ from tui.console.messages import (
     FeedFailed,
     IntervalWanted,
     PaceReported,
+    PlayheadMoved,
     RecordingEnded,
     RecordWanted,
+    RunsJudged,
     SamplesReported,
 )
+from tui.terminal.bell import ring
 
 if TYPE_CHECKING:
     from tui.console.finding_rows import FindingRow
@@ -67,7 +70,13 @@ class SamplingMixin(App[None]):
         self.state.timeline.add(message.events)
         self._show_news(News.SAMPLES)
         if self._events.see(message.events):
-            self._show_news(News.EVENTS)
+            self._show_events()
+
+    def _show_events(self) -> None:
+        """Show the events, and ring the bell at a new alarm."""
+        if self._events.has_new_alarm() and self._settings.console.bell:
+            ring(self)
+        self._show_news(News.EVENTS)
 
     def _sample_always(self) -> None:
         """Start to sample for the events, whichever screen is open."""
@@ -77,14 +86,44 @@ class SamplingMixin(App[None]):
     def _look_for_events(self) -> None:
         """Notice what delivers no samples, and run the checks that are due for an event."""
         if self._live.is_running and self._events.pass_time():
-            self._show_news(News.EVENTS)
+            self._show_events()
         if self.can_start and (checks := self._events.due()):
             self._start(checks)
 
     def on_events_found(self, message: EventsFound) -> None:
         """Apply the events of a recording."""
         self.state.events.load(message.watch, message.end, message.trouble)
-        self._show_news(News.EVENTS)
+        self.state.go_to(self.state.moment.playhead)
+        self._show_news()
+
+    def on_runs_judged(self, message: RunsJudged) -> None:
+        """Apply the runs of a recording that were read, or that have been judged since. Without any, the checks judge
+        the facts of its start; those of a saved state judge its report."""
+        past, run = self.state.feed.past, self.state.run
+        self.state.take_runs(message.moments)
+        if message.trouble:
+            run.fail(message.trouble)
+        elif message.is_done and (not message.moments.records or (past is not None and past.is_saved)):
+            self._start()
+        self._show_news()
+
+    def on_playhead_moved(self, message: PlayheadMoved) -> None:
+        """Go to the moment of a recording that the Traffic screen shows."""
+        self.state.go_to(message.at)
+        self._show_news(News.MOMENT)
+
+    async def action_newest(self) -> None:
+        """Select the newest alarm in the list of events."""
+        from checks.situation.foremost import newest_alarm
+        from tui.screens.events.screen import EventsScreen
+
+        episode = newest_alarm(self.state.situation, self.state.events.is_listed)
+        if episode is None:
+            self.notice("There is no alarm.")
+            return
+        await self.action_show("events")
+        if isinstance(self.screen, EventsScreen):
+            self.screen.choose(episode)
 
     async def on_event_wanted(self, message: EventWanted) -> None:
         """Show the moment of an event on the Traffic screen."""

@@ -21,14 +21,15 @@ def event_line(episode: Episode, hint: str, zone: tzinfo | None, now: float, wid
     role. Without enough room the words of the event are cut, and the hint stays whole."""
     event = episode.event
     text = f"{_time(event.start, zone)} {sanitize_line(headline(event))}"
-    if standing := _standing(episode, zone, now):
+    if standing := standing_text(episode, zone, now):
         text += f", {sanitize_line(standing)}"
     end = f": {hint}" if hint and cell_len(hint) + 2 + _LEAST <= width else ""
     text = fitted(text, min(cell_len(text), max(width - cell_len(end), 1)))
     return text + end, _ROLES.get(event.status, "")
 
 
-def _standing(episode: Episode, zone: tzinfo | None, now: float) -> str:
+def standing_text(episode: Episode, zone: tzinfo | None, now: float) -> str:
+    """Return how an event stands: `until 20:21:04`; empty where it simply lasts."""
     event = episode.event
     if episode.step:
         return f"planned by the step {episode.step}"
@@ -44,12 +45,14 @@ def _time(at: float, zone: tzinfo | None) -> str:
 
 
 def hint_for(episode: Episode, *, is_past: bool, is_running: bool, on_checks: bool, can_run: bool) -> str:
-    """Return which key looks for the cause of an event, or shows it; empty where none is due. `is_past`: the screen
-    shows a recording. `can_run`: it has the key that runs the checks."""
+    """Return which key looks for the cause of an event, verifies that it is over, or shows it; empty where none is
+    due. `is_past`: the screen shows a recording. `can_run`: it has the key that runs the checks."""
     if is_past:
         return "! lists it"
     if not needs_run(episode):
         return "1 shows the cause" if not on_checks and episode.has_finding else ""
     if is_running:
         return ""
-    return "r looks for the cause" if can_run else "! lists it"
+    if not can_run:
+        return "! lists it"
+    return "r looks for the cause" if episode.until is None else "r verifies"

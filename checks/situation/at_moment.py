@@ -1,4 +1,4 @@
-"""What holds now: a pure function from runs, gates, events, begun steps and samples to the situation of a moment."""
+"""What holds now: a pure function from runs, gates, events, started steps and samples to the situation of a moment."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from checks.model.situation import (
     Standing,
     Statement,
 )
+from checks.situation.condition_readings import ConditionReading, ReadTimes, in_order
 from checks.situation.condition_standing import statement_of
 from checks.situation.conditions import shown_bad
 from checks.situation.edges import Edges, newest_of
 from checks.situation.finding_standing import NOT_SAMPLED, FindingStandings
 from checks.situation.run_history import GoneFinding, RunHistory
-from checks.situation.seen import ReadTimes, Seen, in_order
 
 MATRIX = "df-ping"
 """The check whose probes the matrix of paths shows."""
@@ -43,7 +43,7 @@ class Inputs(msgspec.Struct, frozen=True, kw_only=True):
     history: RunHistory = RunHistory()
     events: Sequence[ClusterEvent] = ()
     """As they were known at the moment, in the order of their start."""
-    sampled: Sequence[Seen] = ()
+    sampled: Sequence[ConditionReading] = ()
     """What samples and events show of conditions, by the clock of now."""
     looks: Sequence[Look] = ()
     """What the journal of the open change has read, by the clock of now."""
@@ -57,7 +57,7 @@ class Inputs(msgspec.Struct, frozen=True, kw_only=True):
 def situation(known: Inputs) -> Situation:
     """Return the situation of a moment."""
     edges = Edges(known.events, known.clock_s)
-    seen: dict[Condition, list[Seen]] = {}
+    seen: dict[Condition, list[ConditionReading]] = {}
     for one in chain(_of_runs(known), _of_looks(known), known.sampled):
         seen.setdefault(one.condition, []).append(one)
     statements = {
@@ -97,15 +97,15 @@ def _place(stated: tuple[Condition, Statement]) -> Condition:
     return stated[0]
 
 
-def _of_runs(known: Inputs) -> Iterator[Seen]:
+def _of_runs(known: Inputs) -> Iterator[ConditionReading]:
     for run in known.history.readings:
         yield from (one.moved(known.clock_s) for one in run.seen)
 
 
-def _of_looks(known: Inputs) -> Iterator[Seen]:
+def _of_looks(known: Inputs) -> Iterator[ConditionReading]:
     for look in known.looks:
         for condition, is_bad in look.read:
-            yield Seen(condition, look.at, look.at, is_bad)
+            yield ConditionReading(condition, look.at, look.at, is_bad)
 
 
 def _shown(known: Inputs, findings: Iterable[FindingStatement]) -> set[Condition]:
