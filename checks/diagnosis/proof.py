@@ -6,12 +6,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from checks.diagnosis.catalogue import CATALOGUE
 from checks.model.finding import FAULTS, PROBLEMS, Finding, Key, Status, could_not_look
-from checks.model.hypothesis import CauseStanding, Hypothesis
+from checks.model.hypothesis import Certainty, Hypothesis
 from checks.model.report import Report
 from checks.model.wording import counted, few, listed
 
 _NAMED = 3
-_FOUND = (CauseStanding.PROVED, CauseStanding.SUPPORTED)
+_FOUND = (Certainty.PROVED, Certainty.SUPPORTED)
 
 
 def checks_that_prove(
@@ -111,7 +111,7 @@ def _behind(causes: Sequence[Hypothesis], after: Report) -> str:
     if found:
         more = f" And {counted(len(found) - 1, 'more cause')}." if len(found) > 1 else ""
         return f" Behind it: {found[0].rstrip('.')}.{more}"
-    unseen = sorted({one.cause for one in after.diagnosis.with_standing(CauseStanding.NOT_EXAMINED)} & hidden)
+    unseen = sorted({one.cause for one in after.diagnosis.with_standing(Certainty.NOT_EXAMINED)} & hidden)
     if unseen:
         return f" Behind it: not examined: {few(unseen, _NAMED)}."
     return " Behind it: no other cause was found."

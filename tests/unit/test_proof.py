@@ -6,7 +6,7 @@ import msgspec
 
 from checks.diagnosis.proof import checks_that_prove, outcome_of
 from checks.model.finding import Finding, Status
-from checks.model.hypothesis import CauseStanding, Diagnosis, Hypothesis, Place
+from checks.model.hypothesis import Certainty, Diagnosis, Hypothesis, Place
 from checks.model.report import Report, make_report
 from checks.run.check_discovery import discover
 from tests.fixtures.clusters import cluster
@@ -33,7 +33,7 @@ def key(of: Finding) -> tuple[str, str, str, tuple[str, ...], int]:
 
 def cause(node: str = "rac2", code: str = "CAUSE-05", *shown: Finding, headline: str = "") -> Hypothesis:
     return Hypothesis(
-        cause=code, name="MTU of a node", standing=CauseStanding.PROVED, entry=1, headline=headline,
+        cause=code, name="MTU of a node", standing=Certainty.PROVED, entry=1, headline=headline,
         place=Place(networks=("eth2",), nodes=(node,)), shown_by=tuple(map(key, shown)),
     )  # fmt: skip
 
@@ -99,7 +99,7 @@ def test_what_the_cause_had_hidden_is_said() -> None:
     assert said.startswith("Verified: mtu-consistency now passes")
     assert said.endswith(" Behind it: The switch loses full-size packets.")
     assert outcome(*FINE, of=DOWN).endswith(" Behind it: no other cause was found.")
-    unseen = Hypothesis(cause="CAUSE-12", name="x", standing=CauseStanding.NOT_EXAMINED)
+    unseen = Hypothesis(cause="CAUSE-12", name="x", standing=Certainty.NOT_EXAMINED)
     assert outcome(*FINE, found=(unseen,), of=DOWN).endswith(" Behind it: not examined: CAUSE-12.")
     elsewhere = msgspec.structs.replace(behind, place=Place(networks=("eth1",)))
     assert outcome(*FINE, found=(elsewhere,), of=DOWN).endswith(" Behind it: no other cause was found.")
