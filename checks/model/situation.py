@@ -106,6 +106,8 @@ class Episode(msgspec.Struct, frozen=True, kw_only=True):
     """When it was over: at the first reading that shows it, from any source; None while it lasts or is not known."""
     is_open: bool = False
     """Whether it is not known whether it lasts: its node does not answer."""
+    outdated: Outdated | None = None
+    """Why that is not known."""
     as_of: float
     """The time of its newest reading."""
     step: str = ""
@@ -148,6 +150,11 @@ class Situation(msgspec.Struct, frozen=True, kw_only=True):
     def new(self) -> tuple[Episode, ...]:
         """The events that last, are a problem, and that no finding is about."""
         return tuple(e for e in self.lasting if not e.has_finding)
+
+    @property
+    def open_events(self) -> tuple[Episode, ...]:
+        """The events of which nobody knows whether they last, that are a problem, and that no finding is about."""
+        return tuple(e for e in self.episodes if e.is_open and e.event.is_problem and not e.has_finding)
 
     @property
     def lasting(self) -> tuple[Episode, ...]:

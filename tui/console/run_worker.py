@@ -50,6 +50,14 @@ class RunWorker:
         """Whether the checks are running."""
         return self._worker is not None and not self._worker.is_finished
 
+    async def prepare(self) -> None:
+        """Load the modules that the first run needs, once."""
+        if self._warm_up is not None:
+            if self._after is not None:
+                await self._after.wait()
+            await asyncio.to_thread(self._warm_up)
+            self._warm_up = None
+
     def start(self, checks: Sequence[str] = ()) -> None:
         """Run all checks, or the named ones. The caller stops a run in progress first."""
         self.number += 1
@@ -69,11 +77,7 @@ class RunWorker:
     async def _work(self, number: int, checks: Sequence[str], closed: asyncio.Event) -> None:
         """Run the checks and post their events. The engine has closed its connections when this ends, in any case."""
         try:
-            if self._warm_up is not None:
-                if self._after is not None:
-                    await self._after.wait()
-                await asyncio.to_thread(self._warm_up)
-                self._warm_up = None
+            await self.prepare()
             engine = self._new_engine(checks)
             report = engine.report()
             events = engine.events()
