@@ -57,9 +57,9 @@ async def concluded(pilot: Pilot[None]) -> None:
     app = pilot.app
     assert isinstance(app, ConsoleApp)
     await pilot.pause()
-    if left := [worker for worker in app.workers if worker.group == "run"]:  # of none, it would wait for all there are
+    while left := [one for one in app.workers if one.group in ("run", "history") and not one.is_finished]:
         await app.workers.wait_for_complete(left)
-    await pilot.pause()
+        await pilot.pause()
     await pilot.pause()
 
 
