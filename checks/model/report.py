@@ -227,8 +227,8 @@ def make_report(
 
 def exit_code(report: Report) -> ExitCode:
     """Return the exit code of a report: interrupted, else that of what is so at its moment, with the events that no
-    finding is about. What is over or planned does not count. What is not known any more, or whether an event lasts, has
-    the code of UNKNOWN, also where it passed before: nobody can say that all is well."""
+    finding is about. What is over or planned does not count. What is not known any more has the code
+    of UNKNOWN, also where it passed before, and so has an event of which it is not known whether it lasts."""
     if report.interrupted:
         return ExitCode.INTERRUPTED
     besides = report.situation.statuses_besides() if report.situation else ()

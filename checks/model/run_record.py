@@ -15,7 +15,7 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     report: Report
     """The report of this run alone: its cluster has only the groups of facts that it gathered."""
     ended: float
-    """Seconds since 1970: before that, nobody knew what it read."""
+    """Seconds since 1970: before that, it was not known what it read."""
     checks: tuple[str, ...] = ()
     """The checks that ran without the others; empty where all ran."""
     is_gate: bool = False

@@ -10,15 +10,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import msgspec
 
 from checks.model.finding import PROBLEMS, Finding, Key, NextStep, Status, keyed, worst_first
-from checks.model.hypothesis import Diagnosis, Hypothesis, LossAccount, Standing
+from checks.model.hypothesis import CauseStanding, Diagnosis, Hypothesis, LossAccount
 from checks.model.report import Report
-from checks.model.situation import Standing as StandingNow
-from checks.model.situation import Statement, status_now
+from checks.model.situation import Standing, Statement, status_now
 from checks.model.wording import listed
 from checks.report.folding import grouped_by_reason, is_rerun
 from checks.report.standings import Standings
 
-FOUND = (Standing.PROVED, Standing.SUPPORTED)
+FOUND = (CauseStanding.PROVED, CauseStanding.SUPPORTED)
 _REASONS, _SEEN = 3, 2
 """The most reasons of an entry, and the most of these that are observations of its strongest finding."""
 
@@ -54,7 +53,7 @@ class ReportEntry(msgspec.Struct, frozen=True):
     """The other findings that are UNKNOWN for the same reason."""
     next: tuple[NextStep, ...] = ()
     said: Statement | None = None
-    """How the entry stands at the moment of the report; None where the report has no situation."""
+    """The statement about the entry; None where the report has no situation."""
 
     @property
     def holds(self) -> bool:
@@ -134,7 +133,7 @@ def _as_it_stands(entry: ReportEntry, standings: Standings) -> ReportEntry | Non
     """Return an entry with how it stands, and of its findings those that stand no better; None where it is over or
     planned."""
     said = standings.of_cause(entry)
-    if said is not None and said.standing not in (StandingNow.HOLDS, StandingNow.NEW, StandingNow.UNKNOWN):
+    if said is not None and said.standing not in (Standing.HOLDS, Standing.NEW, Standing.UNKNOWN):
         return None
     holds = said is None or said.is_alarm
 

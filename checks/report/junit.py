@@ -12,8 +12,8 @@
 | over               | passes                                   |
 
 The last suite, `events`, has a case for each event of the situation that is a problem: a failure or an error where it
-lasts and no finding is about it, an error where nobody knows whether it lasts. During an incident the first line after
-the declaration says so.
+lasts and no finding is about it, an error where it is not known whether it lasts. During an incident the first line
+after the declaration says so.
 
 JUnit has no warning. A failed case would break a build that may continue after warnings (exit code 1 is for warnings, 2
 for failures). A skipped case would mean that the check did not run. So a warning passes: the output of its suite has

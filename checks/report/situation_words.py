@@ -30,6 +30,7 @@ class StandingLine(msgspec.Struct, frozen=True):
     """A finding that is listed apart from the problems, with how it stands."""
 
     finding: Finding
+    said: Statement
     how: str
     """`was so until 20:21:04, verified 20:22:10`."""
     why: str = ""
@@ -62,7 +63,7 @@ def new_events(report: Report) -> str:
 
 
 def _together(episodes: Sequence[Episode], clock: Clock) -> str:
-    """Return events in one line, each with its begin, all as of the oldest reading."""
+    """Return events in one line, each with its start, all as of the oldest reading."""
     parts = _worst(episodes, lambda event: f"{event_text.brief(event)} since {clock(event.start)}")
     return f"{listed(parts)}, as of {clock(min(e.as_of for e in episodes))}"
 
@@ -126,7 +127,9 @@ def standing_sections(report: Report) -> tuple[StandingSection, ...]:
     clock = clock_of(report)
     parts = (("Not known any longer", lost), ("Planned", planned), ("Over", over))
     return tuple(
-        StandingSection(title, tuple(StandingLine(f, stands(f, said, report), _why(said, clock)) for f, said in found))
+        StandingSection(
+            title, tuple(StandingLine(f, said, stands(f, said, report), _why(said, clock)) for f, said in found)
+        )
         for title, found in parts
         if found
     )
@@ -186,7 +189,7 @@ def event_table(report: Report) -> Table | None:
 
 
 def standing_sentences(report: Report) -> Iterator[str]:
-    """Yield what the reader must know besides the problems: how many results are not known any longer, what a plan
+    """Yield what the reader must know apart from the problems: how many results are not known any longer, what a plan
     stopped, and what is over."""
     situation = report.situation
     if situation is None:

@@ -34,11 +34,11 @@ _BEGINS = {
     ConditionKind.SETUP: "the setup of {} changed",
 }
 _ENDS = {
-    ConditionKind.NODE: "{} answers again",
-    ConditionKind.STACK: "Clusterware on {} runs again",
-    ConditionKind.INSTANCE: "{} answers again",
-    ConditionKind.DATABASE: "the database answers again",
-    ConditionKind.LINK: "{} has a link again",
+    ConditionKind.NODE: "{} answered again",
+    ConditionKind.STACK: "Clusterware on {} started again",
+    ConditionKind.INSTANCE: "{} answered again",
+    ConditionKind.DATABASE: "the database answered again",
+    ConditionKind.LINK: "{} got its link back",
     ConditionKind.SPEED: "the speed of {} changed back",
     ConditionKind.MTU: "the MTU of {} changed back",
     ConditionKind.LOST_BLOCKS: "the loss on {} ended",
@@ -80,6 +80,21 @@ def said_text(said: Statement, clock: Clock, status: Status | None = None, *, ca
     return f"since {since}, as of {as_of}" if said.is_bad and since != as_of else f"as of {as_of}"
 
 
+def brief_standing(said: Statement, clock: Clock) -> str:
+    """Return the standing of a statement for a row of a list: `not known since 20:21:04`; empty for one that holds."""
+    match said.standing:
+        case Standing.HOLDS:
+            return ""
+        case Standing.NEW:
+            return f"since {clock(said.since)}"
+        case Standing.PLANNED:
+            return f"planned by the step {said.step}"
+        case Standing.UNKNOWN:
+            return f"not known since {clock(said.outdated.at if said.outdated else said.as_of)}"
+    until = clock(said.until or said.as_of)
+    return f"was so until {until}" if said.proved is None else f"until {until}, verified {clock(said.proved)}"
+
+
 def outcome_text(said: Statement | None, clock: Clock) -> str:
     """Return what became of what a run verified; None where the list does not have it any more."""
     if said is None:
@@ -115,7 +130,7 @@ def not_known_text(said: Statement, clock: Clock) -> str:
 
 
 def changed_text(why: Outdated) -> str:
-    """Return what changed: `rac2 answers again`, `eth2 of rac2 lost its link`."""
+    """Return what changed: `rac2 answered again`, `eth2 of rac2 lost its link`."""
     what = why.what
     if what is None:
         return "it could not be read"

@@ -1,4 +1,4 @@
-"""How the findings of a report stand at the moment of its situation, and how several of them stand together."""
+"""The statements of a situation about the findings and causes of its report."""
 
 from __future__ import annotations
 

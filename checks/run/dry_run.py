@@ -20,7 +20,7 @@ from checks.run.engine import needed_groups
 from checks.run.gathering import CHANGING, GATHERERS, counters_interval_s
 from checks.sources.clusterware.grid_home import find_grid_home
 from checks.sources.database.login import MODULE, READ_ONLY, Login, why_thick
-from checks.sources.database.statements import Statement
+from checks.sources.database.statements import SqlStatement
 from checks.sources.drill_state import DRILL_LOGS, DRILL_PROBES, DRILL_STATE, DRILL_TIMERS
 from checks.sources.entries import GridCommand, Program, RegistryEntry, RunsOn
 from checks.sources.grid_commands import (
@@ -376,7 +376,7 @@ def _statements(selected: Iterable[SqlQuery]) -> Iterator[str]:
         yield from _statement(query.statement)
 
 
-def _statement(statement: Statement) -> Iterator[str]:
+def _statement(statement: SqlStatement) -> Iterator[str]:
     """Yield a statement with its purpose, grants, licence and text."""
     yield f"    {statement.topic}: {statement.purpose}"
     yield f"      SELECT on {', '.join(statement.grants)}; licence: {statement.licence}; Oracle {statement.versions}"

@@ -8,13 +8,14 @@ from msgspec.structs import replace
 
 from checks.model.condition import Condition, ConditionKind
 from checks.model.explained_stop import ExplainedStop
+from checks.model.facts import Verdict
 from checks.model.finding import FAULTS, Finding, Key, Status, keyed
 from checks.model.report import Report
 from checks.model.situation import FindingStatement, Outdated, Standing, Statement
+from checks.situation.condition_readings import ReadTimes, seconds_of
 from checks.situation.condition_standing import is_covered
 from checks.situation.conditions import rests_on, shown_bad
 from checks.situation.edges import Edges, newest_of
-from checks.situation.seen import ReadTimes, seconds_of
 
 NOT_SAMPLED = (ConditionKind.PATH, ConditionKind.SETUP)
 """Kinds that only runs read: each finding has its own reading of them."""
@@ -29,6 +30,7 @@ class FindingStandings:
         self,
         report: Report,
         about: Mapping[str, Collection[ConditionKind]],
+        shows: Mapping[str, Collection[ConditionKind]],
         conditions: Mapping[Condition, Statement],
         edges: Edges,
         stops: Collection[ExplainedStop],
@@ -40,6 +42,7 @@ class FindingStandings:
         """`conditions` are the statements about conditions; `clock_s` is how far the clock has been set by now."""
         self._report = report
         self._about = about
+        self._shows = shows
         self._conditions = conditions
         self._edges = edges
         self._stops = stops
@@ -48,7 +51,7 @@ class FindingStandings:
         self._clock_s = clock_s
 
     def every(self, since: Mapping[Key, float]) -> Iterator[FindingStatement]:
-        """Yield the statement about each finding; `since` has the begin of each by its key."""
+        """Yield the statement about each finding; `since` has the start of each by its key."""
         for key, finding in keyed(self._report.findings):
             begin = since.get(key)
             said = self._said(finding)
@@ -59,6 +62,12 @@ class FindingStandings:
     def paths(self, check: str) -> Iterator[tuple[Condition, Statement]]:
         """Yield the statement about each path that a finding of the check rests on: a cell of the matrix."""
         bad = {path for finding in self._report.findings if finding.check == check for path in shown_bad(finding)}
+        # A sentence about a node can name a path whose own packets had passed by then.
+        bad -= {
+            Condition(ConditionKind.PATH, probe.from_node, probe.network, probe.to_node)
+            for probe in self._report.cluster.read_paths()
+            if probe.verdict is Verdict.PASSES
+        }
         for finding in self._report.findings:
             if finding.check != check or finding.status is Status.SKIPPED:
                 continue
@@ -69,10 +78,10 @@ class FindingStandings:
     def _path(self, path: Condition, finding: Finding, *, is_bad: bool) -> Statement:
         as_of = self._as_of(finding, path, is_bad=is_bad)
         said = Statement(standing=Standing.HOLDS, is_bad=is_bad, since=as_of, as_of=as_of, of=1)
-        if is_bad and (step := self._planned_path(path, as_of)):
-            return replace(said, standing=Standing.PLANNED, step=step)
         if outdated := self._edges.outdating(path, as_of, is_bad=is_bad):
             return replace(said, standing=Standing.UNKNOWN, outdated=outdated, unknown=1)
+        if is_bad and (step := self._planned_path(path, as_of)):
+            return replace(said, standing=Standing.PLANNED, step=step)
         return said
 
     def _said(self, finding: Finding) -> Statement:
@@ -92,13 +101,13 @@ class FindingStandings:
         live = [self._conditions[c] for c in shown if c.kind not in NOT_SAMPLED and c in self._conditions]
         if live:
             return _together(live, said)
-        if step := self._planned(shown or self._rests(finding), as_of):
-            return replace(said, standing=Standing.PLANNED, step=step)
         rests = shown or self._rests(finding)
         outdated = [one for c in rests if (one := self._outdating(c, as_of, is_bad=True))]
         if outdated and len(outdated) == len(rests):
             newest = newest_of(outdated)
             return replace(said, standing=Standing.UNKNOWN, outdated=newest, unknown=len(outdated), of=len(rests))
+        if step := self._planned(rests, as_of):
+            return replace(said, standing=Standing.PLANNED, step=step)
         return replace(said, unknown=len(outdated), of=len(rests))
 
     def _not_known(self, finding: Finding) -> Statement:
@@ -127,8 +136,11 @@ class FindingStandings:
             elif live.outdated is not None:
                 outdated.append(live.outdated)
             elif live.is_bad:
-                # What was bad when this was read has not changed it, nor has what the same run read later.
-                if live.since > (as_of if live.standing is Standing.NEW else self._end_of_run(finding)):
+                # What was bad when this was read has not changed it, nor has what the same run read later; but for what
+                # the sentence itself says to be well.
+                is_own = condition.kind in self._shows.get(finding.check, ())
+                read = as_of if is_own or live.standing is Standing.NEW else self._end_of_run(finding)
+                if (live.as_of if is_own else live.since) > read:
                     outdated.append(Outdated(live.since, condition))
             else:
                 times.append(live.as_of)

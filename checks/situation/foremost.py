@@ -21,3 +21,9 @@ def foremost(situation: Situation, is_listed: Callable[[ClusterEvent], bool]) ->
     none."""
     shown = [e for e in situation.episodes if is_listed(e.event) and (e.until is None or needs_run(e))]
     return max(shown, key=lambda e: (needs_run(e), e.until is None, e.event.number), default=None)
+
+
+def newest_alarm(situation: Situation, is_listed: Callable[[ClusterEvent], bool]) -> Episode | None:
+    """Return the newest alarm that lasts; else the event for the line on every screen; None where there is none."""
+    alarms = [episode for episode in situation.lasting if is_listed(episode.event)]
+    return max(alarms, key=lambda e: e.event.number, default=None) or foremost(situation, is_listed)

@@ -57,23 +57,23 @@ def _of_events(situation: Situation) -> Iterator[tuple[str, NodeMark]]:
 
 def _of_findings(report: Report, situation: Situation) -> Iterator[tuple[str, NodeMark]]:
     standings, entries = Standings(report, situation), cause_entries(report)
-    explained: set[int] = set()
+    # What shows a cause stands as the cause does; one that does not hold explains nothing else of now.
+    explained = {id(finding) for entry in entries for finding in entry.findings}
+    not_explained: set[int] = set()
     alarms = False
     for entry in entries:
         said = standings.of_cause(entry)
         sign = _sign(said.standing) if said else "!"
-        if sign == "!":  # a cause that does not hold explains nothing of now
-            alarms = True
-            explained |= {id(finding) for finding in entry.all_findings}
+        alarms |= sign == "!"
+        (explained if sign == "!" else not_explained).update(id(finding) for finding in entry.all_findings)
         status = min((f.status for f in entry.findings), key=lambda status: status.gravity)
         yield from ((node, NodeMark(sign, status)) for node in (_places_of(entry) if sign else ()))
-    # What shows a cause stands as the cause does.
-    explained |= {id(finding) for entry in entries for finding in entry.findings}
     unexplained = {*report.diagnosis.unexplained}
     for key, finding in keyed(report.findings):
         if finding.status not in FAULTS or finding.waived or id(finding) in explained or _is_over(finding):
             continue
-        if alarms and key not in unexplained and _is_of_losses(finding):
+        is_apart = key in unexplained or id(finding) in not_explained
+        if alarms and not is_apart and _is_of_losses(finding):
             continue
         said = standings.of(finding)
         sign = _sign(said.standing) if said else "!"

@@ -9,9 +9,9 @@ from msgspec.structs import replace
 from checks.model.check import Check
 from checks.model.report import Report
 from checks.model.situation import Situation
+from checks.situation.condition_readings import ReadTimes
 from checks.situation.edges import Edges
 from checks.situation.finding_standing import FindingStandings
-from checks.situation.seen import ReadTimes
 
 
 def with_situation(report: Report, checks: Iterable[Check], now: float) -> Report:
@@ -21,5 +21,5 @@ def with_situation(report: Report, checks: Iterable[Check], now: float) -> Repor
     """
     about = {check.id: check.about for check in checks}
     times = ReadTimes(report, {})
-    findings = FindingStandings(report, about, {}, Edges((), 0.0), (), times=times, now=now, clock_s=0.0).every({})
+    findings = FindingStandings(report, about, {}, {}, Edges((), 0.0), (), times=times, now=now, clock_s=0.0).every({})
     return replace(report, situation=Situation(at=now, findings=tuple(findings)))

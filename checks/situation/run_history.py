@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -13,8 +13,8 @@ from checks.model.report import Report
 from checks.model.run_record import RunRecord
 from checks.report.diff_findings import same_findings
 from checks.run.rerun import judged_again, judged_by
-from checks.situation.conditions import rests_on
-from checks.situation.seen import ReadTimes, Seen, readings_in
+from checks.situation.condition_readings import ConditionReading, ReadTimes, readings_in
+from checks.situation.conditions import rests_on, shown_bad
 
 KEPT_RUNS = 8
 """The most runs that are kept: a report of a large cluster takes megabytes."""
@@ -42,7 +42,7 @@ class RunReadings(msgspec.Struct, frozen=True):
 
     ended: float
     """By the clock as it was then."""
-    seen: tuple[Seen, ...]
+    seen: tuple[ConditionReading, ...]
 
 
 class RunHistory(msgspec.Struct, frozen=True):
@@ -96,8 +96,8 @@ class RunHistory(msgspec.Struct, frozen=True):
         shows = {name: one.shows for name, one in checks.items()}
         clocks = dict(self._clocks_of(new, record))
         times = ReadTimes(new, clocks)
-        found = RunReadings(record.ended, tuple(readings_in(new, judged, shows, times)))
-        gone = (*self._still_gone(now), *self._newly_gone(former, now, pairs, new, times, judged, about))
+        lost = tuple(self._newly_gone(former, now, pairs, new, times, judged, about))
+        read = (*readings_in(new, judged, shows, times), *_read_well(lost, new, times))
         return RunHistory(
             records=(*self.records, record)[-KEPT_RUNS:],
             report=new,
@@ -106,8 +106,8 @@ class RunHistory(msgspec.Struct, frozen=True):
             since=dict(self._since(now, former, pairs, times, judged)),
             before={**({} if not is_part else self.before), **{key: former[old_key] for key, old_key in pairs.items()}},
             is_compared=self.is_compared or old is not None,
-            gone=gone,
-            readings=(*self.readings, found)[-4 * KEPT_RUNS :],
+            gone=_of_newest_reports((*self._still_gone(now), *lost)),
+            readings=(*self.readings, RunReadings(record.ended, read))[-4 * KEPT_RUNS :],
         )
 
     def _clocks_of(self, report: Report, record: RunRecord) -> Iterator[tuple[str, float]]:
@@ -174,6 +174,22 @@ class RunHistory(msgspec.Struct, frozen=True):
         before = {one.key: one.finding for one in self.gone}
         back = {old_key for _, old_key in _pairs(before, again)}
         yield from (one for one in self.gone if one.key not in back)
+
+
+def _of_newest_reports(gone: Sequence[GoneFinding]) -> tuple[GoneFinding, ...]:
+    """Return what is gone, the oldest first, without that of reports which are too old to be kept."""
+    kept = [*dict.fromkeys(id(one.report) for one in reversed(gone))][:KEPT_RUNS]
+    return tuple(one for one in gone if id(one.report) in kept)
+
+
+def _read_well(gone: Iterable[GoneFinding], report: Report, times: ReadTimes) -> Iterator[ConditionReading]:
+    """Yield what a run read as well without a PASS that says so: what a fault showed bad that it could look for, and
+    did not find again."""
+    bad = {condition for finding in report.findings for condition in shown_bad(finding)}
+    for one in gone:
+        for condition in shown_bad(one.finding) - bad if one.is_proved else ():
+            at = times.looked(one.finding.check, condition)
+            yield ConditionReading(condition, at, at, False)
 
 
 def _pairs(before: dict[Key, Finding], now: dict[Key, Finding]) -> Iterator[tuple[Key, Key]]:

@@ -21,7 +21,7 @@ from checks.sources import (
     settings_files,
     storage_connections,
 )
-from checks.sources.database.statements import Statement, statements
+from checks.sources.database.statements import SqlStatement, statements
 from checks.sources.entries import FILES, Program, Read, RegistryEntry, RunsOn
 from checks.sources.node_setup import OLR_PATHS
 from checks.sources.nodes import user_rights
@@ -172,7 +172,7 @@ FAR_ENDS = Program(
 class SqlQuery(RegistryEntry):
     """A statement that racwire sends to the database."""
 
-    statement: Statement
+    statement: SqlStatement
     sampled: SamplePace | None = None
     """How often live samples send it; None where they do not send it."""
 
@@ -183,7 +183,7 @@ def queries() -> tuple[SqlQuery, ...]:
     return tuple(_query(statement) for statement in statements().values())
 
 
-def _query(statement: Statement) -> SqlQuery:
+def _query(statement: SqlStatement) -> SqlQuery:
     name = statement.name
     group = "activity"
     if name in _IDENTITY:

@@ -12,7 +12,7 @@ from checks.sources.database.connection import Connection
 from checks.sources.database.connections import Connections
 from checks.sources.database.errors import DatabaseError, ErrorKind
 from checks.sources.database.instance_views import is_fatal, other_instance_failed
-from checks.sources.database.statements import Statement, statement
+from checks.sources.database.statements import SqlStatement, statement
 from checks.sources.registry import GLOBAL_AGAIN_S
 
 PURPOSE = "traffic, all instances"
@@ -96,7 +96,7 @@ class AllInstances:
         return True
 
 
-async def _execute(connection: Connection, query: Statement, timeout_s: float) -> None:
+async def _execute(connection: Connection, query: SqlStatement, timeout_s: float) -> None:
     try:
         await connection.rows(query, timeout_s=timeout_s)
     except DatabaseError as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from checks.model.cluster_event import ClusterEvent, EventKind
@@ -68,9 +68,13 @@ def readings(timeline: Timeline, t: float, known: Sequence[Edge]) -> dict[Place,
         if end <= t:
             for place in _PLACES:
                 found[place] += (one for one in _of_run(timeline, place, reader, groups, end))
-    for at, node, live, since in timeline.sampled:
+    # A single lost block is no event: its samples count as readings from the first event on.
+    noticed = {
+        node: min((e.at for e in known if e.place == Place("loss", node)), default=float("inf")) for node in NODES
+    }
+    for at, source, since in timeline.sampled:
         if at <= t:
-            _of_sample(timeline, found, at, node, live, since)
+            _of_sample(timeline, found, at, source, since, noticed)
     for at, look in timeline.looks:
         if at <= t:
             for condition, is_bad in look:
@@ -87,7 +91,7 @@ def readings(timeline: Timeline, t: float, known: Sequence[Edge]) -> dict[Place,
 def _calm(timeline: Timeline, node: str, t: float) -> Iterator[Read]:
     """Yield the times in which the samples of an instance counted no lost block: shorter ones say nothing."""
     begin = at = None
-    for end, source, _, since in timeline.sampled:
+    for end, source, since in timeline.sampled:
         if source != f"prod{node[3:]}" or end > t:
             continue
         if timeline.truth.lost(node, since, end) or (at is not None and since > at + 1):
@@ -101,7 +105,8 @@ def _calm(timeline: Timeline, node: str, t: float) -> Iterator[Read]:
 def _of_run(timeline: Timeline, place: Place, reader: Reader, groups: Sequence[str], end: float) -> Iterator[Read]:
     truth = timeline.truth
     is_read = place.node in reader.could_read and not truth.is_down(place.node, reader.node_times[place.node])
-    if place.kind in ("node", "link", "mtu", "setup") and "nodes" in groups:
+    judged = place.kind != "setup" or "counters" in groups  # a gate does not judge it again
+    if place.kind in ("node", "link", "mtu", "setup") and "nodes" in groups and judged:
         at = reader.node_times[place.node]
         # A node that does not answer is down where Clusterware shows it inactive, too.
         down = place.kind == "node" and not is_read and not truth.has_stack(place.node, reader.times["clusterware"])
@@ -123,15 +128,13 @@ def _of_run(timeline: Timeline, place: Place, reader: Reader, groups: Sequence[s
 
 
 def _of_sample(
-    timeline: Timeline, found: dict[Place, list[Read]], at: float, node: str, live: bool, since: float
+    timeline: Timeline, found: dict[Place, list[Read]], at: float, node: str, since: float, noticed: Mapping[str, float]
 ) -> None:
     truth = timeline.truth
-    if not live:
-        return
     if node.startswith("prod"):
         home = f"rac{node[4:]}"
         found[Place("instance", home)].append(Read(at, at, False, at, False))
-        if truth.lost(home, since, at):
+        if truth.lost(home, since, at) and at >= noticed[home]:
             found[Place("loss", home)].append(Read(since, at, True, at, False))
         return
     found[Place("node", node)].append(Read(at, at, False, at, False))
@@ -186,20 +189,27 @@ def _first_lines(timeline: Timeline, t: float, texts: Texts, said: Sequence[Clai
     if ("change " in texts["first line"][0]) != is_open:
         yield f"agreement: the change in the first line: {is_open}"
     alarms = [claim for claim in said if claim.is_alarm]
-    unknown = [claim for claim in said if claim.kind.startswith("unknown")]
+    unknown = [claim for claim in said if claim.kind in ("unknown", "open")]
     for where, blocks in texts.items():
         if any(re.search(r"No (other )?problem was found", block) for block in blocks) and (alarms or unknown):
             yield f"agreement: {where} says that no problem was found, {(alarms or unknown)[0].place} is not well"
     head = texts["export"][0].split("\n\n")[0]
     lasting = [claim for claim in said if claim.where == "events" and claim.kind == "lasts"]
-    if any(claim.place.kind != "mtu" for claim in lasting) != ("During an incident" in head):
-        yield f"agreement: the head of the export: {bool(lasting)}"
+    problems = [claim for claim in lasting if claim.text.splitlines()[0].rstrip()[-1] in "FW"]
+    if (problems and "During an incident" not in head) or ("During an incident" in head and not lasting):
+        yield f"agreement: the head of the export: {head.splitlines()[0]!r}, {[str(claim.place) for claim in lasting]}"
     marked = dict(re.findall(r"(rac\d)\*?([!?~])", texts["first line"][0]))
     bad = {claim.place.node for claim in alarms if claim.place.kind != "path" and not claim.is_below}
     for node in sorted(bad):
         if marked.get(node) not in ("!", "?"):
             yield f"agreement: {node} is not marked, {[str(c.place) for c in alarms if c.place.node == node]}"
-    rows = [block for block in texts["checks"] if re.match(r"[+ ↑↓]?[FW] ", block[:4].lstrip() or "")]
+    above = ""
+    for block in texts["checks"]:
+        if not re.match(r".  [FW] ", block):
+            above = block
+        elif above[:1] in "-~p" and any(c.is_alarm and c.text == block for c in said):
+            yield f"agreement: an alarm is listed below a cause that is none: {above.splitlines()[0]!r}, {block.splitlines()[1]!r}"
+    rows = [block for block in texts["checks"] if re.match(r".(?:  )?[FW] ", block)]
     for node, mark in marked.items():
         if mark == "!" and not any(node in row or f"prod{node[3:]}" in row for row in rows):
             yield f"agreement: {node} is marked {mark}, and no row is about it"
@@ -215,7 +225,7 @@ def _judge_place(
     for claim in claims:
         if "shown as" in claim.kind:
             yield f"agreement: the cell of {place} is {claim.kind}"
-        if not claim.is_present or (claim.kind == "lasts" and not claim.is_alone):
+        if not claim.is_present or (claim.kind in ("lasts", "new") and not claim.is_alone):
             continue
         is_bad = claim.kind != "well"
         for edge in known:

@@ -19,14 +19,14 @@ from checks.situation.run_history import RunHistory
 from tui.cli.text_report import text_report
 from tui.console.check_list import CheckList
 from tui.console.export_state import ReportState
-from tui.screens.checks.finding_list import rows_of_list
+from tui.screens.checks.list_rows import rows_of_list
 from tui.screens.events.lines import columns_for, event_lines, event_row
 from tui.screens.paths.lines import foot_lines, page_of
 from tui.screens.report.lines import Room, says_lines
 from tui.text.line import plain
 from tui.widgets.event_line import event_line, hint_for
 from tui.widgets.header_text import header_line
-from tui.widgets.run_text import counts_line, note_on, row_lines
+from tui.widgets.run_text import counts_line, row_lines
 
 WIDTH = 200
 PLACES = ("first line", "event line", "checks", "paths", "report", "export", "events")
@@ -64,7 +64,7 @@ def _checks(listed: CheckList, clock: Clock) -> Iterator[str]:
     yield plain([counts_line(listed, (), WIDTH)])
     folded = listed.rows()
     for row in listed.rows(unfolded=[row.key for row in folded]):
-        yield plain([*rows_of_list(row, 20, WIDTH), *row_lines(row, WIDTH, (note_on(row, clock),))])
+        yield plain([*rows_of_list(row, 20, WIDTH, clock), *row_lines(row, WIDTH, clock)])
 
 
 def _paths(report: Report, situation: Situation, clock: Clock) -> Iterator[str]:

@@ -9,10 +9,10 @@ from random import Random
 from checks.model.condition import Condition, ConditionKind
 from checks.model.explained_stop import ExplainedStop, Look
 from checks.model.run_record import RunRecord
+from checks.situation.at_moment import Inputs
 from checks.situation.events.known_events import event_readings
 from checks.situation.events.watching import EventWatch
 from checks.situation.run_history import RunHistory
-from checks.situation.situation import Inputs
 from tests.agreement.readings import CHECKS, Reader
 from tests.agreement.samples import Feed
 from tests.agreement.truth import NODES, Change, Step, Truth
@@ -42,7 +42,7 @@ class Timeline:
         feed = Feed(truth)
         self.feed = list(feed.items())
         self.sampled = feed.sampled
-        """When each node and instance was looked at, whether it answered, and when it did before."""
+        """When each node and instance answered, and when it did before."""
         self.readers: list[tuple[float, Reader, tuple[str, ...]]] = []
         """The readers of runs and gates, each with the time at which it ended, and the groups that it read."""
         self.records: list[tuple[float, RunRecord]] = []
@@ -105,7 +105,8 @@ class Timeline:
                 watch.see(items.popleft()[1])
             while records and records[0][0] <= t:
                 history = history.after(records.popleft()[1], CHECKS)
-            if history.report is not None:
+            is_set_back = watch.clock_s != self.truth.wall.set_by(t)  # and no sample has shown it yet
+            if history.report is not None and not is_set_back:
                 yield t, self.inputs(t, watch, history)
 
     def watched(self) -> EventWatch:
@@ -138,7 +139,7 @@ class Timeline:
 
     def _stops(self, change: Change, t: float) -> Iterator[ExplainedStop]:
         for step in change.steps:
-            if step.begin is not None and step.begin <= t and step.kinds:
+            if any(at == step.begin and at <= t for at, _ in self.looks):
                 yield self._stop(change, step, t)
 
     def _stop(self, change: Change, step: Step, t: float) -> ExplainedStop:

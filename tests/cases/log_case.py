@@ -10,7 +10,7 @@ import msgspec
 from checks.model.facts import NodeLogs, Unknown
 from checks.sources.alert_logs import DONE
 from checks.sources.nodes.alert_log_text import parse_logs
-from checks.sources.nodes.sections import Section
+from checks.sources.nodes.sections import OutputSection
 from checks.sources.sh_text import FILE_MARK
 
 
@@ -53,4 +53,4 @@ def logs_of(node: str, lines: Sequence[LogLineOf]) -> NodeLogs | Unknown:
     for trace in ("ocssd", "gipcd", "ohasd"):
         text += f"{FILE_MARK} /u01/app/grid/diag/crs/{node}/crs/trace/{trace}.trc\n"
         text += "".join(line.printed(_LOGS_READ_AT) for line in lines if (line.node, line.trace) == (node, trace))
-    return parse_logs(Section(f"{text}{DONE}"))
+    return parse_logs(OutputSection(f"{text}{DONE}"))

@@ -19,7 +19,7 @@ from checks.model.facts import (
 )
 from checks.rules.private_ways import private_ways
 from checks.rules.table_routes import route_to
-from checks.sources.nodes.sections import Section
+from checks.sources.nodes.sections import OutputSection
 from checks.sources.nodes.setup_text import parse_lldp
 
 
@@ -135,7 +135,7 @@ def _of(cluster: Cluster, node: Node, declared: Sequence[RouteInUseOf]) -> Itera
 
 def with_lldp(setup: NodeSetup, text: str) -> NodeSetup:
     """Return the setup with the neighbours of an output of `lldpctl -f keyvalue`."""
-    return msgspec.structs.replace(setup, lldp=parse_lldp(Section(text, 0)), lacks_lldpd=False)
+    return msgspec.structs.replace(setup, lldp=parse_lldp(OutputSection(text, 0)), lacks_lldpd=False)
 
 
 def storage_of(mounts: Sequence[str]) -> StorageUse:

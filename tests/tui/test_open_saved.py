@@ -196,7 +196,9 @@ async def test_reports_can_be_exported_and_the_state_saved_again(
         report = from_json((await write(on.pilot, "json")).read_bytes())
         again = await write(on.pilot, SAVED)
     with open_saved(path) as first, open_saved(again) as second:
-        assert to_json(report) == to_json(first.report) == to_json(second.report)
+        assert report.situation == second.report.situation
+        runs = [msgspec.structs.replace(one, situation=None) for one in (report, first.report, second.report)]
+        assert to_json(runs[0]) == to_json(runs[1]) == to_json(runs[2])
         assert first.recording is not None
         assert second.recording is not None
         assert list(first.recording.events()) == list(second.recording.events())
@@ -220,7 +222,9 @@ async def test_a_saved_state_can_be_exported_with_pseudonyms_which_are_not_repla
         assert "-redacted" in again.name
     with open_saved(redacted) as first, open_saved(again) as second:
         assert first.report.is_redacted
-        assert to_json(first.report) == to_json(second.report)
+        runs = [msgspec.structs.replace(one, situation=None) for one in (first.report, second.report)]
+        assert to_json(runs[0]) == to_json(runs[1])
+        assert first.report.stated() == second.report.stated()
         assert first.recording is not None
         assert second.recording is not None
         assert first.recording.sources() == second.recording.sources()

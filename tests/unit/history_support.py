@@ -13,7 +13,7 @@ from checks.sources.database.connection import Rows
 from checks.sources.database.connections import Connections
 from checks.sources.database.errors import DatabaseError, ErrorKind
 from checks.sources.database.history import find_history, read_history
-from checks.sources.database.statements import Statement
+from checks.sources.database.statements import SqlStatement
 from racwire_lab.database.backend import Caller, Cancellation, OracleError
 from racwire_lab.database.live import InstanceState
 from racwire_lab.history.history_plan import HistoryPlan
@@ -59,7 +59,7 @@ class Practice:
         return self
 
     async def rows(
-        self, statement: Statement, binds: Mapping[str, Any] | None = None, *, timeout_s: float | None = None
+        self, statement: SqlStatement, binds: Mapping[str, Any] | None = None, *, timeout_s: float | None = None
     ) -> Rows:
         assert timeout_s == self.settings.history_timeout_s
         self.asked.append(statement.name)

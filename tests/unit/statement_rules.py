@@ -10,7 +10,7 @@ from typing import Any
 import sqlglot
 from sqlglot import exp
 
-from checks.sources.database.statements import Statement
+from checks.sources.database.statements import SqlStatement
 from racwire_lab.database.backend import OracleError
 from racwire_lab.oracle_sql.dictionary import Version, VersionRange, View, find_view
 from racwire_lab.oracle_sql.errors import oracle_error
@@ -20,7 +20,7 @@ from racwire_lab.oracle_sql.translate import translate
 LICENCES = ("none", "Diagnostics Pack")
 
 
-def complaints(statement: Statement) -> list[str]:
+def complaints(statement: SqlStatement) -> list[str]:
     """Return every violation of a statement; an empty list when there is none."""
     found = list(_header(statement))
     try:
@@ -58,7 +58,7 @@ def bind_values(text: str) -> dict[str, Any]:
     return {name: datetime(2026, 1, 10) if is_time.search(name) else 1 for name in names}
 
 
-def _header(statement: Statement) -> Iterator[str]:
+def _header(statement: SqlStatement) -> Iterator[str]:
     if not statement.purpose.endswith("."):
         yield "the purpose is no sentence"
     if statement.licence not in LICENCES:
@@ -111,7 +111,7 @@ def _tables(select: exp.Select) -> list[exp.Table]:
     return [source for source in sources if isinstance(source, exp.Table)]
 
 
-def _reading(statement: Statement, tree: exp.Expr) -> Iterator[str]:
+def _reading(statement: SqlStatement, tree: exp.Expr) -> Iterator[str]:
     """Check that `reads`, `grants` and `licence` agree with the text."""
     named = {table.alias.upper() for table in tree.find_all(exp.CTE)}
     tables = [table for table in tree.find_all(exp.Table) if table.db or table.name.upper() not in named]
@@ -135,7 +135,7 @@ def _reading(statement: Statement, tree: exp.Expr) -> Iterator[str]:
         yield f"the licence is {licence!r}, not {statement.licence!r}"
 
 
-def _on(form: Statement, version: Version) -> Iterator[str]:
+def _on(form: SqlStatement, version: Version) -> Iterator[str]:
     """Check that a version has all views and columns, and that the practice database supports the statement."""
     where = ".".join(str(part) for part in version)
 

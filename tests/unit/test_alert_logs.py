@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from checks.model.facts import LogKind, NodeLogs, Unknown
 from checks.sources.alert_logs import DONE, LOGS_COMMAND, LOGS_LIMIT_S, LOOKED_IN, NO_TIMEOUT
 from checks.sources.nodes.alert_log_text import parse_logs
-from checks.sources.nodes.sections import Section, sections
+from checks.sources.nodes.sections import OutputSection, sections
 from checks.sources.sh_text import FILE_MARK, UNREADABLE
 from checks.sources.sh_text import program as program_of
 
@@ -21,7 +21,7 @@ PROD = "/u01/app/oracle/diag/rdbms/prod/prod1/trace/alert_prod1.log"
 
 
 def parsed(*lines, path=CRS, now=NOW, status=0, done=DONE) -> NodeLogs:
-    logs = parse_logs(Section("\n".join((now, f"{FILE_MARK} {path}", *lines, done)), status))
+    logs = parse_logs(OutputSection("\n".join((now, f"{FILE_MARK} {path}", *lines, done)), status))
     assert isinstance(logs, NodeLogs)
     return logs
 
@@ -112,7 +112,7 @@ def test_refused_files_and_directories_and_a_missing_timeout_have_a_reason():
     assert isinstance(log.lines, Unknown)
     assert log.lines.right is not None
     assert parsed(UNREADABLE, path="/u01/app/oracle/diag/rdbms").closed == ("/u01/app/oracle/diag/rdbms",)
-    assert "timeout" in parse_logs(Section(f"{NOW}\n{NO_TIMEOUT}")).reason
+    assert "timeout" in parse_logs(OutputSection(f"{NOW}\n{NO_TIMEOUT}")).reason
     assert isinstance(parse_logs(None), Unknown)
     assert parsed(done="", status=124).cut == f"they took over {LOGS_LIMIT_S} s"
     assert parsed(done="").cut == "they were too long"
@@ -131,8 +131,8 @@ pieces = st.sampled_from(
 
 @given(st.lists(pieces | st.text(max_size=40), max_size=12).map("\n".join), st.sampled_from([0, 1, 124]))
 def test_any_text_is_parsed(text, status):
-    assert isinstance(parse_logs(Section(text, status)), NodeLogs | Unknown)
-    assert isinstance(parse_logs(Section(f"{NOW}\n{FILE_MARK} {CRS}\n{text}", status)), NodeLogs | Unknown)
+    assert isinstance(parse_logs(OutputSection(text, status)), NodeLogs | Unknown)
+    assert isinstance(parse_logs(OutputSection(f"{NOW}\n{FILE_MARK} {CRS}\n{text}", status)), NodeLogs | Unknown)
 
 
 # --- the program ------------------------------------------------------------------------------------------------------

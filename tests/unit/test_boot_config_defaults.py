@@ -2,7 +2,7 @@
 
 from checks.model.facts import KeptMtu, NetworkService, Unknown
 from checks.sources.nodes.boot_config.network_manager import parse_defaults, with_default
-from checks.sources.nodes.sections import ConfigFile, Section, grepped_files
+from checks.sources.nodes.sections import ConfigFile, OutputSection, grepped_files
 from checks.sources.nodes.setup_text import parse_setup
 
 CONF = "/etc/NetworkManager/NetworkManager.conf"
@@ -41,7 +41,7 @@ def test_an_interface_keeps_the_default_at_the_next_boot():
         "rules": "",
     }
     assert grepped_files(texts["connection defaults"])[0].path == CONF
-    setup = parse_setup("rac1", {name: Section(text) for name, text in texts.items()})
+    setup = parse_setup("rac1", {name: OutputSection(text) for name, text in texts.items()})
     found = setup.kept_mtu("eth1")
     assert found is not None
     assert found.mtu == 9000

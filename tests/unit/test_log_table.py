@@ -14,7 +14,7 @@ from checks.rules.log_events.log_readings import readings
 from checks.rules.log_events.table import MESSAGES, described, message_of
 from checks.sources.alert_logs import LOGS_COMMAND, LOGS_MESSAGES
 from checks.sources.nodes.alert_log_text import log_of_path, parse_logs
-from checks.sources.nodes.sections import Section
+from checks.sources.nodes.sections import OutputSection
 from tests.unit.log_samples import cluster_with
 
 PATHS = {
@@ -53,7 +53,7 @@ def read(tmp_path_factory: pytest.TempPathFactory) -> dict[LogKind, list[str]]:
     ran = subprocess.run(
         ["sh"], input=LOGS_COMMAND.replace("/etc/", f"{root}/etc/"), capture_output=True, text=True, check=True
     )
-    found = parse_logs(Section(ran.stdout))
+    found = parse_logs(OutputSection(ran.stdout))
     return {log.kind: [line.code for line in log.lines] for log in found.logs}
 
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from checks.model.facts import JoinedGroup, Unknown
 from checks.sources.host_sections import HOST_COMMANDS
-from checks.sources.nodes.sections import Section
+from checks.sources.nodes.sections import OutputSection
 from checks.sources.nodes.setup_text import parse_setup
 
 IGMP = """\
@@ -26,8 +26,8 @@ BIG = {"all": "E0000001", "mdns": "E00000FB", "gipc": "E6000100"}
 
 
 def groups(text: str, machine: str = "x86_64"):
-    parts = {name: Section() for name in HOST_COMMANDS}
-    parts |= {"multicast groups": Section(text), "boot": Section(f"machine {machine}")}
+    parts = {name: OutputSection() for name in HOST_COMMANDS}
+    parts |= {"multicast groups": OutputSection(text), "boot": OutputSection(f"machine {machine}")}
     host = parse_setup("rac1", parts).host
     assert not isinstance(host, Unknown)
     return host.groups_joined

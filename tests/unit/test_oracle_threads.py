@@ -11,7 +11,7 @@ import pytest
 from checks.model.facts import ScheduledProcess, Unknown
 from checks.rules.host_limits import slow_processes
 from checks.sources.host_sections import HOST_COMMANDS, MOST_THREADS
-from checks.sources.nodes.sections import Section
+from checks.sources.nodes.sections import OutputSection
 from checks.sources.nodes.setup_host import parse_host
 
 _STAT = "S 1 900 900 0 -1 4210752 10 0 0 0 5 7 0 0 {priority} 0 1 0 4242 1000 99 18446744073709551615"
@@ -27,7 +27,7 @@ def process(pid: int, arguments: str, *threads: str) -> str:
 
 
 def read(*texts: str, instances: tuple[str, ...] | Unknown = ("prod1",)):
-    sections = {name: Section() for name in HOST_COMMANDS} | {"scheduling": Section("\n".join(texts))}
+    sections = {name: OutputSection() for name in HOST_COMMANDS} | {"scheduling": OutputSection("\n".join(texts))}
     return parse_host(sections, instances, frozenset({"104"}), lambda _: None).processes
 
 

@@ -11,7 +11,7 @@ from checks.rules.driver_counts import DriverSign, driver_signs
 from checks.rules.size_classes import size_classes
 from checks.sources.nodes.driver_counters import parse_driver_counters
 from checks.sources.nodes.route_get import Query, parse_routes_in_use
-from checks.sources.nodes.sections import Section
+from checks.sources.nodes.sections import OutputSection
 from checks.sources.nodes.setup_bonds import parse_bonds
 from checks.sources.nodes.setup_text import parse_lldp, parse_networkd_lldp, parse_setup
 from checks.sources.nodes.storage_text import parse_sockets
@@ -72,7 +72,7 @@ def test_bonds_of_drivers_from_2008_show_no_speed_and_no_aggregator() -> None:
 
 def test_a_virtual_bridge_and_two_switches_of_cisco() -> None:
     # Test data of Cisco for OpenStack (2024, Apache licence): lldpctl on a node with a Linux bridge and two Nexus 9000
-    found = parse_lldp(Section(sample("lldp/nexus-and-linux-bridge")))
+    found = parse_lldp(OutputSection(sample("lldp/nexus-and-linux-bridge")))
     assert not isinstance(found, Unknown)
     bridge, first, second = found
     assert (bridge.interface, bridge.switch, bridge.port, bridge.port_mac) == (
@@ -140,16 +140,16 @@ def test_neighbours_of_systemd_networkd() -> None:
 
 
 def test_lldpd_comes_before_networkd_and_an_empty_table_changes_nothing() -> None:
-    networkd, none = Section(OF_253), Section("\n0 neighbors listed.\n")
-    lldpd, absent = Section(sample("lldp/nexus-and-linux-bridge")), Section("sh: lldpctl: not found", 127)
+    networkd, none = OutputSection(OF_253), OutputSection("\n0 neighbors listed.\n")
+    lldpd, absent = OutputSection(sample("lldp/nexus-and-linux-bridge")), OutputSection("sh: lldpctl: not found", 127)
 
-    def neighbours(**parts: Section):
+    def neighbours(**parts: OutputSection):
         found = parse_setup("rac1", {name.replace("_", " "): section for name, section in parts.items()}).lldp
         return found if isinstance(found, Unknown) else [n.interface for n in found]
 
     assert neighbours(lldp=lldpd, networkd_lldp=networkd) == ["enp1s0", "enp7s0", "enp8s0"]
     assert neighbours(lldp=absent, networkd_lldp=networkd) == ["eth0"]
-    assert neighbours(lldp=Section(""), networkd_lldp=networkd) == ["eth0"]
+    assert neighbours(lldp=OutputSection(""), networkd_lldp=networkd) == ["eth0"]
     assert neighbours(lldp=absent, networkd_lldp=none) == parse_lldp(absent)
     assert neighbours(lldp=absent) == parse_lldp(absent)
 

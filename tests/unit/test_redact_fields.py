@@ -8,8 +8,10 @@ import pytest
 
 from checks.model import facts
 from checks.model.facts import Address, LldpNeighbour, NodeSetup
+from checks.model.finding import Finding
 from checks.model.journal import Entry
 from checks.model.report import Report
+from checks.model.situation import Situation
 from checks.model.vendors import Kinds
 from checks.redact import Pseudonyms, Redactor
 from checks.redact.fields import Treatment, treatment_of
@@ -91,6 +93,24 @@ def test_each_text_of_the_facts_is_an_identifier_free_text_or_of_a_class_that_wa
         if _has_text(of) and treatment_of(kind, field) is Treatment.REPLACE and field not in NAMES.get(kind, {})
     }
     assert unclassed == set(f"{ADDRESSES} {NODES} {IN_SENTENCES} {FILES} {WORDS}".split())
+
+
+SITUATION = """
+    ClusterEvent.pairs ClusterEvent.reason Episode.step EventPlace.network FindingStatement.key Former.key
+    Statement.step
+"""
+"""Of the situation of a report: names that other fields have, an address, and sentences with known names; the keys are
+made again from the replaced findings."""
+
+
+def test_each_text_of_a_situation_is_an_identifier_or_of_a_class_that_was_read() -> None:
+    unclassed = {
+        f"{kind.__name__}.{field}"
+        for kind in _structs(Situation, set()) - _structs(Finding, set())
+        for field, of in typing.get_type_hints(kind).items()
+        if _has_text(of) and treatment_of(kind, field) is Treatment.REPLACE and field not in NAMES.get(kind, {})
+    }
+    assert unclassed == set(SITUATION.split())
 
 
 # --- free text --------------------------------------------------------------------------------------------------------

@@ -30,11 +30,11 @@ from checks.report.summary import counts, headline, problems, sentences
 from checks.run.check_discovery import discover
 from checks.saved import SavedError
 from checks.saved.reader import report_in
+from checks.situation.at_moment import Inputs, situation
 from checks.situation.events.known_events import event_readings
 from checks.situation.events.watching import EventWatch
 from checks.situation.run_alone import with_situation
 from checks.situation.run_history import RunHistory
-from checks.situation.situation import Inputs, situation
 from tests.fixtures.clusters import cluster
 from tests.fixtures.reports import report_of
 from tests.unit.events_support import BEGIN, links, lost_at, run
@@ -69,7 +69,9 @@ def report(*findings: Finding, at: float = RUN) -> Report:
     """The report of a run at that time."""
     made, started = report_of(cluster(3)), datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds")
     journal = tuple(replace(entry, started_at=started) for entry in made.journal)
-    return replace(made, started_at=started, journal=journal, findings=(*findings, *made.findings))
+    instead = {(one.check, one.network) for one in findings}
+    passed = tuple(one for one in made.findings if (one.check, one.network) not in instead)
+    return replace(made, started_at=started, journal=journal, findings=(*findings, *passed))
 
 
 def at_moment(second: float, *runs: Report, change=lambda _, item: item, extra=(), stops=()) -> Report:

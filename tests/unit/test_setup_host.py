@@ -8,7 +8,7 @@ from checks.model.facts import FirewalldZone, NodeMemory, PrivateUse, RightsOfOr
 from checks.rules.host_limits import counts_fragments_by_cpu, reserve_wanted_kb
 from checks.sources.host_sections import HOST_COMMANDS
 from checks.sources.nic_drivers import NO_NIC, queried
-from checks.sources.nodes.sections import Section
+from checks.sources.nodes.sections import OutputSection
 from checks.sources.nodes.setup_bonds import parse_bonds, parse_drivers, parse_drivers_in_use, parse_slots
 from checks.sources.nodes.setup_host import parse_host
 from checks.sources.nodes.setup_text import parse_setup
@@ -183,9 +183,11 @@ def test_the_answers_of_ethtool():
 
 
 def host(**texts: str):
-    parts = {name: Section(texts.get(name.replace(" ", "_"), "")) for name in (*HOST_COMMANDS, "units", "processes")}
-    parts["platform"] = Section(texts.get("platform", ""))
-    return parse_setup("rac2", {**parts, "boot": Section("machine x86_64")}).host
+    parts = {
+        name: OutputSection(texts.get(name.replace(" ", "_"), "")) for name in (*HOST_COMMANDS, "units", "processes")
+    }
+    parts["platform"] = OutputSection(texts.get("platform", ""))
+    return parse_setup("rac2", {**parts, "boot": OutputSection("machine x86_64")}).host
 
 
 def test_memory_of_a_node_with_two_numa_nodes():
@@ -268,7 +270,9 @@ def test_only_names_of_interfaces_become_arguments():
 
 @given(st.dictionaries(st.sampled_from((*HOST_COMMANDS, "units", "processes", "platform")), st.text()))
 def test_no_text_is_an_error(texts):
-    parse_setup("rac2", {name: Section() for name in HOST_COMMANDS} | {n: Section(t) for n, t in texts.items()})
+    parse_setup(
+        "rac2", {name: OutputSection() for name in HOST_COMMANDS} | {n: OutputSection(t) for n, t in texts.items()}
+    )
 
 
 _LINES = [line for text in (OLD_BOND, NEW_BOND, ETHTOOL) for line in text.split("\n")]

@@ -9,18 +9,18 @@ from hypothesis import strategies as st
 from checks.model.facts import LldpNeighbour, NetworkService, NodeSetup, Unknown
 from checks.sources.node_setup import SETUP
 from checks.sources.nodes.boot_config.active_manager import parse_network_services
-from checks.sources.nodes.sections import Section
+from checks.sources.nodes.sections import OutputSection
 from checks.sources.nodes.setup_text import parse_lldp, parse_logins, parse_setup
 from checks.sources.sh_text import FILE_MARK
 
 SECTIONS = tuple(name for names in SETUP.sections.values() for name in names)
 
 
-def setup(**texts: str | Section) -> NodeSetup:
+def setup(**texts: str | OutputSection) -> NodeSetup:
     """A setup of these sections; `_` stands for the blank in a section's name."""
-    answers = {name: Section() for name in SECTIONS}
+    answers = {name: OutputSection() for name in SECTIONS}
     for name, text in texts.items():
-        answers[name.replace("_", " ")] = Section(text) if isinstance(text, str) else text
+        answers[name.replace("_", " ")] = OutputSection(text) if isinstance(text, str) else text
     return parse_setup("rac1", answers)
 
 
@@ -42,24 +42,27 @@ def test_autostart_comes_from_crsctl_or_from_its_file(config, files, autostart):
     ("answer", "reason"),
     [
         (
-            Section("timeout: failed to run command '/bin/crsctl'", 127),
+            OutputSection("timeout: failed to run command '/bin/crsctl'", 127),
             "the Grid home that olr.loc names has no crsctl",
         ),
-        (Section("", 124), "did not answer there within 15 s: Clusterware starts, or hangs"),
-        (Section("sh: 3: timeout: not found", 127), "the program timeout, which racwire runs `crsctl check crs` with"),
-        (Section("sh: line 5: timeout: command not found", 127), "is not installed there"),
+        (OutputSection("", 124), "did not answer there within 15 s: Clusterware starts, or hangs"),
         (
-            Section("##racwire-no-home\ngrep: /etc/oracle/olr.loc: Permission denied", 2),
+            OutputSection("sh: 3: timeout: not found", 127),
+            "the program timeout, which racwire runs `crsctl check crs` with",
+        ),
+        (OutputSection("sh: line 5: timeout: command not found", 127), "is not installed there"),
+        (
+            OutputSection("##racwire-no-home\ngrep: /etc/oracle/olr.loc: Permission denied", 2),
             "this user may not read /etc/oracle/olr.loc there, which names the Grid home",
         ),
         (
-            Section("##racwire-no-home\ngrep: /etc/oracle/olr.loc: No such file or directory", 2),
+            OutputSection("##racwire-no-home\ngrep: /etc/oracle/olr.loc: No such file or directory", 2),
             "no olr.loc there names a Grid home",
         ),
-        (Section("what?", 1), '"what?"'),
-        (Section("CRS-4563: Insufficient user privileges.", 1), "this user may not run `crsctl check crs` there"),
+        (OutputSection("what?", 1), '"what?"'),
+        (OutputSection("CRS-4563: Insufficient user privileges.", 1), "this user may not run `crsctl check crs` there"),
         (
-            Section("timeout: failed to run command '/u01/bin/crsctl': Permission denied", 126),
+            OutputSection("timeout: failed to run command '/u01/bin/crsctl': Permission denied", 126),
             "the Grid owner and root may",
         ),
     ],
@@ -73,7 +76,7 @@ def test_the_reason_why_clusterware_did_not_answer_is_reported(answer, reason):
 
 def test_a_stack_that_is_down_is_a_valid_answer():
     down = "CRS-4639: Could not contact Oracle High Availability Services\nCRS-4000: Command Check failed."
-    assert setup(services=Section(down, 1)).services[0].startswith("CRS-4639: ")
+    assert setup(services=OutputSection(down, 1)).services[0].startswith("CRS-4639: ")
 
 
 def test_the_home_of_the_running_daemon_has_priority_over_an_old_olr_loc():
@@ -144,7 +147,7 @@ lldp.bond1.200.chassis.name=other
 
 
 def test_the_switch_ports_of_the_neighbours_are_read():
-    leaf, by_mac, other = parse_lldp(Section(LLDP))
+    leaf, by_mac, other = parse_lldp(OutputSection(LLDP))
     assert leaf == LldpNeighbour(
         "enp7s0",
         "leaf-9-26",
@@ -171,7 +174,7 @@ def test_the_switch_ports_of_the_neighbours_are_read():
     ],
 )
 def test_the_identifier_of_a_chassis_is_a_mac_address_in_one_spelling_or_a_text(line, chassis):
-    (found,) = parse_lldp(Section(f"lldp.eth1.via=LLDP\nlldp.eth1.{line}\n"))
+    (found,) = parse_lldp(OutputSection(f"lldp.eth1.via=LLDP\nlldp.eth1.{line}\n"))
     assert found.chassis == chassis
 
 
@@ -189,19 +192,22 @@ def test_the_identifier_of_a_chassis_is_a_mac_address_in_one_spelling_or_a_text(
 def test_the_vlan_of_untagged_frames_is_the_one_with_pvid(vlans, untagged):
     lines = [f"lldp.eth1.vlan.vlan-id={tag}\nlldp.eth1.vlan.pvid={pvid}\nlldp.eth1.vlan=x" for tag, pvid in vlans]
     mgmt = ["lldp.eth1.chassis.mgmt-ip=10.0.0.5", "lldp.eth1.chassis.mgmt-ip=fe80::1"]
-    (found,) = parse_lldp(Section("\n".join(("lldp.eth1.via=LLDP", *mgmt, *lines))))
+    (found,) = parse_lldp(OutputSection("\n".join(("lldp.eth1.via=LLDP", *mgmt, *lines))))
     assert (found.untagged_vlan, found.management_ips) == (untagged, ("10.0.0.5", "fe80::1"))
 
 
 @pytest.mark.parametrize(
     ("answer", "lacks"),
     [
-        (Section("sh: lldpctl: not found", 127), True),
-        (Section("sh: 1: timeout: not found", 127), False),
-        (Section("2026 [WARN/control] unable to connect to socket /run/lldpd.socket: Connection refused", 1), True),
-        (Section("unable to connect to socket /run/lldpd.socket: Permission denied", 1), False),
-        (Section("", 124), False),
-        (Section(""), False),
+        (OutputSection("sh: lldpctl: not found", 127), True),
+        (OutputSection("sh: 1: timeout: not found", 127), False),
+        (
+            OutputSection("2026 [WARN/control] unable to connect to socket /run/lldpd.socket: Connection refused", 1),
+            True,
+        ),
+        (OutputSection("unable to connect to socket /run/lldpd.socket: Permission denied", 1), False),
+        (OutputSection("", 124), False),
+        (OutputSection(""), False),
     ],
 )
 def test_a_node_without_an_lldpd_differs_from_one_that_refuses(answer, lacks):
@@ -211,30 +217,30 @@ def test_a_node_without_an_lldpd_differs_from_one_that_refuses(answer, lacks):
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [
-        (Section("sh: lldpctl: not found", 127), "not installed"),
-        (Section("", 124), "did not answer in time"),
+        (OutputSection("sh: lldpctl: not found", 127), "not installed"),
+        (OutputSection("", 124), "did not answer in time"),
         (
-            Section("unable to get a connection to /run/lldpd/lldpd.socket: Permission denied", 1),
+            OutputSection("unable to get a connection to /run/lldpd/lldpd.socket: Permission denied", 1),
             "only root and the group of lldpd's socket",
         ),
         (
-            Section(
+            OutputSection(
                 "2026-11-23T01:42:48 [WARN/control] unable to connect to socket /run/lldpd.socket: Permission denied", 1
             ),
             '("unable to connect to socket /run/lldpd.socket: Permission denied")',
         ),
         (
-            Section("[WARN/control] unable to connect to socket /run/lldpd.socket: No such file or directory", 1),
+            OutputSection("[WARN/control] unable to connect to socket /run/lldpd.socket: No such file or directory", 1),
             "does not run there",
         ),
-        (Section("sh: 1: timeout: not found", 127), "the program timeout, which racwire runs `lldpctl` with"),
+        (OutputSection("sh: 1: timeout: not found", 127), "the program timeout, which racwire runs `lldpctl` with"),
     ],
 )
 def test_no_answer_of_lldpd_differs_from_no_neighbour(answer, reason):
     neighbours = parse_lldp(answer)
     assert isinstance(neighbours, Unknown)
     assert reason in neighbours.reason
-    assert parse_lldp(Section("")) == ()
+    assert parse_lldp(OutputSection("")) == ()
 
 
 @pytest.mark.parametrize(
@@ -273,7 +279,7 @@ def test_only_files_of_a_running_network_service_count():
 
 
 def test_a_truncated_answer_does_not_mean_no_boot_configuration():
-    assert isinstance(parse_setup("rac1", {"ifcfg": Section("")}).kept, Unknown)
+    assert isinstance(parse_setup("rac1", {"ifcfg": OutputSection("")}).kept, Unknown)
 
 
 # Lines that look like something, in any order and number, with damage.
@@ -334,7 +340,7 @@ texts = st.lists(line | st.text(max_size=12), max_size=8).map("\n".join)
 @given(
     st.fixed_dictionaries(
         {
-            name: st.builds(Section, texts, st.sampled_from([0, 1, 124, 127]))
+            name: st.builds(OutputSection, texts, st.sampled_from([0, 1, 124, 127]))
             for names in SETUP.sections.values()
             for name in names
         }

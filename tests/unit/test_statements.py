@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 pytest.importorskip("duckdb")
 pytest.importorskip("sqlglot")
 
-from checks.sources.database.statements import Statement, parse_statement, parse_template, statements
+from checks.sources.database.statements import SqlStatement, parse_statement, parse_template, statements
 from racwire_lab.database.backend import OracleError
 from racwire_lab.oracle_sql.dictionary import VERSIONS, VersionRange, find_view
 from racwire_lab.oracle_sql.engine import SqlEngine
@@ -56,12 +56,12 @@ def test_a_template_without_a_value_for_a_key_is_refused():
 
 
 @pytest.mark.parametrize("statement", ALL)
-def test_a_statement_follows_the_rules(statement: Statement):
+def test_a_statement_follows_the_rules(statement: SqlStatement):
     assert complaints(statement) == []
 
 
 @pytest.mark.parametrize("statement", ALL)
-def test_a_statement_runs_on_each_of_its_versions_and_for_one_instance(statement: Statement):
+def test_a_statement_runs_on_each_of_its_versions_and_for_one_instance(statement: SqlStatement):
     for version in (versions := VersionRange.parse(statement.versions).known()):
         ask(database_of(version), statement.text, bind_values(statement.text))
     here = statement.here()
@@ -105,12 +105,12 @@ GOOD = {
 GOOD_TEXT = "SELECT s.inst_id, s.value FROM gv$sysstat s"
 
 
-def made(text: str = GOOD_TEXT, **header: str) -> Statement:
+def made(text: str = GOOD_TEXT, **header: str) -> SqlStatement:
     lines = [f"-- {key}: {value}" for key, value in (GOOD | header).items() if value]
     return parse_statement("made", "\n".join([*lines, text]))
 
 
-def of_history(text: str) -> Statement:
+def of_history(text: str) -> SqlStatement:
     free = {"reads": "DBA_HIST_SNAPSHOT", "grants": "SYS.DBA_HIST_SNAPSHOT"}
     return made(text, **free)
 
@@ -178,7 +178,7 @@ def test_a_valid_statement_has_no_complaint():
         (made("SELECT s.value FROM gv$sysstat s WHERE s.value > DUMP(s.name)"), '"DUMP": invalid identifier'),
     ],
 )
-def test_an_invalid_statement_is_detected(statement: Statement, complaint: str):
+def test_an_invalid_statement_is_detected(statement: SqlStatement, complaint: str):
     assert complaint in "\n".join(complaints(statement))
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from checks.model.facts import SysctlFiles, SysctlLine, TunedProfile, UdpSocket, Unknown
 from checks.rules.sysctls_at_boot import line_that_sets, spelled, tuned_line_against
-from checks.sources.nodes.sections import Section
+from checks.sources.nodes.sections import OutputSection
 from checks.sources.nodes.sysctl_files import parse_line, parse_sysctl_files, parse_udp_sockets
 from checks.sources.sh_text import FILE_MARK, MARK, MASKED, UNREADABLE
 
@@ -164,13 +164,13 @@ UNCONN 0      0      [fe80::1]%eth1:546     [::]:*
 
 
 def test_sockets_with_their_buffers_on_one_line_or_two():
-    assert parse_udp_sockets("rac1", Section(SS)) == (
+    assert parse_udp_sockets("rac1", OutputSection(SS)) == (
         UdpSocket("169.254.175.99", 42424, 524288),
         UdpSocket("192.168.10.1", 123, 212992),
         UdpSocket("*", 111, 212992),
         UdpSocket("fe80::1", 546, 4194304),
     )
-    assert isinstance(parse_udp_sockets("rac1", Section("sh: ss: not found", 127)), Unknown)
+    assert isinstance(parse_udp_sockets("rac1", OutputSection("sh: ss: not found", 127)), Unknown)
 
 
 ODD = st.lists(
@@ -187,7 +187,7 @@ def test_odd_texts_never_raise(text):
     found = parse_sysctl_files(text)
     assert isinstance(found, SysctlFiles)
     assert msgspec.json.decode(msgspec.json.encode(found), type=SysctlFiles) == found
-    parse_udp_sockets("rac1", Section(text))
+    parse_udp_sockets("rac1", OutputSection(text))
 
 
 @given(

@@ -5,7 +5,7 @@ The full text has every finding with its evidence, expected state and reason aft
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TextIO
 
@@ -13,6 +13,7 @@ from checks.model.facts import Cluster, Database, Unknown
 from checks.model.finding import FAULTS, PROBLEMS, Finding, Status
 from checks.model.known_instances import nodes_without_instance
 from checks.model.report import Report
+from checks.model.situation import Outdated, Standing
 from checks.model.sound_measurement import sound
 from checks.model.wording import counted, few, listed
 from checks.report.age import saved_state, time_text
@@ -160,9 +161,11 @@ def _standing(report: Report, width: int, *, full: bool) -> Iterator[Line]:
     for section in standing_sections(report):
         yield []
         yield [(section.title, "title")]
-        passed = [line for line in section.lines if line.why and not full and line.finding.status not in FAULTS]
-        for why, checks in _by_reason(passed).items():
-            text = f"{counted(len(checks), 'check')}, {why}: {few(checks, _STANDING)}."
+        is_short = not full and section.lines[0].said.standing is Standing.UNKNOWN
+        passed = [line for line in section.lines if is_short and line.finding.status not in FAULTS]
+        for alike in _by_reason(passed):
+            checks = dict.fromkeys(line.finding.check for line in alike)
+            text = f"{counted(len(checks), 'check')}, {alike[0].why}: {few(checks, _STANDING)}."
             yield from hanging([], text, width)
         lines = [line for line in section.lines if line not in passed]
         for line in lines[:most]:
@@ -176,11 +179,11 @@ def _standing(report: Report, width: int, *, full: bool) -> Iterator[Line]:
         yield from _more(len(events), most)
 
 
-def _by_reason(lines: Sequence[StandingLine]) -> dict[str, dict[str, None]]:
-    found: dict[str, dict[str, None]] = {}
+def _by_reason(lines: Sequence[StandingLine]) -> Iterable[list[StandingLine]]:
+    found: dict[Outdated | None, list[StandingLine]] = {}
     for line in lines:
-        found.setdefault(line.why, {})[line.finding.check] = None
-    return found
+        found.setdefault(line.said.outdated, []).append(line)
+    return found.values()
 
 
 def _more(number: int, most: int | None) -> Iterator[Line]:

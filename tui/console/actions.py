@@ -66,7 +66,9 @@ STOP = Action("ctrl+z", "app.stop", "Ctrl-Z", "Stop racwire and return to the sh
 EXPORT = Action("e", "app.show('report')", "e", "Show the Report screen, to write the report to a file.", "export")
 """A command of the screens whose content is part of a report."""
 
-EVERYWHERE = (*SHOW, PALETTE, RAN, SHELL, STOP, HELP, QUIT)
+NEWEST = Action("u", "app.newest", "u", "Show the newest alarm in the list of events.")
+
+EVERYWHERE = (*SHOW, NEWEST, PALETTE, RAN, SHELL, STOP, HELP, QUIT)
 """The commands of every screen."""
 
 
@@ -78,6 +80,7 @@ def zoom_action(pane: str) -> Action:
 CHECKS = (
     Action("up,k", "move(-1)", "↑ k", "Select the finding above."),
     Action("down,j", "move(1)", "↓ j", "Select the finding below."),
+    Action("backspace", "back", "Backspace", "Select again what was selected before a new problem was."),
     Action("home,g", "edge(False)", "g Home", "Select the first cause, or the worst finding."),
     Action("end,G", "edge(True)", "G End", "Select the last finding."),
     Action("pagedown,space", "page(1)", "PgDn Space", "Scroll the finding down."),

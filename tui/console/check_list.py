@@ -53,7 +53,7 @@ class CheckList(msgspec.Struct, frozen=True):
         rows = folded_rows(sorted(every, key=lambda row: row.rank))
         if query:
             return rows
-        return list(calm_folded(by_cause(rows, list(self._causes()), unfolded), unfolded))
+        return list(calm_folded(by_cause(rows, list(self.causes()), unfolded), unfolded))
 
     def counts(self) -> list[tuple[Status, int]]:
         """Return the number of findings of each status that hold now, worst first, without waived ones."""
@@ -86,11 +86,15 @@ class CheckList(msgspec.Struct, frozen=True):
 
     def of_key(self, key: Key) -> FindingRow | None:
         """Return the row of a cause or a finding; None where the list has none any more."""
-        rows = (*self._causes(), *self._all())
+        rows = (*self.causes(), *self._all())
         return next((row for row in rows if row.key == key), None)
 
+    def of_finding(self, finding: Finding) -> FindingRow | None:
+        """Return the row of this finding, of the report or of an earlier one; None where the list does not have it."""
+        return next((row for row in self._all() if row.finding is finding), None)
+
     def _all(self) -> Iterator[FindingRow]:
-        for episode in self.situation.new:
+        for episode in (*self.situation.new, *self.situation.open_events):
             yield event_row_of(episode, self.report)
         said = self.situation.of_key()
         for key, finding in keyed(self.report.findings):
@@ -104,7 +108,8 @@ class CheckList(msgspec.Struct, frozen=True):
     def _report_with(self, finding: Finding) -> Report | None:
         return next((report for report in self.former if any(f is finding for f in report.findings)), None)
 
-    def _causes(self) -> Iterator[FindingRow]:
+    def causes(self) -> Iterator[FindingRow]:
+        """Yield the causes of the report, and those of earlier reports that are over or not known any longer."""
         yield from cause_rows(self.report, Standings(self.report, self.situation))
         gone: dict[int, Statement] = {id(one.finding): one.said for one in self.situation.former}
         dismissed = self.dismissed
@@ -121,7 +126,7 @@ def listed_after(history: RunHistory) -> CheckList | None:
     if history.report is None:
         return None
     from checks.run.check_discovery import discover
-    from checks.situation.situation import Inputs, situation
+    from checks.situation.at_moment import Inputs, situation
 
     checks = {check.id: check for check in discover().checks}
     then = situation(Inputs(now=history.readings[-1].ended, checks=checks, history=history, clock_s=history.clock_s))
@@ -133,7 +138,8 @@ def event_row_of(episode: Episode, report: Report) -> FindingRow:
     from checks.report.event_text import sentence, where
 
     event = episode.event
-    said = Statement(standing=Standing.NEW, is_bad=True, since=event.start, as_of=episode.as_of)
+    standing = Standing.UNKNOWN if episode.is_open else Standing.NEW
+    said = Statement(standing=standing, is_bad=True, since=event.start, as_of=episode.as_of, outdated=episode.outdated)
     networks = {place.network for place in event.places if place.network}
     finding = Finding(
         code="",

@@ -24,15 +24,17 @@ KEPT_BEFORE_S, KEPT_AFTER_S = 20.0, 40.0
 class EventFollower:
     """Follows the events for the app, which has to draw them when something returns True."""
 
-    def __init__(
-        self, state: AppState, settings: ConsoleSettings, notice: Callable[[str], None]
-    ) -> None:
+    def __init__(self, state: AppState, settings: ConsoleSettings, notice: Callable[[str], None]) -> None:
         """Create the follower; `notice` displays a sentence for the operator."""
         self._state = state
         self._response = EventResponse(settings)
         self._notice = notice
         self._kept: set[int] = set()
         """The events whose samples are kept."""
+        self._alarms: set[int] = set()
+        """The events that were alarms so far."""
+        self._standing: tuple[object, ...] = ()
+        """How the events that last stood at the last look."""
         self.samples_always = settings.on_event != "off"
         """Whether the console samples from the end of the first run on, whichever screen is open."""
 
@@ -44,8 +46,29 @@ class EventFollower:
         return self._take(self._state.events.see(items), now_s)
 
     def pass_time(self) -> bool:
-        """Notice what delivers nothing. Return whether an event changed."""
-        return self._take(self._state.events.pass_time(time.time()), time.monotonic())
+        """Notice what delivers nothing. Return whether an event changed, or stands otherwise than at the last look."""
+        return self._take(self._state.events.pass_time(time.time()), time.monotonic()) or self._stands_otherwise()
+
+    def _stands_otherwise(self) -> bool:
+        """Whether an event has started to pause, or the time of the step that explains it is over."""
+        if not self._state.events.lasting:
+            return False
+        from checks.report.event_text import pauses
+
+        known = self._state.situation
+        before, self._standing = (
+            self._standing,
+            tuple(
+                (e.event.number, e.step, e.is_open, pauses(e.event, known.at)) for e in known.episodes if not e.until
+            ),
+        )
+        return before != self._standing
+
+    def has_new_alarm(self) -> bool:
+        """Return whether there is an alarm that was none at the last call."""
+        alarms = {episode.event.number for episode in self._state.situation.lasting}
+        before, self._alarms = self._alarms, self._alarms | alarms
+        return not alarms <= before
 
     def _take(self, changed: Sequence[ClusterEvent], now_s: float) -> bool:
         for event in changed:

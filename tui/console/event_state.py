@@ -10,8 +10,8 @@ from checks.traffic.samples import Sample
 
 if TYPE_CHECKING:
     from checks.model.cluster_event import ClusterEvent
+    from checks.situation.condition_readings import ConditionReading
     from checks.situation.events.watching import EventWatch
-    from checks.situation.seen import Seen
     from checks.traffic.samples import FeedEvent
     from checks.traffic.source_id import SourceId
 
@@ -82,7 +82,7 @@ class EventState:
         """Return the events as they were known at that moment, in the order of their start."""
         return self._watch.known(now) if self._watch else ()
 
-    def readings_at(self, now: float) -> Sequence[Seen]:
+    def readings_at(self, now: float) -> Sequence[ConditionReading]:
         """Return what samples and events showed of conditions until that moment."""
         if self._watch is None:
             return ()

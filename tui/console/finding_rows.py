@@ -67,7 +67,7 @@ _HEADINGS = {
     Section.NEW: "New since the run",
     Section.CAUSES: "Causes",
     Section.PROBLEMS: "Problems",
-    Section.NOT_KNOWN: "Not known any more",
+    Section.NOT_KNOWN: "Not known any longer",
     Section.PLANNED: "Planned",
     Section.OVER: "Over",
     Section.WAIVED: "Waived",
@@ -90,6 +90,10 @@ _SECTION_SIGNS = {
     Section.OVER: "-",
     Section.WAIVED: "w",
 }
+
+
+UNSETTLED = (Section.NEW, Section.NOT_KNOWN, Section.PLANNED, Section.OVER)
+"""The parts whose rows say how they stand."""
 
 
 class FindingRow(msgspec.Struct, frozen=True):
@@ -115,7 +119,7 @@ class FindingRow(msgspec.Struct, frozen=True):
     before: Finding | None = None
     """The same problem in the run before; None where that did not have it."""
     said: Statement | None = None
-    """How it stands at the moment; None for a fold."""
+    """The statement about it; None for a fold."""
     episode: Episode | None = None
     """The event that the row is about; `finding` then words it."""
 
@@ -154,12 +158,17 @@ class FindingRow(msgspec.Struct, frozen=True):
         return self.entry.next if self.entry else self.group_of_finding.next
 
     @property
+    def status(self) -> Status:
+        """The worst status of what the row stands for."""
+        return self.entry.status if self.entry else self.finding.status
+
+    @property
     def section(self) -> Section:
         """The part of the list that the row belongs to."""
-        status = self.entry.status if self.entry else self.finding.status
+        status = self.status
         standing = self.said.standing if self.said else Standing.HOLDS
         if self.calm:
-            return Section.NOT_KNOWN if standing is Standing.UNKNOWN else Section.CALM
+            return {Standing.UNKNOWN: Section.NOT_KNOWN, Standing.PLANNED: Section.PLANNED}.get(standing, Section.CALM)
         if self.finding.waived:
             return Section.WAIVED
         if standing in _OF_STANDING and status is not Status.UNKNOWN and status is not Status.SKIPPED:
@@ -230,8 +239,9 @@ def folded_rows(rows: Sequence[FindingRow]) -> list[FindingRow]:
 
 
 def calm_folded(rows: Iterable[FindingRow], unfolded: Collection[Key]) -> Iterator[FindingRow]:
-    """Yield the rows with one row for all that passed and is not known any more, one for all that passed, and one for
-    all that were skipped. What belongs to one of `unfolded` follows it."""
+    """Yield the rows with one row for all that passed and is not known any longer, one for all that passed and a plan
+    has stopped, one for all that passed, and one for all that were skipped. What belongs to one of `unfolded` follows
+    it."""
     calm: dict[str, list[FindingRow]] = {}
     left: list[FindingRow] = []
     for row in rows:
@@ -239,22 +249,25 @@ def calm_folded(rows: Iterable[FindingRow], unfolded: Collection[Key]) -> Iterat
             left.append(row)
         else:
             calm.setdefault(fold, []).append(row)
-    outdated = list(_folds(calm, (_OUTDATED,), unfolded))
-    # What belongs to a cause follows it, however it stands itself.
-    calmer = (n for n, row in enumerate(left) if row.parent is None and row.section > Section.NOT_KNOWN)
-    first = next(calmer, len(left))
-    yield from (*left[:first], *outdated, *left[first:], *_folds(calm, FOLDED, unfolded))
-
-
-_OUTDATED = "NOT KNOWN"
+    begin = 0
+    for section in (Section.NOT_KNOWN, Section.PLANNED):
+        # What belongs to a cause follows it, however it stands itself.
+        calmer = (n for n, row in enumerate(left) if row.parent is None and row.section > section)
+        end = next(calmer, len(left))
+        yield from left[begin:end]
+        yield from _folds(calm, (section.name,), unfolded)
+        begin = end
+    yield from left[begin:]
+    yield from _folds(calm, FOLDED, unfolded)
 
 
 def _fold_of(row: FindingRow) -> str | None:
-    """Return the fold of a row that is no problem; None where it stands by itself."""
+    """Return the fold of a row that is no problem; None for a row of its own."""
     if row.episode or row.entry or row.parent or row.finding.status not in (*FOLDED, Status.INFO) or row.finding.waived:
         return None
-    if row.said is not None and row.said.standing in (Standing.UNKNOWN, Standing.PLANNED):
-        return _OUTDATED
+    standing = row.said.standing if row.said else Standing.HOLDS
+    if standing in (Standing.UNKNOWN, Standing.PLANNED):
+        return _OF_STANDING[standing].name
     return row.finding.status if row.finding.status in FOLDED else None
 
 
@@ -265,7 +278,7 @@ def _folds(
         if not (own := calm.get(name)):
             continue
         key = ("", "FOLD", str(name), (), 0)
-        said = max((row.said for row in own if row.said), key=_newest, default=None) if name == _OUTDATED else None
+        said = None if name in FOLDED else max((row.said for row in own if row.said), key=_newest, default=None)
         keys = frozenset(row.key for row in own)
         is_open = key in unfolded
         yield FindingRow(
@@ -298,12 +311,13 @@ def by_cause(
     rows: Sequence[FindingRow], causes: Sequence[FindingRow], unfolded: Collection[Key]
 ) -> Iterator[FindingRow]:
     """Yield the causes, each with the rows of its findings where it is unfolded, and the rows that belong to none, by
-    section."""
+    section. A finding that is more urgent than a cause that does not hold any more stands by itself."""
     taken: set[Key] = set()
     found: list[tuple[FindingRow, ...]] = []
     for cause in causes:
-        below = [row for row in rows if row.key in cause.keys and row.report is cause.report]
-        if below:
+        least = cause.section if cause.section > Section.PROBLEMS else Section.NEW
+        own = (row for row in rows if row.key in cause.keys and row.report is cause.report)
+        if below := [row for row in own if row.section >= least]:
             taken |= {row.key for row in below}
             found.append(tuple(_unfolded(replace(cause, mark=_common_mark(cause, below)), below, unfolded)))
     found += [(row,) for row in rows if row.key not in taken]
@@ -326,7 +340,8 @@ def _common_mark(cause: FindingRow, below: Sequence[FindingRow]) -> RowMark:
 
 def nearest_row(row: FindingRow, rows: Sequence[FindingRow]) -> int | None:
     """Return the place in new rows of what a row was about: its own, else of the row that now stands for it, else of
-    the same cause or kind of finding at a place that has nodes in common with it. None where there is none."""
+    the same cause or kind of finding at a place that has nodes in common with it; of an event, what a run has found
+    about it. None where there is none."""
     tests: tuple[Callable[[FindingRow], bool], ...] = (
         lambda other: (other.key, other.parent) == (row.key, row.parent),
         lambda other: other.key == row.key,
@@ -334,5 +349,15 @@ def nearest_row(row: FindingRow, rows: Sequence[FindingRow]) -> int | None:
         lambda other: other.key[:2] == row.key[:2] and bool({*other.key[3]} & {*row.key[3]}),
         lambda other: row.entry is not None and not other.is_fold and bool(other.keys & row.keys),
         lambda other: row.entry is not None and other.key in row.keys,
+        lambda other: _is_about(other, row),
     )
     return next((n for test in tests for n, other in enumerate(rows) if test(other)), None)
+
+
+def _is_about(row: FindingRow, event: FindingRow) -> bool:
+    """Return whether a row shows a condition bad that the event of another row made bad."""
+    if event.episode is None or row.is_fold:
+        return False
+    from checks.situation.conditions import shown_bad  # late: the first screen has no event
+
+    return any(not shown_bad(f).isdisjoint(event.episode.event.conditions) for f in row.findings)

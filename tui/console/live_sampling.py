@@ -25,6 +25,7 @@ from tui.console.messages import (
     RunsJudged,
     SamplesReported,
 )
+from tui.terminal.bell import ring
 
 if TYPE_CHECKING:
     from tui.console.finding_rows import FindingRow
@@ -69,7 +70,13 @@ class SamplingMixin(App[None]):
         self.state.timeline.add(message.events)
         self._show_news(News.SAMPLES)
         if self._events.see(message.events):
-            self._show_news(News.EVENTS)
+            self._show_events()
+
+    def _show_events(self) -> None:
+        """Show the events, and ring the bell at a new alarm."""
+        if self._events.has_new_alarm() and self._settings.console.bell:
+            ring(self)
+        self._show_news(News.EVENTS)
 
     def _sample_always(self) -> None:
         """Start to sample for the events, whichever screen is open."""
@@ -79,7 +86,7 @@ class SamplingMixin(App[None]):
     def _look_for_events(self) -> None:
         """Notice what delivers no samples, and run the checks that are due for an event."""
         if self._live.is_running and self._events.pass_time():
-            self._show_news(News.EVENTS)
+            self._show_events()
         if self.can_start and (checks := self._events.due()):
             self._start(checks)
 
@@ -104,6 +111,19 @@ class SamplingMixin(App[None]):
         """Go to the moment of a recording that the Traffic screen shows."""
         self.state.go_to(message.at)
         self._show_news(News.MOMENT)
+
+    async def action_newest(self) -> None:
+        """Select the newest alarm in the list of events."""
+        from checks.situation.foremost import newest_alarm
+        from tui.screens.events.screen import EventsScreen
+
+        episode = newest_alarm(self.state.situation, self.state.events.is_listed)
+        if episode is None:
+            self.notice("There is no alarm.")
+            return
+        await self.action_show("events")
+        if isinstance(self.screen, EventsScreen):
+            self.screen.choose(episode)
 
     async def on_event_wanted(self, message: EventWanted) -> None:
         """Show the moment of an event on the Traffic screen."""

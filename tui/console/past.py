@@ -41,7 +41,8 @@ class Past(msgspec.Struct, frozen=True):
     situation: Situation | None = None
     """The situation that a report without samples was written with: nothing else knows its events."""
     at: float | None = None
-    """The moment of a saved state, in seconds since 1970: that of its situation, or the end of its run."""
+    """The moment of a saved state, in seconds since 1970: that of its situation, or the end of its run; None where its
+    samples have it."""
 
     @property
     def are_runs_recorded(self) -> bool:
@@ -90,7 +91,11 @@ def of_recording(recording: Recording) -> Past:
 def of_saved(saved: Saved, now: datetime) -> Past:
     """Return what the console displays for a saved state; `now`, a time with a zone, is for its age."""
     longer, label, shorter = short_state_texts(saved.report, now)
-    run, situation = as_run(saved.report), saved.report.situation
+    situation = saved.report.situation
+    try:
+        run = as_run(saved.report)
+    except ValueError:  # a file that was edited by hand
+        run = None
     return Past(
         label,
         saved.recording,
@@ -99,7 +104,7 @@ def of_saved(saved: Saved, now: datetime) -> Past:
         shorter=shorter,
         run=run,
         situation=situation if saved.recording is None else None,
-        at=situation.at if situation else run.ended,
+        at=situation.at if situation else run.ended if run and saved.recording is None else None,
     )
 
 

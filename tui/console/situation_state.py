@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tui.console.run_state import RunState
 
 REFRESH_S = 5.0
-"""The seconds after which a situation is made anew where nothing happened: samples renew its "as of"."""
+"""The seconds after which a situation is made again where nothing happened: samples renew its "as of"."""
 
 
 class SituationState:
@@ -67,8 +67,8 @@ class SituationState:
             return Situation(at=now, change=self._changes.place)
         # The modules would delay the first screen.
         from checks.run.check_discovery import discover
+        from checks.situation.at_moment import Inputs, situation
         from checks.situation.run_history import RunHistory
-        from checks.situation.situation import Inputs, situation
 
         stops, looks = self._of_change(change)
         return situation(

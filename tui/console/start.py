@@ -18,6 +18,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, TextIO, cast
 
+import msgspec
+
 from checks.model.exit_codes import ExitCode
 from checks.model.report import exit_code
 from checks.model.settings import Settings
@@ -82,13 +84,13 @@ def run_console_on_saved(path: Path, settings: Settings, *, judged_by: Settings 
     `judged_by` the thresholds and waivers of these settings apply, and not those of the run. Raises SavedError where
     the file cannot be read."""
     prepare(os.environ)
-    from checks.model.run_record import as_run
     from checks.saved import open_saved
     from checks.saved.saved_replay import Replay
     from tui.console.past import of_saved
 
     def judge(checks: Sequence[Check], broken: Sequence[BrokenPlugin]) -> Engine:
-        return Replay(as_run(saved.report).report, checks, broken=broken, settings=judged_by)
+        run = msgspec.structs.replace(saved.report, situation=None)  # the console makes that of its moment
+        return Replay(run, checks, broken=broken, settings=judged_by)
 
     with open_saved(path) as saved:
         return _run_full_screen(settings, of_saved(saved, datetime.now().astimezone()), judge)

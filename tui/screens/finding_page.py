@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from checks.model.finding import Finding, keyed
+from checks.model.finding import Finding
 from checks.model.wording import listed
+from checks.report.standing_text import Clock
 from tui.console.actions import READER, Action
+from tui.console.check_list import CheckList
 from tui.console.finding_rows import FindingRow, RowMark, cause_rows
 from tui.screens.reader import ReaderScreen
 from tui.text.evidence_lines import evidence_lines
@@ -38,9 +40,12 @@ class FindingScreen(ReaderScreen):
     NAME = "Finding"
     ACTIONS = (*READER, *_KEYS)
 
-    def __init__(self, row: FindingRow, *, at_evidence: bool = False) -> None:
+    def __init__(self, row: FindingRow, listed: CheckList | None, clock: Clock, *, at_evidence: bool = False) -> None:
+        """`listed` has the rows that links lead to, and `clock` formats the times at which they were read."""
         super().__init__(_heading(row), self._lines)
         self._row = row
+        self._listed = listed
+        self._clock = clock
         self._trail: list[_Place] = []
         self._evidence_at = 0
         self._links: Sequence[int] = ()
@@ -55,7 +60,7 @@ class FindingScreen(ReaderScreen):
             self.call_after_refresh(self.action_evidence)
 
     def _lines(self, width: int) -> list[Line]:
-        lines = whole_lines(self._row, width)
+        lines = whole_lines(self._row, width, self._clock)
         self._links = [number for number, line in enumerate(lines) if any(role == LINK for _, role in line)]
         self._evidence_at = len(lines) + 1
         return [*lines, [], rule_line(width, "Evidence"), *evidence_lines(self._row.evidence(), width)]
@@ -95,10 +100,24 @@ class FindingScreen(ReaderScreen):
         if self._link < 0:
             self.action_evidence()
             return
-        targets = [target for finding in whole_findings(self._row) for target in _targets(self._row, finding)]
+        targets = [target for finding in whole_findings(self._row) for target in self._targets(finding)]
         if self._link < len(targets):
             self._trail.append(_Place(self._row, self._page.above, self._link))
             self._open(targets[self._link], 0, -1)
+
+    def _targets(self, finding: Finding | None) -> list[FindingRow]:
+        """Return what the links of a finding of the page lead to, in their order; with None, those of its cause."""
+        report, entry = self._row.report, self._row.entry
+        if finding is None:
+            return [self._row_of(other) for part in (entry.explained if entry else ()) for other in part.findings]
+        found = links_of(finding, report)
+        listed = self._listed.causes() if self._listed else ()
+        causes = {id(each.entry.causes[0]): each for each in (*cause_rows(report, None), *listed) if each.entry}
+        return [*(causes[id(one.causes[0])] for one in found.causes), *map(self._row_of, found.joined)]
+
+    def _row_of(self, finding: Finding) -> FindingRow:
+        row = self._listed.of_finding(finding) if self._listed else None
+        return row or FindingRow(self._row.key, finding, RowMark.NONE, self._row.report)
 
     def action_return(self) -> None:
         """Show the page of the link again; from the first page, go back to the previous screen."""
@@ -127,19 +146,3 @@ def _heading(row: FindingRow) -> str:
     names = listed(dict.fromkeys(cause.name for cause in row.entry.causes), "or")
     codes = listed(dict.fromkeys(cause.cause for cause in row.entry.causes), "or")
     return sanitize_line(f"Cause, {row.entry.causes[0].standing}: {names} ({codes})")
-
-
-def _targets(row: FindingRow, finding: Finding | None) -> list[FindingRow]:
-    """Return what the links of a finding of the page lead to, in their order; with None, those of its cause."""
-    report = row.report
-    if finding is None:
-        parts = row.entry.explained if row.entry else ()
-        return [_row_of(row, other) for part in parts for other in part.findings]
-    found = links_of(finding, report)
-    causes = {id(each.entry.causes[0]): each for each in cause_rows(report, None) if each.entry}
-    return [*(causes[id(entry.causes[0])] for entry in found.causes), *(_row_of(row, other) for other in found.joined)]
-
-
-def _row_of(row: FindingRow, finding: Finding) -> FindingRow:
-    key = next((key for key, other in keyed(row.report.findings) if other is finding), row.key)
-    return FindingRow(key, finding, RowMark.NONE, row.report)

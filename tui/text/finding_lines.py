@@ -128,7 +128,9 @@ class FindingLinks(NamedTuple):
 
 
 def links_of(finding: Finding, report: Report) -> FindingLinks:
-    """Return what belongs to a finding."""
+    """Return what belongs to a finding; nothing for an event that is worded as one."""
+    if not finding.code:
+        return FindingLinks((), ())
     entries = cause_entries(report)
     own = [entry for entry in entries if any(f is finding for f in entry.all_findings)]
     if own:

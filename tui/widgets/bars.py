@@ -8,10 +8,10 @@ from rich.cells import cell_len
 
 from checks.model.wording import counted
 from tui.console.actions import HELP, QUIT, Action
-from tui.text.line import Line, fitted
+from tui.text.line import Line, cut, fitted
 
-_LEAST_ALARM = 46
-"""Columns that an alarm has at least, where the rule is that wide."""
+_LEAST_LEFT = 8
+"""The fewest columns of a text before an alarm."""
 _RULES = 6
 """Columns of the rule around its texts."""
 
@@ -40,11 +40,11 @@ def fits_rule(width: int, left: str, right: str) -> bool:
 
 def alarm_rule(width: int, left: str, right: str, alarm: Callable[[int], tuple[str, str]]) -> Line:
     """Return a rule with an alarm after the text at the left. `alarm` returns its text and role for a number of
-    columns. Without enough room the rule omits first the text at the right, then that at the left."""
+    columns. Without enough room the rule omits first the text at the right, then cuts that at the left."""
+    text, role = alarm(width - _RULES)
+    room = width - _RULES - 2 - cell_len(text)
+    left = cut(left, room) if left and room >= _LEAST_LEFT else ""
     left, right = (f" {part} " if part else "" for part in (left, right))
-    if left and width - cell_len(left) - _RULES < _LEAST_ALARM:
-        left = ""
-    text, role = alarm(width - cell_len(left) - _RULES)
     line = [("─", "faint"), (left, "accent"), ("──" if left else "", "faint"), (f" {text} ", role)]
     rest = width - sum(cell_len(part) for part, _ in line)
     if rest < cell_len(right) + 2:

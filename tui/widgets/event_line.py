@@ -45,12 +45,14 @@ def _time(at: float, zone: tzinfo | None) -> str:
 
 
 def hint_for(episode: Episode, *, is_past: bool, is_running: bool, on_checks: bool, can_run: bool) -> str:
-    """Return which key looks for the cause of an event, or shows it; empty where none is due. `is_past`: the screen
-    shows a recording. `can_run`: it has the key that runs the checks."""
+    """Return which key looks for the cause of an event, verifies that it is over, or shows it; empty where none is
+    due. `is_past`: the screen shows a recording. `can_run`: it has the key that runs the checks."""
     if is_past:
         return "! lists it"
     if not needs_run(episode):
         return "1 shows the cause" if not on_checks and episode.has_finding else ""
     if is_running:
         return ""
-    return "r looks for the cause" if can_run else "! lists it"
+    if not can_run:
+        return "! lists it"
+    return "r looks for the cause" if episode.until is None else "r verifies"

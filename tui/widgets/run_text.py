@@ -9,9 +9,9 @@ from checks.model.finding import Finding, Status
 from checks.model.report import Report
 from checks.model.wording import counted
 from checks.report.folding import alone
-from checks.report.standing_text import Clock, outcome_text, said_text
+from checks.report.standing_text import Clock, brief_standing, outcome_text, said_text
 from tui.console.check_list import CheckList
-from tui.console.finding_rows import FindingRow, RowMark, Section
+from tui.console.finding_rows import UNSETTLED, FindingRow, RowMark, Section
 from tui.console.run_state import RunState
 from tui.text.entry_lines import pane_entry_lines
 from tui.text.finding_lines import finding_lines, pane_layout, part_lines, role_of
@@ -44,11 +44,12 @@ def counts_line(listed: CheckList | None, limits: Sequence[str], width: int) -> 
 CALM_WORDS = {Status.PASS: "passed", Status.SKIPPED: "skipped"}
 
 
-def fold_text(row: FindingRow) -> str:
-    """Return what a folded row stands for: `33 passed`, `5 passed before, and are not known since`."""
-    if row.section is Section.CALM:
-        return f"{len(row.calm)} {CALM_WORDS[row.finding.status]}"
-    return f"{len(row.calm)} passed before, {'is' if len(row.calm) == 1 else 'are'} not known since"
+def fold_text(row: FindingRow, clock: Clock) -> str:
+    """Return what a folded row stands for: `33 passed`; `5 passed, not known since 20:21:04`."""
+    number = f"{len(row.calm)} {'passed' if row.said else CALM_WORDS[row.finding.status]}"
+    if row.said is None:
+        return number
+    return f"{number}, {sanitize_line(brief_standing(row.said, clock))}"
 
 
 def run_labels(
@@ -92,33 +93,36 @@ def state_of(board: RunState, listed: CheckList | None = None, clock: Clock | No
     return "  ".join(texts)
 
 
-def row_lines(row: FindingRow, width: int, notes: Sequence[str] = (), *, is_whole: bool = False) -> list[Line]:
+def row_lines(row: FindingRow, width: int, clock: Clock, *, is_whole: bool = False) -> list[Line]:
     """Return the cause of a row, its finding with the checks of all findings that the row stands for, or the checks
-    that passed or were skipped. `is_whole`: with all columns of a table."""
+    that passed or were skipped; first how it stands, where it does not simply hold. `is_whole`: with all columns of a
+    table."""
     if row.is_fold:
-        return list(_fold_lines(row, width))
-    note = " ".join(filter(None, notes))
+        return list(_fold_lines(row, width, clock))
+    note = note_on(row, clock)
+    first = list(hanging([], note, width, "accent")) if row.section in UNSETTLED else []
+    note = "" if first else note
     if row.entry:
-        return list(pane_entry_lines(row.entry, row.report, width, note))
-    lines = list(finding_lines(row.group_of_finding, row.report, width, note, is_whole=is_whole))
+        return [*first, *pane_entry_lines(row.entry, row.report, width, note)]
+    lines = [*first, *finding_lines(row.group_of_finding, row.report, width, note, is_whole=is_whole)]
     if row.group_of_finding.is_not_gathered:
         lines += part_lines("Checks", (", ".join(row.checks),), width, pane_layout(width))
     return lines
 
 
-def _fold_lines(row: FindingRow, width: int) -> Iterator[Line]:
-    """Yield what passed, was skipped, or is not known any more: the check and the sentence of each."""
-    yield [(fold_text(row), "title")]
+def _fold_lines(row: FindingRow, width: int, clock: Clock) -> Iterator[Line]:
+    """Yield what passed, was skipped, or is not known any longer: the check and the sentence of each."""
+    yield from hanging([], fold_text(row, clock), width, "title")
     yield []
     for one in row.calm:
         text = one.finding.subject or one.finding.title
         yield from hanging([(f"{sanitize_line(one.finding.check)}  ", "label")], text, width, indent=2)
 
 
-def whole_lines(row: FindingRow, width: int) -> list[Line]:
+def whole_lines(row: FindingRow, width: int, clock: Clock) -> list[Line]:
     """Return the cause of a row with the findings that show it, or its finding, with everything that the report has
     about them, except the evidence."""
-    lines = row_lines(row, width, is_whole=True)
+    lines = row_lines(row, width, clock, is_whole=True)
     for finding in whole_findings(row)[1:]:
         lines += [[], [], *finding_lines(alone(finding), row.report, width, is_whole=True)] if finding else ()
     return lines
@@ -154,9 +158,13 @@ def _number(value: float) -> str:
 
 
 def note_on(row: FindingRow, clock: Clock) -> str:
-    """Return how a row stands, and how it compares with the run before; empty for a fold."""
+    """Return how a row stands, and how one that holds compares with the run before; empty for a fold."""
     if row.is_fold or row.said is None:
         return ""
+    said = said_text(row.said, clock, row.status)
+    said = f"{said[:1].upper()}{said[1:]}."
+    if row.section in UNSETTLED:
+        return said
     amounts = amounts_text(row)
     changed = {
         RowMark.NEW: "New: the run before did not find this.",
@@ -164,5 +172,4 @@ def note_on(row: FindingRow, clock: Clock) -> str:
         RowMark.BETTER: f"Less since the run before: {amounts}." if amounts else "Less than in the run before.",
         RowMark.NONE: f"Since the run before: {amounts}." if amounts else "",
     }[row.mark]
-    said = said_text(row.said, clock, row.finding.status)
-    return f"{said[:1].upper()}{said[1:]}. {changed}".strip()
+    return f"{said} {changed}".strip()

@@ -36,7 +36,7 @@ class ProblemSection:
     """The number of related problems that `related` leaves out."""
     outputs: tuple[OutputEntry, ...]
     how: str = ""
-    """How it stands at the moment of the report: `since 20:17:58, as of 20:18:04`."""
+    """The words of the statement about it: `since 20:17:58, as of 20:18:04`."""
 
     @property
     def finding(self) -> Finding:

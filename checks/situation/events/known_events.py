@@ -8,8 +8,8 @@ from msgspec.structs import replace
 
 from checks.model.cluster_event import ClusterEvent, EventPlace
 from checks.model.condition import Condition
+from checks.situation.condition_readings import ConditionReading
 from checks.situation.events.sampled_conditions import Extent
-from checks.situation.seen import Seen
 
 
 def as_known(events: Iterable[ClusterEvent], now: float, clock_s: float = 0.0) -> list[ClusterEvent]:
@@ -62,7 +62,7 @@ def _place_at(place: EventPlace, now: float) -> EventPlace:
     return replace(place, until=None, end_noticed=None)
 
 
-def event_readings(events: Iterable[ClusterEvent], now: float, clock_s: float = 0.0) -> Iterator[Seen]:
+def event_readings(events: Iterable[ClusterEvent], now: float, clock_s: float = 0.0) -> Iterator[ConditionReading]:
     """Yield what the events show of conditions, as known at a time, by a clock that is set so far.
 
     A state is bad when it was noticed; at its end, it is well. A count grew no more from its end until that was
@@ -74,9 +74,11 @@ def event_readings(events: Iterable[ClusterEvent], now: float, clock_s: float = 
                 continue
             is_counted = condition.kind.is_counted
             if not is_counted:
-                yield Seen(condition, place.noticed, place.noticed, True, False)
+                yield ConditionReading(condition, place.noticed, place.noticed, True, False)
             if place.until is not None and place.end_noticed is not None:
-                yield Seen(condition, place.until, place.end_noticed if is_counted else place.until, False, False)
+                yield ConditionReading(
+                    condition, place.until, place.end_noticed if is_counted else place.until, False, False
+                )
 
 
 def extents(events: Iterable[ClusterEvent]) -> dict[Condition, list[Extent]]:

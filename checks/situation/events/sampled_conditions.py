@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from checks.model.condition import Condition
 from checks.rules.live_events import CALM_S
-from checks.situation.seen import Seen
+from checks.situation.condition_readings import ConditionReading
 from checks.traffic.source_id import SourceId
 
 _KEPT_SAMPLES = 50_000
@@ -104,25 +104,25 @@ class _Segment:
         """Whether the present sample of the source follows on its last one."""
         return self.source is source and self.stretch == source.stretch and self.last >= source.ends.last - 1
 
-    def readings(self, condition: Condition, now: float, extents: Sequence[Extent]) -> Iterator[Seen]:
+    def readings(self, condition: Condition, now: float, extents: Sequence[Extent]) -> Iterator[ConditionReading]:
         """Yield what it says, as known at that time, the oldest first."""
         if self.signs is not None:
             starts, ends = self.signs
             newest = ends.newest(0, ends.last, now)
-            yield Seen(condition, self.since, self.at, True, False)
+            yield ConditionReading(condition, self.since, self.at, True, False)
             if newest:
-                yield Seen(condition, starts.of(newest), ends.of(newest), True, False)
+                yield ConditionReading(condition, starts.of(newest), ends.of(newest), True, False)
             return
         position = self.source.ends.newest(self.first, self.last, now)
         at = self.at if position is None else self.source.ends.of(position)
         if condition.kind.is_counted:
             since, at = _without(extents, self.since, at)
             if at - since >= CALM_S:
-                yield Seen(condition, since, at, False, False)
+                yield ConditionReading(condition, since, at, False, False)
             return
-        yield Seen(condition, self.at, self.at, self.is_bad, False)
+        yield ConditionReading(condition, self.at, self.at, self.is_bad, False)
         if at > self.at:
-            yield Seen(condition, at, at, self.is_bad, False)
+            yield ConditionReading(condition, at, at, self.is_bad, False)
 
 
 def _without(extents: Sequence[Extent], since: float, at: float) -> Extent:
@@ -222,7 +222,7 @@ class SampledConditions:
             last.signs[0].add(self._since)
             last.signs[1].add(self._at)
 
-    def readings(self, now: float, extents: Mapping[Condition, Sequence[Extent]]) -> Iterator[Seen]:
+    def readings(self, now: float, extents: Mapping[Condition, Sequence[Extent]]) -> Iterator[ConditionReading]:
         """Yield the newest segments of each condition as known at that time. `extents`: the events that were known
         then."""
         for condition, segments in self._segments.items():

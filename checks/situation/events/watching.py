@@ -10,13 +10,13 @@ from msgspec.structs import replace
 from checks.model.cluster_event import ClusterEvent
 from checks.model.condition import Condition, ConditionKind
 from checks.model.facts import Cluster, Database
+from checks.situation.condition_readings import ConditionReading
 from checks.situation.events.answers import Answers
 from checks.situation.events.counted_troubles import CountedTroubles
 from checks.situation.events.event_book import EventBook
 from checks.situation.events.known_events import as_known, extents
 from checks.situation.events.private_links import LinkChanges, PrivatePlaces
 from checks.situation.events.sampled_conditions import SampledConditions
-from checks.situation.seen import Seen
 from checks.traffic.samples import (
     FeedEvent,
     Gap,
@@ -82,7 +82,7 @@ class EventWatch:
         clock_s, steady = self._answers.clock.at(now), self._answers.clock.steady(now)
         return [self._with_sign(event, steady) for event in as_known(self._book.events, steady + clock_s, clock_s)]
 
-    def readings(self, now: float) -> list[Seen]:
+    def readings(self, now: float) -> list[ConditionReading]:
         """Return what the samples read of each condition, as known at that time, by the clock of that time: the newest
         of a state, signs of trouble, and times in which nothing was counted."""
         clock_s, steady = self._answers.clock.at(now), self._answers.clock.steady(now)

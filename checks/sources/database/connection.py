@@ -16,7 +16,7 @@ from checks.model.journal import TEXT_LIMIT, Journal
 from checks.sources.database.driver_errors import timed_out
 from checks.sources.database.errors import DatabaseError, ErrorKind
 from checks.sources.database.login import DatabaseSession, Login, cancel_and_close, fetch
-from checks.sources.database.statements import Statement
+from checks.sources.database.statements import SqlStatement
 from checks.sources.database.worker import Worker
 
 _WIDEST = 60
@@ -130,7 +130,7 @@ class Connection:
             entry.text = "\n".join(filter(None, (self.driver, self.login_warning)))
 
     async def rows(
-        self, statement: Statement, binds: Mapping[str, Any] | None = None, *, timeout_s: float | None = None
+        self, statement: SqlStatement, binds: Mapping[str, Any] | None = None, *, timeout_s: float | None = None
     ) -> Rows:
         """Run a query and return all its rows.
 
@@ -160,7 +160,7 @@ class Connection:
             for ending in hanging:
                 ending.cancel()
 
-    async def _run(self, statement: Statement, binds: dict[str, Any], limit_s: float) -> Rows:
+    async def _run(self, statement: SqlStatement, binds: dict[str, Any], limit_s: float) -> Rows:
         if self._session is not None and not self._session.raw.is_healthy():
             # The driver has given the session up. It crashes where a time limit is set on such a session.
             self._abandon()
@@ -226,6 +226,6 @@ def reads_only(sql: str) -> bool:
     return _READS.match(bare) is not None and _LOCKS.search(bare) is None
 
 
-def _as_sent(statement: Statement, binds: Mapping[str, Any] | None) -> str:
+def _as_sent(statement: SqlStatement, binds: Mapping[str, Any] | None) -> str:
     values = "".join(f"\n-- :{name} = {value}" for name, value in (binds or {}).items())
     return f"{statement.text}{values}"

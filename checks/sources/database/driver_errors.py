@@ -29,7 +29,7 @@ from checks.sources.database.login_sentences import (
     Sentence,
 )
 from checks.sources.database.secret import Secret
-from checks.sources.database.statements import Statement
+from checks.sources.database.statements import SqlStatement
 
 _ORA = re.compile(r"ORA-(\d{5})")
 _CODE = re.compile(r"DP[IY]-\d{4}")
@@ -61,7 +61,7 @@ def full_code(error: Exception) -> str:
 
 
 def as_database_error(
-    error: Exception, settings: DatabaseSettings, statement: Statement | None = None, password: Secret | None = None
+    error: Exception, settings: DatabaseSettings, statement: SqlStatement | None = None, password: Secret | None = None
 ) -> DatabaseError:
     """Return a driver's error as a DatabaseError: of the login, or of `statement`.
 
@@ -80,12 +80,12 @@ def login_warning(warning: object) -> str:
     return _brief(str(warning)) if warning else ""
 
 
-def grants_for(statement: Statement, user: str) -> tuple[str, ...]:
+def grants_for(statement: SqlStatement, user: str) -> tuple[str, ...]:
     """The exact GRANT commands that a user needs to run a statement."""
     return tuple(sql("GRANT SELECT ON {view} TO {user};", view=name, user=grantee(user)) for name in statement.grants)
 
 
-def right_to_run(statement: Statement, user: str) -> MissingRight:
+def right_to_run(statement: SqlStatement, user: str) -> MissingRight:
     """The right that a user needs to run a statement."""
     grants = grants_for(statement, user)
     return _missing(f"SELECT on {listed(statement.grants)}", grants, user, group=group_of(statement))
@@ -126,7 +126,7 @@ def _of_login(code: str, number: int | None, message: str, safe: str, settings: 
 
 
 def _of_statement(
-    code: str, number: int | None, message: str, settings: DatabaseSettings, statement: Statement
+    code: str, number: int | None, message: str, settings: DatabaseSettings, statement: SqlStatement
 ) -> DatabaseError:
     name, kind = statement.name, ErrorKind.OTHER
     right: MissingRight | None = None
@@ -168,7 +168,7 @@ def _of_statement(
     return DatabaseError(text, kind, code=number, statement=name, right=right)
 
 
-def timed_out(statement: Statement) -> DatabaseError:
+def timed_out(statement: SqlStatement) -> DatabaseError:
     """The error of a statement that exceeded its time limit."""
     return DatabaseError(
         f"The statement {statement.name} exceeded its time limit, and racwire ended it: an instance may hang, or the "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from checks.sources.database.statements import Statement, statements
+from checks.sources.database.statements import SqlStatement, statements
 
 DEFAULT_USER = "RACWIRE"
 STATSPACK_OWNER = "PERFSTAT"
@@ -34,7 +34,7 @@ def grants_script(user: str, *, awr: bool, statspack: bool, ic_clients: bool = F
 
 
 def needed_grants(
-    known: Iterable[Statement], *, awr: bool, statspack: bool, ic_clients: bool = False
+    known: Iterable[SqlStatement], *, awr: bool, statspack: bool, ic_clients: bool = False
 ) -> dict[str, list[str]]:
     """The objects to grant by group (`live`, `clients`, `AWR`, `Statspack`). Each object is in its first group only."""
     found: dict[str, list[str]] = {"live": [], "clients": [], "AWR": [], "Statspack": []}
@@ -51,7 +51,7 @@ def needed_grants(
     return {group: sorted(names) for group, names in found.items() if names}
 
 
-def group_of(statement: Statement) -> str:
+def group_of(statement: SqlStatement) -> str:
     """The group of objects that the grants of a statement belong to: `live`, `clients`, `AWR`, `Statspack`."""
     if IC_CLIENTS_VIEW in statement.grants:
         return "clients"

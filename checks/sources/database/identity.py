@@ -21,7 +21,7 @@ from checks.sources.database.errors import DatabaseError
 from checks.sources.database.instance_views import InstanceViews, has_own_rows_only, is_fatal, why_no_row
 from checks.sources.database.release_columns import statement_for
 from checks.sources.database.sampling import instances_statement, iso_time
-from checks.sources.database.statements import Statement, statement
+from checks.sources.database.statements import SqlStatement, statement
 from checks.sources.progress import Progress
 
 OLDEST = "11.2"
@@ -104,12 +104,12 @@ class _Identity:
         rows = await self._rows(instances_statement(version))
         return tuple(sorted(map(_instance, rows), key=lambda instance: instance.number))
 
-    async def _rows(self, query: Statement) -> list[dict[str, Any]]:
+    async def _rows(self, query: SqlStatement) -> list[dict[str, Any]]:
         self._progress("database", f"reading {', '.join(query.reads)}", min(self._done, _STEPS), _STEPS)
         self._done += 1
         return list((await self._views.rows(query)).dicts())
 
-    async def _one(self, query: Statement) -> dict[str, Any]:
+    async def _one(self, query: SqlStatement) -> dict[str, Any]:
         """The row of a view that always has exactly one row."""
         rows = await self._rows(query)
         if not rows:
@@ -119,7 +119,7 @@ class _Identity:
             )
         return rows[0]
 
-    async def _part(self, query: Statement, make: Callable[[dict[str, Any]], _Part]) -> tuple[_Part, ...] | Unknown:
+    async def _part(self, query: SqlStatement, make: Callable[[dict[str, Any]], _Part]) -> tuple[_Part, ...] | Unknown:
         """A fact for each row of an optional view; Unknown where the view could not be read."""
         try:
             return tuple(make(row) for row in await self._rows(query))

@@ -8,7 +8,7 @@ import time
 from checks.model.facts import Parameter, Unknown
 from checks.sources.database.connection import Connection, Rows
 from checks.sources.database.errors import DatabaseError, ErrorKind
-from checks.sources.database.statements import Statement
+from checks.sources.database.statements import SqlStatement
 
 _FAILED = re.compile(r"ORA-12801: .*?\binstance (?:[\w.-]+:)?([\w$#-]+) \(\d+\)")
 """As in `ORA-12801: error signaled in parallel query server PZ98, instance rac2:prod2 (2)`; the cause follows it."""
@@ -37,7 +37,7 @@ class InstanceViews:
         """The middle of the last answered statement, by the monotonic clock. Each instance reads its counters at some
         moment of the statement: the middle is never wrong by more than half of its time."""
 
-    async def rows(self, query: Statement) -> Rows:
+    async def rows(self, query: SqlStatement) -> Rows:
         """The rows of a statement. Raises DatabaseError where the connected instance does not answer it either."""
         if self.only_here:
             query = query.here()
@@ -50,7 +50,7 @@ class InstanceViews:
             self.is_late = error.kind is ErrorKind.TIMED_OUT
         return await self._timed(query.here())
 
-    async def _timed(self, query: Statement) -> Rows:
+    async def _timed(self, query: SqlStatement) -> Rows:
         started_s = time.monotonic()
         rows = await self._connection.rows(query, timeout_s=self._timeout_s)
         took_s = time.monotonic() - started_s
@@ -84,7 +84,7 @@ def other_instance_failed(error: DatabaseError) -> bool:
     return error.kind is ErrorKind.TIMED_OUT or error.code in _PARALLEL_QUERY_FAILED
 
 
-def _why(query: Statement, error: DatabaseError) -> str:
+def _why(query: SqlStatement, error: DatabaseError) -> str:
     view = next((name for name in query.reads if name.startswith("GV$")), query.name)
     if error.kind is ErrorKind.TIMED_OUT:
         return f"{view} did not answer in time: an instance hangs, or has no free parallel query process."

@@ -22,7 +22,7 @@ from checks.sources.database.client_libraries import (
 from checks.sources.database.driver_errors import as_database_error, full_code, login_warning
 from checks.sources.database.errors import DatabaseError, ErrorKind
 from checks.sources.database.secret import Secret
-from checks.sources.database.statements import Statement
+from checks.sources.database.statements import SqlStatement
 
 if TYPE_CHECKING:
     import oracledb
@@ -98,7 +98,7 @@ class Login:
         # Raised outside of the handler: the driver's exception and its frames, which hold the password, stay behind.
         raise problem
 
-    def translated(self, error: Exception, statement: Statement | None = None) -> DatabaseError:
+    def translated(self, error: Exception, statement: SqlStatement | None = None) -> DatabaseError:
         """Return the driver's error as a DatabaseError without the password."""
         return as_database_error(error, self.settings, statement, self._password)
 

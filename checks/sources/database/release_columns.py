@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from checks.model.facts import release
-from checks.sources.database.statements import Statement, statement
+from checks.sources.database.statements import SqlStatement, statement
 
 
-def suits(query: Statement, version: str) -> bool:
+def suits(query: SqlStatement, version: str) -> bool:
     """Whether the statement's header includes this version; `11.2-12.1` includes all updates of 12.1."""
     first, _, last = (release(bound) for bound in query.versions.partition("-"))
     numbers = release(version)
     return first <= numbers and (not last or numbers[: len(last)] <= last)
 
 
-def statement_for(version: str, names: Iterable[str]) -> Statement:
+def statement_for(version: str, names: Iterable[str]) -> SqlStatement:
     """The first of the named statements that suits the version. Raises LookupError where none does."""
     for name in names:
         if suits(statement(name), version):

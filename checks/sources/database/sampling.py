@@ -22,7 +22,7 @@ from checks.sources.database.deltas import Counters, Key, Sample, Start, ViewRea
 from checks.sources.database.errors import DatabaseError
 from checks.sources.database.instance_views import InstanceViews, is_fatal
 from checks.sources.database.release_columns import statement_for
-from checks.sources.database.statements import Statement
+from checks.sources.database.statements import SqlStatement
 from checks.sources.progress import Progress
 
 Row = Mapping[str, Any]
@@ -122,7 +122,7 @@ async def _read(views: InstanceViews, version: str) -> Sample:
     return Sample(at, clock_s, starts, readings, views.only_here)
 
 
-async def _reading(views: InstanceViews, query: Statement, name: str) -> ViewReading:
+async def _reading(views: InstanceViews, query: SqlStatement, name: str) -> ViewReading:
     (view,) = query.reads
     try:
         return ViewReading(view, counters_in(await views.rows(query), name))
@@ -146,7 +146,7 @@ def counters_in(rows: Rows, name: str) -> Counters:
     return counters
 
 
-def instances_statement(version: str) -> Statement:
+def instances_statement(version: str) -> SqlStatement:
     """The statement that lists the instances."""
     return statement_for(version, ("instances", "instances_before_18c"))
 

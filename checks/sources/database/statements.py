@@ -76,7 +76,7 @@ _ONE_INSTANCE = "(SELECT me.instance_number AS inst_id, v.* FROM v${0} v CROSS J
 
 
 @dataclass(frozen=True)
-class Statement:
+class SqlStatement:
     """A statement, and the values of its header."""
 
     name: str
@@ -103,21 +103,21 @@ class Statement:
         """Whether it reads views that need the Diagnostics Pack."""
         return self.licence != "none"
 
-    def here(self) -> Statement:
+    def here(self) -> SqlStatement:
         """The same statement for the connected instance only: V$ views instead of GV$, with INST_ID added."""
         text = _GLOBAL_VIEW.sub(lambda view: _ONE_INSTANCE.format(view[1], view[2]), self.text)
         reads = dict.fromkeys((*(re.sub(r"^GV\$", "V$", view) for view in self.reads), "V$INSTANCE"))
-        return Statement(
+        return SqlStatement(
             f"{self.name}{_HERE}", text, self.purpose, tuple(reads), self.grants, self.licence, self.versions
         )
 
 
-def parse_statement(name: str, source: str) -> Statement:
+def parse_statement(name: str, source: str) -> SqlStatement:
     """Parse the file of a statement. Raises ValueError where the header lacks a key."""
     return _statement(name, *_split(name, source))
 
 
-def parse_template(name: str, source: str, others: Mapping[str, str]) -> Iterator[Statement]:
+def parse_template(name: str, source: str, others: Mapping[str, str]) -> Iterator[SqlStatement]:
     """Yield the statements of a template, which may have the text of one of the others.
 
     Raises ValueError where a header lacks a key, KeyError where the text names an unknown key.
@@ -181,11 +181,11 @@ def _split(name: str, source: str) -> tuple[dict[str, str], str]:
     return header, "\n".join(lines).strip().removesuffix(";").rstrip()
 
 
-def _statement(name: str, header: dict[str, str], text: str) -> Statement:
+def _statement(name: str, header: dict[str, str], text: str) -> SqlStatement:
     for wanted in _KEYS:
         if not header.get(wanted):
             raise ValueError(f"{name}.sql: the header lacks the key {wanted!r}.")
-    return Statement(
+    return SqlStatement(
         name=name,
         text=text,
         purpose=header["purpose"],
@@ -197,9 +197,9 @@ def _statement(name: str, header: dict[str, str], text: str) -> Statement:
 
 
 @cache
-def statements() -> dict[str, Statement]:
+def statements() -> dict[str, SqlStatement]:
     """Every statement by name."""
-    found: list[Statement] = []
+    found: list[SqlStatement] = []
     folder = files("checks.sources.database").joinpath("queries").iterdir()
     sources = {f.name[:-4]: f.read_text(encoding="utf-8") for f in folder if f.name.endswith(".sql")}
     for name, text in sources.items():
@@ -213,7 +213,7 @@ def is_of_database(topic: str) -> bool:
     return topic.startswith(_TOPIC)
 
 
-def statement(name: str) -> Statement:
+def statement(name: str) -> SqlStatement:
     """The statement of that name. Raises KeyError where none has it."""
     return statements()[name]
 

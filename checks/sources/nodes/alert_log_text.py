@@ -18,7 +18,7 @@ from checks.model.facts import AlertLog, LogKind, LogLine, MissingRight, NodeLog
 from checks.model.sanitize import sanitize
 from checks.rules.log_events.table import TRANSPORT, code_of
 from checks.sources.alert_logs import DONE, LOGS_LIMIT_S, LOGS_RIGHT, LOOKED_IN, NO_TIMEOUT
-from checks.sources.nodes.sections import Section
+from checks.sources.nodes.sections import OutputSection
 from checks.sources.sh_text import FILE_MARK, TIMED_OUT, UNREADABLE
 
 DAY = timedelta(hours=24)
@@ -50,7 +50,7 @@ class _Printed:
     lines: list[str] = field(default_factory=list)
 
 
-def parse_logs(section: Section | None) -> NodeLogs | Unknown:
+def parse_logs(section: OutputSection | None) -> NodeLogs | Unknown:
     """The alert logs of a node from the section `alert logs`; Unknown where the node read none."""
     if section is None:
         return Unknown("the answer ended before the alert logs")

@@ -23,7 +23,7 @@ from checks.sources.change_files import (
 from checks.sources.clusterware.oracle_text import no_known_shape, printed_lines, quoted, read_messages, refusal_in
 from checks.sources.grid_commands import MANUAL_BACKUPS
 from checks.sources.nodes.proc import number
-from checks.sources.nodes.sections import Section, section_list, sections
+from checks.sources.nodes.sections import OutputSection, section_list, sections
 from checks.sources.nodes.shell import Shell
 from checks.sources.sh_text import NOT_FOUND, TIMED_OUT
 
@@ -65,11 +65,11 @@ async def read_change_files(
         answer = await shell.run(CHANGE_BACKUPS, *paths, timeout_s=timeout_s)
         printed = [section for _, section in section_list(answer.text)]
         entry.text = "\n".join(section.text for section in printed)
-        of_paths = zip_longest(paths, printed[: len(paths)], fillvalue=Section())
+        of_paths = zip_longest(paths, printed[: len(paths)], fillvalue=OutputSection())
         return {str(path): parse_file_seen(shell.node, str(path), section) for path, section in of_paths}
 
 
-def parse_file_seen(node: str, path: str, section: Section) -> FileSeen | Unknown:
+def parse_file_seen(node: str, path: str, section: OutputSection) -> FileSeen | Unknown:
     """Parse the output of `stat` for one file; Unknown where the file is missing or cannot be checked."""
     match [number(word) for word in section.text.split()]:
         case [int(size), int(mtime)] if section.exit_status == 0:
@@ -120,8 +120,8 @@ async def read_olr_backup(shell: Shell, journal: Journal, timeout_s: float) -> O
     (topic,) = OLR_BACKUP.topics
     with journal.entry(shell.node, topic, OLR_BACKUP.action(topic)) as entry:
         answer = await shell.run(OLR_BACKUP, timeout_s=timeout_s)
-        printed: Mapping[str, Section] = sections(answer.text)
-        olr = printed.get("olr", Section())
+        printed: Mapping[str, OutputSection] = sections(answer.text)
+        olr = printed.get("olr", OutputSection())
         entry.text = olr.text
         if olr.exit_status == NOT_FOUND:
             return Unknown("the Grid home that olr.loc names has no ocrconfig")

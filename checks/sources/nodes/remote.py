@@ -13,7 +13,7 @@ from checks.model.journal import Journal
 from checks.sources.kernel_files import KERNEL_RELEASE_PATH, PEER, PEER_WITH_ERRORS
 from checks.sources.nodes.ip_text import parse_interfaces, parse_neighbours, parse_routes
 from checks.sources.nodes.proc import parse_counters, parse_locks, parse_values, with_speeds
-from checks.sources.nodes.sections import Section, sections
+from checks.sources.nodes.sections import OutputSection, sections
 from checks.sources.nodes.shell import Shell, ShellError
 from checks.sources.nodes.sysctls import sysctls
 
@@ -40,7 +40,7 @@ async def read_peer(shell: Shell, journal: Journal, timeout_s: float) -> Node:
                 entry.outcome = f"exit status {parts[topic].exit_status}"
         node = _node(shell.node, parts)
         if not node.interfaces:
-            printed = parts.get("interfaces", Section()).text.partition("\n")[0]
+            printed = parts.get("interfaces", OutputSection()).text.partition("\n")[0]
             raise ShellError(
                 f"{shell.node} answered, but `ip -d addr show` showed no interface there"
                 f"{f' ({printed})' if printed else ''}: check that iproute is installed on {shell.node}.",
@@ -49,14 +49,14 @@ async def read_peer(shell: Shell, journal: Journal, timeout_s: float) -> Node:
         return node
 
 
-def _node(name: str, parts: Mapping[str, Section]) -> Node:
-    text = {section: parts.get(section, Section()).text for part in PEER.sections.values() for section in part}
+def _node(name: str, parts: Mapping[str, OutputSection]) -> Node:
+    text = {section: parts.get(section, OutputSection()).text for part in PEER.sections.values() for section in part}
     interfaces = with_speeds(parse_interfaces(text["interfaces"]), parse_values(text["speeds"]))
     values = parse_values(text["sysctls"])
     unread = {
         topic: Unknown(f"The {topic} of {name} could not be read: {_reason(parts.get(topic))}")
         for topic in ("routes", "neighbours")
-        if parts.get(topic, Section(exit_status=1)).exit_status
+        if parts.get(topic, OutputSection(exit_status=1)).exit_status
     }
     return Node(
         name=name,
@@ -73,7 +73,7 @@ def _node(name: str, parts: Mapping[str, Section]) -> Node:
     )
 
 
-def _reason(section: Section | None) -> str:
+def _reason(section: OutputSection | None) -> str:
     if section is None:
         return "the answer ended before this part."
     last_line = section.text.rpartition("\n")[2].strip()

@@ -9,7 +9,7 @@ from checks.sources.sh_text import FILE_MARK, MARK, MASKED, UNREADABLE
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class OutputSection:
     """The output of one command, and its exit status."""
 
     text: str = ""
@@ -38,14 +38,14 @@ class ConfigFile:
         return self.path.rpartition("/")[0]
 
 
-def sections(text: str) -> dict[str, Section]:
+def sections(text: str) -> dict[str, OutputSection]:
     """The sections of an answer by name, without a section that has no end mark."""
     return dict(section_list(text))
 
 
-def section_list(text: str) -> tuple[tuple[str, Section], ...]:
+def section_list(text: str) -> tuple[tuple[str, OutputSection], ...]:
     """The (name, section) pairs of an answer in its order, for programs that repeat a name."""
-    found: list[tuple[str, Section]] = []
+    found: list[tuple[str, OutputSection]] = []
     name = ""
     lines: list[str] = []
     for line in text.split("\n"):
@@ -55,7 +55,7 @@ def section_list(text: str) -> tuple[tuple[str, Section], ...]:
         elif rest.startswith("end "):
             status = rest.removeprefix("end ")
             if name:
-                found.append((name, Section("\n".join(lines).strip("\n"), exit_status(status))))
+                found.append((name, OutputSection("\n".join(lines).strip("\n"), exit_status(status))))
             name = ""
         else:
             name, lines = rest, []

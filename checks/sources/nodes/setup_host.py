@@ -34,7 +34,7 @@ from checks.sources.host_sections import (
 )
 from checks.sources.node_setup import UNITS
 from checks.sources.nodes.proc import number, parse_values
-from checks.sources.nodes.sections import Section
+from checks.sources.nodes.sections import OutputSection
 from checks.sources.nodes.setup_bonds import parse_bonds, parse_drivers, parse_drivers_in_use, parse_slots
 
 _STATES = ("active", "inactive", "failed", "unknown", "activating", "deactivating", "reloading", "maintenance")
@@ -42,7 +42,7 @@ _INCOMPLETE = Unknown("the answer is incomplete")
 
 
 def parse_host(
-    parts: Mapping[str, Section],
+    parts: Mapping[str, OutputSection],
     instances: Sequence[str] | Unknown,
     contained: frozenset[str],
     addresses: Callable[[str], str | None],
@@ -53,7 +53,7 @@ def parse_host(
     """
 
     def text(section: str) -> str:
-        return parts.get(section, Section()).text
+        return parts.get(section, OutputSection()).text
 
     last = list(HOST_COMMANDS)[-1]
     if last not in parts:

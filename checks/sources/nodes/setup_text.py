@@ -26,7 +26,7 @@ from checks.sources.nodes.boot_config.device import Device, parse_devices
 from checks.sources.nodes.boot_config.fragile import parse_fragile
 from checks.sources.nodes.boot_config.network_manager import parse_defaults, parse_details, parse_listed
 from checks.sources.nodes.proc import number, parse_values
-from checks.sources.nodes.sections import Section, config_files, grepped_files
+from checks.sources.nodes.sections import OutputSection, config_files, grepped_files
 from checks.sources.nodes.setup_host import parse_host
 from checks.sources.sh_text import NOT_FOUND, TIMED_OUT
 
@@ -44,7 +44,7 @@ _REFUSED = re.compile(r"socket.*: Permission denied$")
 _NO_CRSCTL = "the Grid home that olr.loc names has no crsctl"
 
 
-def parse_lldp(section: Section) -> tuple[LldpNeighbour, ...] | Unknown:
+def parse_lldp(section: OutputSection) -> tuple[LldpNeighbour, ...] | Unknown:
     """The LLDP neighbours of the node's interfaces, in the order of the output; can be empty.
 
     An interface can have several neighbours, where a switch forwards the announcements of other switches.
@@ -72,11 +72,11 @@ def parse_lldp(section: Section) -> tuple[LldpNeighbour, ...] | Unknown:
     return neighbours
 
 
-def _neighbours_of(parts: Mapping[str, Section]) -> tuple[LldpNeighbour, ...] | Unknown:
+def _neighbours_of(parts: Mapping[str, OutputSection]) -> tuple[LldpNeighbour, ...] | Unknown:
     """The neighbours that lldpd received, else those that systemd-networkd did; without both the reason of lldpd."""
-    found = parse_lldp(parts.get("lldp", Section(exit_status=255)))
+    found = parse_lldp(parts.get("lldp", OutputSection(exit_status=255)))
     if isinstance(found, Unknown) or not found:
-        return parse_networkd_lldp(parts.get("networkd lldp", Section()).text) or found
+        return parse_networkd_lldp(parts.get("networkd lldp", OutputSection()).text) or found
     return found
 
 
@@ -117,7 +117,7 @@ def parse_networkd_lldp(text: str) -> tuple[LldpNeighbour, ...]:
     return tuple(found)
 
 
-def _lacks_lldpd(section: Section) -> bool:
+def _lacks_lldpd(section: OutputSection) -> bool:
     """Whether the node has no lldpd, or none that runs."""
     if section.exit_status == NOT_FOUND:
         return not _lacks_timeout(section)
@@ -126,7 +126,7 @@ def _lacks_lldpd(section: Section) -> bool:
     )
 
 
-def _lacks_timeout(section: Section) -> bool:
+def _lacks_timeout(section: OutputSection) -> bool:
     return section.exit_status == NOT_FOUND and _TIMEOUT_MISSING.search(section.text) is not None
 
 
@@ -230,14 +230,14 @@ _PLATFORMS = (
 """The DMI field and value that identify the machines of each cloud, as the cloud documents them for its guests."""
 
 
-def parse_setup(name: str, parts: Mapping[str, Section], grid_owner: str = "") -> NodeSetup:
+def parse_setup(name: str, parts: Mapping[str, OutputSection], grid_owner: str = "") -> NodeSetup:
     """The setup of a node whose Grid home belongs to `grid_owner`.
 
     Never raises: text that cannot be parsed is left out, or Unknown.
     """
 
     def text(section: str) -> str:
-        return parts.get(section, Section()).text
+        return parts.get(section, OutputSection()).text
 
     boot = dict(line.partition(" ")[::2] for line in text("boot").split("\n"))
     programs = _programs(text("processes"))
@@ -266,15 +266,17 @@ def parse_setup(name: str, parts: Mapping[str, Section], grid_owner: str = "") -
         grid_home=_home(seen, text("homes")),
         daemons=programs if isinstance(programs, Unknown) else tuple(sorted(set(_daemons(programs)))),
         instances=instances,
-        autostart=_autostart(parts.get("autostart", Section()), text("ohasdstr"), boot.get("name", name), grid_owner),
-        services=_services(parts.get("services", Section()), grid_owner),
+        autostart=_autostart(
+            parts.get("autostart", OutputSection()), text("ohasdstr"), boot.get("name", name), grid_owner
+        ),
+        services=_services(parts.get("services", OutputSection()), grid_owner),
         network_services=(NetworkService.NETPLAN, *services) if services and files.netplan else services,
         kept=Unknown("the answer is incomplete") if is_cut else kept,
         fragile=parse_fragile((*config_files(text("scripts")), *grepped_files(text("rules")))),
         platform=_platform(text("platform")),
         infiniband_modes=_modes(text("devices"), devices),
         lldp=_neighbours_of(parts),
-        lacks_lldpd=_lacks_lldpd(parts.get("lldp", Section())),
+        lacks_lldpd=_lacks_lldpd(parts.get("lldp", OutputSection())),
         clients_by=parse_logins(text("logins"), boot.get("machine", "")),
         unread=unread,
         host=parse_host(
@@ -326,7 +328,7 @@ def _home(programs: tuple[str, ...], homes: str) -> str | Unknown:
     )
 
 
-def _autostart(config: Section, files: str, host: str, grid_owner: str) -> bool | Unknown:
+def _autostart(config: OutputSection, files: str, host: str, grid_owner: str) -> bool | Unknown:
     codes = {message.code for message in read_messages(config.text)}
     if codes & {_ENABLED, _DISABLED}:
         return _ENABLED in codes
@@ -339,14 +341,14 @@ def _autostart(config: Section, files: str, host: str, grid_owner: str) -> bool 
     return _unanswered("crsctl config crs", config, grid_owner, CRSCTL_LIMIT_S)
 
 
-def _services(check: Section, grid_owner: str) -> tuple[str, ...] | Unknown:
+def _services(check: OutputSection, grid_owner: str) -> tuple[str, ...] | Unknown:
     messages = parse_check_crs(check.text)
     if isinstance(messages, Unknown):
         return _unanswered("crsctl check crs", check, grid_owner, STARTING_LIMIT_S)
     return tuple(f"{message.code}: {message.text}" for message in messages)
 
 
-def _unanswered(command: str, answer: Section, grid_owner: str, limit_s: int) -> Unknown:
+def _unanswered(command: str, answer: OutputSection, grid_owner: str, limit_s: int) -> Unknown:
     if NO_HOME in answer.text.split("\n"):
         if denied := next((file for file in OLR_FILES if f"{file}: Permission denied" in answer.text), ""):
             return Unknown(

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 
 from checks.model.facts import SysctlFiles, SysctlLine, TunedProfile, UdpSocket, Unknown
 from checks.model.journal import Journal
-from checks.sources.nodes.sections import ConfigFile, Section, config_files, sections
+from checks.sources.nodes.sections import ConfigFile, OutputSection, config_files, sections
 from checks.sources.nodes.shell import Shell
 from checks.sources.settings_files import (
     SYSCTL_CONF,
@@ -42,13 +42,13 @@ async def read_udp_sockets(shell: Shell, journal: Journal, timeout_s: float) -> 
     (topic,) = UDP_SOCKETS.topics
     with journal.entry(shell.node, topic, UDP_SOCKETS.action(topic)) as entry:
         entry.text = (await shell.run(UDP_SOCKETS, timeout_s=timeout_s)).text
-        return parse_udp_sockets(shell.node, sections(entry.text).get("sockets", Section(exit_status=255)))
+        return parse_udp_sockets(shell.node, sections(entry.text).get("sockets", OutputSection(exit_status=255)))
 
 
 def parse_sysctl_files(text: str) -> SysctlFiles:
     """Parse what the program printed: the lines in the order of the boot, and the profile of tuned."""
     parts = sections(text)
-    files = config_files(parts.get("sysctl", Section()).text)
+    files = config_files(parts.get("sysctl", OutputSection()).text)
     places = {place: number for number, place in enumerate(SYSCTL_DIRECTORIES)}
     chosen: dict[str, ConfigFile] = {}
     for file in sorted((f for f in files if f.directory in places), key=lambda f: places[f.directory]):
@@ -96,10 +96,10 @@ def _lines(file: ConfigFile) -> Iterator[SysctlLine]:
 # --- tuned ------------------------------------------------------------------------------------------------------------
 
 
-def _tuned(parts: dict[str, Section]) -> TunedProfile | Unknown | None:
-    if "enabled" not in parts.get("tuned", Section()).text.split():
+def _tuned(parts: dict[str, OutputSection]) -> TunedProfile | Unknown | None:
+    if "enabled" not in parts.get("tuned", OutputSection()).text.split():
         return None
-    settings = {file.path: file for file in config_files(parts.get("tuned settings", Section()).text)}
+    settings = {file.path: file for file in config_files(parts.get("tuned settings", OutputSection()).text)}
     active = settings.get(TUNED_ACTIVE)
     if active is None:
         return None
@@ -108,7 +108,7 @@ def _tuned(parts: dict[str, Section]) -> TunedProfile | Unknown | None:
     names = " ".join(active.lines).split()
     if not names:
         return None
-    profiles = _profiles(config_files(parts.get("tuned profiles", Section()).text))
+    profiles = _profiles(config_files(parts.get("tuned profiles", OutputSection()).text))
     sets, missing = _followed(names, profiles)
     closed = [file.path for file in (*profiles.values(), *settings.values()) if not file.is_readable]
     if closed:
@@ -168,7 +168,7 @@ def _followed(names: Iterable[str], profiles: dict[str, ConfigFile]) -> tuple[li
 # --- sockets ----------------------------------------------------------------------------------------------------------
 
 
-def parse_udp_sockets(node: str, section: Section) -> tuple[UdpSocket, ...] | Unknown:
+def parse_udp_sockets(node: str, section: OutputSection) -> tuple[UdpSocket, ...] | Unknown:
     """Parse `ss -u -a -n -m`: a line for each socket, with its memory in that line or in the next."""
     if section.exit_status != 0:
         return Unknown(f"{node} has no ss that lists the memory of sockets")

@@ -10,9 +10,9 @@ from textual.app import ComposeResult
 
 from checks.model.finding import Key
 from checks.rules.waivers import ended
-from tui.console.actions import CHECKS
+from tui.console.actions import CHECKS, Action, relabelled
 from tui.console.app_state import AppState, News
-from tui.console.finding_rows import FindingRow
+from tui.console.finding_rows import FindingRow, Section
 from tui.console.messages import CopyWanted
 from tui.screens.checks.finding_list import FindingList
 from tui.screens.checks.run_keys import RunKeysScreen
@@ -24,7 +24,7 @@ from tui.widgets.bars import lines_below
 from tui.widgets.help_text import MARKS, PATHS, STATUSES, Legend
 from tui.widgets.lines import Lines
 from tui.widgets.panes import Pane, Panes
-from tui.widgets.run_text import counts_line, note_on, row_lines, state_of
+from tui.widgets.run_text import counts_line, row_lines, state_of
 
 
 class ChecksScreen(ZoomScreen, RunKeysScreen):
@@ -67,15 +67,30 @@ class ChecksScreen(ZoomScreen, RunKeysScreen):
             if query and listed:
                 self.note_remaining(_findings(rows), _findings(listed.rows()))
             self._verdict = "" if query or self._problems_only else verdict_of(self.state.run, self.listed, rows)
+            new = self._new_problem(rows)
             self._list.show_rows(
                 rows if query or has_problem(rows) else passed_first(rows),
                 pending,
                 ended(listed.report.waivers) if listed and not query else (),
+                clock=self.state.clock,
+                new=new,
                 has_verdict=bool(self._verdict),
             )
+            if new is not None:
+                self.draw_keys()
             self.query_one("#counts", Lines).show(self._counts)
             self.query_one("#upper-rule", Lines).show(self.upper_rule)
         self.draw_lower_rule()
+
+    def _new_problem(self, rows: Sequence[FindingRow]) -> FindingRow | None:
+        """Return the first problem that is new since the operator saw the list, where none is worse. None during the
+        first run, and where the list is not whole."""
+        if self.filter_text or self._problems_only or self._past or not self.state.run.is_whole:
+            return None
+        problems = [row for row in rows if row.section <= Section.PROBLEMS and row.parent is None]
+        worst = min((row.status.gravity for row in problems), default=0)
+        new = self._list.eye.new_of([row.key for row in problems])
+        return next((row for row in problems if row.key in new and row.status.gravity == worst), None)
 
     def _counts(self, width: int) -> list[Line]:
         limits = ["problems only"] if self._problems_only else []
@@ -119,8 +134,8 @@ class ChecksScreen(ZoomScreen, RunKeysScreen):
         if row is None:
             return [[(text, "faint")] for text in wrapped(self._nothing(), width)]
         if self._verdict and is_passed(row):
-            return [*hanging([], self._verdict, width, "title"), [], *row_lines(row, width)]
-        return row_lines(row, width, (note_on(row, self.state.clock),))
+            return [*hanging([], self._verdict, width, "title"), [], *row_lines(row, width, self.state.clock)]
+        return row_lines(row, width, self.state.clock)
 
     def _nothing(self) -> str:
         if self.filter_text:
@@ -148,6 +163,18 @@ class ChecksScreen(ZoomScreen, RunKeysScreen):
     def action_move(self, by: int) -> None:
         """Select another finding."""
         self._list.move(by)
+
+    def action_back(self) -> None:
+        """Select what was selected before a new problem was."""
+        if not self._list.go_back():
+            self.notice("Backspace returns to what was selected before a new problem; there is nothing.")
+        self.draw_keys()
+
+    def footer(self) -> Sequence[Action]:
+        """Return the commands for the last line: with a way back from a new problem."""
+        if not self.query(FindingList) or self._list.way_back is None:
+            return super().footer()
+        return relabelled(super().footer(), {"back": "back", "filter": "", "copy": ""})
 
     def action_edge(self, end: bool) -> None:
         """Select the first or the last finding."""
@@ -196,7 +223,7 @@ class ChecksScreen(ZoomScreen, RunKeysScreen):
         if row.is_fold:
             self.action_fold(row.is_open)
         else:
-            self.app.push_screen(FindingScreen(row, at_evidence=at_evidence))
+            self.app.push_screen(FindingScreen(row, self.listed, self.state.clock, at_evidence=at_evidence))
 
     def action_evidence(self) -> None:
         """Show what racwire read and sent for the cause or the finding."""

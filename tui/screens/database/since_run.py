@@ -11,8 +11,8 @@ from checks.model.report import Report
 from checks.model.situation import Outdated, Situation
 from checks.report.event_text import headline
 from checks.report.standing_text import Clock, changed_text, episode_text
+from checks.situation.condition_readings import seconds_of
 from checks.situation.edges import edges_of
-from checks.situation.seen import seconds_of
 from tui.text.finding_lines import role_of
 from tui.text.line import Line, hanging, sanitize_line
 

@@ -6,15 +6,16 @@ import time
 from collections.abc import Sequence
 from functools import partial
 
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 
 from checks.model.situation import Episode
 from checks.report.event_text import sentence
 from checks.report.standing_text import episode_text
-from tui.console.actions import Action, zoom_action
+from tui.console.actions import Action, relabelled, zoom_action
 from tui.console.app_state import AppState, News
 from tui.console.export_state import WriteEvents
+from tui.console.eye import Eye
 from tui.console.messages import CopyWanted, EventWanted, ExportWanted
 from tui.screens.events.lines import columns_for, event_lines, event_row, heading_line, nothing_lines
 from tui.screens.zoom import ZoomScreen
@@ -29,6 +30,7 @@ from tui.widgets.units import clock
 _KEYS = (
     Action("up,k", "move(-1)", "↑ k", "Select the event above."),
     Action("down,j", "move(1)", "↓ j", "Select the event below."),
+    Action("backspace", "back", "Backspace", "Select again what was selected before a new alarm was."),
     Action("home,g", "move(-100000)", "g Home", "Select the newest event."),
     Action("end,G", "move(100000)", "G End", "Select the oldest event."),
     Action("pagedown,space", "page(1)", "PgDn Space", "Go one screen down."),
@@ -57,6 +59,9 @@ class EventsScreen(ZoomScreen):
         self._listed: Sequence[Episode] = ()
         self._chosen = 0
         """The number of the selected event."""
+        self._eye: Eye[int] = Eye()
+        self._way_back = 0
+        """The number of the event that was selected before a new alarm was; 0 where there is no way back."""
         self._drawn_at = 0
         self._has_keys = False
         """Whether the last line has the keys for an event."""
@@ -86,6 +91,22 @@ class EventsScreen(ZoomScreen):
             return
         episodes = self.state.situation.episodes
         self._listed = [one for one in reversed(episodes) if self.state.events.is_listed(one.event)]
+        alarms = {one.event.number for one in self.state.situation.lasting}
+        if new := self._eye.new_of([one.event.number for one in self._listed if one.event.number in alarms]):
+            self._way_back = self._chosen if self._chosen != new[0] else 0
+            self._chosen = new[0]
+        self._draw_list()
+
+    def on_screen_resume(self, event: events.ScreenResume) -> None:
+        """Select the alarm of the line above the keys, unless the operator comes back from the moment of an event."""
+        alarm = self._foremost
+        if self.is_current and alarm is not None and self.state.before_events != "traffic":
+            self._chosen = alarm.event.number
+        super().on_screen_resume(event)
+
+    def choose(self, episode: Episode) -> None:
+        """Select an event."""
+        self._chosen = episode.event.number
         self._draw_list()
 
     def _draw_list(self) -> None:
@@ -161,6 +182,8 @@ class EventsScreen(ZoomScreen):
     def footer(self) -> Sequence[Action]:
         """Return the commands for the last line: without an event, nothing can be done with one."""
         actions = super().footer()
+        if self._way_back:
+            return relabelled(actions, {"back": "back", "copy": ""})
         return actions if self._listed else [a for a in actions if a.name not in ("open", "forget", "copy", "export")]
 
     def lower_texts(self) -> tuple[str, str]:
@@ -172,9 +195,20 @@ class EventsScreen(ZoomScreen):
     def action_move(self, by: int) -> None:
         """Select another event."""
         if self._listed:
+            self._eye.moved()
             place = [one.event.number for one in self._listed].index(self._chosen) + by
             self._chosen = self._listed[min(max(place, 0), len(self._listed) - 1)].event.number
             self._draw_list()
+
+    def action_back(self) -> None:
+        """Select what was selected before a new alarm was."""
+        places = [one.event.number for one in self._listed]
+        if self._way_back in places:
+            self._chosen, self._way_back = self._way_back, 0
+            self._eye.moved()
+            self._draw_list()
+        else:
+            self.notice("Backspace returns to what was selected before a new alarm; there is nothing.")
 
     def action_page(self, pages: int) -> None:
         """Select the event one screen away."""
@@ -183,6 +217,7 @@ class EventsScreen(ZoomScreen):
     @on(ChoiceList.Taken)
     def choose_clicked(self) -> None:
         """Select the clicked event; open it if it is selected already."""
+        self._eye.moved()
         number = self._listed[self.query_one(ChoiceList).chosen].event.number
         if number == self._chosen:
             self.action_open()

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
 from checks.model.condition import Condition, ConditionKind
-from checks.model.finding import FAULTS, Finding, Status
+from checks.model.finding import FAULTS, EvidenceRef, Finding, Status
 from checks.model.journal import Entry
 from checks.model.report import Report
 from checks.situation.conditions import rests_on, shown_bad
 
 
-class Seen(NamedTuple):
+class ConditionReading(NamedTuple):
     """One reading of a condition. A state covers its moment only; a count the time from `since` to `at`."""
 
     condition: Condition
@@ -22,7 +22,7 @@ class Seen(NamedTuple):
     is_bad: bool | None
     """None: it could not be read."""
     is_proof: bool = True
-    """Whether a run, a gate or a begun step made it: samples and events show that a condition is over, and prove
+    """Whether a run, a gate or a started step made it: samples and events show that a condition is over, and prove
     nothing."""
 
     @property
@@ -30,7 +30,7 @@ class Seen(NamedTuple):
         """What it is sure of: what a growing count shows may have stopped at any moment of its time."""
         return self.since if self.is_bad else self.at
 
-    def moved(self, by_s: float) -> Seen:
+    def moved(self, by_s: float) -> ConditionReading:
         """Return the reading with its times by a clock that was set by so many seconds since."""
         return self._replace(since=self.since + by_s, at=self.at + by_s) if by_s else self
 
@@ -39,7 +39,7 @@ class Span(NamedTuple):
     """The time that readings cover, by a clock that nothing sets."""
 
     begin: float
-    """The begin of the oldest reading."""
+    """The start of the oldest reading."""
     oldest_end: float
     """The end of the oldest of the newest readings: one for each file, command or query."""
 
@@ -59,16 +59,18 @@ class ReadTimes:
         self._set_by = {
             id(entry): clocks.get((run or report).started_at, 0.0) for run in runs for entry in report.entries_in(run)
         }
-        self._evidence: dict[int, list[Entry]] = {}
+        self._evidence: dict[int, Sequence[Entry]] = {}
+        paths = report.cluster.read_paths()
+        self._pings = {(p.from_node, f"path {p.network} {p.from_node} {p.to_node}") for p in paths}
 
     def span(self, finding: Finding, condition: Condition | None = None) -> Span:
         """Return the time that the readings behind a finding cover, or those of them that show a condition; that of
         its run where it refers to none."""
-        entries = self._evidence.get(id(finding))
+        entries: Sequence[Entry] | None = self._evidence.get(id(finding))
         if entries is None:
             entries = self._evidence[id(finding)] = self._report.evidence(finding)
         if condition is not None:
-            entries = [entry for entry in entries if _shows(entry, condition)] or entries
+            entries = self._of_condition(finding, condition, entries) or entries
         newest: dict[tuple[str, str], float] = {}
         begins = []
         for entry in entries:
@@ -82,16 +84,26 @@ class ReadTimes:
         found = (seconds_of(found_at) or 0.0) - self._clocks.get(found_at, 0.0)
         return Span(found, found)
 
-    def looked(self, check: str) -> float:
-        """Return as of when a check was judged: the oldest of its newest readings."""
+    def _of_condition(self, finding: Finding, condition: Condition, entries: Sequence[Entry]) -> Sequence[Entry]:
+        if condition.kind is not ConditionKind.PATH:
+            return [entry for entry in entries if _shows(entry, condition)]
+        # A finding about many paths refers to some of them only.
+        reference = EvidenceRef(condition.node, f"path {condition.item} {condition.node} {condition.peer}")
+        is_of_pings = any((entry.node, entry.topic) in self._pings for entry in entries)
+        return self._report.entries_for(finding.check, (reference,)) if is_of_pings else ()
+
+    def looked(self, check: str, condition: Condition | None = None) -> float:
+        """Return as of when a check was judged, or read a condition: the oldest of its newest readings."""
         found_at = self._report.found_at(check)
-        own = [self.span(one).oldest_end for one in self._report.findings if one.check == check]
-        return min(own, default=(seconds_of(found_at) or 0.0) - self._clocks.get(found_at, 0.0))
+        own = [finding for finding in self._report.findings if finding.check == check]
+        if condition is not None:
+            there = [f for f in own if any(ref.node == condition.node for ref in f.evidence)]
+            own = there or own
+        ends = [self.span(finding, condition).oldest_end for finding in own]
+        return min(ends, default=(seconds_of(found_at) or 0.0) - self._clocks.get(found_at, 0.0))
 
 
 def _shows(entry: Entry, condition: Condition) -> bool:
-    if condition.kind is ConditionKind.PATH:
-        return entry.topic == f"path {condition.item} {condition.node} {condition.peer}"
     return entry.node == condition.node and (condition.kind not in _OF_INTERFACES or entry.topic == "interfaces")
 
 
@@ -105,7 +117,7 @@ def seconds_of(time: str) -> float | None:
 
 def readings_in(
     report: Report, checks: Collection[str], shows: Mapping[str, Collection[ConditionKind]], times: ReadTimes
-) -> Iterator[Seen]:
+) -> Iterator[ConditionReading]:
     """Yield what the findings of some checks say about conditions: those that a fault shows are bad; those of the kinds
     that a PASS `shows` (`Check.shows`) are well, unless a fault of the report shows them bad; those of an UNKNOWN could
     not be read."""
@@ -128,17 +140,17 @@ def readings_in(
                 yield _seen(condition, times.span(finding, condition), is_bad=False)
     for condition, span in unknown.items():
         if condition not in known:
-            yield Seen(condition, span.begin, span.oldest_end, None)
+            yield ConditionReading(condition, span.begin, span.oldest_end, None)
 
 
-def _seen(condition: Condition, span: Span, *, is_bad: bool) -> Seen:
+def _seen(condition: Condition, span: Span, *, is_bad: bool) -> ConditionReading:
     if condition.kind.is_counted:
-        return Seen(condition, span.begin, span.oldest_end, is_bad)
-    return Seen(condition, span.begin, span.begin, is_bad)
+        return ConditionReading(condition, span.begin, span.oldest_end, is_bad)
+    return ConditionReading(condition, span.begin, span.begin, is_bad)
 
 
-def in_order(readings: Iterable[Seen]) -> list[Seen]:
-    """Return the readings of one condition by the begin of what they cover, without counts of nothing that end within a
+def in_order(readings: Iterable[ConditionReading]) -> list[ConditionReading]:
+    """Return the readings of one condition by the start of what they cover, without counts of nothing that end within a
     longer count of something: that came later in it."""
     every = list(readings)
     counts = [one for one in every if one.is_bad and one.since < one.at]

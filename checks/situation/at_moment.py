@@ -1,4 +1,4 @@
-"""What holds now: a pure function from runs, gates, events, begun steps and samples to the situation of a moment."""
+"""What holds now: a pure function from runs, gates, events, started steps and samples to the situation of a moment."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from checks.model.situation import (
     Standing,
     Statement,
 )
+from checks.situation.condition_readings import ConditionReading, ReadTimes, in_order
 from checks.situation.condition_standing import statement_of
 from checks.situation.conditions import shown_bad
 from checks.situation.edges import Edges, newest_of
 from checks.situation.finding_standing import NOT_SAMPLED, FindingStandings
 from checks.situation.run_history import GoneFinding, RunHistory
-from checks.situation.seen import ReadTimes, Seen, in_order
 
 MATRIX = "df-ping"
 """The check whose probes the matrix of paths shows."""
@@ -43,7 +43,7 @@ class Inputs(msgspec.Struct, frozen=True, kw_only=True):
     history: RunHistory = RunHistory()
     events: Sequence[ClusterEvent] = ()
     """As they were known at the moment, in the order of their start."""
-    sampled: Sequence[Seen] = ()
+    sampled: Sequence[ConditionReading] = ()
     """What samples and events show of conditions, by the clock of now."""
     looks: Sequence[Look] = ()
     """What the journal of the open change has read, by the clock of now."""
@@ -57,7 +57,7 @@ class Inputs(msgspec.Struct, frozen=True, kw_only=True):
 def situation(known: Inputs) -> Situation:
     """Return the situation of a moment."""
     edges = Edges(known.events, known.clock_s)
-    seen: dict[Condition, list[Seen]] = {}
+    seen: dict[Condition, list[ConditionReading]] = {}
     for one in chain(_of_runs(known), _of_looks(known), known.sampled):
         seen.setdefault(one.condition, []).append(one)
     statements = {
@@ -71,6 +71,7 @@ def situation(known: Inputs) -> Situation:
         standings = FindingStandings(
             report,
             {name: check.about for name, check in known.checks.items()},
+            {name: check.shows for name, check in known.checks.items()},
             statements,
             edges,
             known.stops,
@@ -86,21 +87,25 @@ def situation(known: Inputs) -> Situation:
         findings=findings,
         former=tuple(_former(one, statements, edges, known) for one in history.gone),
         episodes=tuple(_episodes(known.events, statements, shown)),
-        conditions=tuple(ConditionStatement(condition, said) for condition, said in {**statements, **paths}.items()),
+        conditions=tuple(ConditionStatement(*each) for each in sorted({**statements, **paths}.items(), key=_place)),
         change=known.change,
         are_runs_recorded=known.are_runs_recorded,
     )
 
 
-def _of_runs(known: Inputs) -> Iterator[Seen]:
+def _place(stated: tuple[Condition, Statement]) -> Condition:
+    return stated[0]
+
+
+def _of_runs(known: Inputs) -> Iterator[ConditionReading]:
     for run in known.history.readings:
         yield from (one.moved(known.clock_s) for one in run.seen)
 
 
-def _of_looks(known: Inputs) -> Iterator[Seen]:
+def _of_looks(known: Inputs) -> Iterator[ConditionReading]:
     for look in known.looks:
         for condition, is_bad in look.read:
-            yield Seen(condition, look.at, look.at, is_bad)
+            yield ConditionReading(condition, look.at, look.at, is_bad)
 
 
 def _shown(known: Inputs, findings: Iterable[FindingStatement]) -> set[Condition]:
@@ -142,7 +147,7 @@ def _by_conditions(said: Statement, shown: Sequence[Statement]) -> Statement:
         # It is bad again: the event says so, and this is the story before it.
         return replace(said, standing=Standing.WAS, as_of=as_of, proved=None, until=min(said.as_of, *again))
     if unknown := [one.outdated for one in shown if one.outdated is not None]:
-        newest = max(unknown, key=lambda one: one.at)
+        newest = newest_of(unknown)
         return replace(said, standing=Standing.UNKNOWN, as_of=as_of, proved=None, outdated=newest)
     until = max(said.since if one.until is None else one.until for one in shown)
     proofs = [one.proved for one in shown if one.proved is not None]
@@ -178,6 +183,7 @@ def _episodes(
             yield replace(episode, event=replace(event, end=until), until=until, proved=proved)
         elif event.end is None and own and all(not one.is_alarm for one in own):
             step = next((one.step for one in own if one.standing is Standing.PLANNED), "")
-            yield replace(episode, step=step, is_open=not step)
+            why = [one.outdated for one in own if one.outdated is not None]
+            yield replace(episode, step=step, is_open=not step, outdated=newest_of(why) if why and not step else None)
         else:
             yield episode
