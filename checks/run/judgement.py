@@ -66,7 +66,8 @@ def _covering(check: Check, cluster: Cluster, findings: Sequence[Finding]) -> It
     or nodes do not compare."""
     left = {node for finding in findings if finding.status is Status.UNKNOWN for node in finding.nodes}
     for finding in findings:
-        covers = _covered(check, cluster, left) if finding.extent else ()
+        has_amount = finding.extent is not None or "lost_blocks" in finding.data
+        covers = _covered(check, cluster, left) if has_amount else ()
         yield msgspec.structs.replace(finding, covers=covers) if covers else finding
 
 
