@@ -163,7 +163,7 @@ class RunHistory(msgspec.Struct, frozen=True):
                 report=old,
                 since=self.since.get(key, 0.0),
                 as_of=before.span(finding).begin,
-                looked=times.looked(finding.check),
+                looked=_looked(finding, times, about.get(finding.check, ())),
                 is_proved=not is_unknown and not could_not_look(report.findings, finding),
                 rests_on=rests_on(finding, about.get(finding.check, ()), old.cluster),
             )
@@ -174,6 +174,12 @@ class RunHistory(msgspec.Struct, frozen=True):
         before = {one.key: one.finding for one in self.gone}
         back = {old_key for _, old_key in _pairs(before, again)}
         yield from (one for one in self.gone if one.key not in back)
+
+
+def _looked(gone: Finding, times: ReadTimes, about: Collection[ConditionKind]) -> float:
+    """Return when a run looked for a fault that it did not find: the oldest of its readings of what that showed bad."""
+    shown = [times.looked(gone.check, condition, counts=condition.kind.is_counted) for condition in shown_bad(gone)]
+    return min(shown) if shown else times.looked(gone.check, counts=any(kind.is_counted for kind in about))
 
 
 def _of_newest_reports(gone: Sequence[GoneFinding]) -> tuple[GoneFinding, ...]:
@@ -188,7 +194,7 @@ def _read_well(gone: Iterable[GoneFinding], report: Report, times: ReadTimes) ->
     bad = {condition for finding in report.findings for condition in shown_bad(finding)}
     for one in gone:
         for condition in shown_bad(one.finding) - bad if one.is_proved else ():
-            at = times.looked(one.finding.check, condition)
+            at = times.looked(one.finding.check, condition, counts=condition.kind.is_counted)
             yield ConditionReading(condition, at, at, False)
 
 
