@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
+from msgspec.structs import replace
 
 from checks.model.check import Check
 from checks.model.condition import Condition, ConditionKind
@@ -32,8 +33,10 @@ class GoneFinding(msgspec.Struct, frozen=True):
     """When it was last read as bad."""
     looked: float
     """When the run that no longer has it looked: the oldest of its readings."""
+    looked_last: float
+    """When the newest run that could look at its place did, and did not find it."""
     is_proved: bool
-    """Whether that run could look at its place, and found it well."""
+    """Whether a run could look at its place, and found it well."""
     rests_on: frozenset[Condition]
 
 
@@ -88,7 +91,9 @@ class RunHistory(msgspec.Struct, frozen=True):
         clocks = dict(self._clocks_of(new, record))
         times = ReadTimes(new, clocks)
         lost = tuple(self._newly_gone(former, now, pairs, new, times, judged, about))
-        read = (*readings_in(new, judged, shows, times), *_read_well(lost, new))
+        gone = (*self._still_gone(now, new, times, judged), *lost)
+        looked_for = (one for one in gone if one.finding.check in judged)
+        read = (*readings_in(new, judged, shows, times), *_read_well(looked_for, new))
         return RunHistory(
             records=(*self.records, record)[-KEPT_RUNS:],
             report=new,
@@ -97,7 +102,7 @@ class RunHistory(msgspec.Struct, frozen=True):
             since=dict(self._since(now, former, pairs, times, judged)),
             before={**({} if not is_part else self.before), **{key: former[old_key] for key, old_key in pairs.items()}},
             is_compared=self.is_compared or old is not None,
-            gone=_of_newest_reports((*self._still_gone(now), *lost)),
+            gone=_of_newest_reports(gone),
             readings=(*self.readings, RunReadings(record.ended, read))[-4 * KEPT_RUNS :],
         )
 
@@ -148,23 +153,34 @@ class RunHistory(msgspec.Struct, frozen=True):
                 continue
             became = next((now[key_] for key_, old_key in pairs.items() if old_key == key), None)
             is_unknown = became is not None and became.status is Status.UNKNOWN
+            looked = times.looked(finding.check)
             yield GoneFinding(
                 key=key,
                 finding=finding,
                 report=old,
                 since=self.since.get(key, 0.0),
                 as_of=before.span(finding).begin,
-                looked=times.looked(finding.check),
+                looked=looked,
+                looked_last=looked,
                 is_proved=not is_unknown and not could_not_look(report.findings, finding),
                 rests_on=rests_on(finding, about.get(finding.check, ()), old.cluster),
             )
 
-    def _still_gone(self, now: Mapping[Key, Finding]) -> Iterator[GoneFinding]:
-        """Yield what was gone before and was not found again."""
+    def _still_gone(
+        self, now: Mapping[Key, Finding], report: Report, times: ReadTimes, judged: Collection[str]
+    ) -> Iterator[GoneFinding]:
+        """Yield what was gone before and was not found again; a run that could look for it renews the proof."""
         again = {key: finding for key, finding in now.items() if finding.status in PROBLEMS}
         before = {one.key: one.finding for one in self.gone}
         back = {old_key for _, old_key in _pairs(before, again)}
-        yield from (one for one in self.gone if one.key not in back)
+        for one in self.gone:
+            if one.key in back:
+                continue
+            if one.finding.check not in judged or could_not_look(report.findings, one.finding):
+                yield one
+                continue
+            looked = max(one.looked_last, times.looked(one.finding.check))
+            yield replace(one, looked=one.looked if one.is_proved else looked, looked_last=looked, is_proved=True)
 
 
 def _of_newest_reports(gone: Sequence[GoneFinding]) -> tuple[GoneFinding, ...]:
@@ -180,7 +196,8 @@ def _read_well(gone: Iterable[GoneFinding], report: Report) -> Iterator[Conditio
     for one in gone:
         if one.is_proved:
             yield from (
-                ConditionReading(condition, one.looked, one.looked, False) for condition in shown_bad(one.finding) - bad
+                ConditionReading(condition, one.looked_last, one.looked_last, False)
+                for condition in shown_bad(one.finding) - bad
             )
 
 
