@@ -43,7 +43,7 @@ class ConditionKind(StrEnum):
 
     @property
     def is_silence(self) -> bool:
-        """Whether it is bad while something does not answer: nothing is known of it then."""
+        """Whether it is bad while something does not answer, of which nothing is known then."""
         return self in (ConditionKind.NODE, ConditionKind.INSTANCE, ConditionKind.DATABASE)
 
 

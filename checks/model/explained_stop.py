@@ -1,4 +1,4 @@
-"""What a begun step of a change stops on purpose, and for how long."""
+"""What a started step of a change stops on purpose, and for how long."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from checks.model.condition import Condition, ConditionKind
 
 
 class ExplainedStop(msgspec.Struct, frozen=True, kw_only=True):
-    """What one step stops: from its begin until the gate of the step that ends it. Times are seconds since 1970."""
+    """What one step stops: from its start until the gate of the step that ends it. Times are seconds since 1970."""
 
     step: str
     """The title of the step: `stack down`."""
@@ -21,7 +21,7 @@ class ExplainedStop(msgspec.Struct, frozen=True, kw_only=True):
     over: float | None = None
     """When the gate of the step that ends it passed or was overridden, or the change closed; None before."""
     was_well: frozenset[Condition] = frozenset()
-    """What racwire read as well when the step was begun: only that is stopped on purpose."""
+    """What racwire read as well when the step was started: only that is stopped on purpose."""
 
 
 class Look(msgspec.Struct, frozen=True):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from datetime import datetime
 
 import msgspec
@@ -16,7 +15,7 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     report: Report
     """The report of this run alone: its cluster has only the groups of facts that it gathered."""
     ended: float
-    """Seconds since 1970: before that, nobody knew what it read."""
+    """Seconds since 1970: before that, it was not known what it read."""
     checks: tuple[str, ...] = ()
     """The checks that ran without the others; empty where all ran."""
     is_gate: bool = False
@@ -31,13 +30,11 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def as_run(report: Report) -> RunRecord:
-    """Return the report of a run, with its reruns, as one record, without the situation that a file has. Raises
-    ValueError where its times are none."""
+    """Return the report of a run, with its reruns, as one record, without the situation that a file has. Where its time
+    is none, it ended before all else."""
     last = report.reruns[-1] if report.reruns else report
-    report = msgspec.structs.replace(report, situation=None)
-    return RunRecord(report=report, ended=datetime.fromisoformat(last.started_at).timestamp() + last.duration_s)
-
-
-def latest_run(records: Iterable[RunRecord], at: float) -> RunRecord | None:
-    """Return the last run of all checks that had ended by a time, in seconds since 1970; None before the first one."""
-    return next((record for record in reversed([*records]) if record.is_whole and record.ended <= at), None)
+    try:
+        ended = datetime.fromisoformat(last.started_at).timestamp() + last.duration_s
+    except (ValueError, OverflowError, OSError):
+        ended = 0.0
+    return RunRecord(report=msgspec.structs.replace(report, situation=None), ended=ended)

@@ -25,7 +25,7 @@ class Standing(StrEnum):
     UNKNOWN = "not known since"
     """An event touched what it rests on, or that could not be read again."""
     PLANNED = "planned"
-    """Bad, since a begun step of a change stopped it."""
+    """Bad, since a started step of a change stopped it."""
     WAS = "was so until"
     """A newer reading of the same condition shows it over; no run has proved it."""
     VERIFIED = "verified"
@@ -37,7 +37,7 @@ URGENT = (*Standing,)
 
 
 class Outdated(msgspec.Struct, frozen=True):
-    """What made a statement not known: an event that began or ended, or a reading that failed."""
+    """What made a statement not known: an event that started or ended, or a reading that failed."""
 
     at: float
     what: Condition | None = None
@@ -47,14 +47,14 @@ class Outdated(msgspec.Struct, frozen=True):
 
 
 class Statement(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What is said about a finding or a condition at a moment; there is never a second statement about it."""
+    """What holds about a finding or a condition at a moment; there is never a second statement about it."""
 
     standing: Standing
     is_bad: bool
     since: float
-    """When it began, as far as known: the first reading of it without another one between."""
+    """When it started, as far as known: the first reading in an unbroken row of them."""
     as_of: float
-    """The time of the oldest reading that it rests on. A count has the begin of its time while it grows, and its end
+    """The time of the oldest reading that it rests on. A count has the start of its time while it grows, and its end
     when it does not."""
     until: float | None = None
     """When it was over (WAS, VERIFIED); of what is not known again (UNKNOWN), when a run had proved it over."""
@@ -103,11 +103,13 @@ class Episode(msgspec.Struct, frozen=True, kw_only=True):
     event: ClusterEvent
     """With the end that the situation knows."""
     until: float | None = None
-    """When it was over: at the first reading that shows it, whoever made that; None while it lasts or is not known."""
+    """When it was over: at the first reading that shows it, from any source; None while it lasts or is not known."""
     is_open: bool = False
     """Whether it is not known whether it lasts: its node does not answer."""
+    outdated: Outdated | None = None
+    """Why that is not known."""
     as_of: float
-    """The time of the newest reading of it."""
+    """The time of its newest reading."""
     step: str = ""
     """The title of the step of a change that explains it; empty where none does."""
     proved: float | None = None
@@ -148,6 +150,11 @@ class Situation(msgspec.Struct, frozen=True, kw_only=True):
     def new(self) -> tuple[Episode, ...]:
         """The events that last, are a problem, and that no finding is about."""
         return tuple(e for e in self.lasting if not e.has_finding)
+
+    @property
+    def open_events(self) -> tuple[Episode, ...]:
+        """The events of which nobody knows whether they last, that are a problem, and that no finding is about."""
+        return tuple(e for e in self.episodes if e.is_open and e.event.is_problem and not e.has_finding)
 
     @property
     def lasting(self) -> tuple[Episode, ...]:

@@ -1,5 +1,5 @@
 """The path matrices at the moment of a situation: a path that is not known any more, or that a step of a change has
-stopped, has its own letter, and every other one the time as of which it is so."""
+stopped, has its own letter, and every other one the time as of which it holds."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def said_text(said: Statement, clock: Clock, status: Status | None = None, *, ca
 
 
 def brief_standing(said: Statement, clock: Clock) -> str:
-    """Return how a statement stands in a row of a list: `not known since 20:21:04`; empty for one that holds."""
+    """Return the standing of a statement for a row of a list: `not known since 20:21:04`; empty for one that holds."""
     match said.standing:
         case Standing.HOLDS:
             return ""

@@ -1,4 +1,4 @@
-"""What holds now: a pure function from runs, gates, events, begun steps and samples to the situation of a moment."""
+"""What holds now: a pure function from runs, gates, events, started steps and samples to the situation of a moment."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def _by_conditions(said: Statement, shown: Sequence[Statement]) -> Statement:
         # It is bad again: the event says so, and this is the story before it.
         return replace(said, standing=Standing.WAS, as_of=as_of, proved=None, until=min(said.as_of, *again))
     if unknown := [one.outdated for one in shown if one.outdated is not None]:
-        newest = max(unknown, key=lambda one: one.at)
+        newest = newest_of(unknown)
         return replace(said, standing=Standing.UNKNOWN, as_of=as_of, proved=None, outdated=newest)
     until = max(said.since if one.until is None else one.until for one in shown)
     proofs = [one.proved for one in shown if one.proved is not None]
@@ -185,6 +185,7 @@ def _episodes(
             yield replace(episode, event=replace(event, end=until), until=until, proved=proved)
         elif event.end is None and own and all(not one.is_alarm for one in own):
             step = next((one.step for one in own if one.standing is Standing.PLANNED), "")
-            yield replace(episode, step=step, is_open=not step)
+            why = [one.outdated for one in own if one.outdated is not None]
+            yield replace(episode, step=step, is_open=not step, outdated=newest_of(why) if why and not step else None)
         else:
             yield episode

@@ -22,7 +22,7 @@ class ConditionReading(NamedTuple):
     is_bad: bool | None
     """None: it could not be read."""
     is_proof: bool = True
-    """Whether a run, a gate or a begun step made it: samples and events show that a condition is over, and prove
+    """Whether a run, a gate or a started step made it: samples and events show that a condition is over, and prove
     nothing."""
 
     @property
@@ -39,7 +39,7 @@ class Span(NamedTuple):
     """The time that readings cover, by a clock that nothing sets."""
 
     begin: float
-    """The begin of the oldest reading."""
+    """The start of the oldest reading."""
     oldest_end: float
     """The end of the oldest of the newest readings: one for each file, command or query."""
 
@@ -92,11 +92,15 @@ class ReadTimes:
         is_of_pings = any((entry.node, entry.topic) in self._pings for entry in entries)
         return self._report.entries_for(finding.check, (reference,)) if is_of_pings else ()
 
-    def looked(self, check: str) -> float:
-        """Return as of when a check was judged: the oldest of its newest readings."""
+    def looked(self, check: str, condition: Condition | None = None) -> float:
+        """Return as of when a check was judged, or read a condition: the oldest of its newest readings."""
         found_at = self._report.found_at(check)
-        own = [self.span(one).oldest_end for one in self._report.findings if one.check == check]
-        return min(own, default=(seconds_of(found_at) or 0.0) - self._clocks.get(found_at, 0.0))
+        own = [finding for finding in self._report.findings if finding.check == check]
+        if condition is not None:
+            there = [f for f in own if any(ref.node == condition.node for ref in f.evidence)]
+            own = there or own
+        ends = [self.span(finding, condition).oldest_end for finding in own]
+        return min(ends, default=(seconds_of(found_at) or 0.0) - self._clocks.get(found_at, 0.0))
 
 
 def _shows(entry: Entry, condition: Condition) -> bool:
@@ -146,7 +150,7 @@ def _seen(condition: Condition, span: Span, *, is_bad: bool) -> ConditionReading
 
 
 def in_order(readings: Iterable[ConditionReading]) -> list[ConditionReading]:
-    """Return the readings of one condition by the begin of what they cover, without counts of nothing that end within a
+    """Return the readings of one condition by the start of what they cover, without counts of nothing that end within a
     longer count of something: that came later in it."""
     every = list(readings)
     counts = [one for one in every if one.is_bad and one.since < one.at]

@@ -1,6 +1,6 @@
 """What makes a statement "was so until", "verified", "planned" or "not known since": from all readings of a condition.
 
-The newest reading, by the begin of what it covers, says what holds. An event, a failed reading or a begun step of a
+The newest reading, by the start of what it covers, says what holds. An event, a failed reading or a started step of a
 change decides how that stands.
 """
 
@@ -17,13 +17,13 @@ from checks.situation.condition_readings import ConditionReading
 from checks.situation.edges import Edges
 
 BEGIN_S = 10.0
-"""A step reads what it stops when it is begun: that must have been well at most so many seconds before."""
+"""A step reads what it stops when it is started: that must have been well at most so many seconds before."""
 
 
 def statement_of(
     condition: Condition, readings: Sequence[ConditionReading], edges: Edges, stops: Sequence[ExplainedStop], now: float
 ) -> Statement:
-    """Return the statement about a condition from its readings in order (`seen.in_order`); at least one."""
+    """Return the statement about a condition from its readings in order (`in_order`); at least one."""
     known = [one for one in readings if one.is_bad is not None]
     if not known:
         tried = readings[-1].at
@@ -84,8 +84,8 @@ def planned_by(
 ) -> str:
     """Return the title of the step that explains why a condition is bad; empty where none does.
 
-    That is its first stop within the time of the step, of what was well when the step was begun: a second stop, or one
-    that fell before, is an alarm.
+    That is its first stop within the time of the step, of what was well when the step was started: a second stop, or
+    one that fell before, is an alarm.
     """
     for stop in stops:
         if not is_covered(condition, stop, now) or known[start].at <= stop.begin:
@@ -100,7 +100,7 @@ def planned_by(
 
 
 def is_covered(condition: Condition, stop: ExplainedStop, now: float) -> bool:
-    """Return whether a begun step stops this condition, and still may at that moment."""
+    """Return whether a started step stops this condition, and still may at that moment."""
     is_due = now < stop.begin + stop.most_s and (stop.over is None or now < stop.over)
     is_there = condition.kind is ConditionKind.DATABASE or condition.node in stop.nodes
     return stop.begin <= now and is_due and is_there and condition.kind in stop.kinds

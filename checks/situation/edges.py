@@ -1,4 +1,4 @@
-"""The begins and ends of events, and which of them outdates a reading."""
+"""The starts and ends of events, and which of them outdates a reading."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from checks.situation.touching import touches
 
 
 class Edge(NamedTuple):
-    """The begin or the end of an event at one place."""
+    """The start or the end of an event at one place."""
 
     condition: Condition
     network: str
@@ -23,7 +23,7 @@ class Edge(NamedTuple):
 def edges_of(
     events: Iterable[ClusterEvent], now_clock_s: float, well_since: Mapping[Condition, float]
 ) -> Iterator[Edge]:
-    """Yield the begin and the end of each event at each of its places, by the clock of now. A begin has the time at
+    """Yield the start and the end of each event at each of its places, by the clock of now. A start has the time at
     which it was noticed: before that, what was read may already have been so. An end is the first reading that shows it
     over, whoever made it."""
     for event in events:
@@ -57,8 +57,8 @@ class Edges:
         self._touching: dict[Condition, tuple[Edge, ...]] = {}
 
     def outdating(self, condition: Condition, as_of: float, *, is_bad: bool) -> Outdated | None:
-        """Return the newest edge after a reading that makes it unknown: a begin what was well, an end what was bad, and
-        a node that falls silent or returns both. Its own condition's events are readings of it, and outdate nothing."""
+        """Return the newest edge after a reading that makes it unknown: a start what was well, an end what was bad, and
+        a node that falls silent or returns both. The events of its own condition are readings, and outdate nothing."""
         if condition not in self._touching:
             self._touching[condition] = tuple(
                 edge

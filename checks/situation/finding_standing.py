@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from checks.model.condition import Condition, ConditionKind
 from checks.model.explained_stop import ExplainedStop
+from checks.model.facts import Verdict
 from checks.model.finding import FAULTS, Finding, Key, Status, keyed
 from checks.model.report import Report
 from checks.model.situation import FindingStatement, Outdated, Standing, Statement
@@ -50,7 +51,7 @@ class FindingStandings:
         self._clock_s = clock_s
 
     def every(self, since: Mapping[Key, float]) -> Iterator[FindingStatement]:
-        """Yield the statement about each finding; `since` has the begin of each by its key."""
+        """Yield the statement about each finding; `since` has the start of each by its key."""
         for key, finding in keyed(self._report.findings):
             begin = since.get(key)
             said = self._said(finding)
@@ -61,6 +62,12 @@ class FindingStandings:
     def paths(self, check: str) -> Iterator[tuple[Condition, Statement]]:
         """Yield the statement about each path that a finding of the check rests on: a cell of the matrix."""
         bad = {path for finding in self._report.findings if finding.check == check for path in shown_bad(finding)}
+        # A sentence about a node can name a path whose own packets had passed by then.
+        bad -= {
+            Condition(ConditionKind.PATH, probe.from_node, probe.network, probe.to_node)
+            for probe in self._report.cluster.read_paths()
+            if probe.verdict is Verdict.PASSES
+        }
         for finding in self._report.findings:
             if finding.check != check or finding.status is Status.SKIPPED:
                 continue

@@ -68,6 +68,15 @@ class RunHistory(msgspec.Struct, frozen=True):
     gone: tuple[GoneFinding, ...] = ()
     readings: tuple[RunReadings, ...] = ()
 
+    @property
+    def for_recording(self) -> tuple[RunRecord, ...]:
+        """The runs that a recording starts with: the kept ones from the first of all checks on; where none of them ran
+        all checks, what is known now as one run."""
+        first = next((number for number, record in enumerate(self.records) if record.is_whole), None)
+        if first is not None or self.report is None:
+            return self.records[first or 0 :]
+        return (RunRecord(report=self.report, ended=self.records[-1].ended, clock_s=self.clock_s),)
+
     def after(self, record: RunRecord, checks: Mapping[str, Check]) -> RunHistory:
         """Return the history after one more run. `checks` are the known checks by id.
 
@@ -93,7 +102,7 @@ class RunHistory(msgspec.Struct, frozen=True):
         lost = tuple(self._newly_gone(former, now, pairs, new, times, judged, about))
         gone = (*self._still_gone(now, new, times, judged), *lost)
         looked_for = (one for one in gone if one.finding.check in judged)
-        read = (*readings_in(new, judged, shows, times), *_read_well(looked_for, new))
+        read = (*readings_in(new, judged, shows, times), *_read_well(looked_for, new, times))
         return RunHistory(
             records=(*self.records, record)[-KEPT_RUNS:],
             report=new,
@@ -189,16 +198,15 @@ def _of_newest_reports(gone: Sequence[GoneFinding]) -> tuple[GoneFinding, ...]:
     return tuple(one for one in gone if id(one.report) in kept)
 
 
-def _read_well(gone: Iterable[GoneFinding], report: Report) -> Iterator[ConditionReading]:
+def _read_well(gone: Iterable[GoneFinding], report: Report, times: ReadTimes) -> Iterator[ConditionReading]:
     """Yield what a run read as well without a PASS that says so: what a fault showed bad that it could look for, and
     did not find again."""
     bad = {condition for finding in report.findings for condition in shown_bad(finding)}
     for one in gone:
-        if one.is_proved:
-            yield from (
-                ConditionReading(condition, one.looked_last, one.looked_last, False)
-                for condition in shown_bad(one.finding) - bad
-            )
+        has_looked = one.is_proved and not could_not_look(report.findings, one.finding)
+        for condition in shown_bad(one.finding) - bad if has_looked else ():
+            at = times.looked(one.finding.check, condition)
+            yield ConditionReading(condition, at, at, False)
 
 
 def _pairs(before: dict[Key, Finding], now: dict[Key, Finding]) -> Iterator[tuple[Key, Key]]:

@@ -1,4 +1,4 @@
-"""What an event can change beside its own condition: the one table of it."""
+"""What an event can change apart from its own condition: the only table of that."""
 
 from __future__ import annotations
 

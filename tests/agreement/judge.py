@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from checks.model.cluster_event import ClusterEvent, EventKind
@@ -68,9 +68,13 @@ def readings(timeline: Timeline, t: float, known: Sequence[Edge]) -> dict[Place,
         if end <= t:
             for place in _PLACES:
                 found[place] += (one for one in _of_run(timeline, place, reader, groups, end))
-    for at, node, live, since in timeline.sampled:
+    # A single lost block is no event: its samples count as readings from the first event on.
+    noticed = {
+        node: min((e.at for e in known if e.place == Place("loss", node)), default=float("inf")) for node in NODES
+    }
+    for at, source, since in timeline.sampled:
         if at <= t:
-            _of_sample(timeline, found, at, node, live, since)
+            _of_sample(timeline, found, at, source, since, noticed)
     for at, look in timeline.looks:
         if at <= t:
             for condition, is_bad in look:
@@ -87,7 +91,7 @@ def readings(timeline: Timeline, t: float, known: Sequence[Edge]) -> dict[Place,
 def _calm(timeline: Timeline, node: str, t: float) -> Iterator[Read]:
     """Yield the times in which the samples of an instance counted no lost block: shorter ones say nothing."""
     begin = at = None
-    for end, source, _, since in timeline.sampled:
+    for end, source, since in timeline.sampled:
         if source != f"prod{node[3:]}" or end > t:
             continue
         if timeline.truth.lost(node, since, end) or (at is not None and since > at + 1):
@@ -124,15 +128,13 @@ def _of_run(timeline: Timeline, place: Place, reader: Reader, groups: Sequence[s
 
 
 def _of_sample(
-    timeline: Timeline, found: dict[Place, list[Read]], at: float, node: str, live: bool, since: float
+    timeline: Timeline, found: dict[Place, list[Read]], at: float, node: str, since: float, noticed: Mapping[str, float]
 ) -> None:
     truth = timeline.truth
-    if not live:
-        return
     if node.startswith("prod"):
         home = f"rac{node[4:]}"
         found[Place("instance", home)].append(Read(at, at, False, at, False))
-        if truth.lost(home, since, at):
+        if truth.lost(home, since, at) and at >= noticed[home]:
             found[Place("loss", home)].append(Read(since, at, True, at, False))
         return
     found[Place("node", node)].append(Read(at, at, False, at, False))
@@ -187,7 +189,7 @@ def _first_lines(timeline: Timeline, t: float, texts: Texts, said: Sequence[Clai
     if ("change " in texts["first line"][0]) != is_open:
         yield f"agreement: the change in the first line: {is_open}"
     alarms = [claim for claim in said if claim.is_alarm]
-    unknown = [claim for claim in said if claim.kind.startswith("unknown")]
+    unknown = [claim for claim in said if claim.kind in ("unknown", "open")]
     for where, blocks in texts.items():
         if any(re.search(r"No (other )?problem was found", block) for block in blocks) and (alarms or unknown):
             yield f"agreement: {where} says that no problem was found, {(alarms or unknown)[0].place} is not well"
@@ -223,7 +225,7 @@ def _judge_place(
     for claim in claims:
         if "shown as" in claim.kind:
             yield f"agreement: the cell of {place} is {claim.kind}"
-        if not claim.is_present or (claim.kind == "lasts" and not claim.is_alone):
+        if not claim.is_present or (claim.kind in ("lasts", "new") and not claim.is_alone):
             continue
         is_bad = claim.kind != "well"
         for edge in known:

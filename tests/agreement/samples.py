@@ -25,8 +25,8 @@ class Feed:
         self._answered: dict[str, float] = {}
         """When each node, and each instance, was sampled last."""
         self._gaps: set[SourceId] = set()
-        self.sampled: list[tuple[float, str, bool, float]] = []
-        """When each node and instance was looked at, whether it answered, and when it did before."""
+        self.sampled: list[tuple[float, str, float]] = []
+        """When each node and instance answered, and when it did before."""
 
     def items(self) -> Iterator[tuple[float, Event]]:
         """Yield the items with their times by a clock that nothing sets."""
@@ -50,7 +50,7 @@ class Feed:
         self._answered[node] = t
         self._gaps.discard(SourceId.node(node))
         if before is not None:
-            self.sampled.append((t, node, True, before))
+            self.sampled.append((t, node, before))
             yield t, replace(node_sample(node, self._truth.wall.time(t), t - before))
 
     def _link(self, node: str, network: int, t: float) -> Link:
@@ -69,7 +69,7 @@ class Feed:
         self._answered[f"prod{number}"] = t
         self._gaps.discard(source)
         if before is not None:
-            self.sampled.append((t, f"prod{number}", True, before))
+            self.sampled.append((t, f"prod{number}", before))
             lost = self._truth.lost(node, before, t)
             yield t, instance_sample(number, self._truth.wall.time(t), t - before, lost)
 

@@ -42,7 +42,7 @@ class Timeline:
         feed = Feed(truth)
         self.feed = list(feed.items())
         self.sampled = feed.sampled
-        """When each node and instance was looked at, whether it answered, and when it did before."""
+        """When each node and instance answered, and when it did before."""
         self.readers: list[tuple[float, Reader, tuple[str, ...]]] = []
         """The readers of runs and gates, each with the time at which it ended, and the groups that it read."""
         self.records: list[tuple[float, RunRecord]] = []
@@ -105,7 +105,8 @@ class Timeline:
                 watch.see(items.popleft()[1])
             while records and records[0][0] <= t:
                 history = history.after(records.popleft()[1], CHECKS)
-            if history.report is not None:
+            is_set_back = watch.clock_s != self.truth.wall.set_by(t)  # and no sample has shown it yet
+            if history.report is not None and not is_set_back:
                 yield t, self.inputs(t, watch, history)
 
     def watched(self) -> EventWatch:

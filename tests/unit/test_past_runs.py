@@ -1,7 +1,6 @@
 """The runs of a session in the recordings that the console writes, and those of a recording that it shows."""
 
 import asyncio
-import math
 import shutil
 from contextlib import closing
 from datetime import UTC, datetime
@@ -13,7 +12,6 @@ from msgspec.structs import replace
 
 from checks.model.run_record import RunRecord, as_run
 from checks.model.settings import Settings
-from checks.run.check_discovery import discover
 from checks.saved import open_saved, save
 from checks.traffic.recorder import Recorder
 from checks.traffic.recording import Recording
@@ -25,14 +23,12 @@ from checks.whole_files import OutputFile
 from tests.fixtures.clusters import cluster
 from tests.fixtures.reports import black_hole, report_of
 from tests.unit.recording_support import BEGIN, busy, header, recorded
-from tests.unit.saved_support import replayed
 from tui.cli.open import summary
 from tui.console.app_state import AppState
 from tui.console.export_state import SAVED
 from tui.console.live import LiveFeed
 from tui.console.past import of_recording, of_saved
 from tui.console.report_file import ReportJob, write_report
-from tui.console.start import judge_recording
 
 NOW = datetime(2026, 11, 28, 20, tzinfo=UTC)
 OLD = Path(__file__).parents[1] / "golden" / "v0_2_0"
@@ -77,13 +73,13 @@ def test_a_saved_file_of_the_console_has_the_runs_of_the_session(tmp_path, monke
         assert len(list(saved.recording.events())) == 1
 
 
-def test_the_run_of_a_saved_file_without_other_runs_is_its_report(tmp_path):
+def test_a_saved_file_without_recorded_runs_has_that_of_its_report(tmp_path):
     report = report_of(black_hole())
     for recording in (None, recorded(tmp_path / "a.rec", *busy(2))):
         save(OutputFile(tmp_path / "s", replace=True), report, recording)
         with open_saved(tmp_path / "s") as saved:
             past = of_saved(saved, NOW)
-            assert (past.runs(), past.journal(), past.are_runs_recorded) == ((as_run(saved.report),), (), True)
+            assert (past.run, past.runs(), past.journal()) == (as_run(saved.report), (), ())
 
 
 def test_the_runs_of_a_recording_are_those_in_the_file_or_not_recorded(tmp_path):
@@ -96,19 +92,6 @@ def test_the_runs_of_a_recording_are_those_in_the_file_or_not_recorded(tmp_path)
         with closing(Recording.open(tmp_path / name)) as recording:
             past = of_recording(recording)
             assert (past.runs(), past.journal(), past.are_runs_recorded) == expected
-
-
-@pytest.mark.parametrize(("at", "expected"), [(BEGIN + 1, 0), (BEGIN + 6, 1), (math.inf, 1)])
-def test_a_recording_is_judged_by_the_last_run_of_all_checks(at, expected):
-    judged = asyncio.run(judge_recording(header(), RUNS, discover(), Settings(), at=at).run())
-    assert judged == asyncio.run(replayed(RUNS[expected].report))
-    assert len(judged.findings) > 10
-
-
-def test_a_recording_without_a_run_is_judged_by_the_facts_of_its_start():
-    judged = asyncio.run(judge_recording(header(), RUNS, discover(), Settings(), at=BEGIN).run())
-    assert judged.started_at == header().started_at
-    assert judged.cluster.local_node == header().cluster.local_node
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from checks.change.record import change_journal
 from checks.change.record.change_journal import ChangeJournal, ChangeJournalError
 from checks.change.record.recorded_journal import as_recorded, change_at
 from checks.model.report import Report, Rerun
-from checks.model.run_record import RunRecord, as_run, latest_run
+from checks.model.run_record import RunRecord, as_run
 from checks.model.situation import Situation
 from checks.redact import Pseudonyms, Redactor
 from checks.saved import open_saved, save
@@ -184,17 +184,13 @@ def test_later_runs_and_lines_are_not_saved_and_without_a_situation_all_are(tmp_
 # --- the playhead -----------------------------------------------------------------------------------------------------
 
 
-def test_the_latest_run_of_all_checks_by_a_time():
-    records = (run(10.0), run(20.0, checks=("df-ping",)), run(30.0), run(40.0, is_gate=True))
-    assert [latest_run(records, at) for at in (9.0, 10.0, 25.0, 99.0)] == [None, records[0], records[0], records[2]]
-
-
 def test_a_report_with_reruns_had_ended_with_the_last_of_them():
     report = report_of(black_hole())
     begun = datetime.fromisoformat(report.started_at).timestamp()
     assert as_run(report) == RunRecord(report=report, ended=begun + report.duration_s)
     again = Rerun(check="df-ping", started_at="2026-11-20T14:03:31.000+01:00", duration_s=2.0, entries=0)
     assert as_run(replace(report, reruns=(again,))).ended == begun + 62
+    assert as_run(replace(report, started_at="soon")).ended == 0, "before all else"
 
 
 @pytest.mark.parametrize("name", ["done.change", "rolled-back.change", "outage.change"])

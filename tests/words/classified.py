@@ -22,11 +22,12 @@ APART = (
 
 WORDS = frozenset(
     """
-    against although_loaded as_of at_load attest attest_asks attestation background because cautions clause clean
-    comparison consequence depends_on disturbed expected extent formula formulas goal harm headline how if_rolled_back
-    incident inputs journal_remarks legend login_warning measured moment needed no_return note notes noun only_ipv4 open
-    other_platform outage paragraphs peak predicted problem purpose question reasons remarks risk rows seen sentence sign
-    stopped summary tells_apart text title warnings what when where why why_fail why_warn worse
+    against although_loaded as_of at_load attest attest_asks attestation background because cautions change
+    clause clean comparison consequence depends_on disturbed expected extent formula formulas goal harm headline
+    how if_rolled_back incident inputs journal_remarks legend login_warning measured moment needed no_return
+    note notes noun only_ipv4 open other_platform outage paragraphs peak predicted problem purpose question
+    reasons remarks risk rows seen sentence sign stopped summary tells_apart text title warnings what when where
+    why why_fail why_warn worse
     """.split()  # noqa: SIM905
 )
 """Texts that people read and nothing else does."""
@@ -48,6 +49,7 @@ EXCEPT = {
     "LogMessage.sample": "data",
     "Entry.text": "data",
     "Address.label": "data",
+    "NodeMark.sign": "data",  # a code of three
     "Sampler.sources": "data",
     "Table.columns": "word",
     "PacketLoss.sizes": "word",
@@ -63,35 +65,36 @@ DATA = frozenset(
     aliases all_stopped_at also archives arguments arp_targets arp_validate asked asm_listeners at attest_for
     attested_for awaits backups baseline_file before began begin begins begun_at behind boot boot_id boot_ids
     booted_at buffers busiest by by_bond carried cause caused_by causes cells changes chassis check checks
-    cleared_by client clients_by closed closed_at closed_by cluster cluster_name code columns commands company
-    conf_before config_file connect connection container copies counters counts covers cpus curve cut daemons
-    data database default_zone description destination destination_ip detail died directory disk_group down
-    driver drivers_in_use duplex each_channel each_port end ended_at ends_with enter entered environment
-    equal_to error errors events evidence example excluded_by excluded_on excused expires explained explains
-    fact far_end fault figure figures file file_before file_system files finding firmware first first_begin
-    first_end flow_class force_local format found fragment_costs from_node fullness further_sources gaps gateway
-    grid_home grid_homes grid_owner group groups guess guests hash_policy hashes hides hinted_by hints host
-    hosts hypervisors id in_part infiniband_modes instance instances interconnects interface interfaces ip ipc
-    judged kept_before kernel kernel_release key kind last_end last_seen leave left_out lengths letter line
-    lines links links_text lldp load local_ip local_node location log_mode look looked_in mac mac_address macs
-    made_at made_by made_for management_ips marks master maybe_guests measured_at members messages method
-    mii_status missing mode mount moves mtu_before mtus name named_by named_networks names needs neighbour_mac
-    neighbours network network_service networks new_ports nic nics node nodes noise not_before not_compared
-    not_found not_known not_running not_starting not_understood of old_ports on open_mode opened_at opened_by
-    operational_state options oracle_home oracle_sid other_nic others outcome over owner pair pair_look pairs
-    parent part_of partner_churn partner_mac password_file patch_level path pattern peer peer_mac peer_nic peers
-    pieces pings pinning place plan platform port port_group port_mac private_bytes_per_s process product
-    program prohibited_by protocol proved_by public racwire racwire_version racwires reached read_at read_by
-    receive_buffer_bytes received receiver receivers receives_on refusal registries registry_files remote
-    remote_ip restore_point result role roles rule ruled_out rules running running_at running_until sampled save
-    saved_at schema scope script sender senders sends_on sent sent_by server server_ip service services setting
-    settings sha256 shown_by silent since since_begin sizes skipped slots sockets source source_ip source_node
-    spots standing start started_at startup_time state statistics status step stopped_at stopped_until
-    store_hash subnet supported_by switch switch_kinds switch_pair switches sysctl_files sysctls table tables
-    taken_at target target_interface target_node think_time timer tns_admin to to_node together too_big_from
-    transition udp_hash udp_sockets unasked unbound_source unexplained unit unknown unlike unreachable_from
-    unread until upgrade_state uplinks user uses value values verdict verified_at verified_by verify version
-    versions view vip virtual_switch wallet way who worst_begin worst_end writer zone
+    cleared_by client clients_by clocks closed closed_at closed_by cluster cluster_name code columns commands
+    company conf_before config_file connect connection container copies counter counters counts covers cpus
+    curve cut daemons data database default_zone description destination destination_ip detail died directory
+    disk_group down driver drivers_in_use duplex each_channel each_port end ended_at ends_with enter entered
+    environment equal_to error errors events evidence example excluded_by excluded_on excused expires explained
+    explains fact far_end fault figure figures file file_before file_system files finding firmware first
+    first_begin first_end flow_class force_local format found fragment_costs from_node fullness further_sources
+    gaps gateway grid_home grid_homes grid_owner group groups guess guests hash_policy hashes hides hinted_by
+    hints host hosts hypervisors id in_part infiniband_modes instance instances interconnects interface
+    interfaces ip ipc judged kept_before kernel kernel_release key kind last_end last_seen leave left_out
+    lengths letter line lines links links_text lldp load local_ip local_node location log_mode look looked_in
+    mac mac_address macs made_at made_by made_for management_ips marks master maybe_guests measured_at members
+    messages method mii_status missing mode mount moves mtu_before mtus name named_by named_networks names needs
+    neighbour_mac neighbours network network_service networks new_ports nic nics node nodes noise not_before
+    not_compared not_found not_known not_running not_starting not_understood of old_ports on open_mode opened_at
+    opened_by operational_state options oracle_home oracle_sid other_nic others outcome over owner pair
+    pair_look pairs parent part_of partner_churn partner_mac password_file patch_level path pattern peer
+    peer_mac peer_nic peers pieces pings pinning place plan platform port port_group port_mac
+    private_bytes_per_s process product program prohibited_by protocol proved_by public racwire racwire_version
+    racwires reached read_at read_by receive_buffer_bytes received receiver receivers receives_on refusal
+    registries registry_files remote remote_ip restore_point result role roles rule ruled_out rules running
+    running_at running_until sampled save saved_at schema scope script sender senders sends_on sent sent_by
+    server server_ip service services setting settings sha256 shown_by silent since since_begin sizes skipped
+    slots sockets source source_ip source_node spots standing start started_at startup_time state statistics
+    status step stopped_at stopped_until store_hash subnet supported_by switch switch_kinds switch_pair switches
+    sysctl_files sysctls table tables taken_at target target_interface target_node think_time timer tns_admin to
+    to_node together too_big_from transition udp_hash udp_sockets unasked unbound_source unexplained unit
+    unknown unlike unreachable_from unread until upgrade_state uplinks user uses value values verdict
+    verified_at verified_by verify version versions view vip virtual_switch wallet way who worst_begin worst_end
+    writer zone
     """.split()  # noqa: SIM905
 )
 """Codes, names, addresses, times, commands, and values of other programs."""

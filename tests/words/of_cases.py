@@ -7,18 +7,22 @@ from datetime import date
 from typing import Any
 
 import msgspec
-from checks.report.nodes_at_fault import nodes_at_fault
 
 from checks.change.gates.built_in_checks import as_gate
 from checks.model.facts import NotAsked, Unknown
 from checks.model.finding import PROBLEMS, Finding, Key, keyed
 from checks.model.hypothesis import Hypothesis
 from checks.model.report import Report, exit_code
+from checks.model.run_record import RunRecord, as_run
 from checks.model.settings_waivers import Waiver
+from checks.model.situation import Statement
 from checks.report.causes import ReportEntry, cause_entries, further_entries, passed_checks
 from checks.report.diff import diff
 from checks.report.diff import exit_code as diff_exit_code
 from checks.rules.waivers import apply
+from checks.situation.at_moment import Inputs, situation
+from checks.situation.marks import node_marks
+from checks.situation.run_history import RunHistory
 from tests.cases.test_fact_cases import CHECKS
 
 _ON = date(2026, 11, 20)
@@ -27,9 +31,14 @@ _UNREAD = (Unknown, NotAsked)
 
 
 def of_report(report: Report, before: Report) -> dict[str, Any]:
-    """Return what is decided in a report, in the report with problems waived, as gates, and in the difference from the
-    report of another cluster."""
-    return _report(report) | {"waived": _waived(report), "diff": _diff(before, report), "gates": _gates(report)}
+    """Return what is decided in a report, in the report with problems waived, as gates, in the difference from the
+    report of another cluster, and in the situation after both runs."""
+    return _report(report) | {
+        "waived": _waived(report),
+        "diff": _diff(before, report),
+        "gates": _gates(report),
+        "situation": _situation(before, report),
+    }
 
 
 def _report(report: Report) -> dict[str, Any]:
@@ -43,7 +52,6 @@ def _report(report: Report) -> dict[str, Any]:
         "accounts": [msgspec.structs.replace(account, text="") for account in report.diagnosis.accounts],
         "entries": [_entry(entry) for entry in (*causes, *further_entries(report, causes))],
         "passed": passed_checks(report),
-        "nodes": sorted(nodes_at_fault(report).items()),
     }
 
 
@@ -107,6 +115,28 @@ def _gates(report: Report) -> list[object]:
         if check.id in _AS_GATES and not any(isinstance(getattr(cluster, need), _UNREAD) for need in check.needs)
     ]
     return [_finding(finding) for check in known for finding in check.run(cluster)]
+
+
+def _situation(before: Report, report: Report) -> dict[str, object]:
+    """Return how each finding stands after a run of another cluster and this one, and the marks of the nodes."""
+    checks = {check.id: check for check in CHECKS}
+    history = RunHistory()
+    for number, one in enumerate((before, report)):
+        history = history.after(RunRecord(report=one, ended=as_run(one).ended + number), checks)
+    now = situation(Inputs(now=history.records[-1].ended, checks=checks, history=history))
+    after = msgspec.structs.replace(report, situation=now)
+    return {
+        "findings": [(*_place(finding), _said(said)) for finding, said in after.stated()],
+        "former": [(*_place(one.finding), _said(one.said)) for one in now.former],
+        "conditions": [(one.condition, _said(one.said)) for one in now.conditions],
+        "nodes": sorted(node_marks(report, now).items()),
+        "exit code": int(exit_code(after)),
+    }
+
+
+def _said(said: Statement | None) -> object:
+    """Return how it stands, without times: they are those of the test."""
+    return said and (said.standing, said.is_bad, said.unknown, said.of)
 
 
 def _waived(report: Report) -> list[object]:

@@ -1,4 +1,5 @@
-"""Which events a cluster has, as data without words: in generated runs, and in recordings of racwire 0.2.0."""
+"""Which events a cluster has, and the situation at moments, as data without words: in generated runs, and in recordings
+of racwire 0.2.0."""
 
 from __future__ import annotations
 
@@ -9,7 +10,9 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from checks.model.cluster_event import ClusterEvent
-from checks.situation.events.watching import events_in
+from checks.situation.at_moment import Inputs, situation
+from checks.situation.events.known_events import event_readings
+from checks.situation.events.watching import EventWatch, events_in
 from checks.traffic.instances import UpInstances
 from checks.traffic.peer_stream import SameNodeError
 from checks.traffic.recording import Recording
@@ -19,6 +22,7 @@ from tests.unit.events_support import BAD, Change, facts, is_bad, lost_at, run, 
 
 _GOLDEN = Path(__file__).parents[1] / "golden" / "v0_2_0"
 _RAC2, _PROD2 = SourceId.node("rac2"), SourceId.instance("prod2")
+_SAMPLES = 40
 _RECORDINGS = ("before.rec", "loss.rec", "reboot.rec")
 
 
@@ -86,7 +90,19 @@ RUNS: dict[str, Callable[[], Iterator[Event]]] = {
 
 def of_run(name: str) -> list[object]:
     """Return each event as it changed, without its reason."""
-    return [_of(event) for event in events_in(RUNS[name](), facts())]
+    changed = [_of(event) for event in events_in(RUNS[name](), facts())]
+    return [*changed, *_situations(RUNS[name]())]
+
+
+def _situations(items: Iterator[Event]) -> Iterator[object]:
+    """Yield the situation after every so many samples, as it was known then."""
+    watch = EventWatch(facts())
+    for number, item in enumerate(items):
+        watch.see(item)
+        if number % _SAMPLES == 0:
+            sampled = [*watch.readings(item.at), *event_readings(watch.events, item.at)]
+            now = situation(Inputs(now=item.at, events=watch.known(item.at), sampled=sampled, clock_s=watch.clock_s))
+            yield [(_of(one.event), one.until, one.is_open, one.as_of) for one in now.episodes], now.conditions
 
 
 def _of(event: ClusterEvent) -> object:

@@ -13,7 +13,7 @@ from textual.binding import BindingType
 from textual.driver import Driver
 
 from checks.model.report import Report
-from checks.model.run_record import RunRecord
+from checks.model.run_record import RunRecord, as_run
 from checks.model.settings import Settings
 from checks.run.events import Gathered, GatherProgress, NodesSoFar, RunFinished, RunStarted
 from tui.cli.log_file import log_path
@@ -26,7 +26,6 @@ from tui.console.error_guard import FaultLog, GuardedApp
 from tui.console.event_follower import LOOK_EVERY_S, EventFollower
 from tui.console.export_worker import ExportWorker
 from tui.console.hangup import HangupWatcher
-from tui.console.historian import Historian
 from tui.console.journal_watcher import ChangeSource
 from tui.console.live import SAMPLED, LiveFeed
 from tui.console.live_sampling import SamplingMixin
@@ -47,7 +46,7 @@ from tui.console.messages import (
     RunFailed,
 )
 from tui.console.presets import PresetFile
-from tui.console.run_worker import RunWorker
+from tui.console.run_worker import HistoryWorker, RunWorker
 from tui.console.theme import ROLE_RULES, ThemeMixin, theme_of
 from tui.screens.base import ConsoleScreen
 from tui.terminal.clipboard import save_commands
@@ -117,8 +116,8 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, CommandLine, ThemeMixin, Sa
         self._run = RunWorker(self, new_engine, warm_up, self._screens.made)
         self._live = LiveFeed(self, new_feed, past)
         self._changing = ChangeWorker(self, self.state, changes, state_directory)
-        self._historian = Historian(self, self.state)
-        self._events = EventFollower(self, self.state, settings.console, self.notice)
+        self._history = HistoryWorker(self, self.state)
+        self._events = EventFollower(self.state, settings.console, self.notice)
         self._measuring = MeasureWorker(self, self.state, measurements)
         self._exporting = ExportWorker(self, self.state, settings, state_directory, past.recording if past else None)
         self._state_directory = state_directory
@@ -144,11 +143,14 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, CommandLine, ThemeMixin, Sa
         """Handle early keys, make the other screens, and start the checks, once the first screen exists."""
         self.take_early_keys()
         self.run_worker(self._screens.make_ahead(), group="screens", exit_on_error=False)
-        self._start()
-        if self._past is not None:
-            self.run_worker(self._events.read_past(self._past), group="events", exit_on_error=False)
-        else:
+        if self._past is None:
+            self._start()
             self.set_interval(LOOK_EVERY_S, self._look_for_events)
+            return
+        from tui.console.past_reader import read_events, read_runs
+
+        self.run_worker(read_events(self, self._past), group="events", exit_on_error=False)
+        self.run_worker(read_runs(self, self._past, self._run.prepare), group="history", exit_on_error=False)
 
     # --- the current screen -------------------------------------------------------------------------------------------
 
@@ -210,7 +212,9 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, CommandLine, ThemeMixin, Sa
             self.report = self.report or event.report
             alone, clock_s = self.state.run.checks_alone, self.state.events.clock_s
             record = RunRecord(report=event.report, ended=time.time(), checks=alone, clock_s=clock_s)
-            self._historian.add(record, message.run)
+            if self._past is not None:  # it ended in the past
+                record = as_run(event.report)
+            self._history.add(record, message.run)
         if isinstance(event, Gathered) and event.group in _FOLLOWED and self.state.cluster is not None:
             self._follow(self.state.cluster)
         self._show_soon(News.PROGRESS if isinstance(event, GatherProgress) else News.RUN)
@@ -241,7 +245,7 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, CommandLine, ThemeMixin, Sa
         if isinstance(message.news, WorkEnded) and message.news.report is not None:
             clock_s = self.state.events.clock_s
             gates = RunRecord(report=message.news.report, ended=time.time(), is_gate=True, clock_s=clock_s)
-            self._historian.add(gates)
+            self._history.add(gates)
         self._show_news(News.CHANGE)
 
     def on_export_reported(self, message: ExportReported) -> None:

@@ -16,7 +16,7 @@ from checks.report.age import zone_of
 from checks.report.standing_text import Clock, clock_in
 from checks.traffic.samples import InstancesPace
 from checks.traffic.timeline import Timeline
-from tui.console.change_state import ChangeState
+from tui.console.change_state import ChangeState, JournalsRead
 from tui.console.check_list import CheckList
 from tui.console.event_state import EventState
 from tui.console.export_state import ExportState
@@ -29,6 +29,7 @@ from tui.console.situation_state import SituationState
 if TYPE_CHECKING:
     from checks.model.run_record import RunRecord
     from checks.traffic.recording_runs import RecordedLine
+    from tui.console.past_moments import PastMoments
 
 
 class News(Enum):
@@ -46,6 +47,8 @@ class News(Enum):
     """The files of the report."""
     EVENTS = auto()
     """The events of the cluster."""
+    MOMENT = auto()
+    """The moment that is shown of a recording."""
     MEASURE = auto()
     """The plans and results of measurements, and what is being sent."""
 
@@ -122,6 +125,27 @@ class AppState(msgspec.Struct):
         """Make the state that is made from the others."""
         self.moment = SituationState(self.run, self.events, self.changes, self.feed.past)
 
+    def go_to(self, playhead: float | None) -> None:
+        """Go to a moment of a recording, or to its end: what its runs and its journal had shown by then counts."""
+        self.moment.playhead = playhead
+        if not self.feed.is_saved:  # which has one moment
+            self._show_moment()
+
+    def take_runs(self, recorded: PastMoments) -> None:
+        """Take the runs and the journal of a recording or a saved state, as far as they are judged."""
+        self.moment.recorded = recorded
+        self._show_moment()
+
+    def _show_moment(self) -> None:
+        if (recorded := self.moment.recorded) is None:
+            return
+        now = self.moment.now
+        clock_s = self.events.clock_at(now)
+        if recorded.records:
+            is_judged = recorded.is_judged(now, clock_s)
+            self.run.show(recorded.histories_at(now, clock_s) if is_judged else (), is_judged=is_judged)
+        self.changes.apply(JournalsRead(recorded.change_at(now)))
+
     @property
     def report(self) -> Report | None:
         """What is known: the newest facts, with every check judged on them."""
@@ -135,14 +159,33 @@ class AppState(msgspec.Struct):
         return None if report is None else msgspec.structs.replace(report, situation=self.situation)
 
     @property
+    def without_runs(self) -> str:
+        """That a recording has no runs of the checks, so that the facts of its start are judged; empty elsewhere."""
+        past, recorded = self.feed.past, self.moment.recorded
+        if past is None or past.is_saved:
+            return ""
+        if not past.are_runs_recorded:
+            return "runs not recorded"
+        return "no run recorded" if recorded is not None and not recorded.records else ""
+
+    @property
+    def no_run_yet(self) -> str:
+        """That no run of a recording had ended by its present moment, a sentence; empty elsewhere."""
+        recorded = self.moment.recorded
+        if recorded is None or not recorded.records or self.run.running or self.run.history is not None:
+            return ""
+        return f"No run of the checks had ended by {self.clock(self.moment.now)}."
+
+    @property
     def clock(self) -> Clock:
         """The formatter of times of the situation."""
         return clock_in(self.zone, self.moment.now)
 
     def ran(self) -> tuple[RunRecord | RecordedLine, ...]:
-        """Return what a recording has beside the samples: the finished runs and verified gates, and the lines of the
+        """Return what a recording has apart from the samples: the finished runs and verified gates, and the lines of the
         followed change's journal."""
-        return (*(self.run.history.records if self.run.history else ()), *self.changes.lines_since(None))
+        history = self.run.history
+        return (*(history.for_recording if history else ()), *self.changes.lines_since(None))
 
     @property
     def listed(self) -> CheckList | None:
@@ -166,8 +209,9 @@ class AppState(msgspec.Struct):
     def zone(self) -> tzinfo | None:
         """The time zone for the times of samples: that of this node; for a saved state or a recording, that of its
         run."""
-        if self.feed.replayed:
-            return zone_of(self.report.started_at) if self.report else None
+        if (past := self.feed.past) is not None:
+            started_at = self.report.started_at if self.report else past.started_at
+            return zone_of(started_at) if started_at else None
         return datetime.now().astimezone().tzinfo
 
     @property

@@ -94,7 +94,7 @@ class CheckList(msgspec.Struct, frozen=True):
         return next((row for row in self._all() if row.finding is finding), None)
 
     def _all(self) -> Iterator[FindingRow]:
-        for episode in self.situation.new:
+        for episode in (*self.situation.new, *self.situation.open_events):
             yield event_row_of(episode, self.report)
         said = self.situation.of_key()
         for key, finding in keyed(self.report.findings):
@@ -138,7 +138,8 @@ def event_row_of(episode: Episode, report: Report) -> FindingRow:
     from checks.report.event_text import sentence, where
 
     event = episode.event
-    said = Statement(standing=Standing.NEW, is_bad=True, since=event.start, as_of=episode.as_of)
+    standing = Standing.UNKNOWN if episode.is_open else Standing.NEW
+    said = Statement(standing=standing, is_bad=True, since=event.start, as_of=episode.as_of, outdated=episode.outdated)
     networks = {place.network for place in event.places if place.network}
     finding = Finding(
         code="",

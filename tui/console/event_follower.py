@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
-import logging
 import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
-
-from textual.app import App
 
 from checks.model.report import Report
 from checks.model.settings import ConsoleSettings
 from tui.console.app_state import AppState
 from tui.console.event_response import EventResponse
-from tui.console.messages import EventsFound
 
 if TYPE_CHECKING:
     from checks.model.cluster_event import ClusterEvent
     from checks.traffic.samples import FeedEvent
-    from tui.console.past import Past
-
-log = logging.getLogger(__name__)
 
 LOOK_EVERY_S = 0.5
 """Seconds between two looks for sources that deliver nothing, and for checks that are due."""
@@ -32,11 +24,8 @@ KEPT_BEFORE_S, KEPT_AFTER_S = 20.0, 40.0
 class EventFollower:
     """Follows the events for the app, which has to draw them when something returns True."""
 
-    def __init__(
-        self, app: App[None], state: AppState, settings: ConsoleSettings, notice: Callable[[str], None]
-    ) -> None:
+    def __init__(self, state: AppState, settings: ConsoleSettings, notice: Callable[[str], None]) -> None:
         """Create the follower; `notice` displays a sentence for the operator."""
-        self._app = app
         self._state = state
         self._response = EventResponse(settings)
         self._notice = notice
@@ -61,7 +50,7 @@ class EventFollower:
         return self._take(self._state.events.pass_time(time.time()), time.monotonic()) or self._stands_otherwise()
 
     def _stands_otherwise(self) -> bool:
-        """Whether an event has begun to pause, or the time of the step that explains it is over."""
+        """Whether an event has started to pause, or the time of the step that explains it is over."""
         if not self._state.events.lasting:
             return False
         from checks.report.event_text import pauses
@@ -101,28 +90,3 @@ class EventFollower:
         due = self._response.due(report, lambda: self._state.situation, time.monotonic())
         self._state.events.waits = self._response.waits
         return due
-
-    async def read_past(self, past: Past) -> None:
-        """Find the events of a recording in a thread, and post them."""
-        if past.recording is None:
-            return
-        from checks.situation.events.watching import EventWatch
-        from checks.traffic.recording import RecordingError
-
-        recording, trouble, end = past.recording, "", 0.0
-        watch = EventWatch(recording.header.cluster)
-
-        def read() -> None:
-            for item in recording.events():
-                watch.see(item)
-
-        try:
-            span = await asyncio.to_thread(recording.span)
-            end = span[1] if span else 0.0
-            await asyncio.to_thread(read)
-        except RecordingError as error:
-            trouble = str(error)
-        except Exception:
-            log.exception("the events of the recording could not be found")
-            trouble = "The events of this recording could not be found; the details are in the log."
-        self._app.post_message(EventsFound(watch, end, trouble))

@@ -124,11 +124,6 @@ class EventState:
         return [event for event in self._known if not event.is_over]
 
     @property
-    def count(self) -> int:
-        """The number of listed events."""
-        return sum(map(self.is_listed, self._known))
-
-    @property
     def sampled(self) -> Sequence[SourceId]:
         """The sources that delivered samples."""
         return self._watch.sampled if self._watch else ()

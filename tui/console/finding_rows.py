@@ -119,7 +119,7 @@ class FindingRow(msgspec.Struct, frozen=True):
     before: Finding | None = None
     """The same problem in the run before; None where that did not have it."""
     said: Statement | None = None
-    """How it stands at the moment; None for a fold."""
+    """The statement about it; None for a fold."""
     episode: Episode | None = None
     """The event that the row is about; `finding` then words it."""
 
@@ -262,7 +262,7 @@ def calm_folded(rows: Iterable[FindingRow], unfolded: Collection[Key]) -> Iterat
 
 
 def _fold_of(row: FindingRow) -> str | None:
-    """Return the fold of a row that is no problem; None where it stands by itself."""
+    """Return the fold of a row that is no problem; None for a row of its own."""
     if row.episode or row.entry or row.parent or row.finding.status not in (*FOLDED, Status.INFO) or row.finding.waived:
         return None
     standing = row.said.standing if row.said else Standing.HOLDS

@@ -12,6 +12,7 @@ from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
 from textual.app import App
 from textual.worker import Worker
 
@@ -52,6 +53,8 @@ class LiveFeed:
         self._feed: Feed | None = None
         self._worker: Worker[None] | None = None
         self._recorder: BackgroundRecorder | None = None
+        self._clock_s = 0.0
+        """How far the clock had been set when the recording started: its runs count from there."""
         self._known: Cluster | None = None
         """The newest facts, which can have pending nodes."""
 
@@ -91,7 +94,10 @@ class LiveFeed:
     def add(self, items: Iterable[RunRecord | RecordedLine]) -> None:
         """Add finished runs, verified gates and lines of a change's journal to the recording, if there is one."""
         if self._recorder is not None:
-            self._recorder.add(items)
+            self._recorder.add(self._since_start(item) if isinstance(item, RunRecord) else item for item in items)
+
+    def _since_start(self, run: RunRecord) -> RunRecord:
+        return msgspec.structs.replace(run, clock_s=run.clock_s - self._clock_s) if self._clock_s else run
 
     def set_interval(self, seconds: float) -> None:
         """Set how many seconds apart the samples of a source are."""
@@ -132,6 +138,7 @@ class LiveFeed:
         path = recording_path(now, otherwise)
         header = header_for(state.cluster, settings, state.feed.interval_s, state.feed.instances_pace)
         self.record(path, header, known_at(state.timeline, now))
+        self._clock_s = state.events.clock_s
         self.add(ran)
         state.feed.recording = path
         return with_path(path, "Recording to {}; w stops it.", "Recording to {}", "{}")

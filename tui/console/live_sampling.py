@@ -19,8 +19,10 @@ from tui.console.messages import (
     FeedFailed,
     IntervalWanted,
     PaceReported,
+    PlayheadMoved,
     RecordingEnded,
     RecordWanted,
+    RunsJudged,
     SamplesReported,
 )
 from tui.terminal.bell import ring
@@ -91,7 +93,24 @@ class SamplingMixin(App[None]):
     def on_events_found(self, message: EventsFound) -> None:
         """Apply the events of a recording."""
         self.state.events.load(message.watch, message.end, message.trouble)
-        self._show_news(News.EVENTS)
+        self.state.go_to(self.state.moment.playhead)
+        self._show_news()
+
+    def on_runs_judged(self, message: RunsJudged) -> None:
+        """Apply the runs of a recording that were read, or that have been judged since. Without any, the checks judge
+        the facts of its start; those of a saved state judge its report."""
+        past, run = self.state.feed.past, self.state.run
+        self.state.take_runs(message.moments)
+        if message.trouble:
+            run.fail(message.trouble)
+        elif message.is_done and (not message.moments.records or (past is not None and past.is_saved)):
+            self._start()
+        self._show_news()
+
+    def on_playhead_moved(self, message: PlayheadMoved) -> None:
+        """Go to the moment of a recording that the Traffic screen shows."""
+        self.state.go_to(message.at)
+        self._show_news(News.MOMENT)
 
     async def action_newest(self) -> None:
         """Select the newest alarm in the list of events."""

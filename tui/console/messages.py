@@ -20,6 +20,7 @@ from tui.console.measure_state import MeasureNews, MeasureRequest, SendingProgre
 if TYPE_CHECKING:
     from checks.model.cluster_event import ClusterEvent
     from checks.situation.events.watching import EventWatch
+    from tui.console.past_moments import PastMoments
 
 
 class EngineReported(Message):
@@ -89,6 +90,31 @@ class EventsFound(Message):
         """The end of the recording, in seconds since 1970."""
         self.trouble = trouble
         """Why the later ones are not known; empty where all are."""
+
+
+class RunsJudged(Message):
+    """The runs of a recording were read, or further ones were judged."""
+
+    def __init__(self, moments: PastMoments, *, is_done: bool, trouble: str = "") -> None:
+        super().__init__()
+        self.moments = moments
+        self.is_done = is_done
+        """Whether no further ones follow."""
+        self.trouble = trouble
+        """Why they could not be read, a sentence; empty where they were."""
+
+    def can_replace(self, message: Message) -> bool:
+        """Return whether only the later of two reports needs to be drawn."""
+        return isinstance(message, RunsJudged)
+
+
+class PlayheadMoved(Message):
+    """The Traffic screen shows another moment of a recording."""
+
+    def __init__(self, at: float | None) -> None:
+        super().__init__()
+        self.at = at
+        """The moment in seconds since 1970; None for the end."""
 
 
 class EventWanted(Message):

@@ -36,7 +36,7 @@ class Past(msgspec.Struct, frozen=True):
     """A shorter label for a narrow header; empty where there is none."""
 
     run: RunRecord | None = None
-    """The run of a saved state."""
+    """The run of a saved state, as its report has it."""
 
     situation: Situation | None = None
     """The situation that a report without samples was written with: nothing else knows its events."""
@@ -50,15 +50,19 @@ class Past(msgspec.Struct, frozen=True):
         return self.run is not None or (self.recording is not None and self.recording.has_runs)
 
     def runs(self) -> tuple[RunRecord, ...]:
-        """Return the runs of the checks and the verified gates, in the order in which they ended. Reads a file. Raises
-        RecordingError where it cannot be read."""
-        recorded = () if self.recording is None else self.recording.runs()
-        return recorded or (() if self.run is None else (self.run,))
+        """Return the recorded runs of the checks and verified gates, in the order in which they ended. Reads a file.
+        Raises RecordingError where it cannot be read."""
+        return () if self.recording is None else self.recording.runs()
 
     def journal(self) -> tuple[RecordedLine, ...]:
         """Return the lines of the journals of changes, for `checks.change.record.recorded_journal`. Reads a file.
         Raises RecordingError where it cannot be read."""
         return () if self.recording is None else self.recording.journal()
+
+    @property
+    def started_at(self) -> str:
+        """The start of the recording in ISO 8601; empty where there is none."""
+        return "" if self.recording is None else self.recording.header.started_at
 
     @property
     def track(self) -> Track:

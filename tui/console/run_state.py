@@ -88,6 +88,13 @@ class RunState:
         self.history, self._first = history, None
         self.dismissed &= {one.key for one in history.gone}
 
+    def show(self, histories: Sequence[RunHistory], *, is_judged: bool) -> None:
+        """Show the runs of a recording that had ended by its playhead, as the history after each; or that they are
+        being judged."""
+        self.history, self._first = histories[-1] if histories else None, None
+        self.past = deque(histories, maxlen=KEPT_RUNS)
+        self.running, self.progress = not is_judged, "" if is_judged else "judging the recorded runs"
+
     def finish(self, trouble: str = "") -> None:
         """Note that the run in progress has finished, and counts."""
         self.running, self.trouble = False, trouble

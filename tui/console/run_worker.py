@@ -1,4 +1,5 @@
-"""The worker that runs the checks: it passes the events of the engine to the app."""
+"""The workers of runs: one runs the checks and passes the events of the engine to the app, one adds what has finished
+to the history."""
 
 from __future__ import annotations
 
@@ -11,11 +12,14 @@ from typing import TYPE_CHECKING
 from textual.app import App
 from textual.worker import Worker
 
+from checks.model.run_record import RunRecord
 from checks.run.events import Event, GatherProgress, NodesSoFar, PathsSoFar, RunFinished
-from tui.console.messages import EngineReported, RunFailed
+from tui.console.app_state import AppState
+from tui.console.messages import EngineReported, HistoryGrown, RunFailed
 
 if TYPE_CHECKING:
     from checks.run.engine import Engine
+    from checks.situation.run_history import RunHistory
 
 _CHANGING_NO_FINDING = (GatherProgress, NodesSoFar, PathsSoFar)
 
@@ -46,6 +50,14 @@ class RunWorker:
         """Whether the checks are running."""
         return self._worker is not None and not self._worker.is_finished
 
+    async def prepare(self) -> None:
+        """Load the modules that the first run needs, once."""
+        if self._warm_up is not None:
+            if self._after is not None:
+                await self._after.wait()
+            await asyncio.to_thread(self._warm_up)
+            self._warm_up = None
+
     def start(self, checks: Sequence[str] = ()) -> None:
         """Run all checks, or the named ones. The caller stops a run in progress first."""
         self.number += 1
@@ -65,11 +77,7 @@ class RunWorker:
     async def _work(self, number: int, checks: Sequence[str], closed: asyncio.Event) -> None:
         """Run the checks and post their events. The engine has closed its connections when this ends, in any case."""
         try:
-            if self._warm_up is not None:
-                if self._after is not None:
-                    await self._after.wait()
-                await asyncio.to_thread(self._warm_up)
-                self._warm_up = None
+            await self.prepare()
             engine = self._new_engine(checks)
             report = engine.report()
             events = engine.events()
@@ -95,3 +103,34 @@ class RunWorker:
             )
         finally:
             closed.set()
+
+
+class HistoryWorker:
+    """Adds finished runs to what is known, in a thread, one after the other: judging all checks again takes seconds on
+    a large cluster."""
+
+    def __init__(self, app: App[None], state: AppState) -> None:
+        self._app = app
+        self._state = state
+        self._turn = asyncio.Lock()
+
+    def add(self, record: RunRecord, run: int = 0) -> None:
+        """Fold a finished run, or the gates of a change, and post `HistoryGrown`; `run` is its number, 0 for gates."""
+        self._app.run_worker(self._fold(record, run), group="history", exit_on_error=False)
+
+    async def _fold(self, record: RunRecord, run: int) -> None:
+        async with self._turn:  # each starts from what the one before has added
+            trouble = ""
+            try:
+                self._state.run.take(await asyncio.to_thread(self._after, record))
+            except Exception as error:
+                log.exception("a finished run could not be added to what is known")
+                trouble = f"The run could not be added to what is known: {error or type(error).__name__}."
+            self._app.post_message(HistoryGrown(record, run, trouble))
+
+    def _after(self, record: RunRecord) -> RunHistory:
+        from checks.run.check_discovery import discover
+        from checks.situation.run_history import RunHistory
+
+        history = self._state.run.history or RunHistory()
+        return history.after(record, {check.id: check for check in discover().checks})

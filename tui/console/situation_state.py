@@ -15,10 +15,11 @@ if TYPE_CHECKING:
     from tui.console.change_state import ChangeState
     from tui.console.event_state import EventState
     from tui.console.past import Past
+    from tui.console.past_moments import PastMoments
     from tui.console.run_state import RunState
 
 REFRESH_S = 5.0
-"""The seconds after which a situation is made anew where nothing happened: samples renew its "as of"."""
+"""The seconds after which a situation is made again where nothing happened: samples renew its "as of"."""
 
 
 class SituationState:
@@ -33,7 +34,9 @@ class SituationState:
         self._made_of: tuple[object, ...] = ()
         self._stops: tuple[object, tuple[ExplainedStop, ...], tuple[Look, ...]] | None = None
         self.playhead: float | None = None
-        """The moment that the console shows of a recording, in seconds since 1970; None for now."""
+        """The moment that the console shows of a recording, in seconds since 1970; None for its end."""
+        self.recorded: PastMoments | None = None
+        """The runs and the journal of a recording, once they are read."""
 
     @property
     def now(self) -> float:
@@ -42,12 +45,14 @@ class SituationState:
             return self.playhead
         if self._past is not None and self._past.at is not None:
             return self._past.at
-        return self._events.end if self._events.is_of_recording else time.time()
+        if not self._events.is_of_recording:
+            return time.time()
+        return max(self._events.end, self.recorded.end if self.recorded else 0.0)
 
     @property
     def current(self) -> Situation:
         """The situation of this moment."""
-        history, change = self._history, self._changes.change
+        history, change = self._run.history, self._changes.open_change
         if history is not None and self._past is not None and self._past.situation is not None:
             return self._past.situation
         now = self.now
@@ -56,10 +61,6 @@ class SituationState:
         if self._made is None or known != self._made_of or not is_fresh:
             self._made, self._made_of = self._make(history, change, now), known
         return self._made
-
-    @property
-    def _history(self) -> RunHistory | None:
-        return self._run.history
 
     def _make(self, history: RunHistory | None, change: Change | None, now: float) -> Situation:
         if history is None and self._events.is_empty:
@@ -81,6 +82,7 @@ class SituationState:
                 stops=stops,
                 change=self._changes.place,
                 clock_s=self._events.clock_at(now),
+                are_runs_recorded=self._past is None or self._past.are_runs_recorded,
             )
         )
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
-import math
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -33,11 +32,9 @@ from tui.cli.streams import exit_past_hung_threads, print_message, print_message
 
 if TYPE_CHECKING:
     from checks.model.check import Check
-    from checks.model.run_record import RunRecord
     from checks.run.check_discovery import BrokenPlugin, Checks
     from checks.run.engine import Engine
     from checks.traffic.feed import Feed
-    from checks.traffic.recording import Header
     from tui.console.app import ConsoleApp
     from tui.console.past import Past
 
@@ -70,40 +67,16 @@ def run_console_on_recording(path: Path, settings: Settings) -> int:
     from checks.traffic.recording import Recording
     from tui.console.past import of_recording
 
-    runs: list[RunRecord] = []
-
-    def warm_up() -> None:
-        _warm_up()
-        runs.extend(recording.runs())
-
     def judge(checks: Sequence[Check], broken: Sequence[BrokenPlugin]) -> Engine:
-        return judge_recording(recording.header, runs, checks, settings, broken)
+        from checks.traffic.recording_replay import JudgedRecording
+
+        return JudgedRecording(recording.header, checks, settings, broken=broken)
 
     recording = Recording.open(path)
     try:
-        return _run_full_screen(settings, of_recording(recording), judge, warm_up=warm_up, first="traffic")
+        return _run_full_screen(settings, of_recording(recording), judge, first="traffic")
     finally:
         recording.close()
-
-
-def judge_recording(
-    header: Header,
-    runs: Sequence[RunRecord],
-    checks: Sequence[Check],
-    settings: Settings,
-    broken: Sequence[BrokenPlugin] = (),
-    *,
-    at: float = math.inf,
-) -> Engine:
-    """Return an engine for what a recording knows at a time, in seconds since 1970: the last run of all checks by then;
-    where there is none, the facts of its start."""
-    from checks.model.run_record import latest_run
-    from checks.saved.saved_replay import Replay
-    from checks.traffic.recording_replay import JudgedRecording
-
-    if (run := latest_run(runs, at)) is not None:
-        return Replay(run.report, checks, broken=broken)
-    return JudgedRecording(header, checks, settings, broken=broken)
 
 
 def run_console_on_saved(path: Path, settings: Settings, *, judged_by: Settings | None) -> int:
@@ -165,7 +138,6 @@ def _run_full_screen(
     past: Past | None = None,
     judge: Callable[[Sequence[Check], Sequence[BrokenPlugin]], Engine] | None = None,
     *,
-    warm_up: Callable[[], None] | None = None,
     first: str = "checks",
     again: str = "",
 ) -> int:
@@ -220,7 +192,7 @@ def _run_full_screen(
         new_engine,
         new_feed=new_feed,
         settings=settings,
-        warm_up=warm_up or _warm_up,
+        warm_up=_warm_up,
         state_directory=state_directory(),
         encoding=encoding,
         terminal_colours=colours_in_doubt(os.environ),
@@ -240,7 +212,8 @@ def _run_full_screen(
     elif app.faults.count:
         print_message_unless_blocked(f"an internal error occurred while the console ran; {log.location}.")
     usual = " ".join(("racwire change", *os.environ.get(ENTERED, "").split()))
-    for told in (app.state.measures.farewell(), app.state.changes.farewell(again or usual)):
+    farewells = (app.state.measures.farewell(), app.state.changes.farewell(again or usual)) if past is None else ()
+    for told in farewells:
         if told:
             print_message_unless_blocked(told)
     if past is not None and not past.is_saved and not broke:

@@ -97,9 +97,9 @@ class ConsoleScreen(StyledScreen[None]):
         """Redraw the header and the body."""
         if news is not News.SAMPLES:
             self.query_one("#header", Lines).show(self._header)
-        if news in (News.RUN, News.MEASURE) or news is None:
+        if news in (News.RUN, News.MEASURE, News.MOMENT) or news is None:
             self.query_one("#upper-rule", Lines).show(self.upper_rule)
-        if news is News.EVENTS or news is None:
+        if news in (News.EVENTS, News.MOMENT) or news is None:
             newest = self._foremost
             if newest and newest.event.number != self._alarm_of and needs_run(newest):
                 self._notice = ""  # an older notice must not hide it
@@ -138,7 +138,13 @@ class ConsoleScreen(StyledScreen[None]):
 
     def upper_rule(self, width: int) -> list[Line]:
         """Return the rule below the tabs, which has the time of the last run on every screen."""
-        runs = run_labels(self.state.report, datetime.now(), is_past=bool(self.state.feed.replayed))
+        runs = run_labels(
+            self.state.report,
+            datetime.now(),
+            is_past=bool(self.state.feed.replayed),
+            without_runs=self.state.without_runs,
+            moment=self.moment_text(),
+        )
         texts = self.upper_texts()
         for (left, right), run in product(texts, runs or ("",)):
             if fits_rule(width, left, right := "  ".join(filter(None, (run, right)))):
@@ -146,6 +152,12 @@ class ConsoleScreen(StyledScreen[None]):
         else:
             left, right = texts[-1]
         return [rule_line(width, left, right, joints=self.upper_joints, sign="┬")]
+
+    def moment_text(self) -> str:
+        """Return the moment of a recording, `at 20:18:04`; empty for the live cluster, and for a saved state, whose
+        moment is in the header."""
+        past = self.state.feed.past
+        return f"at {self.state.clock(self.state.moment.now)}" if past is not None and not past.is_saved else ""
 
     def upper_texts(self) -> Sequence[tuple[str, str]]:
         """Return the texts at the left and at the right of the rule below the tabs, the longest first: the first that
@@ -211,7 +223,7 @@ class ConsoleScreen(StyledScreen[None]):
 
     def _tabs(self, width: int) -> dict[str, str]:
         """Return the tabs; that of the events with their number, and shorter where not all tabs have room."""
-        count = self.state.events.count
+        count = sum(self.state.events.is_listed(one.event) for one in self.state.situation.episodes)
         tabs = {**TABS, "events": f"! {counted(count, 'event')}"} if count else TABS
         if sum(len(tab) + 2 for tab in tabs.values()) > width:
             tabs = {**TABS, "events": f"! {count}" if count else "!"}

@@ -21,14 +21,15 @@ def event_line(episode: Episode, hint: str, zone: tzinfo | None, now: float, wid
     role. Without enough room the words of the event are cut, and the hint stays whole."""
     event = episode.event
     text = f"{_time(event.start, zone)} {sanitize_line(headline(event))}"
-    if standing := _standing(episode, zone, now):
+    if standing := standing_text(episode, zone, now):
         text += f", {sanitize_line(standing)}"
     end = f": {hint}" if hint and cell_len(hint) + 2 + _LEAST <= width else ""
     text = fitted(text, min(cell_len(text), max(width - cell_len(end), 1)))
     return text + end, _ROLES.get(event.status, "")
 
 
-def _standing(episode: Episode, zone: tzinfo | None, now: float) -> str:
+def standing_text(episode: Episode, zone: tzinfo | None, now: float) -> str:
+    """Return how an event stands: `until 20:21:04`; empty where it simply lasts."""
     event = episode.event
     if episode.step:
         return f"planned by the step {episode.step}"

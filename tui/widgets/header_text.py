@@ -111,7 +111,7 @@ def _name(cluster: Cluster) -> Iterator[tuple[str, str]]:
 
 def _nodes(cluster: Cluster, marks: Mapping[str, NodeMark]) -> Iterator[tuple[str, str]]:
     """Yield each node, with `*` after the node that racwire runs on, `!` after a node at fault, `?` after one of which
-    something is not known, and `~` after one that a begun step of a change has stopped."""
+    something is not known, and `~` after one that a started step of a change has stopped."""
     unread = {node.name for node in cluster.unread_nodes()}
     known = () if isinstance(cluster.nodes, Unknown) else cluster.nodes
     for name in [n.name for n in known] or [cluster.local_node]:

@@ -55,7 +55,7 @@ MARKS = Legend(
         LegendEntry("↓", "a problem that has become less since the run before"),
         LegendEntry("-", "a problem that is over; what a run has proved, d removes from the list"),
         LegendEntry("~", "a problem that is not known any more: an event has touched it, or it could not be read"),
-        LegendEntry("p", "what a begun step of a change has stopped"),
+        LegendEntry("p", "what a started step of a change has stopped"),
         LegendEntry("w", "a waived problem: known, and accepted until a date"),
         LegendEntry("CHANGE", "a step that changes something: only under the safe-change procedure"),
     ],

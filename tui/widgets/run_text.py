@@ -52,16 +52,23 @@ def fold_text(row: FindingRow, clock: Clock) -> str:
     return f"{number}, {sanitize_line(brief_standing(row.said, clock))}"
 
 
-def run_labels(report: Report | None, now: datetime, *, is_past: bool) -> Sequence[str]:
+def run_labels(
+    report: Report | None, now: datetime, *, is_past: bool, without_runs: str = "", moment: str = ""
+) -> Sequence[str]:
     """Return when the checks ran, and how long, the longest text first: `run 14:02:31, 1.9 s`, with the date where that
     is not today's. The shortest text of a recording or a saved state has no date: the header or the playhead has it.
-    Empty before the first run."""
+    Empty before the first run.
+
+    `without_runs` says that a recording has none, `moment` at which of its moments the screen is."""
     if report is None:
-        return ()
+        return (moment,) if moment else ()
     date, time = sanitize_line(report.started_at[:10]), sanitize_line(report.started_at[11:19])
     day = "" if date == now.strftime("%Y-%m-%d") else f"{date} "
     shortest = f"run {time}" if is_past else f"run {day}{time}"
-    return f"run {day}{time}, {report.duration_s:.1f} s", shortest
+    texts = [f"run {day}{time}, {report.duration_s:.1f} s", shortest]
+    if without_runs:
+        texts = [f"{without_runs}: facts of {time}", without_runs]
+    return [f"{text}  {moment}".rstrip() for text in texts]
 
 
 def state_of(board: RunState, listed: CheckList | None = None, clock: Clock | None = None) -> str:

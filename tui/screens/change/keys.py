@@ -48,6 +48,9 @@ OPEN = (
 OVER = (*_COPYING, *_VIEWING, *_MOVING, _PLAN, Action("escape", "leave", "Esc", "Go to the overview.", "overview"))
 """The keys for a change that is over."""
 
+OF_PAST = (*(action for action in _VIEWING if action.name == "step"), *_MOVING)
+"""The keys for a change of a recording."""
+
 NONE = (_PLAN, *_MOVING, _ESCAPE)
 """The keys where no journal exists."""
 

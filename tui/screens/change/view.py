@@ -92,8 +92,8 @@ class ChangeView(ZoomScreen):
         return change.current or change.plan.steps[-1]
 
     def offer_only_replay(self) -> None:
-        """Offer no keys: a recording or a saved state cannot be changed."""
-        self.ACTIONS = ()  # type: ignore[misc]
+        """Offer the keys that only look: a change of a recording cannot go on."""
+        self.ACTIONS = keys.OF_PAST  # type: ignore[misc]
 
     def _offer(self) -> None:
         if self.state.feed.replayed:
@@ -203,7 +203,7 @@ class ChangeView(ZoomScreen):
 
     def _lines(self, width: int) -> Sequence[Line]:
         change, step = self.change, self.step
-        if self.state.feed.replayed:
+        if self.state.feed.replayed and change is None:
             self._page = replay_page(is_saved=self.state.feed.is_saved, width=width)
         elif self.refused:
             self._page = refused_page(self.refused, self._chosen, width)
@@ -219,7 +219,7 @@ class ChangeView(ZoomScreen):
     def lower_texts(self) -> tuple[str, str]:
         """Return the running work or what to do next, and how many lines lie below."""
         below = self._body.below
-        left = next_action(self.change) if self.change else ""
+        left = next_action(self.change) if self.change and not self.state.feed.replayed else ""
         if self._viewed:
             left = "viewing: [ and ] move, Esc shows the current step"
         if self.desk.work.progress:

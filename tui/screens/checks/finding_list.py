@@ -66,8 +66,8 @@ class FindingList(Lines):
         new: FindingRow | None = None,
         has_verdict: bool = False,
     ) -> None:
-        """Show these rows; the cursor stays on its finding, and the first rows are in view if both fit. `new`: a problem
-        that takes the cursor; `has_verdict`: the row of what passed says that no problem was found."""
+        """Show these rows; the cursor stays on its finding, and the first rows are in view if both fit. `new`: a
+        problem that takes the cursor; `has_verdict`: the row of what passed says that no problem was found."""
         before, index = self.chosen, self._index
         self._clock = clock
         self._rows, self._pending, self._ended, self._has_verdict = rows, pending, ended, has_verdict

@@ -142,7 +142,9 @@ class ChecksScreen(ZoomScreen, RunKeysScreen):
             return self.nothing_matches()
         if self._problems_only:
             return "There is no problem; Esc shows all findings again."
-        return "The checks are running." if self.state.run.running else "There are no findings."
+        if self.state.run.running:
+            return "The runs are being judged." if self.state.feed.replayed else "The checks are running."
+        return self.state.no_run_yet or "There are no findings."
 
     @on(Pane.LaidOut)
     async def join_rules(self) -> None:

@@ -14,6 +14,7 @@ from tui.screens.database.history_lines import history_lines
 from tui.screens.database.instance_lines import figures_of, in_order, instances_lines, names_of, serving_lines, when
 from tui.screens.database.live_source import LiveFigures, by_the_checks
 from tui.screens.database.pair_lines import known_pairs, lost_lines, ping_lines, time_lines
+from tui.screens.database.since_run import SinceRun
 from tui.screens.database.statuses import RunStatuses
 from tui.text.line import Line, command_lines, cut, hanging, sanitize_line, side_by_side, wrapped
 from tui.text.load_lines import load_lines
@@ -43,6 +44,8 @@ class DatabaseFacts:
     """Whether the source has the full report of a run, and not only samples."""
     sorting: Sorting = field(default_factory=Sorting)
     """The order of the instances in all tables."""
+    since_run: SinceRun | None = None
+    """What the facts of the run are as of, and what does not answer now."""
 
 
 @dataclass(frozen=True)
@@ -59,10 +62,15 @@ def sections_of(known: DatabaseFacts, width: int) -> list[DatabaseSection]:
     """Return the sections; a single one with the reason where no database was queried."""
     database = known.database
     if not isinstance(database, Database):
-        return [DatabaseSection("Database", list(_why_not(database, known, width)))]
+        unanswered = known.since_run.silent_lines(width) if known.since_run else ()
+        return [DatabaseSection("Database", [*unanswered, *_why_not(database, known, width)])]
     activity, live = known.activity, known.live
     statuses = RunStatuses(msgspec.structs.replace(known.cluster, database=database, activity=activity))
-    first = [*_head(database, width), *instances_lines(database, activity, live, statuses, width, known.sorting)]
+    since_run, has_live = known.since_run, bool(live.instances or live.gaps)
+    first = [*(since_run.silent_lines(width) if since_run else ()), *_head(database, width)]
+    first += instances_lines(database, activity, live, statuses, width, known.sorting)
+    if since_run:
+        first += since_run.as_of_lines("Nodes, starts and versions", "database", width, has_newer=has_live)
     if known.held_by and not known.is_saved:
         first += hanging([(" ", "")], "The Traffic screen (3) shows the counters of the instances.", width)
     sections = [DatabaseSection("Instances", first, when(activity, live))]
@@ -74,6 +82,8 @@ def sections_of(known: DatabaseFacts, width: int) -> list[DatabaseSection]:
     else:
         doubts = [line for text in pairs.doubts for line in hanging([(" ", ""), ("? ", "unknown")], text, width)]
         _, silent = figures_of(database, activity, live)
+        if since_run and isinstance(activity, Activity) and live.pairs is None:
+            doubts += since_run.as_of_lines("Figures", "activity", width, at=activity.ended_at, has_newer=False)
         lost = [*doubts, *lost_lines(pairs, names, statuses, width, silent)]
         sections += [
             DatabaseSection("Lost blocks", lost, pairs.when),
@@ -82,6 +92,8 @@ def sections_of(known: DatabaseFacts, width: int) -> list[DatabaseSection]:
         ]
     if isinstance(activity, Activity):
         serving = list(serving_lines(database, activity, list(names), width))
+        if since_run:
+            serving[:0] = since_run.as_of_lines("Figures", "activity", width, at=activity.ended_at, has_newer=False)
         sections.append(DatabaseSection("Caches and serving", serving, by_the_checks(activity)))
         load = load_section(msgspec.structs.replace(known.cluster, database=database, activity=activity))
         if load is not None:
@@ -92,6 +104,8 @@ def sections_of(known: DatabaseFacts, width: int) -> list[DatabaseSection]:
         if isinstance(history, History)
         else list(_why_not(history, known, width))
     )
+    if since_run and isinstance(history, History):
+        past_lines = [*since_run.as_of_lines("Read", "history", width, has_newer=has_live), *past_lines]
     return [*sections, DatabaseSection("History", past_lines)]
 
 

@@ -16,6 +16,7 @@ from tui.screens.database.lines import DatabaseFacts as Facts
 from tui.screens.database.lines import column_width, page_in_columns, sections_of
 from tui.screens.database.live_source import LiveFigures, live_of
 from tui.screens.database.narrowing import narrowed
+from tui.screens.database.since_run import SinceRun
 from tui.screens.filtered import CLEAR, filter_action
 from tui.screens.sorted_tables import TableScreen
 from tui.text.line import Line, wrapped
@@ -120,7 +121,7 @@ class DatabaseScreen(TableScreen):
             self._starts = ()
             text = "The database is not known yet: the checks are running."
             if held_by := self.state.feed.held_by:
-                text = f"{held_by} is being read."
+                text = self.state.no_run_yet or f"{held_by} is being read."
             return [[(f" {line}", "faint")] for line in wrapped(text, width - 1)]
         column = column_width(width)
         sections = sections_of(facts, column)
@@ -149,6 +150,7 @@ class DatabaseScreen(TableScreen):
             self.state.feed.held_by,
             self.state.feed.is_saved,
             self.sorting,
+            SinceRun(newest, self.state.situation, self.state.clock),
         )
 
     def _live(self) -> LiveFigures:

@@ -162,6 +162,8 @@ class PathsScreen(ZoomScreen, FilteredScreen):
         held_by = self.state.feed.held_by
         if self._all_grids:
             return [[(f" {line}", "faint")] for line in wrapped(self.nothing_matches(), width - 1)]
+        if self._report is None and self.state.no_run_yet:
+            return [[(f" {line}", "faint")] for line in wrapped(self.state.no_run_yet, width - 1)]
         if self._report is None:
             return waiting_lines(self.state.run.running, self.state.run.progress, width, held_by=held_by)
         return no_networks_lines(self._report.cluster, width, held_by=held_by)

@@ -26,7 +26,7 @@ from tui.screens.traffic.node_page import Layouts
 from tui.screens.traffic.peaks import Peaks, Scales
 from tui.screens.traffic.rows import DrawingStyle
 from tui.screens.traffic.size_lines import KnownSizes
-from tui.screens.traffic.time_axis import event_marks
+from tui.screens.traffic.time_axis import Mark, episode_marks
 from tui.screens.traffic.time_cursor import TrackView
 from tui.screens.traffic.time_keys import TimeKeysScreen
 from tui.text.line import Line, sanitize_line
@@ -125,6 +125,8 @@ class TrafficScreen(TimeKeysScreen, TableScreen):
                 since = time.monotonic() - self._drawn_at
                 later = asyncio.get_running_loop().call_later
                 self._soon = later(max(DRAW_AFTER_S, DRAW_EVERY_S - since), self.call_later, self._draw)
+        elif news is News.MOMENT:
+            self._put()
         else:
             self._draw()
 
@@ -146,6 +148,7 @@ class TrafficScreen(TimeKeysScreen, TableScreen):
             self.run_worker(self._read_recording(), group="recording", exit_on_error=False)
 
     def _put(self) -> None:
+        self._share_moment()
         self._places.find(self._cursor.view.window if self._cursor.view else None, self.filter_text)
         self.note_remaining(len(self._places.shown), len(self._places.nodes))
         self._view.settle(self._places.shown)
@@ -178,7 +181,7 @@ class TrafficScreen(TimeKeysScreen, TableScreen):
         around = Surroundings(
             self._body.size.height,
             self._layouts,
-            self._cursor.axis(event_marks(self.state.events.marked, self._cursor.interval_s)),
+            self._cursor.axis(self._marks()),
             trouble,
             self._cursor.waiting,
             self._sizes.block(self.state.cluster, self._view.node),
@@ -186,6 +189,11 @@ class TrafficScreen(TimeKeysScreen, TableScreen):
         )
         self._page = page_of(shown.window if shown else None, self._places, self._view, look, around)
         return self._page.lines
+
+    def _marks(self) -> Sequence[Mark]:
+        situation, events = self.state.situation, self.state.events
+        listed = [one for one in situation.episodes if events.is_listed(one.event)]
+        return episode_marks(listed, self._cursor.interval_s, self.state.zone, situation.at)
 
     def upper_texts(self) -> Sequence[tuple[str, str]]:
         """Return the name of the view with its state, and the displayed time."""

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import tzinfo
 
 from checks.model.cluster_event import ClusterEvent
+from checks.model.situation import Episode
 from checks.report.event_text import headline
 from checks.traffic.samples import Event, Gap, Sample
 from tui.screens.traffic.rate_history import GraphSpan, RateWindow
 from tui.text.finding_lines import role_of
 from tui.text.line import Line, Span, fitted, sanitize_line, width_of
 from tui.widgets import units as units
+from tui.widgets.event_line import standing_text
 from tui.widgets.graph import Style, points
 
 _LEAST_BETWEEN_TICKS = 10
 _TICKS_S = (10, 30, 60, 300, 600, 1800, 3600, 7200, 21_600, 43_200)
 GAP_LETTER = "?"
+PLANNED_LETTER = "~"
 
 
 @dataclass(frozen=True)
@@ -107,11 +110,26 @@ def axis_line(axis: TimeAxis, graphs: Sequence[tuple[int, int]], style: Style, w
 
 def event_marks(events: Iterable[ClusterEvent], interval_s: float) -> list[Mark]:
     """Return a mark for each event, at its start: its first sample, or the first that is missing."""
-    return [_mark_of_event(event, interval_s) for event in events]
+    return [_mark_of_event(event, event.end, interval_s) for event in events]
 
 
-def _mark_of_event(event: ClusterEvent, interval_s: float) -> Mark:
-    silence = (event.start, math.inf if event.end is None else event.end) if event.is_silence else None
+def episode_marks(episodes: Iterable[Episode], interval_s: float, zone: tzinfo | None, now: float) -> list[Mark]:
+    """Return the marks of events as the situation of a moment has them: until when each lasted, or that a plan explains
+    it, or that nobody knows whether it lasts."""
+    return [_mark_of_episode(one, interval_s, zone, now) for one in episodes]
+
+
+def _mark_of_episode(episode: Episode, interval_s: float, zone: tzinfo | None, now: float) -> Mark:
+    mark = _mark_of_event(episode.event, episode.until, interval_s)
+    standing = standing_text(episode, zone, now)
+    mark = replace(mark, text=f"{mark.text}, {standing}" if standing else mark.text)
+    if episode.step:
+        return replace(mark, letter=PLANNED_LETTER, role="accent")
+    return replace(mark, letter=GAP_LETTER, role="unknown") if episode.is_open else mark
+
+
+def _mark_of_event(event: ClusterEvent, until: float | None, interval_s: float) -> Mark:
+    silence = (event.start, math.inf if until is None else until) if event.is_silence else None
     role = role_of(event.status)
     return Mark(event.start + interval_s, event.status.letter, headline(event), role, event.start, silence)
 

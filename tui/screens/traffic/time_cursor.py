@@ -110,6 +110,8 @@ class TimeCursor:
         self._zone = zone_of(self._header.started_at) if self._header else None
         self._zoom = self._header.interval_s if self._header else 0.0
         self._paused_at: float | None = None
+        self._is_visit = False
+        """Whether an event led to the displayed moment: new samples are followed again after it."""
         self._wanted_s: float | None = None
         """The last requested interval; the feed may not use it yet."""
         self.speed = 1
@@ -126,6 +128,11 @@ class TimeCursor:
     def is_following(self) -> bool:
         """Whether the display follows the live samples."""
         return self.is_live and self._track_cursor.follows
+
+    @property
+    def moment(self) -> float | None:
+        """The displayed moment, in seconds since 1970; None for the newest."""
+        return self._track_cursor.moment
 
     @property
     def is_paused(self) -> bool:
@@ -233,8 +240,13 @@ class TimeCursor:
 
     def follow(self) -> None:
         """Go to the newest sample and follow new ones."""
-        self._paused_at = None
+        self._paused_at, self._is_visit = None, False
         self._track_cursor.follow()
+
+    def end_visit(self) -> None:
+        """Follow new live samples again, where an event led to the displayed moment."""
+        if self.is_live and self._is_visit:
+            self.follow()
 
     def step(self, points: int) -> None:
         """Move by points of the graph; beyond the newest live sample, follow new ones."""
@@ -270,7 +282,7 @@ class TimeCursor:
 
     def show_moment(self, at: float) -> str:
         """Go to a moment, also before anything was read. Return what is wrong; empty where nothing is."""
-        self._paused_at = None
+        self._paused_at, self._is_visit = None, True
         self._track_cursor.follow()  # what is held may be older
         track = self._track_cursor.track
         self._track_cursor.hold(at)
@@ -294,7 +306,7 @@ class TimeCursor:
             return f"{name}  {state}  {duration(self.step_s)}/point"
         if self._paused_at is not None:
             return f"{name}  paused{self._pause_length(self._paused_at)}"
-        return f"{name}  every {duration(self.interval_s)}" if self.is_following else f"{name}  earlier"
+        return f"{name}  every {duration(self.interval_s)}" if self.is_following else f"{name}  not live"
 
     def moments(self) -> Sequence[str]:
         """Return the displayed time after its name, the longest text first: `now` while new samples are followed, else

@@ -12,7 +12,7 @@ from textual.widget import Widget
 from checks.traffic.recording import RecordingError
 from checks.traffic.timeline import Track
 from tui.console.app_state import AppState
-from tui.console.messages import IntervalWanted
+from tui.console.messages import IntervalWanted, PlayheadMoved
 from tui.screens.base import ConsoleScreen
 from tui.screens.traffic.seek import SeekInput
 from tui.screens.traffic.time_axis import event_marks, with_gaps
@@ -48,6 +48,21 @@ class TimeKeysScreen(ConsoleScreen):
     def _draw(self) -> None:
         """Draw the moment of the cursor. Raises NotImplementedError: the screen defines it."""
         raise NotImplementedError
+
+    def moment_text(self) -> str:
+        """Return nothing: the rule has the moment of the cursor."""
+        return ""
+
+    def on_screen_suspend(self) -> None:
+        """Follow new samples again after the moment of an event; a page over the screen leaves it."""
+        if self.app.current_mode != self.NAME:
+            self._cursor.end_visit()
+
+    def _share_moment(self) -> None:
+        """Have all screens show the moment of a recording that is displayed here; a saved state has one of its own."""
+        at = self._cursor.moment
+        if not self._cursor.is_live and not self.state.feed.is_saved and at != self.state.moment.playhead:
+            self.post_message(PlayheadMoved(at))
 
     def action_pause(self) -> None:
         """Pause or resume the display; play or stop a recording."""
