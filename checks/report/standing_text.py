@@ -113,7 +113,7 @@ def outcome_text(said: Statement | None, clock: Clock) -> str:
 
 
 def _then(said: Statement, status: Status | None, clock: Clock) -> str:
-    """Return what it was when it was read last: `FAIL at 20:18:04, `; `over at 20:18:31, ` where a run had proved it."""
+    """Return what it was when it was read last: `FAIL at 20:18:04, `; `over at 20:18:31, ` where that was proved."""
     if said.until is not None:
         return f"over at {clock(said.until)}, "
     if status in (None, Status.UNKNOWN):
