@@ -100,7 +100,7 @@ class RunHistory(msgspec.Struct, frozen=True):
         clocks = dict(self._clocks_of(new, record))
         times = ReadTimes(new, clocks)
         lost = tuple(self._newly_gone(former, now, pairs, new, times, judged, about))
-        gone = (*self._still_gone(now, new, times, judged), *lost)
+        gone = (*self._still_gone(now, new, times, judged, about), *lost)
         looked_for = (one for one in gone if one.finding.check in judged)
         read = (*readings_in(new, judged, shows, times), *_read_well(looked_for, new, times))
         return RunHistory(
@@ -162,7 +162,7 @@ class RunHistory(msgspec.Struct, frozen=True):
                 continue
             became = next((now[key_] for key_, old_key in pairs.items() if old_key == key), None)
             is_unknown = became is not None and became.status is Status.UNKNOWN
-            looked = times.looked(finding.check)
+            looked = _looked(finding, times, about.get(finding.check, ()))
             yield GoneFinding(
                 key=key,
                 finding=finding,
@@ -176,7 +176,12 @@ class RunHistory(msgspec.Struct, frozen=True):
             )
 
     def _still_gone(
-        self, now: Mapping[Key, Finding], report: Report, times: ReadTimes, judged: Collection[str]
+        self,
+        now: Mapping[Key, Finding],
+        report: Report,
+        times: ReadTimes,
+        judged: Collection[str],
+        about: Mapping[str, Collection[ConditionKind]],
     ) -> Iterator[GoneFinding]:
         """Yield what was gone before and was not found again; a run that could look for it renews the proof."""
         again = {key: finding for key, finding in now.items() if finding.status in PROBLEMS}
@@ -188,8 +193,14 @@ class RunHistory(msgspec.Struct, frozen=True):
             if one.finding.check not in judged or could_not_look(report.findings, one.finding):
                 yield one
                 continue
-            looked = max(one.looked_last, times.looked(one.finding.check))
+            looked = max(one.looked_last, _looked(one.finding, times, about.get(one.finding.check, ())))
             yield replace(one, looked=one.looked if one.is_proved else looked, looked_last=looked, is_proved=True)
+
+
+def _looked(gone: Finding, times: ReadTimes, about: Collection[ConditionKind]) -> float:
+    """Return when a run looked for a fault that it did not find: the oldest of its readings of what that showed bad."""
+    shown = [times.looked(gone.check, condition, counts=condition.kind.is_counted) for condition in shown_bad(gone)]
+    return min(shown) if shown else times.looked(gone.check, counts=any(kind.is_counted for kind in about))
 
 
 def _of_newest_reports(gone: Sequence[GoneFinding]) -> tuple[GoneFinding, ...]:
@@ -205,7 +216,7 @@ def _read_well(gone: Iterable[GoneFinding], report: Report, times: ReadTimes) ->
     for one in gone:
         has_looked = one.is_proved and not could_not_look(report.findings, one.finding)
         for condition in shown_bad(one.finding) - bad if has_looked else ():
-            at = times.looked(one.finding.check, condition)
+            at = times.looked(one.finding.check, condition, counts=condition.kind.is_counted)
             yield ConditionReading(condition, at, at, False)
 
 
