@@ -10,7 +10,7 @@ from checks.model.wording import counted
 from tui.console.actions import HELP, QUIT, Action
 from tui.text.line import Line, cut, fitted
 
-_LEAST_LEFT = 8
+_LEAST_LEFT = 16
 """The fewest columns of a text before an alarm."""
 _RULES = 6
 """Columns of the rule around its texts."""
