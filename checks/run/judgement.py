@@ -66,11 +66,7 @@ def _covering(check: Check, cluster: Cluster, findings: Sequence[Finding]) -> It
     or nodes do not compare."""
     left = {node for finding in findings if finding.status is Status.UNKNOWN for node in finding.nodes}
     for finding in findings:
-<<<<<<< HEAD
-        has_amount = finding.extent is not None or "lost_blocks" in finding.data
-=======
         has_amount = finding.extent or (finding.status in FAULTS and "lost_blocks" in finding.data)
->>>>>>> w-inc
         covers = _covered(check, cluster, left) if has_amount else ()
         yield msgspec.structs.replace(finding, covers=covers) if covers else finding
 
