@@ -16,7 +16,7 @@ from checks.sources.nodes.session import Session
 from tests.fixtures.clusters import cluster, node, with_interface
 from tests.tui.clusters import black_hole, engine, healthy
 from tests.tui.conftest import NewConsole
-from tests.tui.driving import chosen, concluded, listed, shown, until, write
+from tests.tui.driving import chosen, concluded, listed, shown, write
 
 
 def engine_for(facts: Cluster, check: Sequence[str], **instead: object) -> Engine:
