@@ -102,7 +102,7 @@ def _play(terminal: RecordedTerminal, break_it: Callable[[], object], mend_it: C
     terminal.hold(READ_S)
     terminal.mark("r: the checks look for its cause")
     terminal.send("r")
-    terminal.wait_for("1 cause")
+    terminal.wait_for("CAUSE-12")
     terminal.mark("The cause, with what to do next")
     terminal.hold(2 * READ_S)
     terminal.mark("Enter: the cause in full, and its evidence")
