@@ -32,7 +32,7 @@ def event(kind, begin, end=None, *, node="rac2", interface="eth2", network="192.
 def stand(condition, *readings, events=(), stops=(), now=NOW):
     """Return the statement about a condition from (since, at, is_bad, is_proof)."""
     seen = in_order([ConditionReading(condition, *reading) for reading in readings])
-    return statement_of(condition, seen, Edges(events, 0.0), stops, now)
+    return statement_of(condition, seen, Edges(events, 0.0, {}), stops, now)
 
 
 def test_the_newest_reading_by_its_own_time_decides_and_not_the_run_that_ended_last():

@@ -182,7 +182,7 @@ class AppState(msgspec.Struct):
         return clock_in(self.zone, self.moment.now)
 
     def ran(self) -> tuple[RunRecord | RecordedLine, ...]:
-        """Return what a recording has apart from the samples: the finished runs and verified gates, and the lines of the
+        """Return what a recording has apart from samples: the finished runs and verified gates, and the lines of the
         followed change's journal."""
         history = self.run.history
         return (*(history.for_recording if history else ()), *self.changes.lines_since(None))
