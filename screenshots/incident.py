@@ -20,8 +20,6 @@ from recorded_screen import Screen
 
 LONGEST_PAUSE_S = 2.5
 """Longer pauses of the recording are cut to this: nobody watches a cluster that is well."""
-CALM_S = 40.0
-"""Seconds until an event without a further sign is over."""
 READ_S = 4.0
 """Seconds in which a viewer can read a screen."""
 
@@ -41,12 +39,9 @@ class RecordedTerminal(Terminal):
     def _read(self, within_s: float) -> bytes:
         data = super()._read(within_s)
         if data:
-            now_s = time.perf_counter()
-            self._cut_s += max(now_s - self._last_s - LONGEST_PAUSE_S, 0.0)
-            self._last_s = now_s
             text = self._decoder.decode(data)
             self._screen.feed(text)
-            self.events.append((now_s - self.started_at - self._cut_s, "o", text))
+            self.events.append((self._at_s(), "o", text))
         return data
 
     def wait_for(self, text: str, within_s: float = 60) -> None:
@@ -60,7 +55,14 @@ class RecordedTerminal(Terminal):
 
     def mark(self, note: str) -> None:
         """Note what happens from here on, for the line below the animation."""
-        self.events.append((self.events[-1][0] if self.events else 0.0, "m", note))
+        self.events.append((self._at_s(), "m", note))
+
+    def _at_s(self) -> float:
+        """The seconds since the start, without what was cut from longer pauses."""
+        now_s = time.perf_counter()
+        self._cut_s += max(now_s - self._last_s - LONGEST_PAUSE_S, 0.0)
+        self._last_s = now_s
+        return now_s - self.started_at - self._cut_s
 
     def hold(self, seconds: float) -> None:
         """Leave the screen as it is for a reader."""
@@ -92,8 +94,8 @@ def record_incident(target: Path) -> None:
 
 def _play(terminal: RecordedTerminal, break_it: Callable[[], object], mend_it: Callable[[], object]) -> None:
     """Do what an operator does."""
+    terminal.wait_for("No problem was found")
     terminal.mark("A cluster that is well")
-    terminal.wait_for("live 1 s")
     terminal.hold(READ_S)
     terminal.mark("The switch port of rac2 now drops large packets")
     break_it()
@@ -102,7 +104,7 @@ def _play(terminal: RecordedTerminal, break_it: Callable[[], object], mend_it: C
     terminal.hold(READ_S)
     terminal.mark("r: the checks look for its cause")
     terminal.send("r")
-    terminal.wait_for("1 cause")
+    terminal.wait_for("CAUSE-12")
     terminal.mark("The cause, with what to do next")
     terminal.hold(2 * READ_S)
     terminal.mark("Enter: the cause in full, and its evidence")
@@ -123,9 +125,9 @@ def _play(terminal: RecordedTerminal, break_it: Callable[[], object], mend_it: C
     terminal.mark("v: the same checks prove that it is fixed")
     terminal.send("v")
     terminal.wait_for("Verified")
-    terminal.mark("Verified")
-    terminal.hold(CALM_S)
-    terminal.mark("!: the events, with their begin, end and peak")
+    terminal.mark("Verified: it is over")
+    terminal.hold(2 * READ_S)
+    terminal.mark("!: the events, with their start, end and peak")
     terminal.send("!")
     terminal.hold(READ_S)
     terminal.send("q")
