@@ -10,6 +10,7 @@ from rich.cells import cell_len
 from checks.model.facts import Unknown
 from checks.model.finding import PROBLEMS
 from checks.model.wording import counted, few, first_and_rest
+from checks.report.event_text import brief
 from checks.report.standing_text import Clock, brief_standing
 from tui.console.finding_rows import UNSETTLED, FindingRow, RowMark, Section
 from tui.text.abridged import abridged
@@ -61,7 +62,7 @@ def _sentence_lines(row: FindingRow, width: int) -> Iterator[Line]:
         start.append(("▾ " if row.is_open else "▸ ", "accent"))
         text, role, most = row.entry.headline, "title", _CAUSE_LINES + (width < _CAUSE_WIDTH)
     elif row.episode:
-        text, role = row.finding.title, "title"
+        text, role = brief(row.episode.event), "title"
     if old:
         role = "faint"
     first, *rest = abridged(text, max(width - _BEFORE_CAUSE, 1), _place(row), most=most)
