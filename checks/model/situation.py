@@ -153,7 +153,7 @@ class Situation(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def open_events(self) -> tuple[Episode, ...]:
-        """The events of which nobody knows whether they last, that are a problem, and that no finding is about."""
+        """The events of which it is not known whether they last, that are a problem, and that no finding is about."""
         return tuple(e for e in self.episodes if e.is_open and e.event.is_problem and not e.has_finding)
 
     @property

@@ -44,6 +44,7 @@ def _draw_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def _where_recordings_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))  # short in a notice
 
 
 def only_recording(directory: Path) -> Path:
@@ -94,7 +95,6 @@ async def test_recordings_of_the_same_second_have_separate_files(
     new_console: NewConsole, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tui.console.live.time.strftime", lambda form, moment: "racwire-20251128-140231")
-    monkeypatch.setenv("HOME", str(tmp_path))
     async with console(new_console, cluster_events(3)) as on:
         for name in ("", "-2", "-3"):
             await on.press("w")

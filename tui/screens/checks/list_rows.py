@@ -10,7 +10,6 @@ from rich.cells import cell_len
 from checks.model.facts import Unknown
 from checks.model.finding import PROBLEMS
 from checks.model.wording import counted, few, first_and_rest
-from checks.report.event_text import brief
 from checks.report.standing_text import Clock, brief_standing
 from tui.console.finding_rows import UNSETTLED, FindingRow, RowMark, Section
 from tui.text.abridged import abridged
@@ -62,6 +61,8 @@ def _sentence_lines(row: FindingRow, width: int) -> Iterator[Line]:
         start.append(("▾ " if row.is_open else "▸ ", "accent"))
         text, role, most = row.entry.headline, "title", _CAUSE_LINES + (width < _CAUSE_WIDTH)
     elif row.episode:
+        from checks.report.event_text import brief  # late: the first screen has no event
+
         text, role = brief(row.episode.event), "title"
     if old:
         role = "faint"
@@ -109,7 +110,8 @@ def _subject(row: FindingRow) -> str:
     """Return the subject of a finding, how its amount changed, or the reason of several."""
     if row.keys:
         return _reason(row)
-    amounts = amounts_text(row) if row.mark in (RowMark.WORSE, RowMark.BETTER) else ""
+    is_compared = row.mark in (RowMark.WORSE, RowMark.BETTER) and row.section not in UNSETTLED
+    amounts = amounts_text(row) if is_compared else ""
     return amounts or row.finding.subject or row.finding.title
 
 

@@ -60,7 +60,7 @@ class SinceRun:
             yield from hanging([(" ", "")], f"{what} as of {self.clock(read_at)}.", width, "faint")
 
     def _changed(self, read_at: float, kinds: Collection[ConditionKind]) -> Outdated | None:
-        """Return the newest begin or end of an event after a reading that makes it old."""
+        """Return the newest start or end of an event after a reading that makes it old."""
         events = (episode.event for episode in self.situation.episodes)
         edges = (edge for event in events for edge in edges_of([event], event.clock_s, {}))
         later = [edge for edge in edges if edge.at > read_at and edge.condition.kind in kinds]
