@@ -75,7 +75,7 @@ async def test_an_event_is_on_every_screen_leads_to_its_moment_and_to_its_cause(
 
         await pilot.press("exclamation_mark")
         assert "reassembly failed" in shown(pilot, "events-list")
-        assert "No run has looked" in shown(pilot, "events-foot")
+        assert "No finding is about it yet" in shown(pilot, "events-foot")
         await pilot.press("enter")
         await until(pilot, lambda: "playhead" in shown(pilot, "upper-rule"))
         assert "rac2 of 3" in shown(pilot, "upper-rule")
