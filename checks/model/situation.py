@@ -57,7 +57,7 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The time of the oldest reading that it rests on. A count has the start of its time while it grows, and its end
     when it does not."""
     until: float | None = None
-    """When it was over (WAS, VERIFIED)."""
+    """When it was over (WAS, VERIFIED); of what is not known again (UNKNOWN), when a run had proved it over."""
     proved: float | None = None
     """When a run or a gate proved that it is over (VERIFIED)."""
     step: str = ""
@@ -153,7 +153,7 @@ class Situation(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def open_events(self) -> tuple[Episode, ...]:
-        """The events of which nobody knows whether they last, that are a problem, and that no finding is about."""
+        """The events of which it is not known whether they last, that are a problem, and that no finding is about."""
         return tuple(e for e in self.episodes if e.is_open and e.event.is_problem and not e.has_finding)
 
     @property

@@ -189,11 +189,13 @@ def event_table(report: Report) -> Table | None:
 
 
 def standing_sentences(report: Report) -> Iterator[str]:
-    """Yield what the reader must know apart from the problems: how many results are not known any longer, what a plan
-    stopped, and what is over."""
+    """Yield what the reader must know apart from the problems: the events that may last, how many results are not known
+    any longer, what a plan stopped, and what is over."""
     situation = report.situation
     if situation is None:
         return
+    if situation.open_events:
+        yield f"Not known whether it lasts: {listed(_worst(situation.open_events, event_text.brief))}."
     if number := len(report.not_known):
         yield f"{counted(number, 'result')} {'is' if number == 1 else 'are'} not known any longer."
     steps: Counter[str] = Counter(said.step for _, said in report.stated() if said and said.step)

@@ -92,15 +92,17 @@ class ReadTimes:
         is_of_pings = any((entry.node, entry.topic) in self._pings for entry in entries)
         return self._report.entries_for(finding.check, (reference,)) if is_of_pings else ()
 
-    def looked(self, check: str, condition: Condition | None = None) -> float:
-        """Return as of when a check was judged, or read a condition: the oldest of its newest readings."""
+    def looked(self, check: str, condition: Condition | None = None, *, counts: bool) -> float:
+        """Return as of when a check was judged, or read a condition: the oldest of its newest readings, where it
+        `counts` at their ends."""
         found_at = self._report.found_at(check)
         own = [finding for finding in self._report.findings if finding.check == check]
         if condition is not None:
             there = [f for f in own if any(ref.node == condition.node for ref in f.evidence)]
             own = there or own
-        ends = [self.span(finding, condition).oldest_end for finding in own]
-        return min(ends, default=(seconds_of(found_at) or 0.0) - self._clocks.get(found_at, 0.0))
+        spans = [self.span(finding, condition) for finding in own]
+        times = [span.oldest_end if counts else span.begin for span in spans]
+        return min(times, default=(seconds_of(found_at) or 0.0) - self._clocks.get(found_at, 0.0))
 
 
 def _shows(entry: Entry, condition: Condition) -> bool:

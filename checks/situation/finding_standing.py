@@ -62,18 +62,18 @@ class FindingStandings:
     def paths(self, check: str) -> Iterator[tuple[Condition, Statement]]:
         """Yield the statement about each path that a finding of the check rests on: a cell of the matrix."""
         bad = {path for finding in self._report.findings if finding.check == check for path in shown_bad(finding)}
-        # A sentence about a node can name a path whose own packets had passed by then.
-        bad -= {
-            Condition(ConditionKind.PATH, probe.from_node, probe.network, probe.to_node)
+        # Its own packets say more of a path than a sentence about a node.
+        passed = {
+            Condition(ConditionKind.PATH, probe.from_node, probe.network, probe.to_node): probe.verdict
+            is Verdict.PASSES
             for probe in self._report.cluster.read_paths()
-            if probe.verdict is Verdict.PASSES
         }
         for finding in self._report.findings:
             if finding.check != check or finding.status is Status.SKIPPED:
                 continue
             for path in self._rests(finding):
                 if path.kind is ConditionKind.PATH and path.node and path.peer:
-                    yield path, self._path(path, finding, is_bad=path in bad)
+                    yield path, self._path(path, finding, is_bad=not passed.get(path, path not in bad))
 
     def _path(self, path: Condition, finding: Finding, *, is_bad: bool) -> Statement:
         as_of = self._as_of(finding, path, is_bad=is_bad)

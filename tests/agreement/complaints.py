@@ -9,7 +9,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from checks.model.situation import Situation
-from checks.situation import situation as making
+from checks.situation import at_moment
 from tests.agreement.judge import judge
 from tests.agreement.places import texts
 from tests.agreement.timeline import Timeline
@@ -34,11 +34,11 @@ def complaints(seed: int, timeline: Timeline | None = None) -> Iterator[Complain
     moments = sorted(Random(seed + 9).sample(range(65, END), MOMENTS))
     recorded = drawn.watched()
     for t, known in drawn.live(moments):
-        made = making.situation(known)
+        made = at_moment.situation(known)
         yield from (Complaint(seed, t, what) for what in judge(drawn, t, texts(known.history, made), known.events))
         # Of a clock that is set back, a time before names two moments.
         is_clear = drawn.truth.wall.by_s == 0.0
-        if is_clear and _comparable(making.situation(drawn.inputs(t, recorded, known.history))) != _comparable(made):
+        if is_clear and _comparable(at_moment.situation(drawn.inputs(t, recorded, known.history))) != _comparable(made):
             yield Complaint(seed, t, "replay: a recording has another situation at this moment than the console had")
 
 

@@ -60,9 +60,9 @@ class SinceRun:
             yield from hanging([(" ", "")], f"{what} as of {self.clock(read_at)}.", width, "faint")
 
     def _changed(self, read_at: float, kinds: Collection[ConditionKind]) -> Outdated | None:
-        """Return the newest begin or end of an event after a reading that makes it old."""
+        """Return the newest start or end of an event after a reading that makes it old."""
         events = (episode.event for episode in self.situation.episodes)
-        edges = (edge for event in events for edge in edges_of([event], event.clock_s))
+        edges = (edge for event in events for edge in edges_of([event], event.clock_s, {}))
         later = [edge for edge in edges if edge.at > read_at and edge.condition.kind in kinds]
         newest = max(later, key=lambda edge: edge.at, default=None)
         return Outdated(newest.at, newest.condition, newest.is_end) if newest else None

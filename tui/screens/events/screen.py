@@ -113,7 +113,7 @@ class EventsScreen(ZoomScreen):
         listed = self.query_one(ChoiceList)
         numbers = [one.event.number for one in self._listed]
         place = numbers.index(self._chosen) if self._chosen in numbers else min(listed.chosen, len(numbers) - 1)
-        now = self.state.moment.now
+        now = self.state.situation.at
         columns = columns_for([one.event for one in self._listed], self.size.width, self.state.zone, now)
 
         has_events = bool(self._listed)
@@ -146,7 +146,7 @@ class EventsScreen(ZoomScreen):
         events, episode = self.state.events, self._episode
         if episode is not None:
             waits = "" if self.state.feed.replayed else events.waits
-            lines = event_lines(episode, self.state.clock, width - 2, self.state.moment.now, waits=waits)
+            lines = event_lines(episode, self.state.clock, width - 2, self.state.situation.at, waits=waits)
         else:
             lines = [
                 *nothing_lines(

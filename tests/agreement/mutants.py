@@ -1,0 +1,137 @@
+"""Mutants: each drops one update from a source of the situation or of its texts, and the timelines must show it."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+_OURS = ("checks", "tui", "tests.agreement")
+
+
+class Mutant(NamedTuple):
+    """A source with one update dropped."""
+
+    what: str
+    module: str
+    old: str
+    """It occurs once in the source."""
+    new: str
+    seed: int
+    """The first timeline that shows it."""
+
+
+@contextmanager
+def mutated(mutant: Mutant) -> Iterator[None]:
+    """Replace the functions and classes of the module, wherever they were imported, until the end."""
+    module = importlib.import_module(mutant.module)
+    assert module.__file__ is not None
+    source = Path(module.__file__).read_text()
+    assert source.count(mutant.old) == 1, f"{mutant.what}: {source.count(mutant.old)} times in {mutant.module}"
+    before = dict(vars(module))
+    exec(compile(source.replace(mutant.old, mutant.new), module.__file__, "exec"), vars(module))
+    fresh = {
+        id(old): vars(module)[name]
+        for name, old in before.items()
+        if getattr(old, "__module__", None) == mutant.module and vars(module)[name] is not old
+    }
+    imported = [
+        (other, name, old)
+        for other in [*sys.modules.values()]
+        if other is not module and getattr(other, "__name__", "").startswith(_OURS)
+        for name, old in vars(other).items()
+        if id(old) in fresh
+    ]
+    for other, name, old in imported:
+        setattr(other, name, fresh[id(old)])
+    try:
+        yield
+    finally:
+        vars(module).update(before)
+        for other, name, old in imported:
+            setattr(other, name, old)
+
+
+_CONDITION = "checks.situation.condition_standing"
+_FINDING = "checks.situation.finding_standing"
+_SITUATION = "checks.situation.at_moment"
+_EDGES = "checks.situation.edges"
+_SEEN = "checks.situation.condition_readings"
+_HISTORY = "checks.situation.run_history"
+_MARKS = "checks.situation.marks"
+_SAMPLED = "checks.situation.events.sampled_conditions"
+_KNOWN = "checks.situation.events.known_events"
+_MATRICES = "checks.report.matrices_now"
+_TEXT = "checks.report.standing_text"
+_LIST = "tui.console.check_list"
+_ROWS = "tui.console.finding_rows"
+
+MUTANTS = (
+    Mutant("the newest reading does not decide", _CONDITION, "    last = known[-1]\n", "    last = known[0]\n", 0),
+    Mutant(
+        "what could not be read is passed over", _CONDITION,
+        "if one.is_bad is None and one.at > last.at), default=None)", "if False), default=None)", 0,
+    ),
+    Mutant(
+        "a verified statement outlives an event", _CONDITION,
+        "if proofs and edges.outdating(condition, proofs[-1].as_of, is_bad=False) is None:", "if proofs:", 0,
+    ),
+    Mutant("samples prove", _CONDITION, "proofs = [one for one in streak if one.is_proof]", "proofs = streak", 0),
+    Mutant("nothing is planned", _CONDITION, "if step := planned_by(condition, known, start, stops, now):", "if step := \"\":", 0),
+    Mutant("a step explains other nodes", _CONDITION, "condition.kind is ConditionKind.DATABASE or condition.node in stop.nodes", "True", 0),
+    Mutant("a step explains other kinds", _CONDITION, "is_there and condition.kind in stop.kinds", "is_there", 0),
+    Mutant("a step has no longest time", _CONDITION, "now < stop.begin + stop.most_s and ", "", 0),
+    Mutant("a step has no end", _CONDITION, " and (stop.over is None or now < stop.over)", "", 0),
+    Mutant("a step explains a second stop", _CONDITION, "if was_well and times <= 1:", "if was_well:", 0),
+    Mutant("a step explains what was not well", _CONDITION, "if was_well and times <= 1:", "if times <= 1:", 0),
+    Mutant("a step explains what fell before it", _CONDITION, " or known[start].at <= stop.begin:", ":", 0),
+    Mutant(
+        "a begin does not outdate what was well", _EDGES,
+        "or not (edge.condition.kind.is_silence or edge.is_end == is_bad):",
+        "or not (edge.condition.kind.is_silence or (edge.is_end and is_bad)):", 0,
+    ),
+    Mutant(
+        "an end does not outdate what was bad", _EDGES,
+        "or not (edge.condition.kind.is_silence or edge.is_end == is_bad):",
+        "or not (edge.condition.kind.is_silence or not (edge.is_end or is_bad)):", 0,
+    ),
+    Mutant("a silence outdates one way only", _EDGES, "edge.condition.kind.is_silence or edge.is_end == is_bad", "edge.is_end == is_bad", 0),
+    Mutant("events outdate nothing", _EDGES, "if edge.at <= as_of or not", "if True or not", 0),
+    Mutant("gates are not used", _HISTORY, "        if is_part and self.report is None:", "        if record.is_gate or (is_part and self.report is None):", 0),
+    Mutant("a rerun of a part is not used", _HISTORY, "        if is_part and self.report is None:", "        if record.checks or (is_part and self.report is None):", 0),
+    Mutant("a rerun of a part replaces the whole run", _HISTORY, "new = judged_again(old, record, checks)", "new = record.report if record.checks else judged_again(old, record, checks)", 0),
+    Mutant("what is gone is forgotten", _HISTORY, "gone=_of_newest_reports((*self._still_gone(now), *lost))", "gone=()", 0),
+    Mutant("what was looked for is not read as well", _HISTORY, "*_read_well(lost, new, times))", ")", 0),
+    Mutant("runs do not read conditions", _HISTORY, "read = (*readings_in(new, judged, shows, times), ", "read = (", 0),
+    Mutant("a clock that is set moves runs", _HISTORY, "            if by_s:\n                yield time, by_s", "            if False:\n                yield time, by_s", 0),
+    Mutant("a finding is as old as its run", _SEEN, "        if begins:\n", "        if False:\n", 0),
+    Mutant("a condition is as old as its finding", _SEEN, "self._of_condition(finding, condition, entries) or entries", "entries", 0),
+    Mutant("a count is dated by its end", _SEEN, "return self.since if self.is_bad else self.at", "return self.at", 0),
+    Mutant("a short count of nothing ends a longer loss", _SEEN, "if one.is_bad is not False or not any(", "if True or not any(", 0),
+    Mutant("samples are not used", _SITUATION, "chain(_of_runs(known), _of_looks(known), known.sampled)", "chain(_of_runs(known), _of_looks(known))", 0),
+    Mutant("runs are not used", _SITUATION, "chain(_of_runs(known), _of_looks(known), known.sampled)", "chain(_of_looks(known), known.sampled)", 0),
+    Mutant("the journal of the change is not used", _SITUATION, "chain(_of_runs(known), _of_looks(known), known.sampled)", "chain(_of_runs(known), known.sampled)", 0),
+    Mutant("an event has its own end", _SITUATION, "if own and len(over) == len(own) == len(event.conditions):", "if False:", 0),
+    Mutant("an event of a silent node lasts", _SITUATION, "is_open=not step", "is_open=False", 0),
+    Mutant("an event at a further place is not new", _SITUATION, "has_finding=_lasting(event) <= shown,", "has_finding=not shown.isdisjoint(event.conditions),", 0),
+    Mutant("a pass outlives what samples show", _FINDING, "                if (live.as_of if is_own else live.since) > read:\n", "                if False:\n", 0),
+    Mutant("a pass is new though it is older than what it shows", _FINDING, "(live.as_of if is_own else live.since) > read", "live.since > read", 0),
+    Mutant("a fault stands by its run alone", _FINDING, "        if live:\n            return _together(live, said)", "        if False:\n            return _together(live, said)", 0),
+    Mutant("a cell keeps its letter", _FINDING, "        if outdated := self._edges.outdating(path, as_of, is_bad=is_bad):\n", "        if outdated := None:\n", 0),
+    Mutant("the matrix reads the run alone", _MATRICES, "if situation is None or so_far is not None:", "if True:", 0),
+    Mutant("a pause in a loss is its end", _SAMPLED, "            since, at = _without(extents, self.since, at)\n", "            since = self.since\n", 0),
+    Mutant("what is noticed later is used", _KNOWN, "for event in moved if event.noticed <= now]", "for event in moved]", 0),
+    Mutant("an end that is noticed later is used", _KNOWN, "if event.end_noticed is not None and event.end_noticed <= now:", "if event.end_noticed is not None:", 0),
+    Mutant("marks leave out events", _MARKS, "(*_of_events(situation), *(_of_findings", "(*(_of_findings", 0),
+    Mutant("marks leave out findings", _MARKS, "*(_of_findings(report, situation) if report else ())", "", 0),
+    Mutant("a cause that is over explains", _MARKS, "(explained if sign == \"!\" else not_explained)", "explained", 0),
+    Mutant("Checks leave out what is new", _LIST, "(*self.situation.new, *self.situation.open_events)", "self.situation.open_events", 0),
+    Mutant("Checks leave out events that may last", _LIST, "(*self.situation.new, *self.situation.open_events)", "self.situation.new", 0),
+    Mutant("Checks keep the standings of the run", _LIST, "said=said.get(key))", "said=None)", 0),
+    Mutant("a fault is hidden below a cause that is over", _ROWS, "if below := [row for row in own if row.section >= least]:", "if below := [*own]:", 0),
+    Mutant("planned is an alarm in the words", _TEXT, "        case Standing.PLANNED:\n            return f\"planned by the step {said.step}, as of {clock(said.as_of)}\"\n", "", 0),
+    Mutant("an event that may last is said to last", _TEXT, "    if episode.is_open:\n", "    if False:\n", 0),
+)  # fmt: skip
