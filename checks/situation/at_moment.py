@@ -187,5 +187,10 @@ def _episodes(
             step = next((one.step for one in own if one.standing is Standing.PLANNED), "")
             why = [one.outdated for one in own if one.outdated is not None]
             yield replace(episode, step=step, is_open=not step, outdated=newest_of(why) if why and not step else None)
+        elif event.end is not None:
+            # What proves a later event of the same conditions over proves this one over too.
+            proofs = [one.proved for c in event.conditions if (one := statements.get(c)) and one.proved is not None]
+            is_proved = bool(proofs) and len(proofs) == len(event.conditions)
+            yield replace(episode, proved=max(proofs) if is_proved else None)
         else:
             yield episode

@@ -75,12 +75,18 @@ async def test_an_event_is_on_every_screen_leads_to_its_moment_and_to_its_cause(
 
         await pilot.press("exclamation_mark")
         assert "reassembly failed" in shown(pilot, "events-list")
-        assert "They have not run" in shown(pilot, "events-foot")
+        assert "No finding is about it yet" in shown(pilot, "events-foot")
         await pilot.press("enter")
         await until(pilot, lambda: "playhead" in shown(pilot, "upper-rule"))
         assert "rac2 of 3" in shown(pilot, "upper-rule")
         await until(pilot, lambda: "FAILED  212/s" in shown(pilot, "traffic"))
         assert any("reassembly failed" in line for line in shown(pilot, "traffic").splitlines()), "a mark on the axis"
+
+        await pilot.press("question_mark", "escape")
+        assert "not live" in shown(pilot, "upper-rule"), "a page over the screen leaves its moment"
+        await pilot.press("1", "3")
+        await until(pilot, lambda: " now " in shown(pilot, "upper-rule"))
+        assert "playhead" not in shown(pilot, "upper-rule")
 
         await pilot.press("r")
         await concluded(pilot)
@@ -123,7 +129,7 @@ async def test_checks_run_by_themselves_where_the_settings_want_that(new_console
         await until(pilot, lambda: len(ran) == 2)
         await concluded(pilot)
         assert "reassembly" in ran[1]
-        assert "r looks for the cause" not in shown(pilot, "lower-rule"), "they have looked"
+        assert [one.event.nodes for one in app.state.situation.new] == [("rac2",)], "no finding is about it"
 
 
 async def test_events_of_a_recording_are_listed_and_enter_goes_there(new_console: NewConsole, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from tui.console.actions import HELP, QUIT, Action
 from tui.text.line import Line, cut, fitted
 
 _LEAST_LEFT = 16
-"""The fewest columns of a text before an alarm."""
+"""The fewest columns of a text that is cut before an alarm."""
 _RULES = 6
 """Columns of the rule around its texts."""
 
