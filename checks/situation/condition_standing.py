@@ -27,18 +27,24 @@ def statement_of(
     known = [one for one in readings if one.is_bad is not None]
     if not known:
         tried = readings[-1].at
-        return Statement(
-            standing=Standing.UNKNOWN, is_bad=False, since=tried, as_of=tried, outdated=Outdated(tried), of=1, unknown=1
-        )
+        said = Statement(standing=Standing.PLANNED, is_bad=False, since=tried, as_of=tried, of=1, unknown=1)
+        if step := _unread_by(condition, tried, stops, now):
+            return replace(said, step=step)
+        return replace(said, standing=Standing.UNKNOWN, outdated=Outdated(tried))
     last = known[-1]
     start = _start_of_streak(known)
     streak = known[start:]
     said = Statement(standing=Standing.HOLDS, is_bad=bool(last.is_bad), since=streak[0].as_of, as_of=last.as_of, of=1)
+    step = planned_by(condition, known, start, stops, now) if last.is_bad else ""
     if outdated := _outdated(condition, last, readings, edges):
-        return replace(said, standing=Standing.UNKNOWN, outdated=outdated, unknown=1)
+        is_unread = outdated.what is None
+        if is_unread and not last.is_bad:
+            step = _unread_by(condition, outdated.at, stops, now)
+        if not (is_unread and step):
+            return replace(said, standing=Standing.UNKNOWN, outdated=outdated, unknown=1)
+    if step:
+        return replace(said, standing=Standing.PLANNED, step=step)
     if last.is_bad:
-        if step := planned_by(condition, known, start, stops, now):
-            return replace(said, standing=Standing.PLANNED, step=step)
         is_of_run = any(one.is_proof for one in streak)
         return said if is_of_run else replace(said, standing=Standing.NEW)
     if start == 0:
@@ -97,6 +103,13 @@ def planned_by(
         if was_well and times <= 1:
             return stop.step
     return ""
+
+
+def _unread_by(condition: Condition, tried: float, stops: Sequence[ExplainedStop], now: float) -> str:
+    """Return the title of the step that explains why a condition could not be read: it was well when the step was
+    begun. Empty where none does."""
+    explaining = (s for s in stops if is_covered(condition, s, now) and condition in s.was_well and tried >= s.begin)
+    return next((stop.step for stop in explaining), "")
 
 
 def is_covered(condition: Condition, stop: ExplainedStop, now: float) -> bool:

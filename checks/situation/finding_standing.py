@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from checks.model.condition import Condition, ConditionKind
 from checks.model.explained_stop import ExplainedStop
+from checks.model.facts import Unknown
 from checks.model.facts import Verdict
 from checks.model.finding import FAULTS, Finding, Key, Status, keyed
 from checks.model.report import Report
@@ -114,7 +115,7 @@ class FindingStandings:
         as_of = self._as_of(finding, is_bad=True)
         rests = self._rests(finding)
         said = Statement(standing=Standing.UNKNOWN, is_bad=False, since=as_of, as_of=as_of, outdated=Outdated(as_of))
-        if step := self._planned(rests, as_of):
+        if step := self._planned(rests, as_of) or self._planned_lack(finding, as_of):
             return replace(said, standing=Standing.PLANNED, step=step, outdated=None)
         touched = [one for c in rests if (one := self._edges.outdating(c, as_of, is_bad=True))]
         return replace(said, outdated=newest_of(touched)) if touched else said
@@ -160,6 +161,28 @@ class FindingStandings:
         if live and all(one.standing is Standing.PLANNED for one in live):
             return live[0].step
         steps = [self._planned_path(c, as_of) for c in conditions if c.kind is ConditionKind.PATH]
+        return steps[0] if steps and all(steps) else ""
+
+    def _planned_lack(self, finding: Finding, as_of: float) -> str:
+        """Return the title of the step that stopped what racwire asks for the facts that a finding lacks: the database,
+        or Clusterware on its own node. Empty where none did."""
+        cluster = self._report.cluster
+        stack, database = Condition(ConditionKind.STACK, cluster.local_node), Condition(ConditionKind.DATABASE)
+        asked = {stack: (cluster.clusterware, cluster.networks, cluster.nodes), database: (cluster.database,)}
+        steps = [
+            next(
+                (
+                    said.step
+                    for condition, groups in asked.items()
+                    if lack.reason in {group.reason for group in groups if isinstance(group, Unknown)}
+                    and (said := self._conditions.get(condition)) is not None
+                    and said.standing is Standing.PLANNED
+                    and any(stop.step == said.step and as_of >= stop.begin for stop in self._stops)
+                ),
+                "",
+            )
+            for lack in finding.lacks
+        ]
         return steps[0] if steps and all(steps) else ""
 
     def _planned_path(self, path: Condition, as_of: float) -> str:

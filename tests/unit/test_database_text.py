@@ -415,7 +415,8 @@ def test_what_answers_again_has_no_line_and_makes_the_facts_of_the_run_old():
     assert "; the database answered again 14:13:31." in text
     assert "Figures as of" in text
     before = with_events(built, silence(EventKind.DATABASE_SILENT, -600, -540))
-    assert "as of" not in before, "the run came after it, and nothing is newer"
+    assert "Nodes, starts and versions as of 14:02:31." in before
+    assert "Figures as of" not in before, "the run came after it"
 
 
 def test_the_silence_of_the_database_is_said_where_no_run_could_read_it():

@@ -61,7 +61,9 @@ class CheckList(msgspec.Struct, frozen=True):
         count = Counter(
             row.finding.status
             for row in self._all()
-            if not row.episode and (row.finding.status is Status.UNKNOWN or (row.section in held and not _is_open(row)))
+            if not row.episode
+            and row.section is not Section.PLANNED
+            and (row.finding.status is Status.UNKNOWN or (row.section in held and not _is_open(row)))
         )
         return [(status, count[status]) for status in sorted(count, key=lambda s: s.gravity)]
 
