@@ -54,8 +54,9 @@ def frames_of(screens: Sequence[Shown]) -> list[Frame]:
 
 
 def animate(cast: Path, target: Path) -> None:
-    """Write the animation of an asciicast. Raises ValueError where it is too large, or cannot be drawn."""
-    frames = frames_of([shown for shown in screens_of(cast) if _is_drawn(shown)])
+    """Write the animation of an asciicast, from its first marker on. Raises ValueError where it is too large, or cannot
+    be drawn."""
+    frames = frames_of([shown for shown in screens_of(cast) if shown.note and _is_drawn(shown)])
     picture = animation(frames)
     if len(picture.encode()) > MOST_BYTES:
         raise ValueError(f"{target.name} would have more than {MOST_BYTES:,} bytes")

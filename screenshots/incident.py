@@ -13,14 +13,14 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from recorded_screen import Screen
+
 from bench.home import RACWIRE, new_user
 from bench.practice import outside, practice_cluster
-from bench.terminal import SMALL, Terminal
+from bench.terminal import SMALL, Terminal, TerminalError
 
 LONGEST_PAUSE_S = 2.5
 """Longer pauses of the recording are cut to this: nobody watches a cluster that is well."""
-CALM_S = 40.0
-"""Seconds until an event without a further sign is over."""
 READ_S = 4.0
 """Seconds in which a viewer can read a screen."""
 
@@ -32,6 +32,7 @@ class RecordedTerminal(Terminal):
         self.events: list[tuple[float, str, str]] = []
         """The time, the kind and the text of each output and marker, as an asciicast has them."""
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
+        self._screen = Screen(*SMALL)
         self._cut_s = 0.0
         self._last_s = time.perf_counter()
         super().__init__(command, environment, SMALL)
@@ -39,15 +40,30 @@ class RecordedTerminal(Terminal):
     def _read(self, within_s: float) -> bytes:
         data = super()._read(within_s)
         if data:
-            now_s = time.perf_counter()
-            self._cut_s += max(now_s - self._last_s - LONGEST_PAUSE_S, 0.0)
-            self._last_s = now_s
-            self.events.append((now_s - self.started_at - self._cut_s, "o", self._decoder.decode(data)))
+            text = self._decoder.decode(data)
+            self._screen.feed(text)
+            self.events.append((self._at_s(), "o", text))
         return data
+
+    def wait_for(self, text: str, within_s: float = 60) -> None:
+        """Wait until a line of the screen has this text, however it was drawn. Raises TerminalError."""
+        end = time.perf_counter() + within_s
+        while not any(text in line for line in self._screen.lines_of_text):
+            if time.perf_counter() > end:
+                shown = "\n".join(self._screen.lines_of_text)
+                raise TerminalError(f"'{text}' was not shown within {within_s:g} s; the screen was:\n{shown}")
+            self._read(1.0)
 
     def mark(self, note: str) -> None:
         """Note what happens from here on, for the line below the animation."""
-        self.events.append((self.events[-1][0] if self.events else 0.0, "m", note))
+        self.events.append((self._at_s(), "m", note))
+
+    def _at_s(self) -> float:
+        """The seconds since the start, without what was cut from longer pauses."""
+        now_s = time.perf_counter()
+        self._cut_s += max(now_s - self._last_s - LONGEST_PAUSE_S, 0.0)
+        self._last_s = now_s
+        return now_s - self.started_at - self._cut_s
 
     def hold(self, seconds: float) -> None:
         """Leave the screen as it is for a reader."""
@@ -79,17 +95,17 @@ def record_incident(target: Path) -> None:
 
 def _play(terminal: RecordedTerminal, break_it: Callable[[], object], mend_it: Callable[[], object]) -> None:
     """Do what an operator does."""
+    terminal.wait_for("No problem was found")
     terminal.mark("A cluster that is well")
-    terminal.read_until("live 1 s", 60)
     terminal.hold(READ_S)
     terminal.mark("The switch port of rac2 now drops large packets")
     break_it()
-    terminal.read_until("looks for the cause", 60)
+    terminal.wait_for("looks for the cause")
     terminal.mark("The alarm, in the line above the keys")
     terminal.hold(READ_S)
     terminal.mark("r: the checks look for its cause")
     terminal.send("r")
-    terminal.read_until("1 cause", 60)
+    terminal.wait_for("CAUSE-12")
     terminal.mark("The cause, with what to do next")
     terminal.hold(2 * READ_S)
     terminal.mark("Enter: the cause in full, and its evidence")
@@ -109,10 +125,10 @@ def _play(terminal: RecordedTerminal, break_it: Callable[[], object], mend_it: C
     terminal.hold(1.0)
     terminal.mark("v: the same checks prove that it is fixed")
     terminal.send("v")
-    terminal.read_until("erified", 60)
-    terminal.mark("Verified")
-    terminal.hold(CALM_S)
-    terminal.mark("!: the events, with their begin, end and peak")
+    terminal.wait_for("Verified")
+    terminal.mark("Verified: it is over")
+    terminal.hold(2 * READ_S)
+    terminal.mark("!: the events, with their start, end and peak")
     terminal.send("!")
     terminal.hold(READ_S)
     terminal.send("q")

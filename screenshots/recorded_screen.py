@@ -72,6 +72,11 @@ class Screen:
             elif end and not private and end not in _WITHOUT_EFFECT:
                 self._obey(end, [int(number or 0) for number in numbers.split(";")])
 
+    @property
+    def lines_of_text(self) -> list[str]:
+        """The lines of the screen without their looks."""
+        return ["".join(sign for sign, _ in row).rstrip() for row in self.rows]
+
     def _write(self, sign: str) -> None:
         if sign == "\r":
             self.x = 0

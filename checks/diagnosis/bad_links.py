@@ -9,7 +9,7 @@ from checks.diagnosis.candidate import A_ROW, Candidate
 from checks.diagnosis.cause import At, Cause, Touch
 from checks.diagnosis.predict import LostPaths
 from checks.diagnosis.seen import RARE, Loss, Pair, Seen, pair_of
-from checks.model.hypothesis import CauseStanding, Footprint, How, Place
+from checks.model.hypothesis import Certainty, Footprint, How, Place
 from checks.model.traffic import MOST, Traffic
 from checks.rules.port_shares import SUSPECTS
 
@@ -58,7 +58,7 @@ def _shown_by_ports(cause: Cause, touch: Touch, lost: LostPaths) -> Iterator[Can
             cause=cause,
             place=Place(networks=(network,), text=f"on {network}"),
             effects=tuple(effects),
-            standing=CauseStanding.SUPPORTED,
+            standing=Certainty.SUPPORTED,
             width=At.NETWORK.width,
             certain_from=certain,
             share_of_flows=share,

@@ -11,7 +11,7 @@ from math import ceil, erfc, exp, fsum, log, sqrt
 from checks.diagnosis.cause import Cause, Fit
 from checks.diagnosis.seen import PROBES, RARE, Loss, Pair, Seen, Sent, pair_of
 from checks.model.finding import Finding, Status
-from checks.model.hypothesis import CauseStanding, Footprint, How, Place
+from checks.model.hypothesis import Certainty, Footprint, How, Place
 from checks.model.observation import Fate, Observation
 from checks.model.traffic import SMALL, Traffic
 from checks.rules.changed_meanwhile import is_of_change
@@ -35,7 +35,7 @@ class Candidate:
     cause: Cause
     place: Place
     effects: tuple[Footprint, ...]
-    standing: CauseStanding
+    standing: Certainty
     shown: tuple[Finding, ...] = ()
     """The findings that state it; empty where it was inferred from losses."""
     width: int = 0
@@ -95,7 +95,7 @@ class Candidate:
     def takes_fragments(self, one: Observation, leg: Traffic, seen: Seen) -> bool:
         """Return whether the counter of the receiver proves the cause, and none of racwire's fragments passed to it on
         any network: it can have dropped them all."""
-        if self.standing is not CauseStanding.PROVED or not self.cause.is_bound or one.what != "fragments":
+        if self.standing is not Certainty.PROVED or not self.cause.is_bound or one.what != "fragments":
             return False
         like = [sent for sent in self._within(seen, How.SHARE) if sent.leg.receivers == leg.receivers]
         return all(sent.lost == sent.of for sent in like if sent.leg.forms == leg.forms)

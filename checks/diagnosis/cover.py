@@ -12,7 +12,7 @@ from checks.diagnosis.cause import At
 from checks.diagnosis.predict import joined
 from checks.diagnosis.seen import RARE, Loss, Seen, pair_of
 from checks.model.finding import Finding
-from checks.model.hypothesis import CauseStanding, How
+from checks.model.hypothesis import Certainty, How
 
 _A_LOSS = 3
 """The weight of one more loss that is covered, against the logarithm of how likely what passed whole is."""
@@ -85,7 +85,7 @@ def _roots(stated: Sequence[Candidate]) -> list[Candidate]:
 def _follows(one: Candidate, other: Candidate) -> bool:
     if one is other:
         return False
-    is_better = other.standing is CauseStanding.PROVED and one.standing is CauseStanding.SUPPORTED
+    is_better = other.standing is Certainty.PROVED and one.standing is Certainty.SUPPORTED
     return all(other.implies(f) or (is_better and f in other.shown) for f in one.shown)
 
 

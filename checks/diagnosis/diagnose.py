@@ -21,11 +21,11 @@ from checks.diagnosis.predict import LostPaths, inferred, stated
 from checks.diagnosis.seen import Loss, Seen
 from checks.model.facts import Cluster
 from checks.model.finding import FAULTS, PROBLEMS, Finding, Key, Status, by_place
-from checks.model.hypothesis import CauseStanding, Diagnosis, Footprint, How, Hypothesis, LossAccount, Together
+from checks.model.hypothesis import Certainty, Diagnosis, Footprint, How, Hypothesis, LossAccount, Together
 from checks.model.observation import Fate
 from checks.model.wording import listed
 
-_ORDER = list(CauseStanding)
+_ORDER = list(Certainty)
 _SENT = frozenset({Fate.PASSED, Fate.LOST})
 
 
@@ -130,7 +130,7 @@ def _attribute(seen: Seen, entries: Sequence[_Entry]) -> None:
         if symptom is not None:
             continue  # it has an entry of its own since no other cause explains it
         holders = {n: [e for e in entries if _may_lose(e, seen.losses[n])] for n in numbers}
-        is_proof = any(finding in e.shown and e.lead.standing is CauseStanding.PROVED for e in entries)
+        is_proof = any(finding in e.shown and e.lead.standing is Certainty.PROVED for e in entries)
         for entry in entries:
             mine = [n for n in numbers if n in entry.covering.losses]
             if not mine or finding in entry.shown:
@@ -173,7 +173,7 @@ def _rank(entry: _Entry, accounts: Sequence[LossAccount]) -> tuple[object, ...]:
     """Worst and largest first; then what needs no outage; what the logs alone report comes last."""
     problems = [f for f in (*entry.shown, *entry.explains) if f.status in FAULTS]
     return (
-        entry.lead.cause.is_symptom and (entry.lead.cause.is_late or entry.lead.standing is CauseStanding.SUPPORTED),
+        entry.lead.cause.is_symptom and (entry.lead.cause.is_late or entry.lead.standing is Certainty.SUPPORTED),
         min((f.status.gravity for f in problems), default=99),
         -(_lost_blocks(entry.lead, accounts) or 0),
         _ORDER.index(entry.lead.standing),
@@ -224,9 +224,9 @@ def _hypotheses(
             hides=tuple(entry.hides),
             data=entry.shown[0].data if entry.shown else {},
             lost_blocks=_lost_blocks(one, accounts),
-            costs_nothing=one.standing is CauseStanding.PROVED and _costs_nothing(seen, entry),
+            costs_nothing=one.standing is Certainty.PROVED and _costs_nothing(seen, entry),
             is_waived=bool(problems) and all(f.waived for f in problems),
-            next=() if one.standing is CauseStanding.PROVED else one.cause.look,
+            next=() if one.standing is Certainty.PROVED else one.cause.look,
         )
         for one in entry.covering.alternatives
     ]

@@ -9,7 +9,7 @@ from checks.diagnosis.cause import Cause
 from checks.diagnosis.cover import Covering
 from checks.diagnosis.seen import Seen
 from checks.model.finding import FAULTS, Finding, Status
-from checks.model.hypothesis import CauseStanding, How, Hypothesis
+from checks.model.hypothesis import Certainty, How, Hypothesis
 from checks.model.observation import Fate
 from checks.model.traffic import Traffic
 from checks.model.wording import listed
@@ -43,23 +43,23 @@ def not_found(cause: Cause, seen: Seen, entries: Sequence[Covering]) -> tuple[Hy
     passed = [f for code in cause.excluded_by for f in seen.of_code.get(code, ()) if f.status is Status.PASS]
     if hints:
         against = tuple(dict.fromkeys(f.title for f in passed))
-        return _of(cause, CauseStanding.POSSIBLE, tuple(f.title for f in hints), against=against), None
+        return _of(cause, Certainty.POSSIBLE, tuple(f.title for f in hints), against=against), None
     if cause.ruled_out and (reason := cause.ruled_out(seen.cluster)):
-        return _of(cause, CauseStanding.EXCLUDED, (reason,)), None
+        return _of(cause, Certainty.EXCLUDED, (reason,)), None
     if cause.other_platform:
         if not seen.cluster.read_nodes():
-            return _of(cause, CauseStanding.NOT_EXAMINED), None
+            return _of(cause, Certainty.NOT_EXAMINED), None
         reason = f"It is a cause on {cause.other_platform}; the nodes that were read run Linux."
-        return _of(cause, CauseStanding.EXCLUDED, (reason,)), None
+        return _of(cause, Certainty.EXCLUDED, (reason,)), None
     if cause.cleared_by:
         blind = next((e for e in entries if e.first.cause.blinds or e.first.cause.hides_settings), None)
         found = _cleared(cause, seen)
-        if blind is None or found.standing is not CauseStanding.EXCLUDED:
+        if blind is None or found.standing is not Certainty.EXCLUDED:
             return found, None
         why = f"Not examined at {listed(blind.first.place.nodes)}: {blind.first.cause.name} ({blind.first.cause.code})."
-        return _of(cause, CauseStanding.NOT_EXAMINED, (why,), against=found.because), blind
+        return _of(cause, Certainty.NOT_EXAMINED, (why,), against=found.because), blind
     if not cause.excluded_by:
-        return _of(cause, CauseStanding.NOT_EXAMINED), None
+        return _of(cause, Certainty.NOT_EXAMINED), None
     return _by_place(cause, [_on(cause, seen, name, passed, entries) for name in _networks(seen)])
 
 
@@ -144,9 +144,9 @@ def _by_place(cause: Cause, on: Sequence[_On]) -> tuple[Hypothesis, Covering | N
     reasons += tuple(f"Packets pass on each path of {one.network}." for one in excluded if not one.passed)
     hidden = next((one.hidden_by for one in on if one.hidden_by and one.is_complete and not one.doubts), None)
     if len(excluded) == len(on):
-        return _of(cause, CauseStanding.EXCLUDED, reasons), None
+        return _of(cause, Certainty.EXCLUDED, reasons), None
     doubts = tuple(dict.fromkeys(f.title for one in on if one.is_complete for f in one.doubts))
-    standing = CauseStanding.POSSIBLE if doubts else CauseStanding.NOT_EXAMINED
+    standing = Certainty.POSSIBLE if doubts else Certainty.NOT_EXAMINED
     names = tuple(one.network for one in excluded)
     reasons_not = [
         reason for one in on for reason in (*((_why(one.hidden_by),) if one.hidden_by else ()), *one.skipped)
@@ -163,14 +163,14 @@ def _cleared(cause: Cause, seen: Seen) -> Hypothesis:
     """Return the standing of a cause that none of its checks shows."""
     own = [f for f in seen.findings if f.check in cause.cleared_by]
     if {f.check for f in own if f.status is not Status.SKIPPED} != set(cause.cleared_by):
-        return _of(cause, CauseStanding.NOT_EXAMINED)
+        return _of(cause, Certainty.NOT_EXAMINED)
     if doubts := [f for f in own if f.status is Status.UNKNOWN]:
-        return _of(cause, CauseStanding.POSSIBLE, tuple(f.title for f in doubts))
+        return _of(cause, Certainty.POSSIBLE, tuple(f.title for f in doubts))
     if outdated := [f for f in own if is_outdated(f)]:
-        return _of(cause, CauseStanding.NOT_EXAMINED, tuple(line for f in outdated for line in f.seen[:1]))
+        return _of(cause, Certainty.NOT_EXAMINED, tuple(line for f in outdated for line in f.seen[:1]))
     if left_out := [f for f in own if f.status is Status.SKIPPED and _is_left_out(f)]:
-        return _of(cause, CauseStanding.NOT_EXAMINED, tuple(f.title for f in left_out))
-    return _of(cause, CauseStanding.EXCLUDED, (f"No finding of {listed(cause.cleared_by)} shows it, {cause.covers}.",))
+        return _of(cause, Certainty.NOT_EXAMINED, tuple(f.title for f in left_out))
+    return _of(cause, Certainty.EXCLUDED, (f"No finding of {listed(cause.cleared_by)} shows it, {cause.covers}.",))
 
 
 def _is_left_out(finding: Finding) -> bool:
@@ -180,7 +180,7 @@ def _is_left_out(finding: Finding) -> bool:
 
 def _of(
     cause: Cause,
-    standing: CauseStanding,
+    standing: Certainty,
     because: tuple[str, ...] = (),
     *,
     against: tuple[str, ...] = (),
@@ -194,5 +194,5 @@ def _of(
         because=because,
         against=against,
         excluded_on=excluded_on,
-        next=() if standing is CauseStanding.EXCLUDED else cause.look,
+        next=() if standing is Certainty.EXCLUDED else cause.look,
     )

@@ -13,7 +13,7 @@ from checks.diagnosis.candidate import Candidate
 from checks.diagnosis.cause import At, Cause, Fit, Touch, Way
 from checks.diagnosis.seen import Loss, Pair, Seen, pair_of
 from checks.model.finding import Finding
-from checks.model.hypothesis import CauseStanding, Footprint, How, Place
+from checks.model.hypothesis import Certainty, Footprint, How, Place
 from checks.model.observation import Fate, Observation
 from checks.model.traffic import MOST, Traffic, among
 from checks.model.wording import listed
@@ -52,14 +52,14 @@ def stated(cause: Cause, seen: Seen) -> Iterator[Candidate]:
             cause=cause,
             place=_place_of(group, effects),
             effects=effects,
-            standing=CauseStanding.PROVED if proves else CauseStanding.SUPPORTED,
+            standing=Certainty.PROVED if proves else Certainty.SUPPORTED,
             shown=tuple(order),
         )
 
 
 def _at_each_node(cause: Cause, seen: Seen, finding: Finding) -> Iterator[Candidate]:
     """Yield the cause at each node of a finding that says of several nodes the same, whatever its reason at each."""
-    standing = CauseStanding.PROVED if finding.code in cause.proved_by else CauseStanding.SUPPORTED
+    standing = Certainty.PROVED if finding.code in cause.proved_by else Certainty.SUPPORTED
     effects = tuple(_effects(cause, seen, finding))
     for node in finding.nodes or ("",):
         own = tuple(
@@ -298,7 +298,7 @@ def _limited(
         cause=cause,
         place=place,
         effects=effects,
-        standing=CauseStanding.SUPPORTED,
+        standing=Certainty.SUPPORTED,
         width=width.width,
         certain_from=certain,
         pairs=pairs,

@@ -175,8 +175,8 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     nodes: tuple[str, ...] = ()
     extent: Magnitude | None = None
     covers: tuple[str, ...] = ()
-    """Of a finding with an extent, the instances or nodes whose numbers it has: extents over other ones do not compare.
-    Empty in findings of racwire 0.2.0."""
+    """Of a finding with an extent or lost blocks, the instances or nodes whose numbers it has: those of other ones do
+    not compare. Empty in findings of racwire 0.2.0."""
     data: dict[str, Scalar] = msgspec.field(default_factory=dict)
     """The content of the text as named values with the unit in the name (`lost_blocks`, `average_ms`), so that a
     program that reads the JSON does not have to parse sentences."""

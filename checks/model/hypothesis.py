@@ -10,7 +10,7 @@ from checks.model.finding import Key, NextStep, Scalar
 from checks.model.traffic import Traffic
 
 
-class CauseStanding(StrEnum):
+class Certainty(StrEnum):
     """How certain a cause is. The order is the order of the report."""
 
     PROVED = "proved"
@@ -85,7 +85,7 @@ class Hypothesis(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     name: str
     sources: tuple[str, ...] = ()
     """`MOS 563566.1, cause 5`."""
-    standing: CauseStanding
+    standing: Certainty
     entry: int = 0
     """Equal for hypotheses that the evidence cannot tell apart; 0 where the cause was not found."""
     headline: str = ""
@@ -159,6 +159,6 @@ class Diagnosis(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     accounts: tuple[LossAccount, ...] = ()
     """One for each instance that lost blocks, where the counters of its node are known."""
 
-    def with_standing(self, *standings: CauseStanding) -> tuple[Hypothesis, ...]:
+    def with_standing(self, *standings: Certainty) -> tuple[Hypothesis, ...]:
         """Return the hypotheses with one of these standings."""
         return tuple(h for h in self.hypotheses if h.standing in standings)

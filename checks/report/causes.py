@@ -10,14 +10,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import msgspec
 
 from checks.model.finding import PROBLEMS, Finding, Key, NextStep, Status, keyed, worst_first
-from checks.model.hypothesis import CauseStanding, Diagnosis, Hypothesis, LossAccount
+from checks.model.hypothesis import Certainty, Diagnosis, Hypothesis, LossAccount
 from checks.model.report import Report
 from checks.model.situation import Standing, Statement, status_now
 from checks.model.wording import listed
 from checks.report.folding import grouped_by_reason, is_rerun
 from checks.report.standings import Standings
 
-FOUND = (CauseStanding.PROVED, CauseStanding.SUPPORTED)
+FOUND = (Certainty.PROVED, Certainty.SUPPORTED)
 _REASONS, _SEEN = 3, 2
 """The most reasons of an entry, and the most of these that are observations of its strongest finding."""
 

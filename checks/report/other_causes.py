@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from checks.model.facts import Unknown
-from checks.model.hypothesis import CauseStanding, Hypothesis
+from checks.model.hypothesis import Certainty, Hypothesis
 from checks.model.report import Report
 from checks.model.wording import counted, few, listed
 from checks.report.causes import FOUND, cause_entries
@@ -30,14 +30,14 @@ def other_causes(report: Report) -> Iterator[tuple[str, str]]:
         if further := [c for c in diagnosis.with_standing(standing) if id(c) not in in_entries]:
             yield f"Also {standing}", f"{_codes(further, total)}."
     is_open = bool(diagnosis.with_standing(*FOUND) or diagnosis.unexplained)
-    if is_open and (possible := _whole(diagnosis.with_standing(CauseStanding.POSSIBLE))):
+    if is_open and (possible := _whole(diagnosis.with_standing(Certainty.POSSIBLE))):
         yield "Also possible", f"{_named(possible)}."
     in_part = [c for c in diagnosis.with_standing(*_NOT_FOUND) if c.excluded_on]
-    excluded = _whole(diagnosis.with_standing(CauseStanding.EXCLUDED))
+    excluded = _whole(diagnosis.with_standing(Certainty.EXCLUDED))
     if is_open and (excluded or in_part):
         parts = ([_codes(excluded, total)] if excluded else []) + list(_in_part(in_part, report))
         yield "Excluded", f"{'; '.join(parts)}."
-    if unexamined := _whole(diagnosis.with_standing(CauseStanding.NOT_EXAMINED)):
+    if unexamined := _whole(diagnosis.with_standing(Certainty.NOT_EXAMINED)):
         number = len({cause.cause for cause in unexamined})
         yield "Not examined", f"{number} of {counted(total, 'cause')}: `racwire explain causes`."
     if without := diagnosis.not_compared:
@@ -45,7 +45,7 @@ def other_causes(report: Report) -> Iterator[tuple[str, str]]:
         yield "Not compared", f"{findings}: they have no part in the diagnosis."
 
 
-_NOT_FOUND = (CauseStanding.POSSIBLE, CauseStanding.EXCLUDED, CauseStanding.NOT_EXAMINED)
+_NOT_FOUND = (Certainty.POSSIBLE, Certainty.EXCLUDED, Certainty.NOT_EXAMINED)
 
 
 def _whole(causes: Iterable[Hypothesis]) -> list[Hypothesis]:
@@ -80,7 +80,7 @@ def _in_part(causes: Iterable[Hypothesis], report: Report) -> Iterator[str]:
     for same in alike.values():
         one = same[0]
         rest = [name for name in every if name not in one.excluded_on]
-        standing = CauseStanding.POSSIBLE if one.standing is CauseStanding.POSSIBLE else CauseStanding.NOT_EXAMINED
+        standing = Certainty.POSSIBLE if one.standing is Certainty.POSSIBLE else Certainty.NOT_EXAMINED
         where = f" on {listed(rest)}" if rest else " elsewhere"
         why = f": {one.because[0].rstrip('.')}" if one.because else ""
         yield f"{_codes(same, len(same))} (on {listed(one.excluded_on)}; {standing}{where}{why})"

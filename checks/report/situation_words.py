@@ -19,6 +19,7 @@ from checks.model.wording import counted, listed
 from checks.report import event_text
 from checks.report.age import zone_of
 from checks.report.causes import ReportEntry
+from checks.report.folding import grouped_by_reason
 from checks.report.standing_text import Clock, clock_in, episode_text, not_known_text, said_text
 
 _NAMED = 3
@@ -122,7 +123,7 @@ def standing_sections(report: Report) -> tuple[StandingSection, ...]:
         for f, said in stated
         if said.standing is Standing.UNKNOWN and (id(f) in former or f.status not in (*FAULTS, Status.UNKNOWN))
     ]
-    planned = [(f, said) for f, said in stated if said.standing is Standing.PLANNED]
+    planned = list(_folded([(f, said) for f, said in stated if said.standing is Standing.PLANNED]))
     over = [(f, said) for f, said in stated if said.standing in _OVER]
     clock = clock_of(report)
     parts = (("Not known any longer", lost), ("Planned", planned), ("Over", over))
@@ -133,6 +134,14 @@ def standing_sections(report: Report) -> tuple[StandingSection, ...]:
         for title, found in parts
         if found
     )
+
+
+def _folded(stated: Sequence[tuple[Finding, Statement]]) -> Iterator[tuple[Finding, Statement]]:
+    """Yield the findings with their statements; one stands for those that are UNKNOWN for the same reason."""
+    said = {id(finding): one for finding, one in stated}
+    for alike in grouped_by_reason(finding for finding, _ in stated):
+        one = alike.finding
+        yield (msgspec.structs.replace(one, title=alike.title) if alike.others else one), said[id(one)]
 
 
 def _why(said: Statement, clock: Clock) -> str:
@@ -188,13 +197,15 @@ def event_table(report: Report) -> Table | None:
 # --- in sentences -----------------------------------------------------------------------------------------------------
 
 
-def standing_sentences(report: Report) -> Iterator[str]:
-    """Yield what the reader must know apart from the problems: how many results are not known any longer, what a plan
-    stopped, and what is over."""
+def standing_sentences(report: Report, *, counts_unknown: bool = True) -> Iterator[str]:
+    """Yield what the reader must know apart from the problems: the events that may last, how many results are not known
+    any longer, what a plan stopped, and what is over. `counts_unknown`: the headline has no such count."""
     situation = report.situation
     if situation is None:
         return
-    if number := len(report.not_known):
+    if situation.open_events:
+        yield f"Not known whether it lasts: {listed(_worst(situation.open_events, event_text.brief))}."
+    if counts_unknown and (number := len(report.not_known)):
         yield f"{counted(number, 'result')} {'is' if number == 1 else 'are'} not known any longer."
     steps: Counter[str] = Counter(said.step for _, said in report.stated() if said and said.step)
     steps.update(e.step for e in situation.episodes if e.step)

@@ -75,7 +75,7 @@ def said_text(said: Statement, clock: Clock, status: Status | None = None, *, ca
         case Standing.NEW:
             return f"new since the run: since {clock(said.since)}, as of {clock(said.as_of)}"
     if said.unknown:
-        return f"as of {clock(said.as_of)}, {said.unknown} of {said.of} not known since"
+        return f"as of {clock(said.as_of)}, {said.unknown} of {said.of} not known since then"
     since, as_of = clock(said.since), clock(said.as_of)
     return f"since {since}, as of {as_of}" if said.is_bad and since != as_of else f"as of {as_of}"
 
@@ -105,14 +105,17 @@ def outcome_text(said: Statement | None, clock: Clock) -> str:
         case Standing.WAS:
             return f"Over since {clock(said.until or said.as_of)}, not yet proved"
         case Standing.UNKNOWN:
-            return f"Not verified: {not_known_text(said, clock)}"
+            how = "Not verified:" if said.until is None else f"Verified {clock(said.as_of)},"
+            return f"{how} {not_known_text(said, clock)}"
         case Standing.PLANNED:
             return f"Not verified: planned by the step {said.step}"
     return f"Not fixed: it is still so, as of {clock(said.as_of)}"
 
 
 def _then(said: Statement, status: Status | None, clock: Clock) -> str:
-    """Return what it was when it was read last: `FAIL at 20:18:04, `."""
+    """Return what it was when it was read last: `FAIL at 20:18:04, `; `over at 20:18:31, ` where that was proved."""
+    if said.until is not None:
+        return f"over at {clock(said.until)}, "
     if status in (None, Status.UNKNOWN):
         return ""
     part = f"{said.unknown} of {said.of} " if 0 < said.unknown < said.of else ""

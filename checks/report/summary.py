@@ -97,7 +97,8 @@ def sentences(report: Report, now: datetime | None = None, *, for_file: bool = T
     age of a saved state. `now` is a time with a zone; the default is the time of the clock. `for_file`: write times
     that stay true in a file, and no "3 d ago"."""
     notices = _notices(report, saved_state(report, now, for_file=for_file))
-    further = (_further_problems(report), *standing_sentences(report))
+    is_headline = not (new_events(report) or cause_entries(report) or problems(report))
+    further = (_further_problems(report), *standing_sentences(report, counts_unknown=not is_headline))
     found = (*_gaps_in_evidence(report), *further, *_waivers(report), *notices)
     return tuple(filter(None, found))
 

@@ -16,7 +16,7 @@ from checks.diagnosis.diagnose import diagnose
 from checks.model.check import Check
 from checks.model.exit_codes import Interrupted
 from checks.model.facts import Activity, Cluster, CounterChanges, NotAsked, Unknown
-from checks.model.finding import Finding, Status, worst_first
+from checks.model.finding import FAULTS, Finding, Status, worst_first
 from checks.model.journal import Journal
 from checks.model.known_instances import active, instance_name, node_of
 from checks.model.report import Report
@@ -66,7 +66,8 @@ def _covering(check: Check, cluster: Cluster, findings: Sequence[Finding]) -> It
     or nodes do not compare."""
     left = {node for finding in findings if finding.status is Status.UNKNOWN for node in finding.nodes}
     for finding in findings:
-        covers = _covered(check, cluster, left) if finding.extent else ()
+        has_amount = finding.extent or (finding.status in FAULTS and "lost_blocks" in finding.data)
+        covers = _covered(check, cluster, left) if has_amount else ()
         yield msgspec.structs.replace(finding, covers=covers) if covers else finding
 
 

@@ -24,7 +24,7 @@ from checks.model.situation import (
     Statement,
 )
 from checks.situation.condition_readings import ConditionReading, ReadTimes, in_order
-from checks.situation.condition_standing import statement_of
+from checks.situation.condition_standing import statement_of, well_since
 from checks.situation.conditions import shown_bad
 from checks.situation.edges import Edges, newest_of
 from checks.situation.finding_standing import NOT_SAMPLED, FindingStandings
@@ -56,13 +56,13 @@ class Inputs(msgspec.Struct, frozen=True, kw_only=True):
 
 def situation(known: Inputs) -> Situation:
     """Return the situation of a moment."""
-    edges = Edges(known.events, known.clock_s)
-    seen: dict[Condition, list[ConditionReading]] = {}
+    every: dict[Condition, list[ConditionReading]] = {}
     for one in chain(_of_runs(known), _of_looks(known), known.sampled):
-        seen.setdefault(one.condition, []).append(one)
+        every.setdefault(one.condition, []).append(one)
+    seen = {condition: in_order(each) for condition, each in every.items()}
+    edges = Edges(known.events, known.clock_s, well_since(seen))
     statements = {
-        condition: statement_of(condition, in_order(each), edges, known.stops, known.now)
-        for condition, each in seen.items()
+        condition: statement_of(condition, each, edges, known.stops, known.now) for condition, each in seen.items()
     }
     report, history = known.history.report, known.history
     findings: tuple[FindingStatement, ...] = ()
@@ -123,12 +123,14 @@ def _former(gone: GoneFinding, statements: Mapping[Condition, Statement], edges:
     by_s = known.clock_s
     bad = shown_bad(gone.finding)
     shown = [statements[c] for c in bad if c in statements and c.kind not in NOT_SAMPLED]
-    looked = gone.looked + by_s
+    until, looked = gone.looked + by_s, gone.looked_last + by_s
     said = Statement(
-        standing=Standing.VERIFIED, is_bad=True, since=gone.since + by_s, as_of=looked, until=looked, proved=looked
+        standing=Standing.VERIFIED, is_bad=True, since=gone.since + by_s, as_of=looked, until=until, proved=looked
     )
     if shown and len(shown) == len(bad):
-        return Former(gone.key, gone.finding, _by_conditions(said, shown))
+        return Former(
+            gone.key, gone.finding, _by_conditions(said if gone.is_proved else replace(said, until=None), shown)
+        )
     if not gone.is_proved:
         was = gone.as_of + by_s
         said = replace(
@@ -185,5 +187,10 @@ def _episodes(
             step = next((one.step for one in own if one.standing is Standing.PLANNED), "")
             why = [one.outdated for one in own if one.outdated is not None]
             yield replace(episode, step=step, is_open=not step, outdated=newest_of(why) if why and not step else None)
+        elif event.end is not None:
+            # What proves a later event of the same conditions over proves this one over too.
+            proofs = [one.proved for c in event.conditions if (one := statements.get(c)) and one.proved is not None]
+            is_proved = bool(proofs) and len(proofs) == len(event.conditions)
+            yield replace(episode, proved=max(proofs) if is_proved else None)
         else:
             yield episode

@@ -6,7 +6,7 @@ change decides how that stands.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -27,18 +27,24 @@ def statement_of(
     known = [one for one in readings if one.is_bad is not None]
     if not known:
         tried = readings[-1].at
-        return Statement(
-            standing=Standing.UNKNOWN, is_bad=False, since=tried, as_of=tried, outdated=Outdated(tried), of=1, unknown=1
-        )
+        said = Statement(standing=Standing.PLANNED, is_bad=False, since=tried, as_of=tried, of=1, unknown=1)
+        if step := _unread_by(condition, tried, stops, now):
+            return replace(said, step=step)
+        return replace(said, standing=Standing.UNKNOWN, outdated=Outdated(tried))
     last = known[-1]
     start = _start_of_streak(known)
     streak = known[start:]
     said = Statement(standing=Standing.HOLDS, is_bad=bool(last.is_bad), since=streak[0].as_of, as_of=last.as_of, of=1)
+    step = planned_by(condition, known, start, stops, now) if last.is_bad else ""
     if outdated := _outdated(condition, last, readings, edges):
-        return replace(said, standing=Standing.UNKNOWN, outdated=outdated, unknown=1)
+        is_unread = outdated.what is None
+        if is_unread and not last.is_bad:
+            step = _unread_by(condition, outdated.at, stops, now)
+        if not (is_unread and step):
+            return replace(said, standing=Standing.UNKNOWN, outdated=outdated, unknown=1)
+    if step:
+        return replace(said, standing=Standing.PLANNED, step=step)
     if last.is_bad:
-        if step := planned_by(condition, known, start, stops, now):
-            return replace(said, standing=Standing.PLANNED, step=step)
         is_of_run = any(one.is_proof for one in streak)
         return said if is_of_run else replace(said, standing=Standing.NEW)
     if start == 0:
@@ -55,6 +61,17 @@ def _start_of_streak(known: Sequence[ConditionReading]) -> int:
     while start and known[start - 1].is_bad == known[-1].is_bad:
         start -= 1
     return start
+
+
+def well_since(seen: Mapping[Condition, Sequence[ConditionReading]]) -> dict[Condition, float]:
+    """Return since when conditions are well again: the first of the readings in a row that show it. Without those that
+    are bad by their newest reading, or were never bad."""
+    known = {condition: [one for one in each if one.is_bad is not None] for condition, each in seen.items()}
+    return {
+        condition: each[start].since
+        for condition, each in known.items()
+        if each and not each[-1].is_bad and (start := _start_of_streak(each))
+    }
 
 
 def _outdated(
@@ -86,6 +103,14 @@ def planned_by(
         if was_well and times <= 1:
             return stop.step
     return ""
+
+
+def _unread_by(condition: Condition, tried: float, stops: Sequence[ExplainedStop], now: float) -> str:
+    """Return the title of the step that explains why a condition could not be read: it was well when the step was
+    begun. The database counts the lost blocks. Empty where none does."""
+    asked = Condition(ConditionKind.DATABASE) if condition.kind is ConditionKind.LOST_BLOCKS else condition
+    explaining = (s for s in stops if is_covered(asked, s, now) and asked in s.was_well and tried >= s.begin)
+    return next((stop.step for stop in explaining), "")
 
 
 def is_covered(condition: Condition, stop: ExplainedStop, now: float) -> bool:

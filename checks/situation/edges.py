@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from checks.model.cluster_event import ClusterEvent
@@ -20,18 +20,24 @@ class Edge(NamedTuple):
     is_end: bool
 
 
-def edges_of(events: Iterable[ClusterEvent], now_clock_s: float) -> Iterator[Edge]:
+def edges_of(
+    events: Iterable[ClusterEvent], now_clock_s: float, well_since: Mapping[Condition, float]
+) -> Iterator[Edge]:
     """Yield the start and the end of each event at each of its places, by the clock of now. A start has the time at
-    which it was noticed: before that, what was read may already have been so."""
+    which it was noticed: before that, what was read may already have been so. An end is the first reading that shows it
+    over, whoever made it."""
     for event in events:
         by_s = now_clock_s - event.clock_s
         for place in event.places:
             if (condition := place.condition(event.kind)) is None:
                 continue
-            yield Edge(condition, place.network, (place.noticed or event.noticed) + by_s, is_end=False)
+            begin = (place.noticed or event.noticed) + by_s
+            yield Edge(condition, place.network, begin, is_end=False)
             over = place.until if place.until is not None else event.end
-            if over is not None:
-                yield Edge(condition, place.network, over + by_s, is_end=True)
+            ends = [] if over is None else [over + by_s]
+            ends += [well for well in (well_since.get(condition),) if well is not None and well >= begin]
+            if ends:
+                yield Edge(condition, place.network, min(ends), is_end=True)
 
 
 def newest_of(outdated: Iterable[Outdated]) -> Outdated:
@@ -43,8 +49,11 @@ def newest_of(outdated: Iterable[Outdated]) -> Outdated:
 class Edges:
     """The edges of all events known at a moment, and those that touch a condition."""
 
-    def __init__(self, events: Iterable[ClusterEvent], now_clock_s: float) -> None:
-        self._every = tuple(edges_of(events, now_clock_s))
+    def __init__(
+        self, events: Iterable[ClusterEvent], now_clock_s: float, well_since: Mapping[Condition, float]
+    ) -> None:
+        """`well_since` has the first of the readings in a row that show a condition well, up to now."""
+        self._every = tuple(edges_of(events, now_clock_s, well_since))
         self._touching: dict[Condition, tuple[Edge, ...]] = {}
 
     def outdating(self, condition: Condition, as_of: float, *, is_bad: bool) -> Outdated | None:

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from checks.model.condition import Condition, ConditionKind
 from checks.model.explained_stop import ExplainedStop
+from checks.model.facts import Unknown
 from checks.model.facts import Verdict
 from checks.model.finding import FAULTS, Finding, Key, Status, keyed
 from checks.model.report import Report
@@ -114,9 +115,13 @@ class FindingStandings:
         as_of = self._as_of(finding, is_bad=True)
         rests = self._rests(finding)
         said = Statement(standing=Standing.UNKNOWN, is_bad=False, since=as_of, as_of=as_of, outdated=Outdated(as_of))
-        if step := self._planned(rests, as_of):
+        if step := self._planned(rests, as_of) or self._planned_lack(finding, as_of):
             return replace(said, standing=Standing.PLANNED, step=step, outdated=None)
         touched = [one for c in rests if (one := self._edges.outdating(c, as_of, is_bad=True))]
+        asked = self._asked_for(finding)
+        live = self._conditions.get(asked) if asked else None
+        if live is not None and live.until is not None and live.until > as_of:
+            touched.append(Outdated(live.until, asked, is_end=True))
         return replace(said, outdated=newest_of(touched)) if touched else said
 
     def _well(self, finding: Finding) -> Statement:
@@ -162,6 +167,25 @@ class FindingStandings:
         steps = [self._planned_path(c, as_of) for c in conditions if c.kind is ConditionKind.PATH]
         return steps[0] if steps and all(steps) else ""
 
+    def _planned_lack(self, finding: Finding, as_of: float) -> str:
+        """Return the title of the step that stopped what racwire asks for the facts that a finding lacks; empty where
+        none did."""
+        asked = self._asked_for(finding)
+        live = self._conditions.get(asked) if asked else None
+        if live is None or live.standing is not Standing.PLANNED:
+            return ""
+        return live.step if any(stop.step == live.step and as_of >= stop.begin for stop in self._stops) else ""
+
+    def _asked_for(self, finding: Finding) -> Condition | None:
+        """Return what racwire asks for whole groups of facts that a finding lacks: the database, or else Clusterware on
+        its own node; None where it lacks those of single nodes only, or none."""
+        if not finding.lacks or finding.nodes:
+            return None
+        database = self._report.cluster.database
+        if isinstance(database, Unknown) and all(lack.reason == database.reason for lack in finding.lacks):
+            return Condition(ConditionKind.DATABASE)
+        return Condition(ConditionKind.STACK, self._report.cluster.local_node)
+
     def _planned_path(self, path: Condition, as_of: float) -> str:
         for stop in self._stops:
             ends = [Condition(kind, node) for kind in _STOPPING & stop.kinds for node in (path.node, path.peer)]
@@ -201,4 +225,7 @@ def _together(conditions: Collection[Statement], said: Statement) -> Statement:
         return replace(said, standing=Standing.PLANNED, step=planned[0].step, as_of=as_of, **numbers)
     until = max(one.until if one.until is not None else one.since for one in conditions)
     as_of = min(one.as_of for one in conditions)
-    return replace(said, standing=Standing.WAS, until=until, as_of=as_of, **numbers)
+    proofs = [one.proved for one in conditions if one.proved is not None]
+    if len(proofs) < len(conditions):
+        return replace(said, standing=Standing.WAS, until=until, as_of=as_of, **numbers)
+    return replace(said, standing=Standing.VERIFIED, until=until, proved=min(proofs), as_of=as_of, **numbers)

@@ -10,8 +10,8 @@ from checks.model.situation import Episode, Situation
 
 def needs_run(episode: Episode) -> bool:
     """Return whether a run of the checks is the next step about an event: no finding is about it while it lasts, or no
-    run has proved that it is over."""
-    if not episode.event.is_problem or episode.step:
+    run has proved that it is over. No run can look where a node does not answer."""
+    if not episode.event.is_problem or episode.step or episode.is_open:
         return False
     return not episode.has_finding if episode.until is None else episode.proved is None
 
@@ -20,7 +20,7 @@ def foremost(situation: Situation, is_listed: Callable[[ClusterEvent], bool]) ->
     """Return the newest event that needs a run, those first that last; else the newest that lasts; None where there is
     none."""
     shown = [e for e in situation.episodes if is_listed(e.event) and (e.until is None or needs_run(e))]
-    return max(shown, key=lambda e: (needs_run(e), e.until is None, e.event.number), default=None)
+    return max(shown, key=lambda e: (needs_run(e), e.until is None, not e.is_open, e.event.number), default=None)
 
 
 def newest_alarm(situation: Situation, is_listed: Callable[[ClusterEvent], bool]) -> Episode | None:

@@ -21,5 +21,7 @@ def with_situation(report: Report, checks: Iterable[Check], now: float) -> Repor
     """
     about = {check.id: check.about for check in checks}
     times = ReadTimes(report, {})
-    findings = FindingStandings(report, about, {}, {}, Edges((), 0.0), (), times=times, now=now, clock_s=0.0).every({})
+    findings = FindingStandings(report, about, {}, {}, Edges((), 0.0, {}), (), times=times, now=now, clock_s=0.0).every(
+        {}
+    )
     return replace(report, situation=Situation(at=now, findings=tuple(findings)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
+from msgspec.structs import replace
 
 from checks.model.check import Check
 from checks.model.condition import Condition, ConditionKind
@@ -32,8 +33,10 @@ class GoneFinding(msgspec.Struct, frozen=True):
     """When it was last read as bad."""
     looked: float
     """When the run that no longer has it looked: the oldest of its readings."""
+    looked_last: float
+    """When the newest run that could look at its place did, and did not find it."""
     is_proved: bool
-    """Whether that run could look at its place, and found it well."""
+    """Whether a run could look at its place, and found it well."""
     rests_on: frozenset[Condition]
 
 
@@ -97,7 +100,9 @@ class RunHistory(msgspec.Struct, frozen=True):
         clocks = dict(self._clocks_of(new, record))
         times = ReadTimes(new, clocks)
         lost = tuple(self._newly_gone(former, now, pairs, new, times, judged, about))
-        read = (*readings_in(new, judged, shows, times), *_read_well(lost, new, times))
+        gone = (*self._still_gone(now, new, times, judged, about), *lost)
+        looked_for = (one for one in gone if one.finding.check in judged)
+        read = (*readings_in(new, judged, shows, times), *_read_well(looked_for, new, times))
         return RunHistory(
             records=(*self.records, record)[-KEPT_RUNS:],
             report=new,
@@ -106,7 +111,7 @@ class RunHistory(msgspec.Struct, frozen=True):
             since=dict(self._since(now, former, pairs, times, judged)),
             before={**({} if not is_part else self.before), **{key: former[old_key] for key, old_key in pairs.items()}},
             is_compared=self.is_compared or old is not None,
-            gone=_of_newest_reports((*self._still_gone(now), *lost)),
+            gone=_of_newest_reports(gone),
             readings=(*self.readings, RunReadings(record.ended, read))[-4 * KEPT_RUNS :],
         )
 
@@ -157,23 +162,39 @@ class RunHistory(msgspec.Struct, frozen=True):
                 continue
             became = next((now[key_] for key_, old_key in pairs.items() if old_key == key), None)
             is_unknown = became is not None and became.status is Status.UNKNOWN
+            looked = _looked(finding, times, about.get(finding.check, ()))
             yield GoneFinding(
                 key=key,
                 finding=finding,
                 report=old,
                 since=self.since.get(key, 0.0),
                 as_of=before.span(finding).begin,
-                looked=_looked(finding, times, about.get(finding.check, ())),
+                looked=looked,
+                looked_last=looked,
                 is_proved=not is_unknown and not could_not_look(report.findings, finding),
                 rests_on=rests_on(finding, about.get(finding.check, ()), old.cluster),
             )
 
-    def _still_gone(self, now: Mapping[Key, Finding]) -> Iterator[GoneFinding]:
-        """Yield what was gone before and was not found again."""
+    def _still_gone(
+        self,
+        now: Mapping[Key, Finding],
+        report: Report,
+        times: ReadTimes,
+        judged: Collection[str],
+        about: Mapping[str, Collection[ConditionKind]],
+    ) -> Iterator[GoneFinding]:
+        """Yield what was gone before and was not found again; a run that could look for it renews the proof."""
         again = {key: finding for key, finding in now.items() if finding.status in PROBLEMS}
         before = {one.key: one.finding for one in self.gone}
         back = {old_key for _, old_key in _pairs(before, again)}
-        yield from (one for one in self.gone if one.key not in back)
+        for one in self.gone:
+            if one.key in back:
+                continue
+            if one.finding.check not in judged or could_not_look(report.findings, one.finding):
+                yield one
+                continue
+            looked = max(one.looked_last, _looked(one.finding, times, about.get(one.finding.check, ())))
+            yield replace(one, looked=one.looked if one.is_proved else looked, looked_last=looked, is_proved=True)
 
 
 def _looked(gone: Finding, times: ReadTimes, about: Collection[ConditionKind]) -> float:
@@ -193,7 +214,8 @@ def _read_well(gone: Iterable[GoneFinding], report: Report, times: ReadTimes) ->
     did not find again."""
     bad = {condition for finding in report.findings for condition in shown_bad(finding)}
     for one in gone:
-        for condition in shown_bad(one.finding) - bad if one.is_proved else ():
+        has_looked = one.is_proved and not could_not_look(report.findings, one.finding)
+        for condition in shown_bad(one.finding) - bad if has_looked else ():
             at = times.looked(one.finding.check, condition, counts=condition.kind.is_counted)
             yield ConditionReading(condition, at, at, False)
 

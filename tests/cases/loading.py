@@ -16,7 +16,7 @@ import pytest
 from _pytest.mark import ParameterSet
 
 from checks.model.finding import PROBLEMS, Finding, Status
-from checks.model.hypothesis import CauseStanding, Hypothesis
+from checks.model.hypothesis import Certainty, Hypothesis
 from checks.model.report import Report, exit_code
 from tests.cases.making import Make, Table, several
 
@@ -60,7 +60,7 @@ class ExpectedCause(Table, frozen=True, kw_only=True):
 
     cause: str | tuple[str, ...]
     """The code of the cause; several where the evidence cannot tell them apart."""
-    standing: CauseStanding | None = None
+    standing: Certainty | None = None
     place: str = "*"
     """The subject of a finding that shows the cause; `*` matches any text."""
     nodes: tuple[str, ...] | None = None
@@ -75,7 +75,7 @@ class ExpectedCause(Table, frozen=True, kw_only=True):
         """Whether the hypothesis is the cause at the right place, with any standing that is in the first lines."""
         return (
             hypothesis.cause in self.causes
-            and hypothesis.standing in (CauseStanding.PROVED, CauseStanding.SUPPORTED)
+            and hypothesis.standing in (Certainty.PROVED, Certainty.SUPPORTED)
             and (self.place == "*" or any(fnmatchcase(place, self.place) for place in _places(hypothesis, report)))
             and (self.nodes is None or set(self.nodes) <= set(hypothesis.nodes))
             and (self.network is None or self.network in hypothesis.networks)
@@ -164,13 +164,11 @@ class Case(Table, frozen=True, kw_only=True):
             yield from (f"must not be in the report: {p!r} in {whole}" for p in self.must_not.phrases if p in whole)
         # A cause at several places is one here.
         found = list(
-            dict.fromkeys(
-                h.cause for h in report.diagnosis.with_standing(CauseStanding.PROVED, CauseStanding.SUPPORTED)
-            )
+            dict.fromkeys(h.cause for h in report.diagnosis.with_standing(Certainty.PROVED, Certainty.SUPPORTED))
         )
         if self.expect.causes is not None and found != list(self.expect.causes):
             yield f"causes {', '.join(found) or 'none'}"
-        possible = {h.cause for h in report.diagnosis.with_standing(CauseStanding.POSSIBLE) if h.because}
+        possible = {h.cause for h in report.diagnosis.with_standing(Certainty.POSSIBLE) if h.because}
         yield from (f"not possible by a finding: {code}" for code in self.expect.possible if code not in possible)
         unexplained = [finding.title for finding in report.findings_of(report.diagnosis.unexplained)]
         if self.expect.unexplained is not None and len(unexplained) != self.expect.unexplained:

@@ -12,7 +12,7 @@ from enum import StrEnum
 import msgspec
 
 from checks.model.finding import FAULTS
-from checks.model.hypothesis import CauseStanding, Hypothesis
+from checks.model.hypothesis import Certainty, Hypothesis
 from checks.model.report import Report, exit_code
 from checks.report.markdown import to_markdown
 from tests.cases.loading import Case
@@ -105,7 +105,7 @@ def false_sentences(report: Report, phrases: Iterable[str] = ()) -> tuple[str, .
 
 def first_entries(report: Report) -> tuple[Hypothesis, ...]:
     """Return the causes with which the report begins."""
-    return report.diagnosis.with_standing(CauseStanding.PROVED, CauseStanding.SUPPORTED)
+    return report.diagnosis.with_standing(Certainty.PROVED, Certainty.SUPPORTED)
 
 
 def _entries(shown: Iterable[Hypothesis]) -> list[list[Hypothesis]]:
@@ -117,7 +117,7 @@ def _entries(shown: Iterable[Hypothesis]) -> list[list[Hypothesis]]:
 
 
 def _found(report: Report) -> str:
-    return " ".join(f"{h.cause}{'' if h.standing is CauseStanding.PROVED else '?'}" for h in first_entries(report))
+    return " ".join(f"{h.cause}{'' if h.standing is Certainty.PROVED else '?'}" for h in first_entries(report))
 
 
 def _alarm(report: Report) -> Result:
@@ -129,13 +129,13 @@ def _result(case: Case, report: Report) -> Result:
     shown, wanted = first_entries(report), case.expect.first
     if not wanted:
         # A fault for which no cause can be known from the evidence: every cause would be an invention.
-        return Result.MISSED if any(h.standing is CauseStanding.PROVED for h in shown) else Result.RIGHT
+        return Result.MISSED if any(h.standing is Certainty.PROVED for h in shown) else Result.RIGHT
     entries = _entries(shown)
     in_order = len(entries) >= len(wanted) and all(
         any(w.is_met_by(h, report) for h in entry) for w, entry in zip(wanted, entries, strict=False)
     )
     standings = {h.cause: h.standing for h in report.diagnosis.hypotheses}
-    excluded = all(standings.get(cause) is CauseStanding.EXCLUDED for cause in case.expect.excluded)
+    excluded = all(standings.get(cause) is Certainty.EXCLUDED for cause in case.expect.excluded)
     if in_order and excluded:
         return Result.RIGHT
     return (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from checks.model.hypothesis import CauseStanding
+from checks.model.hypothesis import Certainty
 from tests.cases.loading import DIRECTORY, load
 from tests.cases.outcomes import Outcome, Result, false_sentences, missed_goals, outcome_of, table
 from tests.cases.test_fact_cases import report_of
@@ -34,7 +34,7 @@ def test_the_expected_cause_comes_first() -> None:
     [
         ({"cause": "CAUSE-12"}, Result.MISSED),
         ({"cause": ("CAUSE-12", "CAUSE-05")}, Result.RIGHT),
-        ({"standing": CauseStanding.SUPPORTED}, Result.PARTLY),
+        ({"standing": Certainty.SUPPORTED}, Result.PARTLY),
         ({"place": "rac1 *"}, Result.MISSED),
         ({"nodes": ("rac1",)}, Result.MISSED),
         ({"network": "192.168.10.0/24"}, Result.MISSED),

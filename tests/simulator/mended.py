@@ -11,7 +11,7 @@ from functools import cache
 
 from checks.model.facts import Cluster
 from checks.model.finding import Finding, Key, keyed
-from checks.model.hypothesis import CauseStanding, Diagnosis, Hypothesis, Place
+from checks.model.hypothesis import Certainty, Diagnosis, Hypothesis, Place
 from checks.model.report import Report
 from tests.fixtures.clusters import SUBNETS
 from tests.simulator.facts import facts_of
@@ -21,7 +21,7 @@ from tests.simulator.judging import findings_of, report_of
 from tests.simulator.losses import Way, faulty, losses, visible
 
 _JUMBO_SHARE = 0.75
-_FOUND = (CauseStanding.PROVED, CauseStanding.SUPPORTED)
+_FOUND = (Certainty.PROVED, Certainty.SUPPORTED)
 Entry = tuple[Hypothesis, ...]
 NAMES = tuple(f"{SUBNETS[f'eth{number}']}/24" for number in NETWORKS)
 """The names of the private networks."""
@@ -127,7 +127,7 @@ def is_excluded(fault: Fault, diagnosis: Diagnosis) -> bool:
     causes = fault.of.causes
     if not causes or fault.of.is_silent:
         return False
-    out = {h.cause for h in diagnosis.hypotheses if h.standing is CauseStanding.EXCLUDED}
+    out = {h.cause for h in diagnosis.hypotheses if h.standing is Certainty.EXCLUDED}
     if fault.network:
         out |= {h.cause for h in diagnosis.hypotheses if NAMES[fault.network - 1] in h.excluded_on}
     return causes <= out
@@ -214,7 +214,7 @@ def _compare(
     hypotheses = [h for number in own for h in entries[number] if h.cause in fault.of.causes]
     if fault.of.causes:
         is_hinted = fault.of.is_silent and any(
-            h.cause in fault.of.causes and h.standing in (*_FOUND, CauseStanding.POSSIBLE)
+            h.cause in fault.of.causes and h.standing in (*_FOUND, Certainty.POSSIBLE)
             for h in report.diagnosis.hypotheses
         )
         if is_hinted or any(number < len(draw.faults) for number in own):
@@ -273,7 +273,7 @@ def _way(way: tuple[object, ...]) -> str:
 def _text(entry: Entry) -> str:
     def one(h: Hypothesis) -> str:
         place = h.place.text or " ".join((*h.place.networks, *h.place.nodes))
-        return f"{h.cause}{'' if h.standing is CauseStanding.PROVED else '?'} {place}"
+        return f"{h.cause}{'' if h.standing is Certainty.PROVED else '?'} {place}"
 
     return " or ".join(map(one, entry[:3]))
 

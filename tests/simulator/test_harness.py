@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from checks.model.finding import Finding, Status, keyed
-from checks.model.hypothesis import CauseStanding, Diagnosis, Hypothesis, Place, Together
+from checks.model.hypothesis import Certainty, Diagnosis, Hypothesis, Place, Together
 from checks.model.observation import Fate, Observation
 from checks.model.traffic import Traffic
 from tests.fixtures.clusters import cluster
@@ -45,7 +45,7 @@ KEYS = {finding.code: key for key, finding in keyed(BOTH)}
 
 
 def hypothesis(cause: str, place: Place, entry: int, **more: object) -> Hypothesis:
-    return Hypothesis(cause=cause, name=cause, standing=CauseStanding.SUPPORTED, place=place, entry=entry, **more)  # type: ignore[arg-type]
+    return Hypothesis(cause=cause, name=cause, standing=Certainty.SUPPORTED, place=place, entry=entry, **more)  # type: ignore[arg-type]
 
 
 PORT = hypothesis(
@@ -126,7 +126,7 @@ def test_what_ended_and_was_not_said_is_counted(said):
 
 def test_a_true_cause_that_is_excluded_is_counted_also_on_its_network_alone(said):
     out = [
-        Hypothesis(cause=cause, name=cause, standing=CauseStanding.EXCLUDED)
+        Hypothesis(cause=cause, name=cause, standing=Certainty.EXCLUDED)
         for cause in ("CAUSE-84", "CAUSE-85", "CAUSE-02")
     ]
     result = said(*out)

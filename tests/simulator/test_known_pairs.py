@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from checks.model.facts import Cluster, CounterGroup, InterconnectInUse
 from checks.model.finding import NextStep, Status
-from checks.model.hypothesis import CauseStanding, Hypothesis, LossAccount
+from checks.model.hypothesis import Certainty, Hypothesis, LossAccount
 from checks.model.report import Report
 from checks.report.causes import FOUND, ReportEntry, cause_entries
 from checks.report.other_causes import other_causes
@@ -149,7 +149,7 @@ def test_a_duplicate_address_behind_a_link_that_is_down_is_a_cause_of_its_own():
     assert order(report) == ["CAUSE-37", "CAUSE-39"]
     assert not {"IC-NEIGH-004", "IC-OWNER-002"} & ends_with(report, "CAUSE-37", "rac2")
     second = entry(report, "CAUSE-39", "rac1", "rac2")
-    assert second.causes[0].standing is CauseStanding.PROVED
+    assert second.causes[0].standing is Certainty.PROVED
     assert second.next
 
 
@@ -233,7 +233,7 @@ def test_what_was_not_sent_on_one_network_excludes_nothing_there():
     report = diagnosed("udp_skipped")
     for code in ("CAUSE-70", "CAUSE-71"):
         cause = standing(report, code)
-        assert cause.standing is CauseStanding.NOT_EXAMINED, code
+        assert cause.standing is Certainty.NOT_EXAMINED, code
         assert cause.excluded_on == (NET1,), code
     said = dict(other_causes(report))["Excluded"]
     assert f"CAUSE-70 and 71 (on {NET1}; not examined on {NET2}" in said

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from checks.model.facts import Cluster, Leg, PathProbe, Verdict
 from checks.model.finding import PROBLEMS, Finding
-from checks.model.hypothesis import CauseStanding
+from checks.model.hypothesis import Certainty
 from checks.model.report import exit_code
 from checks.rules.flow_verdicts import FlowVerdict, judge_flow
 from tests.cases.loading import cases
@@ -233,7 +233,7 @@ def test_each_of_the_kinds_that_came_last_is_the_first_cause_where_it_is_alone(k
     fault = places(kind)[0]
     draw = Draw((fault,), mtu_for(kind), 1)
     diagnosis = report_of(alone(fault)[0]).diagnosis
-    hinted = [h for h in diagnosis.with_standing(CauseStanding.POSSIBLE) if h.cause in fault.of.causes]
+    hinted = [h for h in diagnosis.with_standing(Certainty.POSSIBLE) if h.cause in fault.of.causes]
     assert hinted if fault.of.is_silent else any(fits(h, fault, draw) for h in entries_of(diagnosis)[0])
 
 

@@ -11,13 +11,14 @@ from textual.pilot import Pilot
 from tests.tui.terminal import PATIENCE_S
 from tui.console.app import ConsoleApp
 from tui.console.export_state import Written
+from tui.console.finding_rows import Section
 from tui.screens.checks.finding_list import FindingList
 from tui.screens.checks.screen import ChecksScreen
 from tui.screens.report.screen import FORMS
 from tui.widgets.choice_list import ChoiceList
 from tui.widgets.lines import Lines
 
-HEADINGS = ("Causes", "Problems", "Waived", "Gone", "Worth knowing", "Passed", "Skipped", "Running")
+HEADINGS = (*(section.heading for section in Section), "Running", "Waivers not in force")
 
 
 def shown(pilot: Pilot[None], part: str) -> str:
@@ -53,13 +54,12 @@ def running(pilot: Pilot[None], group: str = "run") -> bool:
 
 
 async def concluded(pilot: Pilot[None]) -> None:
-    """Wait until the run is complete and drawn."""
+    """Wait until the run is complete, counts, and is drawn."""
     app = pilot.app
     assert isinstance(app, ConsoleApp)
     await pilot.pause()
-    if left := [worker for worker in app.workers if worker.group == "run"]:  # of none, it would wait for all there are
-        await app.workers.wait_for_complete(left)
-    await pilot.pause()
+    await until(pilot, lambda: not any(running(pilot, group) for group in ("run", "history")))
+    await until(pilot, lambda: not app.state.run.running)
     await pilot.pause()
 
 

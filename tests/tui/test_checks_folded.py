@@ -122,5 +122,4 @@ async def test_the_next_run_compares_the_findings_and_not_the_rows(new_console: 
         assert [row[:3] for row in rows] == [
             ["?", "2", "checks"],
             ["?", "acme-2", "figure"],
-            ["-?", "acme-3", "figure"],
         ]

@@ -36,7 +36,7 @@ async def test_a_waived_finding_is_shown_separately(new_console: NewConsole) -> 
         assert "Waived" in shown(pilot, "list")
         await pilot.press("j")
         text = " ".join(shown(pilot, "finding").split())
-        assert "both ways. FAIL IC-PATH-003 Waived" in text
+        assert "both ways. FAIL IC-PATH-003 As of" in text
         assert "Waived until 9999-12-31 by Ann Lee: the switch is replaced in January" in text
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -14,6 +14,8 @@ from textual.pilot import Pilot
 
 from checks.model.facts import Cluster, Thresholds
 from checks.model.settings import ConsoleSettings, Settings
+from checks.run.check_discovery import discover
+from checks.run.engine import Engine
 from checks.traffic.recording import Recording
 from checks.traffic.recording_replay import JudgedRecording
 from checks.traffic.samples import Event
@@ -73,12 +75,18 @@ async def test_an_event_is_on_every_screen_leads_to_its_moment_and_to_its_cause(
 
         await pilot.press("exclamation_mark")
         assert "reassembly failed" in shown(pilot, "events-list")
-        assert "They have not run" in shown(pilot, "events-foot")
+        assert "No finding is about it yet" in shown(pilot, "events-foot")
         await pilot.press("enter")
         await until(pilot, lambda: "playhead" in shown(pilot, "upper-rule"))
         assert "rac2 of 3" in shown(pilot, "upper-rule")
         await until(pilot, lambda: "FAILED  212/s" in shown(pilot, "traffic"))
         assert any("reassembly failed" in line for line in shown(pilot, "traffic").splitlines()), "a mark on the axis"
+
+        await pilot.press("question_mark", "escape")
+        assert "not live" in shown(pilot, "upper-rule"), "a page over the screen leaves its moment"
+        await pilot.press("1", "3")
+        await until(pilot, lambda: " now " in shown(pilot, "upper-rule"))
+        assert "playhead" not in shown(pilot, "upper-rule")
 
         await pilot.press("r")
         await concluded(pilot)
@@ -121,7 +129,7 @@ async def test_checks_run_by_themselves_where_the_settings_want_that(new_console
         await until(pilot, lambda: len(ran) == 2)
         await concluded(pilot)
         assert "reassembly" in ran[1]
-        assert "r looks for the cause" not in shown(pilot, "lower-rule"), "they have looked"
+        assert [one.event.nodes for one in app.state.situation.new] == [("rac2",)], "no finding is about it"
 
 
 async def test_events_of_a_recording_are_listed_and_enter_goes_there(new_console: NewConsole, tmp_path: Path) -> None:
@@ -141,3 +149,22 @@ async def _event_of_recording(pilot: Pilot[None]) -> None:
     assert "reassembly failed" in shown(pilot, "events-list")
     await pilot.press("enter")
     await until(pilot, lambda: "rac2" in shown(pilot, "upper-rule") and "FAILED  212/s" in shown(pilot, "traffic"))
+
+
+async def test_v_looks_again_at_all_that_passed_and_is_not_known_any_longer(new_console: NewConsole) -> None:
+    feed, wanted = FakeFeed(), list[Sequence[str]]()
+
+    def again(names: Sequence[str]) -> Engine:
+        wanted.append(names)
+        return engine(healthy(), tuple(check for check in discover() if check.id in names))
+
+    app = new_console(lambda: engine(healthy()), again, new_feed=lambda: feed)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await concluded(pilot)
+        feed.emit(*samples(time.time() - 10, 12, fails_from=11))
+        await until(pilot, lambda: "passed, not known since" in shown(pilot, "list"))
+        await pilot.press("home", "down", "v")
+        await concluded(pilot)
+        (names,) = wanted
+        assert "df-ping" in names
+        assert "link-speed" not in names

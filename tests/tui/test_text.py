@@ -11,7 +11,10 @@ from textual.color import Color
 from checks.model.finding import Finding, NextStep, Status, Table
 from checks.model.journal import Entry
 from checks.model.report import Report
+from checks.model.situation import Situation
 from checks.report.folding import alone
+from checks.run.check_discovery import discover
+from checks.situation.run_alone import with_situation
 from tests.tui.clusters import black_hole, engine, node_unread
 from tui.cli.log_file import LogFile
 from tui.console.actions import CHECKS, READER, TABS, in_footer
@@ -58,15 +61,16 @@ def test_the_footer_at_80_columns_names_everything() -> None:
 
 
 async def test_a_narrow_header_keeps_the_nodes_with_problems() -> None:
-    report = await report_of(black_hole())
-    assert plain([header_line(report, 50)]).split()[2:7] == ["rac1*", "rac3!", "of", "3", "nodes"]
+    report = with_situation(await report_of(black_hole()), discover(), 0.0)
+    line = plain([header_line(report, 50, situation=report.situation)])
+    assert line.split()[2:7] == ["rac1*", "rac3!", "of", "3", "nodes"]
 
 
 @pytest.mark.parametrize("width", range(24, 121, 8))
 async def test_the_open_change_stays_in_the_header_as_long_as_the_name_of_the_cluster(width: int) -> None:
     """It is dropped after the version, the networks and the database; the name of the cluster goes at the same time."""
     report = await report_of(black_hole())
-    with_change = plain([header_line(report, width, change="change 6/15")])
+    with_change = plain([header_line(report, width, situation=Situation(at=0.0, change="change 6/15"))])
     assert "change 6/15" in with_change
     assert len(with_change) <= width
     assert "change" not in plain([header_line(report, width)])
@@ -85,7 +89,7 @@ def test_the_mark_of_a_node_has_the_colour_of_its_worst_finding_and_past_losses_
     report = Report(
         racwire_version="1", started_at="", duration_s=0, cluster=black_hole(), findings=findings, journal=()
     )
-    line = header_line(report, 120)
+    line = header_line(report, 120, situation=Situation(at=0.0))
     assert [role for text, role in line if text == "rac1*!"] == ["fail"]
     assert [role for text, role in line if text == "rac2!"] == ["warn"]
     assert [role for text, role in line if text == "rac3"] == [""]

@@ -7,7 +7,7 @@ import pytest
 from checks.change.gates import documented
 from checks.diagnosis.catalogue import CATALOGUE
 from checks.diagnosis.diagnose import diagnose
-from checks.model.hypothesis import CauseStanding
+from checks.model.hypothesis import Certainty
 from checks.run.check_discovery import Checks, discover
 from tests.fixtures.clusters import cluster
 from tests.fixtures.databases import asked, database
@@ -44,6 +44,6 @@ def test_the_bug_of_12_1_0_2_is_excluded_for_other_releases(version, standing):
 def test_without_findings_no_cause_is_claimed():
     # The facts of these nodes show that no private network is on a bond.
     standings = {h.cause: h.standing for h in diagnose(cluster(3), []).hypotheses}
-    excluded = {code for code, standing in standings.items() if standing is CauseStanding.EXCLUDED}
+    excluded = {code for code, standing in standings.items() if standing is Certainty.EXCLUDED}
     assert excluded == {"CAUSE-11", "CAUSE-23", "CAUSE-24", "CAUSE-25"}
-    assert set(standings.values()) == {CauseStanding.NOT_EXAMINED, CauseStanding.EXCLUDED}
+    assert set(standings.values()) == {Certainty.NOT_EXAMINED, Certainty.EXCLUDED}

@@ -6,7 +6,7 @@ import pytest
 from checks.diagnosis.diagnose import diagnose
 from checks.model.facts import AlertLog, Cluster, LogKind, LogLine, MissingRight, NodeLogs, Unknown
 from checks.model.finding import Status
-from checks.model.hypothesis import CauseStanding
+from checks.model.hypothesis import Certainty
 from checks.plugins.log_messages import log_lines_check
 from checks.redact import Pseudonyms, Redactor
 from checks.report.json_report import to_json
@@ -73,7 +73,7 @@ def test_facts_without_logs_are_skipped():
 
 
 @pytest.mark.parametrize(("clock", "code", "standing"), [
-    ("03:57:00", "IC-LOG-002", CauseStanding.SUPPORTED), ("01:57:00", "IC-LOG-003", CauseStanding.POSSIBLE),
+    ("03:57:00", "IC-LOG-002", Certainty.SUPPORTED), ("01:57:00", "IC-LOG-003", Certainty.POSSIBLE),
 ])  # fmt: skip
 def test_a_missing_heartbeat_supports_a_cause_only_in_the_last_minutes(clock, code, standing):
     facts = with_logs((crs("rac1", ("01:00:00", missing(50)), (clock, missing(50)), (clock, missing(75))),))
@@ -86,7 +86,7 @@ def test_a_missing_heartbeat_supports_a_cause_only_in_the_last_minutes(clock, co
     )
     diagnosis = diagnose(facts, [finding])
     assert {h.cause: h.standing for h in diagnosis.hypotheses}["CAUSE-61"] is standing
-    assert diagnosis.with_standing(CauseStanding.PROVED) == ()
+    assert diagnosis.with_standing(Certainty.PROVED) == ()
 
 
 EVICTION = (
@@ -126,7 +126,7 @@ def test_an_evicted_node_that_is_still_out_is_a_failure_and_a_proved_cause():
     assert finding.title.startswith("rac2 was evicted from the cluster, at ")
     assert finding.title.endswith("; it is not an active member of the cluster now.")
     assert "olsnodes -s -t" in finding.next[-1].commands
-    assert {h.cause for h in diagnose(facts, [finding]).with_standing(CauseStanding.PROVED)} == {"CAUSE-60"}
+    assert {h.cause for h in diagnose(facts, [finding]).with_standing(Certainty.PROVED)} == {"CAUSE-60"}
 
 
 def test_an_evicted_node_that_is_back_needs_no_search_and_the_kernels_log_is_that_of_its_minutes():
@@ -174,8 +174,8 @@ def test_status_105_supports_the_loopback_cause_and_another_status_does_not():
         "(50 min ago)."
     )
     diagnosis = diagnose(facts, [finding])
-    assert {h.cause for h in diagnosis.with_standing(CauseStanding.SUPPORTED)} == {"CAUSE-31"}
-    assert not diagnosis.with_standing(CauseStanding.PROVED)
+    assert {h.cause for h in diagnosis.with_standing(Certainty.SUPPORTED)} == {"CAUSE-31"}
+    assert not diagnosis.with_standing(Certainty.PROVED)
     other = ("03:10:00", "ORA-27300", "ORA-27300: OS system dependent operation:sendmsg failed with status: 1")
     disk = ("03:10:00", "ORA-27300", "ORA-27300: OS system dependent operation:semop failed with status: 28")
     assert set(found(with_logs((database("prod1", other, disk),)))) == {"IC-LOG-011"}
@@ -200,7 +200,7 @@ def test_different_transports_are_a_warning_and_equal_ones_exclude_the_cause():
     same = found(with_logs((database("prod1", ipc=udp),), (database("prod2", ipc=udp),), base=base))
     assert {code: f.status for code, f in same.items()} == {"IC-LOG-001": Status.PASS, "IC-LOG-015": Status.PASS}
     facts = with_logs((database("prod1", ipc=udp),), (database("prod2", ipc=udp),), base=base)
-    assert {h.cause: h.standing for h in diagnose(facts, []).hypotheses}["CAUSE-10"] is CauseStanding.EXCLUDED
+    assert {h.cause: h.standing for h in diagnose(facts, []).hypotheses}["CAUSE-10"] is Certainty.EXCLUDED
 
 
 def test_logs_that_may_not_be_read_are_unknown_and_logs_that_are_nowhere_are_skipped():

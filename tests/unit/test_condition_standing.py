@@ -10,13 +10,14 @@ from checks.model.explained_stop import ExplainedStop
 from checks.model.finding import Status
 from checks.model.situation import Standing
 from checks.situation.condition_readings import ConditionReading, in_order
-from checks.situation.condition_standing import statement_of
+from checks.situation.condition_standing import statement_of, well_since
 from checks.situation.edges import Edges
 
 LINK = Condition(ConditionKind.LINK, "rac2", "eth2")
 PATH = Condition(ConditionKind.PATH, "rac1", "192.168.11.0/24", "rac2")
 LOSS = Condition(ConditionKind.LOST_BLOCKS, "rac1")
 STACK = Condition(ConditionKind.STACK, "rac1")
+NODE = Condition(ConditionKind.NODE, "rac2")
 NOW = 1_000.0
 
 
@@ -29,10 +30,11 @@ def event(kind, begin, end=None, *, node="rac2", interface="eth2", network="192.
     )
 
 
-def stand(condition, *readings, events=(), stops=(), now=NOW):
-    """Return the statement about a condition from (since, at, is_bad, is_proof)."""
+def stand(condition, *readings, events=(), stops=(), now=NOW, well=None):
+    """Return the statement about a condition from (since, at, is_bad, is_proof). `well` has since when others are well
+    again."""
     seen = in_order([ConditionReading(condition, *reading) for reading in readings])
-    return statement_of(condition, seen, Edges(events, 0.0), stops, now)
+    return statement_of(condition, seen, Edges(events, 0.0, well or {}), stops, now)
 
 
 def test_the_newest_reading_by_its_own_time_decides_and_not_the_run_that_ended_last():
@@ -71,6 +73,15 @@ def test_a_begin_outdates_what_was_well_and_an_end_what_was_bad():
 def test_a_node_that_falls_silent_outdates_both(is_bad):
     silent = event(EventKind.NODE_SILENT, 600, interface="", network="")
     assert stand(PATH, (500, 500, is_bad), events=[silent]).standing is Standing.UNKNOWN
+
+
+def test_the_first_reading_that_shows_a_node_back_is_its_return_for_all_that_it_touches():
+    silent = event(EventKind.NODE_SILENT, 600, 621, interface="", network="")
+    seen = [ConditionReading(NODE, 602, 602, True), ConditionReading(NODE, 606, 606, False)]
+    back = well_since({NODE: seen, PATH: [ConditionReading(PATH, 500, 500, False)]})
+    assert back == {NODE: 606}
+    assert stand(PATH, (608, 608, False), events=[silent], well=back).standing is Standing.HOLDS
+    assert stand(PATH, (604, 604, False), events=[silent], well=back).outdated.at == 606
 
 
 def test_an_event_on_another_network_touches_no_path():

@@ -8,7 +8,7 @@ from checks.change.gates import documented
 from checks.diagnosis.diagnose import diagnose
 from checks.diagnosis.seen import Seen
 from checks.model.finding import Finding, Status, Waived
-from checks.model.hypothesis import CauseStanding, Diagnosis, Hypothesis
+from checks.model.hypothesis import Certainty, Diagnosis, Hypothesis
 from checks.model.observation import Fate, Observation
 from checks.model.traffic import Traffic
 from checks.plugins.gc_blocks_lost import gc_blocks_lost
@@ -81,7 +81,7 @@ def codes(keys) -> list[str]:
 def test_a_proved_cause_explains_the_losses_that_meet_its_footprint_and_no_others():
     here = finding("IC-PATH-003", pings("rac1>rac2", 20, back=False), network=NET1)
     mtu = found(here, small_mtu("rac2"))["CAUSE-05"]
-    assert (mtu.standing, mtu.nodes, mtu.networks) == (CauseStanding.PROVED, ("rac2",), (NET1,))
+    assert (mtu.standing, mtu.nodes, mtu.networks) == (Certainty.PROVED, ("rac2",), (NET1,))
     assert codes(mtu.explains) == ["IC-PATH-003"]
     for elsewhere in (
         pings("rac1>rac2", 20, network=NET2), pings("rac1>rac2", 20, size=SMALL), pings("rac1>rac3", 20),
@@ -95,7 +95,7 @@ def test_a_cause_without_packets_explains_nothing_and_is_explained_by_nothing():
     public = finding("IC-USE-002", status=Status.WARN, at="rac2")
     lost = finding("IC-PATH-006", pings("rac1>rac2", 20), network=NET1)
     causes = found(nic_down("rac2"), public, lost)
-    assert causes["CAUSE-36"].standing is CauseStanding.PROVED
+    assert causes["CAUSE-36"].standing is Certainty.PROVED
     assert causes["CAUSE-36"].costs_nothing
     assert (causes["CAUSE-36"].explains, causes["CAUSE-36"].in_part) == ((), ())
     assert codes(causes["CAUSE-37"].explains) == ["IC-PATH-006"]
@@ -132,7 +132,7 @@ def test_what_is_stopped_is_no_candidate_where_such_a_packet_passed():
 def test_causes_that_lose_the_same_are_alternatives_and_say_what_tells_them_apart():
     some = finding("IC-PATH-005", pings("rac1>rac2", 4), pings("rac2>rac3", 3), pings("rac1>rac3", 0), network=NET1)
     entry = [h for h in of(some).hypotheses if h.entry == 1]
-    assert {h.standing for h in entry} == {CauseStanding.SUPPORTED}
+    assert {h.standing for h in entry} == {Certainty.SUPPORTED}
     assert {"CAUSE-01", "CAUSE-20", "CAUSE-21"} <= {h.cause for h in entry}
     assert "the error counters of the NICs and switch ports (CAUSE-01)" in entry[0].tells_apart
 
@@ -192,7 +192,7 @@ def test_what_racwire_may_have_done_itself_supports_a_cause_and_proves_none():
         found(finding("IC-UDP-002", counted, at="rac2", data={"may_be_own_footprint": own}))["CAUSE-02"].standing
         for own in (False, True)
     ]
-    assert standings == [CauseStanding.PROVED, CauseStanding.SUPPORTED]
+    assert standings == [Certainty.PROVED, Certainty.SUPPORTED]
 
 
 def test_a_cause_is_waived_where_all_that_it_shows_and_explains_is_waived():
@@ -217,22 +217,20 @@ def test_the_order_of_the_findings_has_no_influence():
 
 def test_a_cause_is_excluded_on_the_networks_that_were_examined():
     one = found(passed("IC-FLOW-001", NET1))["CAUSE-70"]
-    assert (one.standing, one.excluded_on) == (CauseStanding.NOT_EXAMINED, (NET1,))
-    assert (
-        found(passed("IC-FLOW-001", NET1), passed("IC-FLOW-001", NET2))["CAUSE-70"].standing is CauseStanding.EXCLUDED
-    )
+    assert (one.standing, one.excluded_on) == (Certainty.NOT_EXAMINED, (NET1,))
+    assert found(passed("IC-FLOW-001", NET1), passed("IC-FLOW-001", NET2))["CAUSE-70"].standing is Certainty.EXCLUDED
 
 
 def test_a_finding_in_doubt_leaves_a_cause_possible():
     every = [passed("IC-MTU-001"), passed("IC-PATH-001")]
-    assert found(*every)["CAUSE-05"].standing is CauseStanding.EXCLUDED
+    assert found(*every)["CAUSE-05"].standing is Certainty.EXCLUDED
     doubt = finding("IC-PATH-008", status=Status.UNKNOWN, at="rac2")
-    assert found(*every, doubt)["CAUSE-05"].standing is CauseStanding.POSSIBLE
+    assert found(*every, doubt)["CAUSE-05"].standing is Certainty.POSSIBLE
 
 
 def test_behind_what_stops_every_packet_nothing_is_excluded():
     causes = found(nic_down("rac2"), passed("IC-PATH-001", NET1), passed("IC-PATH-001", NET2))
-    assert (causes["CAUSE-12"].standing, causes["CAUSE-12"].excluded_on) == (CauseStanding.NOT_EXAMINED, (NET2,))
+    assert (causes["CAUSE-12"].standing, causes["CAUSE-12"].excluded_on) == (Certainty.NOT_EXAMINED, (NET2,))
     assert "CAUSE-12" in causes["CAUSE-37"].hides
     assert causes["CAUSE-12"].because[0].endswith("(CAUSE-37) hides it.")
 
@@ -279,10 +277,10 @@ def test_a_value_that_changed_during_the_run_explains_what_was_found_at_its_mome
     read = small_mtu("rac2", data={"value_changed_during_run": True})
     some = finding("IC-PATH-005", pings("rac1>rac2", 9), network=NET1)
     cause = found(first, read, some)["CAUSE-05"]
-    assert (cause.standing, cause.headline) == (CauseStanding.SUPPORTED, first.title)
+    assert (cause.standing, cause.headline) == (Certainty.SUPPORTED, first.title)
     assert [key[1] for key in cause.explains] == ["IC-PATH-005"]
     flaps = found(finding("IC-RUN-002", network=NET1, at="rac2"), nic_down("rac2"))
-    assert (flaps["CAUSE-40"].standing, flaps["CAUSE-37"].entry) == (CauseStanding.PROVED, 0)
+    assert (flaps["CAUSE-40"].standing, flaps["CAUSE-37"].entry) == (Certainty.PROVED, 0)
 
 
 def test_a_haip_is_lost_in_part_until_it_moves_from_a_nic_that_is_down():

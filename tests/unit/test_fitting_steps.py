@@ -6,7 +6,7 @@ import pytest
 
 from checks.model.facts import Cluster
 from checks.model.finding import Finding, NextStep, Status
-from checks.model.hypothesis import CauseStanding, Diagnosis, Hypothesis
+from checks.model.hypothesis import Certainty, Diagnosis, Hypothesis
 from checks.model.observation import Fate, Observation
 from checks.model.report import Report, make_report
 from checks.model.traffic import Traffic
@@ -85,7 +85,7 @@ def test_more_than_was_executed_is_advice(command, settings, is_left):
 
 
 def test_how_to_examine_a_cause_is_no_check_that_ran():
-    cause = Hypothesis(cause="CAUSE-12", name="Jumbo", standing=CauseStanding.POSSIBLE, next=(PATHS,))
+    cause = Hypothesis(cause="CAUSE-12", name="Jumbo", standing=Certainty.POSSIBLE, next=(PATHS,))
     made = report(PASSED, causes=(cause,))
     assert with_fitting_steps(made).diagnosis.hypotheses[0].next == ()
     assert with_fitting_steps(report(causes=(cause,))).diagnosis.hypotheses[0].next == (PATHS,)

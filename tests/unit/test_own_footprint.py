@@ -14,7 +14,7 @@ from checks.model.check import Check
 from checks.model.facts import Cluster, CounterChange, Flows, QuietLosses, RecentLoad, Unknown
 from checks.model.facts.flow_probe import FlowPort, FlowProbe
 from checks.model.finding import Finding, Status
-from checks.model.hypothesis import CauseStanding, LossAccount
+from checks.model.hypothesis import Certainty, LossAccount
 from checks.plugins.gc_blocks_lost import gc_blocks_lost
 from checks.plugins.nic_counters import nic_counters
 from checks.plugins.reassembly import reassembly
@@ -34,7 +34,7 @@ def found(built: Cluster, *checks: Check) -> tuple[Finding, ...]:
 
 
 def proved(built: Cluster, *checks: Check) -> list[str]:
-    return [h.cause for h in diagnose(built, found(built, *checks)).with_standing(CauseStanding.PROVED)]
+    return [h.cause for h in diagnose(built, found(built, *checks)).with_standing(Certainty.PROVED)]
 
 
 def without_room(**more: object) -> Cluster:
@@ -71,7 +71,7 @@ def test_after_a_measurement_a_full_memory_proves_nothing_and_no_change_is_advis
     assert finding.next
     assert not any(step.is_change for step in finding.next)
     assert proved(built, reassembly) == []
-    (hypothesis,) = diagnose(built, [finding]).with_standing(CauseStanding.SUPPORTED)
+    (hypothesis,) = diagnose(built, [finding]).with_standing(Certainty.SUPPORTED)
     assert hypothesis.cause == "CAUSE-03"
     assert len(notices(built)) == 2
     again = without_footprint(built, [finding])

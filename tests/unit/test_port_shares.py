@@ -22,7 +22,7 @@ from checks.model.facts import (
     PortTurn,
     Unknown,
 )
-from checks.model.hypothesis import CauseStanding
+from checks.model.hypothesis import Certainty
 from checks.plugins.df_ping import df_ping
 from checks.plugins.haip_path import haip_path
 from checks.plugins.udp_path import udp_path
@@ -94,7 +94,7 @@ def told(probe: FlowProbe, *haip: HaipPath, **facts: object) -> list[str]:
     known = msgspec.structs.replace(with_paths(cluster(), *pinged), flows=flows(probe), haip_paths=HaipPaths(haip))
     known = msgspec.structs.replace(known, **{"counters": counters(2), **facts})
     said = diagnose(known, [*df_ping.run(known), *udp_path.run(known), *haip_path.run(known)])
-    return [h.cause for h in said.with_standing(CauseStanding.PROVED, CauseStanding.SUPPORTED) if h.entry == 1]
+    return [h.cause for h in said.with_standing(Certainty.PROVED, Certainty.SUPPORTED) if h.entry == 1]
 
 
 def test_source_ports_that_differ_are_a_link_and_no_limit_of_the_rate() -> None:

@@ -6,7 +6,7 @@ import msgspec
 
 from checks.diagnosis.proof import checks_that_prove
 from checks.model.finding import Finding, Status
-from checks.model.hypothesis import CauseStanding, Hypothesis, Place
+from checks.model.hypothesis import Certainty, Hypothesis, Place
 from checks.run.check_discovery import discover
 
 
@@ -25,7 +25,7 @@ def key(of: Finding) -> tuple[str, str, str, tuple[str, ...], int]:
 
 def cause(node: str = "rac2", code: str = "CAUSE-05", *shown: Finding, headline: str = "") -> Hypothesis:
     return Hypothesis(
-        cause=code, name="MTU of a node", standing=CauseStanding.PROVED, entry=1, headline=headline,
+        cause=code, name="MTU of a node", standing=Certainty.PROVED, entry=1, headline=headline,
         place=Place(networks=("eth2",), nodes=(node,)), shown_by=tuple(map(key, shown)),
     )  # fmt: skip
 

@@ -9,7 +9,7 @@ from hypothesis import given
 
 from checks.model.facts import Unknown
 from checks.model.finding import PROBLEMS, Finding, Key, NextStep, Status, Waived, check_again, keyed
-from checks.model.hypothesis import CauseStanding, Diagnosis, Footprint, How, Hypothesis, LossAccount, Place, Together
+from checks.model.hypothesis import Certainty, Diagnosis, Footprint, How, Hypothesis, LossAccount, Place, Together
 from checks.model.report import Report, make_report
 from checks.model.traffic import Traffic
 from checks.redact.pseudonyms import Pseudonyms
@@ -46,7 +46,7 @@ def keys(*findings: Finding) -> tuple[Key, ...]:
     return tuple(map(key, findings))
 
 
-def cause(code: str = "CAUSE-02", standing: CauseStanding = CauseStanding.PROVED, **more) -> Hypothesis:
+def cause(code: str = "CAUSE-02", standing: Certainty = Certainty.PROVED, **more) -> Hypothesis:
     return Hypothesis(cause=code, name=f"Name of {code}", standing=standing, **more)
 
 
@@ -114,9 +114,9 @@ def test_one_cause_at_two_places_is_two_entries_and_a_finding_of_both_is_in_both
 def test_causes_that_the_evidence_cannot_tell_apart_are_one_entry_that_says_what_would():
     path = finding("IC-PATH-005", network=NET)
     apart = "The counters of the switch port tell them apart."
-    alike = [cause(code, CauseStanding.SUPPORTED, entry=1, shown_by=keys(path)) for code in ("CAUSE-01", "CAUSE-20")]
+    alike = [cause(code, Certainty.SUPPORTED, entry=1, shown_by=keys(path)) for code in ("CAUSE-01", "CAUSE-20")]
     alike[0] = msgspec.structs.replace(alike[0], tells_apart=apart)
-    other = cause("CAUSE-21", CauseStanding.SUPPORTED, entry=2, shown_by=keys(path))
+    other = cause("CAUSE-21", Certainty.SUPPORTED, entry=2, shown_by=keys(path))
     first, second = cause_entries(of([path], *alike, other))
     assert first.standing == "one of CAUSE-01 Name of CAUSE-01; CAUSE-20 Name of CAUSE-20: supported"
     assert first.tells_apart == apart
@@ -162,7 +162,7 @@ def test_a_cause_whose_findings_are_all_waived_is_not_in_front():
 
 
 def test_a_cause_without_a_finding_of_its_own_has_the_effects_as_findings_and_none_is_hidden():
-    shown = cause("CAUSE-99", CauseStanding.SUPPORTED, headline="A LAG member loses packets.", explains=keys(LOST))
+    shown = cause("CAUSE-99", Certainty.SUPPORTED, headline="A LAG member loses packets.", explains=keys(LOST))
     (entry,) = cause_entries(of([LOST], shown))
     assert (entry.headline, entry.findings) == ("A LAG member loses packets.", (LOST,))
     alone = cause("CAUSE-98", headline="It is so.")
@@ -189,7 +189,7 @@ def test_every_open_problem_is_in_an_entry(data):
     causes = [
         cause(
             code,
-            data.draw(st.sampled_from(list(CauseStanding))),
+            data.draw(st.sampled_from(list(Certainty))),
             entry=data.draw(st.integers(0, 2)),
             shown_by=data.draw(some),
             explains=data.draw(some),
@@ -296,8 +296,8 @@ def test_the_same_steps_are_printed_once():
 
 def test_a_healthy_report_is_short_and_says_what_was_examined(monkeypatch):
     report = report_of(cluster(2))
-    unexamined = [cause(f"CAUSE-{n:02}", CauseStanding.NOT_EXAMINED) for n in range(1, 9)]
-    excluded = [cause(f"CAUSE-{n:02}", CauseStanding.EXCLUDED) for n in range(20, 29)]
+    unexamined = [cause(f"CAUSE-{n:02}", Certainty.NOT_EXAMINED) for n in range(1, 9)]
+    excluded = [cause(f"CAUSE-{n:02}", Certainty.EXCLUDED) for n in range(20, 29)]
     report = msgspec.structs.replace(report, diagnosis=Diagnosis(hypotheses=(*unexamined, *excluded)))
     lines = brief(report, monkeypatch)
     text = " ".join(" ".join(lines).split())
@@ -317,9 +317,9 @@ def test_checks_with_another_result_did_not_pass():
 
 
 def test_the_other_causes_take_a_line_each():
-    others = [cause(f"CAUSE-{n:02}", CauseStanding.EXCLUDED) for n in (3, 4)]
-    others += [cause(f"CAUSE-{n:02}", CauseStanding.POSSIBLE) for n in (7, 8, 9, 10, 11)]
-    others += [cause("CAUSE-01", CauseStanding.NOT_EXAMINED)]
+    others = [cause(f"CAUSE-{n:02}", Certainty.EXCLUDED) for n in (3, 4)]
+    others += [cause(f"CAUSE-{n:02}", Certainty.POSSIBLE) for n in (7, 8, 9, 10, 11)]
+    others += [cause("CAUSE-01", Certainty.NOT_EXAMINED)]
     assert dict(other_causes(of([BUFFERS], SHOWN, *others))) == {
         "Also possible": "CAUSE-07 Name of CAUSE-07, CAUSE-08 Name of CAUSE-08, CAUSE-09 Name of CAUSE-09 and 2 more.",
         "Excluded": "CAUSE-03 and 04.",
@@ -330,11 +330,11 @@ def test_the_other_causes_take_a_line_each():
 
 def test_a_cause_that_is_excluded_on_one_network_says_what_is_open_on_the_other():
     skipped = [
-        cause(code, CauseStanding.NOT_EXAMINED, excluded_on=(FIRST,), because=("UDP was skipped.",))
+        cause(code, Certainty.NOT_EXAMINED, excluded_on=(FIRST,), because=("UDP was skipped.",))
         for code in ("CAUSE-70", "CAUSE-71")
     ]
-    doubtful = cause("CAUSE-12", CauseStanding.POSSIBLE, excluded_on=(FIRST,))
-    whole = cause("CAUSE-03", CauseStanding.EXCLUDED)
+    doubtful = cause("CAUSE-12", Certainty.POSSIBLE, excluded_on=(FIRST,))
+    whole = cause("CAUSE-03", Certainty.EXCLUDED)
     assert dict(other_causes(of([BUFFERS], SHOWN, doubtful, *skipped, whole))) == {
         "Excluded": f"CAUSE-03; CAUSE-12 (on {FIRST}; possible on {NET}); "
         f"CAUSE-70 and 71 (on {FIRST}; not examined on {NET}: UDP was skipped)."
@@ -352,7 +352,7 @@ def test_findings_of_a_saved_file_without_observations_are_named():
 @pytest.mark.parametrize("width", [29, 38, 62])
 def test_in_a_pane_the_sentence_is_before_the_codes_and_each_code_is_whole(width):
     codes = ("CAUSE-01", "CAUSE-08", "CAUSE-20", "CAUSE-21")
-    alike = [cause(code, CauseStanding.SUPPORTED, entry=1, shown_by=keys(BUFFERS)) for code in codes]
+    alike = [cause(code, Certainty.SUPPORTED, entry=1, shown_by=keys(BUFFERS)) for code in codes]
     report = of([BUFFERS], *alike)
     lines = [plain([line]) for line in pane_entry_lines(cause_entries(report)[0], report, width)]
     assert lines[0] == BUFFERS.title

@@ -33,6 +33,7 @@ from checks.saved.reader import report_in
 from checks.situation.at_moment import Inputs, situation
 from checks.situation.events.known_events import event_readings
 from checks.situation.events.watching import EventWatch
+from checks.situation.foremost import needs_run
 from checks.situation.run_alone import with_situation
 from checks.situation.run_history import RunHistory
 from tests.fixtures.clusters import cluster
@@ -206,6 +207,34 @@ def test_verified_is_said_with_its_time_and_an_event_later_makes_it_unknown():
     assert exit_code(later) is ExitCode.FAILURES
     assert headline(later).startswith("New since the run: eth2 of rac2 has no link")
     assert "verified 0" not in " ".join(line.how for part in standing_sections(later) for line in part.lines)
+
+
+def test_a_fault_that_was_over_never_reads_as_failed_then_and_each_run_that_looks_proves_it_again():
+    lost = Finding(
+        code="IC-PATH-006",
+        check="df-ping",
+        status=Status.FAIL,
+        title="No packet passes on 192.168.11.0/24 between rac2 and every other node.",
+        nodes=("rac2",),
+        network="192.168.11.0/24",
+    )
+    runs = report(lost), report(at=BEGIN + 50)
+    (touched,) = [line for part in standing_sections(at_moment(70, *runs, change=LOSS)) for line in part.lines
+                  if line.finding.code == lost.code]  # fmt: skip
+    assert touched.how.startswith(f"over at {clock(50)}, not known since ")
+    proved = at_moment(95, *runs, report(at=BEGIN + 90), change=LOSS)
+    (again,) = [line.how for part in standing_sections(proved) for line in part.lines if line.finding.code == lost.code]
+    assert again == f"was so until {clock(50)}, verified {clock(90)}"
+
+
+def test_one_run_proves_all_events_at_a_place_over():
+    twice = (*UNPLUGGED, links("rac2", BEGIN + 120, eth2={"is_up": False}), links("rac2", BEGIN + 150))
+    before, after = (at_moment(170, *runs, extra=twice) for runs in ((report(),), (report(), report(at=BEGIN + 160))))
+    assert [needs_run(episode) for episode in before.situation.episodes] == [True, True]
+    assert [(episode.until, episode.proved) for episode in after.situation.episodes] == [
+        (BEGIN + 90, BEGIN + 160),
+        (BEGIN + 150, BEGIN + 160),
+    ]
 
 
 # --- planned ----------------------------------------------------------------------------------------------------------

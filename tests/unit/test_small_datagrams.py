@@ -12,7 +12,7 @@ import pytest
 from checks.diagnosis.diagnose import diagnose
 from checks.model.facts import FlowPort, FlowProbe, Flows, SmallDatagrams, Unknown
 from checks.model.finding import Finding, Status
-from checks.model.hypothesis import CauseStanding
+from checks.model.hypothesis import Certainty
 from checks.plugins.df_ping import df_ping
 from checks.plugins.udp_path import udp_path
 from checks.sources.probes import small_datagrams
@@ -113,7 +113,7 @@ def judged(
     known = msgspec.structs.replace(with_paths(cluster(), *pinged), flows=flows(*probes))
     findings = list(udp_path.run(known))
     said = diagnose(known, [*df_ping.run(known), *findings])
-    entries = [h.cause for h in said.with_standing(CauseStanding.PROVED, CauseStanding.SUPPORTED) if h.entry == 1]
+    entries = [h.cause for h in said.with_standing(Certainty.PROVED, Certainty.SUPPORTED) if h.entry == 1]
     return {f.code: f for f in findings}, entries
 
 

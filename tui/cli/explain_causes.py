@@ -10,7 +10,7 @@ from checks.diagnosis.cause import Cause
 from checks.diagnosis.cause_words import how_losses_show_it, what_contradicts_it, what_it_does
 from checks.model.check import Kind
 from checks.model.finding import Key
-from checks.model.hypothesis import CauseStanding, Hypothesis
+from checks.model.hypothesis import Certainty, Hypothesis
 from checks.model.report import Report
 from checks.model.wording import listed
 from checks.report.causes import ends_with
@@ -32,7 +32,7 @@ def causes() -> Iterator[str]:
 def causes_in(report: Report) -> Iterator[str]:
     """What became of each cause, the most certain first, with the reasons."""
     total = len({fate.cause for fate in report.diagnosis.hypotheses})
-    for standing in CauseStanding:
+    for standing in Certainty:
         of = report.diagnosis.with_standing(standing)
         if not of:
             continue

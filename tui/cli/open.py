@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _EPILOG = """\
 examples:
-  racwire open night.racwire    a saved file: all screens, as of its run
+  racwire open night.racwire    a saved file: all screens, at its moment
   racwire open incident.json    a JSON report: all screens, without traffic
   racwire open before.rec       a recording, also one that is being written
 

@@ -95,7 +95,7 @@ CHECKS = (
     Action("right", "fold(False)", "→", "Unfold the cause, or what passed: show its findings.", "unfold"),
     Action("left", "fold(True)", "←", "Fold the cause, or what passed: hide its findings."),
     Action("tab", "evidence", "Tab", "Show what racwire read and sent for the cause or the finding."),
-    Action("v", "verify", "v", "Verify that the cause is fixed: run only the checks that would prove it.", "verify"),
+    Action("v", "verify", "v", "Verify: run only the checks that would prove it over, or that look again.", "verify"),
     Action("slash", "filter", "/", "Filter the findings by text; Esc shows all findings again.", "filter"),
     Action("escape", "clear", "Esc", "Clear the filter, and return to the last run."),
     Action("p", "problems", "p", "Show only FAIL, UNKNOWN and WARN, and the causes; p again shows all."),
@@ -104,7 +104,7 @@ CHECKS = (
     Action("R", "rerun_one", "R", "Run the check of the finding again; those that use its facts are judged again."),
     Action("left_square_bracket", "run(-1)", "[", "Show the run before this one; the last 8 of the session are kept."),
     Action("right_square_bracket", "run(1)", "]", "Show the run after this one."),
-    Action("d", "forget", "d", "Dismiss: remove what is gone from the list."),
+    Action("d", "forget", "d", "Dismiss: remove what is over from the list, once a later run has not found it."),
     zoom_action("the finding"),
     EXPORT,
 )

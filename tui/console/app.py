@@ -147,7 +147,7 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, CommandLine, ThemeMixin, Sa
             self._start()
             self.set_interval(LOOK_EVERY_S, self._look_for_events)
             return
-        from tui.console.past_reader import read_events, read_runs
+        from tui.console.past_moments import read_events, read_runs
 
         self.run_worker(read_events(self, self._past), group="events", exit_on_error=False)
         self.run_worker(read_runs(self, self._past, self._run.prepare), group="history", exit_on_error=False)

@@ -140,10 +140,9 @@ class AppState(msgspec.Struct):
         if (recorded := self.moment.recorded) is None:
             return
         now = self.moment.now
-        clock_s = self.events.clock_at(now)
         if recorded.records:
-            is_judged = recorded.is_judged(now, clock_s)
-            self.run.show(recorded.histories_at(now, clock_s) if is_judged else (), is_judged=is_judged)
+            is_judged = recorded.is_judged(now)
+            self.run.show(recorded.histories_at(now) if is_judged else (), is_judged=is_judged)
         self.changes.apply(JournalsRead(recorded.change_at(now)))
 
     @property
@@ -182,7 +181,7 @@ class AppState(msgspec.Struct):
         return clock_in(self.zone, self.moment.now)
 
     def ran(self) -> tuple[RunRecord | RecordedLine, ...]:
-        """Return what a recording has apart from the samples: the finished runs and verified gates, and the lines of the
+        """Return what a recording has apart from samples: the finished runs and verified gates, and the lines of the
         followed change's journal."""
         history = self.run.history
         return (*(history.for_recording if history else ()), *self.changes.lines_since(None))
@@ -210,7 +209,8 @@ class AppState(msgspec.Struct):
         """The time zone for the times of samples: that of this node; for a saved state or a recording, that of its
         run."""
         if (past := self.feed.past) is not None:
-            started_at = self.report.started_at if self.report else past.started_at
+            report = self.report.started_at if self.report else ""
+            started_at = report if past.is_saved else past.started_at or report
             return zone_of(started_at) if started_at else None
         return datetime.now().astimezone().tzinfo
 

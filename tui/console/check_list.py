@@ -61,8 +61,9 @@ class CheckList(msgspec.Struct, frozen=True):
         count = Counter(
             row.finding.status
             for row in self._all()
-            if (row.section in held and not (row.said and row.said.standing in (Standing.UNKNOWN, Standing.PLANNED)))
-            or row.finding.status is Status.UNKNOWN
+            if not row.episode
+            and row.section is not Section.PLANNED
+            and (row.finding.status is Status.UNKNOWN or (row.section in held and not _is_open(row)))
         )
         return [(status, count[status]) for status in sorted(count, key=lambda s: s.gravity)]
 
@@ -82,7 +83,8 @@ class CheckList(msgspec.Struct, frozen=True):
     @property
     def new_and_over(self) -> tuple[int, int]:
         """How many problems are new since the run before, and how many are over."""
-        return sum(row.mark is RowMark.NEW for row in self._all()), self.of_section(Section.OVER)
+        problems = (row for row in self._all() if row.section in (Section.CAUSES, Section.PROBLEMS))
+        return sum(row.mark is RowMark.NEW for row in problems), self.of_section(Section.OVER)
 
     def of_key(self, key: Key) -> FindingRow | None:
         """Return the row of a cause or a finding; None where the list has none any more."""
@@ -119,6 +121,10 @@ class CheckList(msgspec.Struct, frozen=True):
                 said = [gone[id(finding)] for finding in shown if id(finding) in gone]
                 if said and len(said) == len(shown) and row.key not in dismissed:
                     yield msgspec.structs.replace(row, said=most_urgent(said))
+
+
+def _is_open(row: FindingRow) -> bool:
+    return row.said is not None and row.said.standing in (Standing.UNKNOWN, Standing.PLANNED)
 
 
 def listed_after(history: RunHistory) -> CheckList | None:

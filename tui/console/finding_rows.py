@@ -169,12 +169,14 @@ class FindingRow(msgspec.Struct, frozen=True):
         standing = self.said.standing if self.said else Standing.HOLDS
         if self.calm:
             return {Standing.UNKNOWN: Section.NOT_KNOWN, Standing.PLANNED: Section.PLANNED}.get(standing, Section.CALM)
+        if self.episode:
+            return Section.NEW
         if self.finding.waived:
             return Section.WAIVED
-        if standing in _OF_STANDING and status is not Status.UNKNOWN and status is not Status.SKIPPED:
+        # What could not be read is a problem, also where it was not known before.
+        is_unread = status is Status.UNKNOWN and standing is Standing.UNKNOWN
+        if standing in _OF_STANDING and status is not Status.SKIPPED and not is_unread:
             return _OF_STANDING[standing]
-        if standing is Standing.PLANNED:
-            return Section.PLANNED
         if status not in PROBLEMS:
             return Section.CALM if status in FOLDED else Section.NOTES
         return Section.CAUSES if self.entry else Section.PROBLEMS

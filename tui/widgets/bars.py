@@ -10,8 +10,8 @@ from checks.model.wording import counted
 from tui.console.actions import HELP, QUIT, Action
 from tui.text.line import Line, cut, fitted
 
-_LEAST_LEFT = 8
-"""The fewest columns of a text before an alarm."""
+_LEAST_LEFT = 16
+"""The fewest columns of a text that is cut before an alarm."""
 _RULES = 6
 """Columns of the rule around its texts."""
 
@@ -43,7 +43,9 @@ def alarm_rule(width: int, left: str, right: str, alarm: Callable[[int], tuple[s
     columns. Without enough room the rule omits first the text at the right, then cuts that at the left."""
     text, role = alarm(width - _RULES)
     room = width - _RULES - 2 - cell_len(text)
-    left = cut(left, room) if left and room >= _LEAST_LEFT else ""
+    left = cut(left, room)
+    if cell_len(left) < _LEAST_LEFT:
+        left = ""
     left, right = (f" {part} " if part else "" for part in (left, right))
     line = [("─", "faint"), (left, "accent"), ("──" if left else "", "faint"), (f" {text} ", role)]
     rest = width - sum(cell_len(part) for part, _ in line)

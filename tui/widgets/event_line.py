@@ -8,7 +8,7 @@ from checks.model.finding import Status
 from checks.model.situation import Episode
 from checks.report.event_text import headline, lasting_text, pauses
 from checks.situation.foremost import needs_run
-from tui.text.line import cell_len, fitted, sanitize_line
+from tui.text.line import cell_len, cut, sanitize_line
 from tui.widgets.units import clock
 
 _LEAST = 12
@@ -18,14 +18,13 @@ _ROLES = {Status.FAIL: "fail", Status.WARN: "warn", Status.UNKNOWN: "unknown"}
 
 def event_line(episode: Episode, hint: str, zone: tzinfo | None, now: float, width: int) -> tuple[str, str]:
     """Return the text of an event in at most so many columns, with how it stands where it does not simply last, and its
-    role. Without enough room the words of the event are cut, and the hint stays whole."""
+    role. Without enough room the words of the event are cut; how it stands and the hint stay whole."""
     event = episode.event
     text = f"{_time(event.start, zone)} {sanitize_line(headline(event))}"
-    if standing := standing_text(episode, zone, now):
-        text += f", {sanitize_line(standing)}"
-    end = f": {hint}" if hint and cell_len(hint) + 2 + _LEAST <= width else ""
-    text = fitted(text, min(cell_len(text), max(width - cell_len(end), 1)))
-    return text + end, _ROLES.get(event.status, "")
+    standing = sanitize_line(standing_text(episode, zone, now))
+    parts = (f", {standing}" if standing else "", f": {hint}" if hint else "")
+    end = next(end for end in ("".join(parts), parts[1], "") if cell_len(end) + _LEAST <= width or not end)
+    return cut(text, width - cell_len(end)) + end, _ROLES.get(event.status, "")
 
 
 def standing_text(episode: Episode, zone: tzinfo | None, now: float) -> str:

@@ -23,7 +23,8 @@ def counts_line(listed: CheckList | None, limits: Sequence[str], width: int) -> 
     short, and the calm ones left out where it is shorter."""
     counts: list[tuple[str, str]] = []
     if listed is not None:
-        causes, planned = listed.of_section(Section.CAUSES), listed.of_section(Section.PLANNED)
+        causes = sum(row.section is Section.CAUSES for row in listed.causes())
+        planned = listed.of_section(Section.PLANNED)
         new, waived = listed.of_section(Section.NEW), listed.of_section(Section.WAIVED)
         counts += [(f"{new} new", "title")] if new else []
         counts += [(counted(causes, "cause"), "title")] if causes else []

@@ -39,15 +39,20 @@ def explained_stops(change: Change) -> tuple[ExplainedStop, ...]:
         if begin is None:
             continue
         kinds = {kind for each in stop.kinds for kind in _KINDS[each]}
+        was_well = {condition for condition, is_bad in _read(stop.was) if not is_bad}
+        if stop.stops_database:
+            kinds.add(ConditionKind.DATABASE)
+            # A database whose instances ran was there.
+            was_well |= {Condition(ConditionKind.DATABASE) for c in was_well if c.kind is ConditionKind.INSTANCE}
         found.append(
             ExplainedStop(
                 step=stop.step,
                 nodes=stop.nodes,
-                kinds=frozenset(kinds | ({ConditionKind.DATABASE} if stop.stops_database else set())),
+                kinds=frozenset(kinds),
                 begin=begin,
                 most_s=stop.most_s,
                 over=_seconds(stop.over),
-                was_well=frozenset(condition for condition, is_bad in _read(stop.was) if not is_bad),
+                was_well=frozenset(was_well),
             )
         )
     return tuple(found)

@@ -52,7 +52,10 @@ def _at(event: ClusterEvent, now: float) -> ClusterEvent:
         return event
     start = min((place.since for place in places), default=event.start)
     is_counted = any(condition.kind.is_counted for condition in event.conditions)
-    sign = min(event.last_sign, now) if is_counted else max((place.noticed for place in places), default=event.noticed)
+    sign = min(event.last_sign, now)
+    if not is_counted:
+        signs = (place.noticed if place.until is None else place.until for place in places)
+        sign = max(signs, default=event.noticed)
     return replace(event, places=places, start=start, end=None, end_noticed=None, last_sign=sign)
 
 

@@ -66,7 +66,7 @@ class FindingList(Lines):
         new: FindingRow | None = None,
         has_verdict: bool = False,
     ) -> None:
-        """Show these rows; the cursor stays on its finding, and the first rows are in view if both fit. `new`: a
+        """Show these rows; the cursor stays on its finding, and the first rows are in view if both fit. `new`: the
         problem that takes the cursor; `has_verdict`: the row of what passed says that no problem was found."""
         before, index = self.chosen, self._index
         self._clock = clock

@@ -61,7 +61,9 @@ def _sentence_lines(row: FindingRow, width: int) -> Iterator[Line]:
         start.append(("▾ " if row.is_open else "▸ ", "accent"))
         text, role, most = row.entry.headline, "title", _CAUSE_LINES + (width < _CAUSE_WIDTH)
     elif row.episode:
-        text, role = row.finding.title, "title"
+        from checks.report.event_text import brief  # late: the first screen has no event
+
+        text, role = brief(row.episode.event), "title"
     if old:
         role = "faint"
     first, *rest = abridged(text, max(width - _BEFORE_CAUSE, 1), _place(row), most=most)
@@ -108,7 +110,8 @@ def _subject(row: FindingRow) -> str:
     """Return the subject of a finding, how its amount changed, or the reason of several."""
     if row.keys:
         return _reason(row)
-    amounts = amounts_text(row) if row.mark in (RowMark.WORSE, RowMark.BETTER) else ""
+    is_compared = row.mark in (RowMark.WORSE, RowMark.BETTER) and row.section not in UNSETTLED
+    amounts = amounts_text(row) if is_compared else ""
     return amounts or row.finding.subject or row.finding.title
 
 

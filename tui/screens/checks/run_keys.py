@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from checks.model.finding import PROBLEMS
+from checks.model.situation import Standing
 from tui.console.app_state import AppState
 from tui.console.check_list import CheckList, listed_after
 from tui.screens.checks.finding_list import FindingList
@@ -45,11 +46,16 @@ class RunKeysScreen(FilteredScreen):
             self.draw()
 
     def action_verify(self) -> None:
-        """Request a run of the checks that would prove the selected cause or problem fixed."""
+        """Request a run of the checks that would prove the selected cause or problem fixed; where what passed is not
+        known any longer, of its checks."""
         self._past = None
         row = self._list.chosen
+        if row and row.finding.status not in PROBLEMS and row.said and row.said.standing is Standing.UNKNOWN:
+            self._list.stay()
+            self.post_message(self.RunWanted(*dict.fromkeys(one.finding.check for one in row.calm or (row,))))
+            return
         if row is None or row.finding.status not in PROBLEMS:
-            self.notice("v verifies a cause or a problem; this is none.")
+            self.notice("v verifies a problem, or what is not known any longer; this is neither.")
             return
         from checks.diagnosis.proof import checks_that_prove
         from checks.run.check_discovery import discover

@@ -12,7 +12,7 @@ from checks.model.finding import Key
 from checks.rules.waivers import ended
 from tui.console.actions import CHECKS, Action, relabelled
 from tui.console.app_state import AppState, News
-from tui.console.finding_rows import FindingRow, Section
+from tui.console.finding_rows import FindingRow, RowMark, Section
 from tui.console.messages import CopyWanted
 from tui.screens.checks.finding_list import FindingList
 from tui.screens.checks.run_keys import RunKeysScreen
@@ -83,13 +83,13 @@ class ChecksScreen(ZoomScreen, RunKeysScreen):
         self.draw_lower_rule()
 
     def _new_problem(self, rows: Sequence[FindingRow]) -> FindingRow | None:
-        """Return the first problem that is new since the operator saw the list, where none is worse. None during the
-        first run, and where the list is not whole."""
+        """Return the first problem that is new since the operator saw the list, where none is worse; one that has
+        become less is not new. None during the first run, and where the list is not whole."""
         if self.filter_text or self._problems_only or self._past or not self.state.run.is_whole:
             return None
         problems = [row for row in rows if row.section <= Section.PROBLEMS and row.parent is None]
         worst = min((row.status.gravity for row in problems), default=0)
-        new = self._list.eye.new_of([row.key for row in problems])
+        new = self._list.eye.new_of([row.key for row in problems if row.mark is not RowMark.BETTER])
         return next((row for row in problems if row.key in new and row.status.gravity == worst), None)
 
     def _counts(self, width: int) -> list[Line]:

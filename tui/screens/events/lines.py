@@ -90,12 +90,12 @@ def event_lines(episode: Episode, time: Clock, width: int, now: float, *, waits:
     if outcome(event, now):
         standing = f"{lasting(event.duration_s(now))}, {standing}"
     lines.append([(f"{standing[:1].upper()}{standing[1:]}.", "")])
+    if needs_run(episode):
+        since = "No finding is about it yet." if episode.until is None else "No run has looked since it ended."
+        lines += [[(part, "unknown")] for part in wrapped(waits or since, width)]
     checks = listed(checks_about(event.kind, discover().checks))
     if checks:
         lines += hanging([("Checks  ", "label")], checks, width, indent=8)
-    if needs_run(episode):
-        text = waits or "No run has looked since it started."
-        lines += [[(part, "unknown")] for part in wrapped(text, width)]
     return lines
 
 

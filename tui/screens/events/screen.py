@@ -95,6 +95,7 @@ class EventsScreen(ZoomScreen):
         if new := self._eye.new_of([one.event.number for one in self._listed if one.event.number in alarms]):
             self._way_back = self._chosen if self._chosen != new[0] else 0
             self._chosen = new[0]
+            self.draw_keys()
         self._draw_list()
 
     def on_screen_resume(self, event: events.ScreenResume) -> None:
@@ -113,7 +114,7 @@ class EventsScreen(ZoomScreen):
         listed = self.query_one(ChoiceList)
         numbers = [one.event.number for one in self._listed]
         place = numbers.index(self._chosen) if self._chosen in numbers else min(listed.chosen, len(numbers) - 1)
-        now = self.state.moment.now
+        now = self.state.situation.at
         columns = columns_for([one.event for one in self._listed], self.size.width, self.state.zone, now)
 
         has_events = bool(self._listed)
@@ -146,7 +147,7 @@ class EventsScreen(ZoomScreen):
         events, episode = self.state.events, self._episode
         if episode is not None:
             waits = "" if self.state.feed.replayed else events.waits
-            lines = event_lines(episode, self.state.clock, width - 2, self.state.moment.now, waits=waits)
+            lines = event_lines(episode, self.state.clock, width - 2, self.state.situation.at, waits=waits)
         else:
             lines = [
                 *nothing_lines(
@@ -207,6 +208,7 @@ class EventsScreen(ZoomScreen):
             self._chosen, self._way_back = self._way_back, 0
             self._eye.moved()
             self._draw_list()
+            self.draw_keys()
         else:
             self.notice("Backspace returns to what was selected before a new alarm; there is nothing.")
 

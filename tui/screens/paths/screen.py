@@ -241,7 +241,9 @@ class PathsScreen(ZoomScreen, FilteredScreen):
         """Move the cursor to the next path with a problem; after the last comes the first."""
         found = problems(self._grids)
         if not found:
-            self.notice("Every path passes." if self._grids else "No path is known.")
+            is_pending = any(grid.pending for grid in self._grids)
+            passing = "The paths are still being probed." if is_pending else "Every path passes."
+            self.notice(passing if self._grids else "No path is known.")
             return
         everything = [(g.network.name, *way) for g in self._grids for way in g.cells]
         at = everything.index(self._place) if self._place in everything else -1

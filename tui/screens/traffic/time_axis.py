@@ -115,7 +115,7 @@ def event_marks(events: Iterable[ClusterEvent], interval_s: float) -> list[Mark]
 
 def episode_marks(episodes: Iterable[Episode], interval_s: float, zone: tzinfo | None, now: float) -> list[Mark]:
     """Return the marks of events as the situation of a moment has them: until when each lasted, or that a plan explains
-    it, or that nobody knows whether it lasts."""
+    it, or that it is not known whether it lasts."""
     return [_mark_of_episode(one, interval_s, zone, now) for one in episodes]
 
 

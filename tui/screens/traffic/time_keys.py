@@ -60,8 +60,8 @@ class TimeKeysScreen(ConsoleScreen):
 
     def _share_moment(self) -> None:
         """Have all screens show the moment of a recording that is displayed here; a saved state has one of its own."""
-        at = self._cursor.moment
-        if not self._cursor.is_live and not self.state.feed.is_saved and at != self.state.moment.playhead:
+        at, past = self._cursor.moment, self.state.feed.past
+        if past is not None and not past.is_saved and at != self.state.moment.playhead:
             self.post_message(PlayheadMoved(at))
 
     def action_pause(self) -> None:
