@@ -75,8 +75,8 @@ MUTANTS = (
     Mutant(
         "nothing is planned",
         _CONDITION,
-        "if step := planned_by(condition, known, start, stops, now):",
-        'if step := "":',
+        'planned_by(condition, known, start, stops, now) if last.is_bad else ""',
+        '""',
         11,
     ),
     Mutant("a step has no longest time", _CONDITION, "now < stop.begin + stop.most_s and ", "", 4),
@@ -123,7 +123,7 @@ MUTANTS = (
         "new = record.report if record.checks else judged_again(old, record, checks)",
         24,
     ),
-    Mutant("what was looked for is not read as well", _HISTORY, "*_read_well(lost, new, times))", "*())", 90),
+    Mutant("what was looked for is not read as well", _HISTORY, "*_read_well(looked_for, new, times))", "*())", 90),
     Mutant(
         "runs do not read conditions",
         _HISTORY,
@@ -226,8 +226,8 @@ MUTANTS = (
         "if event.end_noticed is not None:",
         12,
     ),
-    Mutant("marks leave out events", _MARKS, "(*_of_events(situation), *(_of_findings", "(*(), *(_of_findings", 90),
-    Mutant("marks leave out findings", _MARKS, "*(_of_findings(report, situation) if report else ())", "", 11),
+    Mutant("marks leave out events", _MARKS, "(*_of_events(situation), *of_findings,", "(*of_findings,", 90),
+    Mutant("marks leave out findings", _MARKS, "*_of_events(situation), *of_findings,", "*_of_events(situation),", 11),
     Mutant("a cause that is over explains", _MARKS, '(explained if sign == "!" else not_explained)', "explained", 11),
     Mutant(
         "Checks leave out what is new",
@@ -254,8 +254,8 @@ MUTANTS = (
     Mutant(
         "planned is an alarm in the words",
         _TEXT,
-        '        case Standing.PLANNED:\n            return f"planned',
-        '        case str():\n            return f"planned',
+        "planned by the step {said.step}, as of",
+        "since {clock(said.since)}, as of",
         11,
     ),
     Mutant("an event that may last is said to last", _TEXT, "    if episode.is_open:\n", "    if False:\n", 12),
