@@ -60,7 +60,7 @@ def _of_plan(situation: Situation) -> Iterator[tuple[str, NodeMark]]:
     """Yield the nodes on which a step of a change has stopped something, also where no finding is about it."""
     for one in situation.conditions:
         if one.said.standing is Standing.PLANNED and one.condition.node:
-            yield one.condition.node, NodeMark("~", Status.WARN)
+            yield one.condition.node, NodeMark("~", Status.INFO)
 
 
 def _of_findings(report: Report, situation: Situation) -> Iterator[tuple[str, NodeMark]]:
