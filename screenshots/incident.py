@@ -13,10 +13,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from recorded_screen import Screen
+
 from bench.home import RACWIRE, new_user
 from bench.practice import outside, practice_cluster
 from bench.terminal import SMALL, Terminal, TerminalError
-from recorded_screen import Screen
 
 LONGEST_PAUSE_S = 2.5
 """Longer pauses of the recording are cut to this: nobody watches a cluster that is well."""

@@ -106,7 +106,9 @@ def of_a_change() -> None:
         rehearsal = Rehearsal(Path(directory), nodes=3, keeper="mixed")
         try:
             rehearsal.begin(9000)
-            rehearsal.walk("set-mtu")
+            for stopping in ("stack-down", "set-mtu"):
+                rehearsal.walk(stopping)
+                rehearsal.change("begin")
             step = rehearsal.step()
             rehearsal.operate(step, ["rac1", "rac3"])
             rehearsal.operate(step, ["rac2"], but="ip link")

@@ -306,10 +306,31 @@ def _was(truth: object, place: Place, t: float, is_bad: bool) -> bool:
 
 def _plans(timeline: Timeline, t: float, place: Place, claims: Sequence[Claim], read: Sequence[Read]) -> Iterator[str]:
     truth, change = timeline.truth, timeline.truth.change
-    own = [one for one in truth.troubles if one.place.kind == ("stack" if place.kind == "instance" else place.kind)
-           and (one.place.node, one.place.network) == (place.node, place.network) and one.begin - EVERY <= t < one.end + EVERY]  # fmt: skip
-    planned = [claim for claim in claims if claim.kind == "planned"]
+    kind = "stack" if place.kind == "instance" else place.kind
+    here = [one for one in truth.troubles if one.place == Place(kind, place.node, place.network)]
+    own = [one for one in here if one.begin - EVERY <= t < one.end + EVERY]
+    planned = [claim for claim in claims if claim.kind == "planned" and claim.is_alone]
     if planned and change is None:
         yield f"hidden: {place} is planned without a change"
+        return
+    steps = [step for step in change.steps if any(at == step.begin for at, _ in timeline.looks)] if change else []
+    steps = [step for step in steps if place.node in step.nodes and kind in step.kinds]
+    if planned and place.kind != "path" and not steps:
+        yield f"hidden: {place} is planned, and no step stops it"
     if planned and own and all(one.excused and t >= one.excused + _ROUNDED for one in own):
         yield f"hidden: {place} is planned beyond {[one.excused for one in own]}"
+    lasting = [one for one in here if one.begin <= t < one.end]
+    stops = [one for one in lasting if one.excused and any(step.begin and step.begin <= one.begin for step in steps)]
+    for one in stops:
+        begin = max(step.begin or 0.0 for step in steps if step.begin and step.begin <= one.begin)
+        is_first = all(other == one or other.end + EVERY < begin or other.begin > t for other in here)
+        # Only what was read as well just before it is planned.
+        was_well = any(r.is_bad is False and begin - 10 <= r.at <= one.begin for r in read) or kind == "stack"
+        alarms = [claim for claim in claims if claim.is_alarm and claim.is_alone and claim.as_of >= one.begin]
+        if is_first and was_well and alarms and t < one.excused - _ROUNDED and not truth.is_down(place.node, t):
+            yield f"false alarm: {place} {alarms[0].kind} in {alarms[0].where}, planned until {one.excused:.0f}"
+    strangers = [one for one in lasting if not one.excused and one.begin + 3 * EVERY < t]
+    if planned and strangers and not stops and all(c.as_of >= strangers[0].begin for c in planned):
+        step = max((step.begin for step in steps if step.begin), default=0.0)
+        if strangers[0].begin < step - 3 * EVERY:
+            yield f"hidden: {place} is planned, and fell at {strangers[0].begin} before the step of {step:.0f}"

@@ -80,7 +80,6 @@ MUTANTS = (
         "if proofs and edges.outdating(condition, proofs[-1].as_of, is_bad=False) is None:", "if proofs:", 0,
     ),
     Mutant("samples prove", _CONDITION, "proofs = [one for one in streak if one.is_proof]", "proofs = streak", 0),
-    Mutant("new is not told apart", _CONDITION, "return said if is_of_run else replace(said, standing=Standing.NEW)", "return said", 0),
     Mutant("nothing is planned", _CONDITION, "if step := planned_by(condition, known, start, stops, now):", "if step := \"\":", 0),
     Mutant("a step explains other nodes", _CONDITION, "condition.kind is ConditionKind.DATABASE or condition.node in stop.nodes", "True", 0),
     Mutant("a step explains other kinds", _CONDITION, "is_there and condition.kind in stop.kinds", "is_there", 0),

@@ -82,6 +82,12 @@ async def test_an_event_is_on_every_screen_leads_to_its_moment_and_to_its_cause(
         await until(pilot, lambda: "FAILED  212/s" in shown(pilot, "traffic"))
         assert any("reassembly failed" in line for line in shown(pilot, "traffic").splitlines()), "a mark on the axis"
 
+        await pilot.press("question_mark", "escape")
+        assert "not live" in shown(pilot, "upper-rule"), "a page over the screen leaves its moment"
+        await pilot.press("1", "3")
+        await until(pilot, lambda: " now " in shown(pilot, "upper-rule"))
+        assert "playhead" not in shown(pilot, "upper-rule")
+
         await pilot.press("r")
         await concluded(pilot)
         assert "rac3!" in shown(pilot, "header"), "the node at fault"

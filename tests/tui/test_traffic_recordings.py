@@ -12,6 +12,7 @@ import msgspec
 import pytest
 
 from checks.model.facts import Cluster, NotGathered, Unknown
+from checks.model.run_record import RunRecord
 from checks.model.settings import Settings
 from checks.run.check_discovery import discover
 from checks.traffic.recorder import Recorder
@@ -20,7 +21,7 @@ from checks.traffic.recording_replay import JudgedRecording
 from checks.traffic.samples import Event, Gap
 from checks.traffic.source_id import DATABASE, SourceId
 from tests.fixtures.databases import asked
-from tests.tui.clusters import engine, healthy
+from tests.tui.clusters import black_hole, engine, healthy
 from tests.tui.conftest import FakeFeed, NewConsole
 from tests.tui.driving import concluded, shown
 from tests.tui.traffic_driving import Console, console
@@ -288,3 +289,31 @@ async def test_hostile_names_in_a_recording_are_escaped(new_console: NewConsole,
             await on.until(lambda: not getattr(on.pilot.app.screen, "_reading", False))
             for lines in on.pilot.app.screen.query(Lines):
                 assert all(line == sanitize_lines(line) for line in lines.text.split("\n")), (keys, lines.id)
+
+
+async def test_all_screens_show_the_moment_of_the_playhead(new_console: NewConsole, tmp_path: Path) -> None:
+    """The run before the fault had ended after 30 s, the one that found it after 90 s."""
+    path = tmp_path / "night.rec"
+    header = Header(
+        racwire_version="0.3.0", started_at="2025-11-28T19:32:31.000+05:30", interval_s=1.0, cluster=healthy()
+    )
+    with closing(Recorder.create(path, header)) as recorder:
+        recorder.write(cluster_events(120))
+        for facts, ended in ((healthy(), 30), (black_hole(), 90)):
+            report = await engine(facts, tuple(discover())).run()
+            recorder.add_run(RunRecord(report=report, ended=BEGIN + ended))
+    async with replay(new_console, path) as on:
+        await on.press("1")
+        await on.until(lambda: "at 19:34:31" in on.rule and "rac3!" in shown(on.pilot, "header"))
+        assert "FAIL" in shown(on.pilot, "counts")
+        for moment, words in (("19:33:31", "No problem was found"), ("19:32:51", "No run of the checks had ended by")):
+            await on.press("3", "t", *moment, "enter")
+            await on.until(lambda moment=moment: moment in on.rule.rpartition("playhead")[2])  # type: ignore[misc]
+            await on.press("1")
+            await on.until(lambda words=words: words in shown(on.pilot, "finding"))  # type: ignore[misc]
+            assert f"at {moment}" in on.rule
+            assert "rac3!" not in shown(on.pilot, "header")
+        await on.press("2")
+        assert "No run of the checks had ended by 19:32:51." in shown(on.pilot, "path-matrix")
+        await on.press("3", "end", "2")
+        await on.until(lambda: "black hole" in shown(on.pilot, "path-foot"))

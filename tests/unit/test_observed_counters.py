@@ -5,6 +5,7 @@ from datetime import datetime
 import msgspec
 import pytest
 
+from checks.model.condition import ConditionKind
 from checks.model.facts import (
     Cluster,
     InstancePing,
@@ -313,8 +314,9 @@ def test_a_node_that_is_not_active_loses_its_heartbeats_both_ways() -> None:
         msgspec.structs.replace(m, status="Inactive") if m.name == "rac3" else m for m in base.clusterware.members
     )
     facts = msgspec.structs.replace(base, clusterware=msgspec.structs.replace(base.clusterware, members=members))
-    (lost,) = found(clusterware_check, facts, "IC-GRID-006").observed
+    lost, stack = found(clusterware_check, facts, "IC-GRID-006").observed
     assert (lost.fate, lost.what, lost.is_total) == (Fate.LOST, "heartbeat", True)
+    assert (stack.condition, stack.nodes) == (ConditionKind.STACK, ("rac3",))
     assert [(leg.senders, leg.receivers) for leg in lost.legs] == [
         (("rac3",), ("rac1", "rac2")),
         (("rac1", "rac2"), ("rac3",)),

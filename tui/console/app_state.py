@@ -209,7 +209,8 @@ class AppState(msgspec.Struct):
         """The time zone for the times of samples: that of this node; for a saved state or a recording, that of its
         run."""
         if (past := self.feed.past) is not None:
-            started_at = self.report.started_at if self.report else past.started_at
+            report = self.report.started_at if self.report else ""
+            started_at = report if past.is_saved else past.started_at or report
             return zone_of(started_at) if started_at else None
         return datetime.now().astimezone().tzinfo
 

@@ -65,9 +65,7 @@ _HEADER = Legend(
     [
         LegendEntry("*", "the node that racwire runs on"),
         LegendEntry("!", "a node at fault; a node that only noticed the effects of a cause has no mark"),
-        LegendEntry(
-            "?", "a node that does not answer or could not be read, or whose fault is not known any more; or an MTU"
-        ),
+        LegendEntry("?", "a node that does not answer or could not be read, or an MTU or a fault that is not known"),
         LegendEntry("~", "a node that a started step of a change has stopped"),
         LegendEntry("change 6/15", "a change is open, at this step"),
         LegendEntry("live", "the sampling interval; live! means that sampling failed"),

@@ -46,8 +46,8 @@ class RunKeysScreen(FilteredScreen):
             self.draw()
 
     def action_verify(self) -> None:
-        """Request a run of the checks that would prove the selected cause or problem fixed; of what passed and is not known
-        any longer, of its checks."""
+        """Request a run of the checks that would prove the selected cause or problem fixed; where what passed is not
+        known any longer, of its checks."""
         self._past = None
         row = self._list.chosen
         if row and row.finding.status not in PROBLEMS and row.said and row.said.standing is Standing.UNKNOWN:

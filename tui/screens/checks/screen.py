@@ -83,8 +83,8 @@ class ChecksScreen(ZoomScreen, RunKeysScreen):
         self.draw_lower_rule()
 
     def _new_problem(self, rows: Sequence[FindingRow]) -> FindingRow | None:
-        """Return the first problem that is new since the operator saw the list, where none is worse; one that has become
-        less is not new. None during the first run, and where the list is not whole."""
+        """Return the first problem that is new since the operator saw the list, where none is worse; one that has
+        become less is not new. None during the first run, and where the list is not whole."""
         if self.filter_text or self._problems_only or self._past or not self.state.run.is_whole:
             return None
         problems = [row for row in rows if row.section <= Section.PROBLEMS and row.parent is None]

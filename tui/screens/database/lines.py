@@ -66,11 +66,11 @@ def sections_of(known: DatabaseFacts, width: int) -> list[DatabaseSection]:
         return [DatabaseSection("Database", [*unanswered, *_why_not(database, known, width)])]
     activity, live = known.activity, known.live
     statuses = RunStatuses(msgspec.structs.replace(known.cluster, database=database, activity=activity))
-    since_run, has_live = known.since_run, bool(live.instances or live.gaps)
+    since_run = known.since_run
     first = [*(since_run.silent_lines(width) if since_run else ()), *_head(database, width)]
     first += instances_lines(database, activity, live, statuses, width, known.sorting)
     if since_run:
-        first += since_run.as_of_lines("Nodes, starts and versions", "database", width, has_newer=has_live)
+        first += since_run.as_of_lines("Nodes, starts and versions", "database", width)
     if known.held_by and not known.is_saved:
         first += hanging([(" ", "")], "The Traffic screen (3) shows the counters of the instances.", width)
     sections = [DatabaseSection("Instances", first, when(activity, live))]
@@ -83,7 +83,7 @@ def sections_of(known: DatabaseFacts, width: int) -> list[DatabaseSection]:
         doubts = [line for text in pairs.doubts for line in hanging([(" ", ""), ("? ", "unknown")], text, width)]
         _, silent = figures_of(database, activity, live)
         if since_run and isinstance(activity, Activity) and live.pairs is None:
-            doubts += since_run.as_of_lines("Figures", "activity", width, at=activity.ended_at, has_newer=False)
+            doubts += since_run.as_of_lines("Figures", "activity", width, activity.ended_at)
         lost = [*doubts, *lost_lines(pairs, names, statuses, width, silent)]
         sections += [
             DatabaseSection("Lost blocks", lost, pairs.when),
@@ -93,7 +93,7 @@ def sections_of(known: DatabaseFacts, width: int) -> list[DatabaseSection]:
     if isinstance(activity, Activity):
         serving = list(serving_lines(database, activity, list(names), width))
         if since_run:
-            serving[:0] = since_run.as_of_lines("Figures", "activity", width, at=activity.ended_at, has_newer=False)
+            serving[:0] = since_run.as_of_lines("Figures", "activity", width, activity.ended_at)
         sections.append(DatabaseSection("Caches and serving", serving, by_the_checks(activity)))
         load = load_section(msgspec.structs.replace(known.cluster, database=database, activity=activity))
         if load is not None:
@@ -105,7 +105,7 @@ def sections_of(known: DatabaseFacts, width: int) -> list[DatabaseSection]:
         else list(_why_not(history, known, width))
     )
     if since_run and isinstance(history, History):
-        past_lines = [*since_run.as_of_lines("Read", "history", width, has_newer=has_live), *past_lines]
+        past_lines = [*since_run.as_of_lines("Read", "history", width), *past_lines]
     return [*sections, DatabaseSection("History", past_lines)]
 
 

@@ -46,9 +46,10 @@ class SinceRun:
             text = f"{headline(event)} since {self.clock(event.start)}: {episode_text(episode, self.clock)}."
             yield from hanging([(" ", ""), (f"{letter} ", role)], sanitize_line(text), width)
 
-    def as_of_lines(self, what: str, group: str, width: int, *, at: str = "", has_newer: bool) -> Iterator[Line]:
-        """Yield as of when a group of facts was read, with what has changed since; nothing where it is the newest that
-        there is. `at` is its own time in ISO 8601; without one, that of the newest run that read it."""
+    def as_of_lines(self, what: str, group: str, width: int, at: str = "") -> Iterator[Line]:
+        """Yield as of when a group of facts was read, that is the start of the newest run that read it, with what has
+        changed since. Facts with a time of their own, `at` in ISO 8601, have that in their heading: of these only what
+        has changed is said."""
         read_at = seconds_of(at or _read_at(self.report, group))
         if read_at is None:
             return
@@ -56,7 +57,7 @@ class SinceRun:
         if changed:
             text = f"{what} as of {self.clock(read_at)}; {changed_text(changed)} {self.clock(changed.at)}."
             yield from hanging([(" ", ""), ("? ", "unknown")], sanitize_line(text), width)
-        elif has_newer:
+        elif not at:
             yield from hanging([(" ", "")], f"{what} as of {self.clock(read_at)}.", width, "faint")
 
     def _changed(self, read_at: float, kinds: Collection[ConditionKind]) -> Outdated | None:
