@@ -12,13 +12,15 @@ from checks.model.facts import Unknown, Verdict
 from checks.model.finding import FAULTS, Finding, Key, Status, keyed
 from checks.model.report import Report
 from checks.model.situation import FindingStatement, Outdated, Standing, Statement
-from checks.situation.condition_readings import ReadTimes, seconds_of
+from checks.situation.condition_readings import ReadTimes, groups_lacking, seconds_of
 from checks.situation.condition_standing import is_covered
 from checks.situation.conditions import rests_on, shown_bad
 from checks.situation.edges import Edges, newest_of
 
 NOT_SAMPLED = (ConditionKind.PATH, ConditionKind.SETUP)
 """Kinds that only runs read: each finding has its own reading of them."""
+_OF_DATABASE = frozenset({"database", "activity", "history"})
+"""The groups of facts that only the database has."""
 _STOPPING = frozenset({ConditionKind.LINK, ConditionKind.MTU, ConditionKind.NODE})
 """What stops a path on purpose, at either of its ends."""
 
@@ -119,8 +121,9 @@ class FindingStandings:
         touched = [one for c in rests if (one := self._edges.outdating(c, as_of, is_bad=True))]
         asked = self._asked_for(finding)
         live = self._conditions.get(asked) if asked else None
-        if live is not None and live.until is not None and live.until > as_of:
-            touched.append(Outdated(live.until, asked, is_end=True))
+        tried = self._times.span(finding).oldest_end + self._clock_s
+        if live is not None and not live.is_bad and live.outdated is None and live.since > tried:
+            touched.append(Outdated(live.since, asked, is_end=True))
         return replace(said, outdated=newest_of(touched)) if touched else said
 
     def _well(self, finding: Finding) -> Statement:
@@ -178,10 +181,10 @@ class FindingStandings:
     def _asked_for(self, finding: Finding) -> Condition | None:
         """Return what racwire asks for whole groups of facts that a finding lacks: the database, or else Clusterware on
         its own node; None where it lacks those of single nodes only, or none."""
-        if not finding.lacks or finding.nodes:
+        groups = groups_lacking(finding, self._report.cluster)
+        if not groups:
             return None
-        database = self._report.cluster.database
-        if isinstance(database, Unknown) and all(lack.reason == database.reason for lack in finding.lacks):
+        if _OF_DATABASE.issuperset(groups):
             return Condition(ConditionKind.DATABASE)
         return Condition(ConditionKind.STACK, self._report.cluster.local_node)
 
