@@ -163,7 +163,7 @@ async def test_what_a_gate_read_is_newer_than_a_run_within_the_stop(new_console:
         await concluded(pilot)
         assert "rac3!" in shown(pilot, "header")
         gates = await engine(healthy()).run()
-        app._historian.add(RunRecord(report=gates, ended=time.time(), is_gate=True))
+        app._history.add(RunRecord(report=gates, ended=time.time(), is_gate=True))
         await until(pilot, lambda: "FAIL" not in shown(pilot, "counts"))
         assert "rac3!" not in shown(pilot, "header")
 

@@ -106,18 +106,14 @@ def test_the_situation_is_made_once_until_an_event_changes():
     assert moment.current is not before
 
 
-def test_what_is_dismissed_leaves_the_count_and_the_line():
+def test_what_is_dismissed_leaves_the_line():
     state = following(losing(60, 121))
     known = moment_of(state, 100).current
     first = foremost(known, state.is_listed)
     assert first is not None
-    assert (len(state.marked), newest_alarm(known, state.is_listed)) == (1, first)
+    assert newest_alarm(known, state.is_listed) == first
     state.dismiss(first.event)
-    assert (len(state.marked), foremost(known, state.is_listed), newest_alarm(known, state.is_listed)) == (
-        0,
-        None,
-        None,
-    )
+    assert (foremost(known, state.is_listed), newest_alarm(known, state.is_listed)) == (None, None)
 
 
 def test_a_silent_node_is_newer_than_the_loss_that_no_run_has_examined():

@@ -43,9 +43,8 @@ def alarm_rule(width: int, left: str, right: str, alarm: Callable[[int], tuple[s
     columns. Without enough room the rule omits first the text at the right, then cuts that at the left."""
     text, role = alarm(width - _RULES)
     room = width - _RULES - 2 - cell_len(text)
-    left = cut(left, room)
-    if cell_len(left) < _LEAST_LEFT:
-        left = ""
+    before = cut(left, room)
+    left = before if before == left or cell_len(before) >= _LEAST_LEFT else ""
     left, right = (f" {part} " if part else "" for part in (left, right))
     line = [("─", "faint"), (left, "accent"), ("──" if left else "", "faint"), (f" {text} ", role)]
     rest = width - sum(cell_len(part) for part, _ in line)
