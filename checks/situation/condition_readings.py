@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from checks.model.condition import Condition, ConditionKind
+from checks.model.facts import FACT_GROUPS, Cluster, Unknown
 from checks.model.finding import FAULTS, EvidenceRef, Finding, Status
 from checks.model.journal import Entry
 from checks.model.report import Report
@@ -80,9 +81,19 @@ class ReadTimes:
                 newest[entry.node, entry.topic] = max(end, newest.get((entry.node, entry.topic), end))
         if begins:
             return Span(min(begins), min(newest.values()))
+        if (lacking := groups_lacking(finding, self._report.cluster)) and finding.status is Status.UNKNOWN:
+            return self._tried(lacking)
         found_at = self._report.found_at(finding.check)
         found = (seconds_of(found_at) or 0.0) - self._clocks.get(found_at, 0.0)
         return Span(found, found)
+
+    def _tried(self, groups: Collection[str]) -> Span:
+        """Return the time of the run that could not gather these groups of facts, of several the oldest."""
+        read_by = self._report.read_by()
+        number = min(read_by.get(group, 0) for group in groups)
+        run = self._report.reruns[number - 1] if number else self._report
+        begin = (seconds_of(run.started_at) or 0.0) - self._clocks.get(run.started_at, 0.0)
+        return Span(begin, begin + run.duration_s)
 
     def _of_condition(self, finding: Finding, condition: Condition, entries: Sequence[Entry]) -> Sequence[Entry]:
         if condition.kind is not ConditionKind.PATH:
@@ -107,6 +118,13 @@ class ReadTimes:
 
 def _shows(entry: Entry, condition: Condition) -> bool:
     return entry.node == condition.node and (condition.kind not in _OF_INTERFACES or entry.topic == "interfaces")
+
+
+def groups_lacking(finding: Finding, cluster: Cluster) -> tuple[str, ...]:
+    """Return the groups of facts that could not be gathered for a reason of this finding."""
+    reasons = {lack.reason for lack in finding.lacks}
+    unread = {group: getattr(cluster, group) for group in FACT_GROUPS} if reasons else {}
+    return tuple(group for group, facts in unread.items() if isinstance(facts, Unknown) and facts.reason in reasons)
 
 
 def seconds_of(time: str) -> float | None:

@@ -107,8 +107,9 @@ def planned_by(
 
 def _unread_by(condition: Condition, tried: float, stops: Sequence[ExplainedStop], now: float) -> str:
     """Return the title of the step that explains why a condition could not be read: it was well when the step was
-    begun. Empty where none does."""
-    explaining = (s for s in stops if is_covered(condition, s, now) and condition in s.was_well and tried >= s.begin)
+    started. The database counts the lost blocks. Empty where none does."""
+    asked = Condition(ConditionKind.DATABASE) if condition.kind is ConditionKind.LOST_BLOCKS else condition
+    explaining = (s for s in stops if is_covered(asked, s, now) and asked in s.was_well and tried >= s.begin)
     return next((stop.step for stop in explaining), "")
 
 

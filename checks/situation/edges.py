@@ -25,7 +25,7 @@ def edges_of(
 ) -> Iterator[Edge]:
     """Yield the start and the end of each event at each of its places, by the clock of now. A start has the time at
     which it was noticed: before that, what was read may already have been so. An end is the first reading that shows it
-    over, whoever made it."""
+    over, from any source."""
     for event in events:
         by_s = now_clock_s - event.clock_s
         for place in event.places:

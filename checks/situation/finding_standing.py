@@ -8,18 +8,19 @@ from msgspec.structs import replace
 
 from checks.model.condition import Condition, ConditionKind
 from checks.model.explained_stop import ExplainedStop
-from checks.model.facts import Unknown
 from checks.model.facts import Verdict
 from checks.model.finding import FAULTS, Finding, Key, Status, keyed
 from checks.model.report import Report
 from checks.model.situation import FindingStatement, Outdated, Standing, Statement
-from checks.situation.condition_readings import ReadTimes, seconds_of
+from checks.situation.condition_readings import ReadTimes, groups_lacking, seconds_of
 from checks.situation.condition_standing import is_covered
 from checks.situation.conditions import rests_on, shown_bad
 from checks.situation.edges import Edges, newest_of
 
 NOT_SAMPLED = (ConditionKind.PATH, ConditionKind.SETUP)
 """Kinds that only runs read: each finding has its own reading of them."""
+_OF_DATABASE = frozenset({"database", "activity", "history"})
+"""The groups of facts that only the database has."""
 _STOPPING = frozenset({ConditionKind.LINK, ConditionKind.MTU, ConditionKind.NODE})
 """What stops a path on purpose, at either of its ends."""
 
@@ -118,6 +119,11 @@ class FindingStandings:
         if step := self._planned(rests, as_of) or self._planned_lack(finding, as_of):
             return replace(said, standing=Standing.PLANNED, step=step, outdated=None)
         touched = [one for c in rests if (one := self._edges.outdating(c, as_of, is_bad=True))]
+        asked = self._asked_for(finding)
+        live = self._conditions.get(asked) if asked else None
+        tried = self._times.span(finding).oldest_end + self._clock_s
+        if live is not None and not live.is_bad and live.outdated is None and live.since > tried:
+            touched.append(Outdated(live.since, asked, is_end=True))
         return replace(said, outdated=newest_of(touched)) if touched else said
 
     def _well(self, finding: Finding) -> Statement:
@@ -164,26 +170,23 @@ class FindingStandings:
         return steps[0] if steps and all(steps) else ""
 
     def _planned_lack(self, finding: Finding, as_of: float) -> str:
-        """Return the title of the step that stopped what racwire asks for the facts that a finding lacks: the database,
-        or Clusterware on its own node. Empty where none did."""
-        cluster = self._report.cluster
-        stack, database = Condition(ConditionKind.STACK, cluster.local_node), Condition(ConditionKind.DATABASE)
-        asked = {stack: (cluster.clusterware, cluster.networks, cluster.nodes), database: (cluster.database,)}
-        steps = [
-            next(
-                (
-                    said.step
-                    for condition, groups in asked.items()
-                    if lack.reason in {group.reason for group in groups if isinstance(group, Unknown)}
-                    and (said := self._conditions.get(condition)) is not None
-                    and said.standing is Standing.PLANNED
-                    and any(stop.step == said.step and as_of >= stop.begin for stop in self._stops)
-                ),
-                "",
-            )
-            for lack in finding.lacks
-        ]
-        return steps[0] if steps and all(steps) else ""
+        """Return the title of the step that stopped what racwire asks for the facts that a finding lacks; empty where
+        none did."""
+        asked = self._asked_for(finding)
+        live = self._conditions.get(asked) if asked else None
+        if live is None or live.standing is not Standing.PLANNED:
+            return ""
+        return live.step if any(stop.step == live.step and as_of >= stop.begin for stop in self._stops) else ""
+
+    def _asked_for(self, finding: Finding) -> Condition | None:
+        """Return what racwire asks for whole groups of facts that a finding lacks: the database, or else Clusterware on
+        its own node; None where it lacks those of single nodes only, or none."""
+        groups = groups_lacking(finding, self._report.cluster)
+        if not groups:
+            return None
+        if _OF_DATABASE.issuperset(groups):
+            return Condition(ConditionKind.DATABASE)
+        return Condition(ConditionKind.STACK, self._report.cluster.local_node)
 
     def _planned_path(self, path: Condition, as_of: float) -> str:
         for stop in self._stops:
@@ -224,4 +227,7 @@ def _together(conditions: Collection[Statement], said: Statement) -> Statement:
         return replace(said, standing=Standing.PLANNED, step=planned[0].step, as_of=as_of, **numbers)
     until = max(one.until if one.until is not None else one.since for one in conditions)
     as_of = min(one.as_of for one in conditions)
-    return replace(said, standing=Standing.WAS, until=until, as_of=as_of, **numbers)
+    proofs = [one.proved for one in conditions if one.proved is not None]
+    if len(proofs) < len(conditions):
+        return replace(said, standing=Standing.WAS, until=until, as_of=as_of, **numbers)
+    return replace(said, standing=Standing.VERIFIED, until=until, proved=min(proofs), as_of=as_of, **numbers)

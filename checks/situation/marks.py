@@ -36,7 +36,8 @@ class NodeMark(msgspec.Struct, frozen=True):
 def node_marks(report: Report | None, situation: Situation) -> dict[str, NodeMark]:
     """Return the marked nodes. A cause that holds marks its own places, and not the nodes that noticed its effects."""
     found: dict[str, NodeMark] = {}
-    for node, mark in (*_of_events(situation), *(_of_findings(report, situation) if report else ())):
+    of_findings = _of_findings(report, situation) if report else ()
+    for node, mark in (*_of_events(situation), *of_findings, *_of_plan(situation)):
         if node not in found or mark.rank < found[node].rank:
             found[node] = mark
     return found
@@ -53,6 +54,13 @@ def _of_events(situation: Situation) -> Iterator[tuple[str, NodeMark]]:
             continue
         for node in event.open_nodes or (() if event.nodes else (DATABASE,)):
             yield node, NodeMark(sign, event.status)
+
+
+def _of_plan(situation: Situation) -> Iterator[tuple[str, NodeMark]]:
+    """Yield the nodes on which a step of a change has stopped something, also where no finding is about it."""
+    for one in situation.conditions:
+        if one.said.standing is Standing.PLANNED and one.condition.node:
+            yield one.condition.node, NodeMark("~", Status.INFO)
 
 
 def _of_findings(report: Report, situation: Situation) -> Iterator[tuple[str, NodeMark]]:

@@ -1,5 +1,5 @@
-"""What the texts claim: about which place, how it stands, and as of when. It knows the words of the screens, and nothing
-of what made them."""
+"""What the texts claim: about which place, how it stands, and as of when. It knows the words of the screens, and
+nothing of what made them."""
 
 from __future__ import annotations
 

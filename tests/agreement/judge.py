@@ -208,7 +208,8 @@ def _first_lines(timeline: Timeline, t: float, texts: Texts, said: Sequence[Clai
         if not re.match(r".  [FW] ", block):
             above = block
         elif above[:1] in "-~p" and any(c.is_alarm and c.text == block for c in said):
-            yield f"agreement: an alarm is listed below a cause that is none: {above.splitlines()[0]!r}, {block.splitlines()[1]!r}"
+            cause, fault = above.splitlines()[0], block.splitlines()[1]
+            yield f"agreement: an alarm is listed below a cause that is none: {cause!r}, {fault!r}"
     rows = [block for block in texts["checks"] if re.match(r".(?:  )?[FW] ", block)]
     for node, mark in marked.items():
         if mark == "!" and not any(node in row or f"prod{node[3:]}" in row for row in rows):
@@ -261,7 +262,8 @@ def _judge_place(
     if newest is not None and not newest.is_bad and kinds & {"bad", "new", "planned", "lasts"} and place.kind != "loss":
         alone = [c for c in claims if c.kind in ("bad", "new", "planned", "lasts") and c.is_alone]
         if alone:
-            yield f"over: {place} {alone[0].kind} in {alone[0].where} as of {alone[0].as_of:.0f}, seen well at {newest.at:.0f}"
+            said = f"{alone[0].kind} in {alone[0].where} as of {alone[0].as_of:.0f}"
+            yield f"over: {place} {said}, seen well at {newest.at:.0f}"
     for claim in claims:
         if claim.kind == "verified":
             proofs = [one for one in read if one.is_proof and one.is_bad is False]
@@ -294,7 +296,7 @@ def _contradictions(place: Place, claims: Sequence[Claim]) -> Iterator[str]:
     for claim in alone:
         ended = claim.where == "checks" and claim.kind in ("was", "verified") and event.kind == "lasted"
         if ended and claim.until > event.since and abs(claim.until - event.until) > _ROUNDED:
-            yield f"agreement: two ends of {place}: {claim.until:.0f} in Checks, {event.until:.0f} in the list of events"
+            yield f"agreement: two ends of {place}: {claim.until:.0f} in Checks, {event.until:.0f} in the events"
 
 
 def _was(truth: object, place: Place, t: float, is_bad: bool) -> bool:

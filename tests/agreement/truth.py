@@ -1,4 +1,4 @@
-"""Draws the truth of a timeline: what is broken at which places of a cluster, from when to when, and what a change does.
+"""Draws the truth of a timeline: what is broken at which places of a cluster and when, and what a change does.
 
 Times are seconds of a clock that nothing sets, from 0 to `END`. `Wall` says what the clock of racwire's node shows.
 """

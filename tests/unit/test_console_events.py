@@ -111,9 +111,13 @@ def test_what_is_dismissed_leaves_the_count_and_the_line():
     known = moment_of(state, 100).current
     first = foremost(known, state.is_listed)
     assert first is not None
-    assert (state.count, newest_alarm(known, state.is_listed)) == (1, first)
+    assert (len(state.marked), newest_alarm(known, state.is_listed)) == (1, first)
     state.dismiss(first.event)
-    assert (state.count, foremost(known, state.is_listed), newest_alarm(known, state.is_listed)) == (0, None, None)
+    assert (len(state.marked), foremost(known, state.is_listed), newest_alarm(known, state.is_listed)) == (
+        0,
+        None,
+        None,
+    )
 
 
 def test_a_silent_node_is_newer_than_the_loss_that_no_run_has_examined():

@@ -227,6 +227,8 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, CommandLine, ThemeMixin, Sa
             self.report = self.state.run.report
             self._events.run_finished(message.record.report)
             self._sample_always()
+        elif message.record.is_gate and self.state.report is not None:
+            self._follow(self.state.report.cluster)
         self._show_news(News.RUN)
 
     def on_run_failed(self, message: RunFailed) -> None:

@@ -83,7 +83,8 @@ class CheckList(msgspec.Struct, frozen=True):
     @property
     def new_and_over(self) -> tuple[int, int]:
         """How many problems are new since the run before, and how many are over."""
-        return sum(row.mark is RowMark.NEW for row in self._all()), self.of_section(Section.OVER)
+        problems = (row for row in self._all() if row.section in (Section.CAUSES, Section.PROBLEMS))
+        return sum(row.mark is RowMark.NEW for row in problems), self.of_section(Section.OVER)
 
     def of_key(self, key: Key) -> FindingRow | None:
         """Return the row of a cause or a finding; None where the list has none any more."""

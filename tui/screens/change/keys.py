@@ -48,7 +48,11 @@ OPEN = (
 OVER = (*_COPYING, *_VIEWING, *_MOVING, _PLAN, Action("escape", "leave", "Esc", "Go to the overview.", "overview"))
 """The keys for a change that is over."""
 
-OF_PAST = (*(action for action in _VIEWING if action.name == "step"), *_MOVING)
+OF_PAST = (
+    *(action for action in _VIEWING if action.name == "step"),
+    *_MOVING,
+    Action("escape", "leave", "Esc", "Go back to the current step."),
+)
 """The keys for a change of a recording."""
 
 NONE = (_PLAN, *_MOVING, _ESCAPE)

@@ -49,7 +49,7 @@ class SinceRun:
     def as_of_lines(self, what: str, group: str, width: int, at: str = "") -> Iterator[Line]:
         """Yield as of when a group of facts was read, that is the start of the newest run that read it, with what has
         changed since. Facts with a time of their own, `at` in ISO 8601, have that in their heading: of these only what
-        has changed is said."""
+        has changed is yielded."""
         read_at = seconds_of(at or _read_at(self.report, group))
         if read_at is None:
             return

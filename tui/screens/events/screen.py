@@ -95,6 +95,7 @@ class EventsScreen(ZoomScreen):
         if new := self._eye.new_of([one.event.number for one in self._listed if one.event.number in alarms]):
             self._way_back = self._chosen if self._chosen != new[0] else 0
             self._chosen = new[0]
+            self.draw_keys()
         self._draw_list()
 
     def on_screen_resume(self, event: events.ScreenResume) -> None:
@@ -207,6 +208,7 @@ class EventsScreen(ZoomScreen):
             self._chosen, self._way_back = self._way_back, 0
             self._eye.moved()
             self._draw_list()
+            self.draw_keys()
         else:
             self.notice("Backspace returns to what was selected before a new alarm; there is nothing.")
 

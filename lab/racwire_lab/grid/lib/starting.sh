@@ -99,6 +99,7 @@ stop_crs() { # [-f]
     need_ohasd Stop
     echo "CRS-2791: Starting shutdown of Oracle High Availability Services-managed resources on '$node'"
     if running crsd; then
+        : >"$stack/stopping" # the others see that CSS ends in order, before ohasd has ended
         stop_cluster
     elif [ "${1-}" != -f ] && [ "$(cat "$stack/target")" = ONLINE ]; then
         # The stack should run: without -f, a partly running stack is not stopped.
@@ -109,6 +110,7 @@ stop_crs() { # [-f]
     fi
     end_daemons
     for service in crsd evmd cssd instance ohasd; do ended "$service"; done
+    rm -f "$stack/stopping"
     remove_haips
     stopped ora.mdnsd ora.gipcd ora.gpnpd
     echo "CRS-2793: Shutdown of Oracle High Availability Services-managed resources on '$node' has completed"

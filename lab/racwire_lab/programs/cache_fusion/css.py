@@ -113,10 +113,13 @@ class Css:
 
     def _is_stopped(self, host: str, settings: InstanceSettings) -> bool:
         """Whether a node whose CSS does not run was stopped in order, or is off."""
-        if host in settings.powered_off or not self._runs(host, "ohasd"):
+        stack = os.path.join(self._home, "..", host, "stack")
+        if host in settings.powered_off or os.path.exists(os.path.join(stack, "stopping")):
+            return True
+        if not self._runs(host, "ohasd"):
             return True
         try:
-            with open(os.path.join(self._home, "..", host, "stack", "target"), encoding="ascii") as file:
+            with open(os.path.join(stack, "target"), encoding="ascii") as file:
                 return file.read().strip() == "OFFLINE"
         except OSError:
             return True
