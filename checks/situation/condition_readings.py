@@ -121,10 +121,10 @@ def _shows(entry: Entry, condition: Condition) -> bool:
 
 
 def groups_lacking(finding: Finding, cluster: Cluster) -> tuple[str, ...]:
-    """Return the groups of facts that could not be gathered for a reason of this finding."""
-    reasons = {lack.reason for lack in finding.lacks}
-    unread = {group: getattr(cluster, group) for group in FACT_GROUPS} if reasons else {}
-    return tuple(group for group, facts in unread.items() if isinstance(facts, Unknown) and facts.reason in reasons)
+    """Return the groups of facts that could not be gathered, and that this finding lacks."""
+    every = {group: getattr(cluster, group) for group in FACT_GROUPS} if finding.lacks else {}
+    unread = ((group, facts) for group, facts in every.items() if isinstance(facts, Unknown))
+    return tuple(group for group, facts in unread if Unknown(facts.reason, facts.right) in finding.lacks)
 
 
 def seconds_of(time: str) -> float | None:

@@ -69,7 +69,7 @@ def run_labels(
     texts = [f"run {day}{time}, {report.duration_s:.1f} s", shortest]
     if without_runs:
         texts = [f"{without_runs}: facts of {time}", without_runs]
-    return [f"{text}  {moment}".rstrip() for text in texts]
+    return tuple(f"{text}  {moment}".rstrip() for text in texts)
 
 
 def state_of(board: RunState, listed: CheckList | None = None, clock: Clock | None = None) -> str:
