@@ -233,7 +233,7 @@ async def test_an_error_in_a_key_action_affects_only_that_key_and_is_reported(
         await concluded(pilot)
         await pilot.press("c")
         await pilot.pause()
-        assert re.search("(?:Internal error in racwire|Error): see (/|…/)[^ ]*racwire.log", shown(pilot, "lower-rule"))
+        assert re.search("(?:Internal error in racwire|Error): see (/|…)[^ ]*racwire.log", shown(pilot, "lower-rule"))
         assert app.log_path.name == "racwire.log"
         assert "the wheels came off" in caplog.text
         await pilot.press("p")
