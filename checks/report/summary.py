@@ -77,7 +77,8 @@ def headline(report: Report, unknown: int = 0) -> str:
 
 
 def _not_known(report: Report) -> int:
-    return len(report.not_known) + (report.situation.unsettled if report.situation else 0)
+    unread = [f for f, said in report.stated() if f.status is Status.UNKNOWN and said and said.step and not f.waived]
+    return len(report.not_known) + len(unread) + (report.situation.unsettled if report.situation else 0)
 
 
 def headline_stands(report: Report) -> str:

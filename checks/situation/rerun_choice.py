@@ -28,6 +28,9 @@ def checks_to_run(
         is_uncertain = finding.status in PROBLEMS or (said is not None and said.standing in _NOT_CERTAIN)
         if check is None or finding.status is Status.SKIPPED or finding.check in found or not is_uncertain:
             continue
+        if finding.status is Status.UNKNOWN and said is not None and said.outdated and said.outdated.is_end:
+            found[finding.check] = None  # what racwire asked for these facts is back
+            continue
         rests = rests_on(finding, check.about, report.cluster)
         if any(touches(condition, "", other) for condition in returned for other in rests):
             found[finding.check] = None

@@ -171,7 +171,7 @@ class RunHistory(msgspec.Struct, frozen=True):
                 as_of=before.span(finding).begin,
                 looked=looked,
                 looked_last=looked,
-                is_proved=not is_unknown and not could_not_look(report.findings, finding),
+                is_proved=not is_unknown and _could_look(report, finding, old),
                 rests_on=rests_on(finding, about.get(finding.check, ()), old.cluster),
             )
 
@@ -190,11 +190,20 @@ class RunHistory(msgspec.Struct, frozen=True):
         for one in self.gone:
             if one.key in back:
                 continue
-            if one.finding.check not in judged or could_not_look(report.findings, one.finding):
+            if one.finding.check not in judged or not _could_look(report, one.finding, one.report):
                 yield one
                 continue
             looked = max(one.looked_last, _looked(one.finding, times, about.get(one.finding.check, ())))
             yield replace(one, looked=one.looked if one.is_proved else looked, looked_last=looked, is_proved=True)
+
+
+def _could_look(report: Report, gone: Finding, had: Report) -> bool:
+    """Return whether a run could look for a fault that an earlier report had: it read each node on which that was
+    read, and its check could tell."""
+    known = {node.name for node in had.cluster.all_nodes()}
+    asked = {*gone.nodes, *(ref.node for ref in gone.evidence)} & known
+    read = {node.name for node in report.cluster.read_nodes()}
+    return asked <= read and not could_not_look(report.findings, gone)
 
 
 def _looked(gone: Finding, times: ReadTimes, about: Collection[ConditionKind]) -> float:
@@ -214,7 +223,7 @@ def _read_well(gone: Iterable[GoneFinding], report: Report, times: ReadTimes) ->
     did not find again."""
     bad = {condition for finding in report.findings for condition in shown_bad(finding)}
     for one in gone:
-        has_looked = one.is_proved and not could_not_look(report.findings, one.finding)
+        has_looked = one.is_proved and _could_look(report, one.finding, one.report)
         for condition in shown_bad(one.finding) - bad if has_looked else ():
             at = times.looked(one.finding.check, condition, counts=condition.kind.is_counted)
             yield ConditionReading(condition, at, at, False)

@@ -137,6 +137,14 @@ def test_a_started_step_explains_its_first_stop_of_what_was_well(stop, readings,
     assert stand(STACK, *readings, stops=[stop.made()], now=now).standing is standing
 
 
+@pytest.mark.parametrize("before", [(), (DOWN,), ((495, 495, False),)])
+def test_what_cannot_be_read_while_a_step_has_it_stopped_is_planned_and_not_known_afterwards(before):
+    tried = (540, 540, None)
+    assert stand(STACK, *before, tried, stops=[_Stop().made()], now=600).standing is Standing.PLANNED
+    assert stand(STACK, *before, tried, stops=[_Stop().made()], now=801).standing is Standing.UNKNOWN
+    assert stand(STACK, (450, 450, None), stops=[_Stop().made()], now=600).standing is Standing.UNKNOWN
+
+
 def test_a_step_explains_neither_another_node_nor_another_kind():
     stops = [_Stop(was_well=frozenset({Condition(ConditionKind.STACK, "rac2"), LOSS})).made()]
     assert stand(Condition(ConditionKind.STACK, "rac2"), DOWN, stops=stops, now=600).standing is Standing.HOLDS

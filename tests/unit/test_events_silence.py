@@ -118,6 +118,15 @@ def test_only_the_instance_that_hangs_is_silent_although_no_instance_delivers():
     assert only(seen(run(240, unknown)), EventKind.DATABASE_SILENT).nodes == ()
 
 
+def test_a_database_stays_silent_where_another_racwire_stops_sampling_it():
+    def handed_over(at, item):
+        if not isinstance(item, InstanceSample) or not is_bad(at):
+            return item
+        return Gap(item.source, item.at, "Process 4711 took the samples until now.", BY_RACWIRE) if at == 90 else None
+
+    assert only(seen(run(240, handed_over)), EventKind.DATABASE_SILENT).end == pytest.approx(BEGIN + 101, abs=1)
+
+
 def test_counters_that_were_reset_and_a_node_with_another_name_are_no_events():
     def restarted(at, item):
         gap = Gap(item.source, item.at, "The node was restarted between the two readings: its counters were reset.")

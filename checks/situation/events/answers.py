@@ -167,7 +167,7 @@ class Answers:
             self._end(source, gap.at)
             return
         source.reason, source.caused_by = gap.reason, gap.caused_by
-        if source.stands is EventKind.DATABASE_SILENT and gap.caused_by != DATABASE:
+        if source.stands is EventKind.DATABASE_SILENT and gap.caused_by not in (DATABASE, BY_RACWIRE):
             self._end(source, gap.at)  # which instance delays the query is known now
         if source.stands is None and gap.cause is GapCause.INSTANCE_DOWN:
             self._stand(source, EventKind.INSTANCE_DOWN)

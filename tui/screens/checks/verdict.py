@@ -23,8 +23,11 @@ def verdict_of(board: RunState, listed: CheckList | None, rows: Sequence[Finding
 
 
 def has_problem(rows: Sequence[FindingRow]) -> bool:
-    """Return whether one of the rows is a problem, or is not known any more."""
-    return any(row.section <= Section.NOT_KNOWN for row in rows)
+    """Return whether one of the rows is a problem, or is not known: also where a plan stopped what it asks."""
+    return any(
+        row.section <= Section.NOT_KNOWN or (row.section is Section.PLANNED and row.finding.status is Status.UNKNOWN)
+        for row in rows
+    )
 
 
 def is_passed(row: FindingRow) -> bool:
