@@ -28,7 +28,7 @@ coverage: $(READY)
 # Every case of the case book, on facts and on practice clusters, and every walk; `make test` runs a sample of the latter.
 cases: $(READY)
 	@sh .ci/packages
-	nice $(BIN)/pytest -m "case or beyond_sample" --all-cases -n 2 --dist loadfile tests/cases tests/simulator tests/lab tests/lab_own tests/words tests/unit tests/tui
+	nice $(BIN)/pytest -m "case or beyond_sample" --all-cases -n 2 --dist loadfile tests/cases tests/simulator tests/lab tests/lab_own tests/words tests/agreement tests/unit tests/tui
 
 lint: $(READY)
 	$(BIN)/ruff check .
