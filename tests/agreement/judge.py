@@ -159,6 +159,13 @@ def edges(timeline: Timeline, events: Sequence[ClusterEvent], t: float) -> list[
     return found
 
 
+def _by_first_reading(edge: Edge, read: Sequence[Read]) -> Edge:
+    """Return an end as of the first reading that showed it, whoever made it."""
+    bad = max((one.since for one in read if one.is_bad), default=edge.at)
+    well = [one.since for one in read if one.is_bad is False and bad < one.since < edge.at]
+    return edge._replace(at=min(well)) if edge.is_end and well else edge
+
+
 def touches(what: Place, other: Place) -> bool:
     """Return whether an event there can change this place."""
     if what == other or other.kind not in _TOUCHED[what.kind]:
@@ -176,6 +183,7 @@ def judge(timeline: Timeline, t: float, texts: Texts, events: Sequence[ClusterEv
     yield from _first_lines(timeline, t, texts, said)
     known = edges(timeline, events, t)
     read = readings(timeline, t, known)
+    known = [_by_first_reading(edge, read[edge.place]) for edge in known]
     by_place: dict[Place, list[Claim]] = defaultdict(list)
     for claim in said:
         by_place[claim.place].append(claim)
