@@ -37,7 +37,8 @@ def statement_of(
     said = Statement(standing=Standing.HOLDS, is_bad=bool(last.is_bad), since=streak[0].as_of, as_of=last.as_of, of=1)
     step = planned_by(condition, known, start, stops, now) if last.is_bad else ""
     if outdated := _outdated(condition, last, readings, edges):
-        is_unread = outdated.what is None
+        # An event makes it unknown, also where a reading failed later.
+        is_unread = edges.outdating(condition, last.as_of, is_bad=bool(last.is_bad)) is None
         if is_unread and not last.is_bad:
             step = _unread_by(condition, outdated.at, stops, now)
         if not (is_unread and step):

@@ -145,6 +145,12 @@ def test_what_cannot_be_read_while_a_step_has_it_stopped_is_planned_and_not_know
     assert stand(STACK, (450, 450, None), stops=[_Stop().made()], now=600).standing is Standing.UNKNOWN
 
 
+def test_a_node_that_falls_silent_in_a_planned_stop_is_not_hidden_by_the_plan():
+    silent = event(EventKind.NODE_SILENT, 530, node="rac1", interface="", network="")
+    said = stand(STACK, (495, 495, False), DOWN, (560, 560, None), events=[silent], stops=[_Stop().made()], now=600)
+    assert said.standing is Standing.UNKNOWN
+
+
 def test_a_step_explains_neither_another_node_nor_another_kind():
     stops = [_Stop(was_well=frozenset({Condition(ConditionKind.STACK, "rac2"), LOSS})).made()]
     assert stand(Condition(ConditionKind.STACK, "rac2"), DOWN, stops=stops, now=600).standing is Standing.HOLDS
