@@ -156,6 +156,27 @@ async def test_the_feed_samples_the_nodes_that_answered_while_another_one_is_pen
         await pilot.press("q")
 
 
+async def test_the_feed_keeps_what_it_watches_during_a_later_run_and_follows_its_facts_at_the_end(
+    new_console: NewConsole, numbers: type[NumbersScreen]
+) -> None:
+    feed, facts = FakeFeed(), healthy()
+    nodes = facts.read_nodes()
+
+    async def half_and_all(session: Session, _: Cluster) -> object:
+        session.nodes_so_far((nodes[0], UnreadNode("rac2", "rac2 has not been read yet.", is_pending=True)))
+        return facts.nodes
+
+    app = new_console(lambda: engine(facts, nodes=half_and_all), new_feed=lambda: feed)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await concluded(pilot)
+        before = len(feed.followed)
+        await pilot.press("1", "r")
+        await concluded(pilot)
+        later = feed.followed[before:]
+        assert {len(cluster.read_nodes()) for cluster in later} == {len(nodes)}
+        assert later[-1] is console_of(pilot).state.cluster
+
+
 async def test_the_palette_offers_and_runs_the_actions_of_the_screen_and_of_all_screens(
     new_console: NewConsole,
 ) -> None:

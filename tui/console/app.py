@@ -202,8 +202,10 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, CommandLine, ThemeMixin, Sa
         if message.run != self._run.number:
             return
         event = message.event
+        is_first = not self.state.run.is_whole  # later, half-read facts would make the samples forget what they watch
         if isinstance(event, NodesSoFar):
-            self._follow(event.cluster)
+            if is_first:
+                self._follow(event.cluster)
             return
         self.state.run.apply(event, message.report)
         if isinstance(event, RunStarted):  # later than the first screen and the modules of the engine
@@ -215,7 +217,7 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, CommandLine, ThemeMixin, Sa
             if self._past is not None:  # it ended in the past
                 record = as_run(event.report)
             self._history.add(record, message.run)
-        if isinstance(event, Gathered) and event.group in _FOLLOWED and self.state.cluster is not None:
+        if is_first and isinstance(event, Gathered) and event.group in _FOLLOWED and self.state.cluster is not None:
             self._follow(self.state.cluster)
         self._show_soon(News.PROGRESS if isinstance(event, GatherProgress) else News.RUN)
 
@@ -227,8 +229,8 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, CommandLine, ThemeMixin, Sa
             self.report = self.state.run.report
             self._events.run_finished(message.record.report)
             self._sample_always()
-        elif message.record.is_gate and self.state.report is not None:
-            self._follow(self.state.report.cluster)
+        if self.state.cluster is not None:
+            self._follow(self.state.cluster)
         self._show_news(News.RUN)
 
     def on_run_failed(self, message: RunFailed) -> None:
