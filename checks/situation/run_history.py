@@ -14,7 +14,7 @@ from checks.model.report import Report
 from checks.model.run_record import RunRecord
 from checks.report.diff_findings import same_findings
 from checks.run.rerun import judged_again, judged_by
-from checks.situation.condition_readings import ConditionReading, ReadTimes, readings_in
+from checks.situation.condition_readings import ConditionReading, ReadTimes, readings_in, seconds_of
 from checks.situation.conditions import rests_on, shown_bad
 
 KEPT_RUNS = 8
@@ -99,7 +99,9 @@ class RunHistory(msgspec.Struct, frozen=True):
         shows = {name: one.shows for name, one in checks.items()}
         clocks = dict(self._clocks_of(new, record))
         times = ReadTimes(new, clocks)
-        lost = tuple(self._newly_gone(former, now, pairs, new, times, judged, about))
+        # Until this run started, a fault that it does not find was not over: older facts alone prove nothing.
+        begin = (seconds_of(record.report.started_at) or 0.0) - record.clock_s
+        lost = tuple(self._newly_gone(former, now, pairs, new, times, judged, about, begin))
         gone = (*self._still_gone(now, new, times, judged, about), *lost)
         looked_for = (one for one in gone if one.finding.check in judged)
         read = (*readings_in(new, judged, shows, times), *_read_well(looked_for, new, times))
@@ -147,6 +149,7 @@ class RunHistory(msgspec.Struct, frozen=True):
         times: ReadTimes,
         judged: Collection[str],
         about: Mapping[str, Collection[ConditionKind]],
+        begin: float,
     ) -> Iterator[GoneFinding]:
         old = self.report
         kept = {old_key for key, old_key in pairs.items() if now[key].status in FAULTS}
@@ -162,7 +165,7 @@ class RunHistory(msgspec.Struct, frozen=True):
                 continue
             became = next((now[key_] for key_, old_key in pairs.items() if old_key == key), None)
             is_unknown = became is not None and became.status is Status.UNKNOWN
-            looked = _looked(finding, times, about.get(finding.check, ()))
+            looked = max(begin, _looked(finding, times, about.get(finding.check, ())))
             yield GoneFinding(
                 key=key,
                 finding=finding,

@@ -154,8 +154,12 @@ class FindingRow(msgspec.Struct, frozen=True):
 
     @property
     def next(self) -> tuple[NextStep, ...]:
-        """The next steps of the row."""
-        return self.entry.next if self.entry else self.group_of_finding.next
+        """The next steps of the row; of what is over, none that changes anything."""
+        return self.steps_of(self.entry or self.group_of_finding)
+
+    def steps_of(self, part: ReportEntry | Alike) -> tuple[NextStep, ...]:
+        """Return the next steps of a part of the row, as `next`."""
+        return tuple(step for step in part.next if not (self.is_over and step.is_change))
 
     @property
     def status(self) -> Status:

@@ -58,9 +58,11 @@ def brief_entry_lines(
     yield from _brief_steps(entry.next, width, max(room - len(lines), _LEAST_ROOM))
 
 
-def pane_entry_lines(entry: ReportEntry, report: Report, width: int, note: str = "") -> Iterator[Line]:
-    """Yield an entry for a pane: the sentence, the first step, the reasons, the further steps, what it explains, and
-    the other causes. So the first step and the reasons need no key, also in a low pane."""
+def pane_entry_lines(
+    entry: ReportEntry, report: Report, width: int, note: str, steps: Sequence[NextStep]
+) -> Iterator[Line]:
+    """Yield an entry for a pane: the sentence, the first of its `steps`, the reasons, the further ones, what it
+    explains, and the other causes. So the first step and the reasons need no key, also in a low pane."""
     layout = pane_layout(width)
     codes = listed(dict.fromkeys(cause.cause for cause in entry.causes), "or")
     standing = entry.causes[0].standing.value if entry.causes else ""
@@ -70,10 +72,10 @@ def pane_entry_lines(entry: ReportEntry, report: Report, width: int, note: str =
         yield from hanging([], note, width, "accent")
     lifted = filter(None, (lifted_for(finding, report.waivers) for finding in entry.all_findings))
     yield from part_lines("Waiver", map(ended_text, lifted), width, layout, "warn")
-    yield from remedy_lines("Next", entry.next[:1], width, layout)
+    yield from remedy_lines("Next", steps[:1], width, layout)
     yield from part_lines("Because", entry.because, width, layout)
     yield from part_lines("Against", entry.against, width, layout)
-    yield from remedy_lines("Then", entry.next[1:], width, layout, first=2)
+    yield from remedy_lines("Then", steps[1:], width, layout, first=2)
     yield from _effects(entry, width, layout)
     yield from part_lines("Hidden", (_hidden(entry),), width, layout)
     yield from _causes(entry, width, layout)

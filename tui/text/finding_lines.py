@@ -72,11 +72,12 @@ def finding_lines(
     layout: FindingLayout | None = None,
     *,
     is_whole: bool = False,
+    steps: Sequence[NextStep] | None = None,
 ) -> Iterator[Line]:
     """Yield a finding in lines of that width, with the others that are UNKNOWN for the same reason; `note` is a remark
     below its sentence, such as that the finding is gone. Without a layout it is that of a pane. `is_whole`: with all
-    columns of its table."""
-    finding = alike.finding
+    columns of its table; `steps`: other next steps than its own."""
+    finding, steps = alike.finding, alike.next if steps is None else steps
     layout = layout or pane_layout(width)
     title = hanging(_margin(layout), alike.title, width, "title")
     if layout.is_pane:
@@ -92,7 +93,7 @@ def finding_lines(
     elif ended := lifted_for(finding, report.waivers):
         yield from part_lines("Waiver", (ended_text(ended),), width, layout, "warn")
     if layout.is_pane:  # the first step is in sight also where much was seen
-        yield from remedy_lines("Next", alike.next[:1], width, layout)
+        yield from remedy_lines("Next", steps[:1], width, layout)
     yield from part_lines("Seen", finding.seen, width, layout)
     names = ", ".join(f"{other.check} ({other.code})" for other in alike.likewise)
     yield from part_lines("Likewise", (f"unknown for {names}",) if names else (), width, layout)
@@ -105,9 +106,9 @@ def finding_lines(
         yield from part_lines("Cause", ("; ".join(causes_of(finding, report)),), width, layout)
     yield from part_lines("Expected", finding.expected, width, layout)
     if layout.is_pane:
-        yield from remedy_lines("Then", alike.next[1:], width, layout, first=2)
+        yield from remedy_lines("Then", steps[1:], width, layout, first=2)
     else:
-        yield from remedy_lines("Next", alike.next, width, layout)
+        yield from remedy_lines("Next", steps, width, layout)
     yield from part_lines("Why", (finding.why,), width, layout)
     if layout.is_pane:
         yield from link_lines("Joined", (f"{f.check}: {f.title}" for f in links.joined), width, layout)

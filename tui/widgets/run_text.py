@@ -104,8 +104,9 @@ def row_lines(row: FindingRow, width: int, clock: Clock, *, is_whole: bool = Fal
     first = list(hanging([], note, width, "accent")) if row.section in UNSETTLED else []
     note = "" if first else note
     if row.entry:
-        return [*first, *pane_entry_lines(row.entry, row.report, width, note)]
-    lines = [*first, *finding_lines(row.group_of_finding, row.report, width, note, is_whole=is_whole)]
+        return [*first, *pane_entry_lines(row.entry, row.report, width, note, row.next)]
+    alike = row.group_of_finding
+    lines = [*first, *finding_lines(alike, row.report, width, note, is_whole=is_whole, steps=row.next)]
     if row.group_of_finding.is_not_gathered:
         lines += part_lines("Checks", (", ".join(row.checks),), width, pane_layout(width))
     return lines
@@ -125,7 +126,10 @@ def whole_lines(row: FindingRow, width: int, clock: Clock) -> list[Line]:
     about them, except the evidence."""
     lines = row_lines(row, width, clock, is_whole=True)
     for finding in whole_findings(row)[1:]:
-        lines += [[], [], *finding_lines(alone(finding), row.report, width, is_whole=True)] if finding else ()
+        if finding is None:
+            continue
+        own = alone(finding)
+        lines += [[], [], *finding_lines(own, row.report, width, is_whole=True, steps=row.steps_of(own))]
     return lines
 
 
