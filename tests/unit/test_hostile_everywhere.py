@@ -187,7 +187,7 @@ def crashes(report: Report) -> list[str]:
 
 def of_report(printed: Printed, report: Report) -> None:
     for entry in cause_entries(report):
-        of_lines(printed, pane_entry_lines(entry, report, 100))
+        of_lines(printed, pane_entry_lines(entry, report, 100, "", entry.next))
     for finding in report.findings:
         for layout in (None, STREAM):
             of_lines(printed, finding_lines(alone(finding), report, 100, layout=layout))

@@ -354,7 +354,8 @@ def test_in_a_pane_the_sentence_is_before_the_codes_and_each_code_is_whole(width
     codes = ("CAUSE-01", "CAUSE-08", "CAUSE-20", "CAUSE-21")
     alike = [cause(code, Certainty.SUPPORTED, entry=1, shown_by=keys(BUFFERS)) for code in codes]
     report = of([BUFFERS], *alike)
-    lines = [plain([line]) for line in pane_entry_lines(cause_entries(report)[0], report, width)]
+    entry = cause_entries(report)[0]
+    lines = [plain([line]) for line in pane_entry_lines(entry, report, width, "", entry.next)]
     assert lines[0] == BUFFERS.title
     head = " ".join(" ".join(lines[1 : lines.index("")]).split())
     assert head == "FAIL supported: CAUSE-01, CAUSE-08, CAUSE-20 or CAUSE-21"
