@@ -5,19 +5,20 @@ Text, screen, HTML and Markdown are views of these entries. The texts are not sa
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
 from checks.model.finding import PROBLEMS, Finding, Key, NextStep, Status, keyed, worst_first
 from checks.model.hypothesis import Certainty, Diagnosis, Hypothesis, LossAccount
 from checks.model.report import Report
-from checks.model.situation import Standing, Statement, status_now
+from checks.model.situation import URGENT, Standing, Statement, status_now
 from checks.model.wording import listed
 from checks.report.folding import grouped_by_reason, is_rerun
 from checks.report.standings import Standings
 
 FOUND = (Certainty.PROVED, Certainty.SUPPORTED)
+_EXPLAINED = (Standing.PLANNED, Standing.WAS, Standing.VERIFIED)
 _REASONS, _SEEN = 3, 2
 """The most reasons of an entry, and the most of these that are observations of its strongest finding."""
 
@@ -117,39 +118,42 @@ def cause_entries(report: Report) -> tuple[ReportEntry, ...]:
     A finding of several places, or one that several causes share, is in several entries. By the situation of the report
     a cause that is over or planned has no entry, and those that are not known any more come last.
     """
-    if not (found := report.diagnosis.with_standing(*FOUND)):
-        return ()
+    standings = Standings(report, report.situation) if report.situation else None
+    now = (entry for _, entry in stated_entries(report, standings))
+    held = [entry for entry in now if entry.said is None or entry.said.standing not in _EXPLAINED]
+    return tuple(sorted(held, key=lambda entry: not entry.holds))
+
+
+def stated_entries(report: Report, standings: Standings | None) -> Iterator[tuple[ReportEntry, ReportEntry]]:
+    """Yield the entry of each cause that was found and is not waived, in the order of the diagnosis: with all of its
+    findings, and as it stands. Without standings both are the same."""
     by_key = dict(keyed(report.findings))
-    made = (_entry(report.diagnosis, alike, by_key) for alike in _alike(found))
-    entries = tuple(entry for entry in made if entry is not None)
-    if report.situation is None:
-        return entries
-    standings = Standings(report, report.situation)
-    now = [one for entry in entries if (one := _as_it_stands(entry, standings)) is not None]
-    return tuple(sorted(now, key=lambda entry: not entry.holds))
+    for alike in _alike(report.diagnosis.with_standing(*FOUND)):
+        whole = _entry(report.diagnosis, alike, by_key)
+        said = standings.of_cause(whole) if whole and standings else None
+        if whole is None:
+            continue
+        if standings is None or said is None:
+            yield whole, whole
+            continue
+        left = _left(whole, said, standings)
+        over = {f.title for f in whole.findings if id(f) not in left}
+        now = _entry(report.diagnosis, alike, {key: f for key, f in by_key.items() if id(f) in left}, over)
+        yield whole, msgspec.structs.replace(now or whole, said=said)
 
 
-def _as_it_stands(entry: ReportEntry, standings: Standings) -> ReportEntry | None:
-    """Return an entry with how it stands, and of its findings those that stand no better; None where it is over or
-    planned."""
-    said = standings.of_cause(entry)
-    if said is not None and said.standing not in (Standing.HOLDS, Standing.NEW, Standing.UNKNOWN):
-        return None
-    holds = said is None or said.is_alarm
+def _left(entry: ReportEntry, said: Statement, standings: Standings) -> set[int]:
+    """Return the ids of the findings of an entry that stand no better than it does; of those that show it all, where
+    each stands better."""
 
-    def kept(findings: Sequence[Finding]) -> tuple[Finding, ...]:
-        statuses = ((f, status_now(f, standings.of(f))) for f in findings)
-        return tuple(f for f, now in statuses if now is f.status or (now is not None and not holds))
+    def rank(one: Statement | None) -> int:
+        return 0 if one is None or one.standing in (Standing.NEW, Standing.HOLDS) else URGENT.index(one.standing)
 
-    together = (msgspec.structs.replace(part, findings=kept(part.findings)) for part in entry.together)
-    return msgspec.structs.replace(
-        entry,
-        said=said,
-        findings=kept(entry.findings) or entry.findings,
-        effects=kept(entry.effects),
-        in_part=kept(entry.in_part),
-        together=tuple(part for part in together if part.findings),
-    )
+    def is_left(finding: Finding) -> bool:
+        return finding.status is Status.UNKNOWN or rank(standings.of(finding)) <= rank(said)
+
+    shown = [f for f in entry.findings if is_left(f)] or entry.findings
+    return {id(f) for f in (*shown, *filter(is_left, entry.all_findings))}
 
 
 def further_entries(report: Report, causes: Sequence[ReportEntry]) -> tuple[ReportEntry, ...]:
@@ -234,9 +238,11 @@ def _alike(found: Iterable[Hypothesis]) -> Iterable[list[Hypothesis]]:
     return groups.values()
 
 
-def _entry(diagnosis: Diagnosis, alike: Sequence[Hypothesis], by_key: Mapping[Key, Finding]) -> ReportEntry | None:
+def _entry(
+    diagnosis: Diagnosis, alike: Sequence[Hypothesis], by_key: Mapping[Key, Finding], over: Collection[str] = ()
+) -> ReportEntry | None:
     """Return the entry of a cause and its alternatives; None where it is waived, or the report has none of its
-    findings."""
+    findings. `over` has the sentences of those that are over."""
 
     def findings(keys: Iterable[Key]) -> tuple[Finding, ...]:
         return tuple(by_key[key] for key in dict.fromkeys(keys) if key in by_key)
@@ -251,8 +257,8 @@ def _entry(diagnosis: Diagnosis, alike: Sequence[Hypothesis], by_key: Mapping[Ke
     if first.is_waived or not counted:
         return None
     strongest = shown[0]
-    headline = first.headline or strongest.title
-    own = (text for text in first.because if text != headline)
+    headline = strongest.title if first.headline in ("", *over) else first.headline
+    own = (text for text in first.because if text not in (headline, *over))
     because = dict.fromkeys((*own, *_accounts(diagnosis.accounts, alike), *strongest.seen[:_SEEN]))
     return ReportEntry(
         headline=headline,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from checks.model.cluster_event import ClusterEvent, EventKind, EventPlace
 from checks.model.wording import counted, few, lasting, span
 from checks.report.standing_text import Clock
@@ -44,18 +46,25 @@ def what(event: ClusterEvent) -> str:
 
 
 def where(event: ClusterEvent) -> str:
-    """Return the places: `rac1, rac2`, `eth2 of rac2`, `prac2`."""
+    """Return the places: `rac1, rac2`, `eth2 of rac2`, `prac2`; of a state that lasts, those where it does."""
     if event.kind is EventKind.DATABASE_SILENT:
         return "GV$"
-    if not any(place.interface for place in event.places):
+    places = _places(event)
+    if not any(place.interface for place in places):
         is_of_instance = event.kind in (EventKind.INSTANCE_SILENT, EventKind.INSTANCE_DOWN)
-        return _names(dict.fromkeys((p.instance if is_of_instance else "") or p.node for p in event.places))
+        return _names(dict.fromkeys((p.instance if is_of_instance else "") or p.node for p in places))
     nodes: dict[str, dict[str, None]] = {}
-    for place in event.places:
+    for place in places:
         nodes.setdefault(place.node, {})[place.interface] = None
     if len({tuple(sorted(interfaces)) for interfaces in nodes.values()}) == 1:
         return f"{_names(next(iter(nodes.values())))} of {_names(nodes)}"
     return _names(f"{interface} of {node}" for node, interfaces in nodes.items() for interface in interfaces)
+
+
+def _places(event: ClusterEvent) -> Sequence[EventPlace]:
+    """Return the places that a sentence about an event names: one of the present leaves out where it is over."""
+    lasting = [place for place in event.places if place.until is None]
+    return lasting if event.kind in _STANDING and lasting and not event.is_over else event.places
 
 
 def headline(event: ClusterEvent) -> str:
@@ -160,7 +169,7 @@ def _names(names: object) -> str:
 
 def _verb(text: str, event: ClusterEvent) -> str:
     verb, _, rest = text.partition(" ")
-    return f"{_PLURAL.get(verb, verb) if len(event.places) > 1 else verb} {rest}"
+    return f"{_PLURAL.get(verb, verb) if len(_places(event)) > 1 else verb} {rest}"
 
 
 def _pairs(event: ClusterEvent) -> str:

@@ -10,7 +10,7 @@ import msgspec
 from checks.model.finding import FAULTS, Finding, Status, keyed
 from checks.model.report import Report
 from checks.model.situation import Situation, Standing
-from checks.report.causes import ReportEntry, cause_entries
+from checks.report.causes import ReportEntry, stated_entries
 from checks.report.standings import Standings
 
 DATABASE = ""
@@ -64,18 +64,19 @@ def _of_plan(situation: Situation) -> Iterator[tuple[str, NodeMark]]:
 
 
 def _of_findings(report: Report, situation: Situation) -> Iterator[tuple[str, NodeMark]]:
-    standings, entries = Standings(report, situation), cause_entries(report)
+    standings = Standings(report, situation)
+    entries = [*stated_entries(report, standings)]
     # What shows a cause stands as the cause does; one that does not hold explains nothing else of now.
-    explained = {id(finding) for entry in entries for finding in entry.findings}
+    explained = {id(finding) for whole, _ in entries for finding in whole.findings}
     not_explained: set[int] = set()
     alarms = False
-    for entry in entries:
-        said = standings.of_cause(entry)
-        sign = _sign(said.standing) if said else "!"
+    for whole, entry in entries:
+        sign = _sign(entry.said.standing) if entry.said else "!"
         alarms |= sign == "!"
-        (explained if sign == "!" else not_explained).update(id(finding) for finding in entry.all_findings)
+        (explained if sign == "!" else not_explained).update(id(finding) for finding in whole.all_findings)
         status = min((f.status for f in entry.findings), key=lambda status: status.gravity)
-        yield from ((node, NodeMark(sign, status)) for node in (_places_of(entry) if sign else ()))
+        over = {node for f in whole.findings for node in f.nodes} - {node for f in entry.findings for node in f.nodes}
+        yield from ((node, NodeMark(sign, status)) for node in (_places_of(entry) - over if sign else ()))
     unexplained = {*report.diagnosis.unexplained}
     for key, finding in keyed(report.findings):
         if finding.status not in FAULTS or finding.waived or id(finding) in explained or _is_over(finding):

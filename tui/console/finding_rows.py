@@ -13,7 +13,7 @@ from checks.model.finding import PROBLEMS, Finding, Key, NextStep, Status, keyed
 from checks.model.journal import Entry
 from checks.model.report import Report
 from checks.model.situation import Episode, Standing, Statement
-from checks.report.causes import ReportEntry, cause_entries
+from checks.report.causes import ReportEntry, stated_entries
 from checks.report.folding import Alike, alone, grouped_by_reason
 from checks.report.standings import Standings
 from tui.text.line import has_words
@@ -303,14 +303,13 @@ def cause_rows(report: Report, standings: Standings | None) -> Iterator[FindingR
     report, each has none."""
     key_of = {id(finding): key for key, finding in keyed(report.findings)}
     seen: list[Key] = []
-    for entry in cause_entries(report):
+    for whole, entry in stated_entries(report, standings):
         first = entry.causes[0]
         where = (" ".join(first.networks), first.nodes)
-        keys = frozenset(key_of[id(f)] for f in entry.all_findings)
+        keys = frozenset(key_of[id(f)] for f in whole.all_findings)
         number = sum(row_key[1:4] == (first.cause, *where) for row_key in seen)
         seen.append(("", first.cause, *where, number))
-        said = standings.of_cause(entry) if standings else None
-        yield FindingRow(seen[-1], entry.findings[0], RowMark.NONE, report, keys=keys, entry=entry, said=said)
+        yield FindingRow(seen[-1], entry.findings[0], RowMark.NONE, report, keys=keys, entry=entry, said=entry.said)
 
 
 def by_cause(
