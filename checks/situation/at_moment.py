@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from checks.model.check import Check
 from checks.model.cluster_event import ClusterEvent
-from checks.model.condition import Condition
+from checks.model.condition import Condition, ConditionKind
 from checks.model.explained_stop import ExplainedStop, Look
 from checks.model.finding import FAULTS, Key
 from checks.model.situation import (
@@ -25,7 +25,7 @@ from checks.model.situation import (
 )
 from checks.situation.condition_readings import ConditionReading, ReadTimes, in_order
 from checks.situation.condition_standing import statement_of, well_since
-from checks.situation.conditions import shown_bad
+from checks.situation.conditions import OF_INTERFACES, shown_bad
 from checks.situation.edges import Edges, newest_of
 from checks.situation.finding_standing import NOT_SAMPLED, FindingStandings
 from checks.situation.run_history import GoneFinding, RunHistory
@@ -59,6 +59,10 @@ def situation(known: Inputs) -> Situation:
     every: dict[Condition, list[ConditionReading]] = {}
     for one in chain(_of_runs(known), _of_looks(known), known.sampled):
         every.setdefault(one.condition, []).append(one)
+    for condition in every:
+        if condition.kind in OF_INTERFACES:
+            unread = (one for one in every.get(Condition(ConditionKind.NODE, condition.node), ()) if one.is_bad is None)
+            every[condition] += [one._replace(condition=condition) for one in unread]
     seen = {condition: in_order(each) for condition, each in every.items()}
     edges = Edges(known.events, known.clock_s, well_since(seen))
     statements = {
@@ -158,10 +162,10 @@ def _by_conditions(said: Statement, shown: Sequence[Statement]) -> Statement:
     return replace(said, as_of=as_of, until=until, proved=min(proofs))
 
 
-def _lasting(event: ClusterEvent) -> set[Condition]:
+def _lasting(event: ClusterEvent) -> list[Condition]:
     """Return the conditions of an event at the places where it lasts; of one that is over, at all of them."""
     places = [place for place in event.places if place.until is None] or event.places
-    return {condition for place in places if (condition := place.condition(event.kind)) is not None}
+    return [condition for place in places if (condition := place.condition(event.kind)) is not None]
 
 
 def _episodes(
@@ -169,13 +173,14 @@ def _episodes(
 ) -> Iterator[Episode]:
     newest = {condition: event.number for event in events for condition in event.conditions}
     for event in events:
-        own = [statements[c] for c in event.conditions if newest[c] == event.number and c in statements]
+        newest_own = {c: statements[c] for c in event.conditions if newest[c] == event.number and c in statements}
+        own, lasting = [*newest_own.values()], [newest_own[c] for c in _lasting(event) if c in newest_own]
         over = [one.until for one in own if one.until is not None]
         episode = Episode(
             event=event,
             until=event.end,
-            as_of=max((one.as_of for one in own), default=event.last_sign or event.noticed),
-            has_finding=_lasting(event) <= shown,
+            as_of=max((one.as_of for one in lasting), default=event.last_sign or event.noticed),
+            has_finding=shown.issuperset(_lasting(event)),
         )
         if own and len(over) == len(own) == len(event.conditions):
             # The first reading that shows it over is the end everywhere, whoever made it.
@@ -183,10 +188,11 @@ def _episodes(
             proved = max(proofs) if len(proofs) == len(own) else None
             until = max(*over, event.start)
             yield replace(episode, event=replace(event, end=until), until=until, proved=proved)
-        elif event.end is None and own and all(not one.is_alarm for one in own):
-            step = next((one.step for one in own if one.standing is Standing.PLANNED), "")
-            why = [one.outdated for one in own if one.outdated is not None]
-            yield replace(episode, step=step, is_open=not step, outdated=newest_of(why) if why and not step else None)
+        elif event.end is None and lasting and all(not one.is_alarm for one in lasting):
+            # What is not known at one of its places is not planned there.
+            why = [one.outdated for one in lasting if one.outdated is not None]
+            step = "" if why else next((one.step for one in lasting if one.standing is Standing.PLANNED), "")
+            yield replace(episode, step=step, is_open=not step, outdated=newest_of(why) if why else None)
         elif event.end is not None:
             # What proves a later event of the same conditions over proves this one over too.
             proofs = [one.proved for c in event.conditions if (one := statements.get(c)) and one.proved is not None]

@@ -9,7 +9,9 @@ from msgspec.structs import replace
 
 from checks.model.check import Check
 from checks.model.condition import Condition, ConditionKind
+from checks.model.facts import Activity
 from checks.model.finding import FAULTS, PROBLEMS, Finding, Key, Status, could_not_look, keyed
+from checks.model.known_instances import nodes_of
 from checks.model.report import Report
 from checks.model.run_record import RunRecord
 from checks.report.diff_findings import same_findings
@@ -86,12 +88,11 @@ class RunHistory(msgspec.Struct, frozen=True):
         if is_part and self.report is None:
             return self
         old = self.report
-        if old is not None and is_part:
-            judged = {*judged_by(old, record, checks), *(() if record.is_gate else record.checks)}
-            new = judged_again(old, record, checks)
-        else:
-            new = record.report
-            judged = {finding.check for finding in new.findings}
+        own, judged_first = _judged(old if is_part else None, record, checks)
+        new, judged = own, judged_first
+        for gates in self._gates_after(record):
+            new, again = _judged(new, gates, checks)
+            judged = judged | again
         about = {name: one.about for name, one in checks.items()}
         former = dict(keyed(old.findings)) if old else {}
         now = dict(keyed(new.findings))
@@ -104,7 +105,9 @@ class RunHistory(msgspec.Struct, frozen=True):
         lost = tuple(self._newly_gone(former, now, pairs, new, times, judged, about, begin))
         gone = (*self._still_gone(now, new, times, judged, about), *lost)
         looked_for = (one for one in gone if one.finding.check in judged)
-        read = (*readings_in(new, judged, shows, times), *_read_well(looked_for, new, times))
+        # What was read by a gate meanwhile, that gate has added.
+        seen = times if new is own else ReadTimes(own, dict(self._clocks_of(own, record)))
+        read = (*readings_in(own, judged_first, shows, seen), *_read_well(looked_for, new, times))
         return RunHistory(
             records=(*self.records, record)[-KEPT_RUNS:],
             report=new,
@@ -116,6 +119,13 @@ class RunHistory(msgspec.Struct, frozen=True):
             gone=_of_newest_reports(gone),
             readings=(*self.readings, RunReadings(record.ended, read))[-4 * KEPT_RUNS :],
         )
+
+    def _gates_after(self, record: RunRecord) -> Iterator[RunRecord]:
+        """Yield the gates that started after a run, and ended before it: what they read is newer."""
+        started = (seconds_of(record.report.started_at) or 0.0) - record.clock_s
+        for one in self.records:
+            if one.is_gate and (seconds_of(one.report.started_at) or 0.0) - one.clock_s > started:
+                yield one
 
     def _clocks_of(self, report: Report, record: RunRecord) -> Iterator[tuple[str, float]]:
         for time in (report.started_at, *(again.started_at for again in report.reruns)):
@@ -200,13 +210,25 @@ class RunHistory(msgspec.Struct, frozen=True):
             yield replace(one, looked=one.looked if one.is_proved else looked, looked_last=looked, is_proved=True)
 
 
+def _judged(old: Report | None, record: RunRecord, checks: Mapping[str, Check]) -> tuple[Report, set[str]]:
+    """Return what is known after a record, and the checks that were judged on it: without an earlier report, all."""
+    if old is None:
+        return record.report, {finding.check for finding in record.report.findings}
+    own = () if record.is_gate else record.checks
+    return judged_again(old, record, checks), {*judged_by(old, record, checks), *own}
+
+
 def _could_look(report: Report, gone: Finding, had: Report) -> bool:
     """Return whether a run could look for a fault that an earlier report had: it read each node on which that was
-    read, and its check could tell."""
+    read, counted the blocks of its instances, and its check could tell."""
     known = {node.name for node in had.cluster.all_nodes()}
     asked = {*gone.nodes, *(ref.node for ref in gone.evidence)} & known
     read = {node.name for node in report.cluster.read_nodes()}
-    return asked <= read and not could_not_look(report.findings, gone)
+    losing = {condition.node for condition in shown_bad(gone) if condition.kind is ConditionKind.LOST_BLOCKS}
+    activity = report.cluster.activity
+    counted = activity.instances if isinstance(activity, Activity) else ()
+    counting = nodes_of(report.cluster, (one.instance for one in counted))
+    return asked <= read and losing <= {*counting} and not could_not_look(report.findings, gone)
 
 
 def _looked(gone: Finding, times: ReadTimes, about: Collection[ConditionKind]) -> float:

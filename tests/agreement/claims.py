@@ -28,6 +28,8 @@ class Claim(NamedTuple):
     proved: float = 0.0
     is_alone: bool = True
     """Whether the claim is about this place alone."""
+    is_cause: bool = False
+    """Whether its row is that of a cause."""
     is_below: bool = False
     """Whether its row is below that of a cause."""
     text: str = ""
@@ -159,8 +161,11 @@ def _of_row(block: str, clock: Clock) -> Iterator[Claim]:
     kind, times = said
     if kind == "well" and not is_well:
         kind = "bad"  # of one of which a part is not known
+    is_cause, is_below = block[3:4] == "▾", block[1:3] == "  "
+    # A cause is over when all that shows it is.
+    is_alone = len(places) == 1 and not (is_cause and kind in ("was", "verified"))
     for place in places:
-        yield Claim("checks", place, kind, **times, is_alone=len(places) == 1, is_below=block[1:3] == "  ", text=block)
+        yield Claim("checks", place, kind, **times, is_alone=is_alone, is_cause=is_cause, is_below=is_below, text=block)
 
 
 def _of_event(block: str, clock: Clock) -> Iterator[Claim]:

@@ -44,7 +44,7 @@ def complaints(seed: int, timeline: Timeline | None = None) -> Iterator[Complain
 
 def _comparable(made: Situation) -> Situation:
     """Leave out what an event has as a whole: what a part of it had is not kept."""
-    of_whole = {"count": 0, "peak": 0.0, "peak_at": 0.0, "reason": "", "pairs": ()}
+    of_whole = {"count": 0, "peak": 0.0, "peak_at": 0.0, "sample_s": 0.0, "reason": "", "pairs": ()}
     episodes = (
         replace(one, event=replace(one.event, status=one.event.status if one.event.is_over else "", **of_whole))
         for one in made.episodes

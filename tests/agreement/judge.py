@@ -105,7 +105,10 @@ def _calm(timeline: Timeline, node: str, t: float) -> Iterator[Read]:
 def _of_run(timeline: Timeline, place: Place, reader: Reader, groups: Sequence[str], end: float) -> Iterator[Read]:
     truth = timeline.truth
     is_read = place.node in reader.could_read and not truth.is_down(place.node, reader.node_times[place.node])
-    judged = place.kind != "setup" or "counters" in groups  # a gate does not judge it again
+    # A gate does not judge it again; nor does a run that counts nothing on the node.
+    judged = place.kind != "setup" or (
+        "counters" in groups and not any(truth.is_down(place.node, at) for at in reader.window)
+    )
     if place.kind in ("node", "link", "mtu", "setup") and "nodes" in groups and judged:
         at = reader.node_times[place.node]
         # A node that does not answer is down where Clusterware shows it inactive, too.
@@ -180,6 +183,10 @@ def judge(timeline: Timeline, t: float, texts: Texts, events: Sequence[ClusterEv
     """Yield what is wrong with the texts of a moment."""
     clock = Clock(timeline.truth.wall.set_by(t))
     said = list(claims_in(texts, clock))
+    # Pings that end while blocks and datagrams pass are worth knowing, and no problem: a run reads them in turn.
+    noted = "".join(block for block in texts["checks"] if re.match(r".\s*I df-ping", block))
+    is_noted = [one.where == "paths" and one.is_alarm and one.text.split()[0] in noted for one in said]
+    said = [one._replace(kind="noted") if is_so else one for one, is_so in zip(said, is_noted, strict=True)]
     yield from _first_lines(timeline, t, texts, said)
     known = edges(timeline, events, t)
     read = readings(timeline, t, known)
@@ -249,7 +256,9 @@ def _judge_place(
             if not any(one.is_bad == is_bad and (one.since if is_bad else one.at) >= edge.at for one in read):
                 yield f"stale: {place} {claim.kind} as of {claim.as_of:.0f} in {claim.where}, {edge}"
                 break
-        if claim.is_alone and not _was(truth, place, claim.as_of, is_bad):
+        # A cause is as old as the oldest reading of all that shows it; this place may have been read later.
+        times = [claim.as_of, *(r.since for r in read if claim.is_cause and r.is_bad and r.since >= claim.as_of)]
+        if claim.is_alone and not any(_was(truth, place, at, is_bad) for at in times):
             yield f"false: {place} {claim.kind} as of {claim.as_of:.0f} in {claim.where}"
         blind = max((one.at for one in read if one.is_bad is None), default=-1.0)
         if (
@@ -265,7 +274,7 @@ def _judge_place(
         if kinds & {"well"} and not any(c.kind == "well" and c.as_of > newest.at for c in claims):
             yield f"denied: {place} seen bad at {newest.at:.0f}, said well"
         for where, blocks in texts.items():
-            if "planned" not in kinds and any(re.search(r"No (other )?problem was found", b) for b in blocks):
+            if not kinds & {"planned", "noted"} and any(re.search(r"No (other )?problem was found", b) for b in blocks):
                 yield f"denied: {place} seen bad at {newest.at:.0f}, {where} says that no problem was found"
     if newest is not None and not newest.is_bad and kinds & {"bad", "new", "planned", "lasts"} and place.kind != "loss":
         alone = [c for c in claims if c.kind in ("bad", "new", "planned", "lasts") and c.is_alone]
@@ -289,8 +298,8 @@ def _contradictions(place: Place, claims: Sequence[Claim]) -> Iterator[str]:
                        ("planned", "verified"), ("planned", "new"), ("bad", "well"), ("planned", "well")):  # fmt: skip
         if {one, other} <= rows:
             yield f"agreement: {place} is {one} and {other} in Checks"
-    event = max((claim for claim in alone if claim.where == "events"), key=lambda c: c.since, default=None)
-    if event is None:
+    event = max((claim for claim in claims if claim.where == "events"), key=lambda c: c.since, default=None)
+    if event is None or not event.is_alone:
         return
     against = {
         "lasts": {"was", "verified", "well", "planned"},

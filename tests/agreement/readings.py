@@ -75,7 +75,8 @@ class Reader:
         self._truth = truth
         self._rng = Random(seed)
         self.begin, self.length = begin, length
-        self.times = {group: self._time(0.0, 0.9) for group in ("clusterware", "database", *_PROBED)}
+        last = {"clusterware": 0.1}  # it names the nodes
+        self.times = {group: self._time(0.0, last.get(group, 0.9)) for group in ("clusterware", "database", *_PROBED)}
         self.node_times = {node: self._time(0.0, 0.15) for node in NODES}
         self.setup_times = {node: self._time(0.2, 0.9) for node in NODES}
         self.path_times = {
