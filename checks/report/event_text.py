@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from checks.model.cluster_event import ClusterEvent, EventKind, EventPlace
 from checks.model.wording import counted, few, lasting, span
-from checks.report.standing_text import Clock
 from checks.rules.live_events import goes_on
 
 _COUNTED = {
@@ -125,14 +124,6 @@ def outcome(event: ClusterEvent, now: float) -> str:
 def pauses(event: ClusterEvent, now: float) -> bool:
     """Return whether an event that is counted has no sign in the newest samples, and is not over."""
     return event.kind in _COUNTED and not event.is_over and not goes_on(now - event.last_sign, event.sample_s)
-
-
-def lasting_text(event: ClusterEvent, now: float, clock: Clock) -> str:
-    """Return until when an event lasted, as far as known: `until 20:21:04`, `until now`; of one that pauses, its last
-    sign: `last 20:18:04`."""
-    if event.end is not None:
-        return f"until {clock(event.end)}"
-    return f"last {clock(event.last_sign)}" if pauses(event, now) else "until now"
 
 
 def sentence(event: ClusterEvent) -> str:

@@ -93,9 +93,11 @@ _ENDS = {Status.FAIL: "failure", Status.UNKNOWN: "error"}
 
 
 def _events(report: Report, number: int, episodes: Sequence[Episode]) -> Element:
-    new = report.situation.new if report.situation else ()
+    new, now = (report.situation.new, report.situation.at) if report.situation else ((), 0.0)
     clock = clock_of(report)
-    texts = [f"{event_text.brief(e.event)} since {clock(e.event.start)}, {episode_text(e, clock)}" for e in episodes]
+    texts = [
+        f"{event_text.brief(e.event)} since {clock(e.event.start)}, {episode_text(e, clock, now)}" for e in episodes
+    ]
     cases = []
     for name, episode, text in zip(_numbered(e.event.kind for e in episodes), episodes, texts, strict=True):
         case = Element("testcase", name=name, classname="racwire.events", time="0")

@@ -184,7 +184,7 @@ def _line(episode: Episode, situation: Situation, clock: Clock) -> EventLine:
         what=event_text.brief(event),
         peak=event_text.peak(event, situation.at),
         extent=event_text.extent(event, situation.at),
-        how=episode_text(episode, clock),
+        how=episode_text(episode, clock, situation.at),
     )
 
 

@@ -61,6 +61,7 @@ def said_text(said: Statement, clock: Clock, status: Status | None = None, *, ca
     """Return a statement in a few words: `since 20:17:58, as of 20:18:04`; `was so until 20:21:04; v proves it`.
 
     `status` is that of the finding. `can_verify` says whether a key of the screen verifies it."""
+    since, as_of = clock(said.since), clock(said.as_of)
     match said.standing:
         case Standing.WAS:
             proof = "; v proves it" if can_verify else ", not verified"
@@ -68,15 +69,14 @@ def said_text(said: Statement, clock: Clock, status: Status | None = None, *, ca
         case Standing.VERIFIED:
             return f"was so until {clock(said.until or said.as_of)}, verified {clock(said.proved or said.as_of)}"
         case Standing.PLANNED:
-            return f"planned by the step {said.step}, as of {clock(said.as_of)}"
+            return f"planned by the step {said.step}, as of {as_of}"
         case Standing.UNKNOWN:
             look = "; v looks" if can_verify else ""
             return f"{_then(said, status, clock)}{not_known_text(said, clock)}{look}"
         case Standing.NEW:
-            return f"new since the run: since {clock(said.since)}, as of {clock(said.as_of)}"
+            return f"new since the run: since {since}" + (f", as of {as_of}" if as_of != since else "")
     if said.unknown:
-        return f"as of {clock(said.as_of)}, {said.unknown} of {said.of} not known since then"
-    since, as_of = clock(said.since), clock(said.as_of)
+        return f"as of {as_of}, {said.unknown} of {said.of} not known since then"
     return f"since {since}, as of {as_of}" if said.is_bad and since != as_of else f"as of {as_of}"
 
 
@@ -151,12 +151,17 @@ def place_of(what: Condition) -> str:
     return f"{what.item} of {what.node}" if what.item else what.node or "the nodes"
 
 
-def episode_text(episode: Episode, clock: Clock) -> str:
-    """Return how an event stands, in a few words: `lasts, as of 20:18:04`, `until 20:21:04, verified 20:22:10`."""
+def episode_text(episode: Episode, clock: Clock, now: float) -> str:
+    """Return how an event stands, in a few words: `lasts, as of 20:18:04`, `until 20:21:04, verified 20:22:10`; of a
+    count that pauses its last sign: `last 20:18:04`."""
+    from checks.report.event_text import pauses  # late: the first screen has no event
+
     if episode.step:
         return f"planned by the step {episode.step}, as of {clock(episode.as_of)}"
     if episode.is_open:
         return f"not known whether it lasts, as of {clock(episode.as_of)}"
+    if episode.until is None and pauses(episode.event, now):
+        return f"last {clock(episode.event.last_sign)}"
     if episode.until is None:
         return f"lasts, as of {clock(episode.as_of)}"
     proof = f", verified {clock(episode.proved)}" if episode.proved is not None else ""

@@ -24,7 +24,7 @@ from checks.model.situation import (
     Statement,
 )
 from checks.situation.condition_readings import ConditionReading, ReadTimes, in_order
-from checks.situation.condition_standing import statement_of, well_since
+from checks.situation.condition_standing import statement_of
 from checks.situation.conditions import OF_INTERFACES, shown_bad
 from checks.situation.edges import Edges, newest_of
 from checks.situation.finding_standing import NOT_SAMPLED, FindingStandings
@@ -64,7 +64,7 @@ def situation(known: Inputs) -> Situation:
             unread = (one for one in every.get(Condition(ConditionKind.NODE, condition.node), ()) if one.is_bad is None)
             every[condition] += [one._replace(condition=condition) for one in unread]
     seen = {condition: in_order(each) for condition, each in every.items()}
-    edges = Edges(known.events, known.clock_s, well_since(seen))
+    edges = Edges(known.events, known.clock_s, seen)
     statements = {
         condition: statement_of(condition, each, edges, known.stops, known.now) for condition, each in seen.items()
     }
@@ -89,7 +89,9 @@ def situation(known: Inputs) -> Situation:
     return Situation(
         at=known.now,
         findings=findings,
-        former=tuple(_former(one, statements, edges, known) for one in history.gone),
+        former=tuple(
+            _former(one, statements, edges, known) for one in history.gone if not _goes_on(one, statements, known)
+        ),
         episodes=tuple(_episodes(known.events, statements, shown)),
         conditions=tuple(ConditionStatement(*each) for each in sorted({**statements, **paths}.items(), key=_place)),
         change=known.change,
@@ -119,6 +121,18 @@ def _shown(known: Inputs, findings: Iterable[FindingStatement]) -> set[Condition
     standing = {one.key: one.said for one in findings}
     by_key: dict[Key, Statement] = {key: said for key, said in standing.items() if said.is_alarm}
     return {c for f in known.history.report.findings_of(by_key) if f.status in FAULTS for c in shown_bad(f)}
+
+
+def _goes_on(gone: GoneFinding, statements: Mapping[Condition, Statement], known: Inputs) -> bool:
+    """Return whether what a fault showed bad has been so ever since, and a live event is about it."""
+    lasting = {condition for event in known.events if not event.is_over for condition in _lasting(event)}
+    return any(
+        (said := statements.get(condition)) is not None
+        and said.is_alarm
+        and condition in lasting
+        and said.since <= gone.as_of + known.clock_s
+        for condition in shown_bad(gone.finding)
+    )
 
 
 def _former(gone: GoneFinding, statements: Mapping[Condition, Statement], edges: Edges, known: Inputs) -> Former:

@@ -6,7 +6,7 @@ change decides how that stands.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
@@ -62,17 +62,6 @@ def _start_of_streak(known: Sequence[ConditionReading]) -> int:
     while start and known[start - 1].is_bad == known[-1].is_bad:
         start -= 1
     return start
-
-
-def well_since(seen: Mapping[Condition, Sequence[ConditionReading]]) -> dict[Condition, float]:
-    """Return since when conditions are well again: the first of the readings in a row that show it. Without those that
-    are bad by their newest reading, or were never bad."""
-    known = {condition: [one for one in each if one.is_bad is not None] for condition, each in seen.items()}
-    return {
-        condition: each[start].since
-        for condition, each in known.items()
-        if each and not each[-1].is_bad and (start := _start_of_streak(each))
-    }
 
 
 def _outdated(

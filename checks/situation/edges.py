@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from checks.model.cluster_event import ClusterEvent
 from checks.model.condition import Condition
 from checks.model.situation import Outdated
+from checks.situation.condition_readings import ConditionReading
 from checks.situation.touching import touches
 
 
@@ -21,23 +22,49 @@ class Edge(NamedTuple):
 
 
 def edges_of(
-    events: Iterable[ClusterEvent], now_clock_s: float, well_since: Mapping[Condition, float]
+    events: Iterable[ClusterEvent], now_clock_s: float, seen: Mapping[Condition, Sequence[ConditionReading]]
 ) -> Iterator[Edge]:
     """Yield the start and the end of each event at each of its places, by the clock of now. A start has the time at
-    which it was noticed: before that, what was read may already have been so. An end is the first reading that shows it
-    over, from any source."""
+    which it was noticed: before that, what was read may already have been so; where a run had read it as bad by then,
+    the time of that reading. An end is the first reading that shows it over, from any source."""
     for event in events:
         by_s = now_clock_s - event.clock_s
         for place in event.places:
             if (condition := place.condition(event.kind)) is None:
                 continue
-            begin = (place.noticed or event.noticed) + by_s
-            yield Edge(condition, place.network, begin, is_end=False)
+            noticed, read = (place.noticed or event.noticed) + by_s, seen.get(condition, ())
+            begin = _read_bad_since(read, noticed)
+            yield Edge(condition, place.network, noticed if begin is None else begin, is_end=False)
             over = place.until if place.until is not None else event.end
             ends = [] if over is None else [over + by_s]
-            ends += [well for well in (well_since.get(condition),) if well is not None and well >= begin]
+            ends += [well for well in (_well_since(read),) if well is not None and well >= noticed]
             if ends:
                 yield Edge(condition, place.network, min(ends), is_end=True)
+
+
+def _read_bad_since(readings: Iterable[ConditionReading], at: float) -> float | None:
+    """Return when a run first read a condition as bad, of the readings in a row that show it so up to that time; None
+    where none did."""
+    since = None
+    for one in readings:
+        if one.since >= at:
+            break
+        if one.is_bad is False:
+            since = None
+        elif one.is_bad and one.is_proof and since is None:
+            since = one.since
+    return since
+
+
+def _well_since(readings: Sequence[ConditionReading]) -> float | None:
+    """Return since when a condition is well again: the first of the readings in a row, up to now, that show it; None
+    where it is bad, or never was."""
+    since = None
+    for one in reversed(readings):
+        if one.is_bad:
+            return since
+        since = since if one.is_bad is None else one.since
+    return None
 
 
 def newest_of(outdated: Iterable[Outdated]) -> Outdated:
@@ -50,10 +77,10 @@ class Edges:
     """The edges of all events known at a moment, and those that touch a condition."""
 
     def __init__(
-        self, events: Iterable[ClusterEvent], now_clock_s: float, well_since: Mapping[Condition, float]
+        self, events: Iterable[ClusterEvent], now_clock_s: float, seen: Mapping[Condition, Sequence[ConditionReading]]
     ) -> None:
-        """`well_since` has the first of the readings in a row that show a condition well, up to now."""
-        self._every = tuple(edges_of(events, now_clock_s, well_since))
+        """`seen` has the readings of each condition in order (`in_order`)."""
+        self._every = tuple(edges_of(events, now_clock_s, seen))
         self._touching: dict[Condition, tuple[Edge, ...]] = {}
 
     def outdating(self, condition: Condition, as_of: float, *, is_bad: bool) -> Outdated | None:

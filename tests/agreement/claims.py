@@ -48,6 +48,7 @@ _STANDINGS = (
     ("verified", re.compile(rf"[Ww]as so until {_TIME}, verified {_TIME}"), ("until", "proved")),
     ("was", re.compile(rf"[Ww]as so until {_TIME}(?:; v proves it|, not verified)"), ("until",)),
     ("new", re.compile(rf"[Nn]ew since the run: since {_TIME}, as of {_TIME}"), ("since", "as_of")),
+    ("new", re.compile(rf"[Nn]ew since the run: since {_TIME}\."), ("as_of",)),
     ("unknown", re.compile(rf"not known since [^;.]*?{_TIME}"), ("since",)),
     ("unknown", re.compile(rf"[Cc]ould not be read at {_TIME}"), ("since",)),
     ("bad", re.compile(rf"\b[Ss]ince {_TIME}, as of {_TIME}"), ("since", "as_of")),
@@ -57,6 +58,7 @@ _EVENT_STANDINGS = (
     ("planned", re.compile(rf"[Pp]lanned by the step [\w ]+, as of {_TIME}"), ("as_of",)),
     ("open", re.compile(rf"[Nn]ot known whether it lasts, as of {_TIME}"), ("as_of",)),
     ("lasts", re.compile(rf"[Ll]asts, as of {_TIME}"), ("as_of",)),
+    ("lasts", re.compile(rf"\b[Ll]ast {_TIME}"), ("as_of",)),
     ("lasted", re.compile(rf"[Uu]ntil {_TIME}, verified {_TIME}"), ("until", "proved")),
     ("lasted", re.compile(rf"[Uu]ntil {_TIME}"), ("until",)),
 )

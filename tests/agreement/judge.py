@@ -163,10 +163,16 @@ def edges(timeline: Timeline, events: Sequence[ClusterEvent], t: float) -> list[
 
 
 def _by_first_reading(edge: Edge, read: Sequence[Read]) -> Edge:
-    """Return an end as of the first reading that showed it, whoever made it."""
+    """Return an end as of the first reading that showed it, whoever made it; a start as of the first run that read it
+    so, where that was before anybody noticed."""
     bad = max((one.since for one in read if one.is_bad), default=edge.at)
     well = [one.since for one in read if one.is_bad is False and bad < one.since < edge.at]
-    return edge._replace(at=min(well)) if edge.is_end and well else edge
+    if edge.is_end:
+        return edge._replace(at=min(well)) if well else edge
+    before = [one for one in read if one.since < edge.at]
+    calm = max((one.since for one in before if one.is_bad is False), default=-1.0)
+    proofs = [one.since for one in before if one.is_bad and one.is_proof and one.since > calm]
+    return edge._replace(at=min(proofs, default=edge.at))
 
 
 def touches(what: Place, other: Place) -> bool:
@@ -344,7 +350,8 @@ def _plans(timeline: Timeline, t: float, place: Place, claims: Sequence[Claim], 
         begin = max(step.begin or 0.0 for step in steps if step.begin and step.begin <= one.begin)
         is_first = all(other == one or other.end + EVERY < begin or other.begin > t for other in here)
         # Only what was read as well just before it is planned.
-        was_well = any(r.is_bad is False and begin - 10 <= r.at <= one.begin for r in read) or kind == "stack"
+        was_well = any(r.is_bad is False and begin - 10 <= r.at <= one.begin for r in read)
+        was_well = was_well or (kind == "stack" and not truth.is_down(place.node, begin))
         alarms = [claim for claim in claims if claim.is_alarm and claim.is_alone and claim.as_of >= one.begin]
         if is_first and was_well and alarms and t < one.excused - _ROUNDED and not truth.is_down(place.node, t):
             yield f"false alarm: {place} {alarms[0].kind} in {alarms[0].where}, planned until {one.excused:.0f}"

@@ -10,7 +10,7 @@ from checks.model.explained_stop import ExplainedStop
 from checks.model.finding import Status
 from checks.model.situation import Standing
 from checks.situation.condition_readings import ConditionReading, in_order
-from checks.situation.condition_standing import statement_of, well_since
+from checks.situation.condition_standing import statement_of
 from checks.situation.edges import Edges
 
 LINK = Condition(ConditionKind.LINK, "rac2", "eth2")
@@ -30,11 +30,11 @@ def event(kind, begin, end=None, *, node="rac2", interface="eth2", network="192.
     )
 
 
-def stand(condition, *readings, events=(), stops=(), now=NOW, well=None):
-    """Return the statement about a condition from (since, at, is_bad, is_proof). `well` has since when others are well
-    again."""
+def stand(condition, *readings, events=(), stops=(), now=NOW, others=None):
+    """Return the statement about a condition from (since, at, is_bad, is_proof). `others` has the readings of other
+    conditions."""
     seen = in_order([ConditionReading(condition, *reading) for reading in readings])
-    return statement_of(condition, seen, Edges(events, 0.0, well or {}), stops, now)
+    return statement_of(condition, seen, Edges(events, 0.0, others or {}), stops, now)
 
 
 def test_the_newest_reading_by_its_own_time_decides_and_not_the_run_that_ended_last():
@@ -78,10 +78,24 @@ def test_a_node_that_falls_silent_outdates_both(is_bad):
 def test_the_first_reading_that_shows_a_node_back_is_its_return_for_all_that_it_touches():
     silent = event(EventKind.NODE_SILENT, 600, 621, interface="", network="")
     seen = [ConditionReading(NODE, 602, 602, True), ConditionReading(NODE, 606, 606, False)]
-    back = well_since({NODE: seen, PATH: [ConditionReading(PATH, 500, 500, False)]})
-    assert back == {NODE: 606}
-    assert stand(PATH, (608, 608, False), events=[silent], well=back).standing is Standing.HOLDS
-    assert stand(PATH, (604, 604, False), events=[silent], well=back).outdated.at == 606
+    back = {NODE: seen}
+    assert stand(PATH, (608, 608, False), events=[silent], others=back).standing is Standing.HOLDS
+    assert stand(PATH, (604, 604, False), events=[silent], others=back).outdated.at == 606
+
+
+@pytest.mark.parametrize(
+    ("loss", "standing"),
+    [
+        ((480, 520, True, True), Standing.HOLDS),  # the run that read the path had counted that loss
+        ((505, 520, True, True), Standing.UNKNOWN),  # a later run counted it first
+        ((480, 520, True, False), Standing.UNKNOWN),  # no run has
+        ((480, 520, False, True), Standing.UNKNOWN),
+    ],
+)
+def test_an_event_that_a_run_had_read_already_starts_for_all_that_it_touches_at_that_reading(loss, standing):
+    lost = event(EventKind.LOST_BLOCKS, 590, node="rac1", interface="", network="")
+    others = {LOSS: [ConditionReading(LOSS, *loss)]}
+    assert stand(PATH, (500, 500, False), events=[lost], others=others).standing is standing
 
 
 def test_an_event_on_another_network_touches_no_path():

@@ -8,7 +8,9 @@ from msgspec.structs import replace
 
 from checks.model.cluster_event import EventKind
 from checks.model.condition import Condition, ConditionKind
-from checks.report.event_text import lasting_text
+from checks.model.situation import Episode
+from checks.report.event_text import pauses
+from checks.report.standing_text import episode_text
 from checks.rules.live_events import CALM_S
 from checks.situation.events.known_events import as_known, event_readings
 from checks.situation.events.watching import EventWatch
@@ -309,16 +311,17 @@ def test_while_a_loss_pauses_its_last_sign_is_said():
 
     def text(at):
         (event,) = watch.known(BEGIN + at)
-        return lasting_text(event, BEGIN + at, lambda t: f"{t - BEGIN:.0f}")
+        episode = Episode(event=event, until=event.end, as_of=BEGIN + at)
+        return episode_text(episode, lambda t: f"{t - BEGIN:.0f}", BEGIN + at)
 
-    assert text(70) == "until now"
+    assert text(70) == "lasts, as of 70"
     assert text(80) == "last 70"
-    assert text(90) == "until now"
-    assert text(104) == "until now"
+    assert text(90) == "lasts, as of 90"
+    assert text(104) == "lasts, as of 104"
     assert text(106) == "last 100"
     assert text(140) == "until 100"
     silent = watched([*run(80, without("node rac2"))])
-    assert lasting_text(silent.events[0], BEGIN + 80, str) == "until now", "it lasts until something ends it"
+    assert not pauses(silent.events[0], BEGIN + 80), "it lasts until something ends it"
 
 
 def test_instances_whose_samples_come_in_any_order_show_one_database():

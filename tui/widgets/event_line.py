@@ -6,7 +6,7 @@ from datetime import tzinfo
 
 from checks.model.finding import Status
 from checks.model.situation import Episode
-from checks.report.event_text import headline, lasting_text, pauses
+from checks.report.event_text import headline, pauses
 from checks.situation.foremost import needs_run
 from tui.text.line import cell_len, cut, sanitize_line
 from tui.widgets.units import clock
@@ -36,7 +36,7 @@ def standing_text(episode: Episode, zone: tzinfo | None, now: float) -> str:
         return "not known whether it lasts"
     if episode.until is not None:
         return f"until {_time(episode.until, zone)}"
-    return lasting_text(event, now, lambda at: _time(at, zone)) if pauses(event, now) else ""
+    return f"last {_time(event.last_sign, zone)}" if pauses(event, now) else ""
 
 
 def _time(at: float, zone: tzinfo | None) -> str:

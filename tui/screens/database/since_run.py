@@ -43,7 +43,8 @@ class SinceRun:
                 continue
             letter = "~" if episode.step else "?" if episode.is_open else event.status.letter
             role = "accent" if episode.step else "unknown" if episode.is_open else role_of(event.status)
-            text = f"{headline(event)} since {self.clock(event.start)}: {episode_text(episode, self.clock)}."
+            stands = episode_text(episode, self.clock, self.situation.at)
+            text = f"{headline(event)} since {self.clock(event.start)}: {stands}."
             yield from hanging([(" ", ""), (f"{letter} ", role)], sanitize_line(text), width)
 
     def as_of_lines(self, what: str, group: str, width: int, at: str = "") -> Iterator[Line]:

@@ -86,7 +86,7 @@ def event_lines(episode: Episode, time: Clock, width: int, now: float, *, waits:
     """Return the selected event in full: a sentence, its extent, how it stands, and the checks that examine it."""
     event = episode.event
     lines: list[Line] = [[(part, "")] for part in wrapped(sanitize_line(sentence(event)), width)]
-    standing = episode_text(episode, time)
+    standing = episode_text(episode, time, now)
     if outcome(event, now):
         standing = f"{lasting(event.duration_s(now))}, {standing}"
     lines.append([(f"{standing[:1].upper()}{standing[1:]}.", "")])

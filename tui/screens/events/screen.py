@@ -256,10 +256,10 @@ class EventsScreen(ZoomScreen):
             self.post_message(ExportWanted(WriteEvents(f"{self._as_text()}\n")))
 
     def _as_text(self) -> str:
-        zone = self.state.zone
+        zone, now = self.state.zone, self.state.situation.at
         rows = [
             f"{clock(one.event.start, zone, date=True)}  {one.event.status.letter}  "
-            f"{sanitize_line(sentence(one.event))} {episode_text(one, self.state.clock)}."
+            f"{sanitize_line(sentence(one.event))} {episode_text(one, self.state.clock, now)}."
             for one in reversed(self._listed)
         ]
         return "\n".join(rows)
