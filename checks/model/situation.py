@@ -57,7 +57,8 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The time of the oldest reading that it rests on. A count has the start of its time while it grows, and its end
     when it does not."""
     until: float | None = None
-    """When it was over (WAS, VERIFIED); of what is not known again (UNKNOWN), when a run had proved it over."""
+    """When it was over (WAS, VERIFIED), where that is known; of what is not known again (UNKNOWN), when a run had proved
+    it over."""
     proved: float | None = None
     """When a run or a gate proved that it is over (VERIFIED)."""
     step: str = ""
@@ -114,6 +115,8 @@ class Episode(msgspec.Struct, frozen=True, kw_only=True):
     """The title of the step of a change that explains it; empty where none does."""
     proved: float | None = None
     """When a run or a gate proved that it is over; None where none has, or an event has touched the proof since."""
+    is_again: bool = False
+    """Whether it is over, and a later event lasts at one of its places."""
     has_finding: bool = False
     """Whether findings of the report are about it, at each place where it lasts."""
 

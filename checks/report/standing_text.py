@@ -67,7 +67,8 @@ def said_text(said: Statement, clock: Clock, status: Status | None = None, *, ca
             proof = "; v proves it" if can_verify else ", not verified"
             return f"was so until {clock(said.until or said.as_of)}{proof}"
         case Standing.VERIFIED:
-            return f"was so until {clock(said.until or said.as_of)}, verified {clock(said.proved or said.as_of)}"
+            was = "over" if said.until is None else f"was so until {clock(said.until)}"
+            return f"{was}, verified {clock(said.proved or said.as_of)}"
         case Standing.PLANNED:
             return f"planned by the step {said.step}, as of {as_of}"
         case Standing.UNKNOWN:
@@ -91,8 +92,9 @@ def brief_standing(said: Statement, clock: Clock) -> str:
             return f"planned by the step {said.step}"
         case Standing.UNKNOWN:
             return f"not known since {clock(said.outdated.at if said.outdated else said.as_of)}"
-    until = clock(said.until or said.as_of)
-    return f"was so until {until}" if said.proved is None else f"until {until}, verified {clock(said.proved)}"
+    if said.proved is None:
+        return f"was so until {clock(said.until or said.as_of)}"
+    return f"{'over' if said.until is None else f'until {clock(said.until)}'}, verified {clock(said.proved)}"
 
 
 def outcome_text(said: Statement | None, clock: Clock) -> str:

@@ -141,22 +141,20 @@ def _former(gone: GoneFinding, statements: Mapping[Condition, Statement], edges:
     by_s = known.clock_s
     bad = shown_bad(gone.finding)
     shown = [statements[c] for c in bad if c in statements and c.kind not in NOT_SAMPLED]
-    until, looked = gone.looked + by_s, gone.looked_last + by_s
-    said = Statement(
-        standing=Standing.VERIFIED, is_bad=True, since=gone.since + by_s, as_of=looked, until=until, proved=looked
-    )
+    looked = gone.looked_last + by_s
+    said = Statement(standing=Standing.VERIFIED, is_bad=True, since=gone.since + by_s, as_of=looked, proved=looked)
     if shown and len(shown) == len(bad):
         return Former(
-            gone.key, gone.finding, _by_conditions(said if gone.is_proved else replace(said, until=None), shown)
+            gone.key,
+            gone.finding,
+            _by_conditions(replace(said, until=gone.looked + by_s) if gone.is_proved else said, shown),
         )
     if not gone.is_proved:
         was = gone.as_of + by_s
-        said = replace(
-            said, standing=Standing.UNKNOWN, as_of=was, until=None, proved=None, outdated=Outdated(max(looked, was))
-        )
+        said = replace(said, standing=Standing.UNKNOWN, as_of=was, proved=None, outdated=Outdated(max(looked, was)))
     elif touched := [one for c in gone.rests_on if (one := edges.outdating(c, looked, is_bad=False))]:
         newest = newest_of(touched)
-        said = replace(said, standing=Standing.UNKNOWN, proved=None, outdated=newest)
+        said = replace(said, standing=Standing.UNKNOWN, until=gone.looked + by_s, proved=None, outdated=newest)
     return Former(gone.key, gone.finding, said)
 
 
@@ -211,6 +209,9 @@ def _episodes(
             # What proves a later event of the same conditions over proves this one over too.
             proofs = [one.proved for c in event.conditions if (one := statements.get(c)) and one.proved is not None]
             is_proved = bool(proofs) and len(proofs) == len(event.conditions)
-            yield replace(episode, proved=max(proofs) if is_proved else None)
+            is_again = any(
+                newest[c] != event.number and c in statements and statements[c].is_bad for c in event.conditions
+            )
+            yield replace(episode, proved=max(proofs) if is_proved else None, is_again=is_again)
         else:
             yield episode

@@ -10,8 +10,11 @@ from checks.model.situation import Episode, Situation
 
 def needs_run(episode: Episode) -> bool:
     """Return whether a run of the checks is the next step about an event: no finding is about it while it lasts, or no
-    run has proved that it is over. No run can look where a node does not answer."""
-    if not episode.event.is_problem or episode.step or episode.is_open:
+    run has proved that it is over. No run can look where a node does not answer, nor at a time without samples; of what
+    is bad again, the later event has the next step."""
+    if not episode.event.is_problem or not episode.event.conditions or episode.step or episode.is_open:
+        return False
+    if episode.is_again:
         return False
     return not episode.has_finding if episode.until is None else episode.proved is None
 

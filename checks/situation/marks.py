@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import msgspec
 
+from checks.model.condition import Condition, ConditionKind
 from checks.model.finding import FAULTS, Finding, Status, keyed
 from checks.model.report import Report
 from checks.model.situation import Situation, Standing
@@ -57,9 +58,12 @@ def _of_events(situation: Situation) -> Iterator[tuple[str, NodeMark]]:
 
 
 def _of_plan(situation: Situation) -> Iterator[tuple[str, NodeMark]]:
-    """Yield the nodes on which a step of a change has stopped something, also where no finding is about it."""
+    """Yield the nodes on which a step of a change has stopped something, also where no finding is about it: with the
+    database those of its instances, which cannot be asked one by one then."""
+    planned = {one.condition for one in situation.conditions if one.said.standing is Standing.PLANNED}
     for one in situation.conditions:
-        if one.said.standing is Standing.PLANNED and one.condition.node:
+        is_of_database = one.condition.kind is ConditionKind.INSTANCE and Condition(ConditionKind.DATABASE) in planned
+        if one.condition.node and (one.condition in planned or is_of_database):
             yield one.condition.node, NodeMark("~", Status.INFO)
 
 

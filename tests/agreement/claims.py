@@ -46,6 +46,7 @@ class Claim(NamedTuple):
 _STANDINGS = (
     ("planned", re.compile(rf"[Pp]lanned by the step [\w ]+, as of {_TIME}"), ("as_of",)),
     ("verified", re.compile(rf"[Ww]as so until {_TIME}, verified {_TIME}"), ("until", "proved")),
+    ("verified", re.compile(rf"[Oo]ver, verified {_TIME}"), ("proved",)),
     ("was", re.compile(rf"[Ww]as so until {_TIME}(?:; v proves it|, not verified)"), ("until",)),
     ("new", re.compile(rf"[Nn]ew since the run: since {_TIME}, as of {_TIME}"), ("since", "as_of")),
     ("new", re.compile(rf"[Nn]ew since the run: since {_TIME}\."), ("as_of",)),

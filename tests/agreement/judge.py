@@ -317,7 +317,7 @@ def _contradictions(place: Place, claims: Sequence[Claim]) -> Iterator[str]:
     if wrong := against.get(event.kind, set[str]()) & rows:
         yield f"agreement: the event of {place} {event.kind}, Checks say {wrong}"
     for claim in alone:
-        ended = claim.where == "checks" and claim.kind in ("was", "verified") and event.kind == "lasted"
+        ended = claim.where == "checks" and claim.kind in ("was", "verified") and claim.until and event.kind == "lasted"
         if ended and claim.until > event.since and abs(claim.until - event.until) > _ROUNDED:
             yield f"agreement: two ends of {place}: {claim.until:.0f} in Checks, {event.until:.0f} in the events"
 

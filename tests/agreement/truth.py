@@ -122,9 +122,9 @@ class Truth:
         begin = rng.randint(-20, 520)
         for _ in range(rng.choice([1, 1, 1, 4])):  # some flap
             end = begin + rng.choice([rng.randint(6, 40), rng.randint(40, 250), END])
-            if not any(
-                t.place == place and begin <= t.end + 2 * EVERY and t.begin <= end + 2 * EVERY for t in self.troubles
-            ):
+            # Of three MTUs, two of them small, nobody knows which is wrong.
+            same = [t for t in self.troubles if t.place == place or (kind == "mtu" and t.place[0::2] == place[0::2])]
+            if not any(begin <= t.end + 2 * EVERY and t.begin <= end + 2 * EVERY for t in same):
                 self.troubles.append(Trouble(place, begin, end))
             begin = end + rng.randint(11, 25)
 

@@ -182,11 +182,15 @@ def waiting_lines(running: bool, progress: str, width: int, *, held_by: str = ""
     return [[(f" {line}", "faint")] for line in wrapped(text, width - 1)]
 
 
-def no_networks_lines(cluster: Cluster, width: int, *, held_by: str = "") -> list[Line]:
-    """Return why there is no private network, and what to do; for a recording only the reason."""
+def no_networks_lines(cluster: Cluster, width: int, *, held_by: str = "", planned: str = "") -> list[Line]:
+    """Return why there is no private network, and what to do; for a recording only the reason, as where a step of a
+    change has stopped Clusterware here: `planned by the step stack down, as of 20:18:04`."""
     if held_by:
         reason = cluster.networks.reason if isinstance(cluster.networks, Unknown) else "oifcfg listed none."
         return list(hanging([(" ? ", "unknown")], f"{held_by} contains no private networks. {reason}", width))
+    if isinstance(cluster.networks, Unknown) and planned:
+        text = f"The private networks are not known, {planned}. {cluster.networks.reason}"
+        return list(hanging([(" ~ ", "accent")], text, width))
     if isinstance(cluster.networks, Unknown):
         text = f"The private networks are not known. {cluster.networks.reason}"
     else:

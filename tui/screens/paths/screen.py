@@ -8,10 +8,12 @@ from itertools import accumulate
 from textual import events, on
 from textual.app import ComposeResult
 
+from checks.model.condition import Condition, ConditionKind
 from checks.model.facts import Cluster, PathProbe
 from checks.model.report import Report
-from checks.model.situation import Situation
+from checks.model.situation import Situation, Standing
 from checks.report.matrices_now import matrices_now
+from checks.report.standing_text import said_text
 from checks.rules.path_matrix import MEANINGS, OWN, Cell, PathMatrix, problems
 from tui.console.actions import EXPORT, Action, zoom_action
 from tui.console.app_state import AppState, News
@@ -166,7 +168,11 @@ class PathsScreen(ZoomScreen, FilteredScreen):
             return [[(f" {line}", "faint")] for line in wrapped(self.state.no_run_yet, width - 1)]
         if self._report is None:
             return waiting_lines(self.state.run.running, self.state.run.progress, width, held_by=held_by)
-        return no_networks_lines(self._report.cluster, width, held_by=held_by)
+        cluster = self._report.cluster
+        stack = self.state.situation.of_condition().get(Condition(ConditionKind.STACK, cluster.local_node))
+        is_planned = stack is not None and stack.standing is Standing.PLANNED
+        planned = said_text(stack, self.state.clock) if stack and is_planned else ""
+        return no_networks_lines(cluster, width, held_by=held_by, planned=planned)
 
     def upper_texts(self) -> Sequence[tuple[str, str]]:
         """Return the filter, and the displayed network and its number where not all fit."""
