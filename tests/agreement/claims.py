@@ -164,7 +164,7 @@ def _of_row(block: str, clock: Clock) -> Iterator[Claim]:
     kind, times = said
     if kind == "well" and not is_well:
         kind = "bad"  # of one of which a part is not known
-    is_cause, is_below = block[3:4] == "▾", block[1:3] == "  "
+    is_cause, is_below = block[3:4] in ("▾", "▸"), block[1:3] == "  "
     # A cause is over when all that shows it is.
     is_alone = len(places) == 1 and not (is_cause and kind in ("was", "verified"))
     for place in places:

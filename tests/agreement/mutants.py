@@ -179,7 +179,7 @@ MUTANTS = (
     Mutant(
         "an event at a further place is not new",
         _SITUATION,
-        "has_finding=_lasting(event) <= shown,",
+        "has_finding=shown.issuperset(_lasting(event)),",
         "has_finding=not shown.isdisjoint(event.conditions),",
         24,
     ),
