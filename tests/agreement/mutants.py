@@ -66,6 +66,8 @@ _SAMPLED = "checks.situation.events.sampled_conditions"
 _KNOWN = "checks.situation.events.known_events"
 _MATRICES = "checks.report.matrices_now"
 _TEXT = "checks.report.standing_text"
+_CAUSES = "checks.report.causes"
+_EVENT = "checks.report.event_text"
 _LIST = "tui.console.check_list"
 _ROWS = "tui.console.finding_rows"
 
@@ -114,20 +116,20 @@ MUTANTS = (
         _HISTORY,
         "        if is_part and self.report is None:",
         "        if record.checks or (is_part and self.report is None):",
-        24,
+        449,
     ),
     Mutant(
         "a rerun of a part replaces the whole run",
         _HISTORY,
-        "new = judged_again(old, record, checks)",
-        "new = record.report if record.checks else judged_again(old, record, checks)",
+        "return judged_again(old, record, checks), {",
+        "return (record.report if record.checks else judged_again(old, record, checks)), {",
         24,
     ),
     Mutant("what was looked for is not read as well", _HISTORY, "*_read_well(looked_for, new, times))", "*())", 90),
     Mutant(
         "runs do not read conditions",
         _HISTORY,
-        "read = (*readings_in(new, judged, shows, times), ",
+        "read = (*readings_in(own, judged_first, shows, seen), ",
         "read = (*(), ",
         65,
     ),
@@ -258,5 +260,30 @@ MUTANTS = (
         "since {clock(said.since)}, as of",
         11,
     ),
+    Mutant(
+        "a run replaces what a gate read meanwhile",
+        _HISTORY,
+        "for gates in self._gates_after(record):",
+        "for gates in ():",
+        449,
+    ),
+    Mutant("a run proves over what it did not count", _HISTORY, "losing <= {*counting}", "True", 781),
+    Mutant(
+        "a cause keeps the sentence of what is over",
+        _CAUSES,
+        'first.headline in ("", *over)',
+        "not first.headline",
+        499,
+    ),
+    Mutant(
+        "an event that lasts names where it is over",
+        _EVENT,
+        "return lasting if event.kind in _STANDING and lasting and not event.is_over else event.places",
+        "return event.places",
+        280,
+    ),
+    Mutant("a plan hides a place that is not known", _SITUATION, 'step = "" if why else next(', "step = next(", 213),
+    Mutant("an unread node keeps its interfaces", _SITUATION, "if condition.kind in OF_INTERFACES:", "if False:", 622),
+    Mutant("what goes on is listed as over", _SITUATION, "if not _goes_on(one, statements, known)", "if True", 950),
     Mutant("an event that may last is said to last", _TEXT, "    if episode.is_open:\n", "    if False:\n", 12),
 )

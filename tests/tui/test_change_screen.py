@@ -41,8 +41,7 @@ from tests.tui.clusters import UNCHANGING, black_hole, engine
 from tests.tui.conftest import NewConsole
 from tests.tui.driving import shown, until
 from tests.unit.change_journals import STEPS, journal, plan, verification
-from tui.console import app as app_module
-from tui.console import journal_watcher
+from tui.console import journal_watcher, working
 from tui.console.app import ConsoleApp
 from tui.console.journal_watcher import JournalWatcher
 from tui.screens.change.screen import ChangeScreen
@@ -237,7 +236,7 @@ async def test_quitting_does_not_wait_for_a_verification(new_console: NewConsole
         let_go.set()
         assert isinstance(pilot.app, ConsoleApp)
         assert "is at step 3 of 4, set MTU; `racwire change` continues it." in pilot.app.state.changes.farewell()
-    assert waited < 2 * app_module.STOP_WITHIN_S
+    assert waited < 2 * working.STOP_WITHIN_S
 
 
 # --- other operators and terminals ------------------------------------------------------------------------------------

@@ -1,9 +1,8 @@
-"""The console app: its screens, the reports of its workers, and how it ends."""
+"""The console app: its parts, the current screen, and how it ends."""
 
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -12,14 +11,10 @@ from textual import events
 from textual.binding import BindingType
 from textual.driver import Driver
 
-from checks.model.report import Report
-from checks.model.run_record import RunRecord, as_run
 from checks.model.settings import Settings
-from checks.run.events import Gathered, GatherProgress, NodesSoFar, RunFinished, RunStarted
 from tui.cli.log_file import log_path
 from tui.console.actions import EVERYWHERE, KeysInOrder, bindings
 from tui.console.app_state import AppState, FeedState, News
-from tui.console.change_state import CheckGate, Follow, MakePlan, WorkEnded
 from tui.console.change_worker import ChangeWorker
 from tui.console.command_line import CommandLine
 from tui.console.error_guard import FaultLog, GuardedApp
@@ -28,45 +23,26 @@ from tui.console.export_worker import ExportWorker
 from tui.console.hangup import HangupWatcher
 from tui.console.journal_watcher import ChangeSource
 from tui.console.live import SAMPLED, LiveFeed
-from tui.console.live_sampling import SamplingMixin
 from tui.console.main_screens import HelpMixin, MainScreens
-from tui.console.measure_state import Send, SendingEnded
 from tui.console.measure_worker import MeasureSource, MeasureWorker
 from tui.console.messages import (
-    ChangeReported,
-    ChangeWanted,
     CopyWanted,
-    EngineReported,
-    ExportReported,
-    ExportWanted,
-    HistoryGrown,
-    MeasureReported,
-    MeasureWanted,
     PresetChosen,
-    RunFailed,
 )
 from tui.console.presets import PresetFile
 from tui.console.run_worker import HistoryWorker, RunWorker
 from tui.console.theme import ROLE_RULES, ThemeMixin, theme_of
+from tui.console.working import STOP_WITHIN_S, WorkingMixin
 from tui.screens.base import ConsoleScreen
 from tui.terminal.clipboard import save_commands
 
 if TYPE_CHECKING:
     from checks.run.engine import Engine
     from checks.traffic.feed import Feed
-    from tui.console.finding_rows import FindingRow
     from tui.console.past import Past
 
-STOP_WITHIN_S = 0.4
-"""How long quitting waits for a run to close its connections; racwire abandons what hangs longer."""
 
-_DISTURBS = "The packets of the checks would disturb the measurement: stop it first (7, then s)."
-
-_FOLLOWED = frozenset({"nodes", "networks", "database"})
-"""Groups of facts from which the live feed knows what to sample."""
-
-
-class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, CommandLine, ThemeMixin, SamplingMixin):
+class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, CommandLine, ThemeMixin, WorkingMixin):
     """The full-screen console of racwire."""
 
     TITLE = "racwire"
@@ -107,8 +83,7 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, CommandLine, ThemeMixin, Sa
         super().__init__(driver_class=driver_class, ansi_color=terminal_colours)
         self.faults = FaultLog()
         self.log_path = log_path(state_directory)
-        self.report: Report | None = None
-        """The report of the last finished run."""
+        self.report = None
         graphs = presets.graphs or "blocks" if settings.console.graphs == "auto" else settings.console.graphs
         self.state = AppState(feed=FeedState(settings.traffic.interval_s, past), graphs=graphs, presets=presets)
         self._screens = MainScreens(self, self.state, past, self.broke)
@@ -195,95 +170,7 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, CommandLine, ThemeMixin, Sa
         if self.is_running and main is not None and main.is_mounted and main.children:
             main.notice(text)
 
-    # --- reports of the workers ---------------------------------------------------------------------------------------
-
-    def on_engine_reported(self, message: EngineReported) -> None:
-        """Apply an event of the current run."""
-        if message.run != self._run.number:
-            return
-        event = message.event
-        is_first = not self.state.run.is_whole  # later, half-read facts would make the samples forget what they watch
-        if isinstance(event, NodesSoFar):
-            if is_first:
-                self._follow(event.cluster)
-            return
-        self.state.run.apply(event, message.report)
-        if isinstance(event, RunStarted):  # later than the first screen and the modules of the engine
-            self._changing.do(Follow())
-        if isinstance(event, RunFinished):
-            self.report = self.report or event.report
-            alone, clock_s = self.state.run.checks_alone, self.state.events.clock_s
-            record = RunRecord(report=event.report, ended=time.time(), checks=alone, clock_s=clock_s)
-            if self._past is not None:  # it ended in the past
-                record = as_run(event.report)
-            self._history.add(record, message.run)
-        if is_first and isinstance(event, Gathered) and event.group in _FOLLOWED and self.state.cluster is not None:
-            self._follow(self.state.cluster)
-        self._show_soon(News.PROGRESS if isinstance(event, GatherProgress) else News.RUN)
-
-    def on_history_grown(self, message: HistoryGrown) -> None:
-        """Apply that a finished run, or what gates have read, counts."""
-        self._live.add([message.record])
-        if message.run and message.run == self._run.number:
-            self.state.run.finish(message.trouble)
-            self.report = self.state.run.report
-            self._events.run_finished(message.record.report)
-            self._sample_always()
-        if self.state.cluster is not None:
-            self._follow(self.state.cluster)
-        self._show_news(News.RUN)
-
-    def on_run_failed(self, message: RunFailed) -> None:
-        """Apply that the current run failed."""
-        if message.run == self._run.number:
-            self.state.run.fail(message.reason)
-            self._show_news(News.RUN)
-            self._sample_always()
-
-    def on_change_reported(self, message: ChangeReported) -> None:
-        """Apply news of the work on a change."""
-        before = self.state.changes.change
-        if notice := self.state.changes.apply(message.news):
-            self.notice(notice)
-        self._live.add(self.state.changes.lines_since(before))
-        if isinstance(message.news, WorkEnded) and message.news.report is not None:
-            clock_s = self.state.events.clock_s
-            gates = RunRecord(report=message.news.report, ended=time.time(), is_gate=True, clock_s=clock_s)
-            self._history.add(gates)
-        self._show_news(News.CHANGE)
-
-    def on_export_reported(self, message: ExportReported) -> None:
-        """Apply news of the work on a file of the report."""
-        if notice := self.state.exports.apply(message.news):
-            self.notice(notice)
-        self._show_news(News.REPORT)
-
-    def on_measure_reported(self, message: MeasureReported) -> None:
-        """Apply news of the work on a measurement."""
-        notice = self.state.measures.apply(message.news)
-        if isinstance(message.news, SendingEnded) and message.news.measurement is not None:
-            self.state.run.add_measurement(message.news.measurement)
-        if notice and self.current_mode != "measure":  # which has it in a line of its own
-            self.notice(notice)
-        self._show_news(News.MEASURE)
-
     # --- requests of the screens --------------------------------------------------------------------------------------
-
-    def _start(self, checks: Sequence[str] = (), verified: FindingRow | None = None) -> None:
-        self.state.run.start(checks, verified)
-        self._run.start(checks)
-        self._show_news()
-
-    async def on_console_screen_run_wanted(self, message: ConsoleScreen.RunWanted) -> None:
-        """Run all checks or some of them again; a run in progress is stopped first."""
-        if message.checks and not self.state.run.is_whole:
-            self.notice("A single check can run again after all checks have concluded; r runs all of them.")
-            return
-        if self._measuring.is_sending:
-            self.notice(_DISTURBS)
-            return
-        await self._run.stop(STOP_WITHIN_S)
-        self._start(message.checks, message.verified)
 
     def on_copy_wanted(self, message: CopyWanted) -> None:
         """Copy a text to the clipboard of the terminal, and write it to a file in any case."""
@@ -294,41 +181,12 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, CommandLine, ThemeMixin, Sa
         """Remember how the operator wants the console to look."""
         self._presets.keep(**message.chosen)
 
-    def on_export_wanted(self, message: ExportWanted) -> None:
-        """Pass a request about a file of the report to its worker."""
-        if notice := self._exporting.do(message.want):
-            self.notice(notice)
-
-    def on_change_wanted(self, message: ChangeWanted) -> None:
-        """Pass a request about a change to its worker."""
-        if self._measuring.is_sending and isinstance(message.want, CheckGate | MakePlan):
-            self.notice(_DISTURBS)
-        else:
-            self._changing.do(message.want)
-
-    def on_measure_wanted(self, message: MeasureWanted) -> None:
-        """Pass a request about a measurement to its worker; nothing is sent while the checks send."""
-        if isinstance(message.want, Send) and self.running:
-            self.notice("The checks have started meanwhile; their packets would disturb the measurement.")
-        elif notice := self._measuring.do(message.want):
-            self.notice(notice)
-
     # --- quitting -----------------------------------------------------------------------------------------------------
-
-    @property
-    def running(self) -> bool:
-        """Whether a run of the checks is in progress."""
-        return self._run.is_in_progress
 
     @property
     def is_ending(self) -> bool:
         """Whether a signal requested the end, which may not be handled yet."""
         return self._hangup is not None and self._hangup.is_lost
-
-    @property
-    def can_start(self) -> bool:
-        """Whether checks may start now: neither other checks nor a measurement send packets."""
-        return not (self.running or self._measuring.is_sending)
 
     def _quit_soon(self) -> None:
         self.call_later(self.action_quit)
