@@ -58,6 +58,17 @@ def fragment_costs(measurements: Iterable[Measurement]) -> Mapping[str, Fragment
     return found
 
 
+def fitting(cost: FragmentCost | Unknown | None, percent: float, packets: float) -> FragmentCost | Unknown | None:
+    """Return the cost; Unknown where so many packets a second would need more than `percent` of a CPU, which is what
+    soft interrupts took, even at the lower limit of the cost: then one of both is not what it seems."""
+    if isinstance(cost, FragmentCost) and (needed := packets * cost.low_us / 1e4) > percent:
+        return Unknown(
+            f"By it, {packets:,.0f} packets a second need {needed:.2g} % of a CPU or more, and soft interrupts took "
+            f"{percent:.2g} %."
+        )
+    return cost
+
+
 def percent_after(
     percent: float, now: float, after: float, cost: FragmentCost | Unknown | None
 ) -> tuple[float, float, float]:

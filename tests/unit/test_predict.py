@@ -110,12 +110,14 @@ def test_soft_interrupts_are_an_interval_from_no_effect_to_the_full_effect():
     assert one.low == one.after < one.now == one.high
 
 
-def test_the_measured_cost_of_a_packet_replaces_the_guess_from_soft_interrupts():
-    def softirq(*measured, load=STANDARD, mtu=9000):
-        own = FakeRecording(list(load.events()), cluster=load.header.cluster)
-        own.header = msgspec.structs.replace(load.header, measurements=measured)
-        return estimates(predict(load_of(own), mtu), SOFTIRQ)
+def softirq(*measured, load=STANDARD, mtu=9000):
+    """The predicted CPU time in soft interrupts by node, with these results in the recording."""
+    own = FakeRecording(list(load.events()), cluster=load.header.cluster)
+    own.header = msgspec.structs.replace(load.header, measurements=measured)
+    return estimates(predict(load_of(own), mtu), "CPU in soft interrupts")
 
+
+def test_the_measured_cost_of_a_packet_replaces_the_guess_from_soft_interrupts():
     guessed, found = softirq()["rac1"], softirq(sizes(frame_cpu_us=1.5))
     one = found["rac1"]
     packets = {e.name: e for e in predict(load_of(STANDARD), 9000).estimates if e.subject == "rac1"}
@@ -140,6 +142,13 @@ def test_the_cost_of_a_packet_lies_in_its_interval(frame_cpu_us, mtu):
 def test_a_result_in_which_packets_cost_nothing_is_not_used():
     (cost,) = fragment_costs([sizes(frame_cpu_us=0.0)]).values()
     assert isinstance(cost, Unknown)
+
+
+def test_a_cost_that_needs_more_than_soft_interrupts_took_is_not_used():
+    guessed, found = softirq()["rac1"], softirq(sizes(frame_cpu_us=3000.0))["rac1"]
+    assert (found.after, found.low, found.high) == (guessed.after, guessed.low, guessed.high)
+    assert found.formula == guessed.formula
+    assert found.inputs["CPU time of a packet"].startswith("not used. By it, ")
 
 
 def test_every_number_has_a_formula_and_inputs():

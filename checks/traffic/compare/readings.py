@@ -277,10 +277,14 @@ SMALL_UP_TO = 1000
 
 
 def _of_latency(sample: LatencySample) -> Amounts:
-    """The amounts of a latency sample. Quantiles cannot be added up, so each is weighted by its number of answers."""
+    """The amounts of a latency sample. Its figures cannot be added up, so each is weighted by its number of answers.
+
+    A sample without a p99 is no part of that: those that lost no ping would stand for all.
+    """
     size = "small" if sample.payload <= SMALL_UP_TO else "block"
     found: Amounts = [(f"{size} sent", sample.sent), (f"{size} received", sample.received)]
-    for name, us in (("p50", sample.p50_us), ("p99", sample.p99_us)):
-        answers = sample.received if us is not None else 0
-        found += [(f"{size} {name} answers", answers), (f"{size} {name} us", (us or 0.0) * answers)]
+    for name, us in (("p50", sample.p50_us), ("p99", sample.p99_us), ("longest", sample.max_us)):
+        if us is not None or name != "p99":
+            answers = sample.received if us is not None else 0
+            found += [(f"{size} {name} answers", answers), (f"{size} {name} us", (us or 0.0) * answers)]
     return found
