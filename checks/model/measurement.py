@@ -6,6 +6,7 @@ Rounds are samples: `compare` sets the rounds of two measurements against each o
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import ClassVar
 
 import msgspec
@@ -15,7 +16,6 @@ from checks.model.drill_result import DrillOf as DrillOf
 from checks.model.drill_result import PathSilence as PathSilence
 from checks.model.facts import Fact, Unknown
 from checks.model.percentiles import least_values, percentile
-from checks.model.shell_command import shell
 from checks.model.wording import counted
 
 FORMAT = 1
@@ -394,7 +394,11 @@ class Measurement(Fact, frozen=True, omit_defaults=False):
         """`sizes`, `rate`, `mix`, `hashes`, `storage` or `drill`."""
         return self.result.kind
 
-
-def command_of(kind: str) -> str:
-    """Return the command that makes a result of a kind."""
-    return "racwire drill" if kind == "drill" else shell("racwire measure {kind}", kind=kind)
+    @property
+    def times(self) -> tuple[float, float] | None:
+        """The start and the end, in seconds since 1970; None for a text that is no time with a zone."""
+        try:
+            start = datetime.fromisoformat(self.started_at)
+            return (start.timestamp(), start.timestamp() + max(0.0, self.seconds)) if start.tzinfo else None
+        except (ValueError, OverflowError, OSError):
+            return None

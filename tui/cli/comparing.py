@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
-from datetime import UTC, datetime
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from checks.model.exit_codes import ExitCode
-from checks.model.measurement import Measurement
 from checks.model.sound_measurement import sound
 from checks.report.compare_pictures import picture_of
-from checks.run.stored_measurements import age_of
+from checks.rules.measured_moment import Moment
 from checks.traffic.compare.comparison import Comparison, ComparisonVerdict, to_json
 from checks.traffic.compare.comparison_verdict import Runs, compare
 from checks.traffic.compare.recorded_run import runs_of
@@ -25,6 +23,7 @@ from tui.cli.compare_text import comparison_text
 from tui.cli.document import Document
 from tui.cli.errors import UsageError
 from tui.cli.interrupts import write_interruptibly
+from tui.cli.measured_pairs import ResultsOf, measured_pairs
 from tui.cli.streams import print_message
 
 _SQLITE = b"SQLite format 3\0"
@@ -39,31 +38,17 @@ def comparison_of(
     except (RecordingError, ImportProblem) as problem:
         raise UsageError(str(problem)) from problem
     comparison = compare(_paired(args, runs))
-    measured = _measured_pairs(Path(args.before), Path(args.after))
-    return _joined(comparison, compare(measured)) if measured else comparison
+    measured, missing = measured_pairs(*(_results(Path(name), runs) for name in (args.before, args.after)))
+    whole = _joined(comparison, compare(measured)) if measured else comparison
+    return replace(whole, summary=(*whole.summary, *missing))
 
 
-def _measured_pairs(before: Path, after: Path) -> list[Runs]:
-    """The newest results of each kind in two recordings, where they are not the same. Raises UsageError."""
-    if not (_is_recording(before) and _is_recording(after)):
-        return []
-    from checks.traffic.imports.measurement_result import run_of
-
-    sides = []
-    for path in (before, after):
-        with closing(Recording.open(path)) as recording:
-            sides.append({one.kind: one for one in _by_start(sound(recording.header.measurements))})
-    first, second = sides
-    return [
-        Runs(run_of(one, f"in {before.name}"), run_of(second[kind], f"in {after.name}"))
-        for kind, one in first.items()
-        if kind in second and second[kind] != one
-    ]
-
-
-def _by_start(measurements: Sequence[Measurement]) -> list[Measurement]:
-    """The oldest first, so that the newest of a kind is the last."""
-    return sorted(measurements, key=lambda one: age_of(one, datetime.now(UTC)) or 0.0, reverse=True)
+def _results(path: Path, runs: Mapping[Path, tuple[ComparedRun, float | None]]) -> ResultsOf:
+    """The results of measurements in a file; none in the result of another tool."""
+    if not _is_recording(path):
+        return ResultsOf(path.name, (), Moment())
+    with closing(Recording.open(path)) as recording:
+        return ResultsOf(path.name, sound(recording.header.measurements), runs[path][0].moment)
 
 
 def _joined(one: Comparison, other: Comparison) -> Comparison:

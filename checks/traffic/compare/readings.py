@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 from checks.model.facts import InstancePing
+from checks.rules.measured_moment import PortValues
 from checks.traffic.recording import Header
 from checks.traffic.samples import (
     Event,
@@ -99,6 +100,10 @@ class Readings:
     """The changes during the recording, one sentence each, in order."""
     gaps: dict[SourceId, list[str]] = field(default_factory=dict)
     """The reasons of the gaps, by source."""
+    ports: dict[tuple[str, str], PortValues] = field(default_factory=dict)
+    """The values of each private interface, by node and interface, within the compared part."""
+    times: tuple[float, float] = (0.0, 0.0)
+    """The beginning and the end of the compared part, in seconds since 1970."""
     lengths: dict[str, dict[float, float]] = field(default_factory=dict)
     """By `node` and `instance` the total time of the samples, by sample length to the half second."""
 
@@ -166,12 +171,12 @@ def read(recording: Recorded, piece_s: float, skip_first_s: float = 0.0) -> Read
     """Read a recording once. Raises RecordingError where its file is damaged."""
     begin, lasting_s = time_of(recording, skip_first_s)
     count = math.floor(lasting_s / piece_s + 0.05)  # the last sample may have ended a moment early
-    readings = Readings(piece_s, [{} for _ in range(count)])
+    readings = Readings(piece_s, [{} for _ in range(count)], times=(begin, begin + lasting_s))
     time = _Time(begin, piece_s, max((1 - COVERED) * piece_s, _LATE * recording.header.interval_s))
     names: dict[int, str] = {}
     for event in recording.events():
         if isinstance(event, Links):
-            _note_links(readings, event)
+            _note_links(readings, event, is_compared=event.at > begin)
         elif event.at <= begin:
             continue
         elif isinstance(event, Gap):
@@ -212,13 +217,17 @@ def short(host: str) -> str:
     return host.partition(".")[0].lower()
 
 
-def _note_links(readings: Readings, links: Links) -> None:
+def _note_links(readings: Readings, links: Links, *, is_compared: bool) -> None:
     known = readings.links.get(links.node)
     mtus = {link.name: link.mtu for link in known.links if link.network} if known else {}
     for link in links.links:
         if link.name in mtus and link.mtu != mtus[link.name]:
             change = f"The MTU of {link.name} on {links.node} changed from {mtus[link.name]} to {link.mtu} meanwhile."
             readings.changes[change] = None
+    for link in (one for one in links.links if one.network and one.mtu):
+        before = readings.ports.get((links.node, link.name)) if is_compared else None
+        port = PortValues(frozenset({link.mtu}), frozenset({link.speed_mbps} if link.speed_mbps else ()))
+        readings.ports[links.node, link.name] = port | before if before else port
     readings.links[links.node] = links
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from statistics import median
 
 from checks.model.wording import counted
+from checks.rules.measured_moment import moment_of
 from checks.traffic.compare.environment import are_alike, environment_of, piece_length, times_longer
 from checks.traffic.compare.metrics import (
     BLOCKS,
@@ -64,6 +65,7 @@ def runs_of(
             measured=tuple(found),
             environment=environment_of(recording.header, readings),
             warnings=tuple(_warnings(readings, found, seconds, skip_first_s)),
+            moment=moment_of(recording.header.cluster, readings.ports, readings.times),
             are_values_independent=True,
         )
         for (name, recording), readings, found, seconds in zip(recordings, all_readings, measured, lasting, strict=True)
