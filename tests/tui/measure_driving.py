@@ -102,7 +102,7 @@ class PaperMeasurements:
         finally:
             self.is_sending = False
         stopped = "The operator stopped it." if stop.is_set() else ""
-        return measurement(ready.experiment.result(), stopped=stopped, although_loaded=although_loaded)
+        return measurement(ready.experiment.result(), mtu=9000, stopped=stopped, although_loaded=although_loaded)
 
     def newest(self, cluster: str, now: Moment) -> tuple[Measurement, ...]:
         return self.found

@@ -152,7 +152,7 @@ def test_a_result_in_which_packets_cost_nothing_is_not_used():
 
 def test_a_cost_at_another_mtu_than_that_of_the_recording_is_not_used():
     other = msgspec.structs.replace(path(9000), target_interface="eth1")
-    guessed, found = softirq()["rac1"], softirq(sizes(9000, paths=(other,)))["rac1"]
+    guessed, found = softirq()["rac1"], softirq(msgspec.structs.replace(sizes(9000), paths=(other,)))["rac1"]
     assert (found.after, found.low, found.high) == (guessed.after, guessed.low, guessed.high)
     assert found.inputs["CPU time of a packet"] == (
         "not used. It does not belong to the recording: rac1 to rac2 on 192.168.10.0/24 had MTU 9000, and 1500 in it."
