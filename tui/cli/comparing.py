@@ -34,7 +34,8 @@ def comparison_of(
 ) -> Comparison:
     """The comparison of the named files. Raises UsageError for files that cannot be compared."""
     try:
-        runs = _runs([Path(name) for name in names], skip_first_s, stretch_s)
+        beside = _other_databases(args)
+        runs = _runs([Path(name) for name in names], beside, skip_first_s, stretch_s)
     except (RecordingError, ImportProblem) as problem:
         raise UsageError(str(problem)) from problem
     comparison = compare(_paired(args, runs))
@@ -57,20 +58,43 @@ def _joined(one: Comparison, other: Comparison) -> Comparison:
     return replace(one, pairs=(*one.pairs, *other.pairs), summary=(*one.summary, *summary))
 
 
+def _other_databases(args: argparse.Namespace) -> dict[Path, list[Path]]:
+    """The recordings of other databases of the same times (--also), by the recording that they belong to."""
+    found: dict[Path, list[Path]] = {}
+    for pair in args.also:
+        files = [Path(name) for name in (args.before, args.after, *pair)]
+        if all(map(_is_recording, files)):
+            if args.same:
+                raise UsageError(
+                    f"{args.same} has one database, and {args.before} and {args.after} have several: leave --same out."
+                )
+            for file, other in zip(files[:2], files[2:], strict=True):
+                found.setdefault(file, []).append(other)
+    return found
+
+
 def _runs(
-    paths: Sequence[Path], skip_first_s: float, stretch_s: float | None
+    paths: Sequence[Path], beside: Mapping[Path, Sequence[Path]], skip_first_s: float, stretch_s: float | None
 ) -> dict[Path, tuple[ComparedRun, float | None]]:
     """Each file as a run, with the length of its stretches in seconds; None where the file is not a recording.
+    `beside`: the recordings of other databases, which are part of a run.
 
     Raises RecordingError, ImportProblem, UsageError.
     """
-    recorded = [path for path in dict.fromkeys(paths) if _is_recording(path)]
+    parts = {other for others in beside.values() for other in others}
+    paths = [path for path in dict.fromkeys(paths) if path not in parts]
+    recorded = [path for path in paths if _is_recording(path)]
     found: dict[Path, tuple[ComparedRun, float | None]] = {}
     with ExitStack() as files:
         recordings = [(path, files.enter_context(closing(Recording.open(path)))) for path in recorded]
         named = [(_named(recording.header.label, path), recording) for path, recording in recordings]
         if named:
-            runs, length_s = runs_of(named, skip_first_s=skip_first_s, stretch_s=stretch_s)
+            others = {
+                place: [(other.name, files.enter_context(closing(Recording.open(other)))) for other in beside[path]]
+                for place, path in enumerate(recorded)
+                if path in beside
+            }
+            runs, length_s = runs_of(named, others=others, skip_first_s=skip_first_s, stretch_s=stretch_s)
             found |= {path: (run, length_s) for path, run in zip(recorded, runs, strict=True)}
     for path in paths:
         if path not in found:
@@ -100,7 +124,7 @@ def _paired(args: argparse.Namespace, found: dict[Path, tuple[ComparedRun, float
     """The pairs of runs to compare. Raises UsageError where a pair mixes two kinds of run."""
     paired = []
     pairs = [(args.before, args.after, args.same), *((before, after, None) for before, after in args.also)]
-    for before, after, same in pairs:
+    for before, after, same in (pair for pair in pairs if Path(pair[0]) in found):
         (first, stretch_s), (second, _) = found[Path(before)], found[Path(after)]
         third = found[Path(same)][0] if same else None
         for name, run in ((after, second), (same, third)):

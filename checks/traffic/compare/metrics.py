@@ -12,12 +12,14 @@ from dataclasses import dataclass
 from checks.rules.cache_fusion import (
     BLOCKS_LOST,
     CLUSTER_WAIT,
+    COMMITS,
     CR_RECEIVED,
     CR_SERVED,
     CURRENT_RECEIVED,
     CURRENT_SERVED,
     DB_TIME,
     PX_SENT,
+    ROLLBACKS,
     USERS,
     user_counter,
 )
@@ -140,6 +142,10 @@ INSTANCE_METRICS = (
     Metric(
         "lost of 100,000 blocks", "", DATABASE,
         lambda rates: 1e5 * rates[BLOCKS_LOST] / (rates[BLOCKS_LOST] + _received(rates)), _LOWER,
+    ),
+    Metric(
+        "transactions", "1/s", DATABASE, lambda rates: rates[COMMITS] + rates[ROLLBACKS], Better.HIGHER,
+        note="User commits and rollbacks, as in AWR.",
     ),
     Metric("DB time per second", "s", DATABASE, _rate(DB_TIME, 0.01), note="Sessions in database calls on average."),
     Metric(

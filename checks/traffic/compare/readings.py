@@ -93,6 +93,8 @@ class Readings:
     pieces: list[dict[Subject, Sums]]
     hosts: dict[str, str] = field(default_factory=dict)
     """The node of each instance, in lower case, without a domain."""
+    databases: dict[str, list[str]] = field(default_factory=dict)
+    """The instances of each database, where there are several databases: each has a recording."""
     cpus: dict[str, int] = field(default_factory=dict)
     links: dict[str, Links] = field(default_factory=dict)
     """The interfaces of each node at the end of the recording."""
@@ -167,9 +169,12 @@ class _Time(NamedTuple):
     """The longest sample that is not divided among pieces, in seconds."""
 
 
-def read(recording: Recorded, piece_s: float, skip_first_s: float = 0.0) -> Readings:
-    """Read a recording once. Raises RecordingError where its file is damaged."""
-    begin, lasting_s = time_of(recording, skip_first_s)
+def read(
+    recording: Recorded, piece_s: float, skip_first_s: float = 0.0, times: tuple[float, float] | None = None
+) -> Readings:
+    """Read a recording once; with `times`, the part from a beginning on, with these seconds. Raises RecordingError
+    where its file is damaged."""
+    begin, lasting_s = times or time_of(recording, skip_first_s)
     count = math.floor(lasting_s / piece_s + 0.05)  # the last sample may have ended a moment early
     readings = Readings(piece_s, [{} for _ in range(count)], times=(begin, begin + lasting_s))
     time = _Time(begin, piece_s, max((1 - COVERED) * piece_s, _LATE * recording.header.interval_s))
