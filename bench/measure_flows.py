@@ -17,7 +17,7 @@ from bench.instruments import measure as racwire
 from bench.pace import Pace
 from bench.practice import practice_cluster
 from bench.rows import Row, not_measured
-from checks.measure.sizes import percentile
+from checks.model.percentiles import percentile
 
 FLOW_PERCENT, FLOW_MS = 2.0, 0.2
 LOWER_PERCENT, LARGE_PERCENT, SAME_PERCENT = 30.0, 15.0, 15.0
@@ -76,10 +76,11 @@ def _single(lab: Any, pace: Pace) -> Iterator[Row]:
     if not over:
         yield not_measured("measure mix, single flows, against tcpdump", "tcpdump saw no flow of racwire")
         return
-    far = percentile(over, 0.95) or 0.0
+    far = percentile(over, 0.95)
+    most = f"; 95 % are below {far:.2f} ms" if far is not None else ""
     yield Row(
         "measure mix, one flow: off tcpdump, beyond 2 %", "ms", median(over), FLOW_MS,
-        notes=(f"the median of {len(over)} flows; 95 % are below {far:.2f} ms", *lines),
+        notes=(f"the median of {len(over)} flows{most}", *lines),
     )  # fmt: skip
 
 

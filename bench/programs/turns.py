@@ -20,8 +20,9 @@ from checks.measure.load_plan import agree
 from checks.measure.measuring import measure
 from checks.measure.preparing import WantedPaths, prepare
 from checks.measure.rate import Rate
-from checks.measure.sizes import Sizes, percentile
+from checks.measure.sizes import Sizes
 from checks.measure.testbed import Experiment, Testbed
+from checks.model.percentiles import percentile
 from checks.run.settings_file import load_settings
 
 Order = dict[str, Any]
@@ -62,11 +63,13 @@ class SizesInTurns(Sizes):
         text = await _output("sockperf", "ping-pong", *options, "--full-rtt")
         p50, p99 = (float(re.search(rf"percentile {one}\.000\s*=\s*([0-9.]+)", text)[1]) for one in (50, 99))  # type: ignore[index]
         times = found["times_us"]
+        if (own_p99 := percentile(times, 0.99)) is None:
+            return
         self.turns.append(
             {
                 "size": order["size"],
                 "p50_us": percentile(times, 0.5),
-                "p99_us": percentile(times, 0.99),
+                "p99_us": own_p99,
                 "answers": len(times),
                 "sockperf_p50_us": p50,
                 "sockperf_p99_us": p99,

@@ -7,14 +7,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from statistics import fmean
 from typing import Any
 
-from checks.measure.sizes import percentile, percentile_of_many
-from checks.model.measurement import FlowRound, FlowSummary
+from checks.model.measurement import FlowRound, FlowSummary, percentile_or_why
+from checks.model.percentiles import percentile
 from checks.traffic.compare.statistics import mann_whitney
 
 ALONE, TOGETHER, BESIDE = "alone", "together", "beside"
 QUIET, MIDDLE, BUSY = "quiet", "middle", "busy"
-_FOR_P95, _FOR_P99 = 20, 100
-"""Flows below which a percentile would be that of a few."""
 
 
 def figures_of(times_ms: Sequence[float]) -> dict[str, Any]:
@@ -86,8 +84,8 @@ def _summary(rounds: Sequence[FlowRound], alone: Sequence[FlowRound], fullness: 
         broken=sum(each.broken for each in rounds),
         mean_ms=fmean(times) if times else None,
         p50_ms=percentile(times, 0.5),
-        p95_ms=percentile_of_many(times, 0.95, _FOR_P95, "flow"),
-        p99_ms=percentile_of_many(times, 0.99, _FOR_P99, "flow"),
+        p95_ms=percentile_or_why(times, 0.95, "flow"),
+        p99_ms=percentile_or_why(times, 0.99, "flow"),
         slowdown=fmean(times) / fmean(base) if times and base else None,
         slowdown_p=mann_whitney(before, means) if means and before else None,
         delivered_bps=len(times) * one.size * 8 / seconds if seconds else None,

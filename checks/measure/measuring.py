@@ -22,12 +22,12 @@ from checks.measure.load_refusals import PATH_CHECKS, LoadRefusal, failing_paths
 from checks.measure.locks_and_ends import locked_here, open_far_ends, open_sender
 from checks.measure.measure_error import HaltedError, MeasureError, NotBegunError
 from checks.measure.preparing import Prepared
-from checks.measure.sizes import percentile
 from checks.measure.testbed import Experiment, Progress, Sent, Testbed
 from checks.model.broken_dependency import error_text
 from checks.model.drill_result import DrillOf
 from checks.model.facts import Unknown
 from checks.model.measurement import MeasuredPath, Measurement
+from checks.model.percentiles import percentile
 from checks.model.settings import DatabaseSettings, Settings
 from checks.model.wording import continued
 from checks.rules.load_harm import most_silence_s
@@ -109,7 +109,8 @@ async def measure(
         alarms = () if is_drill else _alarms(prepared, watch, testbed)
         halted = await _run(experiment, testbed, watch, signs, watched, alarms, stop)
         await asyncio.gather(sender.close(), *(far.close() for far in watched))
-    late = percentile(testbed.lateness_us, 0.99)
+    usual = percentile(testbed.lateness_us, 0.99)
+    late = percentile(testbed.lateness_us, 1.0) if usual is None else usual
     return Measurement(
         cluster=plan.cluster,
         node=prepared.cluster.local_node,
@@ -127,7 +128,8 @@ async def measure(
         although_loaded=although_loaded if loaded else "",
         stopped=str(halted) if halted else "",
         is_harm=bool(halted and halted.is_harm),
-        disturbed=f"This node itself sent up to {late / 1000:,.1f} ms late (p99): its figures are those of a busy node."
+        disturbed=f"This node itself sent up to {late / 1000:,.1f} ms late{'' if usual is None else ' (p99)'}: its "
+        "figures are those of a busy node."
         if late is not None and late > (DISTURBED_DRILL_US if is_drill else _DISTURBED_US)
         else "",
         blocks_lost=signs.blocks_lost

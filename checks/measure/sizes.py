@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,9 +17,9 @@ from checks.measure.load_limits import LoadLimits, incomplete_bytes
 from checks.measure.load_plan import PlannedLoad
 from checks.measure.measure_error import MeasureError
 from checks.measure.testbed import Experiment, Testbed
-from checks.model.facts import Unknown
-from checks.model.measurement import MeasuredPath, MeasuredSizes, SizeRound, SizeSummary
+from checks.model.measurement import MeasuredPath, MeasuredSizes, SizeRound, SizeSummary, percentile_or_why
 from checks.model.packet_sizes import IP_HEADER, UDP_HEADER, WIRE_BYTES, fragments_of
+from checks.model.percentiles import percentile
 from checks.model.wording import counted
 
 USUAL_SIZES = (64, 200, 512, 1472, 2048, 4096, 8192, 8972, 16_384, 32_768, 65_507)
@@ -27,8 +27,6 @@ TRAINS = (2, 8, 16)
 """Blocks of 8 KB that answer one request: a multiblock read brings up to 128 KB, as a datagram for each block."""
 TRAIN_BYTES = 8192
 LEAST_BYTES, MOST_BYTES = 28, 65_507
-_FOR_P99, _FOR_P999 = 1_000, 10_000
-"""Answers below which a percentile would be that of a few messages."""
 _PART_OF_CAP = 0.25
 """Messages at a fixed rate take this part of the packets a second that the limits allow."""
 _MOST_RATE = 500.0
@@ -230,26 +228,14 @@ class Sizes(Experiment):
             sent=sum(r.sent for r in rounds),
             lost=sum(r.lost for r in rounds),
             p50_us=percentile(raw.times_us, 0.5),
-            p99_us=percentile_of_many(raw.times_us, 0.99, _FOR_P99, "answer"),
-            p999_us=percentile_of_many(raw.times_us, 0.999, _FOR_P999, "answer"),
+            p99_us=percentile_or_why(raw.times_us, 0.99, "answer"),
+            p999_us=percentile_or_why(raw.times_us, 0.999, "answer"),
             messages_per_s=answers / seconds if seconds else None,
             megabytes_per_s=answers * one.size * one.train / seconds / 1e6 if seconds else None,
             cpu_here_us=_mean(rounds, "cpu_here_us"),
             cpu_there_us=_mean(rounds, "cpu_there_us"),
             cpu_node_us=_mean(rounds, "cpu_node_us"),
         )
-
-
-def percentile(values: Iterable[float], share: float) -> float | None:
-    """Return the value that this share of the values does not exceed; None without values."""
-    ordered = sorted(values)
-    return ordered[max(0, -int(-share * len(ordered) // 1) - 1)] if ordered else None
-
-
-def percentile_of_many(values: Sequence[float], share: float, least: int, noun: str) -> float | Unknown:
-    """Return the percentile; Unknown for fewer than `least` values, each of which is a `noun`."""
-    found = percentile(values, share) if len(values) >= least else None
-    return Unknown(f"too few: {counted(len(values), noun)} of {least:,}") if found is None else found
 
 
 def _mean(rounds: Sequence[SizeRound], name: str) -> float | None:

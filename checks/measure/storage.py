@@ -19,11 +19,11 @@ from checks.measure.load_refusals import LoadRefusal, standing_refusals
 from checks.measure.measure_error import MeasureError
 from checks.measure.near_process import NearProcess, SenderError
 from checks.measure.preparing import Prepared, measuring_elsewhere, name_of, open_change, read_more
-from checks.measure.sizes import percentile
 from checks.measure.storage_place import StoragePlace, storage_link, storage_refusals
 from checks.measure.testbed import Experiment, Testbed
 from checks.model.facts import Cluster
 from checks.model.measurement import MeasuredPath, MeasuredStorage, StorageRound
+from checks.model.percentiles import percentile
 from checks.model.settings import Settings
 from checks.model.wording import lasting
 from checks.sources.database.secret import Secret

@@ -24,6 +24,7 @@ class PathSilence(Fact, frozen=True):
     sent: int
     answered: int
     lateness_p99_us: float | None = None
+    """None for fewer than 100 probes."""
     lateness_max_us: float | None = None
     unsent: int = 0
     """Probes that this node could not send (no link, no route, no address): they count as silence."""

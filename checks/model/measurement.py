@@ -5,6 +5,8 @@ Rounds are samples: `compare` sets the rounds of two measurements against each o
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import datetime
 from typing import ClassVar
 
 import msgspec
@@ -13,12 +15,31 @@ from checks.model.drill_result import DrillEvent as DrillEvent
 from checks.model.drill_result import DrillOf as DrillOf
 from checks.model.drill_result import PathSilence as PathSilence
 from checks.model.facts import Fact, Unknown
-from checks.model.shell_command import shell
+from checks.model.percentiles import least_values, percentile
+from checks.model.wording import counted
 
 FORMAT = 1
 """The version of the format of a result file."""
 CONTROL_BYTES = 64
 """The message that fits any MTU: its times must not differ between two MTUs, or something else has changed."""
+
+
+def percentile_or_why(values: Sequence[float], share: float, noun: str) -> float | Unknown:
+    """Return a percentile; Unknown for too few values, each of which is a `noun`."""
+    found = percentile(values, share)
+    return _too_few(len(values), share, noun) if found is None else found
+
+
+def _too_few(count: int, share: float, noun: str) -> Unknown:
+    return Unknown(f"too few: {counted(count, noun)} of {least_values(share):,}")
+
+
+def _keep_percentiles(part: msgspec.Struct, count: int, noun: str = "", **shares: float) -> None:
+    """Take away each percentile of a part, by its field, that is one of too few values: None, or Unknown with the
+    reason where `noun` names the values. The files of others hold any."""
+    for field, share in shares.items():
+        if isinstance(getattr(part, field), int | float) and count < least_values(share):
+            msgspec.structs.force_setattr(part, field, _too_few(count, share, noun) if noun else None)
 
 
 class MeasuredPath(Fact, frozen=True):
@@ -82,6 +103,11 @@ class SizeRound(Fact, frozen=True):
     cpu_node_us: float | None
     """CPU time of this whole node for each message, less that of an idle second before: kernel and sender."""
 
+    def __post_init__(self) -> None:
+        """Keep no percentile of too few messages."""
+        _keep_percentiles(self, self.sent - self.lost, p99_us=0.99)
+        _keep_percentiles(self, self.sent, lateness_p99_us=0.99)
+
 
 class SizeSummary(Fact, frozen=True):
     """All rounds of one size on one path together."""
@@ -97,15 +123,19 @@ class SizeSummary(Fact, frozen=True):
     lost: int
     p50_us: float | None
     p99_us: float | Unknown
-    """Unknown with fewer than 1,000 answers."""
+    """Unknown where the answers are too few, as `checks.model.percentiles` has it: below 100."""
     p999_us: float | Unknown
-    """Unknown with fewer than 10,000 answers."""
+    """Unknown with fewer than 1,000 answers."""
     messages_per_s: float | None
     """Messages a second, one at a time; limited by the packets a second that the plan allows."""
     megabytes_per_s: float | None
     cpu_here_us: float | None
     cpu_there_us: float | None
     cpu_node_us: float | None
+
+    def __post_init__(self) -> None:
+        """Keep no percentile of too few answers."""
+        _keep_percentiles(self, self.answers, "answer", p99_us=0.99, p999_us=0.999)
 
 
 class MeasuredSizes(Fact, frozen=True, tag="sizes"):
@@ -193,6 +223,10 @@ class FlowRound(Fact, frozen=True):
     is_towards_here: bool = False
     """Whether the flows came from the far end to this node."""
 
+    def __post_init__(self) -> None:
+        """Keep no percentile of too few flows."""
+        _keep_percentiles(self, self.completed, p95_ms=0.95, p99_ms=0.99)
+
 
 class FlowSummary(Fact, frozen=True):
     """All rounds of one class together, of one company and concurrency. Times are flow completion times in ms."""
@@ -212,7 +246,7 @@ class FlowSummary(Fact, frozen=True):
     mean_ms: float | None
     p50_ms: float | None
     p95_ms: float | Unknown
-    """Unknown with fewer than 20 flows."""
+    """Unknown with fewer than 100 flows."""
     p99_ms: float | Unknown
     """Unknown with fewer than 100 flows."""
     slowdown: float | None
@@ -221,6 +255,10 @@ class FlowSummary(Fact, frozen=True):
     """The p of the Mann-Whitney test between the means of the rounds, with those alone; None alone."""
     delivered_bps: float | None
     """Bits a second of completed flows, without headers."""
+
+    def __post_init__(self) -> None:
+        """Keep no percentile of too few flows."""
+        _keep_percentiles(self, self.completed, "flow", p95_ms=0.95, p99_ms=0.99)
 
 
 class MeasuredMix(Fact, frozen=True, tag="mix"):
@@ -306,6 +344,11 @@ class MeasuredStorage(Fact, frozen=True, tag="storage"):
     request_bytes: int = 0
     rounds: tuple[StorageRound, ...] = ()
 
+    def __post_init__(self) -> None:
+        """Keep no percentile of too few requests."""
+        for one in self.rounds:
+            _keep_percentiles(one, one.transferred // max(1, self.request_bytes), p99_us=0.99)
+
 
 Result = MeasuredSizes | MeasuredRate | MeasuredMix | MeasuredHashes | MeasuredStorage | DrillOf
 
@@ -351,7 +394,11 @@ class Measurement(Fact, frozen=True, omit_defaults=False):
         """`sizes`, `rate`, `mix`, `hashes`, `storage` or `drill`."""
         return self.result.kind
 
-
-def command_of(kind: str) -> str:
-    """Return the command that makes a result of a kind."""
-    return "racwire drill" if kind == "drill" else shell("racwire measure {kind}", kind=kind)
+    @property
+    def times(self) -> tuple[float, float] | None:
+        """The start and the end, in seconds since 1970; None for a text that is no time with a zone."""
+        try:
+            start = datetime.fromisoformat(self.started_at)
+            return (start.timestamp(), start.timestamp() + max(0.0, self.seconds)) if start.tzinfo else None
+        except (ValueError, OverflowError, OSError):
+            return None

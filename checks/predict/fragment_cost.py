@@ -17,6 +17,8 @@ from checks.model.facts import Unknown
 from checks.model.measurement import MeasuredSizes, Measurement, SizeRound
 from checks.model.packet_sizes import IP_HEADER, fragments_of
 from checks.model.sound_measurement import sound
+from checks.report.measured.fit import difference_text
+from checks.rules.measured_moment import Moment, misfit
 from checks.traffic.compare.statistics import median_interval
 
 COST = "CPU time of a packet"
@@ -49,13 +51,29 @@ class FragmentCost:
         )
 
 
-def fragment_costs(measurements: Iterable[Measurement]) -> Mapping[str, FragmentCost | Unknown]:
-    """Return the cost by node, for the nodes that a result of sizes was measured on; Unknown where it cannot say."""
+def fragment_costs(measurements: Iterable[Measurement], moment: Moment) -> Mapping[str, FragmentCost | Unknown]:
+    """Return the cost by node, for the nodes that a result of sizes was measured on: the newest that belongs to the
+    moment of the load; Unknown where none does, or it cannot say."""
     found: dict[str, FragmentCost | Unknown] = {}
     for one in sorted(sound(measurements), key=lambda each: each.started_at):
         if isinstance(one.result, MeasuredSizes):
-            found[one.node] = _cost(one, one.result)
+            if why := misfit(one, moment):
+                why_not = f"It does not belong to the recording: {difference_text(why, 'in it')}."
+                found.setdefault(one.node, Unknown(why_not))
+            else:
+                found[one.node] = _cost(one, one.result)
     return found
+
+
+def fitting(cost: FragmentCost | Unknown | None, percent: float, packets: float) -> FragmentCost | Unknown | None:
+    """Return the cost; Unknown where so many packets a second would need more than `percent` of a CPU, which is what
+    soft interrupts took, even at the lower limit of the cost: then one of both is not what it seems."""
+    if isinstance(cost, FragmentCost) and (needed := packets * cost.low_us / 1e4) > percent:
+        return Unknown(
+            f"By it, {packets:,.0f} packets a second need {needed:.2g} % of a CPU or more, and soft interrupts took "
+            f"{percent:.2g} %."
+        )
+    return cost
 
 
 def percent_after(

@@ -11,6 +11,7 @@ from checks.model.packet_sizes import USUAL_BLOCK_BYTES
 from checks.predict.fragment_cost import FragmentCost, fragment_costs
 from checks.predict.packet_rates import Flow
 from checks.rules.cache_fusion import BLOCKS_LOST, CR_RECEIVED, CR_SERVED, CURRENT_RECEIVED, CURRENT_SERVED
+from checks.rules.measured_moment import moment_of
 from checks.traffic.compare.readings import Rates, Readings, Recorded, Subject, read, time_of
 from checks.traffic.samples import Link
 
@@ -117,7 +118,9 @@ def load_of(recording: Recorded) -> MeasuredLoad:
         statistics={name: _statistics(name, stretches, seconds) for name in sorted(readings.subjects("instance"))},
         small_rtt_ms=_ping_ms("500 B", readings.subjects("pings"), stretches),
         block_rtt_ms=_ping_ms("8 KB", readings.subjects("pings"), stretches),
-        fragment_costs=fragment_costs(recording.header.measurements),
+        fragment_costs=fragment_costs(
+            recording.header.measurements, moment_of(cluster, readings.ports, readings.times)
+        ),
     )
 
 

@@ -10,7 +10,7 @@ from checks.model.interconnect_load import WireTime
 from checks.model.packet_sizes import fragments_of, wire_bytes_of
 from checks.model.wording import counted
 from checks.predict.conclusions import BURST, LIMITS, SOFTIRQ, conclusions
-from checks.predict.fragment_cost import FragmentCost, formula_of, inputs_of, percent_after
+from checks.predict.fragment_cost import FragmentCost, fitting, formula_of, inputs_of, percent_after
 from checks.predict.measured_load import MeasuredLoad, NodeLoad
 from checks.predict.packet_rates import Flow, Packets, packets_at, wire_bits
 from checks.predict.prediction import Estimate, NotPredicted, Prediction
@@ -279,7 +279,8 @@ class _NodePrediction:
         if not known:
             return self._not_predicted(SOFTIRQ, "The CPU time of soft interrupts was not recorded.")
         softirq = 100 * fmean(known)
-        likely, low, high = percent_after(softirq, self._packets_now, self._packets_after, self._cost)
+        cost = fitting(self._cost, softirq, self._packets_now)
+        likely, low, high = percent_after(softirq, self._packets_now, self._packets_after, cost)
         inputs = {"soft interrupts": f"{softirq:.2f} % of a CPU", "packets": self._change_of_packets}
         return Estimate(
             name=SOFTIRQ,
@@ -289,8 +290,8 @@ class _NodePrediction:
             after=likely,
             low=low,
             high=high,
-            formula=formula_of(self._cost),
-            inputs=inputs | inputs_of(self._cost),
+            formula=formula_of(cost),
+            inputs=inputs | inputs_of(cost),
         )
 
     def _lost(self) -> Estimate | NotPredicted:

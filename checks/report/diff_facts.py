@@ -25,6 +25,7 @@ from checks.report.age import time_text
 from checks.report.measurement_headline import headline
 from checks.report.quantities import milliseconds, rate
 from checks.rules.cache_fusion import average_cr_receive_ms, average_current_receive_ms, lost, per_second
+from checks.rules.measured_moment import misfit, moment_of
 from checks.rules.receive_time import is_unusual
 from checks.traffic.compare.comparison import ComparisonVerdict
 from checks.traffic.compare.comparison_verdict import Runs, compare
@@ -73,7 +74,7 @@ def fact_changes(before: Report, after: Report, *, by_name: bool = True) -> tupl
     ]
     found = [change for group in groups for change in _differing(*group)] if by_name else []
     found += _rates(one, other) if by_name else []
-    found += _measured_anew(sound(before.measurements), sound(after.measurements)) if by_name else []
+    found += _measured_anew(_belonging(before), _belonging(after)) if by_name else []
     found += _differing("Versions", _versions(before, by_name), _versions(after, by_name), False)
     if by_name:
         found += _differing("Settings", _flat(before.settings), _flat(after.settings), False)
@@ -159,6 +160,12 @@ def _measured(cluster: Cluster) -> Iterator[tuple[str, tuple[float, Callable[[fl
                 value = per_second(node.counters.value(group, counter), node.seconds)
                 if value is not None:
                     yield f"{node.node} {what}", (value, rate)
+
+
+def _belonging(report: Report) -> tuple[Measurement, ...]:
+    """Return the results that belong to the cluster of a report: those at another MTU are those of another time."""
+    moment = moment_of(report.cluster)
+    return tuple(one for one in sound(report.measurements) if misfit(one, moment) is None)
 
 
 def _measured_anew(before: Sequence[Measurement], after: Sequence[Measurement]) -> Iterator[FactChange]:

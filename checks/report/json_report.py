@@ -20,10 +20,12 @@ import msgspec
 
 from checks.model.facts import NotAsked, NotGathered, Unknown
 from checks.model.interconnect_load import InterconnectLoad
+from checks.model.measurement import Measurement
 from checks.model.report import SCHEMA, Report
 from checks.model.sanitize import json_escaped, sanitize
 from checks.report.situation_words import incident_line
 from checks.rules.load_of_run import interconnect_load
+from checks.rules.measured_moment import misfit, moment_of
 
 
 class ReportDocument(Report, frozen=True, kw_only=True):
@@ -34,6 +36,12 @@ class ReportDocument(Report, frozen=True, kw_only=True):
     file, after its schema."""
     interconnect_load: InterconnectLoad | NotAsked | NotGathered | Unknown = Unknown("not calculated by that version")
     """What the load of the interval asks of the interconnect: no pass and no fail."""
+    measurements_left_out: tuple[Measurement, ...] = ()
+    """Kept results whose paths have another MTU, speed or address at the run: they say nothing of this cluster."""
+
+
+class _ReportRead(Report, frozen=True, kw_only=True):
+    measurements_left_out: tuple[Measurement, ...] = ()
 
 
 SCHEMA_OF_0_2_0 = "racwire-report/1"
@@ -52,11 +60,14 @@ class _ReportOf020(Report, frozen=True, kw_only=True):
 def to_json(report: Report) -> bytes:
     """Return the report as indented JSON with a final newline."""
     fields = {name: getattr(report, name) for name in Report.__struct_fields__}
+    moment = moment_of(report.cluster)
+    fields["measurements"] = tuple(one for one in report.measurements if misfit(one, moment) is None)
     document = {
         "schema": fields.pop("schema"),
         "incident": incident_line(report),
         **fields,
         "interconnect_load": interconnect_load(report.cluster),
+        "measurements_left_out": tuple(one for one in report.measurements if misfit(one, moment) is not None),
     }
     try:
         encoded = msgspec.json.encode(document)
@@ -98,7 +109,7 @@ def from_json(data: bytes) -> Report:
     """Read a report back. Raises ValueError with one sentence when `data` is no report, or has another schema."""
     try:
         schema = msgspec.json.decode(data, type=_Outline).schema
-        report = msgspec.json.decode(data, type=_ReportOf020 if schema == SCHEMA_OF_0_2_0 else Report)
+        report = msgspec.json.decode(data, type=_ReportOf020 if schema == SCHEMA_OF_0_2_0 else _ReportRead)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise ValueError(f"{_NOT_ONE}: {sanitize(str(error))}.") from error
     except RecursionError:
@@ -108,4 +119,6 @@ def from_json(data: bytes) -> Report:
         return Report(**{**kept, "schema": SCHEMA})
     if schema != SCHEMA:
         raise ValueError(f"This report has the schema {sanitize(schema)[:60]}; this racwire reads {SCHEMA}.")
-    return report
+    left_out = report.measurements_left_out if isinstance(report, _ReportRead) else ()
+    kept = {name: getattr(report, name) for name in Report.__struct_fields__}
+    return Report(**{**kept, "measurements": (*report.measurements, *left_out)})

@@ -168,7 +168,7 @@ def _measured(report: Report) -> Iterator[str]:
             yield inline(older, _TITLE)
             continue
         doubts = " ".join(part.text for part in state_of(one) if part.look in ("warn", "fail", "unknown"))
-        yield inline(" ".join(filter(None, (f"{brief(one)}.", doubts))), _TITLE)
+        yield inline(" ".join(filter(None, (f"{brief(one, report.started_at)}.", doubts))), _TITLE)
 
 
 def _in_line(status: Status, text: str, entry: ReportEntry, report: Report) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from statistics import median
 from typing import Any
 
@@ -25,6 +26,8 @@ from checks.rules.drill_verdicts import decisive
 from checks.rules.flow_verdicts import FlowVerdict
 
 _KB = 1024
+_SOON_S = 60.0
+"""Seconds before a run within which a result has no age of its own."""
 NO_FIGURES = "no figures"
 
 
@@ -45,11 +48,22 @@ def remark(measurement: Measurement) -> str:
     return "disturbed" if measurement.disturbed else ""
 
 
-def brief(measurement: Measurement) -> str:
-    """Return a result on one line: `sizes, 2026-11-24 18:39 +01:00: 8 KB 57 us p50 (disturbed)`."""
+def brief(measurement: Measurement, run_at: str = "") -> str:
+    """Return a result on one line: `sizes, 2026-11-24 18:39:02 +01:00, 20 min before: 8 KB 57 us p50 (disturbed)`.
+
+    `run_at` is the time of the run whose report it is in, ISO 8601 with a zone; without one, the line has no age.
+    """
     doubt = remark(measurement)
-    when = time_text(measurement.started_at)
+    when = f"{time_text(measurement.started_at)}{_age(measurement, run_at)}"
     return f"{measurement.kind}, {when}: {headline(measurement)}{f' ({doubt})' if doubt else ''}"
+
+
+def _age(measurement: Measurement, run_at: str) -> str:
+    try:
+        age_s = datetime.fromisoformat(run_at).timestamp() - (measurement.times or (math.nan,))[0]
+    except (ValueError, OverflowError, OSError):
+        return ""
+    return f", {' '.join(lasting(age_s).split()[:2])} before" if age_s >= _SOON_S else ""
 
 
 def size_text(size: int) -> str:

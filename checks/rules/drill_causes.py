@@ -238,7 +238,7 @@ def _after_link(
     back = link.back
     if back is None:
         return None
-    least, most = end - back.at, end - max(_earliest(back), begin)
+    least, most = end - back.at, end - max(_earliest(back), min(begin, back.at))
     added_s = max(0.0, (least + most) / 2)
     was_down = f"{_name(link)} was without its link for {_down(link, begin)}"
     if least <= _AT_ONCE_S and most <= _NEAR_S:
@@ -347,7 +347,9 @@ def _near(event: DrillEvent, moment: float) -> bool:
 
 def _down(link: _Link, begin: float) -> str:
     assert link.back is not None
-    most = link.back.at - max(_earliest(link.lost), begin)
+    # Answers that came after the link was lost do not show when: they took another way.
+    earliest = _earliest(link.lost)
+    most = link.back.at - (earliest if link.lost.at < begin else max(earliest, begin))
     if link.back is link.lost:
         return f"at most {_s(most)}"
     least = _earliest(link.back) - link.lost.at

@@ -347,11 +347,13 @@ def missed_member_percent(ports: int, members: int) -> float:
     return float(100 * (1 - 1 / members) ** ports)
 
 
-def members_of(dead: int, of: int) -> tuple[int, int, int]:
+def members_of(dead: int, of: int) -> tuple[int, int, int] | tuple[None, None, None]:
     """Return the number of parallel links that a share of dead ports suggests, and the least and most that agree.
 
     One dead link of N takes 1/N of the ports. The interval is Wilson's for a binomial share, at 95 % (E. B. Wilson,
-    1927), and has at least 2. Raises ValueError unless some ports of all are dead.
+    1927), and has at least 2. No number of equal links agrees with a share such as 0.4 of 256 ports, where more than
+    one link is dead, or the ports are spread unevenly: then all three are None. Raises ValueError unless some ports of
+    all are dead.
     """
     if not 0 < dead <= of:
         raise ValueError(f"{dead} of {of} ports")
@@ -359,8 +361,8 @@ def members_of(dead: int, of: int) -> tuple[int, int, int]:
     middle = (share + z * z / (2 * of)) / (1 + z * z / of)
     half = z / (1 + z * z / of) * math.sqrt(share * (1 - share) / of + z * z / (4 * of * of))
     low, high = max(middle - half, 1 / (2 * of)), min(middle + half, 1.0)
-    least, most = max(2, math.ceil(1 / high)), max(2, math.floor(1 / low))
-    return min(max(least, round(1 / share)), most), least, most
+    least, most = max(2, math.ceil(1 / high)), math.floor(1 / low)
+    return (min(max(least, round(1 / share)), most), least, most) if least <= most else (None, None, None)
 
 
 def harm(cluster: Cluster) -> Status:

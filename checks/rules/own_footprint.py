@@ -16,7 +16,7 @@ import msgspec
 from checks.model.facts import Cluster, CounterChange, CounterChanges, Flows, RecentLoad
 from checks.model.finding import FAULTS, Finding, NextStep, Status, check_again
 from checks.model.fragment_memory import USUAL_FRAGMENT_S
-from checks.model.measurement import command_of
+from checks.model.measurement_command import command_of
 from checks.model.wording import counted, listed, span
 from checks.rules.lost_blocks import quiet_tells
 from checks.rules.nic_counts import NicFault, faults_of, loss_ends, private_nics_counted

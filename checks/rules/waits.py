@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from checks.model.facts import InstanceActivity, Thresholds, WaitEvent
 from checks.model.finding import Status
+from checks.model.percentiles import least_values
 
 _NO_TRANSFER = ("lost", "corrupt", "failure", "retry")
 """Terms in the names of events that are not the arrival of a block."""
@@ -69,8 +70,10 @@ def beyond(histogram: Sequence[tuple[int, int]], bound_us: float) -> tuple[int, 
 
 
 def quantile_us(histogram: Sequence[tuple[int, int]], share: float) -> int | None:
-    """Return the upper limit of the bucket that reaches that share of the waits; None without waits."""
+    """Return the upper limit of the bucket that reaches that share of the waits; None for too few waits."""
     total = sum(waits for _, waits in histogram)
+    if total < least_values(share):
+        return None
     reached = 0
     for edge, waits in histogram:
         reached += waits

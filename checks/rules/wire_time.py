@@ -65,7 +65,8 @@ class WirePath:
 def wire_time(
     instances: Mapping[str, Statistics], seconds: float, path: WirePath, block_waits_s: float | None = None
 ) -> WireTime | Unknown:
-    """Return the share of DB time on the wire, with its limits. Unknown where it is not known, with the reason.
+    """Return the share of DB time on the wire, with its limits. Unknown where it is not known, with the reason; so it
+    is where the lower limit is above the upper one: what one of them rests on is not so.
 
     `instances`: the statistics of each instance by its name. `block_waits_s`: the waits that ended with a block, over
     all instances; None where they are not known, or where an instance is missing: then the time of the senders is not
@@ -105,7 +106,13 @@ def wire_time(
     low_s = _serial_s(blocks, path, inputs, formulas)
     likely_s = _pinged_s(blocks, _sum(everyone, (REMOTE_GRANTS,)), path, inputs, formulas)
     high = min(100 * high_s / (db_time_s - off_s), 100.0)
-    low = min(100 * low_s / (db_time_s + off_s), high)
+    low = 100 * low_s / (db_time_s + off_s)
+    if low > high:
+        return Unknown(
+            f"The bits of the blocks need {_rounded(low, math.floor)} % of DB time or more at {path.speed_mbps or 0:,} "
+            f"Mb/s, and the waits for them are at most {_rounded(high, math.ceil)} %. So either no session waited for "
+            "a part of the blocks, or they came over more than one link, or over one of another speed."
+        )
     return WireTime(
         db_time_s=db_time_s,
         cluster_s=cluster_s,

@@ -21,6 +21,7 @@ from checks.model.journal import Journal, now
 from checks.model.measurement import Measurement
 from checks.model.report import Report, make_report
 from checks.model.settings import Settings
+from checks.rules.measured_moment import chosen, misfit, moment_of
 from checks.rules.waivers import day_of
 from checks.run.check_discovery import BrokenPlugin
 from checks.run.engine_findings import interrupted_check, plugin_broken
@@ -45,6 +46,8 @@ from checks.sources.nodes.session import Session
 
 _ADVICE_LIMIT_S = 5.0
 
+KeptMeasurements = Callable[[str, Callable[[Measurement], bool]], tuple[Measurement, ...]]
+
 
 class Engine:
     """One run of some checks. Iterate `events()` to the end, or close it early; `report()` works at any time.
@@ -62,11 +65,12 @@ class Engine:
         password: Secret | None = None,
         udp_outweighs_pings: bool = True,
         advise: Callable[[tuple[Finding, ...]], tuple[Finding, ...]] | None = None,
-        measurements_of: Callable[[str], tuple[Measurement, ...]] | None = None,
+        measurements_of: KeptMeasurements | None = None,
     ) -> None:
         """`advise` rewrites the next steps of findings for what is under way on this node; it may read files.
 
-        `measurements_of` returns the kept results of a cluster of this name, for the report; it may read files.
+        `measurements_of` returns the kept results of a cluster of this name, for the report: the newest of each kind,
+        and the newest that belongs by the function that it is given. It may read files.
         """
         self.checks = tuple(checks)
         self._advise = advise
@@ -245,11 +249,14 @@ class Engine:
         """Find the kept results of this cluster; none where its name or the file system does not answer."""
         clusterware = self._cluster.clusterware
         name = clusterware.cluster_name if isinstance(clusterware, Clusterware) else ""
+        kept: tuple[Measurement, ...] = ()
         if self._measurements_of is not None and isinstance(name, str) and name:
             with suppress(TimeoutError):
                 async with asyncio.timeout(_ADVICE_LIMIT_S):
-                    self._measurements = await asyncio.to_thread(self._measurements_of, name)
-        recent = recent_load(self._measurements, self._started_at)
+                    now = moment_of(self._cluster)
+                    kept = await asyncio.to_thread(self._measurements_of, name, lambda one: misfit(one, now) is None)
+                    self._measurements = chosen(kept, now)
+        recent = recent_load(kept, self._started_at)
         self._cluster = msgspec.structs.replace(self._cluster, recent_load=recent or self._cluster.recent_load)
 
 

@@ -7,9 +7,10 @@ version is not trusted: it is a result that this racwire can read, or one senten
 
 from __future__ import annotations
 
+import math
 import re
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -17,17 +18,20 @@ from pathlib import Path
 
 import msgspec
 
-from checks.model.facts import RecentLoad
+from checks.model.facts import Cluster, Clusterware, RecentLoad, UnreadNode
 from checks.model.measurement import FORMAT, Measurement
 from checks.model.sanitize import as_utf8, has_a_number_without_end, sanitize
 from checks.model.shell_command import shell
 from checks.model.sound_measurement import is_sound
+from checks.rules.measured_moment import BEFORE_S, Moment, chosen, misfit, moment_of
 from checks.run.directories import state_directory
 from checks.whole_files import OutputError, OutputFile, write_whole
 
 KINDS = ("sizes", "rate", "mix", "hashes", "storage", "drill")
 MOST_BYTES = 50_000_000
 """Most bytes of a file: a larger one is not read."""
+_MOST_READ = 10
+"""Results of one kind that are read to find one that belongs to the cluster as it is now."""
 MOST_KEPT = 100
 """Results of one kind and cluster that stay; a result has some 0.1 MB."""
 _LONGEST = timedelta(minutes=20)
@@ -207,8 +211,11 @@ def stored_measurements(cluster: str | None = None) -> tuple[StoredMeasurement, 
     return tuple(sorted(found, key=_started, reverse=True))
 
 
-def newest_measurements(cluster: str) -> tuple[Measurement, ...]:
-    """Return the newest kept result of each kind that can be read, in the order of `KINDS`. Blocking.
+def newest_measurements(
+    cluster: str, belongs: Callable[[Measurement], bool] = lambda _: True
+) -> tuple[Measurement, ...]:
+    """Return the newest kept result of each kind that can be read, in the order of `KINDS`, and where it does not
+    belong, the next one that does, among the newest `_MOST_READ`. Blocking.
 
     A directory that cannot be read has none.
     """
@@ -216,67 +223,89 @@ def newest_measurements(cluster: str) -> tuple[Measurement, ...]:
         paths = _files(cluster)
     except MeasurementFileError:
         return ()
-    found = []
+    found: list[Measurement] = []
     for kind in KINDS:
-        # A name has its time, so only the newest file of a kind is read, and an older one where that is damaged.
-        for path in sorted((p for p in paths if p.name.startswith(f"{kind}-")), key=_by_name, reverse=True):
-            if (one := _read(path).measurement) is not None and one.cluster == cluster and one.kind == kind:
-                found.append(one)
+        # A name has its time, so that older files are read only where the newest is damaged or does not belong.
+        own = sorted((p for p in paths if p.name.startswith(f"{kind}-")), key=_by_name, reverse=True)
+        read = (one for path in own[:_MOST_READ] if (one := _read(path).measurement) is not None)
+        newest: Measurement | None = None
+        for one in (one for one in read if one.cluster == cluster and one.kind == kind):
+            fits = belongs(one)
+            found += [one] if fits or newest is None else []
+            newest = newest or one
+            if fits:
                 break
     return tuple(found)
 
 
 class ResultsMeanwhile:
-    """The results of a cluster for a recording: the newest of each kind when it starts, and those that end later.
+    """The results of a cluster for a recording: the newest of each kind that belongs to its start, and those that end
+    later (`checks.rules.measured_moment`).
 
     A thread of its own reads the directory: where its file system hangs, there are no results, and the recording
     goes on.
     """
 
-    _MOST_LATER = 20
+    _MOST = 20
 
     def __init__(self, since: datetime) -> None:
         """`since` is the start of the recording, a time with a zone."""
         self._since = since
-        self._before: tuple[Measurement, ...] | None = None
-        self._seen: tuple[str, int] | None = None
+        self._at_start: Cluster | None = None
+        self._seen: tuple[str, int, Moment] | None = None
         self._found: tuple[Measurement, ...] | None = None
         self._reading: threading.Thread | None = None
 
-    def look(self, cluster: str, within_s: float = 0.0) -> tuple[Measurement, ...] | None:
-        """Return the results, where they have changed and were read; else start to read, and return None.
+    def look(self, cluster: Cluster, within_s: float = 0.0) -> tuple[Measurement, ...] | None:
+        """Return the results, where they have changed and were read; else start to read, and return None. None too
+        while the name of the cluster is not known.
 
-        It waits at most `within_s` seconds.
+        The facts of the start are the first ones with all nodes; a later MTU belongs to a later moment. It waits at
+        most `within_s` seconds.
         """
+        if self._at_start is None or not _is_whole(self._at_start):
+            self._at_start = cluster
+        if not (name := _name_of(cluster)):
+            return None
         if self._reading is None or not self._reading.is_alive():
-            self._reading = threading.Thread(target=self._read, args=(cluster,), name="racwire-results", daemon=True)
+            moment = moment_of(self._at_start, times=(self._since.timestamp(), math.inf))
+            self._reading = threading.Thread(
+                target=self._read, args=(name, moment), name="racwire-results", daemon=True
+            )
             self._reading.start()
         self._reading.join(within_s)
         found, self._found = self._found, None
         return found
 
-    def _read(self, cluster: str) -> None:
+    def _read(self, cluster: str, start: Moment) -> None:
         with suppress(OSError, MeasurementFileError):
-            changed = _directory(cluster).stat().st_mtime_ns
-            if self._seen == (cluster, changed):
+            seen = cluster, _directory(cluster).stat().st_mtime_ns, start
+            if self._seen == seen:
                 return
-            if self._before is None:
-                self._before = newest_measurements(cluster)
-            later = [
-                one for path in self._recent(cluster) if (one := _read(path).measurement) and self._ended_later(one)
-            ]
-            known = [one for one in self._before if one not in later]
-            self._seen = (cluster, changed)
-            self._found = (*known, *(one for one in later if one.cluster == cluster))
+            results = [one for path in self._recent(cluster) if (one := _read(path).measurement)]
+            own = [(one, one.times) for one in results if one.cluster == cluster]
+            later = [one for one, times in own if times and times[1] > self._since.timestamp()]
+            before = [one for one, _ in own if one not in later and misfit(one, start) is None]
+            self._seen = seen
+            self._found = (*chosen(before, start), *later)
 
     def _recent(self, cluster: str) -> list[Path]:
         """Return the newest files whose names have times from shortly before the start on."""
-        since = f"{(self._since - _LONGEST).astimezone(UTC):%Y%m%d-%H%M%S}"
+        earliest = self._since - timedelta(seconds=BEFORE_S) - _LONGEST
+        since = f"{earliest.astimezone(UTC):%Y%m%d-%H%M%S}"
         own = sorted((p for p in _files(cluster) if "-".join(p.stem.split("-")[1:3]) >= since), key=_by_time)
-        return own[-self._MOST_LATER :]
+        return own[-self._MOST :]
 
-    def _ended_later(self, one: Measurement) -> bool:
-        return _moment(one) + timedelta(seconds=min(max(one.seconds, 0.0), 86_400)) > self._since
+
+def _is_whole(cluster: Cluster) -> bool:
+    """Return whether the nodes of a cluster are known, and none is still being read."""
+    nodes = cluster.nodes
+    return isinstance(nodes, tuple) and not any(isinstance(node, UnreadNode) and node.is_pending for node in nodes)
+
+
+def _name_of(cluster: Cluster) -> str:
+    name = cluster.clusterware.cluster_name if isinstance(cluster.clusterware, Clusterware) else ""
+    return name if isinstance(name, str) else ""
 
 
 def recent_load(measurements: Iterable[Measurement], since: str) -> tuple[RecentLoad, ...]:

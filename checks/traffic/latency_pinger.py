@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import errno
-import math
 import os
 import statistics
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from checks.model.percentiles import percentile
 from checks.sources.probes.icmp_socket import EchoSocket
 from checks.sources.probes.path import Path
 from checks.sources.probes.pinger import CannotPingError, NoPrivilegeError
@@ -168,12 +168,12 @@ def _sentence(text: str) -> str:
 
 
 def percentiles(latencies_us: Sequence[float]) -> dict[str, float]:
-    """Return the median, the 99th percentile (nearest rank) and the maximum, by the field names of `LatencySample`."""
+    """Return the median, the 99th percentile and the maximum, by the field names of `LatencySample`."""
     if not latencies_us:
         return {}
     ordered = sorted(latencies_us)
     return {
         "p50_us": round(statistics.median(ordered), 1),
-        "p99_us": round(ordered[math.ceil(0.99 * len(ordered)) - 1], 1),
         "max_us": round(ordered[-1], 1),
+        **({} if (p99 := percentile(ordered, 0.99)) is None else {"p99_us": round(p99, 1)}),
     }

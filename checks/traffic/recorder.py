@@ -14,7 +14,7 @@ from typing import NamedTuple, Self
 
 import msgspec
 
-from checks.model.facts import Cluster, Clusterware
+from checks.model.facts import Cluster
 from checks.model.run_record import RunRecord
 from checks.run.stored_measurements import ResultsMeanwhile
 from checks.traffic.json_text import as_json
@@ -142,17 +142,14 @@ class Recorder:
         self._update_header(msgspec.structs.replace(self._header, instances_pace=pace))
 
     def follow_results(self, within_s: float = 0.0) -> None:
-        """Add the kept results of measurements that are new to the header, once the name of the cluster is known.
+        """Add the kept results of measurements that are new to the header, once the name of the cluster is known: those
+        that belong to the start of the recording, and those that end while it runs.
 
         It waits at most `within_s` seconds for them. Raises RecordingError where the file cannot be written.
         """
-        clusterware = self._header.cluster.clusterware
-        name = clusterware.cluster_name if isinstance(clusterware, Clusterware) else ""
-        if not isinstance(name, str) or not name:
-            return
         if self._results is None:
             self._results = ResultsMeanwhile(_moment(self._header.started_at))
-        if (found := self._results.look(name, within_s)) is not None:
+        if (found := self._results.look(self._header.cluster, within_s)) is not None:
             self._update_header(msgspec.structs.replace(self._header, measurements=found))
 
     def _update_header(self, header: Header) -> None:

@@ -82,7 +82,8 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
     instances_pace: InstancesPace | None = None
     """The last known pace of the instances' samples; None where no instance was sampled, and in recordings of 0.1.0."""
     measurements: tuple[Measurement, ...] = ()
-    """The newest kept result of each kind at the start, and those of measurements that ended during the recording."""
+    """Of the hour before the start, the newest kept result of each kind that belongs to it (`measured_moment`), and
+    those of measurements that ended during the recording. In recordings of 0.2.0, those before are of any age."""
     lacks_journal: bool = False
     """Whether the journal of a change was left out: racwire replaces no names in it."""
 

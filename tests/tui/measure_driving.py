@@ -18,6 +18,7 @@ from checks.measure.preparing import Prepared
 from checks.measure.testbed import Testbed
 from checks.model.facts import Cluster
 from checks.model.measurement import MeasuredPath, Measurement, Result
+from checks.rules.measured_moment import Moment
 from tests.tui.clusters import UNCHANGING, black_hole, engine, healthy
 from tests.tui.driving import concluded, shown, until
 from tests.unit.measurement_support import measurement, path, sizes
@@ -101,9 +102,9 @@ class PaperMeasurements:
         finally:
             self.is_sending = False
         stopped = "The operator stopped it." if stop.is_set() else ""
-        return measurement(ready.experiment.result(), stopped=stopped, although_loaded=although_loaded)
+        return measurement(ready.experiment.result(), mtu=9000, stopped=stopped, although_loaded=although_loaded)
 
-    def newest(self, cluster: str) -> tuple[Measurement, ...]:
+    def newest(self, cluster: str, now: Moment) -> tuple[Measurement, ...]:
         return self.found
 
     def keep(self, measurement: Measurement) -> str:

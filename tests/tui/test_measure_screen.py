@@ -11,7 +11,7 @@ from textual.widgets import Input
 from tests.tui.conftest import NewConsole
 from tests.tui.driving import shown, until
 from tests.tui.measure_driving import CHANGING, LOADED, PaperMeasurements, agree, line, measuring, page
-from tests.unit.measurement_support import hashes, sizes
+from tests.unit.measurement_support import hashes, mix, sizes
 from tui.console.app import ConsoleApp
 from tui.screens.ask import AskScreen
 from tui.text.line import plain
@@ -179,13 +179,14 @@ async def test_another_selection_ends_the_reading_for_the_last_one(new_console: 
 
 async def test_the_list_has_the_last_results_with_their_age(new_console: NewConsole) -> None:
     source = PaperMeasurements()
-    source.found = (sizes(), hashes(is_harm=True, stopped="rac1: 1 dropped packet."))
+    source.found = (sizes(9000), mix(), hashes(mtu=9000, is_harm=True, stopped="rac1: 1 dropped packet."))
     async with measuring(new_console, source, (120, 40)) as pilot:
         await until(pilot, lambda: "8 KB" in shown(pilot, "measure-list"))
         rows = shown(pilot, "measure-list").splitlines()
         assert "us p50" in rows[0]
         assert re.match(r" sizes +\d+ (h|d) +8 KB", rows[0])
         assert rows[1].split() == ["rate", "no", "result"]
+        assert rows[2].endswith("! at MTU 1500"), "another MTU than that of the cluster: no figure"
         assert " F " in rows[3]
         assert "rac1 -> rac2 on 192.168.10.0/24" in page(pilot), "a large screen has the last figures below the plan"
 

@@ -101,7 +101,7 @@ async def test_the_checks_and_paths_are_those_of_the_file(new_console: NewConsol
 async def test_measurements_of_the_file_are_shown_and_nothing_can_be_sent(
     new_console: NewConsole, tmp_path: Path
 ) -> None:
-    found = sizes()
+    found = sizes(9000)
     path = tmp_path / "night.racwire"
     save(OutputFile(path), msgspec.structs.replace(await report_of(black_hole()), measurements=(found,)), None)
     async with opened(new_console, path) as on:

@@ -157,8 +157,8 @@ def sizes(
                     sent=400 * rounds,
                     lost=0,
                     p50_us=sorted(one.p50_us or 0.0 for one in own)[rounds // 2],
-                    p99_us=Unknown("too few: 800 answers of 1,000"),
-                    p999_us=Unknown("too few: 800 answers of 10,000"),
+                    p99_us=Unknown("too few: 80 answers of 100"),
+                    p999_us=Unknown("too few: 800 answers of 1,000"),
                     messages_per_s=800.0,
                     megabytes_per_s=size * 800 / 1e6,
                     cpu_here_us=10.0,
@@ -199,7 +199,7 @@ def rate(mbps: float = 940.0, **more: Any) -> Measurement:
     )
 
 
-def mix(small_ms: float = 45.0, **more: Any) -> Measurement:
+def mix(small_ms: float = 45.0, flows: int = 50, **more: Any) -> Measurement:
     rounds = tuple(
         FlowRound(
             path=0,
@@ -211,7 +211,7 @@ def mix(small_ms: float = 45.0, **more: Any) -> Measurement:
             at=AT + number,
             seconds=5.0,
             broken=0,
-            **figures_of([mean * (1 + (flow + number / 5) / 100) for flow in range(-25, 25)]),
+            **figures_of([mean * (1 + (flow + number / 5) / 100) for flow in range(-(flows // 2), flows - flows // 2)]),
         )
         for flow_class, size, together in (("small", 65_536, small_ms), ("large", 32_000_000, 900.0))
         for company, mean, concurrency in (("alone", together / 10, 1), ("together", together, 2))

@@ -3,8 +3,10 @@
 import json
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from checks.model.measurement import Measurement
 from checks.run.stored_measurements import to_json
 from checks.traffic.compare.comparison import Comparison, ComparisonVerdict
 from checks.traffic.compare.comparison_text import winning_point
@@ -53,6 +55,16 @@ def test_only_the_times_of_64_bytes_are_controls():
 def test_rounds_are_samples():
     (metric,) = [m for m in JUMBO.metrics if m.name == "8,192 B round trip"]
     assert metric.before.values == tuple(r.p50_us for r in sizes(1500).result.rounds if r.size == 8192 and not r.rate)
+
+
+def test_rounds_of_few_flows_have_no_percentile_to_compare():
+    few, enough = compared(mix(), mix(50.0)), compared(mix(flows=100), mix(50.0, flows=100))
+    percentiles = [
+        {name.rsplit(", ", 1)[1] for name in verdicts(one) if ", " in name} & {"p95", "p99"} for one in (few, enough)
+    ]
+    assert percentiles == [set(), {"p95", "p99"}]
+    of_another = msgspec.json.encode(mix()).replace(b'"p99_ms":null', b'"p99_ms":99.5')
+    assert {one.p99_ms for one in msgspec.json.decode(of_another, type=Measurement).result.rounds} == {None}
 
 
 def test_the_winning_size_is_the_first_from_which_on_each_is_better():

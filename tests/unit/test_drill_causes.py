@@ -62,6 +62,12 @@ def test_a_blink_of_the_link_costs_a_second_because_arp_retries_only_then() -> N
     )
 
 
+def test_a_link_that_was_lost_while_answers_came_has_an_interval_in_order() -> None:
+    lost = event(-0.08, TimelineKind.LINK_LOST)
+    back = event(0.55, TimelineKind.LINK_BACK, earliest_at=T + 0.55)
+    assert "was without its link for 0.63 s to 0.83 s" in found(0.6, lost, back).sentence
+
+
 def test_arp_is_only_supported_where_its_timer_was_not_read_or_is_shorter() -> None:
     events = (event(0.15, TimelineKind.LINK_BLINKED), *asked(0.15, 1.15))
     unread = found(1.02, *events, timers=())

@@ -116,12 +116,12 @@ def test_the_longest_silences_are_kept() -> None:
     assert kept == sorted(kept, key=lambda one: one.began_ns)
 
 
-@given(st.lists(st.integers(0, 50 * MS), max_size=50))
+@given(st.lists(st.integers(0, 50 * MS), max_size=150))
 def test_the_percentile_of_the_lateness_is_one_of_its_values(values: list[int]) -> None:
     lateness = Lateness()
     for value in values:
         lateness.add(value)
     found = lateness.percentile_us(0.99)
-    assert (found is None) == (not values)
+    assert (found is None) == (len(values) < 100)
     assert found is None or found in {value // 10_000 * 10.0 for value in values}
     assert lateness.percentile_us(1.0) == (max(values) // 10_000 * 10.0 if values else None)

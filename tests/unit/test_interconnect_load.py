@@ -95,6 +95,19 @@ def test_a_link_that_needs_most_of_the_time_for_the_bits_is_named():
     assert no_network_text(found).endswith("so a link with more speed helps.")
 
 
+def test_blocks_that_need_longer_than_anything_waited_contradict_the_waits():
+    # 12,048 blocks at 100 Mb/s are 8.1 s, which cannot be in 7 s of cluster waits: it was "between 70 and 71 %".
+    statistics = {"DB time": 1_000, "cluster wait time": 700, "gc cr blocks received": 12_048}
+    found = wire_time({"a": statistics}, 60, WirePath(8192, 9000, 100))
+    assert isinstance(found, Unknown)
+    assert found.reason == (
+        "The bits of the blocks need 80 % of DB time or more at 100 Mb/s, and the waits for them are at most 71 %. So "
+        "either no session waited for a part of the blocks, or they came over more than one link, or over one of "
+        "another speed."
+    )
+    assert isinstance(wire_time({"a": statistics}, 60, WirePath(8192, 9000, 1000)), WireTime)
+
+
 def test_what_passes_at_the_senders_is_no_time_on_the_wire():
     statistics = {
         "DB time": 100_000,

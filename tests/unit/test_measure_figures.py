@@ -16,7 +16,7 @@ from checks.measure.mix import LARGE, Mix
 from checks.measure.rate import Rate, step_of, why_no_more
 from checks.model.facts import Unknown
 from checks.model.measurement import FlowRound, HashPort, RateStep
-from checks.rules.flow_verdicts import FlowVerdict
+from checks.rules.flow_verdicts import FlowVerdict, members_of
 from tests.unit.measurement_support import path
 
 NOTHING = FarCounts(0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
@@ -114,6 +114,17 @@ def ports(dead: int, *, is_back: bool = False, sent: int = 3) -> list[HashPort]:
         else HashPort(0, 40_000 + number, sent, sent, is_back)
         for number in range(64)
     ]
+
+
+@given(st.integers(1, 256).flatmap(lambda of: st.tuples(st.integers(1, of), st.just(of))))
+def test_the_number_of_links_lies_in_its_interval_or_is_not_known(ports: tuple[int, int]) -> None:
+    members, least, most = members_of(*ports)
+    assert members is None or least is None or most is None or 2 <= least <= members <= most
+
+
+@pytest.mark.parametrize(("dead", "of"), [(107, 256), (200, 256)])
+def test_a_share_that_no_number_of_equal_links_has_names_none(dead: int, of: int) -> None:
+    assert members_of(dead, of) == (None, None, None)
 
 
 @pytest.mark.parametrize(("dead", "members"), [(31, 2), (17, 4)])

@@ -15,8 +15,9 @@ from checks.measure.load_plan import NO_DATABASE, LoadPlan, agree
 from checks.measure.measure_error import MeasureError
 from checks.measure.near_end.control import Budget, Orders
 from checks.measure.near_end.stopped import StoppedError
-from checks.measure.sizes import Sizes, percentile
+from checks.measure.sizes import Sizes
 from checks.model.facts import Unknown
+from checks.model.percentiles import percentile
 from tests.unit.measurement_support import PATH, Clock, QuietOrders
 
 # --- limits -----------------------------------------------------------------------------------------------------------
@@ -187,5 +188,11 @@ def test_wrong_sizes_have_a_sentence(wrong: dict[str, object]) -> None:
 def test_percentiles_are_values_that_occurred() -> None:
     values = [float(n) for n in range(1, 101)]
     assert [percentile(values, share) for share in (0.5, 0.99, 1.0)] == [50.0, 99.0, 100.0]
-    assert percentile([7.0], 0.99) == 7.0
+    assert percentile([7.0], 0.5) == 7.0
     assert percentile([], 0.5) is None
+
+
+@pytest.mark.parametrize(("share", "least"), [(0.1, 100), (0.5, 1), (0.95, 100), (0.99, 100), (0.999, 1000), (1.0, 1)])
+def test_a_percentile_needs_enough_values(share: float, least: int) -> None:
+    assert percentile(range(least), share) is not None
+    assert percentile(range(least - 1), share) is None

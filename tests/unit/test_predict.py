@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+from datetime import UTC, datetime
 
 import msgspec
 import pytest
@@ -18,9 +19,10 @@ from checks.predict.packet_rates import Flow, packets_at
 from checks.predict.predicting import predict
 from checks.predict.prediction import Estimate
 from checks.predict.receipt import receipt
+from checks.rules.measured_moment import Moment
 from checks.traffic.samples import InstanceSample
-from tests.unit.compare_support import FakeRecording, recording
-from tests.unit.measurement_support import sizes
+from tests.unit.compare_support import BEGIN, FakeRecording, recording
+from tests.unit.measurement_support import path, sizes
 from tests.unit.test_compare_command import written
 from tui.cli.main import main
 
@@ -110,12 +112,16 @@ def test_soft_interrupts_are_an_interval_from_no_effect_to_the_full_effect():
     assert one.low == one.after < one.now == one.high
 
 
-def test_the_measured_cost_of_a_packet_replaces_the_guess_from_soft_interrupts():
-    def softirq(*measured, load=STANDARD, mtu=9000):
-        own = FakeRecording(list(load.events()), cluster=load.header.cluster)
-        own.header = msgspec.structs.replace(load.header, measurements=measured)
-        return estimates(predict(load_of(own), mtu), SOFTIRQ)
+def softirq(*measured, load=STANDARD, mtu=9000):
+    """The predicted CPU time in soft interrupts by node, with these results in the recording."""
+    own = FakeRecording(list(load.events()), cluster=load.header.cluster)
+    at = datetime.fromtimestamp(BEGIN - 600, UTC).isoformat()
+    own_results = tuple(msgspec.structs.replace(one, started_at=at) for one in measured)
+    own.header = msgspec.structs.replace(load.header, measurements=own_results)
+    return estimates(predict(load_of(own), mtu), "CPU in soft interrupts")
 
+
+def test_the_measured_cost_of_a_packet_replaces_the_guess_from_soft_interrupts():
     guessed, found = softirq()["rac1"], softirq(sizes(frame_cpu_us=1.5))
     one = found["rac1"]
     packets = {e.name: e for e in predict(load_of(STANDARD), 9000).estimates if e.subject == "rac1"}
@@ -123,7 +129,7 @@ def test_the_measured_cost_of_a_packet_replaces_the_guess_from_soft_interrupts()
     assert one.now == guessed.now
     assert one.now - one.after == pytest.approx(saved * 1.5e-4, rel=0.05)
     assert guessed.low < one.low < one.after < one.high < guessed.high
-    assert "`racwire measure sizes` at MTU 1500, 2026-11-24 05:03" in one.inputs["CPU time of a packet"]
+    assert "`racwire measure sizes` at MTU 1500, 2027-01-15 07:50" in one.inputs["CPU time of a packet"]
     assert found["rac2"] == softirq()["rac2"]  # nothing was measured on rac2
     busy = softirq(sizes(disturbed="This node itself sent late."))["rac1"]
     assert (busy.after, busy.low, busy.high) == (guessed.after, guessed.low, guessed.high)
@@ -132,14 +138,32 @@ def test_the_measured_cost_of_a_packet_replaces_the_guess_from_soft_interrupts()
 
 @given(frame_cpu_us=st.floats(1.0, 20.0), mtu=st.sampled_from((1500, 4000, 9000)))
 def test_the_cost_of_a_packet_lies_in_its_interval(frame_cpu_us, mtu):
-    cost = fragment_costs([sizes(mtu, frame_cpu_us=frame_cpu_us, noise_us=0.1, sizes=(64, 200, 1472, 16_384, 65_507))])
+    cost = fragment_costs(
+        [sizes(mtu, frame_cpu_us=frame_cpu_us, noise_us=0.1, sizes=(64, 200, 1472, 16_384, 65_507))], Moment()
+    )
     assert cost["rac1"].low_us <= frame_cpu_us * (1 + 1e-9)
     assert frame_cpu_us * (1 - 0.05) <= cost["rac1"].high_us
 
 
 def test_a_result_in_which_packets_cost_nothing_is_not_used():
-    (cost,) = fragment_costs([sizes(frame_cpu_us=0.0)]).values()
+    (cost,) = fragment_costs([sizes(frame_cpu_us=0.0)], Moment()).values()
     assert isinstance(cost, Unknown)
+
+
+def test_a_cost_at_another_mtu_than_that_of_the_recording_is_not_used():
+    other = msgspec.structs.replace(path(9000), target_interface="eth1")
+    guessed, found = softirq()["rac1"], softirq(msgspec.structs.replace(sizes(9000), paths=(other,)))["rac1"]
+    assert (found.after, found.low, found.high) == (guessed.after, guessed.low, guessed.high)
+    assert found.inputs["CPU time of a packet"] == (
+        "not used. It does not belong to the recording: rac1 to rac2 on 192.168.10.0/24 had MTU 9000, and 1500 in it."
+    )
+
+
+def test_a_cost_that_needs_more_than_soft_interrupts_took_is_not_used():
+    guessed, found = softirq()["rac1"], softirq(sizes(frame_cpu_us=3000.0))["rac1"]
+    assert (found.after, found.low, found.high) == (guessed.after, guessed.low, guessed.high)
+    assert found.formula == guessed.formula
+    assert found.inputs["CPU time of a packet"].startswith("not used. By it, ")
 
 
 def test_every_number_has_a_formula_and_inputs():

@@ -52,9 +52,9 @@ def test_the_short_text_has_a_line_for_each_result() -> None:
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"mtu": 9000}, "rac1 to rac2 on 192.168.10.0/24 had MTU 1500, and has 9000 now"),
-        ({"speed_mbps": 1000}, "rac1 to rac2 on 192.168.10.0/24 had 10,000 Mbit/s, and has 1,000 now"),
-        ({"addresses": ()}, "rac2 had 192.168.10.2, and has it no more"),
+        ({"mtu": 9000}, "rac1 to rac2 on 192.168.10.0/24 had MTU 1500, and 9000 now"),
+        ({"speed_mbps": 1000}, "rac1 to rac2 on 192.168.10.0/24 had 10,000 Mbit/s, and 1,000 now"),
+        ({"addresses": ()}, "rac2 had 192.168.10.2, and not now"),
     ],
     ids=["MTU", "speed", "address"],
 )
@@ -65,14 +65,17 @@ def test_a_result_that_is_older_than_a_change_has_no_figures_and_says_how_to_mea
     report = replace(REPORT, cluster=cluster(nodes), measurements=(made.rate(),))
     for text in (text_report(report, io.StringIO()), *(written(report, name) for name in ("text", "markdown", "html"))):
         plain = " ".join(text.replace("\\", "").replace("`", "").split()).replace("&#96;", "")
-        assert f"is older than a change: {said}. racwire measure rate makes a new one." in plain
+        assert (
+            f"is left out: {said}. racwire measure rate --on 192.168.10.0/24 --to rac2 --go practice on rac1 measures"
+            in plain
+        )
         assert "940" not in plain
     assert "racwire_measured" not in written(report, "openmetrics")
 
 
 def test_a_node_that_was_not_read_shows_no_change() -> None:
     report = replace(REPORT, cluster=cluster([node(1), UnreadNode("rac2", "rac2 does not answer.")]))
-    assert "older than a change" not in text_report(report, io.StringIO())
+    assert "left out" not in text_report(report, io.StringIO())
 
 
 def test_a_doubtful_result_says_so_in_a_ticket() -> None:
@@ -130,9 +133,10 @@ def test_two_reports_differ_where_their_results_do_by_the_tests_of_compare() -> 
         one, other = (replace(PLAIN, measurements=(each,)) for each in (before, after))
         return [(c.name, c.after) for c in diff(one, other).facts if c.group == "Measurements"]
 
-    ((kind, after),) = changes(made.sizes(), made.sizes(9000, seed=2))
+    ((kind, after),) = changes(made.sizes(), made.sizes(base_us=20.0, seed=2))
     assert kind == "sizes"
-    assert "figures better)" in after
+    assert "the environment shifted)" in after
+    assert changes(made.sizes(), made.sizes(9000, seed=2)) == []  # the cluster of both has MTU 1500
     assert changes(made.sizes(), made.sizes(seed=2)) == []
     assert changes(made.sizes(), made.mix()) == []
 

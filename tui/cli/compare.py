@@ -17,6 +17,8 @@ measure, whose rounds are samples, or two results of one other tool:
 Swingbench (results.xml), HammerDB (its log), iperf3 (-J), sysstat (sadf -j).
 A result of racwire measure is a JSON file, a name from racwire measure list,
 or a kind, which is the newest result of that kind.
+Two databases of one cluster have a recording each, of the same times: --also
+adds the second one, and each metric has a row for each database and a sum.
 racwire divides each recording into stretches and compares their medians with
 the rank test of Mann and Whitney.
 
@@ -27,6 +29,7 @@ examples:
   racwire compare sizes-20261124-050311 sizes
   racwire compare before.rec after.rec --svg mtu.svg \\
       --also swingbench-before.xml swingbench-after.xml
+  racwire compare prod-before.rec prod-after.rec --also hr-before.rec hr-after.rec
 
 the recordings, all three of the same load:
   racwire record --for 30m --label mtu1500 before.rec    before the change
@@ -58,7 +61,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar=("BEFORE", "AFTER"),
-        help="two results of another tool, of the same times (repeatable)",
+        help="two results of another tool, or recordings of another database, of the same times (repeatable)",
     )
     runs.add_argument("--skip-first", metavar="TIME", help="leave out the start of each recording, such as 30s or 5m")
     runs.add_argument("--stretch", metavar="TIME", help="length of the stretches (default: racwire chooses)")

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
-from datetime import UTC, datetime
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from checks.model.exit_codes import ExitCode
-from checks.model.measurement import Measurement
 from checks.model.sound_measurement import sound
 from checks.report.compare_pictures import picture_of
-from checks.run.stored_measurements import age_of
+from checks.rules.measured_moment import Moment
 from checks.traffic.compare.comparison import Comparison, ComparisonVerdict, to_json
 from checks.traffic.compare.comparison_verdict import Runs, compare
 from checks.traffic.compare.recorded_run import runs_of
@@ -25,6 +23,7 @@ from tui.cli.compare_text import comparison_text
 from tui.cli.document import Document
 from tui.cli.errors import UsageError
 from tui.cli.interrupts import write_interruptibly
+from tui.cli.measured_pairs import ResultsOf, measured_pairs
 from tui.cli.streams import print_message
 
 _SQLITE = b"SQLite format 3\0"
@@ -35,35 +34,22 @@ def comparison_of(
 ) -> Comparison:
     """The comparison of the named files. Raises UsageError for files that cannot be compared."""
     try:
-        runs = _runs([Path(name) for name in names], skip_first_s, stretch_s)
+        beside = _other_databases(args)
+        runs = _runs([Path(name) for name in names], beside, skip_first_s, stretch_s)
     except (RecordingError, ImportProblem) as problem:
         raise UsageError(str(problem)) from problem
     comparison = compare(_paired(args, runs))
-    measured = _measured_pairs(Path(args.before), Path(args.after))
-    return _joined(comparison, compare(measured)) if measured else comparison
+    measured, missing = measured_pairs(*(_results(Path(name), runs) for name in (args.before, args.after)))
+    whole = _joined(comparison, compare(measured)) if measured else comparison
+    return replace(whole, summary=(*whole.summary, *missing))
 
 
-def _measured_pairs(before: Path, after: Path) -> list[Runs]:
-    """The newest results of each kind in two recordings, where they are not the same. Raises UsageError."""
-    if not (_is_recording(before) and _is_recording(after)):
-        return []
-    from checks.traffic.imports.measurement_result import run_of
-
-    sides = []
-    for path in (before, after):
-        with closing(Recording.open(path)) as recording:
-            sides.append({one.kind: one for one in _by_start(sound(recording.header.measurements))})
-    first, second = sides
-    return [
-        Runs(run_of(one, f"in {before.name}"), run_of(second[kind], f"in {after.name}"))
-        for kind, one in first.items()
-        if kind in second and second[kind] != one
-    ]
-
-
-def _by_start(measurements: Sequence[Measurement]) -> list[Measurement]:
-    """The oldest first, so that the newest of a kind is the last."""
-    return sorted(measurements, key=lambda one: age_of(one, datetime.now(UTC)) or 0.0, reverse=True)
+def _results(path: Path, runs: Mapping[Path, tuple[ComparedRun, float | None]]) -> ResultsOf:
+    """The results of measurements in a file; none in the result of another tool."""
+    if not _is_recording(path):
+        return ResultsOf(path.name, (), Moment())
+    with closing(Recording.open(path)) as recording:
+        return ResultsOf(path.name, sound(recording.header.measurements), runs[path][0].moment)
 
 
 def _joined(one: Comparison, other: Comparison) -> Comparison:
@@ -72,20 +58,43 @@ def _joined(one: Comparison, other: Comparison) -> Comparison:
     return replace(one, pairs=(*one.pairs, *other.pairs), summary=(*one.summary, *summary))
 
 
+def _other_databases(args: argparse.Namespace) -> dict[Path, list[Path]]:
+    """The recordings of other databases of the same times (--also), by the recording that they belong to."""
+    found: dict[Path, list[Path]] = {}
+    for pair in args.also:
+        files = [Path(name) for name in (args.before, args.after, *pair)]
+        if all(map(_is_recording, files)):
+            if args.same:
+                raise UsageError(
+                    f"{args.same} has one database, and {args.before} and {args.after} have several: leave --same out."
+                )
+            for file, other in zip(files[:2], files[2:], strict=True):
+                found.setdefault(file, []).append(other)
+    return found
+
+
 def _runs(
-    paths: Sequence[Path], skip_first_s: float, stretch_s: float | None
+    paths: Sequence[Path], beside: Mapping[Path, Sequence[Path]], skip_first_s: float, stretch_s: float | None
 ) -> dict[Path, tuple[ComparedRun, float | None]]:
     """Each file as a run, with the length of its stretches in seconds; None where the file is not a recording.
+    `beside`: the recordings of other databases, which are part of a run.
 
     Raises RecordingError, ImportProblem, UsageError.
     """
-    recorded = [path for path in dict.fromkeys(paths) if _is_recording(path)]
+    parts = {other for others in beside.values() for other in others}
+    paths = [path for path in dict.fromkeys(paths) if path not in parts]
+    recorded = [path for path in paths if _is_recording(path)]
     found: dict[Path, tuple[ComparedRun, float | None]] = {}
     with ExitStack() as files:
         recordings = [(path, files.enter_context(closing(Recording.open(path)))) for path in recorded]
         named = [(_named(recording.header.label, path), recording) for path, recording in recordings]
         if named:
-            runs, length_s = runs_of(named, skip_first_s=skip_first_s, stretch_s=stretch_s)
+            others = {
+                place: [(other.name, files.enter_context(closing(Recording.open(other)))) for other in beside[path]]
+                for place, path in enumerate(recorded)
+                if path in beside
+            }
+            runs, length_s = runs_of(named, others=others, skip_first_s=skip_first_s, stretch_s=stretch_s)
             found |= {path: (run, length_s) for path, run in zip(recorded, runs, strict=True)}
     for path in paths:
         if path not in found:
@@ -115,7 +124,7 @@ def _paired(args: argparse.Namespace, found: dict[Path, tuple[ComparedRun, float
     """The pairs of runs to compare. Raises UsageError where a pair mixes two kinds of run."""
     paired = []
     pairs = [(args.before, args.after, args.same), *((before, after, None) for before, after in args.also)]
-    for before, after, same in pairs:
+    for before, after, same in (pair for pair in pairs if Path(pair[0]) in found):
         (first, stretch_s), (second, _) = found[Path(before)], found[Path(after)]
         third = found[Path(same)][0] if same else None
         for name, run in ((after, second), (same, third)):

@@ -112,7 +112,7 @@ def summary(path: Path, recording: Recording) -> str:
         *_cluster(header),
         f"Runs      {_runs(recording)}",
         *(["Change    its journal was left out: racwire replaces no names in it"] if header.lacks_journal else []),
-        *_measured(header),
+        *_measured(header, span),
         "",
         *_sources(recording.tallies()),
         "",
@@ -168,12 +168,23 @@ def _runs(recording: Recording) -> str:
     return f"{len(runs) - gates} of the checks{of_gates}; the last ended {_local(runs[-1].ended)}"
 
 
-def _measured(header: Header) -> list[str]:
-    """A line for each result of a measurement."""
+def _measured(header: Header, span: tuple[float, float] | None) -> list[str]:
+    """A line for each result of a measurement. One of another time, which recordings of 0.2.0 have, has no figure."""
     from checks.model.sound_measurement import sound
+    from checks.model.wording import listed
+    from checks.report.age import time_text
+    from checks.report.measured.fit import difference_text
     from checks.report.measurement_headline import brief
+    from checks.rules.measured_moment import Moment, misfit
 
-    return [f"{'' if number else 'Measured':<9} {brief(one)}" for number, one in enumerate(sound(header.measurements))]
+    texts = []
+    for one in sound(header.measurements):
+        mtus = listed(f"{mtu}" for mtu in sorted({path.mtu for path in one.paths}))
+        text = f"{brief(one)}{f', at MTU {mtus}' if mtus else ''}"
+        if why := misfit(one, Moment(times=span)):
+            text = f"{one.kind}, {time_text(one.started_at)}, is left out: {difference_text(why, 'in it')}"
+        texts.append(text)
+    return [f"{'' if number else 'Measured':<9} {text}" for number, text in enumerate(texts)]
 
 
 def _sources(tallies: dict[SourceId, SourceTally]) -> list[str]:

@@ -239,7 +239,7 @@ def _rest(report: Report, width: int) -> Iterator[Line]:
     if (section := load_section(report.cluster)) and section.is_known:
         yield from hanging([(f"{'Load':<{_LABEL}}", "label")], section.headline, width)
     for number, measurement in enumerate(sound(report.measurements)):
-        text = not_shown(measurement, report.cluster) or brief(measurement)
+        text = not_shown(measurement, report.cluster) or brief(measurement, report.started_at)
         yield from hanging([(f"{'' if number else 'Measured':<{_LABEL}}", "label")], text, width)
     yield [(f"{'All findings':<{_LABEL}}", "label"), ("the same command with --full", "")]
 

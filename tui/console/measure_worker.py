@@ -19,6 +19,7 @@ from checks.model.facts import Cluster, Clusterware
 from checks.model.measurement import Measurement, Result
 from checks.model.settings import Settings
 from checks.model.wording import continued, lasting
+from checks.rules.measured_moment import Moment, chosen, misfit, moment_of
 from tui.console.app_state import AppState
 from tui.console.measure_state import (
     FindPlan,
@@ -84,8 +85,9 @@ class MeasureSource(Protocol):
     ) -> Measurement:
         """Measure until done, or until `stop` or a sign of harm ends it."""
 
-    def newest(self, cluster: str) -> tuple[Measurement, ...]:
-        """Return the newest kept result of each kind. Reads files."""
+    def newest(self, cluster: str, now: Moment) -> tuple[Measurement, ...]:
+        """Return the newest kept result of each kind that belongs to the cluster as it is, else the newest. Reads
+        files."""
 
     def keep(self, measurement: Measurement) -> str:
         """Keep a result; return where it is, or why it was not kept. Writes a file."""
@@ -194,7 +196,9 @@ class MeasureWorker:
 
     async def _find_results(self, source: MeasureSource, cluster: str) -> None:
         if cluster:
-            self._post(ResultsFound(await asyncio.to_thread(source.newest, cluster)))
+            report = self._state.report
+            now = moment_of(report.cluster) if report is not None else Moment()
+            self._post(ResultsFound(await asyncio.to_thread(source.newest, cluster, now)))
 
     def _checked(self) -> Cluster | None:
         """Return the facts of the last whole run of the checks; None while none has ended."""
@@ -311,11 +315,11 @@ class ClusterMeasurements:
             sent=reported.sent,
         )
 
-    def newest(self, cluster: str) -> tuple[Measurement, ...]:
-        """Return the newest kept result of each kind."""
+    def newest(self, cluster: str, now: Moment) -> tuple[Measurement, ...]:
+        """Return the newest kept result of each kind that belongs, else the newest."""
         from checks.run.stored_measurements import newest_measurements
 
-        return newest_measurements(cluster)
+        return chosen(newest_measurements(cluster, lambda one: misfit(one, now) is None), now)
 
     def keep(self, measurement: Measurement) -> str:
         """Keep a result."""

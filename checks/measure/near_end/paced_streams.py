@@ -23,6 +23,7 @@ from checks.measure.near_end.incomplete import Unanswered
 from checks.measure.near_end.messages import ACKNOWLEDGE, HEADER, LEAST_BYTES, PULL, udp_socket
 from checks.measure.near_end.stopped import StoppedError
 from checks.measure.near_end.tcp_flows import tcp_connection
+from checks.model.percentiles import percentile
 
 _FLOW = struct.Struct("!B7xQ")
 _TAKE, _GIVE = 0, 1
@@ -326,7 +327,6 @@ def _wire(payload: int, order: dict[str, Any]) -> int:
 
 
 def _done(found: Stream, pace: SendPace, cpu: float) -> dict[str, Any]:
-    late = sorted(pace.lateness_us)
-    found.lateness_p99_us = late[int(0.99 * (len(late) - 1))] if late else None
+    found.lateness_p99_us = percentile(pace.lateness_us, 0.99)
     found.cpu_s = time.process_time() - cpu
     return asdict(found)

@@ -11,6 +11,8 @@ import heapq
 from collections import Counter
 from dataclasses import dataclass, field
 
+from checks.model.percentiles import least_values
+
 MOST_SILENCES = 50
 """The silences that are kept of a path: the longest ones."""
 
@@ -104,8 +106,11 @@ class Lateness:
         self._counts[late_ns // self._BIN_NS] += 1
 
     def percentile_us(self, share: float) -> float | None:
-        """Return the lateness that this share of the probes does not exceed; None without probes."""
-        seen, wanted = 0, share * sum(self._counts.values())
+        """Return the lateness that this share of the probes does not exceed; None for too few probes."""
+        number = sum(self._counts.values())
+        if number < least_values(share):
+            return None
+        seen, wanted = 0, share * number
         for place in sorted(self._counts):
             seen += self._counts[place]
             if seen >= wanted:

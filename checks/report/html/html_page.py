@@ -11,9 +11,9 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup, escape
 
-from checks.model.facts import Cluster
 from checks.model.finding import Status
 from checks.model.measurement import Measurement
+from checks.model.report import Report
 from checks.model.sanitize import sanitize
 from checks.model.sound_measurement import sound
 from checks.report import actions
@@ -90,7 +90,7 @@ def to_html(evidence: Evidence) -> bytes:
         matrices=matrix_section.matrices(matrices_now(report.cluster, report.situation, clock_of(report))),
         reason_for_no_matrix=matrix_section.reason_for_no_matrix(report.cluster),
         traffic=traffic_section(evidence),
-        measured=tuple(_measured(one, report.cluster) for one in sound(report.measurements)),
+        measured=tuple(_measured(one, report) for one in sound(report.measurements)),
         load_title=TITLE,
         load=load_section(report.cluster),
         sheets=cluster_sheets(report.cluster),
@@ -102,11 +102,11 @@ def to_html(evidence: Evidence) -> bytes:
     return page.encode() + b"\n"
 
 
-def _measured(measurement: Measurement, cluster: Cluster) -> dict[str, object]:
-    if older := not_shown(measurement, cluster):
+def _measured(measurement: Measurement, report: Report) -> dict[str, object]:
+    if older := not_shown(measurement, report.cluster):
         return {"title": older, "parts": (), "drawings": (), "provenance": tuple(provenance_of(measurement))}
     return {
-        "title": brief(measurement),
+        "title": brief(measurement, report.started_at),
         "parts": tuple(parts_of(measurement)),
         "drawings": tuple(drawings_of(measurement)),
         "provenance": tuple(provenance_of(measurement)),

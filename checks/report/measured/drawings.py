@@ -156,7 +156,7 @@ def _size_legend(with_trains: bool) -> Iterator[svg.Markup]:
     yield svg.dot(_MARGIN + 5, y - 4, 3, "after")
     yield svg.label(_MARGIN + 15, y, "p50", "faint")
     yield svg.dot(_MARGIN + 55, y - 4, 3, "before")
-    yield svg.label(_MARGIN + 65, y, "p99, from 1,000 answers on", "faint")
+    yield svg.label(_MARGIN + 65, y, "p99, from 100 answers on", "faint")
     if with_trains:
         yield svg.box(_MARGIN + 226, y - 7.5, 7, 7, "after")
         yield svg.label(_MARGIN + 240, y, "p50 of a train of blocks, by its bytes", "faint")

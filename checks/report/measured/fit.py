@@ -1,50 +1,44 @@
-"""Whether a kept result fits the cluster of a report: the addresses, MTUs and speeds of its paths are the same."""
+"""Which kept results belong to the cluster of a report, and the words for one that does not, or not to a recording."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from checks.model.facts import Cluster, Interface
-from checks.model.measurement import MeasuredPath, Measurement, command_of
+from checks.model.facts import Cluster
+from checks.model.measurement import Measurement
+from checks.model.measurement_command import command_again
+from checks.model.wording import listed
 from checks.report.age import time_text
+from checks.rules.measured_moment import Difference, Misfit, misfit, moment_of
 
 
 def not_shown(measurement: Measurement, cluster: Cluster) -> str:
-    """Return why a report has no figures of a result, and how to make a new one, on one line; empty where it fits.
-
-    A node that was not read shows no change.
-    """
-    if not (change := change_since(measurement, cluster)):
+    """Return why a report has no figures of a result, and how to measure again, on one line; empty where it belongs."""
+    if (found := misfit(measurement, moment_of(cluster))) is None:
         return ""
     when = time_text(measurement.started_at)
-    command = command_of(measurement.kind)
-    return f"{measurement.kind}, {when}, is older than a change: {change}. `{command}` makes a new one."
+    return (
+        f"{measurement.kind}, {when}, is left out: {difference_text(found, 'now')}. `{command_again(measurement)}` on "
+        f"{measurement.node} measures again."
+    )
 
 
-def change_since(measurement: Measurement, cluster: Cluster) -> str:
-    """Return the first difference between the paths of a result and the cluster as it was read; empty without one:
-    `rac1 to rac2 on 192.168.10.0/24 had MTU 1500, and has 9000 now`."""
-    return next((found for path in measurement.paths for found in _changes(path, cluster)), "")
+def short_difference(found: Misfit) -> str:
+    """Return what was different at the measurement, in a few words: `at MTU 1500`."""
+    if found.what is Difference.MTU:
+        return f"at MTU {found.measured}"
+    return f"at {found.measured:,} Mbit/s" if found.what is Difference.SPEED else "between other addresses"
 
 
-def _changes(path: MeasuredPath, cluster: Cluster) -> Iterator[str]:
-    ends = []
-    for name, address in ((path.source_node, path.source), (path.target_node, path.target)):
-        if (node := cluster.node(name)) is None:
-            return
-        interface = next((i for i in node.interfaces if any(a.ip == address for a in i.addresses)), None)
-        if interface is None:
-            yield f"{name} had {address}, and has it no more"
-            return
-        ends.append(interface)
-    where = f"{path.source_node} to {path.target_node} on {path.network}"
-    if (mtu := min(end.mtu for end in ends)) != path.mtu:
-        yield f"{where} had MTU {path.mtu}, and has {mtu} now"
-    speed = _speed(ends)
-    if speed is not None and path.speed_mbps is not None and speed != path.speed_mbps:
-        yield f"{where} had {path.speed_mbps:,} Mbit/s, and has {speed:,} now"
-
-
-def _speed(ends: list[Interface]) -> int | None:
-    """Return the speed of the slower end, as in `MeasuredPath.speed_mbps`."""
-    return min((end.speed_mbps for end in ends if isinstance(end.speed_mbps, int)), default=None)
+def difference_text(found: Misfit, now: str) -> str:
+    """Return a difference as a clause: `rac1 to rac2 on 192.168.10.0/24 had MTU 1500, and has 9000 now`. `now` names
+    the moment: `now`, `in r9000.rec`."""
+    if found.what is Difference.NO_TIME:
+        return "its time is not known"
+    if found.what is Difference.LATER or found.path is None:
+        return "it is of a later time" if found.what is Difference.LATER else "it ended more than an hour before"
+    if found.what is Difference.ADDRESS:
+        return f"{found.node} had {found.address}, and not {now}"
+    path = f"{found.path.source_node} to {found.path.target_node} on {found.path.network}"
+    values = listed(f"{value:,}" if found.what is Difference.SPEED else f"{value}" for value in found.values)
+    if found.what is Difference.SPEED:
+        return f"{path} had {found.measured:,} Mbit/s, and {values} {now}"
+    return f"{path} had MTU {found.measured}, and {values} {now}"

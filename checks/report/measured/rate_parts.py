@@ -89,7 +89,14 @@ def _verdict(one: HashDirection) -> tuple[str, Look]:
     }
     if one.verdict == FlowVerdict.PASSES:
         return "every one passes full-size packets.", "pass"
-    if one.verdict in kinds and one.members is not None:
+    if one.verdict in kinds and one.members is None:
+        kind = kinds[FlowVerdict(one.verdict)]
+        return (
+            f"{one.dead:,} get nothing through. A parallel link {kind}, or several: with one of N equal links another "
+            "share of the ports would fail.",
+            "fail",
+        )
+    if one.verdict in kinds:
         which = (
             f"{one.members}"
             if one.least_members == one.most_members

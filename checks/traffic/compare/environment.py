@@ -44,7 +44,7 @@ def environment_of(header: Header, readings: Readings) -> dict[str, str]:
     nodes = sorted({*readings.subjects("node"), *(node.name for node in cluster.read_nodes())})
     facts["nodes"] = " ".join(nodes)
     if isinstance(cluster.database, Database):
-        facts |= _of_database(cluster.database)
+        facts |= of_database(cluster.database)
     if instances := readings.subjects("instance"):
         facts["instances sampled"] = " ".join(instances)
     return facts
@@ -59,7 +59,8 @@ def _between_samples(header: Header, readings: Readings, kind: str) -> str:
     return f"{shortest_s if most_s >= _ANOTHER * least_s > 0 else header.interval_s:g}"
 
 
-def _of_database(database: Database) -> dict[str, str]:
+def of_database(database: Database) -> dict[str, str]:
+    """Return the facts about a database, by name."""
     facts = {"database": database.name, "database version": database.version}
     facts["instances"] = " ".join(sorted(f"{i.name}@{i.host}" for i in database.instances))
     for instance in database.instances:

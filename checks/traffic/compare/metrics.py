@@ -6,18 +6,20 @@ would give a second with three blocks the same weight as a second with three tho
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from checks.rules.cache_fusion import (
     BLOCKS_LOST,
     CLUSTER_WAIT,
+    COMMITS,
     CR_RECEIVED,
     CR_SERVED,
     CURRENT_RECEIVED,
     CURRENT_SERVED,
     DB_TIME,
     PX_SENT,
+    ROLLBACKS,
     USERS,
     user_counter,
 )
@@ -141,6 +143,10 @@ INSTANCE_METRICS = (
         "lost of 100,000 blocks", "", DATABASE,
         lambda rates: 1e5 * rates[BLOCKS_LOST] / (rates[BLOCKS_LOST] + _received(rates)), _LOWER,
     ),
+    Metric(
+        "transactions", "1/s", DATABASE, lambda rates: rates[COMMITS] + rates[ROLLBACKS], Better.HIGHER,
+        note="User commits and rollbacks, as in AWR.",
+    ),
     Metric("DB time per second", "s", DATABASE, _rate(DB_TIME, 0.01), note="Sessions in database calls on average."),
     Metric(
         "cluster waits of DB time", "%", DATABASE, _per(CLUSTER_WAIT, DB_TIME, 100), _LOWER,
@@ -165,19 +171,24 @@ PING_METRICS = (
     Metric("ping 8 KB", "ms", DATABASE, _per("8 KB us", "8 KB pings", 1e-3), _LOWER),
 )  # fmt: skip
 
-_QUANTILE = "Open loop: from when the ping was due. The mean of the samples, weighted by their numbers of answers."
+_OPEN_LOOP = "Open loop: from when the ping was due. The mean of the samples, weighted by their numbers of answers."
+_QUANTILES = {
+    "p50": _OPEN_LOOP,
+    "p99": f"{_OPEN_LOOP} Of samples with at least 100 answers.",
+    "longest": f"{_OPEN_LOOP} The longest of each sample.",
+}
+
+
+def _pings(size: str, name: str, is_control: bool) -> Iterator[Metric]:
+    """Yield the figures of the round trips of one size; `size` is its name in the rates."""
+    for quantile, note in _QUANTILES.items():
+        formula = _per(f"{size} {quantile} us", f"{size} {quantile} answers")
+        yield Metric(f"{name} {quantile}", "us", LATENCY, formula, _LOWER, is_control, note)
+
 
 PATH_METRICS = (
-    Metric(
-        "small ping p50", "us", LATENCY, _per("small p50 us", "small p50 answers"), _LOWER, is_control=True,
-        note=_QUANTILE,
-    ),
-    Metric(
-        "small ping p99", "us", LATENCY, _per("small p99 us", "small p99 answers"), _LOWER, is_control=True,
-        note=_QUANTILE,
-    ),
-    Metric("block-sized ping p50", "us", LATENCY, _per("block p50 us", "block p50 answers"), _LOWER, note=_QUANTILE),
-    Metric("block-sized ping p99", "us", LATENCY, _per("block p99 us", "block p99 answers"), _LOWER, note=_QUANTILE),
+    *_pings("small", "small ping", is_control=True),
+    *_pings("block", "block-sized ping", is_control=False),
     Metric(
         "small pings lost", "%", LATENCY, lambda r: 100 * (1 - min(r["small received"] / r["small sent"], 1)), _LOWER
     ),

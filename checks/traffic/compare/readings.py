@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 from checks.model.facts import InstancePing
+from checks.rules.measured_moment import PortValues
 from checks.traffic.recording import Header
 from checks.traffic.samples import (
     Event,
@@ -92,6 +93,8 @@ class Readings:
     pieces: list[dict[Subject, Sums]]
     hosts: dict[str, str] = field(default_factory=dict)
     """The node of each instance, in lower case, without a domain."""
+    databases: dict[str, list[str]] = field(default_factory=dict)
+    """The instances of each database, where there are several databases: each has a recording."""
     cpus: dict[str, int] = field(default_factory=dict)
     links: dict[str, Links] = field(default_factory=dict)
     """The interfaces of each node at the end of the recording."""
@@ -99,6 +102,10 @@ class Readings:
     """The changes during the recording, one sentence each, in order."""
     gaps: dict[SourceId, list[str]] = field(default_factory=dict)
     """The reasons of the gaps, by source."""
+    ports: dict[tuple[str, str], PortValues] = field(default_factory=dict)
+    """The values of each private interface, by node and interface, within the compared part."""
+    times: tuple[float, float] = (0.0, 0.0)
+    """The beginning and the end of the compared part, in seconds since 1970."""
     lengths: dict[str, dict[float, float]] = field(default_factory=dict)
     """By `node` and `instance` the total time of the samples, by sample length to the half second."""
 
@@ -162,16 +169,19 @@ class _Time(NamedTuple):
     """The longest sample that is not divided among pieces, in seconds."""
 
 
-def read(recording: Recorded, piece_s: float, skip_first_s: float = 0.0) -> Readings:
-    """Read a recording once. Raises RecordingError where its file is damaged."""
-    begin, lasting_s = time_of(recording, skip_first_s)
+def read(
+    recording: Recorded, piece_s: float, skip_first_s: float = 0.0, times: tuple[float, float] | None = None
+) -> Readings:
+    """Read a recording once; with `times`, the part from a beginning on, with these seconds. Raises RecordingError
+    where its file is damaged."""
+    begin, lasting_s = times or time_of(recording, skip_first_s)
     count = math.floor(lasting_s / piece_s + 0.05)  # the last sample may have ended a moment early
-    readings = Readings(piece_s, [{} for _ in range(count)])
+    readings = Readings(piece_s, [{} for _ in range(count)], times=(begin, begin + lasting_s))
     time = _Time(begin, piece_s, max((1 - COVERED) * piece_s, _LATE * recording.header.interval_s))
     names: dict[int, str] = {}
     for event in recording.events():
         if isinstance(event, Links):
-            _note_links(readings, event)
+            _note_links(readings, event, is_compared=event.at > begin)
         elif event.at <= begin:
             continue
         elif isinstance(event, Gap):
@@ -212,13 +222,17 @@ def short(host: str) -> str:
     return host.partition(".")[0].lower()
 
 
-def _note_links(readings: Readings, links: Links) -> None:
+def _note_links(readings: Readings, links: Links, *, is_compared: bool) -> None:
     known = readings.links.get(links.node)
     mtus = {link.name: link.mtu for link in known.links if link.network} if known else {}
     for link in links.links:
         if link.name in mtus and link.mtu != mtus[link.name]:
             change = f"The MTU of {link.name} on {links.node} changed from {mtus[link.name]} to {link.mtu} meanwhile."
             readings.changes[change] = None
+    for link in (one for one in links.links if one.network and one.mtu):
+        before = readings.ports.get((links.node, link.name)) if is_compared else None
+        port = PortValues(frozenset({link.mtu}), frozenset({link.speed_mbps} if link.speed_mbps else ()))
+        readings.ports[links.node, link.name] = port | before if before else port
     readings.links[links.node] = links
 
 
@@ -277,10 +291,14 @@ SMALL_UP_TO = 1000
 
 
 def _of_latency(sample: LatencySample) -> Amounts:
-    """The amounts of a latency sample. Quantiles cannot be added up, so each is weighted by its number of answers."""
+    """The amounts of a latency sample. Its figures cannot be added up, so each is weighted by its number of answers.
+
+    A sample without a p99 is no part of that: those that lost no ping would stand for all.
+    """
     size = "small" if sample.payload <= SMALL_UP_TO else "block"
     found: Amounts = [(f"{size} sent", sample.sent), (f"{size} received", sample.received)]
-    for name, us in (("p50", sample.p50_us), ("p99", sample.p99_us)):
-        answers = sample.received if us is not None else 0
-        found += [(f"{size} {name} answers", answers), (f"{size} {name} us", (us or 0.0) * answers)]
+    for name, us in (("p50", sample.p50_us), ("p99", sample.p99_us), ("longest", sample.max_us)):
+        if us is not None or name != "p99":
+            answers = sample.received if us is not None else 0
+            found += [(f"{size} {name} answers", answers), (f"{size} {name} us", (us or 0.0) * answers)]
     return found

@@ -8,7 +8,9 @@ from dataclasses import replace
 from statistics import median
 
 from checks.model.wording import counted
+from checks.rules.measured_moment import moment_of
 from checks.traffic.compare.environment import are_alike, environment_of, piece_length, times_longer
+from checks.traffic.compare.further_databases import add_databases, of_other_database
 from checks.traffic.compare.metrics import (
     BLOCKS,
     DATAGRAMS_IN,
@@ -33,18 +35,26 @@ _KINDS = ("node", "instance", "pings", "path")
 
 
 def runs_of(
-    recordings: Sequence[tuple[str, Recorded]], *, skip_first_s: float = 0.0, stretch_s: float | None = None
+    recordings: Sequence[tuple[str, Recorded]],
+    *,
+    others: Mapping[int, Sequence[tuple[str, Recorded]]] | None = None,
+    skip_first_s: float = 0.0,
+    stretch_s: float | None = None,
 ) -> tuple[list[ComparedRun], float]:
     """Return the recordings, each with its name, as runs in the same order, and the seconds of their stretches. A
     stretch is never shorter than the interval between samples, even if that was changed during the recording.
 
-    Raises RecordingError where a file is damaged.
+    `others`: by the place of a recording, those of other databases of the same cluster and time, whose instances are
+    added to it. Raises RecordingError where a file is damaged, ImportProblem where another one does not fit.
     """
     lasting = [time_of(recording, skip_first_s)[1] for _, recording in recordings]
     interval_s = max((recording.header.interval_s for _, recording in recordings), default=1.0)
     least_s = max(interval_s, max(lasting, default=0.0) / _MOST_PIECES)
     piece_s = max(stretch_s or piece_length(lasting, interval_s), least_s)
     all_readings = [read(recording, piece_s, skip_first_s) for _, recording in recordings]
+    beside = {place: tuple(more) for place, more in (others or {}).items() if more}
+    for place, more in beside.items():
+        add_databases(all_readings[place], recordings[place], more)
     subjects = {kind: sorted({n for r in all_readings for n in r.subjects(kind)}) for kind in _KINDS}
     longest_s = max((readings.longest_s for readings in all_readings), default=0.0)
     times = fewest = max(math.ceil(longest_s / piece_s - _TOLERANCE), 1)
@@ -58,15 +68,19 @@ def runs_of(
     runs = [
         ComparedRun(
             kind=KIND,
-            name=name,
+            name=" with ".join((name, *(own for own, _ in beside.get(place, ())))),
             begun_at=recording.header.started_at,
             seconds=seconds,
             measured=tuple(found),
-            environment=environment_of(recording.header, readings),
+            environment=environment_of(recording.header, readings)
+            | {key: value for _, other in beside.get(place, ()) for key, value in of_other_database(other).items()},
             warnings=tuple(_warnings(readings, found, seconds, skip_first_s)),
+            moment=moment_of(recording.header.cluster, readings.ports, readings.times),
             are_values_independent=True,
         )
-        for (name, recording), readings, found, seconds in zip(recordings, all_readings, measured, lasting, strict=True)
+        for place, ((name, recording), readings, found, seconds) in enumerate(
+            zip(recordings, all_readings, measured, lasting, strict=True)
+        )
     ]
     return runs, times * piece_s
 
@@ -81,7 +95,32 @@ def _measured(readings: Readings, subjects: Mapping[str, Sequence[str]], pieces_
                 stretch["node", node] = _with_blocks(node, stretch, readings.instances_of(node))
     node_metrics = NODE_METRICS if readings.subjects("instance") else [_as_load(metric) for metric in NODE_METRICS]
     of_kind = zip(_KINDS, (node_metrics, INSTANCE_METRICS, PING_METRICS, PATH_METRICS), strict=True)
-    return [m for kind, metrics in of_kind for m in _measured_kind(stretches, kind, subjects[kind], metrics)]
+    databases = readings.databases
+    return [
+        m
+        for kind, metrics in of_kind
+        for m in (
+            _measured_databases(stretches, databases)
+            if kind == "instance" and databases
+            else _measured_kind(stretches, kind, subjects[kind], metrics)
+        )
+    ]
+
+
+def _measured_databases(
+    stretches: Sequence[dict[Subject, Rates]], databases: Mapping[str, Sequence[str]]
+) -> Iterator[Measured]:
+    """Yield each metric of all databases together, of each database, and of its instances. That of a database is no
+    part that is left out where it has the verdict of all: each is compared with its own."""
+    for stretch in stretches:
+        for database, names in databases.items():
+            stretch["database", database] = _summed([stretch.get(("instance", name), {}) for name in names])
+    for one in _measured_kind(stretches, "database", [*databases], INSTANCE_METRICS):
+        yield replace(one, part_of="")
+    for database, names in databases.items():
+        for one in _measured_kind(stretches, "instance", names, INSTANCE_METRICS):
+            if one.part_of:
+                yield replace(one, part_of=f"{database} {one.part_of}")
 
 
 def _as_load(metric: Metric) -> Metric:

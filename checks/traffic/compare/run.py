@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import Enum
 
+from checks.rules.measured_moment import Moment
+
 
 class Better(Enum):
     """The direction in which a metric is better."""
@@ -58,6 +60,8 @@ class ComparedRun:
     """The facts that should be equal in two compared runs, by name: `rac1 kernel`, `users`, `think time`."""
     warnings: tuple[str, ...] = ()
     """Reasons not to trust the run: gaps, failed transactions, a ramp-up."""
+    moment: Moment = field(default_factory=Moment)
+    """Of a recording: what its private paths were in the compared part, to which measurements belong."""
     are_values_independent: bool = False
     """Whether each value is a sample for itself: a round in random order, or a stretch that was chosen for that."""
 

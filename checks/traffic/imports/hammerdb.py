@@ -10,10 +10,12 @@ One log may contain several tests. racwire never quotes a line: HammerDB prints 
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from checks.model.percentiles import least_values
 from checks.model.wording import counted, listed
 from checks.traffic.compare.run import Better, ComparedRun, ImportProblem, Measured
 from checks.traffic.imports.result_text import number, without_idle_ends, word
@@ -72,14 +74,17 @@ def looks_like_hammerdb(text: str) -> bool:
 def parse_hammerdb(text: str, name: str) -> ComparedRun:
     """Return the run of a log. Raises ImportProblem where the log has no result."""
     log = _Log()
-    in_summary, procedure = False, ""
+    in_summary, procedure, calls = False, "", math.inf
     for line in text.splitlines():
         if _SECTION.match(line):
             in_summary, procedure = _SUMMARY.match(line) is not None, ""
         elif found := _PROCEDURE.match(line):
-            procedure = found[1] if in_summary else ""
+            procedure, calls = found[1] if in_summary else "", math.inf
         elif procedure and _TIMING.search(line):
             for what, value in _TIMING.findall(line):
+                calls = float(value) if what == "CALLS" else calls
+                if what.startswith("P") and calls < least_values(int(what[1:]) / 100):
+                    continue
                 log.timings.setdefault((procedure, what), []).append(float(value))
         else:
             _take(log, line[:2000])

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from checks.model.percentiles import least_values
 from checks.traffic.compare.run import Better, ComparedRun, ImportProblem, Measured
 from checks.traffic.imports.result_text import moment, number, plain, without_idle_ends, without_login, word
 from checks.traffic.imports.swingbench_xml import elements
@@ -91,15 +92,19 @@ def _transaction(name: str, texts: dict[str, str]) -> Iterator[Measured]:
         if value is not None and value >= 0:
             yield Measured(f"{name}: {what}", "ms", (value,), Better.LOWER, group=GROUP, note=note)
 
+    count = number(texts.get("TransactionCount"))
+
+    def is_of_enough(percent: int) -> bool:
+        return count is None or count >= least_values(percent / 100)
+
     yield from response("average response", number(texts.get("AverageResponse")))
     for element, text in texts.items():
         decile = _DECILES.get(element.replace("Precentile", "Percentile").removesuffix("Percentile"))
-        if decile is not None and element.endswith("centile"):
+        if decile is not None and element.endswith("centile") and is_of_enough(decile):
             yield from response(f"p{decile} of response", number(text))
-    for percent in (95, 99):
+    for percent in filter(is_of_enough, (95, 99)):
         yield from response(f"p{percent} of response", *_from_histogram(texts, percent))
     yield from response("longest response", number(texts.get("MaximumResponse")))
-    count = number(texts.get("TransactionCount"))
     if count is not None:
         yield Measured(f"{name}: transactions", "", (count,), group=GROUP)
 

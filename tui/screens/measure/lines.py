@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from checks.model.measurement import MeasuredPath, Measurement, Result
 from checks.model.wording import lasting, listed
+from checks.report.measured.fit import short_difference
 from checks.report.measurement_headline import headline, remark
 from checks.report.quantities import bits
+from checks.rules.measured_moment import Misfit
 from checks.run.stored_measurements import age_of
 from tui.console.app_state import FeedState
 from tui.console.measure_state import MeasureEntry, MeasureState, Sending, SendingPhase
@@ -29,9 +31,15 @@ _IN_TABLE = 30
 
 
 def entry_line(
-    entry: MeasureEntry, found: Measurement | None, sending: Sending | None, now: datetime, width: int
+    entry: MeasureEntry,
+    found: Measurement | None,
+    other: Misfit | None,
+    sending: Sending | None,
+    now: datetime,
+    width: int,
 ) -> Line:
-    """Return the line of an experiment: its name, the age of its last result, and that result in a few words."""
+    """Return the line of an experiment: its name, the age of its last result, and that result in a few words; of one
+    that does not belong to the cluster as it is (`other`), what was different."""
     name = f" {entry.kind:<{_NAME}} "
     room = max(width - len(name), 0)
     if sending is not None and sending.kind == entry.kind:
@@ -40,8 +48,8 @@ def entry_line(
         return [(name, "title"), (fitted("no result", room), "faint")]
     age = f"{_short_age(found, now):>{_AGE}} "
     note = remark(found)
-    sign, role = ("F", "fail") if found.is_harm else ("!", "warn") if note else (" ", "")
-    words = f"{headline(found)}{f', {note}' if note else ''}"
+    sign, role = ("F", "fail") if found.is_harm else ("!", "warn") if note or other else (" ", "")
+    words = short_difference(other) if other else f"{headline(found)}{f', {note}' if note else ''}"
     rest = fitted(sanitize_line(words), max(room - len(age) - 2, 0))
     return [(name, "title"), (age, "faint"), (f"{sign} ", role), (rest, role)]
 
@@ -55,12 +63,18 @@ def _short_age(measurement: Measurement, now: datetime) -> str:
 
 
 def plan_lines(
-    entry: MeasureEntry, state: MeasureState, commands: Sequence[str], now: datetime, width: int, height: int
+    entry: MeasureEntry,
+    state: MeasureState,
+    other: Misfit | None,
+    commands: Sequence[str],
+    now: datetime,
+    width: int,
+    height: int,
 ) -> Iterator[Line]:
     """Yield the page of an experiment while it is not being sent: why it is refused, its last result, its plan."""
     yield from hanging([(entry.kind, "title"), ("  ", "")], f"{entry.about}.", width, indent=0)
     found = state.results.get(entry.kind)
-    yield from _last(found, now, width)
+    yield from _last(found, other, now, width)
     prepared = state.plans.get(entry.kind)
     if problem := state.problems.get(entry.kind):
         yield from _paragraph([("? ", "unknown")], problem, width)
@@ -81,28 +95,31 @@ def plan_lines(
     for number, command in enumerate(commands if is_named else ()):
         label = "Command  " if number == 0 else " " * 9
         yield from hanging([(label, "label")], command, width, "command")
-    if found is not None and height >= _IN_TABLE:
+    if found is not None and other is None and height >= _IN_TABLE:
         yield []
         yield from measurement_lines(found, width)
 
 
-def results_lines(state: MeasureState, entries: Sequence[MeasureEntry], now: datetime, width: int) -> Iterator[Line]:
+def results_lines(
+    state: MeasureState, others: Mapping[str, Misfit], entries: Sequence[MeasureEntry], now: datetime, width: int
+) -> Iterator[Line]:
     """Yield what every experiment measures, and its last result."""
     for number, entry in enumerate(entries):
         if number:
             yield []
         yield from hanging([(entry.kind, "title"), ("  ", "")], f"{entry.about}.", width, indent=0)
-        yield from _last(state.results.get(entry.kind), now, width)
+        yield from _last(state.results.get(entry.kind), others.get(entry.kind), now, width)
 
 
-def _last(found: Measurement | None, now: datetime, width: int) -> Iterator[Line]:
+def _last(found: Measurement | None, other: Misfit | None, now: datetime, width: int) -> Iterator[Line]:
     if found is None:
         yield from hanging([("Last  ", "label")], "no result is kept here", width, "faint")
         return
     ago = f", {_short_age(found, now)} ago" if age_of(found, now) is not None else ""
     note = remark(found)
-    words = f"{headline(found)}{f', {note}' if note else ''}{ago}. Enter opens it."
-    yield from hanging([("Last  ", "label")], words, width, "fail" if found.is_harm else "warn" if note else "")
+    figure = short_difference(other) if other else f"{headline(found)}{f', {note}' if note else ''}"
+    role = "fail" if found.is_harm else "warn" if note or other else ""
+    yield from hanging([("Last  ", "label")], f"{figure}{ago}. Enter opens it.", width, role)
 
 
 def _refusal(refusal: LoadRefusal, width: int) -> Iterator[Line]:
@@ -139,12 +156,15 @@ def _figures(result: Result, paths: Sequence[MeasuredPath], width: int) -> list[
     return lines[1:] if lines and not lines[0] else lines
 
 
-def past_lines(entry: MeasureEntry, found: Measurement | None, feed: FeedState, width: int) -> Iterator[Line]:
-    """Yield the page of an experiment of a saved state or a recording: its result, and why nothing can be sent."""
+def past_lines(
+    entry: MeasureEntry, found: Measurement | None, other: Misfit | None, feed: FeedState, width: int
+) -> Iterator[Line]:
+    """Yield the page of an experiment of a saved state or a recording: its result, where it belongs to the cluster, and
+    why nothing can be sent."""
     yield from hanging([(entry.kind, "title"), ("  ", "")], f"{entry.about}.", width, indent=0)
     yield []
     if found is not None:
-        yield from measurement_lines(found, width)
+        yield from measurement_lines(found, width) if other is None else ()
     else:
         yield from hanging([], f"{feed.held_by} has no result of this experiment.", width, "faint")
     yield []

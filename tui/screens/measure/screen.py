@@ -15,6 +15,7 @@ from textual.binding import BindingType
 from checks.model.measurement import Measurement
 from checks.model.shell_command import shell
 from checks.report.measured.fit import not_shown
+from checks.rules.measured_moment import Misfit, misfit, moment_of
 from tui.cli.options import ENTERED
 from tui.console.actions import Action, bindings
 from tui.console.app_state import AppState, News
@@ -155,7 +156,15 @@ class MeasureScreen(ZoomScreen, PlanKeysScreen):
         self._list.move(chosen)
 
     def _entry_line(self, entry: MeasureEntry, width: int) -> Line:
-        return entry_line(entry, self._results().get(entry.kind), self._measures.sending, datetime.now(UTC), width)
+        found, now = self._results().get(entry.kind), datetime.now(UTC)
+        return entry_line(entry, found, self._others().get(entry.kind), self._measures.sending, now, width)
+
+    def _others(self) -> dict[str, Misfit]:
+        """Return why a result does not belong to the cluster as it was read, by kind; of those that do not."""
+        if (report := self.state.report) is None:
+            return {}
+        moment = moment_of(report.cluster)
+        return {kind: why for kind, one in self._results().items() if (why := misfit(one, moment)) is not None}
 
     def _show_page(self) -> None:
         """Show the page of the selected experiment, scrolled as before where it is the same one."""
@@ -165,9 +174,12 @@ class MeasureScreen(ZoomScreen, PlanKeysScreen):
         self._page.show(self._lines, top=top)
 
     def _lines(self, width: int) -> list[Line]:
-        entry, measures = self._entry, self._measures
+        entry, measures, others = self._entry, self._measures, self._others()
         if self.state.feed.replayed:
-            return [*self._older(width), *past_lines(entry, self._result, self.state.feed, width)]
+            return [
+                *self._older(width),
+                *past_lines(entry, self._result, others.get(entry.kind), self.state.feed, width),
+            ]
         if measures.sending is not None and measures.sending.kind == entry.kind:
             return list(sending_lines(measures.sending, width))
         if (found := self._just_ended) is not None and measures.ended is not None:
@@ -176,10 +188,13 @@ class MeasureScreen(ZoomScreen, PlanKeysScreen):
         height, now = self._page.size.height, datetime.now(UTC)
         room = width - _RESULTS if width >= _ROOM_FOR_RESULTS else width
         own = room if room == width else room - 2
-        lines = [*self._older(own), *plan_lines(entry, measures, self._commands(), now, own, height)]
+        lines = [
+            *self._older(own),
+            *plan_lines(entry, measures, others.get(entry.kind), self._commands(), now, own, height),
+        ]
         if room == width:
             return lines
-        return side_by_side(lines, list(results_lines(measures, ENTRIES, now, _RESULTS)), room)
+        return side_by_side(lines, list(results_lines(measures, others, ENTRIES, now, _RESULTS)), room)
 
     def _older(self, width: int) -> list[Line]:
         """Return the lines that say that the last result is older than a change of the cluster; none where it fits."""

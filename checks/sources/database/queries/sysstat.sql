@@ -1,5 +1,5 @@
--- purpose: racwire reads the Cache Fusion statistics of each instance since its start, with its DB time and its waits
---     for other instances.
+-- purpose: racwire reads the Cache Fusion statistics of each instance since its start, with its transactions, its DB
+--     time and its waits for other instances.
 -- note: Times are in centiseconds.
 -- reads: GV$SYSSTAT
 -- grants: SYS.GV_$SYSSTAT, SYS.V_$SYSSTAT
@@ -33,6 +33,8 @@ SELECT s.inst_id,
                   'physical reads cache',
                   'DBWR fusion writes',
                   'DB time',
+                  'user commits',
+                  'user rollbacks',
                   'cluster wait time',
                   'user I/O wait time',
                   'table scan blocks gotten',

@@ -167,6 +167,7 @@ class Counters:
         found["PX remote messages sent"] = self.px_messages_sent
         found["PX remote messages recv'd"] = self.px_messages_received
         found["table scan blocks gotten"] = self._scanned
+        found["user commits"] = sum(found[f"gc {name} blocks received"] for name in _NAMES.values())  # one for a block
         times = self.times_us()
         for name in ("DB time", "cluster wait time", "user I/O wait time"):
             found[name] = times[name] // _CENTISECOND_US
