@@ -20,9 +20,11 @@ import msgspec
 
 from checks.model.facts import NotAsked, NotGathered, Unknown
 from checks.model.interconnect_load import InterconnectLoad
+from checks.model.link_traffic import LinkTraffic
 from checks.model.report import SCHEMA, Report
 from checks.model.sanitize import json_escaped, sanitize
 from checks.report.situation_words import incident_line
+from checks.rules.link_users import link_traffic
 from checks.rules.load_of_run import interconnect_load
 
 
@@ -34,6 +36,9 @@ class ReportDocument(Report, frozen=True, kw_only=True):
     file, after its schema."""
     interconnect_load: InterconnectLoad | NotAsked | NotGathered | Unknown = Unknown("not calculated by that version")
     """What the load of the interval asks of the interconnect: no pass and no fail."""
+    link_traffic: tuple[LinkTraffic, ...] = ()
+    """Who uses each private link in its busier direction: the database, connections by address and port, and the rest
+    that is not known."""
 
 
 SCHEMA_OF_0_2_0 = "racwire-report/1"
@@ -57,6 +62,7 @@ def to_json(report: Report) -> bytes:
         "incident": incident_line(report),
         **fields,
         "interconnect_load": interconnect_load(report.cluster),
+        "link_traffic": link_traffic(report.cluster),
     }
     try:
         encoded = msgspec.json.encode(document)

@@ -274,8 +274,8 @@ class LinkLoad:
     """The traffic of one NIC in its busier direction."""
 
     nic: PrivateNic
-    way: str
-    """`receives` or `sends`."""
+    receives: bool
+    """Whether the busier direction is what it receives; else what it sends."""
     mbit_s: float
     speed_mbps: int
     status: Status
@@ -285,19 +285,21 @@ class LinkLoad:
         """The traffic in percent of the speed."""
         return 100 * self.mbit_s / self.speed_mbps
 
+    @property
+    def way(self) -> str:
+        """The direction for a sentence."""
+        return "receives" if self.receives else "sends"
+
 
 def link_load(nic: PrivateNic, limits: Thresholds) -> LinkLoad | None:
     """Return the traffic of a NIC with its speed; None where the speed or the traffic is not known."""
     speed = nic.speed_mbps
     if isinstance(speed, Unknown) or speed <= 0 or nic.seconds <= 0 or "rx_bytes" not in nic.counts.counts:
         return None
-    rates = {way: 8 * nic.counts.value(f"{key}_bytes") / nic.seconds / 1e6 for key, way in _WAYS}
-    way = max(rates, key=lambda w: (rates[w], w))
-    percent = 100 * rates[way] / speed
+    received, sent = (8 * nic.counts.value(f"{way}_bytes") / nic.seconds / 1e6 for way in ("rx", "tx"))
+    most = max(received, sent)
+    percent = 100 * most / speed
     status = Status.FAIL if percent > limits.link_fail_percent else Status.PASS
     if status is Status.PASS and percent > limits.link_warn_percent:
         status = Status.WARN
-    return LinkLoad(nic, way, rates[way], speed, status)
-
-
-_WAYS = (("rx", "receives"), ("tx", "sends"))
+    return LinkLoad(nic, received > sent, most, speed, status)
