@@ -35,6 +35,7 @@ from checks.model.facts import (
     Unknown,
     UnreadView,
 )
+from checks.model.known_instances import active
 from tests.cases.loading import DIRECTORY, load
 from tests.fixtures.databases import losing
 from tests.simulator.facts import facts_of
@@ -86,6 +87,7 @@ def _of_others(base: Cluster) -> Cluster:
         flows=replace(flows, probes=probes, later_arrivals=later, others=others),
         activity=replace(
             lost,
+            instances=tuple(replace(a, statistics=a.statistics | _SERVED) for a in active(lost)),
             quiet=QuietLosses(20.0, {1: 0, 2: 30}),
             clients=tuple(ClientTraffic(n, "ipq", 1, 1) for n in (1, 2, 3)),
         ),
@@ -95,6 +97,7 @@ def _of_others(base: Cluster) -> Cluster:
     )  # fmt: skip
 
 
+_SERVED = {"gc cr blocks served": 1, "gc current blocks served": 1}
 _FULL = (
     CounterGroup("eth1", {"rx_bytes": 3 << 40, "tx_bytes": 0}),
     CounterGroup("eth2", {"rx_bytes": 0, "tx_bytes": 3 << 40}),
