@@ -5,7 +5,7 @@ import pytest
 
 from checks.model.facts import CounterGroup, NotAsked, PrivateTcp, TcpFlow, Unknown
 from checks.model.link_traffic import LinkUser
-from checks.model.packet_sizes import counted_bytes_of, wire_bytes_of
+from checks.model.packet_sizes import counted_bytes_of
 from checks.plugins.link_saturation import link_saturation
 from checks.redact.pseudonyms import Pseudonyms
 from checks.redact.redactor import Redactor
@@ -179,8 +179,3 @@ def test_json_has_the_shares_and_redaction_takes_the_addresses():
     assert mine["shares"][0]["user"] == "storage"
     assert mine["shares"][0]["remote_ip"] == "192.168.11.234"
     assert b"192.168.11.234" not in to_json(Redactor(Pseudonyms()).report(report))
-
-
-def test_a_block_has_its_headers_once_on_the_wire_and_fewer_where_a_nic_counts():
-    assert wire_bytes_of(8192, 9000) - counted_bytes_of(8192, 9000) == 24, "preamble, checksum and gap"
-    assert wire_bytes_of(8192, 1500) - counted_bytes_of(8192, 1500) == 6 * 24
