@@ -274,11 +274,20 @@ class LinkLoad:
     """The traffic of one NIC in its busier direction."""
 
     nic: PrivateNic
-    receives: bool
-    """Whether the busier direction is what it receives; else what it sends."""
-    mbit_s: float
+    received_mbit_s: float
+    sent_mbit_s: float
     speed_mbps: int
     status: Status
+
+    @property
+    def receives(self) -> bool:
+        """Whether the busier direction is what it receives; else what it sends."""
+        return self.received_mbit_s > self.sent_mbit_s
+
+    @property
+    def mbit_s(self) -> float:
+        """The traffic in the busier direction."""
+        return max(self.received_mbit_s, self.sent_mbit_s)
 
     @property
     def percent(self) -> float:
@@ -297,9 +306,8 @@ def link_load(nic: PrivateNic, limits: Thresholds) -> LinkLoad | None:
     if isinstance(speed, Unknown) or speed <= 0 or nic.seconds <= 0 or "rx_bytes" not in nic.counts.counts:
         return None
     received, sent = (8 * nic.counts.value(f"{way}_bytes") / nic.seconds / 1e6 for way in ("rx", "tx"))
-    most = max(received, sent)
-    percent = 100 * most / speed
+    percent = 100 * max(received, sent) / speed
     status = Status.FAIL if percent > limits.link_fail_percent else Status.PASS
     if status is Status.PASS and percent > limits.link_warn_percent:
         status = Status.WARN
-    return LinkLoad(nic, received > sent, most, speed, status)
+    return LinkLoad(nic, received, sent, speed, status)
