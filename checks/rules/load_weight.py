@@ -15,9 +15,9 @@ from checks.model.facts import Unknown
 from checks.model.interconnect_load import LoadWeight, Queueing, Weight
 from checks.model.wording import continued, span
 
-_HEAVY_PERCENT, _MODERATE_PERCENT = 200 / 3, 100 / 3
+HEAVY_PERCENT, MODERATE_PERCENT = 200 / 3, 100 / 3
 """Shares from which a packet finds the link busy two of three times, and one of three times."""
-_HEAVY_TIMES, _MODERATE_TIMES = 3.0, 1.5
+HEAVY_TIMES, MODERATE_TIMES = 3.0, 1.5
 """How many times longer pings take in busy seconds: less than 1.5 differs from sample to sample by itself. Ours."""
 _LEAST_SAMPLES = 10
 """Samples in each third, below which its median is that of a few."""
@@ -55,22 +55,23 @@ def weigh(link: UsedLink | None, pinged: Sequence[PingedSample]) -> LoadWeight:
     """Return how heavy the load is: the heavier of what the share and what the pings show. `link` is None where the
     speed or the traffic of every private link is not known."""
     queueing = _queueing(pinged)
-    by_share = _by(max(link.received_percent, link.sent_percent), _MODERATE_PERCENT, _HEAVY_PERCENT) if link else None
-    by_pings = None
+    if link is None:
+        return LoadWeight(weight=Weight.NOT_KNOWN, by_share=Weight.NOT_KNOWN, queueing=queueing)
+    by_share = _by(max(link.received_percent, link.sent_percent), MODERATE_PERCENT, HEAVY_PERCENT)
+    by_pings = Weight.NOT_KNOWN
     if isinstance(queueing, Queueing):
-        by_pings = _by(_times(queueing.quiet_ms, queueing.busy_ms), _MODERATE_TIMES, _HEAVY_TIMES)
+        by_pings = _by(_times(queueing.quiet_ms, queueing.busy_ms), MODERATE_TIMES, HEAVY_TIMES)
         if queueing.quiet_p99_ms and queueing.busy_p99_ms and by_pings is Weight.LIGHT:
-            is_late = _times(queueing.quiet_p99_ms, queueing.busy_p99_ms) >= _HEAVY_TIMES
+            is_late = _times(queueing.quiet_p99_ms, queueing.busy_p99_ms) >= HEAVY_TIMES
             by_pings = Weight.MODERATE if is_late else by_pings
-    signs = (by_share or Weight.NOT_KNOWN, by_pings or Weight.NOT_KNOWN)
     return LoadWeight(
-        weight=max(signs, key=_ORDER.index),
-        by_share=signs[0],
-        place=link.place if link else "",
-        received_percent=link.received_percent if link else 0.0,
-        sent_percent=link.sent_percent if link else 0.0,
-        as_of=link.as_of if link else "",
-        seconds=link.seconds if link else 0.0,
+        weight=max((by_share, by_pings), key=_ORDER.index),
+        by_share=by_share,
+        place=link.place,
+        received_percent=link.received_percent,
+        sent_percent=link.sent_percent,
+        as_of=link.as_of,
+        seconds=link.seconds,
         queueing=queueing,
     )
 
@@ -107,7 +108,7 @@ def _queueing(pinged: Sequence[PingedSample]) -> Queueing | Unknown:
     shares = [fmean(one.share_percent for one in part) for part in (quiet, busy)]
     if shares[1] - shares[0] < _LEAST_APART_PERCENT:
         return Unknown(
-            f"The link was about equally full all the time, {shares[0]:.0f} % in the quietest third and "
+            f"The link was about equally full throughout, {shares[0]:.0f} % in the quietest third and "
             f"{shares[1]:.0f} % in the busiest."
         )
     return Queueing(
@@ -136,18 +137,18 @@ def _least_p99(part: Sequence[PingedSample]) -> float | None:
 
 def load_weight_text(found: LoadWeight) -> str:
     """Return the weight with its reason, the figures and their time."""
+    queueing = _queueing_text(found.queueing)
     if not found.place:
-        share = "How full the private links are is not known."
-    else:
-        share = (
-            f"{found.place} receives {found.received_percent:.2g} % and sends {found.sent_percent:.2g} % of its link, "
-            f"on average over {span(found.seconds)} (as of {found.as_of})"
-        )
-        most = max(found.received_percent, found.sent_percent)
-        share += f": it is busy {_of_ten(most)}." if found.by_share is not Weight.LIGHT else "."
-    if found.weight is Weight.NOT_KNOWN:
-        return f"Cannot tell how heavy the load is. {share} {_queueing_text(found.queueing)}"
-    return f"The load is {found.weight} for the private network. {share} {_queueing_text(found.queueing)}"
+        return f"Cannot tell how heavy the load is: how full the private links are is not known. {queueing}"
+    share = (
+        f"{found.place} receives {found.received_percent:.2g} % and sends {found.sent_percent:.2g} % of its link, on "
+        f"average over {span(found.seconds)} (as of {found.as_of})"
+    )
+    if found.weight is not found.by_share:
+        return f"The load is {found.weight} for the private network: packets queue. {share}. {queueing}"
+    most = max(found.received_percent, found.sent_percent)
+    busy = f": it is busy {_of_ten(most)}" if found.by_share is not Weight.LIGHT else ""
+    return f"The load is {found.weight} for the private network: {share}{busy}. {queueing}"
 
 
 def _of_ten(percent: float) -> str:

@@ -51,7 +51,10 @@ def _used(samples: Sequence[NodeSample], link: Link, node: str, zone: tzinfo | N
     rates = interface_rates(both, seconds, link)
     if rates is None or rates.rx.share_percent is None or rates.tx.share_percent is None:
         return None
-    as_of = f"{datetime.fromtimestamp(known[-1][0].at, zone):%H:%M:%S}"
+    try:
+        as_of = f"{datetime.fromtimestamp(known[-1][0].at, zone):%H:%M:%S}"
+    except (ValueError, OverflowError, OSError):  # a recording can contain any time
+        return None
     return UsedLink(f"{link.name} of {node}", rates.rx.share_percent, rates.tx.share_percent, as_of, seconds)
 
 
