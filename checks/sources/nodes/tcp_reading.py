@@ -12,9 +12,7 @@ from checks.sources.nodes.sections import sections
 from checks.sources.nodes.session import Session
 from checks.sources.nodes.shell import ShellError
 from checks.sources.nodes.socket_text import Socket, parse_sockets
-from checks.sources.private_connections import MOST_CONNECTIONS, PRIVATE_TCP
-
-_HEADING = "Recv-Q"
+from checks.sources.private_connections import HEADING, MOST_CONNECTIONS, PRIVATE_TCP
 
 
 @dataclass(frozen=True)
@@ -50,7 +48,7 @@ async def ask_private_tcp(session: Session, node: str, addresses: Sequence[str])
 def parse_private_tcp(text: str, at_s: float = 0.0) -> TcpReading | Unknown:
     """Parse the output of the program `private connections`."""
     (printed, *_) = (*(part.text for part in sections(text).values()), "")
-    if not printed.lstrip().startswith(_HEADING):
+    if not printed.lstrip().startswith(HEADING):
         return Unknown("The node has no ss that lists its TCP connections.")
     found = parse_sockets(printed)
     if found and not any("bytes_received" in one.values or "bytes_acked" in one.values for one in found):
