@@ -27,9 +27,8 @@ def link_traffic_text(use: LinkTraffic) -> str:
     if unknown:
         parts.append(f"{unknown} % not known")
     are = "is" if len(use.nics) == 1 else "are"
-    head = (
-        f"{listed(use.nics)} of {use.node} {are} {use.percent_of_speed:.0f} % full, {_verb(use)} (as of {_clock(use)})"
-    )
+    full = f"{min(use.percent_of_speed, 100):.0f} % full"
+    head = f"{listed(use.nics)} of {use.node} {are} {full}, {_verb(use)} (as of {_clock(use)})"
     notes = " ".join(_notes(use)) if rest.percent >= _NOTABLE_PERCENT else ""
     return f"{head}: {', '.join(parts)}. {notes}".rstrip()
 
