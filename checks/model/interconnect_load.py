@@ -109,6 +109,50 @@ class ServiceLoad(Fact, frozen=True):
     """Whether it works on several instances and waits so long for them that one node would save a part."""
 
 
+class Weight(StrEnum):
+    """How heavy the load of a private link is. No source has a golden number; the limits are ours."""
+
+    HEAVY = "heavy"
+    MODERATE = "moderate"
+    LIGHT = "light"
+    NOT_KNOWN = "cannot tell"
+
+
+class Queueing(Fact, frozen=True, kw_only=True):
+    """Pings in the quietest and in the busiest third of the samples, by the share of the link in use."""
+
+    payload: int
+    """Bytes of each ping."""
+    samples: int
+    """In each third."""
+    quiet_percent: float
+    """The mean share of the busiest link of the network in that time."""
+    busy_percent: float
+    quiet_ms: float
+    """The median of the samples' medians."""
+    busy_ms: float
+    quiet_p99_ms: float | None
+    """A lower limit: one of a hundred pings took so long or longer. None of fewer than 100 pings."""
+    busy_p99_ms: float | None
+
+
+class LoadWeight(Fact, frozen=True, kw_only=True):
+    """How heavy the load is, with the figures that decide."""
+
+    weight: Weight
+    by_share: Weight
+    """The weight by the share of the link alone."""
+    place: str = ""
+    """`eth1 of rac2`: the busiest private link; empty where none is known."""
+    received_percent: float = 0.0
+    """Of the link's speed, on average."""
+    sent_percent: float = 0.0
+    as_of: str = ""
+    """The time of day at the end of the interval."""
+    seconds: float = 0.0
+    queueing: Queueing | Unknown
+
+
 class InterconnectLoad(Fact, frozen=True, kw_only=True):
     """What the load of an interval asks of the interconnect."""
 
@@ -119,6 +163,7 @@ class InterconnectLoad(Fact, frozen=True, kw_only=True):
     """The other instances, with the reason."""
     wire: WireTime | Unknown
     load_class: LoadClass | Unknown
+    load_weight: LoadWeight
     exchanges: tuple[ExchangeRates, ...]
     clients: tuple[ClientRates, ...] | Unknown
     services: tuple[ServiceLoad, ...] | Unknown

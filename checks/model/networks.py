@@ -214,3 +214,15 @@ def private_nics_of(cluster: Cluster, node: str) -> tuple[str, ...]:
     """Return the NICs of a node that carry its private networks, each once: the members of bonds, not the bonds."""
     ports = [port for network in cluster.read_networks() for port in network.ports if port.node == node]
     return tuple(dict.fromkeys(nic for port in ports for nic in nics_of(cluster, port)))
+
+
+def private_addresses(networks: Iterable[PrivateNetwork], nodes: Sequence[Node]) -> dict[str, tuple[str, ...]]:
+    """Return the addresses of the private interfaces of each node, those of HAIPs included; without those that belong
+    to one link (fe80::/10)."""
+    read = {node.name: node for node in nodes}
+    by_node: dict[str, dict[str, None]] = {}
+    for port in (port for network in networks for port in network.ports if port.node in read):
+        top = read[port.node].interface(port.interface)
+        own = [a.ip for a in top.addresses if not a.ip.startswith("fe80:")] if top else []
+        by_node.setdefault(port.node, {}).update(dict.fromkeys(own))
+    return {name: tuple(addresses) for name, addresses in by_node.items()}

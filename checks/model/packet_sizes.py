@@ -6,6 +6,8 @@ ICMP_HEADER = 8
 UDP_HEADER = 8
 IP_HEADER = {4: 20, 6: 40}
 """Bytes of an IP header without options (RFC 791) and without extension headers (RFC 8200)."""
+ETHERNET_HEADER = 14
+"""Bytes that a NIC counts of each packet beyond those of IP."""
 WIRE_BYTES = 38
 """Bytes that Ethernet adds to each packet on the wire: preamble 8, header 14, checksum 4, gap 12 (IEEE 802.3)."""
 
@@ -50,8 +52,17 @@ def fragments_of(block_bytes: int, mtu: int, version: int = 4) -> int:
 
 def wire_bytes_of(block_bytes: int, mtu: int, version: int = 4) -> int:
     """Return the bytes of a block on the wire, with the headers of all its packets: IP, Ethernet, preamble and gap."""
+    return _with_headers(block_bytes, mtu, version, WIRE_BYTES)
+
+
+def counted_bytes_of(block_bytes: int, mtu: int, version: int = 4) -> int:
+    """Return the bytes of a block as a NIC counts them: with Ethernet's header, without what only the wire has."""
+    return _with_headers(block_bytes, mtu, version, ETHERNET_HEADER)
+
+
+def _with_headers(block_bytes: int, mtu: int, version: int, of_frame: int) -> int:
     frames = fragments_of(block_bytes, mtu, version)
-    return block_bytes + BLOCK_HEADER_BYTES + UDP_HEADER + frames * (IP_HEADER[version] + WIRE_BYTES)
+    return block_bytes + BLOCK_HEADER_BYTES + UDP_HEADER + frames * (IP_HEADER[version] + of_frame)
 
 
 def ping_bytes(payload: int, mtu: int, version: int = 4) -> int:

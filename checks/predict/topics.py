@@ -27,7 +27,8 @@ class ExplainedTopic:
 def _share_of_headers() -> str:
     before, after = (wire_bytes_of(_BLOCK, mtu) for mtu in (_STANDARD, _JUMBO))
     return (
-        f"A block of 8 KB has {before:,} bytes on the wire at MTU {_STANDARD} and {after:,} at MTU {_JUMBO}: "
+        f"A block of 8 KB has {before:,} bytes on the wire at MTU {_STANDARD} and {after:,} at MTU {_JUMBO}, "
+        "with the headers of Oracle, UDP, IP and Ethernet, preambles and gaps: "
         f"{100 * (1 - after / before):.1f} % of the bytes less, but {fragments_of(_BLOCK, _STANDARD)} packets become "
         f"{fragments_of(_BLOCK, _JUMBO)}."
     )

@@ -107,6 +107,7 @@ _UNCHANGED: dict[type[msgspec.Struct], tuple[str, ...]] = {
     facts.PrivateUse: ("service",),
     facts.RightsOfOradism: ("mode",),
     facts.StorageConnection: ("service",),
+    facts.TcpFlow: ("service",),
     facts.StorageMount: ("protocol", "version"),
     facts.ScheduledProcess: ("name",),
     facts.AlertLog: ("kind", "ipc"),

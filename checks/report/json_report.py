@@ -20,10 +20,12 @@ import msgspec
 
 from checks.model.facts import NotAsked, NotGathered, Unknown
 from checks.model.interconnect_load import InterconnectLoad
+from checks.model.link_traffic import LinkTraffic
 from checks.model.measurement import Measurement
 from checks.model.report import SCHEMA, Report
 from checks.model.sanitize import json_escaped, sanitize
 from checks.report.situation_words import incident_line
+from checks.rules.link_users import link_traffic
 from checks.rules.load_of_run import interconnect_load
 from checks.rules.measured_moment import misfit, moment_of
 
@@ -36,6 +38,9 @@ class ReportDocument(Report, frozen=True, kw_only=True):
     file, after its schema."""
     interconnect_load: InterconnectLoad | NotAsked | NotGathered | Unknown = Unknown("not calculated by that version")
     """What the load of the interval asks of the interconnect: no pass and no fail."""
+    link_traffic: tuple[LinkTraffic, ...] = ()
+    """Who uses each private link in its busier direction: the database, connections by address and port, and the rest
+    that is not known."""
     measurements_left_out: tuple[Measurement, ...] = ()
     """Kept results whose paths have another MTU, speed or address at the run: they say nothing of this cluster."""
 
@@ -68,6 +73,7 @@ def to_json(report: Report) -> bytes:
         **fields,
         "interconnect_load": interconnect_load(report.cluster),
         "measurements_left_out": tuple(one for one in report.measurements if misfit(one, moment) is not None),
+        "link_traffic": link_traffic(report.cluster),
     }
     try:
         encoded = msgspec.json.encode(document)

@@ -13,6 +13,7 @@ from checks.report.quantities import rate, seconds
 from checks.rules.cache_fusion import per_second
 from checks.rules.load_class import WORTH_ONE_NODE_PERCENT, sends_parallel_query
 from checks.rules.load_of_run import interconnect_load
+from checks.rules.load_weight import load_weight_text
 from checks.rules.wire_time import no_network_text
 
 TITLE = "What this load asks of the interconnect"
@@ -63,6 +64,7 @@ def _kind(load: InterconnectLoad) -> str:
 
 
 def _notes(load: InterconnectLoad) -> Iterator[str]:
+    yield load_weight_text(load.load_weight)
     if load.missing:
         yield (
             f"Without {listed(load.missing)}, whose counters are not known. "

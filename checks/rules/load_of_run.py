@@ -23,6 +23,7 @@ from checks.model.interconnect_load import (
     ExchangeRates,
     InterconnectLoad,
     LoadClass,
+    LoadWeight,
     ServiceLoad,
     WireTime,
 )
@@ -31,7 +32,8 @@ from checks.model.packet_sizes import SMALL_PAYLOAD, USUAL_BLOCK_BYTES, payload_
 from checks.model.wording import counted
 from checks.rules import cache_fusion
 from checks.rules.load_class import BusiestLink, classify, gains_on_one_node
-from checks.rules.nic_counts import link_load, private_nics_counted
+from checks.rules.load_weight import UsedLink, weigh
+from checks.rules.nic_counts import LinkLoad, link_load, private_nics_counted
 from checks.rules.waits import for_blocks
 from checks.rules.wire_time import WirePath, wire_time
 
@@ -56,7 +58,7 @@ def interconnect_load(cluster: Cluster) -> InterconnectLoad | Unknown | NotAsked
     load_class: LoadClass | Unknown
     if isinstance(wire, WireTime):
         events = [event for own in known for event in own.events] if waits_are_known else None
-        load_class = classify(wire, [own.statistics for own in known], events, busiest_link(cluster))
+        load_class = classify(wire, [own.statistics for own in known], events, _busiest(cluster))
     else:
         load_class = wire
     return InterconnectLoad(
@@ -65,6 +67,7 @@ def interconnect_load(cluster: Cluster) -> InterconnectLoad | Unknown | NotAsked
         missing=missing,
         wire=wire,
         load_class=load_class,
+        load_weight=weight_of_run(cluster),
         exchanges=tuple(_exchanges(own, names.of(own.instance)) for own in known),
         clients=_clients(activity, names),
         services=_services(activity, names),
@@ -93,6 +96,11 @@ def _block_waits_s(known: Sequence[InstanceActivity]) -> float:
             *(e for e in own.events if _MULTIBLOCK.fullmatch(e.name)),
         )
     )
+
+
+def _busiest(cluster: Cluster) -> BusiestLink | None:
+    most = busiest_link(cluster)
+    return BusiestLink(most.nic.place, most.percent) if most else None
 
 
 def _in_seconds(us: int) -> float:
@@ -170,7 +178,7 @@ def _mean_ms(pings: Iterable[InstancePing], *, large: bool) -> float | None:
     return 1000 * _in_seconds(sum(us for _, us in counts)) / number if number > 0 else None
 
 
-def busiest_link(cluster: Cluster) -> BusiestLink | None:
+def busiest_link(cluster: Cluster) -> LinkLoad | None:
     """Return the private NIC with the highest use in one direction; None where no use is known."""
     changes = cluster.counters
     if not isinstance(changes, CounterChanges):
@@ -179,12 +187,25 @@ def busiest_link(cluster: Cluster) -> BusiestLink | None:
     nics = [nic for nic in private_nics_counted(cluster, nodes) if nic.is_lowest and nic.is_up]
     try:
         loads = [load for nic in nics if (load := link_load(nic, cluster.thresholds))]
+        return max(loads, key=lambda load: load.percent, default=None)
     except OverflowError:  # a recording can contain any figures
         return None
-    if not loads:
-        return None
-    most = max(loads, key=lambda load: load.percent)
-    return BusiestLink(most.nic.place, most.percent)
+
+
+def weight_of_run(cluster: Cluster) -> LoadWeight:
+    """Return how heavy the load is by the NICs' counters of the run. Its pings have no busy and quiet seconds."""
+    most = busiest_link(cluster)
+    link = None
+    if most is not None and isinstance(cluster.counters, CounterChanges):
+        speed = most.speed_mbps
+        link = UsedLink(
+            most.nic.place,
+            100 * most.received_mbit_s / speed,
+            100 * most.sent_mbit_s / speed,
+            cluster.counters.ended_at[11:19],
+            most.nic.seconds,
+        )
+    return weigh(link, ())
 
 
 # --- blocks, messages, users and services -----------------------------------------------------------------------------

@@ -274,16 +274,30 @@ class LinkLoad:
     """The traffic of one NIC in its busier direction."""
 
     nic: PrivateNic
-    way: str
-    """`receives` or `sends`."""
-    mbit_s: float
+    received_mbit_s: float
+    sent_mbit_s: float
     speed_mbps: int
     status: Status
+
+    @property
+    def receives(self) -> bool:
+        """Whether the busier direction is what it receives; else what it sends."""
+        return self.received_mbit_s > self.sent_mbit_s
+
+    @property
+    def mbit_s(self) -> float:
+        """The traffic in the busier direction."""
+        return max(self.received_mbit_s, self.sent_mbit_s)
 
     @property
     def percent(self) -> float:
         """The traffic in percent of the speed."""
         return 100 * self.mbit_s / self.speed_mbps
+
+    @property
+    def way(self) -> str:
+        """The direction for a sentence."""
+        return "receives" if self.receives else "sends"
 
 
 def link_load(nic: PrivateNic, limits: Thresholds) -> LinkLoad | None:
@@ -291,13 +305,9 @@ def link_load(nic: PrivateNic, limits: Thresholds) -> LinkLoad | None:
     speed = nic.speed_mbps
     if isinstance(speed, Unknown) or speed <= 0 or nic.seconds <= 0 or "rx_bytes" not in nic.counts.counts:
         return None
-    rates = {way: 8 * nic.counts.value(f"{key}_bytes") / nic.seconds / 1e6 for key, way in _WAYS}
-    way = max(rates, key=lambda w: (rates[w], w))
-    percent = 100 * rates[way] / speed
+    received, sent = (8 * nic.counts.value(f"{way}_bytes") / nic.seconds / 1e6 for way in ("rx", "tx"))
+    percent = 100 * max(received, sent) / speed
     status = Status.FAIL if percent > limits.link_fail_percent else Status.PASS
     if status is Status.PASS and percent > limits.link_warn_percent:
         status = Status.WARN
-    return LinkLoad(nic, way, rates[way], speed, status)
-
-
-_WAYS = (("rx", "receives"), ("tx", "sends"))
+    return LinkLoad(nic, received, sent, speed, status)

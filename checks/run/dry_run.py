@@ -48,6 +48,7 @@ from checks.sources.nic_drivers import DRIVER_COUNTERS, LEAST_APART_S, MOST_NICS
 from checks.sources.node_setup import SETUP
 from checks.sources.nodes.ssh import configuration_command, ssh_command
 from checks.sources.nodes.user_rights import ACCOUNT
+from checks.sources.private_connections import PRIVATE_TCP
 from checks.sources.registry import FAR_ENDS, GLOBAL_AGAIN_S, SamplePace, SqlQuery, queries, sources
 from checks.sources.storage_connections import STORAGE
 
@@ -91,6 +92,7 @@ def plan_checks(checks: Iterable[Check], settings: Settings, environ: Mapping[st
         yield f"  {DRIVER_COUNTERS.where}, for {MOST_NICS} NICs at most{when}:"
         yield f"    {DRIVER_COUNTERS.action_on(*DRIVER_COUNTERS.example)}"
         yield from (f"  {STORAGE.where}:", *(f"    {read.how}" for read in STORAGE.reads))
+        yield from (f"    {line}" for line in PRIVATE_TCP.action_on(*PRIVATE_TCP.example).splitlines())
     if "effective_routes" in groups:
         yield from ("", f"{ROUTES_IN_USE.where.capitalize()}, for each pair of private addresses, after the pings:")
         yield f"  {ROUTES_IN_USE.reads[0].how}"

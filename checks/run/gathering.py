@@ -31,7 +31,7 @@ from checks.model.facts import (
     Unknown,
     UnreadNode,
 )
-from checks.model.networks import private_layers, private_networks, private_nics_of
+from checks.model.networks import private_addresses, private_layers, private_networks, private_nics_of
 from checks.model.settings import Settings
 from checks.sources.clusterware.clusterware_reader import read_clusterware
 from checks.sources.clusterware.grid_tools import GridTools
@@ -288,8 +288,10 @@ async def _counters(session: Session, cluster: Cluster) -> CounterChanges | Unkn
         return cluster.nodes
     nodes = cluster.read_nodes()
     networks = private_networks(cluster.clusterware, cluster.named_networks, nodes)
-    nics = {} if isinstance(networks, Unknown) else private_layers(networks, nodes)
-    return await read_counter_changes(session, nodes, counters_interval_s(session.settings), nics)
+    if isinstance(networks, Unknown):
+        networks = ()
+    nics, addresses = private_layers(networks, nodes), private_addresses(networks, nodes)
+    return await read_counter_changes(session, nodes, counters_interval_s(session.settings), nics, addresses)
 
 
 def counters_interval_s(settings: Settings) -> float:

@@ -18,6 +18,7 @@ from checks.sources import (
     kernel_files,
     nic_drivers,
     node_setup,
+    private_connections,
     settings_files,
     storage_connections,
 )
@@ -211,6 +212,7 @@ _MODULES = (
     kernel_files,
     nic_drivers,
     storage_connections,
+    private_connections,
     node_setup,
     change_files,
     settings_files,

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from checks.model.finding import Finding, Status
+from checks.model.link_traffic import LinkUser
+from checks.rules.link_users import link_traffic
 from tests.lab.lab_support import needs_namespaces, until
 from tests.lab.practice_command import Practice
 
@@ -71,4 +73,10 @@ def test_storage_on_a_private_network_is_named(practice: Practice) -> None:
     assert findings["IC-SHARE-002"].network == "192.168.10.0/24"
     assert "rac1: NFS at /backup from 192.168.10.200" in findings["IC-SHARE-002"].seen
     assert findings["IC-STORE-001"].status is Status.PASS
+    for use in (one for one in link_traffic(practice.check("link-saturation").cluster) if one.nics == ("eth1",)):
+        (nfs,) = [one for one in use.shares if one.user is LinkUser.STORAGE]
+        assert (nfs.name, nfs.remote_ip, nfs.port, nfs.connections) == ("NFS", "192.168.10.200", 2049, 2)
+        # A pause of 50 ms after each read and write of 32 KB: about 0.6 MB/s each way.
+        assert 200_000 < nfs.bytes_per_s < 700_000
+        assert sum(one.percent for one in use.shares) == pytest.approx(100)
     practice.lab("mend", "storage-on-private")

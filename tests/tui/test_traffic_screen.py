@@ -287,7 +287,7 @@ async def test_each_size_shows_more_than_the_smaller_one(new_console: NewConsole
         assert "more line" not in on.below
         await on.pilot.resize_terminal(200, 50)
         await on.until(lambda: "Blocks lost, by receiver and sender" in on.body)
-        assert on.body.count("eth2") == 4
+        assert on.body.count("eth2 ") == 4 + 1, "the graphs, and the line on the load"
         assert "more line" not in on.below
         lines = on.body.splitlines()
         assert {line.index("│") for line in lines if "│" in line} == {150}

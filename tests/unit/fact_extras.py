@@ -8,9 +8,11 @@ from msgspec.structs import replace
 
 from checks.model.facts import (
     ActivityGap,
+    ClientTraffic,
     Cluster,
     ClusterMember,
     CounterChange,
+    CounterGroup,
     DnfsServer,
     FlowArrivals,
     FragileMtu,
@@ -22,15 +24,18 @@ from checks.model.facts import (
     NodeSetup,
     NotAsked,
     OtherSender,
+    PrivateTcp,
     QuietLosses,
     RecentLoad,
     StaleHome,
     StorageConnection,
     StorageUse,
+    TcpFlow,
     UnaskedInstance,
     Unknown,
     UnreadView,
 )
+from checks.model.known_instances import active
 from tests.cases.loading import DIRECTORY, load
 from tests.fixtures.databases import losing
 from tests.simulator.facts import facts_of
@@ -80,11 +85,23 @@ def _of_others(base: Cluster) -> Cluster:
             replace(s, fragile=(script,), lldp=Unknown("no lldpd runs"), lacks_lldpd=True) for s in base.read_setups()
         ),
         flows=replace(flows, probes=probes, later_arrivals=later, others=others),
-        activity=replace(lost, quiet=QuietLosses(20.0, {1: 0, 2: 30})),
+        activity=replace(
+            lost,
+            instances=tuple(replace(a, statistics=a.statistics | _SERVED) for a in active(lost)),
+            quiet=QuietLosses(20.0, {1: 0, 2: 30}),
+            clients=tuple(ClientTraffic(n, "ipq", 1, 1) for n in (1, 2, 3)),
+        ),
         counters=replace(counters, nodes=tuple(map(_with_storage, counters.nodes)), quiet=counters.nodes),
         recent_load=(RecentLoad("sizes", "rac1", ("rac1", "rac2"), base.taken_at),),
         named_networks=("eth1",),
     )  # fmt: skip
+
+
+_SERVED = {"gc cr blocks served": 1, "gc current blocks served": 1}
+_FULL = (
+    CounterGroup("eth1", {"rx_bytes": 3 << 40, "tx_bytes": 0}),
+    CounterGroup("eth2", {"rx_bytes": 0, "tx_bytes": 3 << 40}),
+)
 
 
 def _with_storage(change: CounterChange, *, is_small: bool = True) -> CounterChange:
@@ -96,6 +113,15 @@ def _with_storage(change: CounterChange, *, is_small: bool = True) -> CounterCha
         change,
         counters=KernelCounters(fell),
         storage=StorageUse((large, small) if is_small else (large,), ()),
+        machine=replace(change.machine, nics=_FULL),
+        private_tcp=PrivateTcp(
+            30.0,
+            tuple(
+                TcpFlow(ip, "192.168.10.51", 2049, False, "NFS", 2, 8, 8, 1, 1)
+                for ip in (here, here.replace(".10.", ".11."))
+            ),
+            is_cut=True,
+        ),
         racwires=("racwire-probe",),
         left_out=("Ip.ReasmFails",),
     )

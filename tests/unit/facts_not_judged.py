@@ -4,7 +4,6 @@ from __future__ import annotations
 
 NOT_JUDGED = {
     "ActiveVersion.patch_level": "only the report and the screens name it",
-    "Activity.clients": "only the section on load shows it",
     "Activity.services": "only the section on load shows it",
     "AlertLog.database": "only the section on load shows it",
     "AsmListener.name": "only the gates of a change read it",
@@ -13,10 +12,6 @@ NOT_JUDGED = {
     "BlockTransfer.current_time_us": "only the Traffic screen shows it",
     "BlockTransfer.lost_time_us": "only the Traffic screen shows it",
     "BondMember.duplex": "kept for files of 0.2.0: the duplex of the NIC, which the kernel has too, is judged",
-    "ClientTraffic.bytes_received": "only the section on load shows it",
-    "ClientTraffic.bytes_sent": "only the section on load shows it",
-    "ClientTraffic.client": "only the section on load shows it",
-    "ClientTraffic.instance": "only the section on load shows it",
     "Cluster.changing": "only the gates of a change read it",
     "Cluster.managed": "only the gates of a change read it",
     "Cluster.taken_at": "its moment; only readiness and events compare it",

@@ -54,6 +54,7 @@ ethtool --json -S "$nic" --groups rmon --all
 sysctl -w net.ipv4.ipfrag_high_thresh=1
 sysctl net.ipv4.ip_forward=1
 ss -K dst 10.0.0.1
+ss -t state established "$all" -K
 ss -Htn sport = :22 -K
 hostname other
 hostname -F /etc/hostname
@@ -305,6 +306,7 @@ ethtool -g eth1
 lldpctl -f keyvalue
 lldpcli -f keyvalue show neighbors details
 ss -Htn sport = :22
+ss -t -i -n state established "( $all )"
 ps -eo pid,comm,args
 getent hosts rac2
 hostname -s

@@ -1,8 +1,15 @@
 """The fragmentation of a database block into packets."""
 
+import re
+from pathlib import Path
+
 import pytest
 
-from checks.model.packet_sizes import fragments_of
+from checks.model.packet_sizes import counted_bytes_of, fragments_of, wire_bytes_of
+from checks.predict.topics import TOPICS
+
+_JUMBO = next(topic for topic in TOPICS if topic.name == "jumbo")
+_PAGE = Path(__file__).parents[2] / "docs" / "experiment.md"
 
 
 @pytest.mark.parametrize(
@@ -15,3 +22,16 @@ def test_a_block_is_fragmented_as_the_kernel_fragments_it(block, mtu, packets):
 
 def test_an_mtu_too_small_for_a_payload_makes_no_fragments():
     assert fragments_of(8192, 20) == 1
+
+
+def test_a_nic_counts_neither_preamble_nor_checksum_nor_gap():
+    assert wire_bytes_of(8192, 9000) - counted_bytes_of(8192, 9000) == 24
+    assert wire_bytes_of(8192, 1500) - counted_bytes_of(8192, 1500) == 6 * 24
+
+
+@pytest.mark.parametrize(
+    "text", [_PAGE.read_text(encoding="utf-8"), " ".join(_JUMBO.paragraphs)], ids=["experiment.md", "explain jumbo"]
+)
+def test_every_page_has_the_same_bytes_of_a_block(text):
+    (found,) = re.findall(r"([0-9,]+) bytes on the wire at MTU 1500 and ([0-9,]+) at (?:MTU )?9000", text)
+    assert found == tuple(f"{wire_bytes_of(8192, mtu):,}" for mtu in (1500, 9000))

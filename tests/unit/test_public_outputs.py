@@ -14,7 +14,7 @@ from checks.sources.nodes.route_get import Query, parse_routes_in_use
 from checks.sources.nodes.sections import OutputSection
 from checks.sources.nodes.setup_bonds import parse_bonds
 from checks.sources.nodes.setup_text import parse_lldp, parse_networkd_lldp, parse_setup
-from checks.sources.nodes.storage_text import parse_sockets
+from checks.sources.nodes.socket_text import parse_sockets
 
 SAMPLES = Path(__file__).parents[1] / "samples"
 
@@ -240,6 +240,7 @@ def test_a_connection_with_small_segments_over_an_interface_with_jumbo_frames() 
     assert (found.local, found.remote) == (("192.0.2.11", 876), ("192.0.2.200", 2049))
     assert found.values == {
         "mss": 1448, "pmtu": 9000, "advmss": 8948, "segs_out": 319, "bytes_received": 18364, "retrans": 25813,
+        "bytes_sent": 3639, "bytes_acked": 3640, "segs_in": 163,
     }  # fmt: skip
 
 

@@ -30,7 +30,7 @@ ADDRESSES = """
     PingSeries.unreachable_from Port.ip PrivateNetwork.name PrivateNetwork.subnet PrivateUse.local_ip
     PrivateUse.remote_ip Route.destination Route.gateway Route.source RouteInUse.destination_ip RouteInUse.gateway
     RouteInUse.network RouteInUse.source_ip RouteInUse.unbound_source StorageConnection.local_ip
-    StorageConnection.remote_ip StorageMount.server_ip UdpSocket.ip
+    StorageConnection.remote_ip StorageMount.server_ip TcpFlow.local_ip TcpFlow.remote_ip UdpSocket.ip
 """
 """Addresses, which are replaced by their form."""
 NODES = """

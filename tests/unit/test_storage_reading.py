@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from checks.model.facts import StorageUse, Unknown
+from checks.sources.nodes.socket_text import parse_sockets
 from checks.sources.nodes.storage_reading import STALLED_FROM, storage_use
-from checks.sources.nodes.storage_text import StorageReading, parse_mounts, parse_sockets, parse_storage
+from checks.sources.nodes.storage_text import StorageReading, parse_mounts, parse_storage
 from checks.sources.sh_text import MARK
 
 NEW = """\
@@ -80,6 +81,7 @@ def test_sockets_of_a_new_release() -> None:
     assert (nfs.local, nfs.remote) == (("10.40.0.11", 876), ("10.40.0.200", 2049))
     assert nfs.values == {
         "mss": 8948, "pmtu": 9000, "advmss": 8948, "bytes_received": 655360, "segs_out": 1210, "retrans": 5,
+        "bytes_sent": 81920, "bytes_acked": 72972, "segs_in": 1314,
     }  # fmt: skip
     assert (iscsi.local[0], iscsi.remote) == ("10.40.0.11", ("10.40.0.200", 3260)), "IPv4 in IPv6, with a scope"
     assert (nvme.remote, nvme.values["mss"]) == (("fd00:40::c8", 4420), 8928)
@@ -92,7 +94,9 @@ def test_sockets_of_a_release_without_path_mtu() -> None:
 
 
 def test_values_in_the_same_line_and_other_ports() -> None:
-    (only,) = parse_sockets(ONE_LINE)
+    found = parse_storage(answer(ONE_LINE, "")).sockets
+    assert isinstance(found, tuple)
+    (only,) = found
     assert only.values == {"mss": 8948, "pmtu": 9000, "advmss": 8948, "segs_out": 1}
 
 

@@ -125,4 +125,5 @@ from checks.model.facts.system_counters import (
     SystemCounters,
     TrackedConnections,
 )
+from checks.model.facts.tcp_facts import PrivateTcp, TcpFlow
 from checks.model.facts.thresholds import Thresholds

@@ -12,6 +12,7 @@ from checks.model.facts.host_setup import NOT_READ, HostSetup
 from checks.model.facts.log_lines import NodeLogs
 from checks.model.facts.storage_facts import StorageUse
 from checks.model.facts.system_counters import SystemCounters
+from checks.model.facts.tcp_facts import PrivateTcp
 
 IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 IPNetwork = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -177,6 +178,8 @@ class CounterChange(Fact, frozen=True):
     """The counters of private NICs, CPUs and memory."""
     storage: StorageUse | Unknown | None = None
     """The storage over the network; None in files of versions that did not read it."""
+    private_tcp: PrivateTcp | Unknown | None = None
+    """What TCP moved at the private addresses; None in files of versions that did not read it."""
     racwires: tuple[str, ...] = ()
     """The locks of racwires on the node at the readings, those of this run included."""
     addresses: tuple[NicAddresses, ...] | Unknown = NOT_READ

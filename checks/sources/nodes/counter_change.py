@@ -34,6 +34,7 @@ from checks.sources.nodes.proc import lock_lines
 from checks.sources.nodes.session import Session
 from checks.sources.nodes.shell import ShellError
 from checks.sources.nodes.storage_reading import ask_storage, storage_use
+from checks.sources.nodes.tcp_reading import ask_private_tcp, private_tcp
 from checks.sources.sh_text import MARK
 
 LOOPBACK = "lo"
@@ -41,11 +42,16 @@ LOOPBACK = "lo"
 
 
 async def read_counter_changes(
-    session: Session, nodes: Sequence[Node], interval_s: float, nics: Mapping[str, Sequence[str]] = MappingProxyType({})
+    session: Session,
+    nodes: Sequence[Node],
+    interval_s: float,
+    nics: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    addresses: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> CounterChanges | Unknown:
     """Read the growth of the kernel's counters during an interval, on all nodes at the same time.
 
-    `nics` has the names of the NICs to read on each node: its private ones, with the layers below them.
+    `nics` has the names of the NICs to read on each node: its private ones, with the layers below them. `addresses` has
+    the private addresses of each node, whose TCP connections are read.
     A node that does not answer is in `unread` with the reason, and does not affect the other nodes.
     """
     if not nodes:
@@ -54,7 +60,12 @@ async def read_counter_changes(
     ticker = asyncio.create_task(_report_progress(session, interval_s))
     try:
         found = await asyncio.gather(
-            *(_change(session, node.name, interval_s, nics.get(node.name) or (LOOPBACK,)) for node in nodes)
+            *(
+                _change(
+                    session, node.name, interval_s, nics.get(node.name) or (LOOPBACK,), addresses.get(node.name, ())
+                )
+                for node in nodes
+            )
         )
     finally:
         ticker.cancel()
@@ -83,10 +94,13 @@ class _Counted:
     """While the run sent nothing."""
 
 
-async def _change(session: Session, node: str, interval_s: float, nics: Sequence[str]) -> _Counted | Unknown:
+async def _change(
+    session: Session, node: str, interval_s: float, nics: Sequence[str], addresses: Sequence[str]
+) -> _Counted | Unknown:
     try:
         drivers = await ask_drivers(session, node, interval_s, nics)
         storage = await ask_storage(session, node)
+        tcp = await ask_private_tcp(session, node, addresses)
         before = await _read(session, node, nics)
         if isinstance(before, Unknown):
             return before
@@ -103,10 +117,11 @@ async def _change(session: Session, node: str, interval_s: float, nics: Sequence
             return change
         if isinstance(began, _Taken) and quiet is None:
             quiet = _between(node, began, after)
+        moved = private_tcp(tcp, tcp if isinstance(tcp, Unknown) else await ask_private_tcp(session, node, addresses))
         again = drivers if isinstance(drivers, Unknown) else await ask_drivers(session, node, interval_s, nics)
         use = storage_use(storage, await ask_storage(session, node))
         machine = replace(change.machine, drivers=driver_growth(drivers, again))
-        return _Counted(replace(change, machine=machine, storage=use), quiet)
+        return _Counted(replace(change, machine=machine, storage=use, private_tcp=moved), quiet)
     except ShellError as error:
         return Unknown(str(error), error.right)
     except Exception as error:  # an error of one node must not stop the reading of the others

@@ -10,7 +10,8 @@ from checks.model.facts import StorageConnection, StorageMount, StorageUse, Unkn
 from checks.model.journal import Journal
 from checks.sources.nodes.session import Session
 from checks.sources.nodes.shell import Shell, ShellError
-from checks.sources.nodes.storage_text import NfsMount, Socket, StorageReading, parse_storage
+from checks.sources.nodes.socket_text import Socket
+from checks.sources.nodes.storage_text import NfsMount, StorageReading, parse_storage
 from checks.sources.storage_connections import STORAGE, STORAGE_PORTS
 
 STALLED_FROM = 3

@@ -1,27 +1,18 @@
 """Parse the output of the program `storage connections`: connections as `ss` prints them, mounts of mountstats. No I/O.
 
-The texts are those of all releases in use: `ss` without pmtu (iproute 2.6 to 4.11), mountstats of versions 1.0 and 1.1.
+The texts of mountstats are those of versions 1.0 and 1.1.
 """
 
 from __future__ import annotations
 
-import ipaddress
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from checks.model.facts import Unknown
 from checks.sources.nodes.sections import sections
+from checks.sources.nodes.socket_text import Socket, parse_sockets
 from checks.sources.storage_connections import ESTABLISHED, MOUNTS, NO_SS, SOCKETS, STORAGE_PORTS
-
-
-@dataclass(frozen=True)
-class Socket:
-    """One connection as `ss` prints it: its ends, and its values by name; `retrans` is the sum since it was opened."""
-
-    local: tuple[str, int]
-    remote: tuple[str, int]
-    values: Mapping[str, int]
 
 
 @dataclass(frozen=True)
@@ -70,60 +61,12 @@ def _sockets(text: str) -> tuple[Socket, ...] | Unknown:
         return Unknown("The node does not show /proc/net/tcp.")
     if rest.strip() == NO_SS:
         return Unknown("The node has connections to storage, and no ss that shows their packet sizes.")
-    found = parse_sockets(rest)
+    found = tuple(one for one in parse_sockets(rest) if one.remote[1] in STORAGE_PORTS)
     if int(listed) and not found:
         return Unknown("The node has connections to storage, and its ss showed none.")
     if found and not any("mss" in socket.values for socket in found):
         return Unknown("The ss of the node does not show the packet sizes of connections.")
     return found
-
-
-# --- ss ---------------------------------------------------------------------------------------------------------------
-
-_SOCKET = re.compile(
-    r"(?:tcp\s+)?(?:ESTAB\s+)?[0-9]+\s+[0-9]+\s+(\S+):([0-9]{1,5})\s+(\S+):([0-9]{1,5})(?:\s+(.*))?", re.ASCII
-)
-_VALUE = re.compile(
-    r"(?<!\S)(mss|pmtu|advmss|segs_out|bytes_received|backoff|retrans):([0-9]{1,19})(?:/([0-9]{1,19}))?(?!\S)", re.ASCII
-)
-
-
-def parse_sockets(text: str) -> tuple[Socket, ...]:
-    """Parse the open connections in the output of `ss -t -i -n`, of any release.
-
-    The values follow in the same line or in the lines below, which are indented. Connections in other states, such as
-    SYN-SENT, are left out, and so are those to another port.
-    """
-    found: list[Socket] = []
-    current: tuple[tuple[str, int], tuple[str, int]] | None = None
-    values: dict[str, int] = {}
-    for line in [*text.split("\n"), "end"]:
-        if line[:1].isspace():
-            values |= _values(line)
-            continue
-        if current:
-            found.append(Socket(*current, values))
-        current, values = None, {}
-        if matched := _SOCKET.fullmatch(line.strip()):
-            ends = (_address(matched[1]), int(matched[2])), (_address(matched[3]), int(matched[4]))
-            if ends[1][1] in STORAGE_PORTS and all(address for address, _ in ends):
-                current, values = ends, _values(matched[5] or "")
-    return tuple(found)
-
-
-def _address(text: str) -> str:
-    """An address without brackets and scope; an IPv4 address that is written as one of IPv6 is IPv4."""
-    plain = re.sub(r"%[^\]]*", "", text).strip("[]")
-    mapped = re.fullmatch(r"::ffff:([0-9.]+)", plain, re.IGNORECASE)
-    plain = mapped[1] if mapped else plain
-    try:
-        return str(ipaddress.ip_address(plain))
-    except ValueError:
-        return ""
-
-
-def _values(line: str) -> dict[str, int]:
-    return {name: int(total or value) for name, value, total in _VALUE.findall(line)}
 
 
 # --- mountstats -------------------------------------------------------------------------------------------------------

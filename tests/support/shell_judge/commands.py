@@ -50,6 +50,7 @@ uname ANY
 
 ip [-<46dso>|-br]... (addr|address|link|route|neigh|neighbour|rule|maddr) [(show|list) ANY]
 ss [-<46Haeilmnoptux>]... [state WORD] [(sport|dport|src|dst) [=] WORD [or (sport|dport) = WORD]...]
+ss [-<46Haeilmnoptux>]... state WORD WORD
 ip [-<46dso>]... route get (WORD|VALUE) [(from|oif|iif) (WORD|VALUE)]...
 tc -s qdisc show
 ethtool [-i|-k|-g|-S|-c|-a|-l|-P|-T] WORD

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from checks.rules.load_weight import HEAVY_PERCENT, HEAVY_TIMES, MODERATE_PERCENT, MODERATE_TIMES
 from tui.console.actions import EXPORT, Action, relabelled
 from tui.screens.filtered import filter_action
 from tui.widgets.help_text import Legend, LegendEntry
@@ -104,6 +105,11 @@ SIGNS = Legend(
         LegendEntry("500M", "left of a graph: the value of a full column"),
         LegendEntry("┴", "on the time axis: a tick each 10 s, 1 min or the like; a ? marks where a source fell silent"),
         LegendEntry("link", "share of the link speed in use; for a node, of its busiest private interface"),
+        LegendEntry(
+            "load",
+            f"heavy from {HEAVY_PERCENT:.0f} % of a private link on, or where pings take {HEAVY_TIMES:g} times as long "
+            f"while it is busy; moderate from {MODERATE_PERCENT:.0f} %, or {MODERATE_TIMES:g} times",
+        ),
         LegendEntry("drop+err", "packets dropped plus packets in error; Enter shows each separately"),
         LegendEntry("FAILED", "packets per second that could not be reassembled from their fragments"),
         LegendEntry("squeezed", "times per second that the kernel postponed the remaining packets"),

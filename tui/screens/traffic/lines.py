@@ -6,15 +6,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from checks.traffic.weighing import weight_of_samples
 from tui.screens.traffic.all_nodes_lines import glance_graph, glance_heading, glance_lines, left_out, nodes_in_order
 from tui.screens.traffic.metrics import RowMetric
-from tui.screens.traffic.node_lines import Block, KnownNodes, blocks_of
-from tui.screens.traffic.node_page import Layouts, NodePage, other_nodes
+from tui.screens.traffic.node_lines import Block, InterfaceBlock, KnownNodes, blocks_of
+from tui.screens.traffic.node_page import Layouts, NodePage, Shown, other_nodes
 from tui.screens.traffic.rate_history import RateWindow
 from tui.screens.traffic.rows import MARK, DrawingStyle, graph_role, merged
 from tui.screens.traffic.side_pane import LEAST_WIDTH, WIDTH, side_pane, with_side_pane
 from tui.screens.traffic.size_lines import SizesBlock
 from tui.screens.traffic.time_axis import TimeAxis, axis_line
+from tui.screens.traffic.weight_line import WeightBlock
 from tui.text.line import Line, fitted, sanitize_line, wrapped
 from tui.widgets import units as units
 from tui.widgets.graph import Style, points, tall_graph
@@ -252,10 +254,13 @@ def _alone(
     blocks = _blocks(window, places, view, around)
     keys = [block.title for block in blocks]
     block = blocks[keys.index(view.chosen) if view.chosen in keys else 0]
-    if isinstance(block, SizesBlock):
+    if isinstance(block, SizesBlock | WeightBlock):
         lines = [*head, *block.alone(look)]
     else:
-        lines = [*head, *alone_lines(block, look, around.height - len(head), axis)]
+        weight = _weight(window, view, around) if isinstance(block, InterfaceBlock) else None
+        said = list(weight.alone(look)) if weight else []
+        first, *figures = alone_lines(block, look, around.height - len(head) - len(said), axis)
+        lines = [*head, first, *said, *figures]
     return TrafficPage(lines, keys, [0] * len(keys), (0, 0), window.stretch.count)
 
 
@@ -291,11 +296,19 @@ def _node(
     return TrafficPage(lines, keys, starts, in_sight, page.graph_points(layout), nodes)
 
 
-def _blocks(
-    window: RateWindow, places: KnownNodes, view: TrafficView, around: Surroundings
-) -> list[Block | SizesBlock]:
+def _blocks(window: RateWindow, places: KnownNodes, view: TrafficView, around: Surroundings) -> list[Shown]:
+    weight = _weight(window, view, around) if around.height >= _LARGE else None
+    weights = [weight] if weight else []
     sizes = [around.sizes] if around.sizes else []
-    return [*blocks_of(window, view.node, places, others=view.others), *sizes]
+    return [*blocks_of(window, view.node, places, others=view.others), *weights, *sizes]
+
+
+def _weight(window: RateWindow, view: TrafficView, around: Surroundings) -> WeightBlock | None:
+    """Return how heavy the load of the node is; None where the use of none of its private links is known."""
+    zone = around.axis.zone if around.axis else None
+    key = ("weight", view.node)
+    weight = window.once(key, lambda: weight_of_samples(window.events, window.links, view.node, zone))
+    return WeightBlock(weight) if weight.place else None
 
 
 def _marked(line: Line, chosen: bool) -> Line:
