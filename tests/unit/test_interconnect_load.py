@@ -363,7 +363,7 @@ def test_without_the_view_the_bytes_are_an_estimate_with_its_reason():
     assert by_user["ipq"].bytes_per_s is None, "messages of parallel query have any size"
     notes = load_section(known(own_activity(1, {**BUSY, **EXCHANGED}), clients=why)).notes
     assert any("users of the interconnect are an estimate: the optional view" in note for note in notes)
-    unknown = known(*(own_activity(n, {"DB time": 300}) for n in (1, 2)), clients=why)
+    unknown = known(ActivityGap(1, "It was restarted."), ActivityGap(2, "It hangs."), clients=why)
     assert any("users of the interconnect are not known: the optional view" in n for n in load_section(unknown).notes)
 
 

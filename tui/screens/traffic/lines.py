@@ -9,12 +9,13 @@ from typing import Any, Literal
 from tui.screens.traffic.all_nodes_lines import glance_graph, glance_heading, glance_lines, left_out, nodes_in_order
 from tui.screens.traffic.metrics import RowMetric
 from tui.screens.traffic.node_lines import Block, KnownNodes, blocks_of
-from tui.screens.traffic.node_page import Layouts, NodePage, other_nodes
+from tui.screens.traffic.node_page import Layouts, NodePage, Shown, other_nodes
 from tui.screens.traffic.rate_history import RateWindow
 from tui.screens.traffic.rows import MARK, DrawingStyle, graph_role, merged
 from tui.screens.traffic.side_pane import LEAST_WIDTH, WIDTH, side_pane, with_side_pane
 from tui.screens.traffic.size_lines import SizesBlock
 from tui.screens.traffic.time_axis import TimeAxis, axis_line
+from tui.screens.traffic.user_lines import UsersBlock, user_blocks
 from tui.text.line import Line, fitted, sanitize_line, wrapped
 from tui.widgets import units as units
 from tui.widgets.graph import Style, points, tall_graph
@@ -190,6 +191,8 @@ class Surroundings:
     """The text where there are no samples and no trouble."""
     sizes: SizesBlock | None = None
     """The frames by size of the node of the view, which are no samples."""
+    block_bytes: int | None = None
+    """The block size of the database; None where it is not known."""
     no_match: str = ""
     """The text where no node matches the filter."""
 
@@ -252,7 +255,7 @@ def _alone(
     blocks = _blocks(window, places, view, around)
     keys = [block.title for block in blocks]
     block = blocks[keys.index(view.chosen) if view.chosen in keys else 0]
-    if isinstance(block, SizesBlock):
+    if isinstance(block, SizesBlock | UsersBlock):
         lines = [*head, *block.alone(look)]
     else:
         lines = [*head, *alone_lines(block, look, around.height - len(head), axis)]
@@ -291,11 +294,11 @@ def _node(
     return TrafficPage(lines, keys, starts, in_sight, page.graph_points(layout), nodes)
 
 
-def _blocks(
-    window: RateWindow, places: KnownNodes, view: TrafficView, around: Surroundings
-) -> list[Block | SizesBlock]:
+def _blocks(window: RateWindow, places: KnownNodes, view: TrafficView, around: Surroundings) -> list[Shown]:
+    zone = around.axis.zone if around.axis else None
+    users = user_blocks(window, places.instances_on(view.node), around.block_bytes, zone)
     sizes = [around.sizes] if around.sizes else []
-    return [*blocks_of(window, view.node, places, others=view.others), *sizes]
+    return [*blocks_of(window, view.node, places, others=view.others), *users, *sizes]
 
 
 def _marked(line: Line, chosen: bool) -> Line:

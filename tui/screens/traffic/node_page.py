@@ -34,11 +34,12 @@ from tui.screens.traffic.rows import (
 )
 from tui.screens.traffic.size_lines import SizesBlock
 from tui.screens.traffic.time_axis import TimeAxis, axis_line
+from tui.screens.traffic.user_lines import UsersBlock
 from tui.text.line import Line, Span, fitted, sanitize_line, width_of
 from tui.text.node_names import fitted_names
 from tui.widgets.graph import points
 
-Shown = Block | SizesBlock
+Shown = Block | SizesBlock | UsersBlock
 
 
 @dataclass(frozen=True)
