@@ -18,6 +18,8 @@ from checks.rules.frame_sizes import STANDARD_MTU, CountedSizes, FrameSizes
 from checks.rules.size_classes import Direction, SizeClass
 
 _ETHERNET_HEADER, _CHECK_SEQUENCE = 14, 4
+_MOMENT = 0.05
+"""The difference of two intervals of one run, as a share of them."""
 _TOLERANCE, _FEW = 0.02, 30
 """The frames by which the blocks may exceed a class: the database and the NICs are not read at the same moment."""
 
@@ -114,12 +116,12 @@ def _blocks(
     size, mtus = database.block_size_bytes, {nic.mtu for nic in nics}
     if size is None or len(mtus) > 1 or None in counts:
         return Unknown(f"The size of a block, the MTU of {node} or its number of blocks is not known.")
-    # The intervals of the NICs and of the database differ by a moment.
-    blocks = round(sum(count or 0 for count in counts) * nics[0].nic.seconds / activity.seconds)
+    blocks = sum(count or 0 for count in counts) * nics[0].nic.seconds / activity.seconds
+    blocks_of_drivers = round(blocks * _longer(way, nics))
     version = 6 if any(":" in nic.nic.network for nic in nics) else 4
     for mtu in (*mtus, STANDARD_MTU):  # a route or a learned path MTU can be smaller than that of the NIC
         packets = list(_packets_of(size, mtu, version))
-        if (taken := _taken(classes, packets, blocks)) is not None:
+        if (taken := _taken(classes, packets, blocks_of_drivers)) is not None:
             bytes_ = sum(nic.nic.counts.counts.get(f"{way}_bytes", 0) for nic in nics)
             headers = len(packets) * (IP_HEADER[version] + _ETHERNET_HEADER)
             own_bytes = blocks * (size + UDP_HEADER + headers)
@@ -130,6 +132,14 @@ def _blocks(
                 None if None in exchanged else sum(count or 0 for count in exchanged),
             )
     return Unknown(f"{node} has fewer frames of the size of blocks than its instances counted blocks.")
+
+
+def _longer(way: Direction, nics: Sequence[FrameSizes]) -> float:
+    """How much longer the interval of the drivers is than that of the kernel, which is read at another moment: by the
+    packets that both counted. 1 where the drivers count those of others, too."""
+    packets = sum(nic.nic.counts.counts.get(f"{way}_packets", 0) for nic in nics)
+    ratio = sum(nic.frames for nic in nics) / packets if packets > 0 else 1.0
+    return ratio if abs(ratio - 1) <= _MOMENT else 1.0
 
 
 def _packets_of(block_bytes: int, mtu: int, version: int) -> Iterator[int]:

@@ -49,15 +49,17 @@ class UsersBlock:
         return any(user.is_estimate for user in self.users)
 
     def lines(self, columns: Columns, look: DrawingStyle) -> Iterator[Line]:
-        """Yield one line with the share of each user in the bytes."""
+        """Yield one line: the share of each user in the bytes, or its messages where no bytes are known."""
         percent = shares(self.users)
-        parts = [
-            f"{sanitize_line(user.client)} {units.share(percent.get((user.instance, user.client))).strip()}"
-            for user in self.users
-        ]
         known = [value for user in self.users if (value := user.bytes_per_s) is not None]
-        total = f"{'about ' if self._is_estimate else ''}{byte_rate(sum(known) if known else None)}"
-        text = "  ".join([*parts, f"of {total}", f"at {self.ended_at}"])
+        texts = []
+        for user in self.users:
+            share = units.share(percent.get((user.instance, user.client)))
+            text = share if known else units.rate(user.messages_per_s)
+            texts.append(f"{sanitize_line(user.client)} {text.strip()}")
+        if known:
+            texts.append(f"of {'about ' if self._is_estimate else ''}{byte_rate(sum(known))}")
+        text = "  ".join([*texts, f"at {self.ended_at}"])
         yield merged([(" " + fitted(sanitize_line(self.title), columns.name) + " ", ""), (text, "")], look.width)
 
     def alone(self, look: DrawingStyle) -> Iterator[Line]:
