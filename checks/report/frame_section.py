@@ -22,7 +22,7 @@ _MOST = 2
 class FrameSection:
     """The content of the section."""
 
-    sentences: tuple[str, ...]
+    notes: tuple[str, ...]
     tables: tuple[tuple[str, Table], ...]
     """Each with its title."""
 
@@ -36,8 +36,8 @@ def frame_section(cluster: Cluster) -> FrameSection | None:
     silent: dict[str, list[str]] = {}
     for place, (_, why) in sizes.silent.items():
         silent.setdefault(why.reason, []).append(place)
-    sentences = [frame_sentence(found) for found in nodes]
-    sentences += [
+    notes = [frame_sentence(found) for found in nodes]
+    notes += [
         f"The sizes of the frames of {listed(places)} are not known: {continued(why)}" for why, places in silent.items()
     ]
     tables = []
@@ -48,7 +48,7 @@ def frame_section(cluster: Cluster) -> FrameSection | None:
         tables.append((f"Frames of each private NIC in {span}", frame_table(sizes.known)))
         if any(isinstance(found.blocks, BlockFrames) for found in nodes):
             tables.append((f"Frames of blocks in {span}, estimated from the blocks of the instances", _blocks(nodes)))
-    return FrameSection(tuple(sentences), tuple(tables))
+    return FrameSection(tuple(notes), tuple(tables))
 
 
 def frame_sentence(found: NodeFrames) -> str:
@@ -93,7 +93,7 @@ def _blocks(nodes: list[NodeFrames]) -> Table:
         if isinstance(found.blocks, BlockFrames):
             for size in found.classes:
                 if size.frames:
-                    own = found.blocks.by_class.get(size.label, 0)
+                    own = found.blocks.by_least.get(size.low, 0)
                     way = "in" if found.way == "rx" else "out"
                     rows.append((found.node, way, size.label, whole(own), whole(size.frames - own)))
     return Table(

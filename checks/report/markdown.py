@@ -149,7 +149,7 @@ def to_markdown(report: Report) -> bytes:
     lines += room.section("Skipped", (inline(f"{f.title} Skipped: {listed(ids)}.", _TITLE) for f, ids in skipped))
     lines += _load(report)
     if frames := frame_section(report.cluster):
-        lines += _Room(_FRAMES).section(FRAMES, (inline(text, _TEXT) for text in frames.sentences))
+        lines += _Room(_FRAMES).section(FRAMES, (inline(text, _TEXT) for text in frames.notes))
     lines += _Room(_MEASURED).section("Measured", _measured(report))
     unread = [part.reason for node in report.cluster.read_nodes() for part in node.unread]
     lines += room.section("Not read", (inline(reason, _TITLE) for reason in unread))

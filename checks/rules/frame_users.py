@@ -28,8 +28,8 @@ _TOLERANCE, _FEW = 0.02, 30
 class BlockFrames:
     """The frames of blocks among those of a node."""
 
-    by_class: Mapping[str, int]
-    """By the label of their class, without classes that hold none."""
+    by_least: Mapping[int, int]
+    """By the least size of their class in bytes, without classes that hold none."""
     percent_of_bytes: float | None
     """Their share in the bytes that the kernel counted, without Oracle's header of a block; None where it counted
     none."""
@@ -39,7 +39,7 @@ class BlockFrames:
     @property
     def frames(self) -> int:
         """The frames of all classes."""
-        return sum(self.by_class.values())
+        return sum(self.by_least.values())
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ def node_frames(cluster: Cluster, sizes: CountedSizes) -> tuple[NodeFrames, ...]
     return tuple(made)
 
 
-_NOT_WHOLE = Unknown("Blocks use all private NICs, and these do not all count frames in the same classes of sizes.")
+_NOT_WHOLE = Unknown("Blocks use the private NICs together, and these do not count frames in the same classes.")
 _NOT_COUNTED = Unknown("The blocks of the instances were not read.")
 
 
@@ -154,16 +154,16 @@ def _packets_of(block_bytes: int, mtu: int, version: int) -> Iterator[int]:
         left -= room
 
 
-def _taken(classes: Sequence[SizeClass], packets: Sequence[int], blocks: int) -> dict[str, int] | None:
-    """The frames of so many blocks by class; None where a class has clearly fewer."""
-    frames = {size.label: size.frames for size in classes}
-    wanted: dict[str, int] = {}
+def _taken(classes: Sequence[SizeClass], packets: Sequence[int], blocks: int) -> dict[int, int] | None:
+    """The frames of so many blocks by the least size of their class; None where a class has clearly fewer."""
+    frames = {size.low: size.frames for size in classes}
+    wanted: dict[int, int] = {}
     for packet in packets:
         frame = packet + _ETHERNET_HEADER + _CHECK_SEQUENCE
-        label = next((size.label for size in classes if size.high is None or frame <= size.high), None)
-        if label is None:
+        fits = next((size for size in classes if size.high is None or frame <= size.high), None)
+        if fits is None:
             return None
-        wanted[label] = wanted.get(label, 0) + blocks
-    if any(count > frames[label] * (1 + _TOLERANCE) + _FEW for label, count in wanted.items()):
+        wanted[fits.low] = wanted.get(fits.low, 0) + blocks
+    if any(count > frames[low] * (1 + _TOLERANCE) + _FEW for low, count in wanted.items()):
         return None
-    return {label: least for label, count in wanted.items() if (least := min(count, frames[label]))}
+    return {low: least for low, count in wanted.items() if (least := min(count, frames[low]))}

@@ -54,14 +54,14 @@ def of_rac1(facts, way="rx"):
 def test_a_block_in_one_packet_is_one_frame_of_the_largest_class():
     found = of_rac1(built(IN_ONE))
     assert found.frames == 2 * sum(IN_ONE)
-    assert found.blocks.by_class == {"from 1523": 2_800}
+    assert found.blocks.by_least == {1523: 2_800}
     assert found.blocks.percent_of_bytes == pytest.approx(100 * 2_800 * (8192 + 42) / 24e6)
 
 
 def test_a_block_in_six_packets_is_five_full_frames_and_a_small_one_also_where_a_larger_mtu_is_not_used():
     for mtu in (1500, 9000):
         found = of_rac1(built(IN_SIX, mtu=mtu, blocks=1_400))
-        assert found.blocks.by_class == {"1024-1522": 7_000, "512-1023": 1_400}
+        assert found.blocks.by_least == {1024: 7_000, 512: 1_400}
 
 
 def test_the_sentence_names_the_sizes_the_blocks_and_the_messages():
@@ -75,7 +75,7 @@ def test_the_sentence_names_the_sizes_the_blocks_and_the_messages():
     ("facts", "reason"),
     [
         (built(IN_ONE, blocks=4_000), "rac1 has fewer frames of the size of blocks than its instances counted blocks."),
-        (built(IN_ONE, silent=True), "do not all count frames in the same classes"),
+        (built(IN_ONE, silent=True), "do not count frames in the same classes"),
         (built(IN_ONE, activity=Unknown("The database hangs.")), "were not read"),
         (built(IN_ONE, database=database(block_size_bytes=None)), "The size of a block"),
     ],
@@ -95,7 +95,7 @@ def test_the_section_has_the_histogram_the_blocks_and_the_nics_without_counters(
     assert ("rac1", "in", "from 1523", "2,800", "0") in blocks.rows
     assert ("rac1", "in", "65-127", "0", "600") in blocks.rows
     silent = frame_section(built(IN_ONE, silent=True))
-    assert any("eth2 of rac1 and eth2 of rac2 are not known: the driver i40e" in text for text in silent.sentences)
+    assert any("eth2 of rac1 and eth2 of rac2 are not known: the driver i40e" in text for text in silent.notes)
     assert frame_section(cluster()) is None
 
 

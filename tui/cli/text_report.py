@@ -234,7 +234,7 @@ def _frames(cluster: Cluster, width: int) -> Iterator[Line]:
     if section := frame_section(cluster):
         yield []
         yield [(FRAMES, "title")]
-        for text in section.sentences:
+        for text in section.notes:
             yield from hanging([], text, width)
         yield from titled_tables(section.tables, width)
 

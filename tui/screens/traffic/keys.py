@@ -106,6 +106,7 @@ SIGNS = Legend(
         LegendEntry("link", "share of the link speed in use; for a node, of its busiest private interface"),
         LegendEntry("drop+err", "packets dropped plus packets in error; Enter shows each separately"),
         LegendEntry("FAILED", "packets per second that could not be reassembled from their fragments"),
+        LegendEntry("of about", "of users: the bytes are an estimate, blocks of the block size and messages of 200 B"),
         LegendEntry("squeezed", "times per second that the kernel postponed the remaining packets"),
     ],
 )

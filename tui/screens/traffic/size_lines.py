@@ -28,7 +28,7 @@ class SizesBlock:
     sizes: tuple[FrameSizes, ...]
     ended_at: str
     """The time of day at the end of the interval."""
-    sentences: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     """What the frames of the node are, each way, and which of them are blocks."""
     title: str = TITLE
 
@@ -68,7 +68,7 @@ class SizesBlock:
                 for way in _WAYS:
                     line += _cell(*classes[way], bar, look) if way in classes else _not_counted(bar)
                 yield merged(line, look.width)
-        for text in self.sentences:
+        for text in self.notes:
             yield from hanging([(" ", "")], text, look.width)
 
     def _nics(self) -> list[tuple[str, list[FrameSizes]]]:
@@ -98,8 +98,8 @@ def sizes_block(cluster: Cluster | None, node: str) -> SizesBlock | None:
         return None
     sizes = frame_sizes(cluster)
     known = tuple(found for found in sizes.known if found.nic.node == node)
-    sentences = tuple(frame_sentence(own) for own in node_frames(cluster, sizes) if own.node == node and own.frames)
-    return SizesBlock(known, sanitize_line(cluster.counters.ended_at)[11:19], sentences) if known else None
+    notes = tuple(frame_sentence(own) for own in node_frames(cluster, sizes) if own.node == node and own.frames)
+    return SizesBlock(known, sanitize_line(cluster.counters.ended_at)[11:19], notes) if known else None
 
 
 def _most(found: FrameSizes) -> str:
