@@ -88,12 +88,30 @@ class ExchangeRates(Fact, frozen=True):
 
 
 class ClientRates(Fact, frozen=True):
-    """The bytes of one user of the interconnect per second: `cache`, `dlm`, `ipq` (parallel query) and others."""
+    """One user of the interconnect: `cache`, `dlm`, `ipq` (parallel query) and others; all figures per second. None is
+    not known."""
 
     instance: str
     client: str
-    sent: float
-    received: float
+    sent: float | None
+    """Bytes."""
+    received: float | None
+    messages_sent: float | None = None
+    """Blocks of `cache`, messages of the others."""
+    messages_received: float | None = None
+    is_estimate: bool = False
+    """Whether the bytes are messages times a usual size: the instance's own count was not read."""
+
+    @property
+    def bytes_per_s(self) -> float | None:
+        """The bytes of both directions."""
+        return None if self.sent is None or self.received is None else self.sent + self.received
+
+    @property
+    def messages_per_s(self) -> float | None:
+        """The messages of both directions."""
+        sent, received = self.messages_sent, self.messages_received
+        return None if sent is None or received is None else sent + received
 
 
 class ServiceLoad(Fact, frozen=True):
@@ -166,6 +184,16 @@ class InterconnectLoad(Fact, frozen=True, kw_only=True):
     load_weight: LoadWeight
     exchanges: tuple[ExchangeRates, ...]
     clients: tuple[ClientRates, ...] | Unknown
+    """The users of the instances that counted their bytes."""
     services: tuple[ServiceLoad, ...] | Unknown
     force_local: dict[str, str]
     """parallel_force_local of each instance; empty where the parameters were not read."""
+    estimated_clients: tuple[ClientRates, ...] = ()
+    """The users of the other instances."""
+    block_bytes: int | None = None
+    """The size of a block in an estimate; None where it is not known."""
+
+    @property
+    def users(self) -> tuple[ClientRates, ...]:
+        """The users of all instances."""
+        return (*(() if isinstance(self.clients, Unknown) else self.clients), *self.estimated_clients)

@@ -7,15 +7,15 @@ from collections.abc import Iterator, Sequence
 from checks.model.check import InfoKind, PassKind, SkippedKind, UnknownKind, WarnKind, check
 from checks.model.condition import ConditionKind
 from checks.model.facts import Cluster, Unknown
-from checks.model.finding import Finding, NextStep, Scalar, Table
+from checks.model.finding import Finding, NextStep, Scalar
 from checks.model.shell_command import for_each
 from checks.model.wording import continued, counted
 from checks.plugins.shared.counter_text import TOPIC, not_counted_finding, unknown_nodes_findings
 from checks.plugins.shared.filter_commands import capture
+from checks.plugins.shared.frame_table import frame_table
 from checks.plugins.shared.grouping import alike, briefly, named, some, time_of
 from checks.rules.frame_sizes import STANDARD_MTU, CountedSizes, FrameSizes, SizeUse, frame_sizes
 from checks.rules.observed.states import state
-from checks.rules.size_classes import SizeClass
 
 _DRIVER_TOPIC = "driver counters"
 _RMON = "RFC 2819, etherStatsTable"
@@ -87,7 +87,7 @@ def _finding(same: Sequence[FrameSizes]) -> Finding:
         data=_data(same),
         seen=some([_line(found) for found in same]),
         expected=_EXPECTED.get(same[0].use, ()),
-        table=_table(same),
+        table=frame_table(same),
         next=_steps(same) if kind is UNUSED else (),
         evidence=[(node, topic) for node in nodes for topic in (_DRIVER_TOPIC, TOPIC, "interfaces")],
         network=network,
@@ -152,36 +152,6 @@ def _line(found: FrameSizes) -> str:
         f"{found.nic.node}: {found.nic.name} {counted(found.frames, 'frame')} {way}, {found.full:,} of them full at "
         f"MTU {STANDARD_MTU}, {found.large:,} larger"
     )
-
-
-def _share(found: FrameSizes, size: SizeClass) -> str:
-    percent = found.percent(size)
-    return f"{percent:.1f} %" if percent >= 0.1 else "<0.1 %"
-
-
-_BAR = 10
-
-
-def _bar(percent: float) -> str:
-    return ("#" * round(percent * _BAR / 100)).ljust(_BAR, ".") if percent else ""
-
-
-def _table(same: Sequence[FrameSizes]) -> Table:
-    """The histogram: a row for each size of each NIC that has frames of that size."""
-    rows = []
-    for nic in alike(same, lambda found: found.nic.place):
-        ways = {found.way: {size.label: (found, size) for size in found.classes} for found in nic}
-        ends = {size.label: size.high or size.low for found in nic for size in found.classes if size.frames}
-        for label in sorted(ends, key=lambda name: ends[name]):
-            cells = [nic[0].nic.place, label]
-            for way in ("rx", "tx"):
-                if found := ways.get(way, {}).get(label):
-                    cells += [_share(*found) if found[1].frames else "-", _bar(found[0].percent(found[1]))]
-                else:
-                    cells += ["?", ""]
-            rows.append(tuple(cells))
-    legend = "Shares of the frames, in and out. # is 10 %, ? is not counted."
-    return Table(("NIC", "bytes", "in", "", "out", ""), tuple(rows), legend)
 
 
 def _data(same: Sequence[FrameSizes]) -> dict[str, Scalar]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from checks.model.facts import Cluster, History, Unknown
 from checks.model.finding import Table
 from checks.model.interconnect_load import ClientRates, ExchangeRates, InterconnectLoad, ServiceLoad, WireTime
 from checks.model.wording import continued, listed, moment
-from checks.report.quantities import rate, seconds
-from checks.rules.cache_fusion import per_second
+from checks.report.quantities import byte_rate, rate, seconds
+from checks.rules.cache_fusion import MESSAGE_BYTES, per_second
+from checks.rules.interconnect_users import IPQ, in_order, shares
 from checks.rules.load_class import WORTH_ONE_NODE_PERCENT, sends_parallel_query
 from checks.rules.load_of_run import interconnect_load
 from checks.rules.load_weight import load_weight_text
@@ -88,7 +89,8 @@ def _notes(load: InterconnectLoad) -> Iterator[str]:
     if isinstance(load.clients, Unknown):
         script = load.clients.right.script if load.clients.right else ""
         created = f" `{script}` prints the script that creates it." if script else ""
-        yield f"The users of the interconnect are not known: {continued(load.clients.reason)}{created}"
+        state = "an estimate" if load.estimated_clients else "not known"
+        yield f"The bytes of the users of the interconnect are {state}: {continued(load.clients.reason)}{created}"
 
 
 def _tables(load: InterconnectLoad) -> Iterator[tuple[str, Table]]:
@@ -96,7 +98,13 @@ def _tables(load: InterconnectLoad) -> Iterator[tuple[str, Table]]:
     if load.exchanges:
         yield f"Blocks and messages in {span}, per second", _exchanges(load.exchanges)
     if not isinstance(load.clients, Unknown) and load.clients:
-        yield f"Users of the interconnect in {span}", _clients(load.clients)
+        yield f"Users of the interconnect in {span}, per second", _users(load.clients)
+    if load.estimated_clients:
+        basis = estimate_basis(load.block_bytes)
+        yield (
+            f"Users of the interconnect in {span}, per second, bytes estimated: {basis}",
+            _users(load.estimated_clients),
+        )
     if not isinstance(load.services, Unknown) and load.services:
         yield f"Services in {span}", _services(load.services)
 
@@ -109,15 +117,17 @@ def _past_users(cluster: Cluster) -> Iterator[tuple[str, Table]]:
     names = {own.instance: own.name for own in history.instances}
     covered = {own.instance: own.seconds for own in history.instances}
     rates = [
-        ClientRates(names.get(c.instance, f"instance {c.instance}"), c.client, sent, received)
+        ClientRates(
+            names.get(c.instance, f"instance {c.instance}"),
+            c.client,
+            per_second(c.bytes_sent, covered.get(c.instance, 0.0)),
+            per_second(c.bytes_received, covered.get(c.instance, 0.0)),
+        )
         for c in history.clients
-        if (sent := per_second(c.bytes_sent, covered.get(c.instance, 0.0))) is not None
-        and (received := per_second(c.bytes_received, covered.get(c.instance, 0.0))) is not None
     ]
-    if rates:
-        ordered = sorted(rates, key=lambda c: (c.instance, -(c.sent + c.received), c.client))
+    if known := [user for user in rates if user.bytes_per_s is not None]:
         title = f"Users of the interconnect, {history.source} from {moment(history.begin)} to {moment(history.end)}"
-        yield title, _clients(tuple(ordered))
+        yield title, _users(in_order(known))
 
 
 _COLUMNS = (
@@ -143,21 +153,32 @@ def _number(value: float | None) -> str:
     return rate(value).removesuffix("/s").strip()
 
 
-def _clients(clients: tuple[ClientRates, ...]) -> Table:
-    totals: dict[str, float] = {}
-    for client in clients:
-        totals[client.instance] = totals.get(client.instance, 0.0) + client.sent + client.received
+def _users(users: Sequence[ClientRates]) -> Table:
+    """The users, with columns of messages where some are known."""
+    has_messages = any(user.messages_sent is not None or user.messages_received is not None for user in users)
+    percent = shares(users)
     rows = []
-    for client in clients:
-        both, total = client.sent + client.received, totals[client.instance]
-        share = f"{100 * both / total:.3g} %" if total > 0 else "-"
-        rows.append((client.instance, client.client, _bytes(client.sent), _bytes(client.received), share))
-    return Table(("Instance", "User", "sent", "received", "share"), tuple(rows))
+    for user in users:
+        messages = (_number(user.messages_received), _number(user.messages_sent)) if has_messages else ()
+        share = percent.get((user.instance, user.client))
+        rows.append(
+            (user.instance, user.client, *messages, byte_rate(user.received), byte_rate(user.sent), _share(share))
+        )
+    heads = ("msgs in", "msgs out") if has_messages else ()
+    is_partial = any(user.client == IPQ and user.is_estimate for user in users)
+    legend = "Messages of cache are blocks." if has_messages else ""
+    legend += " The bytes of parallel query (ipq) are not estimated, and not in the shares." if is_partial else ""
+    return Table(("Instance", "User", *heads, "bytes in", "bytes out", "share"), tuple(rows), legend)
 
 
-def _bytes(value: float) -> str:
-    number = rate(value).removesuffix("/s")
-    return f"{number}B/s" if number[-1:].isalpha() else f"{number.strip()} B/s"
+def estimate_basis(block_bytes: int | None) -> str:
+    """Return the sizes that estimate the bytes of users: `blocks of 8,192 B, messages of 200 B`."""
+    blocks = f"blocks of {block_bytes:,} B" if block_bytes else "the size of a block is not known"
+    return f"{blocks}, messages of {MESSAGE_BYTES} B"
+
+
+def _share(percent: float | None) -> str:
+    return "-" if percent is None else f"{percent:.3g} %"
 
 
 def _services(services: tuple[ServiceLoad, ...]) -> Table:

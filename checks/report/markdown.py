@@ -22,6 +22,8 @@ from checks.model.wording import counted, few, listed
 from checks.report.actions import one_line
 from checks.report.causes import ReportEntry, cause_entries, causes_of
 from checks.report.folding import Alike, grouped_by_reason, grouped_skipped
+from checks.report.frame_section import TITLE as FRAMES
+from checks.report.frame_section import frame_section
 from checks.report.load_section import TITLE, load_section
 from checks.report.measured.fit import not_shown
 from checks.report.measured.result_parts import state_of
@@ -104,8 +106,8 @@ _FULL = 18_000
 Jira, which is the smallest limit of these ticket systems."""
 _LINES = 4_000
 """Most characters for entries of one line: once for problems, once for everything else."""
-_MEASURED = 1_500
-"""Most characters for results of measurements."""
+_MEASURED, _FRAMES = 1_500, 1_500
+"""Most characters for results of measurements, and for the frames by size."""
 _STANDING, _EVENTS, _EVENT_CELL = 2_500, 12, 90
 """Most characters for what is not known any longer, planned or over; most events, and most characters of a cell."""
 _TITLE, _VALUE, _TEXT, _CELL, _COMMANDS = 300, 200, 800, 60, 3_000
@@ -146,6 +148,8 @@ def to_markdown(report: Report) -> bytes:
     skipped = grouped_skipped(report.findings)
     lines += room.section("Skipped", (inline(f"{f.title} Skipped: {listed(ids)}.", _TITLE) for f, ids in skipped))
     lines += _load(report)
+    if frames := frame_section(report.cluster):
+        lines += _Room(_FRAMES).section(FRAMES, (inline(text, _TEXT) for text in frames.notes))
     lines += _Room(_MEASURED).section("Measured", _measured(report))
     unread = [part.reason for node in report.cluster.read_nodes() for part in node.unread]
     lines += room.section("Not read", (inline(reason, _TITLE) for reason in unread))

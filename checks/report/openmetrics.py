@@ -102,7 +102,8 @@ racwire_instance_block_receive_seconds{db_instance,node,kind} The average time t
 racwire_load_cluster_wait_ratio The waits for other instances, as a share of DB time, over all instances.
 racwire_load_wire_ratio{limit} The share of DB time on the wire: low and high limit, and likely by pings.
 racwire_load_kind{kind} The kind of the load by what it needs from the interconnect; always 1.
-racwire_interconnect_user_bytes_per_second{db_instance,user,direction} Bytes of a user such as cache, dlm or ipq.
+racwire_interconnect_user_bytes_per_second{db_instance,user,direction,basis} Bytes of cache, dlm, ...
+racwire_interconnect_user_messages_per_second{db_instance,user,direction} Messages of a user; of cache, its blocks.
 racwire_service_cluster_wait_ratio{service} The waits of a service for other instances, as a share of its DB time.
 racwire_measured_timestamp_seconds{kind,ended} When the newest kept result of a kind was started, and how it ended.
 racwire_measured_round_trip_seconds{network,from,to,size,pace,quantile} A message of so many bytes, there and back.
@@ -295,9 +296,15 @@ def _load(cluster: Cluster) -> Iterator[Sample]:
             yield "racwire_load_wire_ratio", (limit,), over(getattr(load.wire, f"{limit}_percent"), 100)
     if isinstance(load.load_class, LoadClass):
         yield "racwire_load_kind", (load.load_class.kind,), 1
-    for user in () if isinstance(load.clients, Unknown) else load.clients:
-        for direction, value in (("sent", user.sent), ("received", user.received)):
-            yield "racwire_interconnect_user_bytes_per_second", (user.instance, user.client, direction), value
+    for user in load.users:
+        of = (user.instance, user.client)
+        basis = "estimated" if user.is_estimate else "counted"
+        for direction, value, messages in (
+            ("sent", user.sent, user.messages_sent),
+            ("received", user.received, user.messages_received),
+        ):
+            yield "racwire_interconnect_user_bytes_per_second", (*of, direction, basis), value
+            yield "racwire_interconnect_user_messages_per_second", (*of, direction), messages
     for service in () if isinstance(load.services, Unknown) else load.services:
         yield "racwire_service_cluster_wait_ratio", (service.service,), service.cluster_percent / 100
 

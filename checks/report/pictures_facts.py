@@ -1,5 +1,5 @@
-"""Pictures from the facts: lost blocks, failed reassemblies and frames by size in the interval of the checks, and lost
-blocks in the history from AWR or Statspack."""
+"""Pictures from the facts: lost blocks, failed reassemblies, users of the interconnect and frames by size in the
+interval of the checks, and lost blocks in the history from AWR or Statspack."""
 
 from __future__ import annotations
 
@@ -7,13 +7,17 @@ from collections import Counter
 from datetime import datetime, timedelta
 
 from checks.model.facts import Activity, Cluster, CounterChanges, History, InstanceActivity
+from checks.model.interconnect_load import InterconnectLoad
 from checks.model.known_instances import instance_name
 from checks.report.age import time_text as moment
+from checks.report.load_section import estimate_basis
 from checks.report.pictures import Curve, Figure, Strip, bar, nice_top, strip
-from checks.report.quantities import seconds, share, whole
+from checks.report.quantities import byte_rate, rate, seconds, share, whole
 from checks.report.time_slots import TimeSlots, drawn_span
 from checks.rules import cache_fusion
 from checks.rules.frame_sizes import FrameSizes, frame_sizes
+from checks.rules.interconnect_users import CACHE, shares
+from checks.rules.load_of_run import interconnect_load
 from checks.traffic.rates import highest
 
 _EPOCH = datetime(1970, 1, 1)
@@ -77,6 +81,30 @@ def _histogram(network: str, labels: tuple[str, ...], same: list[FrameSizes]) ->
     title = f"Frames by size{of}, in {seconds(max(found.nic.seconds for found in same))}"
     sentence = "From the left, the share of the frames of each size in bytes. Full height is 100 %."
     return Figure(title, sentence, tuple(strips), axis=labels)
+
+
+def user_figures(cluster: Cluster) -> tuple[Figure, ...]:
+    """Return the shares of the users of the interconnect of each instance in its bytes, as bars."""
+    load = interconnect_load(cluster)
+    if not isinstance(load, InterconnectLoad):
+        return ()
+    percent = shares(load.users)
+    strips = []
+    for user in load.users:
+        if (part := percent.get((user.instance, user.client))) is not None:
+            name = f"{user.instance} {user.client}"
+            what = "blocks" if user.client == CACHE else "messages"
+            basis = ", estimated" if user.is_estimate else ""
+            number = rate(user.messages_per_s).removesuffix("/s").strip()
+            caption = f"{part:.3g} %, {byte_rate(user.bytes_per_s)}{basis}, {number} {what}/s"
+            strips.append(bar(name, part, 100.0, f"Share of {name} in the bytes of its instance", caption))
+    if not strips:
+        return ()
+    title = f"Users of the interconnect, in {seconds(load.seconds)}"
+    sentence = "The length of a bar is the share in the bytes of its instance, both directions."
+    if any(user.is_estimate for user in load.users):
+        sentence += f" Estimates: {estimate_basis(load.block_bytes)}."
+    return (Figure(title, sentence, tuple(strips)),)
 
 
 def history_figure(cluster: Cluster) -> Figure | str | None:

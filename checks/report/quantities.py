@@ -21,6 +21,12 @@ def rate(value: float | None) -> str:
     return f"{number} {prefix}/s" if prefix else f"{number}/s"
 
 
+def byte_rate(value: float | None) -> str:
+    """Return bytes per second: `1.65 MB/s`."""
+    number, prefix = _scaled(value)
+    return f"{number} {prefix}B/s" if number != "?" else number
+
+
 def whole(value: float | None) -> str:
     """Return a count: `12,400`; from 1e15 on in scientific notation."""
     if value is None or not abs(value) < _MOST:

@@ -79,11 +79,6 @@ def user_counter(user: str, column: str) -> str:
     return f"interconnect {column} by {user}"
 
 
-def user_bytes(messages: Statistics, user: str) -> int | None:
-    """Return the bytes that a user of the interconnect sent and received."""
-    return _sum(messages, *(user_counter(user, column) for column in ("bytes_sent", "bytes_received")))
-
-
 def per_second(count: int | None, seconds: float) -> float | None:
     """Return the rate per second."""
     return _quotient(count, seconds)

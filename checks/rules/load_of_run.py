@@ -31,6 +31,7 @@ from checks.model.networks import nics_of
 from checks.model.packet_sizes import SMALL_PAYLOAD, USUAL_BLOCK_BYTES, payload_for
 from checks.model.wording import counted
 from checks.rules import cache_fusion
+from checks.rules.interconnect_users import in_order, users_of
 from checks.rules.load_class import BusiestLink, classify, gains_on_one_node
 from checks.rules.load_weight import UsedLink, weigh
 from checks.rules.nic_counts import LinkLoad, link_load, private_nics_counted
@@ -61,6 +62,8 @@ def interconnect_load(cluster: Cluster) -> InterconnectLoad | Unknown | NotAsked
         load_class = classify(wire, [own.statistics for own in known], events, _busiest(cluster))
     else:
         load_class = wire
+    block_bytes = database.block_size_bytes if isinstance(database, Database) else None
+    users = _users(activity, known, names, block_bytes)
     return InterconnectLoad(
         seconds=activity.seconds,
         instances=tuple(statistics),
@@ -69,7 +72,11 @@ def interconnect_load(cluster: Cluster) -> InterconnectLoad | Unknown | NotAsked
         load_class=load_class,
         load_weight=weight_of_run(cluster),
         exchanges=tuple(_exchanges(own, names.of(own.instance)) for own in known),
-        clients=_clients(activity, names),
+        clients=tuple(u for u in users if not u.is_estimate)
+        if isinstance(activity.clients, tuple)
+        else activity.clients,
+        estimated_clients=tuple(user for user in users if user.is_estimate),
+        block_bytes=block_bytes,
         services=_services(activity, names),
         force_local=_force_local(database, known, names),
     )
@@ -231,15 +238,24 @@ def _exchanges(own: InstanceActivity, name: str) -> ExchangeRates:
     )
 
 
-def _clients(activity: Activity, names: _Names) -> tuple[ClientRates, ...] | Unknown:
-    if isinstance(activity.clients, Unknown):
-        return activity.clients
-    found = []
-    for c in activity.clients:
-        sent, received = (cache_fusion.per_second(n, activity.seconds) for n in (c.bytes_sent, c.bytes_received))
-        if sent is not None and received is not None:
-            found.append(ClientRates(names.of(c.instance), c.client, sent, received))
-    return tuple(sorted(found, key=lambda c: (c.instance, -(c.sent + c.received), c.client)))
+def _users(
+    activity: Activity, known: Sequence[InstanceActivity], names: _Names, block_bytes: int | None
+) -> tuple[ClientRates, ...]:
+    own_bytes: dict[int, dict[str, tuple[int, int]]] = {}
+    for c in () if isinstance(activity.clients, Unknown) else activity.clients:
+        own_bytes.setdefault(c.instance, {})[c.client] = (c.bytes_sent, c.bytes_received)
+    return in_order(
+        user
+        for own in known
+        for user in users_of(
+            names.of(own.instance),
+            own.statistics,
+            own.messages,
+            own.seconds,
+            block_bytes=block_bytes,
+            counted=own_bytes.get(own.instance),
+        )
+    )
 
 
 def _services(activity: Activity, names: _Names) -> tuple[ServiceLoad, ...] | Unknown:

@@ -146,17 +146,11 @@ class InstanceRates:
     """The upper limit of the average where it was counted as 0: `cache_fusion.least_average_ms`."""
     least_current_receive_ms: float | None
     messages_in_per_s: float | None
-    cache_bits_per_s: float | None
-    """The traffic of users of the interconnect, both directions together: blocks, messages, parallel query."""
-    dlm_bits_per_s: float | None
-    ipq_bits_per_s: float | None
 
 
 def instance_rates(sample: InstanceSample) -> InstanceRates:
     """Return the rates of one instance."""
     statistics, seconds = sample.statistics, sample.seconds
-    users = (cache_fusion.user_bytes(sample.messages, user) for user in cache_fusion.USERS)
-    cache, dlm, ipq = (None if bytes_ is None else bits_per_second(bytes_, seconds) for bytes_ in users)
     return InstanceRates(
         blocks_in_per_s=cache_fusion.per_second(cache_fusion.received(statistics), seconds),
         blocks_out_per_s=cache_fusion.per_second(cache_fusion.served(statistics), seconds),
@@ -166,9 +160,6 @@ def instance_rates(sample: InstanceSample) -> InstanceRates:
         least_cr_receive_ms=cache_fusion.least_average_ms(statistics.get(cache_fusion.CR_RECEIVED)),
         least_current_receive_ms=cache_fusion.least_average_ms(statistics.get(cache_fusion.CURRENT_RECEIVED)),
         messages_in_per_s=cache_fusion.per_second(cache_fusion.messages_received(sample.messages), seconds),
-        cache_bits_per_s=cache,
-        dlm_bits_per_s=dlm,
-        ipq_bits_per_s=ipq,
     )
 
 

@@ -15,28 +15,32 @@ import pytest
 from checks.model.finding import Status
 from checks.model.report import Report
 from checks.rules.frame_sizes import FrameSizes, frame_sizes
+from checks.rules.frame_users import BlockFrames, node_frames
 from tests.lab.lab_support import PATIENCE_S, needs_nft
 from tests.lab.practice_command import Practice
 
 pytestmark = [pytest.mark.lab, needs_nft, pytest.mark.beyond_sample]
 
-# Captures all frames of a NIC until its input ends: time, direction and length with the frame check sequence.
+# Captures all frames of NICs until its input ends: time, direction and length with the frame check sequence.
 CAPTURE = """
 import json, select, socket, sys, time
-link = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
-link.setsockopt(socket.SOL_SOCKET, 33, 64 << 20)  # SO_RCVBUFFORCE
-link.bind((sys.argv[1], 0))
-seen = []
+links = {}
+for name in sys.argv[1:]:
+    link = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
+    link.setsockopt(socket.SOL_SOCKET, 33, 64 << 20)  # SO_RCVBUFFORCE
+    link.bind((name, 0))
+    links[link] = name
+seen = {name: [] for name in links.values()}
 print("ready", flush=True)
 while True:
-    ready = select.select([link, sys.stdin], [], [])[0]
-    if link in ready:
+    ready = select.select([*links, sys.stdin], [], [])[0]
+    for link in links.keys() & set(ready):
         length, address = link.recvfrom_into(bytearray(1), 1, socket.MSG_TRUNC)
-        seen.append((time.time(), "tx" if address[2] == 4 else "rx", max(length + 4, 64)))
-    elif ready:
+        seen[links[link]].append((time.time(), "tx" if address[2] == 4 else "rx", max(length + 4, 64)))
+    if ready == [sys.stdin]:
         break
-dropped = link.getsockopt(263, 6, 8)[4:]
-json.dump({"seen": seen, "dropped": int.from_bytes(dropped, sys.byteorder)}, sys.stdout)
+dropped = sum(int.from_bytes(link.getsockopt(263, 6, 8)[4:], sys.byteorder) for link in links)
+json.dump({"seen": seen, "dropped": dropped}, sys.stdout)
 """
 WORDS = ("packet-sizes", "--interval", "30")
 
@@ -48,11 +52,11 @@ def practice(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Practice]:
     cluster.down()
 
 
-def captured_check(practice: Practice, node: str, nic: str) -> tuple[Report, list[tuple[float, str, int]]]:
-    """Run the check, and return what the node captured between the two readings of its driver."""
+def captured_check(practice: Practice, node: str, *nics: str) -> tuple[Report, list[tuple[float, str, int]]]:
+    """Run the check, and return what the node captured at these NICs between the two readings of its driver."""
     cluster = practice.cluster
     with subprocess.Popen(
-        cluster.enter(node, [sys.executable, "-I", "-c", CAPTURE, nic]),
+        cluster.enter(node, [sys.executable, "-I", "-c", CAPTURE, *nics]),
         env={**os.environ, **cluster.environment(node)},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -69,7 +73,8 @@ def captured_check(practice: Practice, node: str, nic: str) -> tuple[Report, lis
         for entry in report.journal
         if entry.node == node and entry.topic == "driver counters"
     )
-    return report, [(at, way, length) for at, way, length in captured["seen"] if begin <= at <= end]
+    every = [frame for nic in nics for frame in captured["seen"][nic]]
+    return report, [(at, way, length) for at, way, length in every if begin <= at <= end]
 
 
 def assert_same_shares(found: FrameSizes, captured: list[tuple[float, str, int]]) -> None:
@@ -95,6 +100,22 @@ def test_the_shares_are_those_of_the_captured_lengths(practice: Practice) -> Non
     for found in sizes_of(report, "rac1", "eth1").values():
         assert_same_shares(found, captured)
     assert {(f.code, f.status) for f in report.findings} == {("IC-SIZE-001", Status.PASS)}
+
+
+def test_the_share_of_blocks_is_that_of_the_captured_frames_of_their_size(practice: Practice) -> None:
+    practice.until_blocks_flow()
+    report, captured = captured_check(practice, "rac1", "eth1", "eth2")
+    found = [one for one in node_frames(report.cluster, frame_sizes(report.cluster)) if one.node == "rac1"]
+    assert {one.way for one in found} == {"rx", "tx"}
+    for one in found:
+        assert isinstance(one.blocks, BlockFrames)
+        lengths = [length for _, way, length in captured if way == one.way]
+        large = [length for length in lengths if length > 8192]
+        assert abs(100 * one.blocks.frames / one.frames - 100 * len(large) / len(lengths)) < 1
+        assert one.blocks.percent_of_bytes is not None
+        assert abs(one.blocks.percent_of_bytes - 100 * sum(large) / sum(lengths)) < 1
+        assert one.blocks.messages is not None
+        assert 0 < one.blocks.messages <= one.frames - one.blocks.frames
 
 
 def test_blocks_in_fragments_are_a_large_mtu_that_is_not_used(practice: Practice) -> None:

@@ -14,13 +14,12 @@ pytest.importorskip("duckdb")
 pytest.importorskip("sqlglot")
 
 from checks.model.facts import BlockTransfer, InstancePing, UnaskedInstance
-from checks.rules.cache_fusion import user_bytes
+from checks.rules.interconnect_users import counted_bytes
 from checks.sources.database.errors import DatabaseError, ErrorKind
 from checks.traffic import all_instances, pairs_sampler
 from checks.traffic import instances as instances_source
 from checks.traffic.all_instances import AllInstances
 from checks.traffic.instances import InstanceSampler, Names
-from checks.traffic.rates import instance_rates
 from checks.traffic.samples import Gap, InstanceSample, PairsSample
 from checks.traffic.source_id import PAIRS
 from racwire_lab.database.live import Ping
@@ -287,10 +286,8 @@ async def test_the_users_of_the_interconnect_are_sampled_with_the_messages_of_th
     sampling.instances.change(1, clients={"cache": (70_600, 80_400)})
     samples = await sampling.take()
     first, second = (samples[f"instance prod{number}"] for number in (1, 2))
-    assert user_bytes(first.messages, "cache") == 1000
-    assert instance_rates(first).cache_bits_per_s == pytest.approx(8000 / first.seconds)
-    assert user_bytes(second.messages, "cache") is None
-    assert instance_rates(second).cache_bits_per_s is None
+    assert counted_bytes(first.messages)["cache"] == (600, 400)
+    assert counted_bytes(second.messages) == {}
 
 
 async def test_without_the_view_of_the_users_it_is_queried_once_for_a_connection():

@@ -19,6 +19,8 @@ from checks.model.wording import counted, few, listed
 from checks.report.age import saved_state, time_text
 from checks.report.causes import ReportEntry, cause_entries, further_entries, open_problems, passed_checks
 from checks.report.folding import grouped_by_reason, grouped_skipped, skipped_in_short
+from checks.report.frame_section import TITLE as FRAMES
+from checks.report.frame_section import frame_section
 from checks.report.load_section import TITLE, load_section
 from checks.report.measured.fit import not_shown
 from checks.report.measurement_headline import brief
@@ -41,7 +43,7 @@ from tui.text.abridged import shortened
 from tui.text.entry_lines import WHOLE_REPORT, brief_entry_lines
 from tui.text.finding_lines import STREAM, finding_head, finding_lines, part_lines, remedy_lines, role_of, status_word
 from tui.text.line import Line, Span, hanging, sanitize_line
-from tui.text.load_lines import load_lines
+from tui.text.load_lines import load_lines, titled_tables
 from tui.text.measurement_lines import measurement_lines
 
 _NARROWEST = 35
@@ -209,6 +211,7 @@ def _in_full(report: Report, width: int) -> Iterator[Line]:
     yield from _waived(report, width)
     yield from _calm(report, width)
     yield from _load(report.cluster, width)
+    yield from _frames(report.cluster, width)
     for measurement in sound(report.measurements):
         yield []
         if older := not_shown(measurement, report.cluster):
@@ -224,6 +227,16 @@ def _load(cluster: Cluster, width: int) -> Iterator[Line]:
     yield []
     yield [(TITLE, "title")]
     yield from load_lines(section, width)
+
+
+def _frames(cluster: Cluster, width: int) -> Iterator[Line]:
+    """The frames of the private NICs by size."""
+    if section := frame_section(cluster):
+        yield []
+        yield [(FRAMES, "title")]
+        for text in section.notes:
+            yield from hanging([], text, width)
+        yield from titled_tables(section.tables, width)
 
 
 def _rest(report: Report, width: int) -> Iterator[Line]:

@@ -20,7 +20,7 @@ from checks.model.known_instances import instance_name
 from checks.report.age import zone_of
 from checks.report.html.evidence_sheets import Sheet
 from checks.report.pictures import Figure
-from checks.report.pictures_facts import history_figure, interval_figures, size_figures
+from checks.report.pictures_facts import history_figure, interval_figures, size_figures, user_figures
 from checks.report.pictures_samples import sampled
 from checks.report.quantities import milliseconds, seconds, share, whole
 from checks.report.report_evidence import Evidence
@@ -69,7 +69,12 @@ def traffic_section(evidence: Evidence) -> TrafficSection:
     sentences = samples.sentences if samples else (not_sampled,)
     return TrafficSection(
         sentences=(*sentences, *_no_activity(cluster), *((history,) if isinstance(history, str) else ())),
-        figures=(*figures, *size_figures(cluster), *((history,) if isinstance(history, Figure) else ())),
+        figures=(
+            *figures,
+            *user_figures(cluster),
+            *size_figures(cluster),
+            *((history,) if isinstance(history, Figure) else ()),
+        ),
         loss_matrices=_loss_matrices(cluster),
         sheets=tuple(sheet for sheet in (_blocks(cluster), _counters(cluster.counters)) if sheet),
     )

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 
 from checks.model.facts import Database
 from checks.traffic.compare.environment import of_database
-from checks.traffic.compare.readings import COVERED, Readings, Recorded, read, time_of
+from checks.traffic.compare.readings import COVERED, USERS, Readings, Recorded, read, time_of
 from checks.traffic.compare.run import ImportProblem
 from checks.traffic.source_id import SourceKind
 
-_KINDS = ("instance", "pings")
+_KINDS = ("instance", USERS, "pings")
 _OF_NODES = (SourceKind.NODE, SourceKind.LATENCY, SourceKind.RACWIRE)
 
 

@@ -21,8 +21,8 @@ from checks.rules.cache_fusion import (
     PX_SENT,
     ROLLBACKS,
     USERS,
-    user_counter,
 )
+from checks.rules.interconnect_users import CACHE, DLM
 from checks.traffic.compare.readings import Rates
 from checks.traffic.compare.run import Better
 
@@ -83,11 +83,6 @@ def _per_mb(name: str) -> Callable[[Rates], float]:
         return 1000 * rates[name] / (moved / 1e6)
 
     return formula
-
-
-def _of_user(user: str) -> Callable[[Rates], float]:
-    sent, received = (user_counter(user, column) for column in ("bytes_sent", "bytes_received"))
-    return lambda rates: 8e-6 * (rates[sent] + rates[received])
 
 
 def _received(rates: Rates) -> float:
@@ -154,12 +149,25 @@ INSTANCE_METRICS = (
     ),
     Metric("messages sent", "1/s", DATABASE, lambda rates: rates["gcs messages sent"] + rates["ges messages sent"]),
     Metric("PX messages to other nodes", "1/s", DATABASE, _rate(PX_SENT)),
+)  # fmt: skip
+
+_SPOT = "Both directions, from one sample in about ten seconds."
+
+USER_METRICS = (
+    Metric("dlm messages", "1/s", DATABASE, _rate("dlm messages"), note=f"Messages of GCS and GES. {_SPOT}"),
     *(
         Metric(
-            f"{user} on the interconnect", "Mb/s", DATABASE, _of_user(user),
-            note="Both directions of the connected instance, from the view SYS.RACWIRE_IC_CLIENTS.",
+            f"{user} on the interconnect", "Mb/s", DATABASE, _rate(f"{user} counted bytes", 8e-6),
+            note=f"Of the connected instance, from the view SYS.RACWIRE_IC_CLIENTS. {_SPOT}",
         )
         for user in USERS
+    ),
+    *(
+        Metric(
+            f"{user} estimated", "Mb/s", DATABASE, _rate(f"{user} estimated bytes", 8e-6),
+            note=f"Blocks of the block size, messages of 200 B. {_SPOT}",
+        )
+        for user in (CACHE, DLM)
     ),
 )  # fmt: skip
 

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
-from checks.model.facts import InstancePing
+from checks.model.facts import Database, InstancePing
+from checks.rules.interconnect_users import DLM, counted_bytes, users_of
 from checks.rules.measured_moment import PortValues
 from checks.traffic.recording import Header
 from checks.traffic.samples import (
@@ -35,8 +36,10 @@ _CHANGED = 1.8
 """The ratio of two sample lengths from which on the operator must have changed the interval."""
 
 Subject = tuple[str, str]
-"""A measured thing: ("node", "rac1"), ("instance", "prod1"), ("pings", "prod1"), ("path", "rac2 on 192.168.10.0/24").
-Pings of an instance and of a path have their own intervals, so they are separate subjects."""
+"""A measured thing: ("node", "rac1"), ("instance", "prod1"), ("users", "prod1"), ("pings", "prod1"), ("path", "rac2 on
+192.168.10.0/24"). Users and pings have their own intervals, so they are separate subjects."""
+USERS = "users"
+"""The kind of the users of the interconnect of an instance: of the samples with messages, about one in ten seconds."""
 Rates = Mapping[str, float]
 """Amounts per second by name, without the unknown ones."""
 
@@ -84,6 +87,11 @@ class Sums:
             if self._seconds[name] >= COVERED * stretch_s
         }
 
+    @property
+    def spot_rates(self) -> Rates:
+        """The rates per second of all names, however little of the stretch was sampled."""
+        return {name: amount / self._seconds[name] for name, amount in self._amounts.items()}
+
 
 @dataclass
 class Readings:
@@ -106,6 +114,8 @@ class Readings:
     """The values of each private interface, by node and interface, within the compared part."""
     times: tuple[float, float] = (0.0, 0.0)
     """The beginning and the end of the compared part, in seconds since 1970."""
+    block_bytes: int | None = None
+    """The block size of the database; None where it is not known."""
     lengths: dict[str, dict[float, float]] = field(default_factory=dict)
     """By `node` and `instance` the total time of the samples, by sample length to the half second."""
 
@@ -144,7 +154,12 @@ class Readings:
                 for subject, sums in piece.items():
                     merged.setdefault(subject, Sums()).merge(sums)
             stretch_s = pieces_each * self.piece_s
-            found.append({subject: sums.rates(stretch_s) for subject, sums in merged.items()})
+            found.append(
+                {
+                    subject: sums.spot_rates if subject[0] == USERS else sums.rates(stretch_s)
+                    for subject, sums in merged.items()
+                }
+            )
         return found
 
 
@@ -176,7 +191,10 @@ def read(
     where its file is damaged."""
     begin, lasting_s = times or time_of(recording, skip_first_s)
     count = math.floor(lasting_s / piece_s + 0.05)  # the last sample may have ended a moment early
-    readings = Readings(piece_s, [{} for _ in range(count)], times=(begin, begin + lasting_s))
+    database = recording.header.cluster.database
+    block_bytes = database.block_size_bytes if isinstance(database, Database) else None
+    times = begin, begin + lasting_s
+    readings = Readings(piece_s, [{} for _ in range(count)], times=times, block_bytes=block_bytes)
     time = _Time(begin, piece_s, max((1 - COVERED) * piece_s, _LATE * recording.header.interval_s))
     names: dict[int, str] = {}
     for event in recording.events():
@@ -246,14 +264,28 @@ def _amounts(
         case NodeSample():
             yield ("node", event.node), _of_node(event, readings.links.get(event.node))
         case InstanceSample():
-            counted = [*event.statistics.items(), *event.messages.items()]
-            yield ("instance", event.instance), [(name, float(count)) for name, count in counted]
+            yield ("instance", event.instance), [(name, float(count)) for name, count in event.statistics.items()]
+            if event.messages:
+                yield (USERS, event.instance), list(_of_users(event, readings.block_bytes))
         case PairsSample():
             for number in {ping.instance for ping in event.pings}:
                 own = [ping for ping in event.pings if ping.instance == number]
                 yield ("pings", names.get(number, f"instance {number}")), _of_pings(own)
         case LatencySample():
             yield ("path", f"{event.to_node} on {event.network}"), _of_latency(event)
+
+
+def _of_users(sample: InstanceSample, block_bytes: int | None) -> Iterator[tuple[str, float]]:
+    for is_counted in (True, False):
+        bytes_ = counted_bytes(sample.messages) if is_counted else None
+        if is_counted and not bytes_:
+            continue
+        users = users_of("", sample.statistics, sample.messages, 1.0, block_bytes=block_bytes, counted=bytes_)
+        for user in users:
+            if user.bytes_per_s is not None:
+                yield f"{user.client} {'counted' if is_counted else 'estimated'} bytes", user.bytes_per_s
+            if user.client == DLM and not is_counted and user.messages_per_s is not None:
+                yield f"{user.client} messages", user.messages_per_s
 
 
 def _of_node(sample: NodeSample, links: Links | None) -> Amounts:

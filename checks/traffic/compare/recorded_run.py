@@ -19,9 +19,10 @@ from checks.traffic.compare.metrics import (
     NODE_METRICS,
     PATH_METRICS,
     PING_METRICS,
+    USER_METRICS,
     Metric,
 )
-from checks.traffic.compare.readings import Rates, Readings, Recorded, Subject, read, time_of
+from checks.traffic.compare.readings import USERS, Rates, Readings, Recorded, Subject, read, time_of
 from checks.traffic.compare.run import ComparedRun, Measured
 
 KIND = "recording"
@@ -31,7 +32,7 @@ _SAMPLED = 0.9
 _MOST_GAPS = 4
 _MOST_PIECES = 5000
 _TOLERANCE = 0.1
-_KINDS = ("node", "instance", "pings", "path")
+_KINDS = ("node", "instance", USERS, "pings", "path")
 
 
 def runs_of(
@@ -94,7 +95,7 @@ def _measured(readings: Readings, subjects: Mapping[str, Sequence[str]], pieces_
             if ("node", node) in stretch:
                 stretch["node", node] = _with_blocks(node, stretch, readings.instances_of(node))
     node_metrics = NODE_METRICS if readings.subjects("instance") else [_as_load(metric) for metric in NODE_METRICS]
-    of_kind = zip(_KINDS, (node_metrics, INSTANCE_METRICS, PING_METRICS, PATH_METRICS), strict=True)
+    of_kind = zip(_KINDS, (node_metrics, INSTANCE_METRICS, USER_METRICS, PING_METRICS, PATH_METRICS), strict=True)
     databases = readings.databases
     return [
         m

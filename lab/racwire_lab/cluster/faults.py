@@ -252,8 +252,7 @@ _CATALOGUE = (
     _database(
         "public-interconnect",
         "The instances use the public network as their interconnect.",
-        "Sends all blocks over eth0, and V$CLUSTER_INTERCONNECTS lists eth0 with IS_PUBLIC = YES; the output of "
-        "oifcfg does not change.",
+        "Sends all blocks over eth0, which V$CLUSTER_INTERCONNECTS lists with IS_PUBLIC = YES; oifcfg does not change.",
     ),
     _node(
         "cluster-interconnects-set",
@@ -275,6 +274,11 @@ _CATALOGUE = (
         "no-grants",
         "The database user RACWIRE can log in, but cannot read any view.",
         "Revokes all grants except CREATE SESSION: queries fail with ORA-00942.",
+    ),
+    _database(
+        "no-ic-clients",
+        "The view of the users of the interconnect is not there.",
+        "Drops SYS.RACWIRE_IC_CLIENTS, which a DBA creates: its query fails with ORA-00942.",
     ),
     _database(
         "no-diagnostics-pack",

@@ -89,6 +89,8 @@ class DesiredInstance:
     open_mode: str
     has_grants: bool
     """Whether the user RACWIRE has more than CREATE SESSION."""
+    has_ic_clients: bool
+    """Whether a DBA has created the view of the users of the interconnect."""
     members: dict[int, tuple[str, dict[int, str]]]
     """The other nodes by number: the name and the private addresses; empty where CSS sends no heartbeat."""
     private: dict[int, tuple[str, str]]
@@ -171,6 +173,7 @@ def _instance(
         role=shape.kind.role,
         open_mode=shape.kind.open_mode,
         has_grants=ActiveFault("no-grants", None, None) not in broken,
+        has_ic_clients=ActiveFault("no-ic-clients", None, None) not in broken,
         members={},
         private={},
         haips={},

@@ -115,7 +115,7 @@ class InstanceBackend:
         """Adopt the desired state of the instance."""
         with self._lock:
             before, self._instance = self._instance, instance
-            if before and (before.version, before.has_grants) != (instance.version, instance.has_grants):
+            if before and (before.version, _granted_by(before)) != (instance.version, _granted_by(instance)):
                 self._backends = {}  # a backend that still runs a statement ends after it
 
     def execute(self, caller: Caller, sql: str, binds: Mapping[str, Any], cancellation: Cancellation) -> Result | None:
@@ -143,6 +143,12 @@ def granted_objects() -> frozenset[str]:
     """Return the objects that the practice user can read: the grants of the practice database."""
     lines = files(__package__).joinpath("grants.txt").read_text(encoding="ascii").splitlines()
     return frozenset(line for line in lines if not line.startswith("#"))
+
+
+def _granted_by(instance: DesiredInstance) -> frozenset[str]:
+    if not instance.has_grants:
+        return frozenset()
+    return granted_objects() - (frozenset() if instance.has_ic_clients else {"SYS.RACWIRE_IC_CLIENTS"})
 
 
 def _engine(
@@ -174,7 +180,7 @@ def _engine(
         source=AloneSource(source) if is_second else ReachableSource(source, instance.number),
         identity=identity,
         instance=1 if is_second else instance.number,
-        access=Access({USER: granted_objects() if instance.has_grants else frozenset()}),
+        access=Access({USER: _granted_by(instance)}),
         history=None if is_second else GeneratedHistory(plan),
         slaves=None if is_second else source,
     )

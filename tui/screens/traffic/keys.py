@@ -112,6 +112,7 @@ SIGNS = Legend(
         ),
         LegendEntry("drop+err", "packets dropped plus packets in error; Enter shows each separately"),
         LegendEntry("FAILED", "packets per second that could not be reassembled from their fragments"),
+        LegendEntry("of about", "of users: the bytes are an estimate, blocks of the block size and messages of 200 B"),
         LegendEntry("squeezed", "times per second that the kernel postponed the remaining packets"),
     ],
 )

@@ -16,6 +16,7 @@ from tui.screens.traffic.rows import MARK, DrawingStyle, graph_role, merged
 from tui.screens.traffic.side_pane import LEAST_WIDTH, WIDTH, side_pane, with_side_pane
 from tui.screens.traffic.size_lines import SizesBlock
 from tui.screens.traffic.time_axis import TimeAxis, axis_line
+from tui.screens.traffic.user_lines import UsersBlock, user_blocks
 from tui.screens.traffic.weight_line import WeightBlock
 from tui.text.line import Line, fitted, sanitize_line, wrapped
 from tui.widgets import units as units
@@ -192,6 +193,8 @@ class Surroundings:
     """The text where there are no samples and no trouble."""
     sizes: SizesBlock | None = None
     """The frames by size of the node of the view, which are no samples."""
+    block_bytes: int | None = None
+    """The block size of the database; None where it is not known."""
     no_match: str = ""
     """The text where no node matches the filter."""
 
@@ -254,7 +257,7 @@ def _alone(
     blocks = _blocks(window, places, view, around)
     keys = [block.title for block in blocks]
     block = blocks[keys.index(view.chosen) if view.chosen in keys else 0]
-    if isinstance(block, SizesBlock | WeightBlock):
+    if isinstance(block, SizesBlock | UsersBlock | WeightBlock):
         lines = [*head, *block.alone(look)]
     else:
         weight = _weight(window, view, around) if isinstance(block, InterfaceBlock) else None
@@ -299,8 +302,10 @@ def _node(
 def _blocks(window: RateWindow, places: KnownNodes, view: TrafficView, around: Surroundings) -> list[Shown]:
     weight = _weight(window, view, around) if around.height >= _LARGE else None
     weights = [weight] if weight else []
+    zone = around.axis.zone if around.axis else None
+    users = user_blocks(window, places.instances_on(view.node), around.block_bytes, zone)
     sizes = [around.sizes] if around.sizes else []
-    return [*blocks_of(window, view.node, places, others=view.others), *weights, *sizes]
+    return [*blocks_of(window, view.node, places, others=view.others), *weights, *users, *sizes]
 
 
 def _weight(window: RateWindow, view: TrafficView, around: Surroundings) -> WeightBlock | None:

@@ -115,12 +115,7 @@ INSTANCE: Group[InstanceRates] = Group(
         ),
     ),
     second=(RowMetric("lost", lambda r: r.lost_per_s, role="fail"),),
-    further=(
-        RowMetric("messages in", lambda r: r.messages_in_per_s, is_rare=True),
-        RowMetric("cache", lambda r: r.cache_bits_per_s, units.bits, is_rare=True),
-        RowMetric("dlm", lambda r: r.dlm_bits_per_s, units.bits, is_rare=True),
-        RowMetric("ipq", lambda r: r.ipq_bits_per_s, units.bits, is_rare=True),
-    ),
+    further=(RowMetric("messages in", lambda r: r.messages_in_per_s, is_rare=True),),
 )
 KERNEL = {"IP": IP, "UDP": UDP, "CPU": CPU}
 

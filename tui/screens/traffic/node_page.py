@@ -34,12 +34,13 @@ from tui.screens.traffic.rows import (
 )
 from tui.screens.traffic.size_lines import SizesBlock
 from tui.screens.traffic.time_axis import TimeAxis, axis_line
+from tui.screens.traffic.user_lines import UsersBlock
 from tui.screens.traffic.weight_line import WeightBlock
 from tui.text.line import Line, Span, fitted, sanitize_line, width_of
 from tui.text.node_names import fitted_names
 from tui.widgets.graph import points
 
-Shown = Block | SizesBlock | WeightBlock
+Shown = Block | SizesBlock | UsersBlock | WeightBlock
 
 
 @dataclass(frozen=True)

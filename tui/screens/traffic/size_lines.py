@@ -7,10 +7,12 @@ from dataclasses import dataclass
 
 from checks.model.facts import Cluster, CounterChanges
 from checks.model.wording import span
+from checks.report.frame_section import frame_sentence
 from checks.rules.frame_sizes import FrameSizes, frame_sizes
+from checks.rules.frame_users import node_frames
 from checks.rules.size_classes import SizeClass
 from tui.screens.traffic.rows import Columns, DrawingStyle, merged
-from tui.text.line import Line, Span, fitted, sanitize_line
+from tui.text.line import Line, Span, fitted, hanging, sanitize_line
 from tui.widgets import units as units
 
 TITLE = "frames"
@@ -26,6 +28,8 @@ class SizesBlock:
     sizes: tuple[FrameSizes, ...]
     ended_at: str
     """The time of day at the end of the interval."""
+    notes: tuple[str, ...] = ()
+    """What the frames of the node are, each way, and which of them are blocks."""
     title: str = TITLE
 
     @property
@@ -64,6 +68,8 @@ class SizesBlock:
                 for way in _WAYS:
                     line += _cell(*classes[way], bar, look) if way in classes else _not_counted(bar)
                 yield merged(line, look.width)
+        for text in self.notes:
+            yield from hanging([(" ", "")], text, look.width)
 
     def _nics(self) -> list[tuple[str, list[FrameSizes]]]:
         names = dict.fromkeys(found.nic.name for found in self.sizes)
@@ -90,8 +96,10 @@ def sizes_block(cluster: Cluster | None, node: str) -> SizesBlock | None:
     """Return the block of a node; None where the last checks know no frames by size."""
     if cluster is None or not isinstance(cluster.counters, CounterChanges):
         return None
-    known = tuple(found for found in frame_sizes(cluster).known if found.nic.node == node)
-    return SizesBlock(known, sanitize_line(cluster.counters.ended_at)[11:19]) if known else None
+    sizes = frame_sizes(cluster)
+    known = tuple(found for found in sizes.known if found.nic.node == node)
+    notes = tuple(frame_sentence(own) for own in node_frames(cluster, sizes) if own.node == node and own.frames)
+    return SizesBlock(known, sanitize_line(cluster.counters.ended_at)[11:19], notes) if known else None
 
 
 def _most(found: FrameSizes) -> str:
