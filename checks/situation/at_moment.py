@@ -24,7 +24,7 @@ from checks.model.situation import (
     Statement,
 )
 from checks.situation.condition_readings import ConditionReading, ReadTimes, in_order
-from checks.situation.condition_standing import statement_of, well_since
+from checks.situation.condition_standing import statement_of, step_of_moment, well_since
 from checks.situation.conditions import shown_bad
 from checks.situation.edges import Edges, newest_of
 from checks.situation.finding_standing import NOT_SAMPLED, FindingStandings
@@ -86,7 +86,7 @@ def situation(known: Inputs) -> Situation:
         at=known.now,
         findings=findings,
         former=tuple(_former(one, statements, edges, known) for one in history.gone),
-        episodes=tuple(_episodes(known.events, statements, shown)),
+        episodes=tuple(_episodes(known.events, statements, shown, known.stops)),
         conditions=tuple(ConditionStatement(*each) for each in sorted({**statements, **paths}.items(), key=_place)),
         change=known.change,
         are_runs_recorded=known.are_runs_recorded,
@@ -165,10 +165,16 @@ def _lasting(event: ClusterEvent) -> set[Condition]:
 
 
 def _episodes(
-    events: Sequence[ClusterEvent], statements: Mapping[Condition, Statement], shown: set[Condition]
+    events: Sequence[ClusterEvent],
+    statements: Mapping[Condition, Statement],
+    shown: set[Condition],
+    stops: Sequence[ExplainedStop],
 ) -> Iterator[Episode]:
     newest = {condition: event.number for event in events for condition in event.conditions}
     for event in events:
+        if event.is_moment and (step := step_of_moment(event, events, stops)):
+            yield Episode(event=event, until=event.end, as_of=event.last_sign, step=step)
+            continue
         own = [statements[c] for c in event.conditions if newest[c] == event.number and c in statements]
         over = [one.until for one in own if one.until is not None]
         episode = Episode(
