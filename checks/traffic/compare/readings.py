@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 from checks.model.facts import InstancePing
+from checks.traffic.compare.disturbances import Disturbance, DisturbanceWatch
 from checks.traffic.recording import Header
 from checks.traffic.samples import (
     Event,
@@ -97,6 +98,9 @@ class Readings:
     """The interfaces of each node at the end of the recording."""
     changes: dict[str, None] = field(default_factory=dict)
     """The changes during the recording, one sentence each, in order."""
+    disturbances: list[Disturbance] = field(default_factory=list)
+    begin: float = 0.0
+    """The start of the compared part, in seconds since 1970."""
     gaps: dict[SourceId, list[str]] = field(default_factory=dict)
     """The reasons of the gaps, by source."""
     lengths: dict[str, dict[float, float]] = field(default_factory=dict)
@@ -166,10 +170,11 @@ def read(recording: Recorded, piece_s: float, skip_first_s: float = 0.0) -> Read
     """Read a recording once. Raises RecordingError where its file is damaged."""
     begin, lasting_s = time_of(recording, skip_first_s)
     count = math.floor(lasting_s / piece_s + 0.05)  # the last sample may have ended a moment early
-    readings = Readings(piece_s, [{} for _ in range(count)])
+    readings, watch = Readings(piece_s, [{} for _ in range(count)], begin=begin), DisturbanceWatch()
     time = _Time(begin, piece_s, max((1 - COVERED) * piece_s, _LATE * recording.header.interval_s))
     names: dict[int, str] = {}
     for event in recording.events():
+        readings.disturbances += watch.see(event)
         if isinstance(event, Links):
             _note_links(readings, event)
         elif event.at <= begin:
