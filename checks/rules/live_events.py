@@ -75,7 +75,7 @@ def silence_status(is_down: bool = False) -> Status:
 
 
 def restart_status() -> Status:
-    """Return the status of a node or an instance that was restarted: nobody says why, unless a change plans it."""
+    """Return the status of a node or an instance that was restarted, which no step of a change explains."""
     return Status.WARN
 
 

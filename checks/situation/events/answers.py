@@ -96,7 +96,7 @@ class Answers:
         self._sources: dict[SourceId, _Source] = {}
         self._never: dict[SourceId, str] = {}
         self._down: set[SourceId] = set()
-        """The instances among those that were down when they were asked first."""
+        """The instances among those that were down when racwire started to sample."""
         self._round = 0
         self.local = ""
         """The node that racwire runs on: it is the one whose samples tell the time."""

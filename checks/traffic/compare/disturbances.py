@@ -73,7 +73,7 @@ class DisturbanceWatch:
 
 
 def _changes(before: Link, after: Link) -> bool:
-    """Whether the kernel counted changes of a link meanwhile. A boot starts the count anew."""
+    """Whether the kernel counted changes of a link meanwhile. A boot starts the count at 0."""
     counts = before.carrier_changes, after.carrier_changes
     return None not in counts and (counts[1] or 0) > (counts[0] or 0)
 
