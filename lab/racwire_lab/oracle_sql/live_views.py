@@ -318,8 +318,8 @@ _VIEWS: dict[str, Callable[[InstanceState, DatabaseIdentity], Iterable[Row]]] = 
     "V$PARAMETER": _parameters,
     "V$SYSTEM_PARAMETER": _parameters,
     "V$SERVICE_STATS": _services,
-    "V$DNFS_SERVERS": storage_views.dnfs_servers,
-    "V$ASM_CLIENT": storage_views.asm_clients,
+    "V$DNFS_SERVERS": lambda state, _: storage_views.dnfs_servers(state),
+    "V$ASM_CLIENT": lambda state, database: storage_views.asm_clients(state, database.unique_name),
     "V$OSSTAT": _load,
     IC_CLIENTS: _clients,
 }

@@ -7,7 +7,6 @@ from typing import Any
 
 from racwire_lab.cluster.topology import NFS_PORT
 from racwire_lab.database.live import InstanceState
-from racwire_lab.oracle_sql.identity import DatabaseIdentity
 
 STORAGE_VIEWS = {
     "V$DNFS_SERVERS": "ID N, SVRNAME V255, DIRNAME V1024, MNTPORT N, NFSPORT N, NFSVERSION V8 12.1-, WTMAX N, RTMAX N",
@@ -18,7 +17,7 @@ STORAGE_VIEWS = {
 _DISK_GROUPS = (1, 2)
 
 
-def dnfs_servers(state: InstanceState, database: DatabaseIdentity) -> Iterator[dict[str, Any]]:
+def dnfs_servers(state: InstanceState) -> Iterator[dict[str, Any]]:
     """The storage server that the instance uses by Direct NFS."""
     if state.nfs_server:
         yield {
@@ -33,13 +32,13 @@ def dnfs_servers(state: InstanceState, database: DatabaseIdentity) -> Iterator[d
         }
 
 
-def asm_clients(state: InstanceState, database: DatabaseIdentity) -> Iterator[dict[str, Any]]:
-    """The ASM instance that the instance uses, for each disk group."""
+def asm_clients(state: InstanceState, database: str) -> Iterator[dict[str, Any]]:
+    """The ASM instance that the instance of a database uses, for each disk group."""
     for group in _DISK_GROUPS if state.asm else ():
         yield {
             "GROUP_NUMBER": group,
             "INSTANCE_NAME": f"+ASM{state.asm}",
-            "DB_NAME": database.unique_name,
+            "DB_NAME": database,
             "STATUS": "CONNECTED",
             "SOFTWARE_VERSION": state.version,
             "COMPATIBLE_VERSION": state.version,
