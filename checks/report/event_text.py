@@ -48,7 +48,8 @@ def what(event: ClusterEvent) -> str:
     if event.kind is EventKind.LINK_SPEED:
         return f"speed {_value(event.former)} → {_value(event.peak)} Mbit/s"
     if event.kind is EventKind.RECONFIGURATION:
-        return f"reconfiguration, {_value(event.former)} → {_value(event.peak)} instances"
+        changed = f", {_value(event.former)} → {_value(event.peak)} instances" if event.former != event.peak else ""
+        return f"reconfiguration{changed}"
     if event.kind in _RESTARTS:
         return "restart"
     if event.kind is EventKind.LINK_FLAP:

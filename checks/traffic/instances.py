@@ -274,7 +274,7 @@ class InstanceSampler:
             reason, cause = self._up.why_missing(number, named.name)
             return Gap(source, at, reason, cause=cause)
         if since := self._names.restart(number):
-            reason = f"It has another STARTUP_TIME, {since.replace('T', ' ')}: it was restarted."
+            reason = f"It has another STARTUP_TIME: {since.replace('T', ' ')}."
             return Gap(source, at, reason, cause=GapCause.RESTARTED)
         if before is None or number not in before.statistics:
             return None
