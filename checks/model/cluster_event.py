@@ -23,9 +23,15 @@ class EventKind(StrEnum):
     NODE_SILENT = "node-silent"
     INSTANCE_SILENT = "instance-silent"
     INSTANCE_DOWN = "instance-down"
+    NODE_RESTART = "node-restart"
+    INSTANCE_RESTART = "instance-restart"
+    RECONFIGURATION = "reconfiguration"
+    """Instances left or joined, at which the others reconfigure the global cache."""
     DATABASE_SILENT = "database-silent"
     """The query of all instances returns nothing, and which instance delays it is not known."""
     LINK_DOWN = "link-down"
+    LINK_FLAP = "link-flap"
+    """A link was lost and came back between two readings: the kernel counts each change."""
     LINK_SPEED = "link-speed"
     MTU = "mtu"
     CLOCK_JUMP = "clock-jump"
@@ -33,7 +39,17 @@ class EventKind(StrEnum):
 
 
 _SILENCES = frozenset(
-    {EventKind.NODE_SILENT, EventKind.INSTANCE_SILENT, EventKind.INSTANCE_DOWN, EventKind.DATABASE_SILENT}
+    {
+        EventKind.NODE_SILENT,
+        EventKind.INSTANCE_SILENT,
+        EventKind.INSTANCE_DOWN,
+        EventKind.DATABASE_SILENT,
+        EventKind.NODE_RESTART,
+        EventKind.INSTANCE_RESTART,
+    }
+)
+_MOMENTS = frozenset(
+    {EventKind.NODE_RESTART, EventKind.INSTANCE_RESTART, EventKind.RECONFIGURATION, EventKind.LINK_FLAP}
 )
 
 _CONDITIONS = {
@@ -47,8 +63,11 @@ _CONDITIONS = {
     EventKind.NODE_SILENT: ConditionKind.NODE,
     EventKind.INSTANCE_SILENT: ConditionKind.INSTANCE,
     EventKind.INSTANCE_DOWN: ConditionKind.INSTANCE,
+    EventKind.NODE_RESTART: ConditionKind.NODE,
+    EventKind.INSTANCE_RESTART: ConditionKind.INSTANCE,
     EventKind.DATABASE_SILENT: ConditionKind.DATABASE,
     EventKind.LINK_DOWN: ConditionKind.LINK,
+    EventKind.LINK_FLAP: ConditionKind.LINK,
     EventKind.LINK_SPEED: ConditionKind.SPEED,
     EventKind.MTU: ConditionKind.MTU,
 }
@@ -107,14 +126,15 @@ class ClusterEvent(Fact, frozen=True):
     """How far the clock had been set, in seconds since the first sample, when the event was noticed: two times compare
     where this is taken from each."""
     peak: float = 0.0
-    """The worst value, in `unit`: a rate over all places, or the new MTU or speed, or a time."""
+    """The worst value, in `unit`: a rate over all places, or the new MTU or speed, or a time; of a reconfiguration the
+    instances after it."""
     unit: str = ""
-    """`blocks/s`, `bytes`, `Mbit/s`, `s`."""
+    """`blocks/s`, `bytes`, `Mbit/s`, `s`, `instances`, `losses`."""
     peak_at: float = 0.0
     count: int = 0
-    """All blocks, packets or datagrams of the event, where it has such a count."""
+    """All blocks, packets or datagrams of the event, where it has such a count; of a link, how often it was lost."""
     former: float | None = None
-    """The MTU or the speed before, in `unit`."""
+    """The MTU, the speed or the instances before, in `unit`."""
     reason: str = ""
     """Why a source does not answer, as far as racwire knows: one sentence."""
     pairs: tuple[NodePair, ...] = ()
@@ -129,6 +149,11 @@ class ClusterEvent(Fact, frozen=True):
     def is_silence(self) -> bool:
         """Whether a node or an instance does not answer."""
         return self.kind in _SILENCES
+
+    @property
+    def is_moment(self) -> bool:
+        """Whether it was over when the samples showed it."""
+        return self.kind in _MOMENTS
 
     @property
     def is_problem(self) -> bool:

@@ -45,6 +45,7 @@ NAMES: dict[type[msgspec.Struct], dict[str, str]] = {
     facts.InstanceHistory: {"name": "instance", "host": "host"},
     facts.UnaskedInstance: {"name": "instance", "host": "host"},
     facts.DnfsServer: {"name": "host"},
+    facts.AsmClient: {"asm": "instance"},
     facts.StorageMount: {"server": "host", "mount": "path"},
     facts.PrivateUse: {"mount": "path"},
     facts.OpenPluggable: {"instance": "instance", "name": "database"},

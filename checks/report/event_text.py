@@ -25,6 +25,13 @@ _STANDING = {
     EventKind.DATABASE_SILENT: ("no answer", "does not answer", "did not answer"),
     EventKind.LINK_DOWN: ("no link", "has no link", "had no link"),
 }
+_RESTARTS = (EventKind.NODE_RESTART, EventKind.INSTANCE_RESTART)
+_OF_INSTANCES = frozenset(
+    {EventKind.INSTANCE_SILENT, EventKind.INSTANCE_DOWN, EventKind.INSTANCE_RESTART, EventKind.RECONFIGURATION}
+)
+"""The events of which an instance is the place."""
+_RECONFIGURED = {-1: "without {}", 0: "for the restart of {}", 1: "with {}"}
+"""By whether instances left, both left and joined, or joined."""
 """What lasts: for a list, in the present, in the past."""
 _PLURAL = {"does": "do", "is": "are", "was": "were", "has": "have"}
 _MOST = 4
@@ -41,6 +48,13 @@ def what(event: ClusterEvent) -> str:
         return f"MTU {_value(event.former)} → {_value(event.peak)}"
     if event.kind is EventKind.LINK_SPEED:
         return f"speed {_value(event.former)} → {_value(event.peak)} Mbit/s"
+    if event.kind is EventKind.RECONFIGURATION:
+        changed = f", {_value(event.former)} → {_value(event.peak)} instances" if event.former != event.peak else ""
+        return f"reconfiguration{changed}"
+    if event.kind in _RESTARTS:
+        return "restart"
+    if event.kind is EventKind.LINK_FLAP:
+        return "link flap"
     return "clock jump" if event.kind is EventKind.CLOCK_JUMP else "no samples"
 
 
@@ -50,7 +64,7 @@ def where(event: ClusterEvent) -> str:
         return "GV$"
     places = _places(event)
     if not any(place.interface for place in places):
-        is_of_instance = event.kind in (EventKind.INSTANCE_SILENT, EventKind.INSTANCE_DOWN)
+        is_of_instance = event.kind in _OF_INSTANCES
         return _names(dict.fromkeys((p.instance if is_of_instance else "") or p.node for p in places))
     nodes: dict[str, dict[str, None]] = {}
     for place in places:
@@ -77,6 +91,14 @@ def headline(event: ClusterEvent) -> str:
     if event.kind in (EventKind.MTU, EventKind.LINK_SPEED):
         noun, unit = ("MTU", "") if event.kind is EventKind.MTU else ("speed", " Mbit/s")
         return f"{noun} of {at} changed from {_value(event.former)} to {_value(event.peak)}{unit}"
+    if event.kind is EventKind.RECONFIGURATION:
+        before, after = event.former or 0, event.peak
+        return f"the instances reconfigured {_RECONFIGURED[(after > before) - (after < before)].format(at)}"
+    if event.kind in _RESTARTS:
+        return f"{at} {_verb('was restarted', event)}"
+    if event.kind is EventKind.LINK_FLAP:
+        times = f"{event.count} times" if event.count > 1 else "for a moment"
+        return f"{at} {_verb('was without a link', event)} {times}"
     if event.kind is EventKind.CLOCK_JUMP:
         return f"the clock of {at} jumped {_jump(event.peak)}"
     return f"{at} took no samples for {span(event.peak)}"
@@ -99,6 +121,8 @@ def peak(event: ClusterEvent, now: float) -> str:
         return _value(event.peak)
     if event.kind is EventKind.CLOCK_JUMP:
         return f"{event.peak:+.3g} s"
+    if event.is_moment:
+        return f"{event.count} x" if event.count else ""
     return lasting(event.duration_s(now))
 
 
@@ -112,7 +136,7 @@ def extent(event: ClusterEvent, now: float) -> str:
 def outcome(event: ClusterEvent, now: float) -> str:
     """Return the extent of an event: `4,123 blocks lost in 11 min 57 s, at most 13.1/s`, `for 22 s`; of one that lasts,
     until now. Empty where the headline has it."""
-    if event.kind in (EventKind.CLOCK_JUMP, EventKind.NO_SAMPLES):
+    if event.is_moment or event.kind in (EventKind.CLOCK_JUMP, EventKind.NO_SAMPLES):
         return ""
     took = lasting(event.duration_s(now))
     if event.kind in _COUNTED:
@@ -136,7 +160,8 @@ def sentence(event: ClusterEvent) -> str:
         at = "at" if any(p.interface for p in event.places) else "on"
         text = f"{counted(event.count, noun)} {was} {verb} {at} {where(event)}{known}, at most {_rate(event.peak)}/s"
     reason = f" {event.reason}" if event.reason else ""
-    is_name = event.kind not in (EventKind.LINK_SPEED, EventKind.CLOCK_JUMP)  # names keep their letters
+    # names keep their letters
+    is_name = event.kind not in (EventKind.LINK_SPEED, EventKind.CLOCK_JUMP, EventKind.RECONFIGURATION)
     return f"{text if is_name else text[:1].upper() + text[1:]}.{reason}"
 
 
@@ -149,7 +174,10 @@ def came_back(event: ClusterEvent, place: EventPlace) -> str:
         EventKind.NODE_SILENT: "answers again",
         EventKind.INSTANCE_SILENT: "answers again",
         EventKind.INSTANCE_DOWN: "is up again",
+        EventKind.NODE_RESTART: "was restarted",
+        EventKind.INSTANCE_RESTART: "was restarted",
         EventKind.LINK_DOWN: "has a link again",
+        EventKind.LINK_FLAP: "has a link again",
     }
     return f"{name} {again.get(event.kind, 'is well again')}"
 

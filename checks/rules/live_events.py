@@ -74,6 +74,17 @@ def silence_status(is_down: bool = False) -> Status:
     return Status.WARN if is_down else Status.UNKNOWN
 
 
+def restart_status() -> Status:
+    """Return the status of a node or an instance that was restarted, which no step of a change explains."""
+    return Status.WARN
+
+
+def link_losses(changes: int) -> int:
+    """Return how often a link was lost that is up as before, from the changes that the kernel counted since: each loss
+    is two."""
+    return changes // 2
+
+
 def clock_jumped(by_s: float) -> bool:
     """Return whether a clock that moved that much more than the time that passed was set."""
     return abs(by_s) >= _CLOCK_JUMP_S

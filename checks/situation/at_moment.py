@@ -24,7 +24,7 @@ from checks.model.situation import (
     Statement,
 )
 from checks.situation.condition_readings import ConditionReading, ReadTimes, in_order
-from checks.situation.condition_standing import statement_of
+from checks.situation.condition_standing import statement_of, step_of_moment
 from checks.situation.conditions import OF_INTERFACES, shown_bad
 from checks.situation.edges import Edges, newest_of
 from checks.situation.finding_standing import NOT_SAMPLED, FindingStandings
@@ -92,7 +92,7 @@ def situation(known: Inputs) -> Situation:
         former=tuple(
             _former(one, statements, edges, known) for one in history.gone if not _goes_on(one, statements, known)
         ),
-        episodes=tuple(_episodes(known.events, statements, shown)),
+        episodes=tuple(_episodes(known.events, statements, shown, known.stops)),
         conditions=tuple(ConditionStatement(*each) for each in sorted({**statements, **paths}.items(), key=_place)),
         change=known.change,
         are_runs_recorded=known.are_runs_recorded,
@@ -181,10 +181,16 @@ def _lasting(event: ClusterEvent) -> list[Condition]:
 
 
 def _episodes(
-    events: Sequence[ClusterEvent], statements: Mapping[Condition, Statement], shown: set[Condition]
+    events: Sequence[ClusterEvent],
+    statements: Mapping[Condition, Statement],
+    shown: set[Condition],
+    stops: Sequence[ExplainedStop],
 ) -> Iterator[Episode]:
     newest = {condition: event.number for event in events for condition in event.conditions}
     for event in events:
+        if event.is_moment and (step := step_of_moment(event, events, stops)):
+            yield Episode(event=event, until=event.end, as_of=event.last_sign, step=step)
+            continue
         newest_own = {c: statements[c] for c in event.conditions if newest[c] == event.number and c in statements}
         own, lasting = [*newest_own.values()], [newest_own[c] for c in _lasting(event) if c in newest_own]
         over = [one.until for one in own if one.until is not None]

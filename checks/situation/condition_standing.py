@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from checks.model.cluster_event import ClusterEvent, EventKind
 from checks.model.condition import Condition, ConditionKind
 from checks.model.explained_stop import ExplainedStop
 from checks.model.situation import Outdated, Standing, Statement
@@ -91,6 +92,28 @@ def planned_by(
             bool(one.is_bad) and not (n and known[n - 1].is_bad) for n, one in enumerate(known) if one.at > stop.begin
         )
         if was_well and times <= 1:
+            return stop.step
+    return ""
+
+
+def step_of_moment(event: ClusterEvent, events: Sequence[ClusterEvent], stops: Sequence[ExplainedStop]) -> str:
+    """Return the title of the step that explains something that was over when it was noticed; empty where none does.
+
+    As of what lasts, that is the first stop within the time of the step of what was well; a reconfiguration of the
+    instances that it stops is none of its own.
+    """
+    is_stop = event.kind is not EventKind.RECONFIGURATION
+    of_places = event.conditions if is_stop else [Condition(ConditionKind.INSTANCE, node) for node in event.nodes]
+    at = event.start if event.end is None else event.end
+    for stop in stops:
+        if not of_places or not all(is_covered(condition, stop, at) for condition in of_places):
+            continue
+        second = any(
+            one.number < event.number and one.start > stop.begin and (one.end or at) < event.start
+            for one in events
+            if not set(one.conditions).isdisjoint(of_places)
+        )
+        if not is_stop or (stop.was_well.issuperset(of_places) and not second):
             return stop.step
     return ""
 

@@ -8,6 +8,7 @@ from checks.sources.entries import ADDRESS, INTERFACE, KernelFileList, Program, 
 from checks.sources.sh_text import MARK, program
 
 PROC_SYS = "/proc/sys"
+BOOT_ID = f"{PROC_SYS}/kernel/random/boot_id"
 
 NODE_SYSCTLS = (
     "net.core.rmem_default",
@@ -41,8 +42,8 @@ SOCKETS_FILE = "/proc/net/unix"
 """Lists the abstract sockets that racwires of all users hold as locks, each name after an @."""
 LOCK_NAMES = "@racwire-[a-z]*"
 _LOCKS = f"grep -o '{LOCK_NAMES}' {SOCKETS_FILE}"
-SPEED_FILES = ("speed", "duplex")
-"""Files of each interface in /sys/class/net; the kernel refuses both where the interface has no link or speed."""
+SPEED_FILES = ("speed", "duplex", "carrier_changes")
+"""Files of each interface in /sys/class/net; the kernel refuses the first two where it has no link or speed."""
 SYS_CLASS_NET = "/sys/class/net"
 
 # --- this node --------------------------------------------------------------------------------------------------------
@@ -215,18 +216,21 @@ COUNTERS = Program(
 )
 
 _SAMPLE = (
-    "cat /proc/net/dev /proc/net/softnet_stat /proc/loadavg /proc/uptime 2>/dev/null\n"
+    f"cat /proc/net/dev /proc/net/softnet_stat /proc/loadavg /proc/uptime {BOOT_ID} 2>/dev/null\n"
     f"echo '{MARK} kernel'\n"
     "grep -hE '^(Ip|Udp):|^cpu' /proc/stat /proc/net/snmp 2>/dev/null"
 )
-_LINKS = f"\necho '{MARK} links'\ncd {SYS_CLASS_NET} && grep -H . -- */mtu */operstate 2>/dev/null; cd /"
+_LINKS = (
+    f"\necho '{MARK} links'\ncd {SYS_CLASS_NET} && grep -H . -- */mtu */operstate */carrier_changes 2>/dev/null; cd /"
+)
 LINKS_MOST, LINKS_WITHIN_S = 3, 15.0
 """Most readings of a peer's interfaces for a change within so many seconds: one that flaps must not load the peer."""
 SAMPLE = Program(
     name="sample",
     groups=("samples",),
     where=RunsOn.PEERS,
-    purpose="the counters of one sample, with MTU and state of each interface; three short processes print only the "
+    purpose="the counters of one sample, with the boot id, and MTU, state and changes of the link of each interface; "
+    "three short processes print only the "
     "lines in use, and no driver is queried",
     text=_SAMPLE + _LINKS,
     reads=(Read("", "counters", _SAMPLE), Read("", "links", _LINKS.strip())),

@@ -133,6 +133,7 @@ _IDENTITY = (
     "interconnects",
     "parameters",
     "dnfs_servers",
+    "asm_clients",
 )
 """The statements that identify the database. Statements that are neither these nor history are read twice."""
 _OF_A_CHANGE = ("pluggables", "recovery_area", "restore_points")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from checks.model.facts import Database, Unknown
@@ -14,26 +14,26 @@ from checks.rules.lost_blocks import counts_falsely
 from checks.rules.sampling_pace import SampledRound
 from checks.sources.database.connection import Connection
 from checks.sources.database.connections import Connections
-from checks.sources.database.deltas import Counters, Key, difference, no_answer, reset_statistic, shortage
+from checks.sources.database.deltas import Counters, Key, difference, reset_statistic, shortage
 from checks.sources.database.errors import DatabaseError, ErrorKind
-from checks.sources.database.instance_views import InstanceViews, has_own_rows_only, is_fatal, why_no_row
+from checks.sources.database.instance_views import InstanceViews, has_own_rows_only, is_fatal
 from checks.sources.database.sampling import counters_in, instances_statement
 from checks.sources.database.statements import statement
 from checks.sources.registry import INVENTORY_S
 from checks.traffic.all_instances import NOT_AGAIN, AllInstances, is_refused
 from checks.traffic.instances_pacer import InstancesPacer
+from checks.traffic.listed_instances import Named, Names, UpInstances
 from checks.traffic.pace import Backoff
 from checks.traffic.pairs_sampler import PAIR_STATEMENTS, PairsSampler
 from checks.traffic.samples import Event, Gap, GapCause, InstanceSample
-from checks.traffic.source_id import DATABASE, PAIRS, SourceId
+from checks.traffic.source_id import DATABASE, PAIRS
 
 PURPOSE = "traffic"
 """The name of the sampler's own connection: the sampler and the checks do not delay each other."""
 
 _CONNECTED, _STATISTICS, _MESSAGES = "connected", "sysstat", "dlm_misc"
 _USERS = "ic_clients"
-_ACTIVE = "active_instances"
-_SYSSTAT, _DLM_MISC = "GV$SYSSTAT", "GV$DLM_MISC"
+_DLM_MISC = "GV$DLM_MISC"
 
 Emit = Callable[[Event], None]
 Explain = Callable[[Unknown, int | None], Awaitable[Unknown]]
@@ -50,43 +50,6 @@ class Answer:
     messages: Counters = field(default_factory=dict)
     unread: tuple[str, ...] = ()
     """The views that were not read although GV$SYSSTAT was."""
-
-
-@dataclass
-class Named:
-    """The name and the node of an instance."""
-
-    name: str
-    host: str
-
-
-class Names:
-    """The known instances by number. They stay known when a connection is lost."""
-
-    def __init__(self, database: Database) -> None:
-        self.database = database
-        self.version = database.version
-        self.by_number = {i.number: Named(i.name, i.host) for i in database.instances}
-        for unasked in database.unasked:
-            self.by_number.setdefault(unasked.number, Named(unasked.name, ""))
-
-    def take(self, rows: Iterable[dict[str, object]]) -> None:
-        """Add rows of GV$INSTANCE."""
-        for row in rows:
-            host = str(row["host_name"] or "").partition(".")[0]
-            self.by_number[int(str(row["inst_id"]))] = Named(str(row["instance_name"]), host)
-
-    def of(self, number: int) -> Named:
-        """Return the instance with this number. An unknown instance gets the name `instance NUMBER`."""
-        return self.by_number.setdefault(number, Named(f"instance {number}", ""))
-
-    def source(self, number: int | None) -> SourceId:
-        """Return the source of the samples of an instance; all instances where the number is None."""
-        return DATABASE if number is None else SourceId.instance(self.of(number).name)
-
-    def are_complete(self, numbers: Iterable[int]) -> bool:
-        """Whether the node of each of these instances is known."""
-        return all(number in self.by_number and self.by_number[number].host for number in numbers)
 
 
 async def sample_instances(
@@ -112,13 +75,17 @@ async def sample_instances(
     everyone = AllInstances(databases, (_STATISTICS, _MESSAGES, *PAIR_STATEMENTS), settings.database_timeout_s)
     why_alone = database.why_alone
     explained: dict[str, str] = {}
+    is_again = False
     pacer.expect(len(names.by_number))
     try:
         while True:
             sampler = None
             try:
                 connection = await databases.get(PURPOSE)
-                sampler = InstanceSampler(connection, names, settings, emit, everyone, why_alone, culprit)
+                sampler = InstanceSampler(
+                    connection, names, settings, emit, everyone, why_alone, culprit, is_again=is_again
+                )
+                is_again = True
                 await sampler.sample(pacer, backoff.succeeded)
             except DatabaseError as error:
                 hung = sampler.here if sampler and error.kind is ErrorKind.TIMED_OUT else None
@@ -175,9 +142,13 @@ class InstanceSampler:
         everyone: AllInstances,
         why_alone: str = "",
         culprit: int | None = None,
+        *,
+        is_again: bool = False,
     ) -> None:
+        """`is_again`: whether an earlier connection was lost."""
         self._connection = connection
         self._culprit = culprit
+        self._is_again = is_again
         self._names = names
         self._timeout_s = settings.database_timeout_s
         self._emit = emit
@@ -241,11 +212,13 @@ class InstanceSampler:
         return SampledRound(len(answer.statistics), self._views.slowest_s, lost_blocks, bool(stopped))
 
     def _must_list(self, before: Answer | None, answer: Answer) -> bool:
-        """Whether the names are to be read: of an instance that is unknown or came back, and while one lacks its node
-        from time to time."""
+        """Whether the names and start times are to be read: where an instance is unknown or came back, where the
+        counters of one fell, after a lost connection, and while one lacks its node from time to time."""
         if answer.statistics.keys() - self._names.by_number.keys():
             return True
-        if before is not None and answer.statistics.keys() - before.statistics.keys():
+        if before is None:
+            return self._is_again
+        if answer.statistics.keys() - before.statistics.keys() or _fallen(before, answer):
             return not self._views.only_here
         is_late = time.monotonic() - self._listed_s >= INVENTORY_S
         return is_late and not self._names.are_complete(answer.statistics)
@@ -292,7 +265,7 @@ class InstanceSampler:
         return {number: {**counters, **named.get(number, {})} for number, counters in messages.items()}
 
     def _event(self, number: int, before: Answer | None, after: Answer) -> InstanceSample | Gap | None:
-        """The event for an instance at this tick; None for the first answer of the instance."""
+        """The event for an instance at this tick; None for the first answer of an instance that was not restarted."""
         named, source, at = self._names.of(number), self._names.source(number), time.time()
         if number not in after.statistics:
             if alone := self._views.only_here:
@@ -300,6 +273,9 @@ class InstanceSampler:
                 return Gap(source, at, reason, None if number == self.culprit else self._names.source(self.culprit))
             reason, cause = self._up.why_missing(number, named.name)
             return Gap(source, at, reason, cause=cause)
+        if since := self._names.restart(number):
+            reason = f"It has another STARTUP_TIME: {since.replace('T', ' ')}."
+            return Gap(source, at, reason, cause=GapCause.RESTARTED)
         if before is None or number not in before.statistics:
             return None
         if reset_statistic(before.statistics[number], after.statistics[number]):
@@ -318,37 +294,10 @@ class InstanceSampler:
         return {number: (self._names.of(number).name, counters) for number, counters in statistics.items()}
 
 
-class UpInstances:
-    """The instances that V$ACTIVE_INSTANCES lists, read while one has no row in GV$SYSSTAT."""
-
-    def __init__(self) -> None:
-        self._listed: set[int] | None = None
-        """None where the view could not be read."""
-        self._missing: set[int] = set()
-        self._read_s = float("-inf")
-
-    async def read(self, views: InstanceViews, missing: set[int]) -> None:
-        """Read the view where other instances are missing than before, and from time to time while one is. Raises
-        DatabaseError where the connection answers no more queries."""
-        is_old = time.monotonic() - self._read_s >= INVENTORY_S
-        if missing and (is_old or not missing <= self._missing):
-            self._read_s = time.monotonic()
-            try:
-                self._listed = {int(row["inst_number"]) for row in (await views.rows(statement(_ACTIVE))).dicts()}
-            except DatabaseError as error:
-                if is_fatal(error):
-                    raise
-                self._listed = None
-        self._missing = missing
-
-    def why_missing(self, number: int, name: str) -> tuple[str, GapCause]:
-        """Return why an instance has no row in GV$SYSSTAT."""
-        if self._listed is None:
-            reason = f"{no_answer(name, _SYSSTAT)[:-1]}: it is down, or had no free parallel query process."
-            return reason, GapCause.NOT_KNOWN
-        if number in self._listed:
-            return f"{name} is up, but {why_no_row(_SYSSTAT)}", GapCause.NOT_KNOWN
-        return f"{name} is down: V$ACTIVE_INSTANCES does not list it.", GapCause.INSTANCE_DOWN
+def _fallen(before: Answer, after: Answer) -> bool:
+    """Whether the counters of an instance fell: it was restarted, or they were reset."""
+    both = before.statistics.keys() & after.statistics.keys()
+    return any(reset_statistic(before.statistics[number], after.statistics[number]) for number in both)
 
 
 class MessagesTurn:

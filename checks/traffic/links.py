@@ -54,6 +54,7 @@ class LinkBook:
                 speed_mbps=None if isinstance(interface.speed_mbps, Unknown) else interface.speed_mbps,
                 master=interface.master,
                 network=self._networks.get((node, interface.name), ""),
+                carrier_changes=interface.carrier_changes,
             )
             for interface in self._interfaces[node]
         )

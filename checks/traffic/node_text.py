@@ -14,6 +14,7 @@ from checks.traffic.interface_table import InterfaceTable, parse_table
 
 _FIGURE = re.compile(r"[0-9]{1,20}", re.ASCII)
 _LOAD = re.compile(r"(\d+\.\d+) \d+\.\d+ \d+\.\d+ \d+/\d+ \d+", re.ASCII)
+_BOOT_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII)
 _UPTIME = re.compile(r"(\d+\.\d+) \d+\.\d+", re.ASCII)
 _WANTED_GROUPS = ("Ip:", "Udp:")
 _USER, _IDLE, _IOWAIT, _SOFTIRQ, _GUEST = 0, 3, 4, 6, 8
@@ -41,6 +42,8 @@ class NodeReading:
     """Seconds since boot by the node's own clock; read only from peers."""
     links_text: str = ""
     """The output of SAMPLE about the interfaces."""
+    boot_id: str = ""
+    """Another one after each boot; read only from peers."""
 
 
 def parse_files(dev: str, snmp: str, softnet: str, stat: str, loadavg: str) -> NodeReading | Unknown:
@@ -65,6 +68,7 @@ def parse_peer(text: str) -> NodeReading | Unknown:
     others: list[str] = []
     load: float | None = None
     uptime_s: float | None = None
+    boot_id = ""
     for line in counted.splitlines():
         if ":" in line or "|" in line:
             table.append(line)
@@ -72,12 +76,14 @@ def parse_peer(text: str) -> NodeReading | Unknown:
             load = float(found[1])
         elif found := _UPTIME.fullmatch(line):
             uptime_s = float(found[1])
+        elif _BOOT_ID.fullmatch(line):
+            boot_id = line
         else:
             others.append(line)
     interfaces = parse_table("\n".join(table))
     if not interfaces.all_names:
         return Unknown("/proc/net/dev of the peer could not be parsed.")
-    return NodeReading(interfaces, _kernel(kernel.splitlines(), others), _cpus(kernel), load, uptime_s, links)
+    return NodeReading(interfaces, _kernel(kernel.splitlines(), others), _cpus(kernel), load, uptime_s, links, boot_id)
 
 
 def _kernel(snmp: Iterable[str], softnet: Iterable[str]) -> KernelReading | None:

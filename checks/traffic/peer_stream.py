@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Callable
 
 from checks.model.facts import Unknown
+from checks.model.wording import lasting
 from checks.sources.kernel_files import LINKS_MOST, LINKS_WITHIN_S, PEER, SAMPLE
 from checks.sources.nodes.remote import parse_node
 from checks.sources.nodes.session import Session
@@ -44,7 +45,7 @@ async def sample_peer(
     """Emit a sample of a peer at each tick, until cancelled. A lost peer is a gap, and so is a peer that has not
     answered yet after `silence_s` seconds (0: 2 s); racwire tries a lost peer again after 2 s, then after growing waits
     of up to a minute."""
-    backoff = Backoff()
+    backoff, boot = Backoff(), Boot(node)
 
     def report(reason: str) -> None:
         emit(Gap(SourceId.node(node), time.time(), reason))
@@ -53,7 +54,7 @@ async def sample_peer(
     silence = asyncio.get_running_loop().call_later(silence_s or _SILENCE_S, report, _not_yet(node))
     try:
         while True:
-            peer = Peer(node, session.settings.ssh.read_timeout_s, book, emit, silence.cancel)
+            peer = Peer(node, session.settings.ssh.read_timeout_s, book, emit, silence.cancel, boot)
             try:
                 await peer.sample(await session.shell(node), pace, backoff.succeeded)
             except ShellError as error:
@@ -81,13 +82,15 @@ class Peer:
         book: LinkBook,
         emit: Callable[[Event], None],
         answered: Callable[[], None] = lambda: None,
+        boot: Boot | None = None,
     ) -> None:
-        """`answered` is called after each answer."""
+        """`answered` is called after each answer. `boot`: the boot of the node as earlier connections read it."""
         self._node = node
         self._links_timeout_s = links_timeout_s
         self._book = book
         self._emit = emit
         self._answered = answered
+        self._boot = boot or Boot(node)
         self._counter = NodeCounter()
         self._clock = PeerClock()
         self._names: set[str] = set()
@@ -112,6 +115,8 @@ class Peer:
         self._answered()
         reading = parse_peer(answer.text)
         uptime_s = None if isinstance(reading, Unknown) else reading.uptime_s
+        if isinstance(reading, NodeReading) and (restarted := self._boot.restart(reading, at)):
+            self._emit(restarted)
         sample = self._counter.sample(self._node, reading, self._clock.read_s(asked_s, answered_s, uptime_s), at)
         if sample is not None:
             self._emit(sample)
@@ -134,6 +139,23 @@ class Peer:
             self._book.know(self._node, found.interfaces)
         if other := self._book.same_node(self._node):
             raise SameNodeError(self._node, other)
+
+
+class Boot:
+    """The boot of a peer, which stays known when a connection is lost."""
+
+    def __init__(self, node: str) -> None:
+        self._node = node
+        self._id = ""
+
+    def restart(self, reading: NodeReading, at: float) -> Gap | None:
+        """Return the gap of a node that was booted since the last reading; None for one that was not."""
+        before, self._id = self._id, reading.boot_id or self._id
+        if before in ("", self._id):
+            return None
+        ago = "" if reading.uptime_s is None else f" {lasting(reading.uptime_s)} ago"
+        reason = f"It has another boot id: it was booted{ago}."
+        return Gap(SourceId.node(self._node), at, reason, cause=GapCause.RESTARTED, up_s=reading.uptime_s)
 
 
 class PeerClock:

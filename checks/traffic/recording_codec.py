@@ -112,7 +112,7 @@ _node = msgspec.msgpack.Decoder(_NodeBody)
 _instance = msgspec.msgpack.Decoder(_InstanceBody)
 _pairs = msgspec.msgpack.Decoder(_PairsBody)
 _latency = msgspec.msgpack.Decoder(_LatencyBody)
-_reason = msgspec.msgpack.Decoder(bytes)
+_reason = msgspec.msgpack.Decoder(bytes | tuple[bytes, float])
 
 
 def pack(event: Event) -> bytes:
@@ -126,7 +126,7 @@ def pack(event: Event) -> bytes:
         raise UnpackableError("a number in it is no count of 64 bits") from None
 
 
-def _body(event: Event) -> _Body | bytes:
+def _body(event: Event) -> _Body | bytes | tuple[bytes, float]:
     match event:
         case NodeSample(cpu=cpu):
             return _NodeBody(
@@ -154,7 +154,9 @@ def _body(event: Event) -> _Body | bytes:
             _refuse_infinite(UnpackableError, p50, p99, longest)
             return _LatencyBody(event.seconds, event.sent, event.received, p50, p99, longest)
         case Gap():
-            return _as_bytes(event.reason)
+            reason = _as_bytes(event.reason)
+            _refuse_infinite(UnpackableError, event.up_s)
+            return reason if event.up_s is None else (reason, event.up_s)
         case Links():
             raise TypeError("links are stored in a table of their own")
 
@@ -215,7 +217,10 @@ def _unpacked(shape: Shape, at: float, body: msgspec.Raw) -> Event:
             _refuse_infinite(DamagedError, latency.p50_us, latency.p99_us, latency.max_us)
             return LatencySample(shape.network, shape.to_node, shape.payload, at, *msgspec.structs.astuple(latency))
         case GapShape():
-            return gap_of(shape, at, _as_text(_reason.decode(body)))
+            gap = _reason.decode(body)
+            reason, up_s = (gap, None) if isinstance(gap, bytes) else gap
+            _refuse_infinite(DamagedError, up_s)
+            return gap_of(shape, at, _as_text(reason), up_s)
         case LinksShape():
             raise DamagedError("links are in the place of samples")
 

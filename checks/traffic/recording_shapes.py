@@ -129,11 +129,11 @@ def source_of(shape: Shape) -> SourceId:
             return shape.source
 
 
-def gap_of(shape: GapShape, at: float, reason: str) -> Gap:
+def gap_of(shape: GapShape, at: float, reason: str, up_s: float | None = None) -> Gap:
     """Return a gap. Raises ValueError where no Recorder wrote its shape."""
     caused_by = SourceId.parse(shape.caused_by) if shape.caused_by else None
     if shape.cause is not None:
-        return Gap(shape.source, at, reason, caused_by, shape.cause)
+        return Gap(shape.source, at, reason, caused_by, shape.cause, up_s)
     if alias := _ALIAS_IN_0_2_0.match(reason):
         return Gap(shape.source, at, reason, SourceId.node(alias[1]), GapCause.ALIAS)
     is_down = shape.source.kind is SourceKind.INSTANCE and _DOWN_IN_0_2_0 in reason

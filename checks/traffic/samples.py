@@ -183,6 +183,8 @@ class Link(Fact, frozen=True):
     master: str = ""
     network: str = ""
     """The private network of the interface; empty for an interface that is not private."""
+    carrier_changes: int | None = None
+    """How often its link came or went since it was made, as the kernel counts it; None where it does not."""
 
 
 class Links(Fact, frozen=True):
@@ -206,6 +208,8 @@ class GapCause(StrEnum):
     NOT_KNOWN = ""
     INSTANCE_DOWN = "instance_down"
     """V$ACTIVE_INSTANCES does not list the instance."""
+    RESTARTED = "restarted"
+    """The node has another boot id, or the instance another STARTUP_TIME, than at the last sample."""
     ALIAS = "alias"
     """The node is sampled under another name, that of `Gap.caused_by`."""
 
@@ -224,6 +228,8 @@ class Gap(Fact, frozen=True):
     instances, and which instance delays it is not known; `BY_RACWIRE` where racwire itself took no sample. None where
     it is this source."""
     cause: GapCause = GapCause.NOT_KNOWN
+    up_s: float | None = None
+    """Of a node that was restarted: the seconds since its boot, by its own clock."""
 
 
 Event = NodeSample | InstanceSample | PairsSample | LatencySample | Links | Gap

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from checks.model.facts import (
     ActivityGap,
+    AsmClient,
     ClientTraffic,
     Cluster,
     ClusterMember,
@@ -148,6 +149,7 @@ def _unread(base: Cluster) -> Cluster:
             database,
             unasked=(UnaskedInstance(2, "prod2", _LATE, host="rac2", is_late=True, right=_RIGHT),),
             dnfs=(DnfsServer(1, "filer", 12_049),),
+            asm=(AsmClient(1, "+ASM2"),),
             login_warning="ORA-28002: the password will expire",
         ),
         activity=replace(activity, instances=(*activity.instances[:1], ActivityGap(2, _LATE, _RIGHT)), unread=refused),

@@ -51,6 +51,7 @@ NOT_JUDGED = {
     "InstanceHistory.name": "only saved reports name it: the part of AWR that was read",
     "InstanceHistory.seconds": "only the section on load shows it",
     "InstanceHistory.statistics": "only the section on load shows it",
+    "Interface.carrier_changes": "only the samples compare it: the check nic-counters has its own reading",
     "Interface.max_mtu": "only the gates of a change read it",
     "Interface.min_mtu": "kept for files of 0.2.0, and in the journal: no MTU of a private network is near it",
     "KeptMtu.kind": "only the gates of a change read it",

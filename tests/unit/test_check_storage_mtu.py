@@ -8,7 +8,9 @@ from msgspec.structs import replace
 from checks.model.effect import Effect
 from checks.model.facts import (
     Address,
+    AsmClient,
     Cluster,
+    Clusterware,
     ConfiguredInterface,
     DnfsServer,
     InterfaceConfiguration,
@@ -264,3 +266,48 @@ def test_without_a_network_of_asm_or_without_oifcfg_nothing_is_said_of_asm() -> 
     assert "IC-STORE-009" not in [code for code, _ in brief(plain)]
     for unknown in (Unknown("no Grid home"), replace(clusterware(), configuration=Unknown("oifcfg hangs"))):
         assert "IC-STORE-009" not in [code for code, _ in brief(replace(plain, clusterware=unknown))]
+
+
+# --- ASM --------------------------------------------------------------------------------------------------------------
+
+
+def of_asm(*asm: AsmClient, unread: Unknown | None = None, **instances: tuple[str, ...]) -> list[Finding]:
+    """The findings about ASM of a cluster whose two private networks carry ASM, with the processes of its nodes."""
+    facts = cluster(2)
+    assert isinstance(facts.clusterware, Clusterware)
+    configuration = facts.clusterware.configuration
+    assert not isinstance(configuration, Unknown)
+    lines = tuple(
+        replace(line, roles=("asm", "cluster_interconnect")) if line.is_private else line
+        for line in configuration.interfaces
+    )
+    setups = tuple(replace(s, instances=instances.get(s.name, (f"+ASM{s.name[-1]}",))) for s in facts.read_setups())
+    grid = replace(facts.clusterware, configuration=replace(configuration, interfaces=lines))
+    facts = replace(facts, clusterware=grid, setups=setups, database=database(asm=unread or asm))
+    return [f for f in storage_mtu.run(facts) if f.code in ("IC-STORE-009", "IC-STORE-010")]
+
+
+def test_an_instance_with_the_asm_instance_of_another_node_is_named_with_the_network() -> None:
+    network, elsewhere = of_asm(AsmClient(1, "+ASM1"), AsmClient(2, "+ASM1"))
+    assert (elsewhere.code, elsewhere.status) == ("IC-STORE-010", Status.INFO)
+    assert elsewhere.title == (
+        "prod2 on rac2 uses +ASM1 on rac1, over the networks of ASM, 192.168.10.0 and 192.168.11.0."
+    )
+    assert (elsewhere.nodes, elsewhere.data) == (("rac2",), {"instances": 1, "asm": "+ASM1", "node": "rac1"})
+    lines = ("prod1 uses +ASM1 on rac1", "prod2 uses +ASM1 on rac1")
+    assert network.seen[-2:] == elsewhere.seen == lines
+
+
+def test_an_instance_with_asm_of_its_own_node_or_of_a_node_not_read_is_no_finding() -> None:
+    (network,) = of_asm(AsmClient(1, "+ASM1"), AsmClient(2, "+ASM7"), rac2=("+APX2", "+ASM2", "prod2"))
+    assert network.code == "IC-STORE-009"
+    assert network.seen[-3:] == (
+        "prod1 uses +ASM1 on rac1",
+        "prod2 uses +ASM7 on a node that is not known",
+        "rac2 runs +APX2, by which ACFS uses an ASM instance",
+    )
+
+
+def test_the_reason_why_the_asm_instances_are_not_known_is_named() -> None:
+    (network,) = of_asm(unread=Unknown("ORA-00942 on SYS.GV_$ASM_CLIENT."))
+    assert network.seen[-1] == "Which ASM instance is used: not known. ORA-00942 on SYS.GV_$ASM_CLIENT."

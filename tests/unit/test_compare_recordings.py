@@ -15,7 +15,7 @@ from checks.traffic.compare.readings import read
 from checks.traffic.compare.recorded_run import runs_of
 from checks.traffic.compare.run import Better, ComparedRun
 from checks.traffic.compare.statistics import dependence_of
-from checks.traffic.samples import Event, InstanceSample, InterfaceCounts, NodeSample
+from checks.traffic.samples import Event, Gap, GapCause, InstanceSample, InterfaceCounts, Links, NodeSample
 from checks.traffic.source_id import SourceId
 from tests.unit.compare_support import BEGIN, FakeRecording, gap, links, recording
 
@@ -70,6 +70,38 @@ def test_a_node_gets_the_blocks_of_its_instance_with_any_domain():
         events.append(sample(second, node="RAC1", Ip_ReasmReqds=600, Ip_ReasmOKs=100))
         events.append(blocks(second, 100, host="rac1.example.com"))
     assert set(values(run_of(FakeRecording(events)), "packets per block received")) == {6.0}
+
+
+# --- disturbances -----------------------------------------------------------------------------------------------------
+
+
+def disturbed(*more) -> list[str]:
+    """The warnings about a recording of 60 s in stretches of 10 s with further events, other than those of gaps."""
+    items = sorted([*recording(1, seconds=60).events(), *more], key=lambda item: item.at)
+    return [text for text in run_of(FakeRecording(items), stretch_s=10).warnings if "disturbed" in text]
+
+
+def test_stretches_with_a_restart_or_a_lost_link_are_named_and_a_healthy_run_has_none():
+    assert disturbed() == []
+    restart = Gap(SourceId.instance("prod2"), BEGIN + 14.2, "x", cause=GapCause.RESTARTED)
+    eth1 = msgspec.structs.replace(links("rac2", 1500).links[0], carrier_changes=2)
+    flap = msgspec.structs.replace(eth1, carrier_changes=4)
+    lost = [Links("rac2", BEGIN + at, (link,)) for at, link in ((1, eth1), (40.5, flap))]
+    assert disturbed(restart, *lost) == [
+        "2 of 6 stretches are disturbed: prod2 was restarted 14 s after the start and eth1 of rac2 lost its link 40 s "
+        "after the start. At each stop and start of an instance the others reconfigure."
+    ]
+    booted = Gap(SourceId.node("rac2"), BEGIN + 35.5, "x", cause=GapCause.RESTARTED)
+    assert disturbed(booted, *lost) == ["1 of 6 stretches is disturbed: rac2 was restarted 35 s after the start."]
+
+
+def test_an_instance_that_left_and_joined_disturbs_two_stretches():
+    items = [e for e in recording(1, seconds=60).events() if getattr(e, "instance", "") != "prod2" or e.at > BEGIN + 35]
+    start = [e for e in recording(1, seconds=10).events() if getattr(e, "instance", "") == "prod2"]
+    down = [Gap(SourceId.instance("prod2"), BEGIN + 11.3 + n, "x", cause=GapCause.INSTANCE_DOWN) for n in range(20)]
+    run = run_of(FakeRecording(sorted([*items, *start, *down], key=lambda item: item.at)), stretch_s=10)
+    (text,) = (text for text in run.warnings if "disturbed" in text)
+    assert text.startswith("2 of 6 stretches are disturbed: prod2 left 11 s after the start and prod2 joined 34 s")
 
 
 # --- intervals --------------------------------------------------------------------------------------------------------

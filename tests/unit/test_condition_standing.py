@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import pytest
+from msgspec.structs import replace
 
 from checks.model.cluster_event import ClusterEvent, EventKind, EventPlace
 from checks.model.condition import Condition, ConditionKind
@@ -10,7 +11,7 @@ from checks.model.explained_stop import ExplainedStop
 from checks.model.finding import Status
 from checks.model.situation import Standing
 from checks.situation.condition_readings import ConditionReading, in_order
-from checks.situation.condition_standing import statement_of
+from checks.situation.condition_standing import statement_of, step_of_moment
 from checks.situation.edges import Edges
 
 LINK = Condition(ConditionKind.LINK, "rac2", "eth2")
@@ -169,3 +170,39 @@ def test_a_step_explains_neither_another_node_nor_another_kind():
     stops = [_Stop(was_well=frozenset({Condition(ConditionKind.STACK, "rac2"), LOSS})).made()]
     assert stand(Condition(ConditionKind.STACK, "rac2"), DOWN, stops=stops, now=600).standing is Standing.HOLDS
     assert stand(LOSS, (510, 530, True), stops=stops, now=600).standing is Standing.HOLDS
+
+
+# --- what was over when it was noticed --------------------------------------------------------------------------------
+
+
+def restart(at, number=1, kind=EventKind.NODE_RESTART, node="rac2"):
+    return replace(event(kind, at - 1, at, node=node, interface="", network=""), number=number)
+
+
+BOOT = ExplainedStop(
+    step="survive a boot", nodes=frozenset({"rac2"}), kinds=frozenset({ConditionKind.NODE, ConditionKind.INSTANCE}),
+    begin=500, most_s=300, was_well=frozenset({NODE}),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("moment", "step"),
+    [
+        (restart(600), "survive a boot"),
+        (restart(450), ""),
+        (restart(850), ""),
+        (restart(600, node="rac1"), ""),
+        (restart(600, kind=EventKind.RECONFIGURATION), "survive a boot"),
+        (restart(600, kind=EventKind.LINK_FLAP), ""),
+    ],
+)
+def test_a_restart_within_the_time_of_a_step_that_stops_the_node_is_planned(moment, step):
+    assert step_of_moment(moment, [moment], [BOOT]) == step
+
+
+def test_a_second_restart_within_the_step_is_an_alarm_and_the_silence_before_the_first_is_none():
+    silence = replace(event(EventKind.NODE_SILENT, 550, 600, interface="", network=""), number=1)
+    first, second = restart(600, 2), restart(640, 3)
+    steps = [step_of_moment(one, [silence, first, second], [BOOT]) for one in (first, second)]
+    assert steps == ["survive a boot", ""]
+    assert step_of_moment(first, [first], [replace(BOOT, was_well=frozenset())]) == "", "it was not well before"

@@ -14,7 +14,16 @@ from checks.plugins.gc_blocks_lost import gc_blocks_lost
 from checks.plugins.reassembly import reassembly
 from checks.plugins.udp_receive_buffers import udp_receive_buffers
 from checks.situation.events.watching import EventWatch, events_in
-from checks.traffic.samples import Gap, InstanceSample, InstancesPace, LatencySample, Links, NodeSample, PairsSample
+from checks.traffic.samples import (
+    Gap,
+    GapCause,
+    InstanceSample,
+    InstancesPace,
+    LatencySample,
+    Links,
+    NodeSample,
+    PairsSample,
+)
 from checks.traffic.source_id import DATABASE, PAIRS, SourceId
 from tests.fixtures.databases import asked, change, counters, losing
 from tests.unit.events_support import (
@@ -174,6 +183,28 @@ def test_a_speed_that_came_back_lower_after_the_link_is_an_event_of_its_own():
     down, slow = {"eth2": {"is_up": False, "speed_mbps": None}}, {"eth2": {"speed_mbps": 1000}}
     found = seen(linked((20, "rac2", down), (30, "rac2", slow)))
     assert [event.kind for event in found] == [EventKind.LINK_DOWN, EventKind.LINK_SPEED]
+
+
+def test_a_link_that_was_lost_between_two_readings_is_an_event_and_one_that_flaps_stays_one():
+    """The kernel counts each change of the link: down and up again are two."""
+    counts = [(20, 4), (40, 6), (45, 12), (90, 14)]
+    found = seen(linked(*((at, "rac2", {"eth2": {"carrier_changes": count}}) for at, count in counts)))
+    assert [(event.kind, event.status, event.count) for event in found] == [
+        (EventKind.LINK_FLAP, Status.FAIL, 4),
+        (EventKind.LINK_FLAP, Status.FAIL, 1),
+    ]
+    assert (found[0].start, found[0].end) == (pytest.approx(BEGIN + 39.02), BEGIN + 45.5)
+    assert (found[0].places[0].node, found[0].places[0].interface) == ("rac2", "eth2")
+
+
+def test_a_link_that_stays_away_or_a_boot_is_no_flap():
+    down = {"eth2": {"is_up": False, "carrier_changes": 5}}
+    back = {"eth2": {"carrier_changes": 6}}
+    items = linked((20, "rac2", {"eth2": {"carrier_changes": 4}}), (30, "rac2", down), (40, "rac2", back))
+    assert only(seen(items), EventKind.LINK_DOWN).end == BEGIN + 40.5
+    booted = Gap(SourceId.node("rac2"), BEGIN + 70.4, "It was restarted.", cause=GapCause.RESTARTED)
+    items = sorted([*items, booted, links("rac2", BEGIN + 70.5, eth2={"carrier_changes": 8})], key=lambda item: item.at)
+    assert [event.kind for event in seen(items)] == [EventKind.LINK_DOWN, EventKind.NODE_RESTART]
 
 
 def test_what_a_nic_drops_without_a_link_is_no_event_of_its_own():

@@ -7,7 +7,7 @@ from checks.model.cluster_event import EventKind
 from checks.model.finding import Status
 from checks.report.event_text import headline
 from checks.situation.events.watching import EventWatch
-from checks.traffic.instances import UpInstances
+from checks.traffic.listed_instances import UpInstances
 from checks.traffic.peer_stream import SameNodeError
 from checks.traffic.samples import Gap, GapCause, InstanceSample, NodeSample
 from checks.traffic.source_id import BY_RACWIRE, DATABASE, SourceId
@@ -79,10 +79,17 @@ def test_an_instance_that_is_down_is_an_event_at_once_and_one_that_hangs_has_a_r
     for item in run(10):
         watch.see(item)
     gap = Gap(SourceId.instance("prod2"), BEGIN + 11, reason, cause=cause)
-    (event,) = watch.see(gap)
+    event, left = watch.see(gap)
     assert (event.kind, event.status, event.places[0].node) == (EventKind.INSTANCE_DOWN, Status.WARN, "rac2")
-    (event,) = watch.see(instance_sample(2, BEGIN + 15))
+    assert headline(left) == "the instances reconfigured without prod2"
+    event, joined = watch.see(instance_sample(2, BEGIN + 15))
     assert event.end == BEGIN + 15
+    assert headline(joined) == "the instances reconfigured with prod2"
+    changes = [(one.kind, one.status, one.former, one.peak, one.is_problem) for one in (left, joined)]
+    assert changes == [
+        (EventKind.RECONFIGURATION, Status.INFO, 3, 2, False),
+        (EventKind.RECONFIGURATION, Status.INFO, 2, 3, False),
+    ]
 
     def hangs(at, item):
         if at == BAD.start and item.source == SourceId.instance("prod2"):
@@ -91,6 +98,65 @@ def test_an_instance_that_is_down_is_an_event_at_once_and_one_that_hangs_has_a_r
 
     event = only(seen(run(240, hangs)), EventKind.INSTANCE_SILENT)
     assert (event.status, "prod2 could not be queried" in event.reason) == (Status.UNKNOWN, True)
+
+
+def restarted(source, at, up_s=None):
+    return Gap(source, BEGIN + at, "It was restarted.", cause=GapCause.RESTARTED, up_s=up_s)
+
+
+def test_an_instance_that_was_restarted_between_two_samples_is_an_event_and_reconfigured_all():
+    def restart(at, item):
+        is_first = at == 60 and item.source == SourceId.instance("prod2")
+        return restarted(item.source, at) if is_first else item
+
+    restart_, reconfiguration = seen(run(120, restart))
+    assert (headline(restart_), restart_.status, restart_.nodes) == ("prod2 was restarted", Status.WARN, ("rac2",))
+    times = (BEGIN + 59.05, BEGIN + 60)
+    assert (restart_.start, restart_.end) == pytest.approx(times)
+    assert headline(reconfiguration) == "the instances reconfigured for the restart of prod2"
+    assert (reconfiguration.former, reconfiguration.peak) == (3, 3)
+
+
+def test_instances_that_restart_together_are_one_event_and_one_that_follows_later_another():
+    times = {"prod2": 60, "prod3": 60, "prod1": 90}
+
+    def restart(at, item):
+        is_due = item.source.kind == "instance" and at == times[item.source.name]
+        return restarted(item.source, at) if is_due else item
+
+    found = [headline(event) for event in seen(run(120, restart))]
+    assert found == [
+        "prod2 and prod3 were restarted",
+        "the instances reconfigured for the restart of prod2 and prod3",
+        "prod1 was restarted",
+        "the instances reconfigured for the restart of prod1",
+    ]
+
+
+def test_a_node_that_answers_again_with_another_boot_was_restarted_when_it_booted():
+    def reboots(at, item):
+        if item.source != SourceId.node("rac2") or not 60 < at < 100:
+            return item
+        return restarted(item.source, at, up_s=12.0) if at == 99 else None
+
+    silent, restart = seen(run(240, reboots))
+    assert (silent.kind, silent.end) == (EventKind.NODE_SILENT, pytest.approx(BEGIN + 99))
+    assert (restart.kind, restart.status) == (EventKind.NODE_RESTART, Status.WARN)
+    assert (restart.start, restart.end) == (pytest.approx(BEGIN + 87), pytest.approx(BEGIN + 99))
+
+
+def test_an_instance_that_was_down_and_is_started_joins_and_is_no_further_restart():
+    def starts(at, item):
+        if item.source != SourceId.instance("prod2") or at > 80:
+            return item
+        if at == 80:
+            return restarted(item.source, at)
+        return Gap(item.source, item.at, "prod2 is down.", cause=GapCause.INSTANCE_DOWN) if at > 60 else item
+
+    found = seen(run(120, starts))
+    assert [event.kind for event in found] == [EventKind.INSTANCE_DOWN, *[EventKind.RECONFIGURATION] * 2]
+    assert [event.former for event in found[1:]] == [3, 2]
+    assert found[0].end == found[2].end
 
 
 def test_only_the_instance_that_hangs_is_silent_although_no_instance_delivers():

@@ -120,7 +120,7 @@ def test_no_field_of_an_event_is_missing():
         ("at", "seconds", "transfers", "pings", "unread"),
         ("network", "to_node", "payload", "at", "seconds", "sent", "received", "p50_us", "p99_us", "max_us"),
         ("node", "at", "links"),
-        ("source", "at", "reason", "caused_by", "cause"),
+        ("source", "at", "reason", "caused_by", "cause", "up_s"),
     ]
 
 

@@ -5,6 +5,7 @@ Instances that restart, hang or cannot be read are reported, and a refused login
 
 import asyncio
 from dataclasses import replace
+from datetime import datetime
 from functools import partial
 
 import msgspec
@@ -16,16 +17,23 @@ pytest.importorskip("sqlglot")
 from checks.model.facts import BlockTransfer, InstancePing, UnaskedInstance
 from checks.rules.interconnect_users import counted_bytes
 from checks.sources.database.errors import DatabaseError, ErrorKind
-from checks.traffic import all_instances, pairs_sampler
+from checks.traffic import all_instances, listed_instances, pairs_sampler
 from checks.traffic import instances as instances_source
 from checks.traffic.all_instances import AllInstances
-from checks.traffic.instances import InstanceSampler, Names
-from checks.traffic.samples import Gap, InstanceSample, PairsSample
+from checks.traffic.instances import InstanceSampler
+from checks.traffic.listed_instances import Names
+from checks.traffic.rates import instance_rates
+from checks.traffic.samples import Gap, GapCause, InstanceSample, PairsSample
 from checks.traffic.source_id import PAIRS
 from racwire_lab.database.live import Ping
 from tests.fixtures.databases import database
-from tests.fixtures.instance_states import StraightIn, instances, practice
+from tests.fixtures.instance_states import STARTED, StraightIn, instances, practice
 from tests.unit.traffic_instances_support import SETTINGS, Failing
+
+
+def since(started):
+    """A start time as the views have it: to the second, without a zone."""
+    return datetime.fromtimestamp(started).isoformat(timespec="seconds")
 
 
 class Sampling:
@@ -38,6 +46,8 @@ class Sampling:
         self.instances = instances(count)
         self.straight = StraightIn(practice(self.instances, granted=granted), **straight)
         self.names = Names(facts or database(count))
+        for named in self.names.by_number.values():
+            named.started = since(STARTED)
         self.events = []
         self.databases = Failing([], replace(self.straight, limit_s=hung_s) if hung_s else self.straight)
         self.everyone = AllInstances(self.databases, ("sysstat", "dlm_misc"), SETTINGS.database_timeout_s)
@@ -88,8 +98,37 @@ async def test_an_instance_that_was_restarted_is_a_gap_and_continues_afterwards(
     samples = await sampling.take()
     assert isinstance(samples["instance prod1"], InstanceSample)
     assert samples["instance prod2"].reason.startswith("prod2 was restarted, or its counters were reset")
+    assert samples["instance prod2"].cause is GapCause.NOT_KNOWN, "no other STARTUP_TIME"
     sampling.instances.grow(2, {"gc cr blocks received": 3})
     assert (await sampling.take())["instance prod2"].statistics["gc cr blocks received"] == 3
+
+
+@pytest.mark.parametrize("is_missed", [False, True])
+async def test_an_instance_with_another_start_time_was_restarted_also_where_no_counter_was_seen_to_fall(is_missed):
+    sampling = Sampling()
+    await sampling.take()
+    stopped = sampling.instances.states_by_number.pop(2)
+    if is_missed:
+        await sampling.take()
+    again = dict.fromkeys(stopped.statistics, 7 if is_missed else 0)
+    sampling.instances.states_by_number[2] = msgspec.structs.replace(
+        stopped, startup_time=STARTED + 3600, statistics=again
+    )
+    gap = (await sampling.take())["instance prod2"]
+    assert gap.cause is GapCause.RESTARTED
+    time = since(STARTED + 3600).replace("T", " ")
+    assert gap.reason == f"It has another STARTUP_TIME: {time}."
+    assert isinstance((await sampling.take())["instance prod2"], InstanceSample), "said once"
+
+
+async def test_a_restart_during_a_lost_connection_is_seen_on_the_next_one():
+    sampling = Sampling()
+    await sampling.take()
+    sampling.sampler = InstanceSampler(
+        sampling.straight, sampling.names, SETTINGS, sampling.events.append, sampling.everyone, is_again=True
+    )
+    sampling.instances.change(2, startup_time=STARTED + 60)
+    assert {name: gap.cause for name, gap in (await sampling.take()).items()} == {"instance prod2": GapCause.RESTARTED}
 
 
 async def test_an_instance_that_stopped_is_a_gap_and_counts_only_after_its_return():
@@ -255,6 +294,7 @@ async def test_all_instances_are_not_queried_again_if_that_login_is_refused(monk
 
 async def test_a_missing_list_of_instances_removes_no_instance(monkeypatch):
     monkeypatch.setattr(instances_source, "INVENTORY_S", 0.0)
+    monkeypatch.setattr(listed_instances, "INVENTORY_S", 0.0)
     sampling = Sampling(3, facts=database(2), limit_s=0.3)
     hang = partial(setattr, sampling.instances, "hangs")
     sampling.straight.before |= {"instances": lambda: hang(True), "sysstat": lambda: hang(False)}

@@ -139,6 +139,12 @@ TEXTS = [
      "Speed of eth2 of rac2 changed from 10000 to 1000 Mbit/s."),
     (event(EventKind.CLOCK_JUMP, RAC1, peak=-60.0), "the clock of rac1 jumped 60 s back", "-60 s",
      "The clock of rac1 jumped 60 s back."),
+    (event(EventKind.NODE_RESTART, RAC1, end=112.0, reason="It has another boot id."), "rac1 was restarted", "",
+     "rac1 was restarted. It has another boot id."),
+    (event(EventKind.RECONFIGURATION, replace(RAC1, instance="prod1"), former=2, peak=1, end=101.0),
+     "the instances reconfigured without prod1", "", "The instances reconfigured without prod1."),
+    (event(EventKind.LINK_FLAP, at("rac1", "eth1"), count=3, end=101.0), "eth1 of rac1 was without a link 3 times",
+     "3 x", "eth1 of rac1 was without a link 3 times."),
     (event(EventKind.NO_SAMPLES, RAC1, peak=42.0, end=142.0), "rac1 took no samples for 42 s", "42 s",
      "rac1 took no samples for 42 s."),
 ]  # fmt: skip

@@ -130,7 +130,8 @@ class EventLines:
                 self._held[event.number] = (state, event)
                 continue
             self._held.pop(event.number, None)
-            self._line("once" if state == "starts" else "ends", event)
+            over = "continues" if event.is_moment else "ends"
+            self._line("once" if state == "starts" else over, event)
 
     def _release(self, at: float) -> None:
         """Add the lines of a round that is over."""
@@ -148,7 +149,7 @@ class EventLines:
             self._waiting.append(to_json_text({**line, "checks": checks_about(event.kind, self._checks)}) + b"\n")
             return
         at, text = event.start, headline(event)
-        if state in ("starts", "continues"):
+        if state in ("starts", "continues") and not event.is_moment:
             text += f", {peak(event, self._now)}" if event.count else ""
         elif extent := outcome(event, self._now):
             at = event.end if event.end is not None and state == "ends" else event.start

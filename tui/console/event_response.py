@@ -83,7 +83,7 @@ class EventResponse:
         for event in changed:
             if self._runs_checks and not event.is_over and event.is_problem and not event.is_silence:
                 self._kinds[event.kind] = None
-            if not event.is_silence and event.kind is not EventKind.LINK_DOWN:
+            if not event.is_silence and event.kind not in (EventKind.LINK_DOWN, EventKind.LINK_FLAP):
                 continue
             if event.kind is EventKind.DATABASE_SILENT and hangs:
                 continue

@@ -28,7 +28,6 @@ from checks.model.facts.database_facts import (
     ClientTraffic,
     Database,
     DeviceHistory,
-    DnfsServer,
     History,
     HistoryPeriod,
     Instance,
@@ -116,7 +115,7 @@ from checks.model.facts.node import (
 from checks.model.facts.own_load import QuietLosses, RecentLoad
 from checks.model.facts.path_probe import Leg, PathProbe, PingSeries, Port, PrivateNetwork, Verdict
 from checks.model.facts.route_in_use import NodeRoutes, RouteInUse
-from checks.model.facts.storage_facts import StorageConnection, StorageMount, StorageUse
+from checks.model.facts.storage_facts import AsmClient, DnfsServer, StorageConnection, StorageMount, StorageUse
 from checks.model.facts.sysctl_facts import SysctlFiles, SysctlLine, TunedProfile, UdpSocket
 from checks.model.facts.system_counters import (
     CounterGroup,

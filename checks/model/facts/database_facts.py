@@ -14,6 +14,7 @@ import msgspec
 
 from checks.model.facts.base import Fact, MissingRight, Unknown
 from checks.model.facts.own_load import QuietLosses
+from checks.model.facts.storage_facts import AsmClient, DnfsServer
 
 
 def release(version: str) -> tuple[int, ...]:
@@ -87,15 +88,6 @@ class OpenPluggable(Fact, frozen=True):
         return f"{self.open_mode}, restricted" if self.is_restricted else self.open_mode
 
 
-class DnfsServer(Fact, frozen=True):
-    """A storage server that an instance uses by Direct NFS, from GV$DNFS_SERVERS."""
-
-    instance: int
-    name: str
-    """The server's name or address, as in the instance's oranfstab or the mount."""
-    port: int | None = None
-
-
 class Database(Fact, frozen=True):
     """The connected database, and its instances."""
 
@@ -123,6 +115,8 @@ class Database(Fact, frozen=True):
     parameters: tuple[Parameter, ...] | Unknown = Unknown("not read")
     dnfs: tuple[DnfsServer, ...] | Unknown | None = None
     """None in files of versions that did not read it."""
+    asm: tuple[AsmClient, ...] | Unknown | None = None
+    """Empty where no file is in ASM; None in files of versions that did not read it."""
     login_warning: str = ""
     """The database's warning at the login: `ORA-28002: the password will expire within 3 days.`; mostly empty."""
 

@@ -65,6 +65,9 @@ class Interface(Fact, frozen=True):
     noarp: bool | None = None
     """Whether the interface neither sends nor answers ARP requests (IFF_NOARP); None in files of versions that did not
     read it."""
+    carrier_changes: int | None = None
+    """How often its link came or went since it was made; None where the kernel does not count it, or it was not
+    read."""
 
     @property
     def is_up(self) -> bool:

@@ -1,4 +1,4 @@
-"""Facts about the storage that a node uses over TCP or NFS: the packets of its connections, and its NFS mounts."""
+"""Facts about storage: the connections and NFS mounts of a node, and the Direct NFS and ASM of an instance."""
 
 from __future__ import annotations
 
@@ -69,3 +69,20 @@ class StorageUse(Fact, frozen=True):
     """Empty where the node has none to a known port of storage."""
     mounts: tuple[StorageMount, ...] | Unknown
     """Empty where the node mounts nothing by NFS."""
+
+
+class DnfsServer(Fact, frozen=True):
+    """A storage server that an instance uses by Direct NFS, from GV$DNFS_SERVERS."""
+
+    instance: int
+    name: str
+    """The server's name or address, as in the instance's oranfstab or the mount."""
+    port: int | None = None
+
+
+class AsmClient(Fact, frozen=True):
+    """An instance that uses an ASM instance, from GV$ASM_CLIENT."""
+
+    instance: int
+    asm: str
+    """The ASM instance: `+ASM1`."""

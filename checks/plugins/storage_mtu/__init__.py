@@ -13,7 +13,15 @@ from checks.model.shell_command import shell
 from checks.model.wording import counted
 from checks.plugins.shared.counter_text import share, unknown_nodes_findings
 from checks.plugins.shared.grouping import alike, briefly, named, some, topics_of
-from checks.plugins.storage_mtu.oracle_storage import ASM, NOT_KNOWN, asm_networks, dnfs_elsewhere, dnfs_lines
+from checks.plugins.storage_mtu.oracle_storage import (
+    ASM,
+    ASM_ELSEWHERE,
+    NOT_KNOWN,
+    asm_elsewhere,
+    asm_networks,
+    dnfs_elsewhere,
+    dnfs_lines,
+)
 from checks.rules.node_counts import without_counts
 from checks.rules.observed.states import read_on, states
 from checks.rules.storage_packets import PacketLimit, StorageFlow, smaller_than_others, storage_flow
@@ -92,8 +100,8 @@ class _Mount:
     "storage-mtu",
     question="Are packets to storage as large as the interfaces permit?",
     needs=("nodes", "counters"),
-    uses=("database", "clusterware"),
-    kinds=(LARGE, SERVER, PATH, OWN, AGAIN, OTHERS, OVER_UDP, NOT_KNOWN, ASM),
+    uses=("database", "clusterware", "setups"),
+    kinds=(LARGE, SERVER, PATH, OWN, AGAIN, OTHERS, OVER_UDP, NOT_KNOWN, ASM, ASM_ELSEWHERE),
 )
 def storage_mtu(cluster: Cluster) -> Iterator[Finding]:
     """Compares the packet sizes of NFS, dNFS, iSCSI and NVMe connections with the MTU of the interface that has them.
@@ -102,9 +110,11 @@ def storage_mtu(cluster: Cluster) -> Iterator[Finding]:
     server's offer, the path, or the node. Segments sent again above storage_retransmit_warn_percent in the interval,
     and connections that wait for an answer, are a warning, and so is NFS over UDP. The sizes are those that the kernel
     uses; racwire sends no packet to storage. The networks of ASM that oifcfg names are
-    reported for information; the check shared-network names other storage on private networks.
+    reported for information, and so are instances that use the ASM instance of another node; the check shared-network
+    names other storage on private networks.
     """
     yield from asm_networks(cluster)
+    yield from asm_elsewhere(cluster)
     if isinstance(cluster.counters, Unknown):
         return
     flows: list[StorageFlow] = []

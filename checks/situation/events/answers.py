@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from msgspec.structs import replace
+
 from checks.model.cluster_event import EventKind, EventPlace
 from checks.model.finding import Status
 from checks.rules.live_events import (
@@ -13,6 +15,7 @@ from checks.rules.live_events import (
     clock_jumped,
     clock_status,
     is_silent,
+    restart_status,
     silence_status,
     stood_still,
 )
@@ -92,6 +95,8 @@ class Answers:
         self._book = book
         self._sources: dict[SourceId, _Source] = {}
         self._never: dict[SourceId, str] = {}
+        self._down: set[SourceId] = set()
+        """The instances among those that were down when racwire started to sample."""
         self._round = 0
         self.local = ""
         """The node that racwire runs on: it is the one whose samples tell the time."""
@@ -131,6 +136,7 @@ class Answers:
         self._round += is_local
         source, now_s = self._sources.get(sample.source), self._book.now_s
         self._never.pop(sample.source, None)
+        joined_at = sample.at - sample.seconds  # its first reading: the one before did not have it
         if isinstance(sample, InstanceSample):
             self._never.pop(DATABASE, None)
         if source is None:
@@ -139,6 +145,9 @@ class Answers:
         waited_s = now_s - source.last_s
         if not is_local:  # it may have been silent and come back before anybody looked
             self._look(source)
+        if source.stands is EventKind.INSTANCE_DOWN or sample.source in self._down:
+            self._down.discard(sample.source)
+            self._reconfigure(replace(_place(sample), since=joined_at - self.usual_s), joined_at, joins=True)
         if source.stands is not None:
             self._end(source, sample.at)
             self._book.lose(sample.source)
@@ -161,20 +170,56 @@ class Answers:
         if source is None:
             if gap.source.kind not in (SourceKind.PAIRS, SourceKind.LATENCY) and gap.cause is not GapCause.ALIAS:
                 self._never[gap.source] = gap.reason
+                if gap.cause is GapCause.INSTANCE_DOWN:
+                    self._down.add(gap.source)
             return
         if gap.cause is GapCause.ALIAS:
             del self._sources[gap.source]
             self._end(source, gap.at)
+            return
+        if gap.cause is GapCause.RESTARTED:
+            self._restart(source, gap)
             return
         source.reason, source.caused_by = gap.reason, gap.caused_by
         if source.stands is EventKind.DATABASE_SILENT and gap.caused_by not in (DATABASE, BY_RACWIRE):
             self._end(source, gap.at)  # which instance delays the query is known now
         if source.stands is None and gap.cause is GapCause.INSTANCE_DOWN:
             self._stand(source, EventKind.INSTANCE_DOWN)
+            self._reconfigure(replace(source.place, since=source.last_at), gap.at, joins=False)
         elif source.stands is not None:
             key = EventPlace(gap.at).key if source.stands is EventKind.DATABASE_SILENT else source.place.key
             self._book.explain(source.stands, key, gap.reason)
         self._look(source)
+
+    def _restart(self, source: _Source, gap: Gap) -> None:
+        """Take the proof that a node or an instance was restarted since its last sample: it is up again."""
+        place, was_down = source.place, source.stands is EventKind.INSTANCE_DOWN
+        self._end(source, gap.at)
+        if was_down:
+            self._reconfigure(replace(place, since=gap.at - self.usual_s), gap.at, joins=True)
+        else:
+            # Between its last sample and this reading; a node also knows since when it is up.
+            since = source.last_at if gap.up_s is None else max(source.last_at, gap.at - gap.up_s)
+            since = min(since, gap.at)
+            kind = EventKind.INSTANCE_RESTART if place.instance else EventKind.NODE_RESTART
+            at = EventPlace(since, place.node, instance=place.instance)
+            self._book.moment(kind, at, restart_status(), gap.at, reason=gap.reason)
+            if place.instance:
+                self._reconfigure(at, gap.at, joins=None)
+        source.last_at, source.last_s, source.round = gap.at, self._book.now_s, self._round
+        source.reason, source.caused_by = "", None
+
+    def _reconfigure(self, place: EventPlace, until: float, *, joins: bool | None) -> None:
+        """Note that the instances reconfigured, since one left or joined; None where it did both."""
+        place = EventPlace(place.since, place.node, instance=place.instance)
+        others = sum(
+            bool(s.place.instance) and s.stands is not EventKind.INSTANCE_DOWN and s.place.instance != place.instance
+            for s in self._sources.values()
+        )
+        before, after = others + (joins is not True), others + (joins is not False)
+        self._book.moment(
+            EventKind.RECONFIGURATION, place, Status.INFO, until, unit="instances", peak=after, former=before
+        )
 
     def look(self) -> None:
         """Find the sources that have not delivered for too long."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Collection
 from dataclasses import dataclass, field
@@ -217,6 +218,49 @@ class EventBook:
                 spot.last_at = self.at
         self._worsen(one, status)
 
+    def moment(
+        self,
+        kind: EventKind,
+        place: EventPlace,
+        status: Status,
+        until: float,
+        *,
+        count: int = 0,
+        unit: str = "s",
+        peak: float = 0.0,
+        former: float | None = None,
+        reason: str = "",
+    ) -> None:
+        """Note something that was over when the samples showed it.
+
+        It extends the last event of its kind and network where that ended within 10 s and went the same way: of what
+        starts or stops together, and of a link that flaps, each is a part."""
+        ended_s, _ = self._ended.get((kind, place.network), (-math.inf, 0.0))
+        if self.now_s - ended_s <= TOGETHER_S:
+            for index in reversed(range(len(self._over))):
+                one = self._over[index]
+                if one.kind is kind and all(at.network == place.network for at in one.places):
+                    if one.clock_s == self._clock_s and _way(one.former, one.peak) == _way(former, peak):
+                        self._over[index] = self._changed[one.number] = self._extended(one, place, until, count, peak)
+                        self._ended[kind, place.network] = (self.now_s, CALM_S)
+                        return
+                    break
+        self.stand(kind, place, status, unit=unit, peak=peak, former=former, reason=reason)
+        if (lasting := self._standing(kind, place.key)) is not None:
+            lasting.event = replace(lasting.event, count=count)
+        self.leave(kind, place.key, until)
+
+    def _extended(self, one: ClusterEvent, place: EventPlace, until: float, count: int, peak: float) -> ClusterEvent:
+        """An event that is over, with what happened at a place right after it."""
+        end = max(until, one.end or until)
+        here = {at.key: at for at in one.places}
+        known = here.get(place.key, replace(place, noticed=self.at))
+        here[place.key] = replace(known, until=until, end_noticed=self.at)
+        return replace(
+            one, places=tuple(sorted(here.values(), key=_in_order)), start=min(one.start, place.since), end=end,
+            end_noticed=self.at, last_sign=end, count=one.count + count, peak=peak,
+        )  # fmt: skip
+
     def explain(self, kind: EventKind, key: PlaceKey, reason: str) -> None:
         """Give an event that lasts at this place its reason, where it has none yet."""
         one = self._standing(kind, key)
@@ -311,6 +355,11 @@ class EventBook:
             self._over.append(event)
             self._changed[event.number] = event
             self._ended[event.kind, one.group] = (self.now_s, one.calm_s or CALM_S)
+
+
+def _way(former: float | None, value: float) -> int:
+    """Whether a value rose or fell."""
+    return 0 if former is None else (value > former) - (value < former)
 
 
 def _in_order(place: EventPlace) -> tuple[object, ...]:

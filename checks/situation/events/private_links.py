@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from msgspec.structs import replace
+
 from checks.model.cluster_event import EventKind, EventPlace
 from checks.model.facts import Cluster
 from checks.model.finding import FAULTS, Status
 from checks.model.networks import layers_of, nics_of
 from checks.rules.link_states import layer_mtu_status, link_status, mtu_status, speed_status
+from checks.rules.live_events import link_losses
 from checks.situation.events.event_book import EventBook
 from checks.traffic.samples import Link, Links
 
@@ -95,6 +98,10 @@ class LinkChanges:
         self._book = book
         self._places = places
         self._was_up: dict[_Port, bool] = {}
+        self._changes: dict[_Port, int | None] = {}
+        """How often the link of each came or went."""
+        self._sampled_at: dict[str, tuple[float, float]] = {}
+        """The ends of the last two samples of each node."""
         self._usual: dict[tuple[EventKind, _Port], int] = {}
         """The speed and the MTU that changes are compared with."""
 
@@ -104,9 +111,17 @@ class LinkChanges:
             port, place = (links.node, link.name), self._places.of(links.node).get(link.name)
             was_up = self._was_up.get(port, link.is_up)
             self._was_up[port] = link.is_up
+            changes, self._changes[port] = self._changes.get(port), link.carrier_changes
             at = EventPlace(links.at, links.node, link.name, place.network if place else "")
+            lost = link_losses((link.carrier_changes or 0) - changes) if changes is not None else 0
             if link.is_up:
                 self._book.leave(EventKind.LINK_DOWN, at.key, links.at)
+                if was_up and place and lost > 0:
+                    since = min(self._sampled_at.get(links.node, (links.at, links.at))[0], links.at)
+                    status = link_status(is_up=False, is_member=not place.is_port)
+                    self._book.moment(
+                        EventKind.LINK_FLAP, replace(at, since=since), status, links.at, count=lost, unit="losses"
+                    )
                 if link.speed_mbps and (place is None or place.is_lowest):  # a bond has the speed of its members
                     self._value(EventKind.LINK_SPEED, at, link.speed_mbps)
             elif was_up and place:
@@ -115,6 +130,14 @@ class LinkChanges:
         for kind in _UNITS:
             for standing in self._book.stands_at(kind):
                 self._judge(kind, standing, links.at)
+
+    def restarted(self, node: str) -> None:
+        """Forget how often the links of a node came and went: a boot is no flap."""
+        self._changes = {port: changes for port, changes in self._changes.items() if port[0] != node}
+
+    def sampled(self, node: str, at: float) -> None:
+        """Note the end of a sample of a node: the interfaces are read right after one that shows a change."""
+        self._sampled_at[node] = (self._sampled_at.get(node, (at, at))[1], at)
 
     def _value(self, kind: EventKind, at: EventPlace, value: int) -> None:
         """Take a speed or an MTU."""

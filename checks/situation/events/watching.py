@@ -20,6 +20,7 @@ from checks.situation.events.sampled_conditions import SampledConditions
 from checks.traffic.samples import (
     FeedEvent,
     Gap,
+    GapCause,
     InstanceSample,
     InstancesPace,
     LatencySample,
@@ -150,6 +151,7 @@ class EventWatch:
                 is_own = item.node == self._answers.local
                 self._conditions.open(item.source, item.at, item.seconds, self.clock_s, is_own=is_own)
                 self._conditions.read(Condition(ConditionKind.NODE, item.node), is_bad=False)
+                self._links.sampled(item.node, item.at)
                 self._read_links(item.node)
                 self._counted.see_node(item)
             case InstanceSample():
@@ -169,6 +171,8 @@ class EventWatch:
                 self._read_links(item.node)
             case Gap():
                 self._answers.see_gap(item)
+                if item.cause is GapCause.RESTARTED:
+                    self._links.restarted(item.source.name)
                 self._counted.forget(item.source)
                 self._conditions.gap(item.source, is_own=item.source == SourceId.node(self._answers.local))
             case LatencySample():

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from checks.model.facts import (
+    AsmClient,
     Database,
     DnfsServer,
     Instance,
@@ -27,7 +28,7 @@ from checks.sources.progress import Progress
 OLDEST = "11.2"
 """The oldest supported release of Oracle."""
 
-_STEPS = 7
+_STEPS = 8
 
 _Part = TypeVar("_Part")
 
@@ -67,6 +68,7 @@ class _Identity:
         interconnects = await self._part(statement("interconnects"), _interconnect)
         parameters = await self._part(statement("parameters"), _parameter)
         dnfs = await self._part(statement("dnfs_servers"), _dnfs_server)
+        asm = await self._part(statement("asm_clients"), _asm_client)
         if self._views.only_here and len(instances) > 1:
             # A GV$ view failed after GV$INSTANCE had answered: from then on only the connected instance counts.
             instances = await self._instances(version)
@@ -98,6 +100,7 @@ class _Identity:
             interconnects=interconnects,
             parameters=parameters,
             dnfs=dnfs if isinstance(dnfs, Unknown) else tuple(dict.fromkeys(dnfs)),
+            asm=asm if isinstance(asm, Unknown) else tuple(dict.fromkeys(one for one in asm if one.asm)),
         )
 
     async def _instances(self, version: str) -> tuple[Instance, ...]:
@@ -152,6 +155,11 @@ def _interconnect(row: dict[str, Any]) -> InterconnectInUse:
 
 def _parameter(row: dict[str, Any]) -> Parameter:
     return Parameter(int(row["inst_id"]), row["name"], row["value"] or "")
+
+
+def _asm_client(row: dict[str, Any]) -> AsmClient:
+    """The ASM instance is empty where the instance is not connected to it now."""
+    return AsmClient(int(row["inst_id"]), row["instance_name"] or "" if row["status"] == "CONNECTED" else "")
 
 
 def _dnfs_server(row: dict[str, Any]) -> DnfsServer:

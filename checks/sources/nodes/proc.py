@@ -78,12 +78,14 @@ def parse_values(text: str) -> dict[str, str]:
 
 
 def with_speeds(interfaces: Iterable[Interface], values: Mapping[str, str]) -> tuple[Interface, ...]:
-    """The interfaces with their speed and duplex, from `<name>/speed` and `<name>/duplex` below /sys/class/net."""
+    """The interfaces with their speed, duplex and changes of the link, from `<name>/speed` and its like below
+    /sys/class/net."""
     return tuple(
         msgspec.structs.replace(
             interface,
             speed_mbps=_speed(values.get(f"{interface.name}/speed"), interface),
             duplex=_duplex(values.get(f"{interface.name}/duplex"), interface),
+            carrier_changes=number(values.get(f"{interface.name}/carrier_changes", "")),
         )
         for interface in interfaces
     )

@@ -34,6 +34,7 @@ def add_databases(readings: Readings, first: tuple[str, Recorded], others: Seque
             raise ImportProblem(f"{name} and {first[0]} are of the same database, {database}: name one of each.")
         readings.databases[database] = instances
         readings.hosts |= own.hosts
+        readings.disturbances += [one for one in own.disturbances if one.of_instance]
         for piece, added in zip(readings.pieces, own.pieces, strict=True):
             piece |= {subject: sums for subject, sums in added.items() if subject[0] in _KINDS}
         for length, covered in own.lengths.get("instance", {}).items():

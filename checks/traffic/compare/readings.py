@@ -10,6 +10,7 @@ from typing import NamedTuple, Protocol
 from checks.model.facts import Database, InstancePing
 from checks.rules.interconnect_users import DLM, counted_bytes, users_of
 from checks.rules.measured_moment import PortValues
+from checks.traffic.compare.disturbances import Disturbance, DisturbanceWatch
 from checks.traffic.recording import Header
 from checks.traffic.samples import (
     Event,
@@ -108,6 +109,7 @@ class Readings:
     """The interfaces of each node at the end of the recording."""
     changes: dict[str, None] = field(default_factory=dict)
     """The changes during the recording, one sentence each, in order."""
+    disturbances: list[Disturbance] = field(default_factory=list)
     gaps: dict[SourceId, list[str]] = field(default_factory=dict)
     """The reasons of the gaps, by source."""
     ports: dict[tuple[str, str], PortValues] = field(default_factory=dict)
@@ -195,9 +197,11 @@ def read(
     block_bytes = database.block_size_bytes if isinstance(database, Database) else None
     times = begin, begin + lasting_s
     readings = Readings(piece_s, [{} for _ in range(count)], times=times, block_bytes=block_bytes)
+    watch = DisturbanceWatch()
     time = _Time(begin, piece_s, max((1 - COVERED) * piece_s, _LATE * recording.header.interval_s))
     names: dict[int, str] = {}
     for event in recording.events():
+        readings.disturbances += watch.see(event)
         if isinstance(event, Links):
             _note_links(readings, event, is_compared=event.at > begin)
         elif event.at <= begin:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from statistics import median
 
 from checks.model.wording import counted
+from checks.traffic.compare.disturbances import disturbed_text
 from checks.rules.measured_moment import moment_of
 from checks.traffic.compare.environment import are_alike, environment_of, piece_length, times_longer
 from checks.traffic.compare.further_databases import add_databases, of_other_database
@@ -75,7 +76,7 @@ def runs_of(
             measured=tuple(found),
             environment=environment_of(recording.header, readings)
             | {key: value for _, other in beside.get(place, ()) for key, value in of_other_database(other).items()},
-            warnings=tuple(_warnings(readings, found, seconds, skip_first_s)),
+            warnings=tuple(_warnings(readings, found, times, seconds, skip_first_s)),
             moment=moment_of(recording.header.cluster, readings.ports, readings.times),
             are_values_independent=True,
         )
@@ -180,12 +181,17 @@ def _value(formula: Callable[[Rates], float], rates: Rates) -> float | None:
     return float(f"{value:.9g}") if math.isfinite(value) else None
 
 
-def _warnings(readings: Readings, measured: Sequence[Measured], seconds: float, skip_first_s: float) -> Iterator[str]:
+def _warnings(
+    readings: Readings, measured: Sequence[Measured], pieces_each: int, seconds: float, skip_first_s: float
+) -> Iterator[str]:
     if not readings.pieces:
         after = f" after the first {skip_first_s:g} s" if skip_first_s else ""
         yield f"The recording has {seconds:.0f} s{after}: less than one stretch of {readings.piece_s:g} s."
         return
     yield from readings.changes
+    stretches, stretch_s = len(readings.pieces) // pieces_each, pieces_each * readings.piece_s
+    if disturbed := disturbed_text(readings.disturbances, readings.times[0], stretch_s, stretches):
+        yield disturbed
     for kind in filter(readings.is_uneven, sorted(readings.lengths, reverse=True)):
         shortest_s, longest_s = readings.intervals_s(kind)
         slowed = ", or racwire slowed down while the instances or the interconnect were in trouble"

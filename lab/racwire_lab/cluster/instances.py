@@ -85,6 +85,8 @@ class DesiredInstance:
     """The instances of other databases on this node."""
     nfs_server: str
     """The address of the storage server; empty without one."""
+    asm: int
+    """The number of the ASM instance that the instance uses."""
     role: str
     open_mode: str
     has_grants: bool
@@ -170,6 +172,7 @@ def _instance(
         services={other: shape.default_services(other) for other in shape.nodes},
         others=shape.others_on(node),
         nfs_server=storage.address if (storage := storage_server(shape, broken)) else "",
+        asm=_asm_of(shape, node, broken),
         role=shape.kind.role,
         open_mode=shape.kind.open_mode,
         has_grants=ActiveFault("no-grants", None, None) not in broken,
@@ -234,6 +237,13 @@ def _parameters(
         "parallel_force_local": "FALSE",
         "parallel_max_servers": "0" if ActiveFault("no-parallel-servers", node, None) in broken else "8",
     }
+
+
+def _asm_of(shape: Shape, node: str, broken: frozenset[ActiveFault]) -> int:
+    """The number of the ASM instance that the instance of a node uses: its own, or that of the first other node."""
+    is_elsewhere = ActiveFault("asm-elsewhere", node, None) in broken
+    others = [other for other in shape.nodes if other != node]
+    return index_of(others[0] if is_elsewhere and others else node)
 
 
 def _is_stopped(node: str, broken: frozenset[ActiveFault]) -> bool:

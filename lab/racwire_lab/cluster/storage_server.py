@@ -40,8 +40,17 @@ STORAGE_FAULTS = (
         default_network=None,
         needs_storage=True,
     ),
+    Fault(
+        "asm-elsewhere",
+        "One instance uses the ASM instance of another node.",
+        "V$ASM_CLIENT of the instance names the ASM instance of the first other node, as Flex ASM leaves it after a "
+        "stop of the instance's own one.",
+        "node",
+        default_network=None,
+        needs_database=True,
+    ),
 )
-"""The faults of the storage server, in the order of `racwire lab faults`."""
+"""The faults of storage, in the order of `racwire lab faults`."""
 
 
 @dataclass(frozen=True)

@@ -126,6 +126,8 @@ class InstanceState(msgspec.Struct):
     parameters: dict[str, str] = msgspec.field(default_factory=dict)
     nfs_server: str = ""
     """The address of the storage server; empty without one."""
+    asm: int = 0
+    """The number of the ASM instance that the instance uses; 0 for none."""
     cr_flushes: int = 0
     current_flushes: int = 0
 

@@ -6,9 +6,9 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timedelta
 
-from racwire_lab.cluster.topology import NFS_PORT, PLUGGABLE
+from racwire_lab.cluster.topology import PLUGGABLE
 from racwire_lab.database.live import InstanceState
-from racwire_lab.oracle_sql import interconnect_views
+from racwire_lab.oracle_sql import interconnect_views, storage_views
 from racwire_lab.oracle_sql.dictionary import IC_CLIENTS, View, parse_version
 from racwire_lab.oracle_sql.identity import DatabaseIdentity
 from racwire_lab.oracle_sql.interconnect_views import Row
@@ -287,20 +287,6 @@ def _clients(state: InstanceState, database: DatabaseIdentity) -> Iterator[Row]:
         yield {"NAME": client, "BYTES_SENT": sent, "BYTES_RECEIVED": received}
 
 
-def _dnfs_servers(state: InstanceState, database: DatabaseIdentity) -> Iterator[Row]:
-    if state.nfs_server:
-        yield {
-            "ID": 1,
-            "SVRNAME": state.nfs_server,
-            "DIRNAME": "/vol/backup",
-            "MNTPORT": 0,
-            "NFSPORT": NFS_PORT,
-            "NFSVERSION": "NFSv3.0",
-            "WTMAX": 32768,
-            "RTMAX": 32768,
-        }
-
-
 def _load(state: InstanceState, database: DatabaseIdentity) -> Iterator[Row]:
     up = timedelta(seconds=state.taken_at - state.startup_time)
     yield {"STAT_NAME": "NUM_CPUS", "VALUE": 2, "OSSTAT_ID": 0, "CUMULATIVE": "NO"}
@@ -332,7 +318,8 @@ _VIEWS: dict[str, Callable[[InstanceState, DatabaseIdentity], Iterable[Row]]] = 
     "V$PARAMETER": _parameters,
     "V$SYSTEM_PARAMETER": _parameters,
     "V$SERVICE_STATS": _services,
-    "V$DNFS_SERVERS": _dnfs_servers,
+    "V$DNFS_SERVERS": lambda state, _: storage_views.dnfs_servers(state),
+    "V$ASM_CLIENT": lambda state, database: storage_views.asm_clients(state, database.unique_name),
     "V$OSSTAT": _load,
     IC_CLIENTS: _clients,
 }

@@ -110,8 +110,8 @@ def nothing_lines(
     since = "in the time of the recording" if held_by else "since racwire started to sample"
     of_nodes = sum(source.kind is SourceKind.NODE for source in sampled)
     of_instances = sum(source.kind is SourceKind.INSTANCE for source in sampled)
-    nodes = f"{counted(of_nodes, 'node')} (drops, reassembly, receive buffers, links, MTU, clock)"
-    instances = f"{counted(of_instances, 'instance')} (lost blocks)"
+    nodes = f"{counted(of_nodes, 'node')} (drops, reassembly, receive buffers, links, MTU, restarts, clock)"
+    instances = f"{counted(of_instances, 'instance')} (lost blocks, restarts)"
     both = f"{nodes} and {instances}" if of_instances else f"{nodes}, and no instance: lost blocks are not known"
     yield from ([(part, "pass")] for part in wrapped(f"No event {since}.", width))
     yield from ([(part, "faint")] for part in wrapped(f"Sampled: {both}.", width))

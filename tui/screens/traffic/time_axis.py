@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import tzinfo
 
 from checks.model.cluster_event import ClusterEvent
+from checks.model.finding import Status
 from checks.model.situation import Episode
 from checks.report.event_text import headline
 from checks.traffic.samples import Event, Gap, Sample
@@ -68,7 +69,7 @@ class TimeAxis:
         for place in range(graph - 1, -1, -int(between / column_s)) if between else ():
             signs[place] = "┴"
         roles = ["faint"] * graph
-        for mark in self.marks:
+        for mark in sorted(self.marks, key=_is_trouble):  # what is no trouble hides none
             place = graph - 1 - round((self.stretch.end - mark.at) / column_s)
             if 0 <= place < graph:
                 signs[place], roles[place] = mark.letter, mark.role
@@ -78,7 +79,7 @@ class TimeAxis:
         """Return the newest mark within a graph of that many columns."""
         begin = self.stretch.end - self.stretch.step_s * points(graph, style)
         seen = [mark for mark in self.marks if begin < mark.at <= self.stretch.end]
-        return seen[-1] if seen else None
+        return max(seen, key=lambda mark: (mark.at, _is_trouble(mark)), default=None)
 
     def text_of(self, mark: Mark) -> str:
         """Return a mark with its time."""
@@ -87,6 +88,10 @@ class TimeAxis:
 
     def _clock(self, at: float) -> str:
         return units.clock(at, self.zone, has_zone=False)
+
+
+def _is_trouble(mark: Mark) -> bool:
+    return mark.role != role_of(Status.INFO)
 
 
 def axis_line(axis: TimeAxis, graphs: Sequence[tuple[int, int]], style: Style, width: int) -> Line:

@@ -157,6 +157,7 @@ class CacheFusionInstance:
             "devices": [found for _, address in used if (found := device(address, here))],
             "parameters": settings.parameters,
             "nfs_server": settings.nfs_server,
+            "asm": settings.asm,
             **self.counters.as_document(),
         }
 

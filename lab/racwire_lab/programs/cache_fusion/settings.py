@@ -60,6 +60,8 @@ class InstanceSettings:
     counts_false_losses: bool = False
     nfs_server: str = ""
     """The address of the storage server; empty without one."""
+    asm: int = 0
+    """The number of the ASM instance that the instance uses."""
     others: tuple[str, ...] = ()
     """The instances of other databases on this node; they have a process and no Cache Fusion."""
     blocks_per_s: int | None = None
