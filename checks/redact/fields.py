@@ -52,7 +52,7 @@ _UNCHANGED: dict[type[msgspec.Struct], tuple[str, ...]] = {
     journal.Entry: ("started_at",),
     measurement.Measurement: ("started_at", "racwire_version", "sha256"),
     measurement.MeasuredPath: ("far_end",),
-    measurement.RateStep: ("protocol",),
+    measurement.RateStep: ("protocol", "limit"),
     measurement.FlowRound: ("flow_class", "company"),
     measurement.FlowSummary: ("flow_class", "company", "fullness"),
     measurement.HashDirection: ("verdict",),
