@@ -10,7 +10,8 @@ from checks.measure.load_limits import FragmentRoom, LoadLimits
 from checks.measure.measure_error import MeasureError
 from checks.model.facts import Unknown
 from checks.model.fragment_memory import FRAGMENT_SHARE
-from checks.model.measurement import MeasuredPath, RateLimit
+from checks.model.measured_rate import RateLimit
+from checks.model.measurement import MeasuredPath
 from checks.model.packet_sizes import USUAL_BLOCK_BYTES, fragments_of, wire_bytes_of
 from checks.model.wording import lasting, listed
 

@@ -9,7 +9,8 @@ from msgspec.structs import replace
 
 from checks.measure.measure_error import MeasureError
 from checks.model.facts import Address, Cluster, Interface, Node, NotGathered, Port, PrivateNetwork, Unknown
-from checks.model.measurement import MeasuredPath, PublicMtu
+from checks.model.measured_rate import PublicMtu
+from checks.model.measurement import MeasuredPath
 from checks.model.networks import in_subnet
 from checks.model.wording import continued, listed
 from checks.sources.probes.path import Path

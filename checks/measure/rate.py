@@ -21,7 +21,8 @@ from checks.measure.paths_to_measure import public_mtus
 from checks.measure.rate_losses import all_of, drops_between, step_of
 from checks.measure.testbed import Experiment, Testbed
 from checks.model.facts import Unknown
-from checks.model.measurement import MeasuredPath, MeasuredRate, RateLimit, RateStep, SocketBuffers
+from checks.model.measured_rate import MeasuredRate, RateLimit, RateStep, SocketBuffers
+from checks.model.measurement import MeasuredPath
 from checks.model.packet_sizes import IP_HEADER, UDP_HEADER, USUAL_BLOCK_BYTES, WIRE_BYTES, fragments_of
 from checks.model.wording import counted
 from checks.rules.node_counts import sysctl

@@ -12,7 +12,7 @@ from typing import Any
 
 from checks.measure.far_end.far_process import FarCounts
 from checks.model.facts import Unknown
-from checks.model.measurement import RateStep
+from checks.model.measured_rate import RateStep
 from checks.sources.nodes.counter_difference import SOFTNET, KernelReading, difference
 
 _NOT_RECEIVED = ("rx_dropped", "rx_missed_errors", "rx_fifo_errors")

@@ -13,11 +13,7 @@ from checks.model.drill_result import DrillEvent as DrillEvent
 from checks.model.drill_result import DrillOf as DrillOf
 from checks.model.drill_result import PathSilence as PathSilence
 from checks.model.facts import Fact, Unknown
-from checks.model.measured_rate import MeasuredRate as MeasuredRate
-from checks.model.measured_rate import PublicMtu as PublicMtu
-from checks.model.measured_rate import RateLimit as RateLimit
-from checks.model.measured_rate import RateStep as RateStep
-from checks.model.measured_rate import SocketBuffers as SocketBuffers
+from checks.model.measured_rate import MeasuredRate
 from checks.model.shell_command import shell
 
 FORMAT = 1

@@ -20,7 +20,8 @@ import msgspec
 import pytest
 
 from bench.instruments import far_ends, in_switch, processes
-from checks.model.measurement import MeasuredRate, Measurement
+from checks.model.measured_rate import MeasuredRate
+from checks.model.measurement import Measurement
 from tests.lab.lab_support import needs_namespaces, needs_nft
 from tests.lab.practice_command import Practice
 

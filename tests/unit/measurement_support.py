@@ -13,6 +13,7 @@ import pytest
 from checks.measure.flow_figures import figures_of, summaries_of
 from checks.measure.near_end.control import Orders
 from checks.model.facts import Unknown
+from checks.model.measured_rate import MeasuredRate, RateStep
 from checks.model.measurement import (
     DrillEvent,
     DrillOf,
@@ -22,12 +23,10 @@ from checks.model.measurement import (
     MeasuredHashes,
     MeasuredMix,
     MeasuredPath,
-    MeasuredRate,
     MeasuredSizes,
     MeasuredStorage,
     Measurement,
     PathSilence,
-    RateStep,
     Result,
     SizeRound,
     SizeSummary,

@@ -14,7 +14,8 @@ from checks.measure.load_limits import limits_of
 from checks.measure.mix import LARGE, Mix
 from checks.measure.rate import Rate, why_no_more
 from checks.model.facts import Unknown
-from checks.model.measurement import FlowRound, HashPort, MeasuredRate, Measurement, RateLimit, RateStep
+from checks.model.measured_rate import MeasuredRate, RateLimit, RateStep
+from checks.model.measurement import FlowRound, HashPort, Measurement
 from checks.rules.flow_verdicts import FlowVerdict
 from tests.unit.measurement_support import path, rate
 
