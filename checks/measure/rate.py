@@ -168,13 +168,8 @@ class Rate(Experiment):
         return MeasuredRate(
             tuple(self._steps),
             tuple(
-                SocketBuffers(
-                    node,
-                    BUFFER_BYTES,
-                    *(size // 2 for size in sizes),
-                    *(sysctl(cluster, node, f"net.core.{one}mem_max") for one in "rw"),
-                )
-                for node, sizes in self._buffers.items()
+                SocketBuffers(node, BUFFER_BYTES, receive // 2, send // 2, sysctl(cluster, node, "net.core.rmem_max"))
+                for node, (receive, send) in self._buffers.items()
             ),
             public_mtus(cluster) if self.is_public else (),
         )

@@ -83,8 +83,6 @@ class SocketBuffers(Fact, frozen=True):
     """Given for sending."""
     rmem_max: int | None = None
     """net.core.rmem_max, the most for receiving; None where it is not known."""
-    wmem_max: int | None = None
-    """net.core.wmem_max."""
 
 
 class PublicMtu(Fact, frozen=True):

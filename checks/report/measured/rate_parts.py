@@ -14,7 +14,7 @@ from checks.rules.flow_verdicts import FlowVerdict
 from checks.traffic.compare.public_ratio import Carried, PublicRatio, public_ratios
 
 _PACED = 0.95
-"""The share of a step below which the senders, not the path, held the rate back. Ours."""
+"""The share of a step below which the text says that less was sent. Ours."""
 
 
 def rate_parts(result: MeasuredRate, path: int) -> Iterator[Part]:
@@ -43,9 +43,10 @@ def public_parts(result: MeasuredRate, paths: Sequence[MeasuredPath]) -> Iterato
     """Yield how the private network compares with the public one, and the MTU of the public one."""
     ratios = list(public_ratios(result, paths))
     if ratios and all(one.carried is Carried.BOTH for one in ratios) and len({one.limit for one in ratios}) == 1:
-        caps = " and ".join(dict.fromkeys(f"{one.cap_bps / 1e6:,.1f} Mb/s" for one in ratios))
+        most = max(one.cap_bps for one in ratios) / 1e6
         yield Prose(
-            f"Both networks carried what was sent, {caps} of payload, {_LIMITS[ratios[0].limit]}: no ratio.",
+            f"Both networks carried what was sent, up to {most:,.1f} Mb/s of payload, {_LIMITS[ratios[0].limit]}: no "
+            "ratio.",
             is_of_all=True,
         )
     else:
@@ -152,8 +153,8 @@ def _losses(steps: Sequence[RateStep]) -> Iterator[Prose]:
     due = sum((step.cap_bps or 0.0) * step.seconds / 8 / USUAL_BLOCK_BYTES for step in steps)
     if sent + refused < _PACED * due:
         yield Prose(
-            f"The senders sent {(sent + refused) / due:.0%} of what the steps ask for: they were late, or waited for "
-            "answers.",
+            f"The senders sent {(sent + refused) / due:.0%} of what the steps ask for: they were late, or the path "
+            "held their datagrams back.",
             "faint",
         )
 
