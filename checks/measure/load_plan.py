@@ -28,7 +28,7 @@ class RateBinding:
     bits_per_s: float
     """What is sent at most, on the wire."""
     bits_cap: float
-    """The limit of bits a second; with a public network, that of it where it is less."""
+    """The limit of bits a second; that of a public network where it is less."""
     packets_per_s: float
     packets_cap: float
     """What the limit of packets a second is in bits a second."""

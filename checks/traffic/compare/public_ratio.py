@@ -1,6 +1,6 @@
 """The private network against the public one, from the rounds of `measure rate --public`. Pure functions.
 
-Both are sent the same, at the same step, one after the other. Where one carried all of it, its limit is that of the
+Both are sent the same, at the same step, one after the other. Where one carried everything, its limit is that of the
 plan, and a ratio would be one of the plan's figures.
 """
 
@@ -16,7 +16,7 @@ from checks.model.measurement import MeasuredPath
 from checks.traffic.compare.statistics import median_interval
 
 _CARRIED = 0.97
-"""The share of what was sent from which on a network carried all of it: idle paths differ by less. Ours."""
+"""The share of what was sent from which on a network carried it: idle paths differ by less. Ours."""
 
 
 class Carried(StrEnum):
