@@ -33,10 +33,7 @@ class MadeSign(HarmSigns):
     """Shows a sign some seconds after the first look."""
 
     read_at = 0.0
-
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
-        self._due_s = 0.0
+    _due_s = 0.0
 
     def see(self, event: object) -> str:
         """Return the sign once it is due."""

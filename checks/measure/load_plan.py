@@ -10,11 +10,49 @@ from checks.measure.load_limits import FragmentRoom, LoadLimits
 from checks.measure.measure_error import MeasureError
 from checks.model.facts import Unknown
 from checks.model.fragment_memory import FRAGMENT_SHARE
+from checks.model.measured_rate import RateLimit
 from checks.model.measurement import MeasuredPath
 from checks.model.packet_sizes import USUAL_BLOCK_BYTES, fragments_of, wire_bytes_of
 from checks.model.wording import lasting, listed
 
 NO_DATABASE = Unknown("no database is connected")
+
+
+@dataclass(frozen=True, slots=True)
+class RateBinding:
+    """What sets the rate of the largest step of a protocol."""
+
+    protocol: str
+    """`tcp` or `udp` (datagrams of 8 KB)."""
+    limit: RateLimit
+    bits_per_s: float
+    """What is sent at most, on the wire."""
+    bits_cap: float
+    """The limit of bits a second; that of a public network where it is less."""
+    packets_per_s: float
+    packets_cap: float
+    """What the limit of packets a second is in bits a second."""
+    speed_bps: float
+    """Of the slowest link."""
+
+    def text(self) -> str:
+        """Return it as a sentence, with both limits: the one that is reached first, and the other one."""
+        what = "TCP segments" if self.protocol == "tcp" else "Datagrams of 8 KB"
+        bits = f"{_rate(self.bits_cap)}" + (" on a public network" if self.limit is RateLimit.PUBLIC else "")
+        packets = f"{self.packets_per_s:,.0f} packets/s"
+        share = f"{self.bits_per_s / self.speed_bps * 100:.2g} % of the link"
+        if self.limit is RateLimit.PACKETS:
+            return (
+                f"{what}: the limit of {packets} is reached first, at {_rate(self.bits_per_s)}, {share}; that of bits "
+                f"is {bits}. More: --packets."
+            )
+        if self.limit is RateLimit.STEP:
+            return (
+                f"{what}: up to {_rate(self.bits_per_s)}, {share}, below both limits: {bits}, and {packets}, which "
+                f"are {_rate(self.packets_cap)}."
+            )
+        more = "" if self.limit is RateLimit.PUBLIC else " More: --share."
+        return f"{what}: the limit of {bits} is reached first, {share}; {packets} are {_rate(self.packets_cap)}.{more}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +73,8 @@ class PlannedLoad:
     """On a path, one way."""
     notes: tuple[str, ...] = ()
     """Sentences of the plan that only this kind of measurement has."""
+    bindings: tuple[RateBinding, ...] = ()
+    """Of `rate`: which limit is reached first."""
     most_incomplete_bytes: int = 0
     """The memory for reassembly that its largest message, or train of them, holds at a receiver while it is incomplete;
     0 where it sends nothing in fragments."""
@@ -67,6 +107,7 @@ class LoadPlan:
         load = self.load
         yield f"{self.kind}: {load.title}."
         yield from load.notes
+        yield from (binding.text() for binding in load.bindings)
         if self.paths:
             yield from self._on_paths()
         else:

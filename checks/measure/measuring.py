@@ -26,6 +26,7 @@ from checks.measure.testbed import Experiment, Progress, Sent, Testbed
 from checks.model.broken_dependency import error_text
 from checks.model.drill_result import DrillOf
 from checks.model.facts import Unknown
+from checks.model.journal import Journal
 from checks.model.measurement import MeasuredPath, Measurement
 from checks.model.percentiles import percentile
 from checks.model.settings import DatabaseSettings, Settings
@@ -36,6 +37,7 @@ from checks.run.engine import Engine
 from checks.run.events import RunFinished
 from checks.run.versions import versions
 from checks.sources.database.secret import Secret
+from checks.sources.nodes.session import Session
 from checks.sources.probes.icmp_socket import EchoSocket
 from checks.sources.probes.pinger import CannotPingError
 from checks.traffic.feed import Feed
@@ -101,7 +103,10 @@ async def measure(
             raise RefusedError(loaded)
         far_ends, holders = await _unless_stopped(stop, open_far_ends(prepared, settings.ssh, stack))
         sender = await _unless_stopped(stop, open_sender(consent, prepared.links, prepared.cluster.local_node, stack))
-        testbed = Testbed(plan.paths, far_ends, sender, plan.limits, progress, sent)
+        session = Session(settings, Journal())
+        session.local_node = prepared.cluster.local_node
+        stack.push_async_callback(session.close)
+        testbed = Testbed(plan.paths, far_ends, sender, plan.limits, prepared.cluster, session, progress, sent)
         watched = [far for far in (*far_ends, *holders) if far is not None]
         if refused := await _unless_stopped(stop, try_fragments(plan, prepared.cluster.local_node, testbed, watched)):
             raise RefusedError(refused)

@@ -8,7 +8,8 @@ from collections.abc import Collection, Iterator, Sequence
 from msgspec.structs import replace
 
 from checks.measure.measure_error import MeasureError
-from checks.model.facts import Address, Cluster, Interface, Node, Port, PrivateNetwork, Unknown
+from checks.model.facts import Address, Cluster, Interface, Node, NotGathered, Port, PrivateNetwork, Unknown
+from checks.model.measured_rate import PublicMtu
 from checks.model.measurement import MeasuredPath
 from checks.model.networks import in_subnet
 from checks.model.wording import continued, listed
@@ -72,7 +73,7 @@ def _paths(cluster: Cluster, network: PrivateNetwork, peers: Collection[str]) ->
             assert_private(path, subnets)
         except UnsafePathError as error:
             raise MeasureError(f"Nothing is sent on {network.name}: {error}.") from None
-        yield replace(_path(cluster, network.name, here, port), target_interface=port.interface)
+        yield _path(cluster, network.name, here, port)
 
 
 def instance_paths(cluster: Cluster, private: Sequence[MeasuredPath]) -> tuple[MeasuredPath, ...]:
@@ -125,14 +126,33 @@ def public_paths(cluster: Cluster, private: Sequence[MeasuredPath]) -> tuple[Mea
     Raises MeasureError where a node has no address there.
     """
     first = private[0]
+    subnet = _public_subnet(cluster)
+    here, there = (_public_port(cluster, node, subnet) for node in (first.source_node, first.target_node))
+    return (replace(_path(cluster, subnet, here, there), is_public=True),)
+
+
+def public_mtus(cluster: Cluster) -> tuple[PublicMtu, ...]:
+    """Return the MTU of each node on the first public network. Raises MeasureError where there is none."""
+    subnet = _public_subnet(cluster)
+    return tuple(
+        PublicMtu(
+            node.name,
+            next((i.mtu for i in node.interfaces if any(in_subnet(one, subnet) for one in i.addresses)), None)
+            if isinstance(node, Node)
+            else None,
+        )
+        for node in (() if isinstance(cluster.nodes, Unknown | NotGathered) else cluster.nodes)
+    )
+
+
+def _public_subnet(cluster: Cluster) -> str:
     clusterware = cluster.clusterware
     if isinstance(clusterware, Unknown) or isinstance(clusterware.configuration, Unknown):
         raise MeasureError("The public network is not known: oifcfg could not be read.")
     subnet = next((entry.subnet for entry in clusterware.configuration.interfaces if entry.is_public), None)
     if subnet is None:
         raise MeasureError("oifcfg names no public network.")
-    here, there = (_public_port(cluster, node, subnet) for node in (first.source_node, first.target_node))
-    return (replace(_path(cluster, subnet, here, there), is_public=True),)
+    return subnet
 
 
 def _public_port(cluster: Cluster, name: str, subnet: str) -> Port:
@@ -155,6 +175,7 @@ def _path(cluster: Cluster, network: str, here: Port, there: Port) -> MeasuredPa
         target_node=there.node,
         target=there.ip,
         interface=here.interface,
+        target_interface=there.interface,
         mtu=min(one.mtu for one in ends),
         speed_mbps=min((one.speed_mbps for one in ends if isinstance(one.speed_mbps, int)), default=None),
     )

@@ -1,11 +1,11 @@
 """`measure rate`: what a path carries at a stated rate: one TCP stream, datagrams of 8 KB, and N-1 nodes to this one.
 
-Losses of the two ends are separated from those of the network: what a sender's queue refused, what a receiver's own
-socket dropped, and what was lost in between.
+Losses of the two ends are separated from those of the network: see `checks.measure.rate_losses`.
 """
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,12 +13,20 @@ from typing import Any
 
 from checks.measure.far_end.far_process import FarCounts
 from checks.measure.load_limits import FEW_LOST, PUBLIC_BPS, STEP_UP_LOSS, LoadLimits, incomplete_bytes
-from checks.measure.load_plan import PlannedLoad
+from checks.measure.load_plan import PlannedLoad, RateBinding
 from checks.measure.measure_error import MeasureError
+from checks.measure.near_end.messages import BUFFER_BYTES
+from checks.measure.near_end.paced_streams import MOST_REST_S, REST_S
+from checks.measure.paths_to_measure import public_mtus
+from checks.measure.rate_losses import all_of, drops_between, step_of
 from checks.measure.testbed import Experiment, Testbed
-from checks.model.measurement import MeasuredPath, MeasuredRate, RateStep
+from checks.model.facts import Unknown
+from checks.model.measured_rate import MeasuredRate, RateLimit, RateStep, SocketBuffers
+from checks.model.measurement import MeasuredPath
 from checks.model.packet_sizes import IP_HEADER, UDP_HEADER, USUAL_BLOCK_BYTES, WIRE_BYTES, fragments_of
 from checks.model.wording import counted
+from checks.rules.node_counts import sysctl
+from checks.sources.nodes.counter_difference import KernelReading
 
 USUAL_STEPS = (0.01, 0.02, 0.05, 0.10)
 """Shares of the slowest link."""
@@ -26,6 +34,10 @@ _TCP_HEADERS = 32
 """Bytes of a TCP header with timestamps (RFC 7323)."""
 _REST_S = 1.0
 """Seconds of a step after its sending: the last datagrams arrive, and counts are read."""
+
+
+_End = tuple[str, str]
+"""A node and its interface."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +48,8 @@ class _Step:
     share: float
     bits_per_s: float
     """On the wire."""
+    limit: RateLimit
+    """What sets the rate of the largest step."""
 
 
 class Rate(Experiment):
@@ -68,6 +82,9 @@ class Rate(Experiment):
         self.is_public = is_public
         self._are_paths_named = are_paths_named
         self._steps: list[RateStep] = []
+        self._testbed: Testbed | None = None
+        self._buffers: dict[str, tuple[int, int]] = {}
+        """For receiving and for sending, as the kernel counts them, by node."""
 
     def plan(self, paths: Sequence[MeasuredPath], limits: LoadLimits) -> PlannedLoad:
         """Return what will be sent at most. Raises MeasureError for steps or bytes above the limits."""
@@ -105,32 +122,32 @@ class Rate(Experiment):
             wire_bytes=round(wire),
             peak_packets_per_s=max(step.bits_per_s / 8 / own for step, own in packet_bytes.items()),
             peak_bps=peak,
-            notes=tuple(self._notes(steps, paths, limits)),
+            bindings=tuple(self._bindings(steps, paths, limits)),
             most_incomplete_bytes=max(
                 incomplete_bytes(USUAL_BLOCK_BYTES, _mtu(step, paths)) for step in steps if step.protocol == "udp"
             ),
         )
 
-    def _notes(self, steps: Sequence[_Step], paths: Sequence[MeasuredPath], limits: LoadLimits) -> Iterator[str]:
-        """Yield which limit the largest steps meet, where it is not the share of the link."""
-        for protocol, what in (("tcp", "TCP segments"), ("udp", "datagrams of 8 KB")):
+    def _bindings(
+        self, steps: Sequence[_Step], paths: Sequence[MeasuredPath], limits: LoadLimits
+    ) -> Iterator[RateBinding]:
+        """Yield what sets the rate of the largest step of each protocol on single paths."""
+        for protocol in ("tcp", "udp"):
             step = max((one for one in steps if one.protocol == protocol), key=lambda one: one.bits_per_s)
-            speed = min(paths[number].speed_mbps or 1000 for number in step.paths) * 1e6
-            if step.bits_per_s / 8 / _packet_bytes(protocol, _mtu(step, paths)) >= limits.packets_per_s * 0.999:
-                yield (
-                    f"The limit of {limits.packets_per_s:,.0f} packets/s binds: {what} are sent at up to "
-                    f"{step.bits_per_s / 1e6:,.1f} Mb/s, {step.bits_per_s / speed * 100:.2g} % of the link instead of "
-                    f"{step.share * 100:g} %. More: --packets."
-                )
-            elif step.bits_per_s < step.share * speed * 0.999:
-                yield (
-                    f"The limit of {limits.most_bps / 1e9:g} Gb/s binds: {what} are sent at up to "
-                    f"{step.bits_per_s / 1e6:,.1f} Mb/s, {step.bits_per_s / speed * 100:.2g} % of the link instead of "
-                    f"{step.share * 100:g} %. More: --share."
-                )
+            path = min((paths[number] for number in step.paths), key=lambda one: one.speed_mbps or 1000)
+            yield RateBinding(
+                protocol,
+                step.limit,
+                step.bits_per_s,
+                min([limits.bits_per_s(path.speed_mbps), *[PUBLIC_BPS] * self.is_public]),
+                limits.packets_per_s,
+                limits.packets_per_s * _packet_bytes(protocol, _mtu(step, paths)) * 8,
+                (path.speed_mbps or 1000) * 1e6,
+            )
 
     async def run(self, testbed: Testbed) -> None:
         """Measure until done. Raises HaltedError; `result` then has the steps so far."""
+        self._testbed = testbed
         steps = list(self._planned(testbed.paths, testbed.limits))
         done = 0
         for number in range(self._rounds):
@@ -145,7 +162,17 @@ class Rate(Experiment):
 
     def result(self) -> MeasuredRate:
         """Return the steps so far."""
-        return MeasuredRate(tuple(self._steps))
+        cluster = None if self._testbed is None else self._testbed.cluster
+        if cluster is None:
+            return MeasuredRate(tuple(self._steps))
+        return MeasuredRate(
+            tuple(self._steps),
+            tuple(
+                SocketBuffers(node, BUFFER_BYTES, receive // 2, send // 2, sysctl(cluster, node, "net.core.rmem_max"))
+                for node, (receive, send) in self._buffers.items()
+            ),
+            public_mtus(cluster) if self.is_public else (),
+        )
 
     def _planned(self, paths: Sequence[MeasuredPath], limits: LoadLimits) -> Iterator[_Step]:
         """Yield the steps: of single paths, those of private and public networks side by side; then of all peers."""
@@ -157,31 +184,49 @@ class Rate(Experiment):
             for back in (False, True):
                 for share in self._shares:
                     for number in singles:
-                        yield _Step((number,), protocol, back, share, self._rate(share, paths[number], caps[number]))
+                        yield self._step((number,), protocol, back, share, paths[number], caps[number])
         for own in by_network.values():
             if len(own) > 1:
                 for share in self._shares:
-                    slowest = min(own, key=lambda n: caps[n])
-                    yield _Step(tuple(own), "udp", True, share, self._rate(share, paths[slowest], caps[slowest]))
+                    slowest = min(own, key=lambda n: caps[n][0])
+                    yield self._step(tuple(own), "udp", True, share, paths[slowest], caps[slowest])
 
-    def _cap(self, paths: Sequence[MeasuredPath], number: int, limits: LoadLimits, protocol: str) -> float:
-        """Return the most bits a second of a path. With public ones, all paths have the same: only so they compare."""
-        of_path = [
-            min(limits.bits_per_s(path.speed_mbps), limits.packets_per_s * _packet_bytes(protocol, path.mtu) * 8)
-            for path in paths
+    def _cap(
+        self, paths: Sequence[MeasuredPath], number: int, limits: LoadLimits, protocol: str
+    ) -> tuple[float, RateLimit]:
+        """Return the most bits a second of a path, and which limit that is. With public ones, all paths have the same:
+        only so they compare.
+        """
+        caps = [
+            cap
+            for path in (paths if self.is_public else [paths[number]])
+            for cap in (
+                (limits.bits_per_s(path.speed_mbps), RateLimit.BITS),
+                (limits.packets_per_s * _packet_bytes(protocol, path.mtu) * 8, RateLimit.PACKETS),
+            )
         ]
-        return min(PUBLIC_BPS, *of_path) if self.is_public else of_path[number]
+        return min([*caps, (PUBLIC_BPS, RateLimit.PUBLIC)] if self.is_public else caps)
 
-    def _rate(self, share: float, path: MeasuredPath, cap: float) -> float:
-        """Return the bits a second of a step. Where the cap is below the largest share, all steps shrink alike."""
-        largest = self._shares[-1] * (path.speed_mbps or 1000) * 1e6
-        return share / self._shares[-1] * min(largest, cap)
+    def _step(
+        self,
+        numbers: tuple[int, ...],
+        protocol: str,
+        back: bool,
+        share: float,
+        path: MeasuredPath,
+        cap: tuple[float, RateLimit],
+    ) -> _Step:
+        """Return a step of so many bits a second. Where the cap is below the largest share, all steps shrink alike."""
+        most, limit = min((self._shares[-1] * (path.speed_mbps or 1000) * 1e6, RateLimit.STEP), cap)
+        if most > cap[0] * 0.999:
+            limit = cap[1]
+        return _Step(numbers, protocol, back, share, share / self._shares[-1] * most, limit)
 
     async def _measure(self, testbed: Testbed, step: _Step, number: int) -> None:
         paths = [testbed.paths[path] for path in step.paths]
         mtu = _mtu(step, testbed.paths)
         payload, wire = _sizes(step.protocol, mtu)
-        cap = min(self._cap(testbed.paths, path, testbed.limits, step.protocol) for path in step.paths)
+        cap, _ = min(self._cap(testbed.paths, path, testbed.limits, step.protocol) for path in step.paths)
         held = incomplete_bytes(payload, mtu) if step.protocol == "udp" else 0
         order: dict[str, Any] = {
             "order": f"{step.protocol}_{'from' if step.is_towards_here else 'to'}",
@@ -195,77 +240,86 @@ class Rate(Experiment):
             "most_bps": cap,
             "seconds": self._step_s,
         }
+        receivers, senders = _ends(paths, step.is_towards_here)
+        read = await self._read(testbed, (*receivers, *senders)) if step.protocol == "udp" else {}
         before = await self._counts(testbed, step)
         at = time.time()
         found = await testbed.order(order, self._step_s + _REST_S)
-        after = await self._counts(testbed, step)
+        there, is_arriving = await self._settled(testbed, step, before, found)
+        if order["order"] == "udp_from":
+            rest = await testbed.rest()
+            found, is_arriving = rest or found, rest is None or rest["is_arriving"]
+        if step.protocol == "udp":
+            self._buffers[paths[0].source_node] = found["receive_buffer"], found["send_buffer"]
+            self._buffers |= {
+                path.target_node: (far.receive_buffer, far.send_buffer) for path, far in zip(paths, before, strict=True)
+            }
+        arrived, left = found["received"], there.packets_out
+        if not step.is_towards_here:
+            arrived, left = there.packets_in, found["sent"]
+        # Only where something is missing does it matter what the nodes dropped.
+        again = await self._read(testbed, tuple(read)) if arrived < left else read
+        drops = {end: drops_between(read[end], again[end]) for end in read}
         self._steps.append(
             step_of(
                 step.protocol,
                 step.is_towards_here,
                 found,
-                before,
-                after,
+                there,
                 {
                     "paths": step.paths,
                     "cap_bps": step.bits_per_s * payload / wire,
                     "round": number,
                     "at": at,
                     "share": step.bits_per_s / ((min(path.speed_mbps or 1000 for path in paths)) * 1e6),
+                    "limit": step.limit,
                 },
+                all_of(drops[end] for end in receivers if end in drops),
+                all_of(drops[end] for end in senders if end in drops),
+                is_arriving=is_arriving,
             )
         )
 
-    async def _counts(self, testbed: Testbed, step: _Step) -> FarCounts:
-        """Return the sum of what the far ends of a step counted. After a stop they still answer."""
+    async def _read(self, testbed: Testbed, ends: Sequence[_End]) -> dict[_End, KernelReading | Unknown]:
+        """Return the counters of nodes and interfaces, read at the same time."""
+        ends = tuple(dict.fromkeys(ends))
+        return dict(zip(ends, await asyncio.gather(*(testbed.read_kernel(*end) for end in ends)), strict=True))
+
+    async def _settled(
+        self, testbed: Testbed, step: _Step, before: Sequence[FarCounts], found: dict[str, Any]
+    ) -> tuple[FarCounts, bool]:
+        """Return what the far ends counted during a step, and whether datagrams still arrived there at the last count.
+
+        A queue of the network may hold datagrams for longer than this node waits for their answers.
+        """
+        until = time.monotonic() + MOST_REST_S
+        there = _grown(before, await self._counts(testbed, step))
+        while step.protocol == "udp" and not step.is_towards_here and there.packets_in < found["sent"]:
+            if time.monotonic() > until:
+                return there, True
+            await asyncio.sleep(REST_S)
+            earlier, there = there, _grown(before, await self._counts(testbed, step))
+            if there.packets_in == earlier.packets_in:
+                break
+        return there, False
+
+    async def _counts(self, testbed: Testbed, step: _Step) -> list[FarCounts]:
+        """Return what the far ends of a step counted. After a stop they still answer."""
         each = [await testbed.far_counts(path) for path in step.paths]
-        return FarCounts(*(sum(values) for values in zip(*(one for one in each if one is not None), strict=True)))
+        return [one for one in each if one is not None]
 
 
-def step_of(
-    protocol: str,
-    is_towards_here: bool,
-    found: dict[str, Any],
-    before: FarCounts,
-    after: FarCounts,
-    known: dict[str, Any],
-) -> RateStep:
-    """Return a step from what both ends counted. `found`: the fields of `near_end.rates.Stream`.
+def _grown(before: Sequence[FarCounts], after: Sequence[FarCounts]) -> FarCounts:
+    """Return what far ends counted between two moments, all together."""
+    each = [[now - then for now, then in zip(*one, strict=True)] for one in zip(after, before, strict=True)]
+    return FarCounts(*map(sum, zip(*each, strict=True)))
 
-    A datagram that left is received, dropped by the receiver's own full socket, refused by its kernel, or lost in
-    between. The kernel counts what it refuses of all senders, and fragments singly: at most so many were of the step.
-    """
-    there = FarCounts(*(now - then for now, then in zip(after, before, strict=True)))
-    is_udp = protocol == "udp"
-    if is_towards_here:
-        sent, received = there.packets_out, found["received"]
-        sent_bytes, received_bytes = there.bytes_out, found["received_bytes"]
-        refused, dropped, refusals = there.refused, found["dropped"], found["kernel_refused"]
-    else:
-        sent, sent_bytes = found["sent"], found["sent_bytes"]
-        received, received_bytes = there.packets_in, there.bytes_in
-        refused, dropped, refusals = found["refused"], there.dropped, there.refusals
-    missing = max(0, sent - received - dropped) if is_udp else 0
-    # What a full socket dropped is among the refusals.
-    kernel_refused = min(missing, max(0, refusals - dropped))
-    return RateStep(
-        **known,
-        protocol=protocol,
-        is_towards_here=is_towards_here,
-        seconds=found["seconds"],
-        sent_bytes=sent_bytes,
-        received_bytes=received_bytes,
-        sent=sent if is_udp else 0,
-        received=received if is_udp else 0,
-        refused=refused if is_udp else 0,
-        dropped=dropped if is_udp else 0,
-        kernel_refused=kernel_refused,
-        lost=missing - kernel_refused,
-        lateness_p99_us=found["lateness_p99_us"],
-        cpu_here_s=found["cpu_s"],
-        cpu_there_s=there.cpu_ns / 1e9,
-        buffer_bytes=found["buffer_bytes"] or None,
-    )
+
+def _ends(paths: Sequence[MeasuredPath], is_towards_here: bool) -> tuple[list[_End], list[_End]]:
+    """Return node and interface of the receivers, and of the senders."""
+    here = [(paths[0].source_node, paths[0].interface)]
+    there = [(path.target_node, path.target_interface) for path in paths]
+    return (here, there) if is_towards_here else (there, here)
 
 
 def _sizes(protocol: str, mtu: int) -> tuple[int, int]:

@@ -12,8 +12,14 @@ from checks.measure.link_use import LinkUse
 from checks.measure.load_limits import LoadLimits
 from checks.measure.load_plan import PlannedLoad
 from checks.measure.measure_error import HaltedError
+from checks.measure.near_end.paced_streams import MOST_REST_S
 from checks.measure.near_process import NearProcess, SenderError, SenderHangsError
+from checks.model.facts import Cluster, Unknown
 from checks.model.measurement import MeasuredPath, Result
+from checks.model.networks import layers_of
+from checks.sources.nodes.counter_change import read_kernel
+from checks.sources.nodes.counter_difference import KernelReading
+from checks.sources.nodes.session import Session
 
 Progress = Callable[[str, int, int], None]
 """Receives what is being sent, and the steps that are done and their number."""
@@ -33,9 +39,12 @@ class Testbed:
         far_ends: Sequence[FarEnd | None],
         sender: NearProcess,
         limits: LoadLimits,
+        cluster: Cluster,
+        session: Session,
         progress: Progress,
         sent: Sent | None = None,
     ) -> None:
+        self.cluster = cluster
         self.paths = tuple(paths)
         self.limits = limits
         self.progress = progress
@@ -53,6 +62,7 @@ class Testbed:
         """Receives the end of a far end, with a sentence; halts, unless the experiment decides otherwise."""
         self._far_ends = tuple(far_ends)
         self._sender = sender
+        self._session = session
         self._sent = sent
         self._halted: HaltedError | None = None
         self._halting = asyncio.Event()
@@ -87,6 +97,13 @@ class Testbed:
             self.halt(f"The far end is gone: {error}.", is_harm=False)
             self.demand_running()
             raise AssertionError from error
+
+    async def read_kernel(self, node: str, interface: str) -> KernelReading | Unknown:
+        """Return the counters of a node, with those of an interface and of the layers below it. Also after a stop."""
+        read = self.cluster.node(node)
+        top = read.interface(interface) if read else None
+        nics = [one.name for one in layers_of(read, top)] if read and top else [interface]
+        return await read_kernel(self._session, node, nics)
 
     def address(self, path: int) -> dict[str, Any]:
         """Return the fields of an order that name a path and its far end."""
@@ -132,6 +149,16 @@ class Testbed:
         if result.get("stopped"):
             self.halt(f"The sender stopped: {result['stopped']}.", is_harm=result.get("is_harm", False))
         return result
+
+    async def rest(self) -> dict[str, Any] | None:
+        """Return the whole stream of `udp_from`, with what was still under way; None where the sender has ended.
+
+        Sends nothing, also after a stop.
+        """
+        try:
+            return await self._sender.order({"order": "udp_rest"}, MOST_REST_S + _GRACE_S)
+        except SenderError:
+            return None
 
     async def listen(
         self, order: dict[str, Any], seconds: float, news: Callable[[dict[str, Any]], None]

@@ -15,6 +15,7 @@ from checks.model.drill_result import DrillEvent as DrillEvent
 from checks.model.drill_result import DrillOf as DrillOf
 from checks.model.drill_result import PathSilence as PathSilence
 from checks.model.facts import Fact, Unknown
+from checks.model.measured_rate import MeasuredRate
 from checks.model.percentiles import least_values, percentile
 from checks.model.wording import counted
 
@@ -144,55 +145,6 @@ class MeasuredSizes(Fact, frozen=True, tag="sizes"):
     kind: ClassVar[str] = "sizes"
     rounds: tuple[SizeRound, ...] = ()
     summaries: tuple[SizeSummary, ...] = ()
-
-
-class RateStep(Fact, frozen=True):
-    """One step of a stream in one direction."""
-
-    paths: tuple[int, ...]
-    """One path, or those of N-1 nodes to one at the same time."""
-    protocol: str
-    """`tcp` or `udp` (datagrams of 8 KB)."""
-    is_towards_here: bool
-    """Whether the far ends sent, and this node received."""
-    cap_bps: float | None
-    """Bits a second of payload that the step was to send; None without a cap."""
-    round: int
-    at: float
-    seconds: float
-    sent_bytes: int
-    received_bytes: int
-    sent: int
-    """Datagrams that a kernel took; 0 for tcp."""
-    received: int
-    refused: int
-    """Datagrams that the sender's own queue did not take: not the network's losses."""
-    dropped: int
-    """Datagrams that the receiver's own full socket dropped: not the network's losses."""
-    lost: int
-    """Datagrams lost in between."""
-    lateness_p99_us: float | None = None
-    cpu_here_s: float | None = None
-    cpu_there_s: float | None = None
-    share: float | None = None
-    """The share of the slowest link that the step was to fill, headers included, 0 to 1."""
-    buffer_bytes: int | None = None
-    """The socket buffer that this node's kernel granted."""
-    kernel_refused: int = 0
-    """At most so many the receiver's kernel refused, without room for reassembly or in memory: not the network's
-    losses. It counts those of all senders, and fragments singly."""
-
-    @property
-    def received_bps(self) -> float:
-        """Bits of payload a second that arrived."""
-        return self.received_bytes * 8 / self.seconds if self.seconds else 0.0
-
-
-class MeasuredRate(Fact, frozen=True, tag="rate"):
-    """`racwire measure rate`."""
-
-    kind: ClassVar[str] = "rate"
-    steps: tuple[RateStep, ...] = ()
 
 
 class FlowRound(Fact, frozen=True):

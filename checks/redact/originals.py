@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from checks.model import cluster_event, drill_result, facts, finding, journal, measurement, report
+from checks.model import cluster_event, drill_result, facts, finding, journal, measured_rate, measurement, report
 from checks.redact.connect_text import names_in_command, names_in_connect_string
 from checks.redact.well_known import VOCABULARY, is_well_known_directory
 from checks.traffic import recording, samples
@@ -72,6 +72,8 @@ NAMES: dict[type[msgspec.Struct], dict[str, str]] = {
     facts.PathProbe: {"from_node": "host", "to_node": "host"},
     measurement.Measurement: {"cluster": "cluster", "node": "host"},
     measurement.MeasuredPath: {"source_node": "host", "target_node": "host", "program": "path"},
+    measured_rate.SocketBuffers: {"node": "host"},
+    measured_rate.PublicMtu: {"node": "host"},
     measurement.MeasuredStorage: {"directory": "path"},
     drill_result.DrillEvent: {"node": "host"},
     cluster_event.EventPlace: {"node": "host", "instance": "instance"},

@@ -8,12 +8,12 @@ from datetime import datetime
 from statistics import median
 from typing import Any
 
+from checks.model.measured_rate import MeasuredRate
 from checks.model.measurement import (
     DrillOf,
     FlowSummary,
     MeasuredHashes,
     MeasuredMix,
-    MeasuredRate,
     MeasuredSizes,
     MeasuredStorage,
     Measurement,
@@ -103,7 +103,8 @@ def _rate(result: MeasuredRate) -> str:
         return ""
     sent, lost = sum(one.sent for one in result.steps), sum(one.lost for one in result.steps)
     text = ", ".join(f"{name} {rate / 1e6:,.1f} Mb/s" for name, rate in best.items())
-    return f"{text}{_lost(lost, sent, 'datagrams')}"
+    unknown = sum(one.unknown for one in result.steps)
+    return f"{text}{_lost(lost, sent, 'datagrams')}{f', {unknown:,} not known whose' if unknown else ''}"
 
 
 def _lost(lost: int, sent: int, noun: str) -> str:

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 import msgspec
 import pytest
 
-from checks.model.measurement import MeasuredHashes, MeasuredMix, MeasuredRate, Measurement, RateStep
+from checks.model.measured_rate import MeasuredRate, RateStep
+from checks.model.measurement import MeasuredHashes, MeasuredMix, Measurement
 from tests.lab.lab_support import needs_namespaces, needs_nft
 from tests.lab.practice_command import Practice
 

@@ -13,6 +13,7 @@ import pytest
 from checks.measure.flow_figures import figures_of, summaries_of
 from checks.measure.near_end.control import Orders
 from checks.model.facts import Unknown
+from checks.model.measured_rate import MeasuredRate, PublicMtu, RateStep, SocketBuffers
 from checks.model.measurement import (
     DrillEvent,
     DrillOf,
@@ -22,12 +23,10 @@ from checks.model.measurement import (
     MeasuredHashes,
     MeasuredMix,
     MeasuredPath,
-    MeasuredRate,
     MeasuredSizes,
     MeasuredStorage,
     Measurement,
     PathSilence,
-    RateStep,
     Result,
     SizeRound,
     SizeSummary,
@@ -193,7 +192,9 @@ def rate(mbps: float = 940.0, **more: Any) -> Measurement:
                 for protocol in ("tcp", "udp")
                 for is_here in (False, True)
                 for number in range(6)
-            )
+            ),
+            tuple(SocketBuffers(node, 4 << 20, 4 << 20, 212_992, 4 << 20) for node in ("rac1", "rac2")),
+            tuple(PublicMtu(node, 1500) for node in ("rac1", "rac2")),
         ),
         **more,
     )

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from bench.__main__ import main
+from bench.programs.stops import MadeSign
 from bench.rows import Row, figure, not_measured, table
 from bench.terminal import Terminal, TerminalError
 from bench.usage import rss_mb
@@ -125,3 +126,12 @@ def test_an_unknown_measurement_is_a_usage_error(capsys: pytest.CaptureFixture[s
         main(["--only", "speed"])
     assert ended.value.code == 2
     assert "first-paint" in capsys.readouterr().err
+
+
+def test_the_made_sign_stands_in_for_the_signs_of_a_measurement(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(MadeSign, "read_at", 0.0)
+    signs = MadeSign({("rac1", "eth1")}, 80.0, is_drill=False)
+    assert signs.see(None) == ""
+    signs._due_s = 1.0
+    assert signs.see(None) == signs.see(None) != ""
+    assert MadeSign.read_at > 1.0

@@ -7,6 +7,7 @@ import os
 import secrets
 import select
 import shutil
+import signal
 import socket
 import struct
 import subprocess
@@ -27,7 +28,6 @@ from checks.measure.far_end.programs import (
     text_of,
 )
 from checks.measure.near_end.incomplete import memory_in_use
-from checks.measure.near_end.paced_streams import kernel_refusals
 
 HEADER = struct.Struct("!BxH4s16sI")
 _PYENV = Path.home() / ".pyenv/versions"
@@ -206,16 +206,41 @@ def test_it_ends_where_its_node_has_no_room_for_fragments_and_still_says_its_cou
     far = start(FarLimits(60, 100_000, 20, most_fragment_bytes=-1))
     words = far.line().split()
     assert words[1] == "done-memory"
-    assert len(words) == 12
-    used = int(words[-1])
+    assert len(words) == 13
+    used = int(words[10])
     assert used == memory_in_use()
 
 
-def test_it_counts_what_its_kernel_refused(far: Far) -> None:
-    before = kernel_refusals()
-    refusals, used = far.counts()[8:]
-    assert before <= refusals <= kernel_refusals()
-    assert used >= 0
+def test_what_waits_in_the_socket_of_a_far_end_that_stood_still_is_counted_and_a_request_there_brings_nothing(
+    far: Far, near: socket.socket
+) -> None:
+    far.process.send_signal(signal.SIGSTOP)
+    for _ in range(3):
+        near.sendto(far.datagram(1, 8192), ("127.0.0.1", far.udp_port))
+    near.sendto(far.datagram(3, 28, count=5, answer=100), ("127.0.0.1", far.udp_port))
+    far.write(b"s")
+    far.process.send_signal(signal.SIGCONT)
+    counts = far.counts()
+    assert counts[:4] == [4, 3 * 8192 + 28, 3, 3 * 28]
+
+
+def test_what_its_full_socket_drops_is_counted_and_not_what_others_drop(far: Far, near: socket.socket) -> None:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:
+        other.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1)
+        other.bind(("127.0.0.2", far.udp_port))
+        for _ in range(20):
+            near.sendto(b"x" * 8192, ("127.0.0.2", far.udp_port))
+        assert far.counts()[6] == 0
+    room = far.counts()[9]
+    assert room > 0
+    far.process.send_signal(signal.SIGSTOP)
+    number = room // 8192 + 10
+    for _ in range(number):
+        near.sendto(far.datagram(1, 8192), ("127.0.0.1", far.udp_port))
+    far.process.send_signal(signal.SIGCONT)
+    counts = far.counts()
+    assert counts[6] > 0
+    assert counts[0] + counts[6] == number
 
 
 def test_it_ends_at_its_limit_of_time(start: Start) -> None:

@@ -7,71 +7,21 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from checks.measure.far_end.far_process import FarCounts
 from checks.measure.flow_figures import ALONE, BESIDE, TOGETHER, by_fullness, figures_of, summaries_of
 from checks.measure.hashes import judge_ports
 from checks.measure.load_limits import limits_of
 from checks.measure.mix import LARGE, Mix
-from checks.measure.rate import Rate, step_of, why_no_more
+from checks.measure.rate import Rate, why_no_more
 from checks.model.facts import Unknown
-from checks.model.measurement import FlowRound, HashPort, RateStep
+from checks.model.measured_rate import MeasuredRate, RateLimit, RateStep
+from checks.model.measurement import FlowRound, HashPort, Measurement
 from checks.rules.flow_verdicts import FlowVerdict, members_of
-from tests.unit.measurement_support import path
+from tests.unit.measurement_support import path, rate
 
-NOTHING = FarCounts(0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
-KNOWN: dict[str, Any] = {"paths": (0,), "cap_bps": 1e8, "round": 0, "at": 0.0, "share": 0.1}
-
-
-def near(**counts: Any) -> dict[str, Any]:
-    fields = dict.fromkeys(
-        ("sent_bytes", "received_bytes", "sent", "received", "refused", "dropped", "kernel_refused", "buffer_bytes"), 0
-    )
-    return {**fields, "seconds": 1.0, "lateness_p99_us": None, "cpu_s": 0.1, **counts}
-
-
-# --- rate -------------------------------------------------------------------------------------------------------------
-
-
-@given(
-    sent=st.integers(1, 50_000), lost=st.integers(0, 500), dropped=st.integers(0, 500), refusals=st.integers(0, 3000)
-)
-def test_each_datagram_to_the_peer_is_received_dropped_by_its_socket_refused_by_its_kernel_or_lost(
-    sent: int, lost: int, dropped: int, refusals: int
-) -> None:
-    received = max(0, sent - lost - dropped)
-    there = NOTHING._replace(
-        packets_in=received,
-        bytes_in=received * 8192,
-        dropped=min(dropped, sent),
-        refusals=min(dropped, sent) + refusals,
-    )
-    step = step_of("udp", False, near(sent=sent, sent_bytes=sent * 8192, refused=7), NOTHING, there, KNOWN)
-    assert (step.received, step.received_bytes) == (received, received * 8192)
-    assert step.received + step.dropped + step.kernel_refused + step.lost == max(sent, received + step.dropped)
-    assert step.kernel_refused == min(refusals, max(0, sent - received - step.dropped))
-    assert step.refused == 7
-
-
-def test_datagrams_from_the_peer_are_lost_where_they_left_and_did_not_come() -> None:
-    there = NOTHING._replace(packets_out=100, bytes_out=819_200, refused=5)
-    here = near(received=90, received_bytes=737_280, dropped=4, kernel_refused=6)
-    step = step_of("udp", True, here, NOTHING, there, KNOWN)
-    assert (step.sent, step.received, step.refused, step.dropped, step.kernel_refused, step.lost) == (
-        100,
-        90,
-        5,
-        4,
-        2,
-        4,
-    )
-
-
-def test_a_tcp_stream_loses_nothing() -> None:
-    there = NOTHING._replace(packets_in=3, bytes_in=1000)
-    step = step_of("tcp", False, near(sent_bytes=1200), NOTHING, there, KNOWN)
-    assert (step.received_bytes, step.sent, step.lost) == (1000, 0, 0)
-    assert step.received_bps == 8000
+NOTHING = FarCounts(*[0] * len(FarCounts._fields))
 
 
 def test_steps_above_the_cap_of_a_fast_link_shrink_alike() -> None:
@@ -83,25 +33,54 @@ def test_steps_above_the_cap_of_a_fast_link_shrink_alike() -> None:
     assert not load.notes
 
 
-@pytest.mark.parametrize(("mtu", "largest_bps"), [(1500, 2000 * (1500 + 38) * 8), (9000, 2000 * (9000 + 38) * 8)])
-def test_no_step_has_more_packets_than_the_limit_and_the_plan_says_what_binds(mtu: int, largest_bps: float) -> None:
-    load = Rate((0.02, 0.1)).plan([path(mtu)], limits_of())
-    assert load.peak_packets_per_s == pytest.approx(2000)
-    assert load.peak_bps == pytest.approx(largest_bps, rel=0.05)
-    assert [note for note in load.notes if "limit of 2,000 packets/s binds" in note and "--packets" in note]
-    (slow,) = Rate((0.05,)).plan([path(mtu)], limits_of(packets_per_s=20_000)).notes[:1] or ("",)
-    assert ("binds" in slow) is (mtu == 1500)
+@pytest.mark.parametrize(
+    ("mtu", "packets_per_s", "steps", "limits", "say"),
+    [
+        (1500, 2000, (0.1,), (RateLimit.PACKETS, RateLimit.PACKETS), "the limit of 2,000 packets/s is reached first"),
+        (9000, 2000, (0.1,), (RateLimit.PACKETS, RateLimit.PACKETS), "that of bits is 1.00 Gb/s. More: --packets."),
+        (9000, 20_000, (0.1,), (RateLimit.BITS, RateLimit.BITS), "20,000 packets/s are 1.45 Gb/s. More: --share."),
+        (1500, 20_000, (0.05,), (RateLimit.PACKETS, RateLimit.PACKETS), "246.1 Mb/s, 2.5 % of the link"),
+        (9000, 20_000, (0.05,), (RateLimit.STEP, RateLimit.STEP), "500.0 Mb/s, 5 % of the link, below both limits"),
+    ],
+)
+def test_the_plan_names_the_limit_that_is_reached_first(
+    mtu: int, packets_per_s: float, steps: tuple[float, ...], limits: tuple[RateLimit, RateLimit], say: str
+) -> None:
+    load = Rate(steps).plan([path(mtu)], limits_of(packets_per_s=packets_per_s))
+    assert tuple(one.limit for one in load.bindings) == limits
+    assert load.peak_packets_per_s <= packets_per_s * 1.001
+    for one in load.bindings:
+        # The first of two limits is the smaller one.
+        at_most = {RateLimit.PACKETS: one.packets_cap, RateLimit.BITS: one.bits_cap}.get(one.limit, steps[-1] * 1e10)
+        assert one.bits_per_s == pytest.approx(min(one.packets_cap, one.bits_cap, steps[-1] * 1e10))
+        assert one.bits_per_s == pytest.approx(at_most)
+    assert any(say in one.text() for one in load.bindings), [one.text() for one in load.bindings]
+
+
+def test_next_to_a_public_network_the_least_limit_of_all_paths_is_that_of_each() -> None:
+    both = [path(9000), replace(path(1500), is_public=True, network="10.1.0.0/24")]
+    (tcp, udp) = Rate((0.1,), is_public=True).plan(both, limits_of(packets_per_s=20_000)).bindings
+    assert (tcp.limit, udp.limit) == (RateLimit.PUBLIC, RateLimit.PUBLIC)
+    assert tcp.bits_per_s == udp.bits_per_s == 100e6
+    assert "the limit of 100.0 Mb/s on a public network is reached first" in tcp.text()
+    (tcp, _) = Rate((0.1,), is_public=True).plan(both, limits_of()).bindings
+    assert tcp.limit is RateLimit.PACKETS  # of the public path, whose packets are the smaller ones
+    assert tcp.bits_per_s == pytest.approx(2000 * 1538 * 8)
 
 
 def test_a_step_that_lost_more_than_a_few_is_the_last() -> None:
-    def step(missing: int) -> RateStep:
-        there = NOTHING._replace(packets_in=2000 - missing, bytes_in=0)
-        return step_of("udp", False, near(sent=2000, sent_bytes=2000 * 8192), NOTHING, there, KNOWN)
+    def step(missing: int, protocol: str = "udp") -> RateStep:
+        (one, *_) = (one for one in steps_of(rate()) if one.protocol == protocol)
+        return replace(one, sent=2000, received=2000 - missing)
 
     assert not why_no_more(step(3), [path()])
     assert "rac2 did not receive 4 of 2,000 datagrams" in why_no_more(step(4), [path()])
-    tcp = step_of("tcp", False, near(), NOTHING, NOTHING, KNOWN)
-    assert not why_no_more(tcp, [path()])
+    assert not why_no_more(step(4, "tcp"), [path()])
+
+
+def steps_of(found: Measurement) -> tuple[RateStep, ...]:
+    assert isinstance(found.result, MeasuredRate)
+    return found.result.steps
 
 
 # --- hashes -----------------------------------------------------------------------------------------------------------

@@ -22,7 +22,6 @@ from checks.traffic import instances as instances_source
 from checks.traffic.all_instances import AllInstances
 from checks.traffic.instances import InstanceSampler
 from checks.traffic.listed_instances import Names
-from checks.traffic.rates import instance_rates
 from checks.traffic.samples import Gap, GapCause, InstanceSample, PairsSample
 from checks.traffic.source_id import PAIRS
 from racwire_lab.database.live import Ping

@@ -41,10 +41,11 @@ class FarCounts(NamedTuple):
     dropped: int
     """Datagrams that its own full socket dropped: not the network's losses."""
     cpu_ns: int
-    refusals: int
-    """What its kernel did not take since boot, from all senders; see `near_end.paced_streams.kernel_refusals`."""
     fragment_bytes: int
     """The memory for reassembly in use on its node."""
+    receive_buffer: int
+    """The buffers of its socket, in bytes, as the kernel counts them: twice those that were given."""
+    send_buffer: int
 
 
 class FarEnd:
@@ -121,7 +122,11 @@ class FarEnd:
                 await self.close()
 
     async def counts(self) -> FarCounts:
-        """Return what the far end counted so far, or until its end. Raises FarEndError where it does not answer."""
+        """Return what the far end counted so far, or until its end. Raises FarEndError where it does not answer.
+
+        It takes what waits in its socket first: a far end that stood still has not lost it. To a request that waits
+        there it sends nothing any more.
+        """
         if (last := self._last) is not None:
             return last
         while not self._lines.empty():  # a late or a second answer to an earlier question
@@ -191,7 +196,7 @@ class FarEnd:
 
 def _counts(words: Sequence[str]) -> FarCounts:
     """Return the counts of a line. Raises TypeError and ValueError."""
-    return FarCounts(*map(int, words[1:11]))
+    return FarCounts(*map(int, words[1:12]))
 
 
 _OUT_OF_ROOM = "done-memory"

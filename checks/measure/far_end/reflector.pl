@@ -34,50 +34,48 @@ sub memory {
     while (<$m>) { return $1 if /^FRAG:.* memory (\d+)/ }
     return 0;
 }
-sub refusals {    # what this kernel did not take, from all senders: without room, out of order, with a wrong checksum
-    my (%c, @names);
-    open my $f, '<', '/proc/net/snmp' or return 0;
-    while (<$f>) {
-        my @w = split ' ';
-        if (!@names) { @names = @w; next }
-        $c{"$w[0]$names[$_]"} = $w[$_] for 1 .. $#w;
-        @names = ();
-    }
-    return $c{'Ip:ReasmFails'} - $c{'Ip:ReasmTimeout'} + $c{'Udp:InErrors'};
-}
 sub state_line {
-    my $drops = 0;
+    my ($drops, $inode) = (0, (stat $s)[1]);
     if (open my $u, '<', '/proc/net/udp') {
-        my $hex = sprintf ':%04X', $port;
-        while (<$u>) { my @w = split ' '; $drops = $w[-1] if $w[1] and substr($w[1], 8) eq $hex }
+        while (<$u>) { my @w = split ' '; $drops = $w[-1] if @w > 9 and $w[9] eq $inode }
     }
-    printf "racwire %s %d %d %d %d %d %d %d %.0f %d %d\n", $_[0], $in, $bytes_in, $out, $bytes_out, $refused, $foreign, $drops, cpu_ns(), refusals(), memory();
+    my @given = map { unpack 'i', getsockopt $s, 1, $_ } 8, 7;
+    printf "racwire %s %d %d %d %d %d %d %d %.0f %d %d %d\n", $_[0], $in, $bytes_in, $out, $bytes_out, $refused, $foreign, $drops, cpu_ns(), memory(), @given;
 }
 sub answer { if (defined send $s, $_[0], 0x40, $_[1]) { $out++; $bytes_out += length $_[0] } else { $refused++ } }
+# Takes what waits, and returns whether more may wait. over: no more is asked for, so a request brings nothing.
 sub datagrams {
-    my $until = now() + 0.05;
+    my ($over, $until) = (@_, now() + 0.05);
     for my $turn (1 .. 64) {
-        return if $turn > 1 and now() > $until;
+        return 1 if $turn > 1 and now() > $until;
         my $who = recv $s, my $d, 70000, $streaming ? 0 : 0x40;
         if (!defined $who) {
+            my $more = $! != 11;
             $streaming = 0;
             while ($turn == 1) { last unless defined recv $s, my $e, 1, 0x2040 }    # an ICMP error, which would wake this program for ever
-            return;
+            return $more;
         }
         if (substr($who, 4, 4) ne $from or length $d < 28 or substr($d, 8, 16) ne $token) { $foreign++; next }
         $in++; $bytes_in += length $d;
         my ($kind, $count) = unpack 'C x n', $d;
         if ($kind == 0) { answer($d, $who) }
         elsif ($kind == 1) { answer(substr($d, 0, 28), $who) }
-        elsif ($kind == 3) {
+        elsif ($kind == 3 and !$over) {
             my $size = unpack 'x24 N', $d;
             $size = 28 if $size < 28; $size = 65507 if $size > 65507;
             $count = 64 if $count > 64;
             for my $i (0 .. $count - 1) { answer(pack('C x n a4 a16 N', 4, $i, substr($d, 4, 4), $token, $size) . "\0" x ($size - 28), $who) }
         }
         $streaming = !%flow;
-        return if $bytes_in + $bytes_out > $budget;
+        return 0 if $bytes_in + $bytes_out > $budget;
     }
+    return 1;
+}
+sub counted {
+    $streaming = 0;
+    my $until = now() + 0.5;
+    1 while datagrams(1) and now() < $until;
+    state_line('state');
 }
 sub flows {
     my ($h, $st) = @_;
@@ -114,10 +112,10 @@ until ($why) {
     my $at = now();
     if ($k > 0 and vec $r, 0, 1) {
         my $n = sysread STDIN, my $said, 4096;
-        if (!$n) { $why = 'eof' } else { $beat = $at; $why = 'quit' if $said =~ /q/; state_line('state') if $said =~ /s/ }
+        if (!$n) { $why = 'eof' } else { $beat = $at; $why = 'quit' if $said =~ /q/; counted() if $said =~ /s/ }
     }
     if ($room and $at - $looked > 0.1) { $looked = $at; $why ||= 'memory' if memory() > $room }
-    datagrams() if !$why and ($streaming or $k > 0 and vec $r, fileno $s, 1);
+    datagrams(0) if !$why and ($streaming or $k > 0 and vec $r, fileno $s, 1);
     if ($k > 0 and vec $r, fileno $l, 1) {
         my $who = accept my $h, $l;
         if ($who and substr($who, 4, 4) eq $from and keys %flow < 64) { setsockopt $h, 6, 1, pack 'i', 1; $flow{fileno $h} = {h => $h, head => '', left => 0}; $streaming = 0 }

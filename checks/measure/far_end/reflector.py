@@ -57,17 +57,11 @@ def main(own, peer, token, seconds, budget, cpu, name, room):
         return 0
 
     def say(word):
-        drops = 0
-        snmp, c = table("/proc/net/snmp"), {}
-        for names, values in zip(snmp[::2], snmp[1::2]):
-            c.update((names[0] + a, int(b)) for a, b in zip(names[1:], values[1:]))
-        # what this kernel did not take, from all senders: without room, out of order, with a wrong checksum
-        refusals = c["Ip:ReasmFails"] - c["Ip:ReasmTimeout"] + c["Udp:InErrors"]
-        for words in table("/proc/net/udp"):
-            if words[1].endswith(":%04X" % port):
-                drops = int(words[-1])
-        said = [word] + n + [drops, cpu_ns(), refusals, memory()]
-        sys.stdout.write("racwire %s %d %d %d %d %d %d %d %d %d %d\n" % tuple(said))
+        inode = str(os.fstat(s.fileno()).st_ino)
+        drops = sum(int(words[-1]) for words in table("/proc/net/udp") if words[9] == inode)
+        given = [s.getsockopt(socket.SOL_SOCKET, one) for one in (socket.SO_RCVBUF, socket.SO_SNDBUF)]
+        said = [word] + n + [drops, cpu_ns(), memory()] + given
+        sys.stdout.write("racwire %s %d %d %d %d %d %d %d %d %d %d %d\n" % tuple(said))
         sys.stdout.flush()
 
     def answer(data, who):
@@ -78,21 +72,22 @@ def main(own, peer, token, seconds, budget, cpu, name, room):
         except (OSError, socket.error):
             n[4] += 1
 
-    def datagrams():
+    # Takes what waits, and returns whether more may wait. over: no more is asked for, so a request brings nothing.
+    def datagrams(over):
         until = clock() + 0.05
         for turn in range(64):
             if turn and clock() > until:
-                return
+                return True
             try:
                 size, who = s.recvfrom_into(buf, 70000, 0 if streaming[0] else dontwait)
-            except (OSError, socket.error):
+            except (OSError, socket.error) as error:
                 streaming[0] = False
                 while not turn:
                     try:
                         s.recv(1, 0x2000 | dontwait)  # an ICMP error, which would wake this program for ever
                     except (OSError, socket.error):
                         break
-                return
+                return error.errno != 11
             if who[0] != peer or size < 28 or bytes(buf[8:24]) != token:
                 n[5] += 1
                 continue
@@ -103,14 +98,15 @@ def main(own, peer, token, seconds, budget, cpu, name, room):
                 answer(memoryview(buf)[:size], who)
             elif kind == 1:
                 answer(bytes(buf[:28]), who)
-            elif kind == 3:
+            elif kind == 3 and not over:
                 ask = min(max(ask, 28), 65507)
                 for i in range(min(count, 64)):
                     head = struct.pack("!BxH4s16sI", 4, i, bytes(buf[4:8]), token, ask)
                     answer(head + zeros[: ask - 28], who)
             streaming[0] = not flows
             if n[1] + n[3] > budget:
-                return
+                return False
+        return True
 
     def flow(h, st):
         try:
@@ -162,6 +158,9 @@ def main(own, peer, token, seconds, budget, cpu, name, room):
                 beat = at
                 why = "quit" if b"q" in said else ""
                 if b"s" in said:
+                    streaming[0], until = False, clock() + 0.5
+                    while datagrams(True) and clock() < until:
+                        pass
                     say("state")
             else:
                 why = "eof"
@@ -170,7 +169,7 @@ def main(own, peer, token, seconds, budget, cpu, name, room):
             if memory() > room:
                 why = "memory"
         if not why and (streaming[0] or s in ready):
-            datagrams()
+            datagrams(False)
         if listener in ready:
             h, who = listener.accept()
             if who[0] == peer and len(flows) < 64:

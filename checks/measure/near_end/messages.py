@@ -22,7 +22,8 @@ ECHO, ACKNOWLEDGE, PULL = 0, 1, 3
 LEAST_BYTES = HEADER.size
 MOST_BYTES = 65_507
 """The largest payload of a UDP datagram over IPv4, and of a ping."""
-_BUFFER = 4 << 20
+BUFFER_BYTES = 4 << 20
+"""What both ends ask for, for receiving and for sending."""
 _PATIENCE = struct.pack("@ll", 0, 50_000)
 """SO_RCVTIMEO: 50 ms, so that a stop is seen while no answer comes."""
 _SEQUENCES, _PING_SEQUENCES = 1 << 32, 1 << 16
@@ -62,8 +63,8 @@ def udp_socket(source: str, target: str, port: int) -> socket.socket:
     """Return a socket from the source address to the far end. Raises OSError where the address is not on this node."""
     one = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     try:
-        one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _BUFFER)
-        one.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _BUFFER)
+        one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, BUFFER_BYTES)
+        one.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, BUFFER_BYTES)
         one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, _PATIENCE)
         one.bind((source, 0))
         one.connect((target, port))

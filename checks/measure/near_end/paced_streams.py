@@ -7,19 +7,19 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import os
 import select
 import socket
 import struct
 import termios
 import time
 from collections.abc import Sequence
-from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from checks.measure.near_end.control import QUEUE_S, Budget, SendPace
-from checks.measure.near_end.incomplete import Unanswered
+from checks.measure.near_end.incomplete import Incomplete, Unanswered
 from checks.measure.near_end.messages import ACKNOWLEDGE, HEADER, LEAST_BYTES, PULL, udp_socket
 from checks.measure.near_end.stopped import StoppedError
 from checks.measure.near_end.tcp_flows import tcp_connection
@@ -35,6 +35,8 @@ _WINDOW_S, _LEAST_WINDOW, _MOST_WINDOW = 0.05, 16, 512
 _AWAIT_S = 0.002
 _MOST_DATAGRAM = 70_000
 _STANDSTILL_S = 2.0
+REST_S, MOST_REST_S = 0.1, 0.5
+"""Seconds without a datagram after which none is under way any more, and the most that are waited for that."""
 _PULL_S = 0.0005
 """Seconds of the rate that one request asks for, so that requests are few, and bursts short."""
 _MOST_PULLED = 16
@@ -57,12 +59,13 @@ class Stream:
     """Datagrams that this node's queue did not take."""
     dropped: int = 0
     """Datagrams that this node's full sockets dropped."""
-    kernel_refused: int = 0
-    """What this node's kernel did not take meanwhile, from all senders; see `kernel_refusals`."""
     lateness_p99_us: float | None = None
     cpu_s: float = 0.0
-    buffer_bytes: int = 0
-    """The socket buffer that the kernel granted."""
+    receive_buffer: int = 0
+    send_buffer: int = 0
+    """The buffers of a socket for datagrams, as the kernel counts them: twice those that were given."""
+    is_arriving: bool = False
+    """Whether datagrams still arrived when they were counted last."""
     stopped: str = ""
     is_harm: bool = False
 
@@ -75,7 +78,6 @@ def tcp_to(order: dict[str, Any], budget: Budget) -> dict[str, Any]:
     cpu = time.process_time()
     with _connection(order) as one:
         started = last = time.monotonic()
-        found.buffer_bytes = one.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF)
         one.sendall(_FLOW.pack(_TAKE, _ENDLESS))
         try:
             while time.monotonic() - started < order["seconds"]:
@@ -114,7 +116,6 @@ def tcp_from(order: dict[str, Any], budget: Budget) -> dict[str, Any]:
     cpu = time.process_time()
     with _connection(order) as one:
         started = last = time.monotonic()
-        found.buffer_bytes = one.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF)
         waiting = 0
         try:
             while waiting or time.monotonic() - started < order["seconds"]:
@@ -150,7 +151,7 @@ def udp_to(order: dict[str, Any], budget: Budget) -> dict[str, Any]:
     data, token = bytearray(order["payload"]), bytes.fromhex(order["token"])
     with udp_socket(order["source"], order["target"], order["port"]) as one:
         one.setsockopt(socket.IPPROTO_IP, _RECVERR, 1)
-        found.buffer_bytes = one.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF)
+        found.receive_buffer, found.send_buffer = _buffers(one)
         open_ = Unanswered(budget.incomplete, order["holds"], _window(pace, order))
         started = last = time.monotonic()
         try:
@@ -201,17 +202,27 @@ def _acknowledged(one: socket.socket, token: bytes, open_: Unanswered) -> float:
             came_s = time.monotonic()
 
 
-def udp_from(order: dict[str, Any], budget: Budget) -> dict[str, Any]:
-    """Receive datagrams of `payload` bytes from all far ends of the order at the same time, for `seconds`."""
-    found, pace = Stream(), _pace(order, budget)
-    cpu, sequence, last = time.process_time(), 0, 0.0
-    size, far_ends = order["payload"], order["far_ends"]
-    count = max(1, min(_MOST_PULLED, int(pace.bytes_per_s * _PULL_S / order["wire_bytes"])))
-    refusals = kernel_refusals()
-    with ExitStack() as stack:
-        sockets = [stack.enter_context(udp_socket(far["source"], far["target"], far["port"])) for far in far_ends]
-        found.buffer_bytes = min(one.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF) for one in sockets)
-        open_ = Unanswered(budget.incomplete, order["holds"], max(count, _window(pace, order)))
+class PacedReceiver:
+    """Receives datagrams from far ends. Its sockets stay open until `rest`, after the far ends were counted: what they
+    sent until then has arrived, was dropped by a socket, or is missing."""
+
+    def __init__(self) -> None:
+        self._sockets: list[socket.socket] = []
+        self._found, self._open = Stream(), Unanswered(Incomplete({}, 0), {}, 1)
+        self._size = 0
+
+    def udp_from(self, order: dict[str, Any], budget: Budget) -> dict[str, Any]:
+        """Receive datagrams of `payload` bytes from all far ends of the order at the same time, for `seconds`."""
+        self._close()
+        self._found, pace = Stream(), _pace(order, budget)
+        found, cpu, sequence = self._found, time.process_time(), 0
+        size, far_ends = order["payload"], order["far_ends"]
+        count = max(1, min(_MOST_PULLED, int(pace.bytes_per_s * _PULL_S / order["wire_bytes"])))
+        for far in far_ends:
+            self._sockets.append(udp_socket(far["source"], far["target"], far["port"]))
+        self._size, sockets = size, self._sockets
+        found.receive_buffer, found.send_buffer = _buffers(sockets[0])
+        self._open = open_ = Unanswered(budget.incomplete, order["holds"], max(count, _window(pace, order)))
         started = last = time.monotonic()
         try:
             while time.monotonic() - started < order["seconds"]:
@@ -237,11 +248,27 @@ def udp_from(order: dict[str, Any], budget: Budget) -> dict[str, Any]:
             found.stopped, found.is_harm = str(error), error.is_harm
         except OSError as error:
             found.stopped = f"the datagrams were refused: {error.strerror or error}"
-        _receive(sockets, size, found, open_)
-        found.dropped = own_drops(one.getsockname()[1] for one in sockets)
-    found.kernel_refused = kernel_refusals() - refusals
-    found.seconds = max(last - started, 1e-9) if found.received else time.monotonic() - started
-    return _done(found, pace, cpu)
+        last = _receive(sockets, size, found, open_) or last
+        found.seconds = max(last - started, 1e-9) if found.received else time.monotonic() - started
+        return _done(found, pace, cpu)
+
+    def rest(self, order: dict[str, Any], budget: Budget) -> dict[str, Any]:
+        """Receive what is still under way, send nothing, and return the whole stream."""
+        until = time.monotonic() + MOST_REST_S
+        try:
+            while self._sockets and select.select(self._sockets, [], [], REST_S)[0]:
+                _receive(self._sockets, self._size, self._found, self._open)
+                if time.monotonic() > until:
+                    self._found.is_arriving = True
+                    break
+            self._found.dropped = own_drops(self._sockets)
+        finally:
+            self._close()
+        return asdict(self._found)
+
+    def _close(self) -> None:
+        while self._sockets:
+            self._sockets.pop().close()
 
 
 def _window(pace: SendPace, order: dict[str, Any]) -> int:
@@ -255,26 +282,18 @@ def _await(sockets: Sequence[socket.socket], budget: Budget) -> None:
     select.select(sockets, [], [], _AWAIT_S)
 
 
-def kernel_refusals() -> int:
-    """Return the datagrams and fragments that this node's kernel did not take since boot, from /proc/net/snmp.
-
-    Fragments without room for reassembly, or out of order (ReasmFails without timeouts), and datagrams without room in
-    a socket or in memory, or with a wrong checksum (InErrors): those of the whole node.
-    """
-    lines = [line.split() for line in Path("/proc/net/snmp").read_text(encoding="ascii").splitlines()]
-    values = {
-        names[0] + name: int(value)
-        for names, own in zip(lines[::2], lines[1::2], strict=True)
-        for name, value in zip(names[1:], own[1:], strict=True)
-    }
-    return values["Ip:ReasmFails"] - values["Ip:ReasmTimeout"] + values["Udp:InErrors"]
-
-
-def own_drops(ports: Any) -> int:
-    """Return how many datagrams the full sockets of these local ports dropped, from /proc/net/udp."""
-    wanted = {f"{port:04X}" for port in ports}
+def own_drops(sockets: Sequence[socket.socket]) -> int:
+    """Return how many datagrams these sockets dropped, because they were full, from /proc/net/udp."""
+    inodes = {str(os.fstat(one.fileno()).st_ino) for one in sockets}
     lines = Path("/proc/net/udp").read_text(encoding="ascii").splitlines()[1:]
-    return sum(int(words[-1]) for line in lines if (words := line.split())[1].rpartition(":")[2] in wanted)
+    return sum(int(words[-1]) for line in lines if (words := line.split())[9] in inodes)
+
+
+def _buffers(one: socket.socket) -> tuple[int, int]:
+    return (
+        one.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF),
+        one.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF),
+    )
 
 
 def _receive(sockets: Sequence[socket.socket], size: int, found: Stream, open_: Unanswered) -> float:

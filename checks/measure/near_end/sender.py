@@ -54,6 +54,7 @@ def idle(order: Order, budget: Budget) -> dict[str, Any]:
 
 
 _storage = StorageFile()
+_receiver = paced_streams.PacedReceiver()
 ORDERS: dict[str, Callable[[Order, Budget], dict[str, Any]]] = {
     "exchange": exchange,
     "idle": idle,
@@ -62,7 +63,8 @@ ORDERS: dict[str, Callable[[Order, Budget], dict[str, Any]]] = {
     "tcp_to": paced_streams.tcp_to,
     "tcp_from": paced_streams.tcp_from,
     "udp_to": paced_streams.udp_to,
-    "udp_from": paced_streams.udp_from,
+    "udp_from": _receiver.udp_from,
+    "udp_rest": _receiver.rest,
     "source_ports": source_ports,
     "storage_look": _storage.look,
     "storage_open": _storage.open,

@@ -1,4 +1,4 @@
-"""Pictures of results: times by message size, completion times by class, and silence as a timeline.
+"""Pictures of results: times by message size, completion times by class, two networks, and silence as a timeline.
 
 Colour is never the only difference: a median is a filled dot on a solid line, a high percentile a hollow dot on a
 dashed one.
@@ -10,10 +10,12 @@ import itertools
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from statistics import median
 
 from markupsafe import Markup
 
 from checks.model.facts import Unknown
+from checks.model.measured_rate import MeasuredRate
 from checks.model.measurement import (
     DrillOf,
     FlowSummary,
@@ -30,6 +32,7 @@ from checks.report.measured.drill_parts import begin_of, share_of_misscount
 from checks.report.measured.result_parts import state_of, title_of
 from checks.report.measurement_headline import headline, silence_text, size_text
 from checks.rules.drill_verdicts import was_silent
+from checks.traffic.compare.public_ratio import PublicRatio, public_ratios
 
 _WIDTH, _MARGIN = 900, 20
 _LEFT, _RIGHT = 150, 870
@@ -72,6 +75,10 @@ def drawings_of(measurement: Measurement) -> Iterator[Drawing]:
         case MeasuredMix() as result:
             for number, path in enumerate(measurement.paths):
                 yield from _mix([one for one in result.summaries if one.path == number], path)
+        case MeasuredRate() as result:
+            ratios = [one for one in public_ratios(result, measurement.paths) if one.ratio is not None]
+            if ratios:
+                yield _public(ratios)
         case DrillOf() as result:
             yield from _silence(result, measurement.paths)
 
@@ -209,6 +216,39 @@ def _mix(own: Sequence[FlowSummary], path: MeasuredPath) -> Iterator[Drawing]:
 def _high(one: FlowSummary) -> float | None:
     """Return the p99, else the p95, where there were enough flows."""
     return next((value for value in (one.p99_ms, one.p95_ms) if isinstance(value, float)), None)
+
+
+# --- private and public -----------------------------------------------------------------------------------------------
+
+
+def _public(ratios: Sequence[PublicRatio]) -> Drawing:
+    title = "What the private and the public network carried"
+    rates = [rate / 1e6 for one in ratios for rate in (*one.private_bps, *one.public_bps)]
+    across = svg.linear_scale(0.0, max(rates) * 1.05, _LEFT + 60, _RIGHT)
+    marks = [
+        svg.label(_MARGIN, 18, title, "heading"),
+        svg.dot(_MARGIN + 5, 30, 3, "after"),
+        svg.label(_MARGIN + 15, 34, "private", "faint"),
+        svg.dot(_MARGIN + 75, 30, 3, "before"),
+        svg.label(_MARGIN + 85, 34, "public", "faint"),
+        svg.label(_RIGHT, 34, "Mb/s of payload, a dot a round; line: median", "faint", anchor="end"),
+    ]
+    y, said = 58.0, []
+    for one in ratios:
+        what = "TCP" if one.protocol == "tcp" else "8 KB"
+        sure = f", 95 %: {one.interval[0]:.2f} to {one.interval[1]:.2f}" if one.interval else ""
+        marks.append(svg.label(_MARGIN, y + 4, f"{what} {'to' if one.is_towards_here else 'from'} this node"))
+        marks.append(svg.label(_MARGIN, y + 17, f"{one.ratio:.2f} times{sure}", "faint"))
+        for own, kind, place in ((one.private_bps, "after", y), (one.public_bps, "before", y + 14)):
+            marks += [svg.dot(across(rate / 1e6), place, 3, kind) for rate in own]
+            middle = across(median(own) / 1e6)
+            marks.append(svg.line(middle, place - 7, middle, place + 7, f"{kind}-line"))
+        said.append(f"{what}: private {median(one.private_bps) / 1e6:,.1f}, public {median(one.public_bps) / 1e6:,.1f}")
+        y += _ROW + 14
+    marks.append(svg.line(across(0), y, _RIGHT, y, "rule"))
+    marks.append(svg.label(across(0), y + 15, "0", "faint", anchor="middle"))
+    marks.append(svg.label(_RIGHT, y + 15, f"{max(rates) * 1.05:,.0f} Mb/s", "faint", anchor="end"))
+    return Drawing(title, f"{title}, in Mb/s. {'; '.join(said)}.", y + 24, tuple(marks))
 
 
 # --- silence ----------------------------------------------------------------------------------------------------------

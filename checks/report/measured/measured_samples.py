@@ -8,12 +8,12 @@ from datetime import datetime
 from statistics import median
 
 from checks.model.facts import Unknown
+from checks.model.measured_rate import MeasuredRate
 from checks.model.measurement import (
     DrillOf,
     MeasuredHashes,
     MeasuredMix,
     MeasuredPath,
-    MeasuredRate,
     MeasuredSizes,
     MeasuredStorage,
     Measurement,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from checks.model.measured_rate import MeasuredRate
 from checks.model.measurement import (
     DrillOf,
     MeasuredHashes,
     MeasuredMix,
     MeasuredPath,
-    MeasuredRate,
     MeasuredSizes,
     MeasuredStorage,
     Measurement,
@@ -23,7 +23,7 @@ from checks.report.age import time_text
 from checks.report.measured.drill_parts import drill_parts, judgement_parts
 from checks.report.measured.mix_parts import mix_parts
 from checks.report.measured.parts import Grid, Heading, Part, Prose, figure, grid
-from checks.report.measured.rate_parts import hash_parts, rate_parts
+from checks.report.measured.rate_parts import buffer_parts, hash_parts, public_parts, rate_parts
 from checks.report.measurement_headline import size_text
 
 
@@ -47,11 +47,15 @@ def figures_of(result: Result, paths: Sequence[MeasuredPath]) -> Iterator[Part]:
             yield from _storage(result)
         case DrillOf():
             yield from drill_parts(result, paths)
+        case MeasuredRate():
+            yield from public_parts(result, paths)
     of_path = _OF_PATH.get(type(result))
     for number, path in enumerate(paths if of_path else ()):
         assert of_path is not None
         yield Heading(_path(path))
         yield from of_path(result, number)
+    if isinstance(result, MeasuredRate):
+        yield from buffer_parts(result)
 
 
 def state_of(measurement: Measurement) -> Iterator[Prose]:

@@ -150,6 +150,15 @@ def _between(node: str, before: _Taken, after: _Taken | Unknown) -> CounterChang
     )
 
 
+async def read_kernel(session: Session, node: str, nics: Sequence[str]) -> KernelReading | Unknown:
+    """Read the counters of a node once, with those of these NICs; Unknown where it does not answer."""
+    try:
+        taken = await _read(session, node, nics)
+    except (ShellError, TimeoutError) as error:
+        return Unknown(error_text(error))
+    return taken if isinstance(taken, Unknown) else taken.reading
+
+
 async def _read(session: Session, node: str, nics: Sequence[str]) -> _Taken | Unknown:
     """One reading. Raises ShellError where a peer does not answer."""
     local = node == session.local_node

@@ -8,8 +8,8 @@ from dataclasses import replace
 from statistics import median
 
 from checks.model.wording import counted
-from checks.traffic.compare.disturbances import disturbed_text
 from checks.rules.measured_moment import moment_of
+from checks.traffic.compare.disturbances import disturbed_text
 from checks.traffic.compare.environment import are_alike, environment_of, piece_length, times_longer
 from checks.traffic.compare.further_databases import add_databases, of_other_database
 from checks.traffic.compare.metrics import (

@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from checks.model.measured_rate import MeasuredRate, RateStep
 from checks.model.measurement import (
     CONTROL_BYTES,
     DrillOf,
@@ -16,11 +17,9 @@ from checks.model.measurement import (
     MeasuredHashes,
     MeasuredMix,
     MeasuredPath,
-    MeasuredRate,
     MeasuredSizes,
     MeasuredStorage,
     Measurement,
-    RateStep,
     SizeRound,
     StorageRound,
 )
