@@ -13,6 +13,11 @@ from checks.model.drill_result import DrillEvent as DrillEvent
 from checks.model.drill_result import DrillOf as DrillOf
 from checks.model.drill_result import PathSilence as PathSilence
 from checks.model.facts import Fact, Unknown
+from checks.model.flow_result import FlowRound as FlowRound
+from checks.model.flow_result import FlowSummary as FlowSummary
+from checks.model.flow_result import LinkFill as LinkFill
+from checks.model.flow_result import MeasuredMix as MeasuredMix
+from checks.model.flow_result import PriorityEffect as PriorityEffect
 from checks.model.shell_command import shell
 
 FORMAT = 1
@@ -163,72 +168,6 @@ class MeasuredRate(Fact, frozen=True, tag="rate"):
 
     kind: ClassVar[str] = "rate"
     steps: tuple[RateStep, ...] = ()
-
-
-class FlowRound(Fact, frozen=True):
-    """The flows of one class in one round. Times are flow completion times in milliseconds."""
-
-    path: int
-    flow_class: str
-    """`message`, `block`, `small`, `medium` or `large`."""
-    size: int
-    """Bytes of a flow."""
-    company: str
-    """`alone`, `together` or `beside` (sent on a cluster in use)."""
-    concurrency: int
-    """Flows of all classes that were under way at the same time."""
-    round: int
-    at: float
-    seconds: float
-    completed: int
-    broken: int
-    """Flows that did not complete."""
-    mean_ms: float | None
-    p50_ms: float | None
-    p95_ms: float | None
-    p99_ms: float | None
-    times_ms: tuple[float, ...] = ()
-    link_share: float | None = None
-    """With `beside`: the share of the link that was in use, 0 to 1; None where it is not known."""
-    is_towards_here: bool = False
-    """Whether the flows came from the far end to this node."""
-
-
-class FlowSummary(Fact, frozen=True):
-    """All rounds of one class together, of one company and concurrency. Times are flow completion times in ms."""
-
-    path: int
-    flow_class: str
-    size: int
-    company: str
-    """As in `FlowRound`."""
-    concurrency: int
-    fullness: str
-    """With `beside`: `quiet`, `middle` or `busy`, the third of the seconds by the share of the link in use."""
-    link_share: float | None
-    """With `beside`: the mean share of the link in these seconds, 0 to 1."""
-    completed: int
-    broken: int
-    mean_ms: float | None
-    p50_ms: float | None
-    p95_ms: float | Unknown
-    """Unknown with fewer than 20 flows."""
-    p99_ms: float | Unknown
-    """Unknown with fewer than 100 flows."""
-    slowdown: float | None
-    """The mean, divided by that alone (with `beside`: by that of the quiet seconds); None alone."""
-    slowdown_p: float | None
-    """The p of the Mann-Whitney test between the means of the rounds, with those alone; None alone."""
-    delivered_bps: float | None
-    """Bits a second of completed flows, without headers."""
-
-
-class MeasuredMix(Fact, frozen=True, tag="mix"):
-    """`racwire measure mix`."""
-
-    kind: ClassVar[str] = "mix"
-    rounds: tuple[FlowRound, ...] = ()
-    summaries: tuple[FlowSummary, ...] = ()
 
 
 class HashPort(Fact, frozen=True):

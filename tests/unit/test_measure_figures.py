@@ -12,7 +12,8 @@ from checks.measure.far_end.far_process import FarCounts
 from checks.measure.flow_figures import ALONE, BESIDE, TOGETHER, by_fullness, figures_of, summaries_of
 from checks.measure.hashes import judge_ports
 from checks.measure.load_limits import limits_of
-from checks.measure.mix import LARGE, Mix
+from checks.measure.flow_plan import LARGE
+from checks.measure.mix import Mix
 from checks.measure.rate import Rate, step_of, why_no_more
 from checks.model.facts import Unknown
 from checks.model.measurement import FlowRound, HashPort, RateStep
@@ -190,12 +191,14 @@ class FlowBench:
 
     def demand_running(self) -> None: ...
 
+    async def far_counts(self, number: int) -> None: ...
+
     def address(self, number: int) -> dict[str, Any]:
         return {"target": self.paths[number].target}
 
     async def order(self, order: dict[str, Any], seconds: float) -> dict[str, Any]:
         self.orders.append(order)
-        lanes = [{"name": one["name"], "flows": [(0.0, 2.0)], "broken": 0} for one in order["lanes"]]
+        lanes = [{"name": one["name"], "flows": [(0.0, 2.0)], "broken": 0, "held": {}} for one in order["lanes"]]
         return {"lanes": lanes, "lateness_us": [], "at": 1.0, "seconds": 2.0, "stopped": ""}
 
 
