@@ -55,6 +55,8 @@ _UNCHANGED: dict[type[msgspec.Struct], tuple[str, ...]] = {
     measurement.RateStep: ("protocol",),
     measurement.FlowRound: ("flow_class", "company"),
     measurement.FlowSummary: ("flow_class", "company", "fullness"),
+    measurement.LinkFill: ("held_bps", "bound"),
+    measurement.PriorityEffect: ("flow_class", "verdict"),
     measurement.HashDirection: ("verdict",),
     measurement.MeasuredStorage: ("file_system", "method"),
     drill_result.DrillOf: ("transition",),

@@ -12,6 +12,8 @@ from checks.report.quantities import bits
 
 _CLEAR = 0.05
 """The p below which a slowdown is more than chance, as in `racwire compare`."""
+PRIORITIES = {None: "", False: " without priorities", True: " with priorities"}
+"""By whether the switch prioritised; None where nobody was asked."""
 _NOT_MORE = {
     FlowBound.LIMITS: "flows waited, so that no second had more than the limit",
     FlowBound.PACKETS: "the limit of packets a second is reached first (--packets)",
@@ -48,15 +50,13 @@ def planned_fill_sentence(one: LinkFill, bound: str) -> str:
 
 
 def _fill_sentence(one: LinkFill) -> str:
-    state = {None: "", False: "Without priorities: ", True: "With priorities: "}[one.prioritised]
     reason = (
         f"The limits allow {_part(one.mean_bps, one)} on average: {_NOT_MORE[FlowBound(one.bound)]}."
         if one.bound
         else f"This is what the limit of {_part(one.most_bps, one)} in any second allows on average."
     )
-    together = f"together, {one.concurrency} at the same time, the flows used {_part(one.delivered_bps, one)}"
-    sentence = f"{state}{together} ({bits(one.delivered_bps)}). {reason}"
-    return sentence[0].upper() + sentence[1:]
+    together = f"Together{PRIORITIES[one.prioritised]}, {one.concurrency} at the same time, the flows used "
+    return f"{together}{_part(one.delivered_bps, one)} ({bits(one.delivered_bps)}). {reason}"
 
 
 def _part(bps: float, one: LinkFill) -> str:
@@ -75,7 +75,7 @@ def _effect_grid(rows: Sequence[PriorityEffect], result: MeasuredMix) -> Grid:
             figure(one.with_ms, 2),
             percent_text(one.change),
             interval_text(one),
-            figure(one.p, 3),
+            "< 0.001" if one.p is not None and one.p < 0.001 else figure(one.p, 3),
             one.verdict,
         )
         for one in rows
@@ -129,9 +129,11 @@ def _tables(own: Sequence[FlowSummary]) -> Iterator[tuple[str, list[FlowSummary]
     for key in dict.fromkeys((one.company, one.concurrency, one.prioritised) for one in own):
         rows = [one for one in own if (one.company, one.concurrency, one.prioritised) == key]
         company, concurrency, prioritised = key
-        state = {None: "", False: " without priorities", True: " with priorities"}[prioritised]
         if company != "beside":
-            yield f"{company}{state}, {concurrency} at the same time: completion times of flows, in ms", rows
+            yield (
+                f"{company}{PRIORITIES[prioritised]}, {concurrency} at the same time: completion times of flows, in ms",
+                rows,
+            )
             continue
         for fullness in ("quiet", "middle", "busy"):
             third = [one for one in rows if one.fullness == fullness]
