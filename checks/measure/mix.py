@@ -135,7 +135,7 @@ class Mix(Experiment):
         was: bool | None = None
         for turn, is_on in enumerate(self._states):
             if is_on is not None and is_on is not was:
-                assert self.switching is not None, "turns need somebody at the switch"
+                assert self.switching is not None, "turns need a person at the switch"
                 testbed.progress(f"priorities of the switch: {'on' if is_on else 'off'}?", 0, 0)
                 await testbed.wait_for(self.switching(is_on))
             was = is_on

@@ -38,7 +38,7 @@ class FlowRound(Fact, frozen=True):
     is_towards_here: bool = False
     """Whether the flows came from the far end to this node."""
     prioritised: bool | None = None
-    """Whether the switch sent the first packets of flows first, as the operator set it; None where nobody was asked."""
+    """Whether the switch sent the first packets of flows first, as the operator set it; None without turns of both."""
     turn: int = 0
     """The rounds between two settings of the switch, from 0 on."""
 

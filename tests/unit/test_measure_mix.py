@@ -276,7 +276,7 @@ async def test_a_stop_ends_the_wait_for_the_switch() -> None:
         await testbed.wait_for(asyncio.sleep(3600))
 
 
-async def test_a_line_of_a_pipe_counts_as_enter_and_its_end_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_line_of_a_pipe_counts_as_enter_and_the_end_of_stdin_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
     theirs, ours = os.pipe()
     keep = os.dup(0)
     os.dup2(theirs, 0)
@@ -285,6 +285,9 @@ async def test_a_line_of_a_pipe_counts_as_enter_and_its_end_does_not(monkeypatch
         assert await wait_for_enter()
         assert await wait_for_enter()
         os.close(ours)
+        assert not await wait_for_enter()
+        with open(os.devnull, "rb") as nothing:
+            os.dup2(nothing.fileno(), 0)
         assert not await wait_for_enter()
     finally:
         os.dup2(keep, 0)

@@ -12,7 +12,7 @@ _waiting: list[asyncio.Future[bool]] = []
 
 
 def enter_pressed(is_there: bool = True) -> None:
-    """Let those go on who wait. `is_there`: whether somebody pressed it; else stdin has ended."""
+    """Let those go on who wait. `is_there`: whether it was pressed; else stdin has ended."""
     for one in _waiting:
         if not one.done():
             one.set_result(is_there)

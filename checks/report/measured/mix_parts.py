@@ -13,7 +13,7 @@ from checks.report.quantities import bits
 _CLEAR = 0.05
 """The p below which a slowdown is more than chance, as in `racwire compare`."""
 PRIORITIES = {None: "", False: " without priorities", True: " with priorities"}
-"""By whether the switch prioritised; None where nobody was asked."""
+"""By whether the switch prioritised; None without turns of both."""
 _NOT_MORE = {
     FlowBound.LIMITS: "flows waited, so that no second had more than the limit",
     FlowBound.PACKETS: "the limit of packets a second is reached first (--packets)",
@@ -94,7 +94,7 @@ def _effect_sentence(one: PriorityEffect) -> str:
     if one.verdict == "no difference":
         return f"Priorities make no difference to flows of the class {one.flow_class} ({interval_text(one)})."
     return (
-        f"Whether priorities change flows of the class {one.flow_class} cannot be told ({interval_text(one)}; "
+        f"Whether priorities change flows of the class {one.flow_class} is not known ({interval_text(one)}; "
         f"{one.noise * 100:.0f} % is noise): choose more --rounds."
     )
 

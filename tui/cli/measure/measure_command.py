@@ -115,10 +115,11 @@ async def _ask_for_priorities(line: StatusLine, is_on: bool) -> None:
     from checks.measure.measure_error import HaltedError
     from tui.cli.enter_key import wait_for_enter
 
-    wanted = "on: the first packets of each flow leave a port first" if is_on else "off: all packets wait alike"
-    line.announce(f"Set the priorities of the switch {wanted}. Nothing is sent until you press Enter; s stops.")
+    line.announce(f"Set the priorities of the switch {'on' if is_on else 'off'}, then press Enter; s stops.")
     if not await wait_for_enter():
-        raise HaltedError("Nobody answered whether the switch prioritises: stdin has ended.", is_harm=False)
+        raise HaltedError(
+            "The question about the priorities of the switch had no answer: stdin has ended.", is_harm=False
+        )
 
 
 def carry_out(
