@@ -286,8 +286,9 @@ async def test_a_line_of_a_pipe_counts_as_enter_and_the_end_of_stdin_does_not(mo
         assert await wait_for_enter()
         os.close(ours)
         assert not await wait_for_enter()
-        with open(os.devnull, "rb") as nothing:
-            os.dup2(nothing.fileno(), 0)
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(nothing, 0)
+        os.close(nothing)
         assert not await wait_for_enter()
     finally:
         os.dup2(keep, 0)
