@@ -196,9 +196,11 @@ class Mix(Experiment):
         testbed.lateness_us += found["lateness_us"]
         for lane in step.lanes:
             self._found.append(self._round(lane, step, number, found))
-        if filling is None or found["stopped"]:
+        if filling is None:
             return
         filling = self._fillings.setdefault((filling.paths, filling.concurrency, filling.prioritised), filling)
+        if found["stopped"]:
+            return
         wire = {one.name: wire_bytes_of_flow(one.size, testbed.paths[one.path].mtu) for one in step.lanes}
         after_s = await self._cpu_there(testbed, step)
         filling.add(

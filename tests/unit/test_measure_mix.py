@@ -265,6 +265,20 @@ async def test_the_switch_is_set_between_turns_and_not_between_equal_ones() -> N
     assert found.gap_ms == 8.0
 
 
+async def test_rounds_that_were_stopped_fill_no_link() -> None:
+    class Stopping(Bench):
+        async def order(self, order: dict[str, Any], seconds: float) -> dict[str, Any]:
+            return {**await super().order(order, seconds), "stopped": "racwire was stopped"}
+
+    bench: Any = Stopping()
+    mix = Mix(concurrencies=(4,), rounds=1, is_towards_here=True, gap_s=0.008, turns=2)
+    mix.switching = bench.switch
+    await mix.run(bench)
+    found = mix.result()
+    assert found.fills == ()
+    assert {one.verdict for one in found.effects} == {"cannot tell"}
+
+
 async def test_a_stop_ends_the_wait_for_the_switch() -> None:
     class Sender:
         def stop(self) -> None: ...

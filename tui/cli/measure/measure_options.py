@@ -114,6 +114,9 @@ def _sizes_experiment(args: argparse.Namespace) -> Experiment:
     return Sizes(args.sizes or USUAL_SIZES, trains, rounds=args.rounds, round_s=args.round, seed=_seed_of(args))
 
 
+_TURNS = Option(
+    "--turns", "turns of all rounds with --priorities: off, on, on, off ... (default {default})", "N", "4", _whole
+)
 _ALONE = (
     Option("--classes", "classes of flows (default {default})", "LIST", "message,block,small,medium,large", _names),
     Option(
@@ -123,9 +126,7 @@ _ALONE = (
     Option("--towards-here", "flows from all peers to this node, which meet at its switch port"),
     Option("--gap", "least pause after each flow of a connection, in ms (default {default})", "MS", "10", _number),
     Option("--priorities", "together only: without and with priorities of the switch, which you set when asked"),
-)
-_TURNS = Option(
-    "--turns", "turns of all rounds with --priorities: off, on, on, off ... (default {default})", "N", "4", _whole
+    _TURNS,
 )
 """The options of `mix` without --beside."""
 _BESIDE = Option("--beside", "on a cluster in use: small flows only, at most 50 a second")
@@ -231,7 +232,7 @@ KINDS = {
   racwire measure mix --towards-here --priorities --go practice
                                              without and with priorities of
                                              the switch, in turns""",
-        (*_ALONE, _TURNS, _BESIDE, _BESIDE_TIME, _SEED),
+        (*_ALONE, _BESIDE, _BESIDE_TIME, _SEED),
         _mix,
         is_one_path=True,
     ),
