@@ -7,12 +7,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from statistics import fmean
 from typing import Any
 
-from checks.model.measurement import FlowRound, FlowSummary, percentile_or_why
+from checks.model.kept_percentiles import percentile_or_why
+from checks.model.measurement import FlowRound, FlowSummary
 from checks.model.percentiles import percentile
 from checks.traffic.compare.statistics import mann_whitney
 
 ALONE, TOGETHER, BESIDE = "alone", "together", "beside"
 QUIET, MIDDLE, BUSY = "quiet", "middle", "busy"
+_Group = tuple[int, str, str, int, bool | None]
+"""Path, class, company, flows at the same time, and whether the switch prioritised."""
 
 
 def figures_of(times_ms: Sequence[float]) -> dict[str, Any]:
@@ -29,12 +32,13 @@ def figures_of(times_ms: Sequence[float]) -> dict[str, Any]:
 
 def summaries_of(rounds: Iterable[FlowRound]) -> Iterator[FlowSummary]:
     """Yield the summary of each class, company and concurrency, in the order of the rounds."""
-    groups: dict[tuple[int, str, str, int], list[FlowRound]] = defaultdict(list)
+    groups: dict[_Group, list[FlowRound]] = defaultdict(list)
     for one in rounds:
-        groups[one.path, one.flow_class, one.company, one.concurrency].append(one)
+        groups[one.path, one.flow_class, one.company, one.concurrency, one.prioritised].append(one)
     numbers = _flows_of_a_class(groups)
-    for (path, flow_class, company, concurrency), own in groups.items():
-        alone = groups.get((path, flow_class, ALONE, numbers[company, concurrency]), []) if company == TOGETHER else []
+    for (path, flow_class, company, concurrency, _), own in groups.items():
+        key = path, flow_class, ALONE, numbers[company, concurrency], None
+        alone = groups.get(key, []) if company == TOGETHER else []
         if company != BESIDE:
             yield _summary(own, alone)
             continue
@@ -43,14 +47,14 @@ def summaries_of(rounds: Iterable[FlowRound]) -> Iterator[FlowSummary]:
             yield _summary(part, thirds.get(QUIET, []) if fullness != QUIET else [], fullness)
 
 
-def _flows_of_a_class(groups: Iterable[tuple[int, str, str, int]]) -> dict[tuple[str, int], int]:
+def _flows_of_a_class(groups: Iterable[_Group]) -> dict[tuple[str, int], int]:
     """Return the flows of one class at the same time, for each company and all its flows at the same time.
 
     Classes have as many connections together as alone.
     """
     keys = list(groups)
-    classes = len({flow_class for _, flow_class, company, _ in keys if company == TOGETHER}) or 1
-    return {(company, number): number // classes for _, _, company, number in keys}
+    classes = len({flow_class for _, flow_class, company, _, _ in keys if company == TOGETHER}) or 1
+    return {(company, number): number // classes for _, _, company, number, _ in keys}
 
 
 def by_fullness(rounds: Sequence[FlowRound]) -> dict[str, list[FlowRound]]:
@@ -79,6 +83,7 @@ def _summary(rounds: Sequence[FlowRound], alone: Sequence[FlowRound], fullness: 
         company=one.company,
         concurrency=one.concurrency,
         fullness=fullness,
+        prioritised=one.prioritised,
         link_share=fmean(shares) if shares else None,
         completed=len(times),
         broken=sum(each.broken for each in rounds),

@@ -46,7 +46,10 @@ HARD = LoadLimits(
     most_bytes=50 << 30,
     cpu_share=1.0,
 )
-"""No option exceeds these. More than 10 % of a link needs the stack down on all nodes, or the practice cluster."""
+"""No option exceeds these, but for the share of `mix`. More than 10 % of a link needs the stack down on all nodes, or
+the practice cluster."""
+MIX_SHARE = 0.95
+"""The share of the link that `measure mix` may choose: its flows are TCP, which gives way where a link is full."""
 FRAGMENT_STOP_SHARE = 0.25
 """The share in use, by all senders, above which racwire sends no fragments. Ours."""
 LOOK_S = 0.1
@@ -106,8 +109,12 @@ def limits_of(
     in_flight: int | None = None,
     whole_s: float | None = None,
     most_bytes: int | None = None,
+    most_share: float = HARD.link_share,
 ) -> LoadLimits:
-    """Return the limits with these values in place of defaults. Raises MeasureError above a hard limit, or for 0."""
+    """Return the limits with these values in place of defaults. Raises MeasureError above a hard limit, or for 0.
+
+    `most_share`: the hard limit of the share of the link.
+    """
     values = {
         "packets_per_s": packets_per_s,
         "link_share": link_share,
@@ -117,7 +124,7 @@ def limits_of(
     }
     chosen = {name: value for name, value in values.items() if value is not None}
     for name, value in chosen.items():
-        hard = getattr(HARD, name)
+        hard = most_share if name == "link_share" else getattr(HARD, name)
         if not 0 < value <= hard:
             raise MeasureError(f"{_NAMES[name]} must be more than 0 and at most {_text(name, hard)}.")
     limits = replace(LoadLimits(), **chosen)  # type: ignore[arg-type]

@@ -10,10 +10,10 @@ import random
 from collections.abc import Sequence
 
 from checks.measure.flow_figures import BESIDE, figures_of, summaries_of
+from checks.measure.flow_plan import FLOW_BYTES
 from checks.measure.load_limits import LoadLimits
 from checks.measure.load_plan import PlannedLoad
 from checks.measure.measure_error import MeasureError
-from checks.measure.mix import FLOW_BYTES
 from checks.measure.near_end.tcp_flows import completed, needed_s, packets_of_flow, wire_bytes_of_flow
 from checks.measure.testbed import Experiment, Testbed
 from checks.model.measurement import FlowRound, MeasuredMix, MeasuredPath
@@ -89,6 +89,7 @@ class MixBeside(Experiment):
                 "size": FLOW_BYTES[name],
                 "burst": FLOW_BYTES[name],
                 "gap_s": self._gap_s(name, path, testbed.limits),
+                "pause_s": 0.0,
                 "flows": -1,
                 "mtu": path.mtu,
                 "is_from_far_end": False,

@@ -17,7 +17,8 @@ from checks.measure.load_limits import LoadLimits, incomplete_bytes
 from checks.measure.load_plan import PlannedLoad
 from checks.measure.measure_error import MeasureError
 from checks.measure.testbed import Experiment, Testbed
-from checks.model.measurement import MeasuredPath, MeasuredSizes, SizeRound, SizeSummary, percentile_or_why
+from checks.model.kept_percentiles import percentile_or_why
+from checks.model.measurement import MeasuredPath, MeasuredSizes, SizeRound, SizeSummary
 from checks.model.packet_sizes import IP_HEADER, UDP_HEADER, WIRE_BYTES, fragments_of
 from checks.model.percentiles import percentile
 from checks.model.wording import counted

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Coroutine, Sequence
 from typing import Any, Protocol
 
 from checks.measure.far_end.far_process import FarCounts, FarEnd, FarEndError
@@ -179,6 +179,19 @@ class Testbed:
     def end_order(self) -> None:
         """End the order that runs as planned."""
         self._sender.stop()
+
+    async def wait_for(self, work: Coroutine[Any, Any, None]) -> None:
+        """Send nothing until some work is done, which counts as time of the measurement. Raises HaltedError."""
+        working, halting = asyncio.create_task(work), asyncio.create_task(self._halting.wait())
+        left_s = self.limits.whole_s - (time.monotonic() - self._began_s)
+        try:
+            await asyncio.wait((working, halting), timeout=max(left_s, 0.0), return_when=asyncio.FIRST_COMPLETED)
+            self.demand_running()
+            working.result()
+        finally:
+            working.cancel()
+            halting.cancel()
+            await asyncio.gather(working, halting, return_exceptions=True)
 
     async def pause(self, seconds: float) -> None:
         """Wait. Raises HaltedError where nothing more may be sent."""

@@ -5,7 +5,6 @@ Rounds are samples: `compare` sets the rounds of two measurements against each o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import datetime
 from typing import ClassVar
 
@@ -15,32 +14,18 @@ from checks.model.drill_result import DrillEvent as DrillEvent
 from checks.model.drill_result import DrillOf as DrillOf
 from checks.model.drill_result import PathSilence as PathSilence
 from checks.model.facts import Fact, Unknown
+from checks.model.flow_result import FlowRound as FlowRound
+from checks.model.flow_result import FlowSummary as FlowSummary
+from checks.model.flow_result import LinkFill as LinkFill
+from checks.model.flow_result import MeasuredMix as MeasuredMix
+from checks.model.flow_result import PriorityEffect as PriorityEffect
+from checks.model.kept_percentiles import keep_percentiles
 from checks.model.measured_rate import MeasuredRate
-from checks.model.percentiles import least_values, percentile
-from checks.model.wording import counted
 
 FORMAT = 1
 """The version of the format of a result file."""
 CONTROL_BYTES = 64
 """The message that fits any MTU: its times must not differ between two MTUs, or something else has changed."""
-
-
-def percentile_or_why(values: Sequence[float], share: float, noun: str) -> float | Unknown:
-    """Return a percentile; Unknown for too few values, each of which is a `noun`."""
-    found = percentile(values, share)
-    return _too_few(len(values), share, noun) if found is None else found
-
-
-def _too_few(count: int, share: float, noun: str) -> Unknown:
-    return Unknown(f"too few: {counted(count, noun)} of {least_values(share):,}")
-
-
-def _keep_percentiles(part: msgspec.Struct, count: int, noun: str = "", **shares: float) -> None:
-    """Take away each percentile of a part, by its field, that is one of too few values: None, or Unknown with the
-    reason where `noun` names the values. The files of others hold any."""
-    for field, share in shares.items():
-        if isinstance(getattr(part, field), int | float) and count < least_values(share):
-            msgspec.structs.force_setattr(part, field, _too_few(count, share, noun) if noun else None)
 
 
 class MeasuredPath(Fact, frozen=True):
@@ -106,8 +91,8 @@ class SizeRound(Fact, frozen=True):
 
     def __post_init__(self) -> None:
         """Keep no percentile of too few messages."""
-        _keep_percentiles(self, self.sent - self.lost, p99_us=0.99)
-        _keep_percentiles(self, self.sent, lateness_p99_us=0.99)
+        keep_percentiles(self, self.sent - self.lost, p99_us=0.99)
+        keep_percentiles(self, self.sent, lateness_p99_us=0.99)
 
 
 class SizeSummary(Fact, frozen=True):
@@ -136,7 +121,7 @@ class SizeSummary(Fact, frozen=True):
 
     def __post_init__(self) -> None:
         """Keep no percentile of too few answers."""
-        _keep_percentiles(self, self.answers, "answer", p99_us=0.99, p999_us=0.999)
+        keep_percentiles(self, self.answers, "answer", p99_us=0.99, p999_us=0.999)
 
 
 class MeasuredSizes(Fact, frozen=True, tag="sizes"):
@@ -145,80 +130,6 @@ class MeasuredSizes(Fact, frozen=True, tag="sizes"):
     kind: ClassVar[str] = "sizes"
     rounds: tuple[SizeRound, ...] = ()
     summaries: tuple[SizeSummary, ...] = ()
-
-
-class FlowRound(Fact, frozen=True):
-    """The flows of one class in one round. Times are flow completion times in milliseconds."""
-
-    path: int
-    flow_class: str
-    """`message`, `block`, `small`, `medium` or `large`."""
-    size: int
-    """Bytes of a flow."""
-    company: str
-    """`alone`, `together` or `beside` (sent on a cluster in use)."""
-    concurrency: int
-    """Flows of all classes that were under way at the same time."""
-    round: int
-    at: float
-    seconds: float
-    completed: int
-    broken: int
-    """Flows that did not complete."""
-    mean_ms: float | None
-    p50_ms: float | None
-    p95_ms: float | None
-    p99_ms: float | None
-    times_ms: tuple[float, ...] = ()
-    link_share: float | None = None
-    """With `beside`: the share of the link that was in use, 0 to 1; None where it is not known."""
-    is_towards_here: bool = False
-    """Whether the flows came from the far end to this node."""
-
-    def __post_init__(self) -> None:
-        """Keep no percentile of too few flows."""
-        _keep_percentiles(self, self.completed, p95_ms=0.95, p99_ms=0.99)
-
-
-class FlowSummary(Fact, frozen=True):
-    """All rounds of one class together, of one company and concurrency. Times are flow completion times in ms."""
-
-    path: int
-    flow_class: str
-    size: int
-    company: str
-    """As in `FlowRound`."""
-    concurrency: int
-    fullness: str
-    """With `beside`: `quiet`, `middle` or `busy`, the third of the seconds by the share of the link in use."""
-    link_share: float | None
-    """With `beside`: the mean share of the link in these seconds, 0 to 1."""
-    completed: int
-    broken: int
-    mean_ms: float | None
-    p50_ms: float | None
-    p95_ms: float | Unknown
-    """Unknown with fewer than 100 flows."""
-    p99_ms: float | Unknown
-    """Unknown with fewer than 100 flows."""
-    slowdown: float | None
-    """The mean, divided by that alone (with `beside`: by that of the quiet seconds); None alone."""
-    slowdown_p: float | None
-    """The p of the Mann-Whitney test between the means of the rounds, with those alone; None alone."""
-    delivered_bps: float | None
-    """Bits a second of completed flows, without headers."""
-
-    def __post_init__(self) -> None:
-        """Keep no percentile of too few flows."""
-        _keep_percentiles(self, self.completed, "flow", p95_ms=0.95, p99_ms=0.99)
-
-
-class MeasuredMix(Fact, frozen=True, tag="mix"):
-    """`racwire measure mix`."""
-
-    kind: ClassVar[str] = "mix"
-    rounds: tuple[FlowRound, ...] = ()
-    summaries: tuple[FlowSummary, ...] = ()
 
 
 class HashPort(Fact, frozen=True):
@@ -299,7 +210,7 @@ class MeasuredStorage(Fact, frozen=True, tag="storage"):
     def __post_init__(self) -> None:
         """Keep no percentile of too few requests."""
         for one in self.rounds:
-            _keep_percentiles(one, one.transferred // max(1, self.request_bytes), p99_us=0.99)
+            keep_percentiles(one, one.transferred // max(1, self.request_bytes), p99_us=0.99)
 
 
 Result = MeasuredSizes | MeasuredRate | MeasuredMix | MeasuredHashes | MeasuredStorage | DrillOf

@@ -109,7 +109,12 @@ TOPICS = (
             "Its tables: about 30 % less time for small and medium flows, and no loss for large ones, at a port filled "
             "with 10 Gbit/s. The counts and sizes printed there fill about a tenth of that port.",
         ),
-        ("racwire explain nexus-9000", "racwire explain aci", "racwire predict --mtu 9000"),
+        (
+            "racwire explain nexus-9000",
+            "racwire explain aci",
+            "racwire predict --mtu 9000",
+            "racwire measure mix --priorities",
+        ),
         ("Cisco, Enhancing Database Performance with Cisco Nexus 9000 and ACI, 2017",),
     ),
 )

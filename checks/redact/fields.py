@@ -56,6 +56,8 @@ _UNCHANGED: dict[type[msgspec.Struct], tuple[str, ...]] = {
     measured_rate.RateStep: ("protocol", "limit"),
     measurement.FlowRound: ("flow_class", "company"),
     measurement.FlowSummary: ("flow_class", "company", "fullness"),
+    measurement.LinkFill: ("held_bps", "bound"),
+    measurement.PriorityEffect: ("flow_class", "verdict"),
     measurement.HashDirection: ("verdict",),
     measurement.MeasuredStorage: ("file_system", "method"),
     drill_result.DrillOf: ("transition",),

@@ -73,6 +73,11 @@ def size_text(size: int) -> str:
     return f"{size // _KB:,} KB" if size >= _KB and size % _KB == 0 else f"{size:,} B"
 
 
+def ms_text(ms: float | None) -> str:
+    """Return a completion time with three digits: `0.41 ms`, `13.6 ms`, `1,281 ms`; `?` where it is not known."""
+    return "?" if ms is None else f"{ms:,.0f} ms" if ms >= 99.95 else f"{ms:.3g} ms"
+
+
 def silence_text(seconds: float) -> str:
     """Return the length of a silence: `57 ms`, `1.02 s`, `1 min 4 s`."""
     if not math.isfinite(seconds):
@@ -112,6 +117,13 @@ def _lost(lost: int, sent: int, noun: str) -> str:
 
 
 def _mix(result: MeasuredMix) -> str:
+    if result.effects:
+        one = next((one for one in result.effects if one.flow_class == "small"), result.effects[0])
+        return (
+            f"{one.flow_class} {ms_text(one.without_ms)} without priorities, {ms_text(one.with_ms)} with them"
+            if one.without_ms is not None
+            else ""
+        )
     known = [one for one in result.summaries if one.mean_ms is not None]
     names = [one.flow_class for one in known]
     chosen = "small" if "small" in names else min(known, key=lambda one: one.size).flow_class if known else ""
@@ -126,7 +138,7 @@ def _ends(own: Sequence[FlowSummary]) -> list[FlowSummary]:
 
 
 def _mean(one: FlowSummary) -> str:
-    return f"{one.mean_ms:,.3g} ms {one.fullness or one.company}"
+    return f"{ms_text(one.mean_ms)} {one.fullness or one.company}"
 
 
 def _hashes(result: MeasuredHashes) -> str:

@@ -338,6 +338,11 @@ def test_the_directory_of_a_storage_is_not_that_of_the_changes():
         ("rate --steps 0", "--steps: '0' is no percentage"),
         ("mix --for 5m", "--for needs --beside"),
         ("mix --beside --flows 4", "--flows does not go with --beside"),
+        ("mix --beside --turns 2", "--turns does not go with --beside"),
+        ("mix --turns 2", "--turns needs --priorities"),
+        ("mix --gap x", "--gap: 'x' is no number."),
+        ("mix --share 96", "must be more than 0 and at most 95"),
+        ("rate --share 81", "must be more than 0 and at most 80"),
         ("storage /mnt --to rac2", "--to does not go with storage"),
     ],
 )

@@ -63,7 +63,7 @@ DATA = frozenset(
     """
     about action active active_member actor_churn address addresses after after_file again_file aggregated
     aliases all_stopped_at also archives arguments arp_targets arp_validate asked asm_listeners at attest_for
-    attested_for awaits backups baseline_file before began begin begins begun_at behind boot boot_id boot_ids
+    attested_for awaits backups baseline_file before began begin begins begun_at behind boot boot_id boot_ids bound
     booted_at buffers busiest by by_bond carried cause caused_by causes cells changes chassis check checks
     cleared_by client clients_by clocks closed closed_at closed_by cluster cluster_name code columns commands
     company conf_before config_file connect connection container copies counter counters counts covers cpus
@@ -73,7 +73,7 @@ DATA = frozenset(
     explains fact far_end fault figure figures file file_before file_system files finding firmware first
     first_begin first_end flow_class force_local format found fragment_costs from_node fullness further_sources
     gaps gateway grid_home grid_homes grid_owner group groups guess guests hash_policy hashes hides hinted_by
-    hints host hosts hypervisors id in_part infiniband_modes instance instances interconnects interface
+    held_bps hints host hosts hypervisors id in_part infiniband_modes instance instances interconnects interface
     interfaces ip ipc judged kept_before kernel kernel_release key kind last_end last_seen leave left_out
     lengths letter line lines links links_text lldp load local_ip local_node location log_mode look looked_in
     mac mac_address macs made_at made_by made_for management_ips marks master maybe_guests measured_at members

@@ -16,6 +16,7 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any
 
+from tui.cli.enter_key import ENTER_KEYS, enter_pressed
 from tui.cli.interrupts import before_abrupt_end
 
 STOP_KEYS = b"sS"
@@ -93,6 +94,8 @@ class _Keys:
             self._loop.remove_reader(0)
         elif any(key in STOP_KEYS for key in typed):
             self._stop()
+        elif any(key in ENTER_KEYS for key in typed):
+            enter_pressed()
 
     def give_back(self) -> None:
         """Restore the mode, unless another program has the terminal by now: it has set its own."""

@@ -15,6 +15,7 @@ from typing import Any
 
 from checks.measure.near_end.incomplete import Incomplete
 from checks.measure.near_end.stopped import StoppedError
+from checks.model.flow_bound import FlowBound
 
 HEARTBEAT_S = 0.25
 """Seconds between two heartbeats of the parent."""
@@ -23,7 +24,7 @@ SILENCE_S = 0.8
 _LOOK_S = 0.02
 _CHUNK = 65_536
 _STOP = b"stop"
-_SECOND_S = 1.1
+SECOND_S = 1.1
 """Seconds that count as one for bursts: a burst that waits in a queue of this node leaves up to 0.1 s later."""
 
 _CREDIT_S = 0.05
@@ -148,6 +149,8 @@ class Budget:
         self._started_s, self._cpu_s = self._free_s, time.process_time()
         self._bursts: deque[tuple[float, int, int]] = deque()
         """The moment, packets and bytes of each burst of the last second."""
+        self.held_by: str = FlowBound.LIMITS
+        """What made the last burst wait that `room_s` had no room for, as `FlowBound`."""
 
     def gap_s(self, packets: int, wire_bytes: int) -> float:
         """Return the seconds that a message of so many packets and bytes on the wire takes at the limits."""
@@ -191,7 +194,7 @@ class Budget:
         is more than a second may have.
         """
         now = time.monotonic()
-        while self._bursts and now - self._bursts[0][0] >= _SECOND_S:
+        while self._bursts and now - self._bursts[0][0] >= SECOND_S:
             self._bursts.popleft()
         spare_packets = self.packets_per_s - packets - sum(one[1] for one in self._bursts)
         spare_bytes = self.bits_per_s / 8 - wire_bytes - sum(one[2] for one in self._bursts)
@@ -199,13 +202,15 @@ class Budget:
         for at, sent, size in self._bursts:
             if spare_packets >= 0 and spare_bytes >= 0:
                 break
-            spare_packets, spare_bytes, wait_s = spare_packets + sent, spare_bytes + size, at + _SECOND_S - now
+            spare_packets, spare_bytes, wait_s = spare_packets + sent, spare_bytes + size, at + SECOND_S - now
+        self.held_by = FlowBound.LIMITS
         if spare_packets < 0 or spare_bytes < 0:
             raise StoppedError("a flow needs more than may be sent in a second")
         used = time.process_time() - self._cpu_s
         if now - self._started_s > 1.0:
             rest_s = used / self._cpu_share - (now - self._started_s)
             if rest_s > 0:
+                self.held_by = FlowBound.CPU_HERE if rest_s > wait_s else FlowBound.LIMITS
                 return max(wait_s, rest_s)
             self._started_s, self._cpu_s = now, time.process_time()
         return wait_s

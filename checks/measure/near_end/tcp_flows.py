@@ -12,11 +12,13 @@ import select
 import socket
 import struct
 import time
+from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
 from checks.measure.near_end.control import Budget
 from checks.measure.near_end.stopped import StoppedError
+from checks.model.flow_bound import FlowBound
 from checks.model.packet_sizes import IP_HEADER, WIRE_BYTES
 
 _HEADER = struct.Struct("!B3xIQ")
@@ -34,6 +36,8 @@ PATIENCE_S = 3.0
 MOST_BROKEN = 3
 """Flows in a row that break, after which the run ends: a sign of harm."""
 _BUFFER = 1 << 20
+_CREDIT_S = 0.1
+"""How far the bursts of a large flow may fall behind and still make up for it."""
 _LONGEST_WAIT_S = 0.02
 
 
@@ -79,13 +83,22 @@ class _Lane:
         self.burst: int = min(order["burst"], self.size)
         self.gap_s: float = order["gap_s"]
         """Seconds from the start of a flow to that of the next; of bursts, where a flow is longer than a burst."""
+        self.pause_s: float = order["pause_s"]
+        """The least time from the end of a flow to the start of the next."""
         self.flows_left: int = order["flows"]
         """Flows to come; -1 for as many as the time allows."""
         self.packets = packets_of_flow(self.burst, order["mtu"])
         self.wire_bytes = wire_bytes_of_flow(self.burst, order["mtu"])
         self._order = order
         self._socket: socket.socket | None = None
-        self.due_s = 0.0
+        self.due_s = self._look_s = 0.0
+        """When the next burst is due by its pace, and from when on the limits have room for it."""
+        self._free_s = 0.0
+        """When the connection was ready for it."""
+        self._held_s: defaultdict[str, float] = defaultdict(float)
+        """Seconds by which the limits delayed it, by what did."""
+        self.held_bytes: defaultdict[str, float] = defaultdict(float)
+        """What the lane had sent by its pace and did not, by `FlowBound`."""
         self.is_under_way = False
         self.started_s = self.progress_s = 0.0
         self._number = 0
@@ -103,7 +116,8 @@ class _Lane:
         self.close()
         self._socket = tcp_connection(self._order, patience_s, _BUFFER)
         self._socket.setblocking(False)
-        self.due_s = begins_s
+        self.due_s, self._look_s = begins_s, 0.0
+        self._held_s.clear()
 
     def close(self) -> None:
         """Close the connection."""
@@ -126,9 +140,31 @@ class _Lane:
         """Whether the next burst, or the next flow, may go when it is due."""
         return not self._unsent and (self._unasked > 0 if self.is_under_way else self.flows_left != 0)
 
+    @property
+    def look_s(self) -> float:
+        """When to see whether the next burst may go."""
+        return max(self.due_s, self._look_s)
+
+    def hold(self, reason: str, now: float, seconds: float) -> None:
+        """Keep the next burst back for some seconds: a limit has no room for it."""
+        self._held_s[reason] += seconds
+        self._look_s = now + seconds
+
+    def _fall_behind(self, seconds: float, *reasons: tuple[str, float]) -> None:
+        """Count what does not go in some seconds: as that of each reason for as long as it lasted, the rest as late."""
+        rate, left = self.wire_bytes / self.gap_s, seconds
+        for reason, lasted in (*reasons, (FlowBound.LATE, left)):
+            part = min(max(lasted, 0.0), left)
+            self.held_bytes[reason] += rate * part
+            left -= part
+
     def go(self, now: float, chance: random.Random) -> None:
         """Send the next burst of the flow, or the first of the next flow. Raises OSError."""
         head = _HEADER.size
+        spare = _CREDIT_S if self.is_under_way else 0.0
+        waited = (FlowBound.ANSWERS.value, self._free_s - self.due_s)
+        self._fall_behind(max(now - spare - self.due_s, 0.0), *self._held_s.items(), waited)
+        self._held_s.clear()
         if is_first := not self.is_under_way:
             self._number = (self._number + 1) & 0xFFFFFFFF
             self._unasked, self.is_under_way = self.size, True
@@ -146,7 +182,7 @@ class _Lane:
         else:
             self._unsent = self._data[head : head + part]
         # Bursts come evenly; flows in a gap of random length, so that two classes never keep step.
-        self.due_s = max(now, self.due_s) + self.gap_s * (1.0 if self._unasked else chance.uniform(0.8, 1.2))
+        self.due_s = max(now - spare, self.due_s) + self.gap_s * (1.0 if self._unasked else chance.uniform(0.8, 1.2))
         self.progress_s = time.monotonic()
         if is_first:
             self.started_s = self.progress_s
@@ -160,7 +196,7 @@ class _Lane:
         except BlockingIOError:
             return
         self._unsent = self._unsent[sent:]
-        self.progress_s = time.monotonic()
+        self.progress_s = self._free_s = time.monotonic()
 
     def receive(self, buffer: bytearray) -> bool:
         """Take what has come, and return whether the flow is complete. Raises OSError."""
@@ -180,15 +216,26 @@ class _Lane:
         answer, self._received, self.is_under_way = self._received, b"", False
         if not self.is_from_far_end and answer != _HEADER.pack(_TO_FAR_END, self._number, 0)[:_ANSWER_BYTES]:
             raise ConnectionError("the far end answered another flow")
+        self.end(self.progress_s)
         return True
+
+    def end(self, now: float) -> None:
+        """Let the next flow start after the pause, where its pace is not slower."""
+        self._free_s = now
+        begins_s = max(self.due_s, now + self.pause_s)
+        late_s = max(now - self.due_s, 0.0)
+        if self.flows_left:
+            waited = (FlowBound.ANSWERS.value, late_s)
+            self._fall_behind(begins_s - self.due_s, waited, (FlowBound.CLASSES.value, self.pause_s))
+        self.due_s = begins_s
 
 
 def flows(order: dict[str, Any], budget: Budget) -> dict[str, Any]:
     """Carry out flows on each lane of the order for `seconds`, or until the lanes with a number of flows have done.
 
     Returns, for each lane, `name` and `flows`: pairs of the start in seconds since that of the order, and the
-    completion time in milliseconds; and `broken`. The flows under way at the end complete. Raises OSError where a far
-    end takes no connection.
+    completion time in milliseconds; `broken`; and `held`, the bytes on the wire that did not go at its pace, by
+    `FlowBound`. The flows under way at the end complete. Raises OSError where a far end takes no connection.
     """
     budget.bits_per_s = order["bits_per_s"]
     lanes = [_Lane(one) for one in order["lanes"]]
@@ -203,6 +250,8 @@ def flows(order: dict[str, Any], budget: Budget) -> dict[str, Any]:
     finally:
         for one in lanes:
             one.close()
+    for each, own in zip(found, lanes, strict=True):
+        each["held"] = dict(own.held_bytes)
     return {
         "lanes": found,
         "at": run.at,
@@ -261,13 +310,13 @@ class _Run:
     def _try(self, lane: _Lane) -> float:
         """Send the next burst of a lane if it is due, and return when to look again."""
         now = time.monotonic()
-        if now < lane.due_s:
-            return lane.due_s
+        if now < lane.look_s:
+            return lane.look_s
         if wait_s := self._budget.room_s(lane.packets, lane.wire_bytes):
-            lane.due_s = now + wait_s
-            return lane.due_s
+            lane.hold(self._budget.held_by, now, wait_s)
+            return lane.look_s
         if not lane.is_under_way:
-            self.lateness_us.append((now - lane.due_s) * 1e6)
+            self.lateness_us.append((now - lane.look_s) * 1e6)
         self._budget.burst(lane.packets, lane.wire_bytes)
         self._attempt(lane, lambda: lane.go(time.monotonic(), self._chance))
         return time.monotonic()
@@ -284,7 +333,6 @@ class _Run:
             took_s = time.monotonic() - lane.started_s
             self._of(lane)["flows"].append((lane.started_s - self.started_s, took_s * 1e3))
             self._broken_in_a_row = 0
-            lane.due_s = max(lane.due_s, time.monotonic())
 
     def _attempt(self, lane: _Lane, work: Any) -> None:
         try:

@@ -24,13 +24,15 @@ from checks.model.measurement import (
     MeasuredSizes,
     Measurement,
     PathSilence,
+    PriorityEffect,
     SizeSummary,
 )
 from checks.model.packet_sizes import IP_HEADER, UDP_HEADER
 from checks.report import svg
 from checks.report.measured.drill_parts import begin_of, share_of_misscount
+from checks.report.measured.mix_parts import PRIORITIES, interval_text, percent_text
 from checks.report.measured.result_parts import state_of, title_of
-from checks.report.measurement_headline import headline, silence_text, size_text
+from checks.report.measurement_headline import headline, ms_text, silence_text, size_text
 from checks.rules.drill_verdicts import was_silent
 from checks.traffic.compare.public_ratio import PublicRatio, public_ratios
 
@@ -45,6 +47,10 @@ _EVENT_ROOM = 30
 _MOST_EVENTS = 40
 _OF_A_SILENCE = 220
 """Pixels for the text after a silence."""
+_OF_A_CHANGE = 290
+"""Pixels for the text after a bar."""
+_LONGEST_BAR = 3.0
+"""Times with priorities that are longer than this multiple of those without are drawn as this."""
 _NEAREST_LABELS = 58
 """Pixels between two labels of an axis."""
 
@@ -73,6 +79,8 @@ def drawings_of(measurement: Measurement) -> Iterator[Drawing]:
             for number, path in enumerate(measurement.paths):
                 yield from _sizes([one for one in result.summaries if one.path == number], path)
         case MeasuredMix() as result:
+            for link in dict.fromkeys((one.paths, one.concurrency) for one in result.effects):
+                yield from _effects([one for one in result.effects if (one.paths, one.concurrency) == link])
             for number, path in enumerate(measurement.paths):
                 yield from _mix([one for one in result.summaries if one.path == number], path)
         case MeasuredRate() as result:
@@ -193,7 +201,7 @@ def _mix(own: Sequence[FlowSummary], path: MeasuredPath) -> Iterator[Drawing]:
     order = {name: place for place, name in enumerate(dict.fromkeys(one.flow_class for one in known))}
     begin = y
     for one in sorted(known, key=lambda one: (order[one.flow_class], one.company, one.concurrency)):
-        where = f"{one.fullness or one.company}, {one.concurrency} at a time"
+        where = f"{one.fullness or one.company}{PRIORITIES[one.prioritised]}, {one.concurrency} at a time"
         marks.append(svg.label(_MARGIN, y + 4, f"{one.flow_class}, {size_text(one.size)}"))
         marks.append(svg.label(_MARGIN, y + 17, where, "faint"))
         high = _high(one)
@@ -204,13 +212,45 @@ def _mix(own: Sequence[FlowSummary], path: MeasuredPath) -> Iterator[Drawing]:
         marks.append(svg.dot(across(one.p50_ms), y, 3.5, "after"))
         if one.mean_ms:
             marks.append(svg.line(across(one.mean_ms), y - 8, across(one.mean_ms), y + 8, "after-line"))
-        said.append(f"{one.flow_class} {where}: p50 {one.p50_ms:,.3g} ms")
+        said.append(f"{one.flow_class} {where}: p50 {ms_text(one.p50_ms)}")
         y += _ROW
     rules: list[svg.Markup] = []
     for tick in ticks:
         rules.append(svg.line(across(tick), begin - 14, across(tick), y - 12, "rule"))
         rules.append(svg.label(across(tick), y + 3, f"{tick:,.6g}", "faint", anchor="middle"))
     yield Drawing(title, f"{title}. {'; '.join(said)}.", y + 12, (*rules, *marks))
+
+
+def _effects(own: Sequence[PriorityEffect]) -> Iterator[Drawing]:
+    """Draw two bars for each class, without and with priorities: as parts of the time without."""
+    known = [
+        (one, min(one.with_ms / one.without_ms, _LONGEST_BAR))
+        for one in own
+        if one.without_ms is not None and one.with_ms is not None and one.without_ms > 0 and one.with_ms >= 0
+    ]
+    if not known:
+        return
+    title = f"Flow completion times without and with priorities of the switch, {own[0].concurrency} flows at a time"
+    across = svg.linear_scale(0.0, max(1.0, *(part for _, part in known)), _LEFT, _RIGHT - _OF_A_CHANGE)
+    marks = [
+        svg.label(_MARGIN, 18, title, "heading"),
+        svg.box(_MARGIN + 1, 26, 10, 8, "before"),
+        svg.label(_MARGIN + 16, 34, "without", "faint"),
+        svg.box(_MARGIN + 71, 26, 10, 8, "after"),
+        svg.label(_MARGIN + 86, 34, "with", "faint"),
+        svg.label(_RIGHT, 34, "medians of rounds; change with its 95 % interval", "faint", anchor="end"),
+    ]
+    y, said = 48.0, []
+    for one, part in known:
+        change = f"{percent_text(one.change)} ({interval_text(one)}), {one.verdict}"
+        marks.append(svg.label(_MARGIN, y + 14, f"{one.flow_class}, {size_text(one.size)}"))
+        marks.append(svg.box(_LEFT, y, across(1.0) - _LEFT, 9, "before"))
+        marks.append(svg.label(across(1.0) + 8, y + 9, f"{ms_text(one.without_ms)}", "faint"))
+        marks.append(svg.box(_LEFT, y + 13, across(part) - _LEFT, 9, "after"))
+        marks.append(svg.label(across(part) + 8, y + 22, f"{ms_text(one.with_ms)}: {change}"))
+        said.append(f"{one.flow_class}: {ms_text(one.without_ms)} without, {ms_text(one.with_ms)} with, {change}")
+        y += _ROW + 4
+    yield Drawing(title, f"{title}. {'; '.join(said)}.", y + 6, tuple(marks))
 
 
 def _high(one: FlowSummary) -> float | None:

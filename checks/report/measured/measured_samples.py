@@ -81,7 +81,8 @@ def _rate(result: MeasuredRate, paths: tuple[MeasuredPath, ...]) -> Iterator[Sam
 def _mix(result: MeasuredMix, paths: tuple[MeasuredPath, ...]) -> Iterator[Sample]:
     is_here = any(one.is_towards_here for one in result.rounds)
     for own in result.summaries:
-        company = own.fullness or own.company
+        priorities = {None: "", False: "_not_prioritised", True: "_prioritised"}[own.prioritised]
+        company = f"{own.fullness or own.company}{priorities}"
         for quantile, value in (("0.5", own.p50_ms), ("0.95", own.p95_ms), ("0.99", own.p99_ms)):
             labels = (*_way(paths[own.path], is_here), own.flow_class, company, quantile)
             yield "racwire_measured_flow_seconds", labels, over(value, 1e3)

@@ -1,14 +1,114 @@
-"""The parts of a result of `racwire measure mix`: completion times by class, alone and in company."""
+"""The parts of a result of `racwire measure mix`: completion times by class, alone and in company, how full the flows
+made the link, and what priorities of the switch change."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from checks.model.measurement import FlowSummary, MeasuredMix
+from checks.model.flow_bound import FlowBound
+from checks.model.measurement import FlowSummary, LinkFill, MeasuredMix, PriorityEffect
 from checks.report.measured.parts import Grid, Part, Prose, figure, grid
+from checks.report.quantities import bits
 
 _CLEAR = 0.05
 """The p below which a slowdown is more than chance, as in `racwire compare`."""
+PRIORITIES = {None: "", False: " without priorities", True: " with priorities"}
+"""By whether the switch prioritised; None without turns of both."""
+_NOT_MORE = {
+    FlowBound.LIMITS: "flows waited, so that no second had more than the limit",
+    FlowBound.PACKETS: "the limit of packets a second is reached first (--packets)",
+    FlowBound.CLASSES: "these classes, with this pause between flows, offer no more (--classes, --flows, --gap)",
+    FlowBound.ANSWERS: "flows took longer than planned, and the next one of a connection waits for the one before",
+    FlowBound.LINK: "the link was full",
+    FlowBound.CPU_THERE: "the program of a peer used up a CPU",
+    FlowBound.CPU_HERE: "the program of this node used up its share of a CPU",
+    FlowBound.LATE: "the program of this node did not run when flows were due",
+    FlowBound.BROKEN: "flows did not complete",
+}
+_CHANGES = {"less": "less time", "more": "more time"}
+"""By the verdict of an effect."""
+
+
+def mix_of_all_paths(result: MeasuredMix) -> Iterator[Part]:
+    """Yield the parts that are about several paths: how full their link was, and what priorities change."""
+    if result.gap_ms is not None:
+        yield Prose(f"After each flow its connection paused for {result.gap_ms:g} ms or more.", "faint", is_of_all=True)
+    for one in result.fills:
+        yield Prose(_fill_sentence(one), "warn" if one.bound else "", is_of_all=True)
+    for key in dict.fromkeys((one.paths, one.concurrency) for one in result.effects):
+        yield _effect_grid([one for one in result.effects if (one.paths, one.concurrency) == key], result)
+    yield from (Prose(_effect_sentence(one), is_of_all=True) for one in result.effects)
+
+
+def planned_fill_sentence(one: LinkFill, bound: str) -> str:
+    """Return how full the flows of a plan make the link, and why not more."""
+    least = f", {_part(one.mean_bps, one)} were possible: {_NOT_MORE[FlowBound(bound)]}" if bound else ""
+    return (
+        f"Together, {one.concurrency} at the same time, the flows use {_part(one.planned_bps, one)} on average; no "
+        f"second has more than {_part(one.most_bps, one)}{least}."
+    )
+
+
+def _fill_sentence(one: LinkFill) -> str:
+    reason = (
+        f"The limits allow {_part(one.mean_bps, one)} on average: {_NOT_MORE[FlowBound(one.bound)]}."
+        if one.bound
+        else f"This is what the limit of {_part(one.most_bps, one)} in any second allows on average."
+    )
+    together = f"Together{PRIORITIES[one.prioritised]}, {one.concurrency} at the same time, the flows used "
+    return f"{together}{_part(one.delivered_bps, one)} ({bits(one.delivered_bps)}). {reason}"
+
+
+def _part(bps: float, one: LinkFill) -> str:
+    return f"{bps / one.link_bps * 100:.0f} % of the link" if one.link_bps else bits(bps)
+
+
+def _effect_grid(rows: Sequence[PriorityEffect], result: MeasuredMix) -> Grid:
+    heads = ("class", "bytes", "rounds", "flows", "without", "with", "change", "95 % interval", "p", "verdict")
+    cells = (
+        (
+            one.flow_class,
+            f"{one.size:,}",
+            f"{one.rounds_without} / {one.rounds_with}",
+            f"{one.flows_without:,} / {one.flows_with:,}",
+            figure(one.without_ms, 2),
+            figure(one.with_ms, 2),
+            percent_text(one.change),
+            interval_text(one),
+            "< 0.001" if one.p is not None and one.p < 0.001 else figure(one.p, 3),
+            one.verdict,
+        )
+        for one in rows
+    )
+    title = (
+        f"without and with priorities of the switch, {rows[0].concurrency} flows at the same time: completion times in "
+        "ms, medians of rounds"
+    )
+    return grid(title, heads, cells, words=1, minor=("bytes", "p", "flows", "rounds"))
+
+
+def _effect_sentence(one: PriorityEffect) -> str:
+    if one.verdict in _CHANGES and one.change is not None:
+        change = f"{abs(one.change) * 100:.0f} % {_CHANGES[one.verdict]}"
+        return f"With priorities, flows of the class {one.flow_class} take {change} ({interval_text(one)})."
+    if one.verdict == "no difference":
+        return f"Priorities make no difference to flows of the class {one.flow_class} ({interval_text(one)})."
+    return (
+        f"Whether priorities change flows of the class {one.flow_class} is not known ({interval_text(one)}; "
+        f"{one.noise * 100:.0f} % is noise): choose more --rounds."
+    )
+
+
+def percent_text(share: float | None) -> str:
+    """Return a change such as `-32 %`."""
+    return "-" if share is None else f"{share * 100:+.0f} %"
+
+
+def interval_text(one: PriorityEffect) -> str:
+    """Return the interval of a change, such as `-41 to -20 %`."""
+    if one.change_low is None or one.change_high is None:
+        return "too few"
+    return f"{one.change_low * 100:+.0f} to {one.change_high * 100:+.0f} %"
 
 
 def mix_parts(result: MeasuredMix, path: int) -> Iterator[Part]:
@@ -26,10 +126,14 @@ def mix_parts(result: MeasuredMix, path: int) -> Iterator[Part]:
 
 
 def _tables(own: Sequence[FlowSummary]) -> Iterator[tuple[str, list[FlowSummary]]]:
-    for company, concurrency in dict.fromkeys((one.company, one.concurrency) for one in own):
-        rows = [one for one in own if (one.company, one.concurrency) == (company, concurrency)]
+    for key in dict.fromkeys((one.company, one.concurrency, one.prioritised) for one in own):
+        rows = [one for one in own if (one.company, one.concurrency, one.prioritised) == key]
+        company, concurrency, prioritised = key
         if company != "beside":
-            yield f"{company}, {concurrency} at the same time: completion times of flows, in ms", rows
+            yield (
+                f"{company}{PRIORITIES[prioritised]}, {concurrency} at the same time: completion times of flows, in ms",
+                rows,
+            )
             continue
         for fullness in ("quiet", "middle", "busy"):
             third = [one for one in rows if one.fullness == fullness]

@@ -21,7 +21,7 @@ from checks.model.measurement import (
 from checks.model.wording import counted, lasting
 from checks.report.age import time_text
 from checks.report.measured.drill_parts import drill_parts, judgement_parts
-from checks.report.measured.mix_parts import mix_parts
+from checks.report.measured.mix_parts import mix_of_all_paths, mix_parts
 from checks.report.measured.parts import Grid, Heading, Part, Prose, figure, grid
 from checks.report.measured.rate_parts import buffer_parts, hash_parts, public_parts, rate_parts
 from checks.report.measurement_headline import size_text
@@ -49,6 +49,8 @@ def figures_of(result: Result, paths: Sequence[MeasuredPath]) -> Iterator[Part]:
             yield from drill_parts(result, paths)
         case MeasuredRate():
             yield from public_parts(result, paths)
+        case MeasuredMix():
+            yield from mix_of_all_paths(result)
     of_path = _OF_PATH.get(type(result))
     for number, path in enumerate(paths if of_path else ()):
         assert of_path is not None

@@ -181,13 +181,14 @@ def _rate(result: MeasuredRate, paths: _Names) -> Iterator[Measured]:
 
 
 def _mix(result: MeasuredMix, paths: _Names) -> Iterator[Measured]:
-    series: dict[tuple[int, str, int, int, str, bool], list[FlowRound]] = defaultdict(list)
+    series: dict[tuple[int, str, int, int, str, bool, str], list[FlowRound]] = defaultdict(list)
     for one in result.rounds:
         is_here = getattr(one, "is_towards_here", False)
-        series[one.path, one.company, one.concurrency, one.size, one.flow_class, is_here].append(one)
-    for (path, company, concurrency, _, flow_class, is_here), rounds in sorted(series.items()):
+        state = {None: "", False: " without priorities", True: " with priorities"}[one.prioritised]
+        series[one.path, one.company, one.concurrency, one.size, one.flow_class, is_here, state].append(one)
+    for (path, company, concurrency, _, flow_class, is_here, state), rounds in sorted(series.items()):
         way = " to here" if is_here else ""
-        begin = f"{paths.of(path)}{flow_class} {company}{way}, {concurrency} at a time"
+        begin = f"{paths.of(path)}{flow_class} {company}{state}{way}, {concurrency} at a time"
         group = f"Flow completion time, {company}"
         for what in ("mean", "p95", "p99"):
             yield Measured(f"{begin}, {what}", "ms", _known(rounds, f"{what}_ms"), Better.LOWER, group=group)

@@ -82,9 +82,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, settings: Settings) -> int:
     """Print the plan, or measure and print the result, and return the exit code. Raises UsageError."""
     from checks.measure.measure_error import MeasureError
+    from checks.measure.mix import Mix
     from checks.measure.preparing import prepare
     from checks.measure.storage import Storage, prepare_storage
     from checks.model.shell_command import shell
+    from tui.cli.status_line import StatusLine
 
     if args.measure_command in SHOWN:
         return run_stored_results(args)
@@ -97,12 +99,27 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     except MeasureError as error:
         raise UsageError(str(error)) from None
     command = shell("racwire measure {kind}", kind=args.measure_command)
+    line = StatusLine(quiet=args.quiet)
+    if isinstance(experiment, Mix):
+        experiment.switching = partial(_ask_for_priorities, line)
     if isinstance(experiment, Storage):
         preparation: Preparation = partial(prepare_storage, experiment, limits, settings)
         command = shell("racwire measure storage {directory}", directory=args.storage_directory)
     else:
         preparation = partial(prepare, experiment, wanted_from(args, kind.is_one_path), limits, settings)
-    return carry_out(args, experiment, preparation, settings, command)
+    return carry_out(args, experiment, preparation, settings, command, line)
+
+
+async def _ask_for_priorities(line: StatusLine, is_on: bool) -> None:
+    """Ask a person to set the priorities of the switch, and wait for Enter. Raises HaltedError at the end of stdin."""
+    from checks.measure.measure_error import HaltedError
+    from tui.cli.enter_key import wait_for_enter
+
+    line.announce(f"Set the priorities of the switch {'on' if is_on else 'off'}, then press Enter; s stops.")
+    if not await wait_for_enter():
+        raise HaltedError(
+            "The question about the priorities of the switch had no answer: stdin has ended.", is_harm=False
+        )
 
 
 def carry_out(

@@ -114,6 +114,9 @@ def _sizes_experiment(args: argparse.Namespace) -> Experiment:
     return Sizes(args.sizes or USUAL_SIZES, trains, rounds=args.rounds, round_s=args.round, seed=_seed_of(args))
 
 
+_TURNS = Option(
+    "--turns", "turns of all rounds with --priorities: off, on, on, off ... (default {default})", "N", "4", _whole
+)
 _ALONE = (
     Option("--classes", "classes of flows (default {default})", "LIST", "message,block,small,medium,large", _names),
     Option(
@@ -121,6 +124,9 @@ _ALONE = (
     ),
     Option("--rounds", "rounds of each class (default {default})", "N", "6", _whole),
     Option("--towards-here", "flows from all peers to this node, which meet at its switch port"),
+    Option("--gap", "least pause after each flow of a connection, in ms (default {default})", "MS", "10", _number),
+    Option("--priorities", "together only: without and with priorities of the switch, which you set when asked"),
+    _TURNS,
 )
 """The options of `mix` without --beside."""
 _BESIDE = Option("--beside", "on a cluster in use: small flows only, at most 50 a second")
@@ -140,7 +146,17 @@ def _mix(args: argparse.Namespace) -> Experiment:
         return MixBeside(seconds=args.for_time, seed=_seed_of(args))
     if _BESIDE_TIME.is_used(args):
         raise UsageError("--for needs --beside; without it, the flows and rounds say how long it takes.")
-    return Mix(args.classes, args.flows, rounds=args.rounds, is_towards_here=args.towards_here, seed=_seed_of(args))
+    if _TURNS.is_used(args) and not args.priorities:
+        raise UsageError("--turns needs --priorities; without it, choose --rounds.")
+    return Mix(
+        args.classes,
+        args.flows,
+        rounds=args.rounds,
+        is_towards_here=args.towards_here,
+        gap_s=args.gap / 1000,
+        turns=args.turns if args.priorities else 0,
+        seed=_seed_of(args),
+    )
 
 
 _OF_RATE = (
@@ -212,7 +228,10 @@ KINDS = {
   racwire measure mix                        print the plan; nothing is sent
   racwire measure mix --go practice          measure the first path
   racwire measure mix --beside --for 5m --go practice
-                                             small flows on a cluster in use""",
+                                             small flows on a cluster in use
+  racwire measure mix --towards-here --priorities --go practice
+                                             without and with priorities of
+                                             the switch, in turns""",
         (*_ALONE, _BESIDE, _BESIDE_TIME, _SEED),
         _mix,
         is_one_path=True,
@@ -290,13 +309,14 @@ def add_load_options(parser: argparse.ArgumentParser) -> None:
 
 def limits_from(args: argparse.Namespace) -> LoadLimits:
     """Return the limits that the options choose. Raises MeasureError."""
-    from checks.measure.load_limits import beside, limits_of, of_storage
+    from checks.measure.load_limits import HARD, MIX_SHARE, beside, limits_of, of_storage
 
     limits = limits_of(
         packets_per_s=args.packets,
         link_share=None if args.share is None else args.share / 100,
         in_flight=args.in_flight,
         whole_s=args.whole,
+        most_share=MIX_SHARE if args.measure_command == "mix" else HARD.link_share,
     )
     if args.measure_command == "storage":
         return of_storage(limits)
