@@ -1,5 +1,6 @@
 """What marks, causes, hints and sentences make of a situation, rule by rule."""
 
+import pytest
 from msgspec.structs import replace
 
 from checks.model.cluster_event import ClusterEvent, EventKind, EventPlace
@@ -21,8 +22,12 @@ from checks.report.causes import cause_entries, stated_entries
 from checks.report.event_text import headline, where
 from checks.report.standing_text import brief_standing, episode_text, said_text
 from checks.report.standings import Standings
+from checks.situation.at_moment import Inputs
+from checks.situation.at_moment import situation as made_of
+from checks.situation.condition_readings import ConditionReading
 from checks.situation.foremost import needs_run
 from checks.situation.marks import node_marks
+from checks.situation.run_history import GoneFinding, RunHistory
 from tests.fixtures.clusters import cluster
 from tui.screens.paths.lines import no_networks_lines
 from tui.text.line import plain
@@ -87,6 +92,19 @@ def test_while_a_loss_pauses_its_last_block_is_said():
     loss = Episode(event=event(EventKind.LOST_BLOCKS, EventPlace(1, "rac1")), as_of=2)
     assert episode_text(loss, time, 5) == "lasts, as of 2"
     assert episode_text(loss, time, 25) == "last 4"
+
+
+@pytest.mark.parametrize(("since", "listed"), [(2, 0), (4, 1)])
+def test_a_fault_that_a_run_lost_is_not_over_while_its_event_goes_on(since: float, listed: int):
+    (key, found), *_ = keyed((no_link("rac1"),))
+    lost = GoneFinding(
+        key=key, finding=found, report=links_of(HOLDS)[0], since=1, as_of=3, looked=5, looked_last=5, is_proved=False,
+        rests_on=frozenset(),
+    )  # fmt: skip
+    down = event(EventKind.LINK_DOWN, EventPlace(1, "rac1", "eth1", noticed=2))
+    read = ConditionReading(Condition(ConditionKind.LINK, "rac1", "eth1"), since, since, True, False)
+    made = made_of(Inputs(now=9, history=RunHistory(gone=(lost,)), events=(down,), sampled=(read,)))
+    assert len(made.former) == listed
 
 
 def test_a_time_is_not_said_twice_nor_an_end_that_nobody_saw():
