@@ -140,7 +140,7 @@ MUTANTS = (
         "            if False:\n                yield time, by_s",
         11,
     ),
-    Mutant("a finding is as old as its run", _SEEN, "        if begins:\n", "        if False:\n", 24),
+    Mutant("a finding is as old as its run", _SEEN, "        if begins:\n", "        if False:\n", 65),
     Mutant(
         "a condition is as old as its finding",
         _SEEN,

@@ -29,6 +29,7 @@ from checks.situation.foremost import needs_run
 from checks.situation.marks import node_marks
 from checks.situation.run_history import GoneFinding, RunHistory
 from tests.fixtures.clusters import cluster
+from tui.console.finding_rows import cause_rows
 from tui.screens.paths.lines import no_networks_lines
 from tui.text.line import plain
 
@@ -132,3 +133,11 @@ def test_a_planned_stop_of_the_database_marks_the_nodes_of_its_instances_and_exp
     lines = no_networks_lines(facts, 120, planned=said_text(PLANNED, time))
     text = " ~ The private networks are not known, planned by the step stack down, as of 1. oifcfg: PRIF-10."
     assert [plain([line]) for line in lines] == [text]
+
+
+def test_what_proves_a_cause_over_looks_also_at_what_is_over_already():
+    report, situation = links_of(WAS, HOLDS)
+    (row,) = cause_rows(report, Standings(report, situation))
+    assert row.entry is not None
+    assert len(row.entry.all_findings) == 1
+    assert row.findings == report.findings
