@@ -57,8 +57,8 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The time of the oldest reading that it rests on. A count has the start of its time while it grows, and its end
     when it does not."""
     until: float | None = None
-    """When it was over (WAS, VERIFIED), where that is known; of what is not known again (UNKNOWN), when a run proved it
-    over."""
+    """When it was over (WAS, VERIFIED), where that is known; of what is not known again (UNKNOWN), when a run had
+    proved it over."""
     proved: float | None = None
     """When a run or a gate proved that it is over (VERIFIED)."""
     step: str = ""

@@ -26,6 +26,9 @@ class ConditionReading(NamedTuple):
     """Whether a run, a gate or a started step made it: samples and events show that a condition is over, and prove
     nothing."""
 
+    began: float | None = None
+    """When the run that made it started: what that run read besides is of one time with it."""
+
     @property
     def as_of(self) -> float:
         """What it is sure of: what a growing count shows may have stopped at any moment of its time."""
@@ -33,7 +36,8 @@ class ConditionReading(NamedTuple):
 
     def moved(self, by_s: float) -> ConditionReading:
         """Return the reading with its times by a clock that was set by so many seconds since."""
-        return self._replace(since=self.since + by_s, at=self.at + by_s) if by_s else self
+        began = None if self.began is None else self.began + by_s
+        return self._replace(since=self.since + by_s, at=self.at + by_s, began=began) if by_s else self
 
 
 class Span(NamedTuple):

@@ -26,7 +26,7 @@ def edges_of(
 ) -> Iterator[Edge]:
     """Yield the start and the end of each event at each of its places, by the clock of now. A start has the time at
     which it was noticed: before that, what was read may already have been so; where a run had read it as bad by then,
-    the time of that reading. An end is the first reading that shows it over, from any source."""
+    the start of that run. An end is the first reading that shows it over, from any source."""
     for event in events:
         by_s = now_clock_s - event.clock_s
         for place in event.places:
@@ -43,8 +43,8 @@ def edges_of(
 
 
 def _read_bad_since(readings: Iterable[ConditionReading], at: float) -> float | None:
-    """Return when a run first read a condition as bad, of the readings in a row that show it so up to that time; None
-    where none did."""
+    """Return the start of the run that first read a condition as bad, of the readings in a row that show it so up to
+    that time; None where none did."""
     since = None
     for one in readings:
         if one.since >= at:
@@ -52,7 +52,7 @@ def _read_bad_since(readings: Iterable[ConditionReading], at: float) -> float | 
         if one.is_bad is False:
             since = None
         elif one.is_bad and one.is_proof and since is None:
-            since = one.since
+            since = one.since if one.began is None else min(one.began, one.since)
     return since
 
 

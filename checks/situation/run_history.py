@@ -108,6 +108,7 @@ class RunHistory(msgspec.Struct, frozen=True):
         # What was read by a gate meanwhile, that gate has added.
         seen = times if new is own else ReadTimes(own, dict(self._clocks_of(own, record)))
         read = (*readings_in(own, judged_first, shows, seen), *_read_well(looked_for, new, times))
+        read = tuple(one._replace(began=begin) for one in read)
         return RunHistory(
             records=(*self.records, record)[-KEPT_RUNS:],
             report=new,

@@ -28,6 +28,8 @@ class Read(NamedTuple):
     is_bad: bool | None
     known: float
     is_proof: bool
+    began: float = float("inf")
+    """When the run that made it started."""
 
 
 class Edge(NamedTuple):
@@ -67,7 +69,8 @@ def readings(timeline: Timeline, t: float, known: Sequence[Edge]) -> dict[Place,
     for end, reader, groups in timeline.readers:
         if end <= t:
             for place in _PLACES:
-                found[place] += (one for one in _of_run(timeline, place, reader, groups, end))
+                of_run = _of_run(timeline, place, reader, groups, end)
+                found[place] += (one._replace(began=reader.begin) for one in of_run)
     # A single lost block is no event: its samples count as readings from the first event on.
     noticed = {
         node: min((e.at for e in known if e.place == Place("loss", node)), default=float("inf")) for node in NODES
@@ -171,7 +174,7 @@ def _by_first_reading(edge: Edge, read: Sequence[Read]) -> Edge:
         return edge._replace(at=min(well)) if well else edge
     before = [one for one in read if one.since < edge.at]
     calm = max((one.since for one in before if one.is_bad is False), default=-1.0)
-    proofs = [one.since for one in before if one.is_bad and one.is_proof and one.since > calm]
+    proofs = [min(one.since, one.began) for one in before if one.is_bad and one.is_proof and one.since > calm]
     return edge._replace(at=min(proofs, default=edge.at))
 
 

@@ -123,7 +123,7 @@ MUTANTS = (
         _HISTORY,
         "return judged_again(old, record, checks), {",
         "return (record.report if record.checks else judged_again(old, record, checks)), {",
-        24,
+        90,
     ),
     Mutant("what was looked for is not read as well", _HISTORY, "*_read_well(looked_for, new, times))", "*())", 90),
     Mutant(
@@ -140,7 +140,7 @@ MUTANTS = (
         "            if False:\n                yield time, by_s",
         11,
     ),
-    Mutant("a finding is as old as its run", _SEEN, "        if begins:\n", "        if False:\n", 24),
+    Mutant("a finding is as old as its run", _SEEN, "        if begins:\n", "        if False:\n", 65),
     Mutant(
         "a condition is as old as its finding",
         _SEEN,
@@ -284,6 +284,5 @@ MUTANTS = (
     ),
     Mutant("a plan hides a place that is not known", _SITUATION, 'step = "" if why else next(', "step = next(", 213),
     Mutant("an unread node keeps its interfaces", _SITUATION, "if condition.kind in OF_INTERFACES:", "if False:", 622),
-    Mutant("what goes on is listed as over", _SITUATION, "if not _goes_on(one, statements, known)", "if True", 950),
     Mutant("an event that may last is said to last", _TEXT, "    if episode.is_open:\n", "    if False:\n", 12),
 )

@@ -65,9 +65,9 @@ async def test_v_runs_only_the_checks_of_the_cause_and_says_that_it_is_gone(new_
         assert len(names) < 6
         assert re.match(r"─ Verified [\d:]+: it is over", shown(pilot, "lower-rule"))
         assert listed(pilot)[1].startswith("-F ▸ Jumbo frames")
-        assert re.search(r"until [\d:]+, verified [\d:]+", shown(pilot, "list"))
+        assert re.search(r"over, verified [\d:]+", shown(pilot, "list"))
         assert chosen(pilot) == "IC-PATH-003"
-        assert re.match(r"Was so until [\d:]+, verified [\d:]+\.", shown(pilot, "finding"))
+        assert re.match(r"Over, verified [\d:]+\.", shown(pilot, "finding"))
         assert "rac3!" not in shown(pilot, "header")
 
 

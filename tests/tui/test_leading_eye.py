@@ -126,7 +126,7 @@ async def test_a_new_fail_of_a_run_takes_the_selection_from_a_cause_that_is_over
         assert shown(pilot, "finding").startswith("eth1 of rac3 has MTU 1500")
         await pilot.press("backspace")
         assert chosen(pilot) == before
-        assert shown(pilot, "finding").startswith("Was so until ")
+        assert shown(pilot, "finding").startswith("Over, verified ")
 
 
 async def test_a_cable_that_is_back_is_over_at_once_on_checks_and_in_the_first_line(new_console: NewConsole) -> None:

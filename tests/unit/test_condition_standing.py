@@ -87,7 +87,8 @@ def test_the_first_reading_that_shows_a_node_back_is_its_return_for_all_that_it_
 @pytest.mark.parametrize(
     ("loss", "standing"),
     [
-        ((480, 520, True, True), Standing.HOLDS),  # the run that read the path had counted that loss
+        ((480, 520, True, True), Standing.HOLDS),  # the loss was counted while the path was read
+        ((505, 520, True, True, 490), Standing.HOLDS),  # by the run that read the path
         ((505, 520, True, True), Standing.UNKNOWN),  # a later run counted it first
         ((480, 520, True, False), Standing.UNKNOWN),  # no run has
         ((480, 520, False, True), Standing.UNKNOWN),

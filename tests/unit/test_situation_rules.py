@@ -1,5 +1,6 @@
 """What marks, causes, hints and sentences make of a situation, rule by rule."""
 
+import pytest
 from msgspec.structs import replace
 
 from checks.model.cluster_event import ClusterEvent, EventKind, EventPlace
@@ -21,9 +22,14 @@ from checks.report.causes import cause_entries, stated_entries
 from checks.report.event_text import headline, where
 from checks.report.standing_text import brief_standing, episode_text, said_text
 from checks.report.standings import Standings
+from checks.situation.at_moment import Inputs
+from checks.situation.at_moment import situation as made_of
+from checks.situation.condition_readings import ConditionReading
 from checks.situation.foremost import needs_run
 from checks.situation.marks import node_marks
+from checks.situation.run_history import GoneFinding, RunHistory
 from tests.fixtures.clusters import cluster
+from tui.console.finding_rows import cause_rows
 from tui.screens.paths.lines import no_networks_lines
 from tui.text.line import plain
 
@@ -89,6 +95,19 @@ def test_while_a_loss_pauses_its_last_block_is_said():
     assert episode_text(loss, time, 25) == "last 4"
 
 
+@pytest.mark.parametrize(("since", "listed"), [(2, 0), (4, 1)])
+def test_a_fault_that_a_run_lost_is_not_over_while_its_event_goes_on(since: float, listed: int):
+    (key, found), *_ = keyed((no_link("rac1"),))
+    lost = GoneFinding(
+        key=key, finding=found, report=links_of(HOLDS)[0], since=1, as_of=3, looked=5, looked_last=5, is_proved=False,
+        rests_on=frozenset(),
+    )  # fmt: skip
+    down = event(EventKind.LINK_DOWN, EventPlace(1, "rac1", "eth1", noticed=2))
+    read = ConditionReading(Condition(ConditionKind.LINK, "rac1", "eth1"), since, since, True, False)
+    made = made_of(Inputs(now=9, history=RunHistory(gone=(lost,)), events=(down,), sampled=(read,)))
+    assert len(made.former) == listed
+
+
 def test_a_time_is_not_said_twice_nor_an_end_that_nobody_saw():
     new = Statement(standing=Standing.NEW, is_bad=True, since=2, as_of=2)
     assert said_text(new, time) == "new since the run: since 2"
@@ -114,3 +133,11 @@ def test_a_planned_stop_of_the_database_marks_the_nodes_of_its_instances_and_exp
     lines = no_networks_lines(facts, 120, planned=said_text(PLANNED, time))
     text = " ~ The private networks are not known, planned by the step stack down, as of 1. oifcfg: PRIF-10."
     assert [plain([line]) for line in lines] == [text]
+
+
+def test_what_proves_a_cause_over_looks_also_at_what_is_over_already():
+    report, situation = links_of(WAS, HOLDS)
+    (row,) = cause_rows(report, Standings(report, situation))
+    assert row.entry is not None
+    assert len(row.entry.all_findings) == 1
+    assert row.findings == report.findings

@@ -109,7 +109,9 @@ class FindingRow(msgspec.Struct, frozen=True):
     keys: frozenset[Key] = frozenset()
     """The keys of all findings of the row; empty for a single finding."""
     entry: ReportEntry | None = None
-    """The cause that the row stands for; `finding` is then the strongest finding that shows it."""
+    """The cause that the row stands for, as it stands; `finding` is then the strongest finding that shows it."""
+    every: tuple[Finding, ...] = ()
+    """All findings of that cause, also those that stand better: what proves it over looks at each."""
     calm: tuple[FindingRow, ...] = ()
     """The rows of the checks that passed, or were skipped, which the row stands for."""
     is_open: bool = False
@@ -140,7 +142,7 @@ class FindingRow(msgspec.Struct, frozen=True):
     @property
     def findings(self) -> tuple[Finding, ...]:
         """All findings that the row stands for; of checks that passed, the first."""
-        return self.entry.all_findings if self.entry else (self.finding, *self.likewise)
+        return self.every or (self.entry.all_findings if self.entry else (self.finding, *self.likewise))
 
     @property
     def likewise(self) -> tuple[Finding, ...]:
@@ -309,7 +311,10 @@ def cause_rows(report: Report, standings: Standings | None) -> Iterator[FindingR
         keys = frozenset(key_of[id(f)] for f in whole.all_findings)
         number = sum(row_key[1:4] == (first.cause, *where) for row_key in seen)
         seen.append(("", first.cause, *where, number))
-        yield FindingRow(seen[-1], entry.findings[0], RowMark.NONE, report, keys=keys, entry=entry, said=entry.said)
+        yield FindingRow(
+            seen[-1], entry.findings[0], RowMark.NONE, report, keys=keys, entry=entry, every=whole.all_findings,
+            said=entry.said,
+        )  # fmt: skip
 
 
 def by_cause(
