@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from checks.model.facts import Database, Unknown
+from checks.model.facts import Database, NotAsked, Unknown
 from checks.model.wording import continued
 from checks.traffic.compare.environment import of_database
 from checks.traffic.compare.readings import COVERED, Readings, Recorded, read, time_of
@@ -57,6 +57,6 @@ def _database(name: str, recording: Recorded) -> str:
     """Return the name of the database of a recording. Raises ImportProblem where it has none."""
     database = recording.header.cluster.database
     if not isinstance(database, Database):
-        why = continued(database.reason) if isinstance(database, Unknown) else "record it with --connect."
+        why = continued(database.reason) if isinstance(database, Unknown | NotAsked) else "record it with --connect."
         raise ImportProblem(f"{name} has no database: {why}")
     return database.name
