@@ -89,4 +89,5 @@ def test_the_command_adds_the_recordings_of_the_other_database(
     rows = [line.split()[:2] for line in printed.splitlines() if " transactions, 1/s" in f" {line}"]
     assert sorted(rows) == [["hr", "transactions,"], ["prod", "transactions,"], ["transactions,", "1/s"]]
     words = ["compare", files["before"], files["after"], "--also", files["hr-before"], files["hr-after"]]
+    assert main([*words[:-1], files["before"]]) == 64
     assert main([*words, "--same", files["after"].replace("after", "again")]) == 64

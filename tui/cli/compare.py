@@ -75,9 +75,8 @@ def run(args: argparse.Namespace) -> int:
     """Compare, print, and return the exit code. Raises UsageError for files that cannot be compared."""
     args.before, args.after, args.same = _file_of(args.before), _file_of(args.after), _file_of(args.same)
     runs_named = [args.before, args.after, *([args.same] if args.same else [])]
-    for names in (runs_named, *args.also):
-        _refuse_twice(names, "compare two runs")
     names = [*runs_named, *(name for pair in args.also for name in pair)]
+    _refuse_twice(names, "compare two runs")
     output = chosen_output(args)
     picture = None if args.svg is None else output_file(args.svg, args, "--svg")
     outputs = [str(file) for file in (output, picture) if file is not None]

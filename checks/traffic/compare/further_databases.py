@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from checks.model.facts import Database
+from checks.model.facts import Database, NotAsked, Unknown
+from checks.model.wording import continued
 from checks.traffic.compare.environment import of_database
 from checks.traffic.compare.readings import COVERED, USERS, Readings, Recorded, read, time_of
 from checks.traffic.compare.run import ImportProblem
@@ -57,5 +58,6 @@ def _database(name: str, recording: Recorded) -> str:
     """Return the name of the database of a recording. Raises ImportProblem where it has none."""
     database = recording.header.cluster.database
     if not isinstance(database, Database):
-        raise ImportProblem(f"{name} has no database: record it with --connect.")
+        why = continued(database.reason) if isinstance(database, Unknown | NotAsked) else "record it with --connect."
+        raise ImportProblem(f"{name} has no database: {why}")
     return database.name
