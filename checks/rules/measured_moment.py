@@ -67,8 +67,8 @@ class Moment:
 
     addresses: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """The interface of each address, by node; of the nodes that were read."""
-    ports: Mapping[tuple[str, str], PortValues] = field(default_factory=dict)
-    """By node and interface."""
+    ports: Mapping[str, Mapping[str, PortValues]] = field(default_factory=dict)
+    """The values of each interface, by node and interface."""
     times: tuple[float, float] | None = None
     """Of a recording: the first and the last second of the compared part, since 1970."""
 
@@ -79,19 +79,23 @@ def moment_of(
     times: tuple[float, float] | None = None,
 ) -> Moment:
     """Return the moment at which a cluster was read. `ports`: what was sampled of interfaces, which counts instead."""
-    read = {
-        (node.name, one.name): PortValues(
-            frozenset({one.mtu}), frozenset({one.speed_mbps} if isinstance(one.speed_mbps, int) else ())
-        )
+    values: dict[str, dict[str, PortValues]] = {
+        node.name: {
+            one.name: PortValues(
+                frozenset({one.mtu}), frozenset({one.speed_mbps} if isinstance(one.speed_mbps, int) else ())
+            )
+            for one in node.interfaces
+        }
         for node in cluster.read_nodes()
-        for one in node.interfaces
     }
+    for (node, interface), sampled in (ports or {}).items():
+        values.setdefault(node, {})[interface] = sampled
     addresses = {
         node.name: {address.ip: one.name for one in node.interfaces for address in one.addresses}
         for node in cluster.read_nodes()
         if node.interfaces
     }
-    return Moment(addresses, read | dict(ports or {}), times)
+    return Moment(addresses, values, times)
 
 
 def misfit(measurement: Measurement, moment: Moment) -> Misfit | None:
@@ -137,7 +141,7 @@ def _of_path(path: MeasuredPath, moment: Moment) -> Iterator[Misfit]:
                 yield Misfit(Difference.ADDRESS, path, node, address)
                 return
             interface = known[address]
-        ends.append(moment.ports.get((node, interface)))
+        ends.append(moment.ports.get(node, {}).get(interface))
     source, target = ends
     if source is None or target is None:
         return

@@ -5,7 +5,7 @@ from __future__ import annotations
 from checks.sources.entries import ADDRESS, Argument, Program, Read, RunsOn
 from checks.sources.sh_text import program
 
-MOST_CONNECTIONS = 2000
+MOST_CONNECTIONS = 1000
 """Most connections whose lines are read."""
 HEADING = "Recv-Q"
 """The start of what `ss` prints, also without a connection."""
