@@ -117,7 +117,7 @@ async def test_the_selected_row_is_scrolled_into_view(new_console: NewConsole) -
         assert "more lines" in on.below
         await on.press(*["down"] * 9)
         body = on.pilot.app.screen.query_one("#traffic", Lines)
-        assert on.chosen == "prod1"
+        assert on.chosen == "users"
         assert body.above > 0
         await on.press(*["up"] * 9)
         assert body.above == 0

@@ -50,10 +50,10 @@ def events(messages, *, second_of_messages=2, seconds=4, gap=False) -> list[Even
     return found
 
 
-def drawn(found, kind="node", width=80, block_bytes=8192) -> TrafficPage:
+def drawn(found, kind="node", width=80, block_bytes=8192, chosen="users") -> TrafficPage:
     timeline = Timeline()
     timeline.add(found)
-    head, places, view = TrackCursor(timeline), KnownNodes(), TrafficView(kind=kind, chosen="prod1 users")
+    head, places, view = TrackCursor(timeline), KnownNodes(), TrafficView(kind=kind, chosen=chosen)
     head.hold(BEGIN + 4)
     shown = head.read(places, None, [], 1.0, 60, 1.0)
     view.settle(places.nodes)
@@ -70,7 +70,7 @@ def line_of(page: TrafficPage) -> str:
 def test_an_instance_that_counts_them_has_their_shares_with_the_time_of_the_sample():
     page = drawn(events({**MESSAGES, **COUNTED}))
     line = line_of(page)
-    assert line.startswith("▶prod1 users cache 75.0 % dlm 25.0 % ipq ? % of 4 MB/s at ")
+    assert line.startswith("▶users cache 75.0 % dlm 25.0 % ipq ? % of 4 MB/s at ")
     assert line.endswith(" 14:02:33")
 
 
@@ -83,6 +83,13 @@ def test_the_others_have_an_estimate_that_is_called_so():
     assert rows["dlm"].startswith("dlm 600/s 400/s 120 kB/s 80 kB/s 7.5 % █")
     assert rows["ipq"] == "ipq 5.00/s 3.00/s ? ? ? %"
     assert " Bytes are an estimate: blocks of 8,192 B, messages of 200 B." in lines
+
+
+def test_the_instance_alone_has_them_below_its_figures():
+    lines = plain(drawn(events(MESSAGES), "alone", chosen="prod1").lines).splitlines()
+    assert lines[0] == " prod1"
+    assert any(line.startswith(" cache  ") for line in lines)
+    assert len(lines) <= 19
 
 
 def test_without_the_size_of_a_block_the_line_has_messages():

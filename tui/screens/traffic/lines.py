@@ -10,7 +10,7 @@ from checks.traffic.weighing import weight_of_samples
 from tui.screens.traffic.all_nodes_lines import glance_graph, glance_heading, glance_lines, left_out, nodes_in_order
 from tui.screens.traffic.metrics import RowMetric
 from tui.screens.traffic.node_lines import Block, InterfaceBlock, KnownNodes, blocks_of
-from tui.screens.traffic.node_page import Layouts, NodePage, Shown, other_nodes
+from tui.screens.traffic.node_page import Layout, Layouts, NodePage, Shown, other_nodes
 from tui.screens.traffic.rate_history import RateWindow
 from tui.screens.traffic.rows import MARK, DrawingStyle, graph_role, merged
 from tui.screens.traffic.side_pane import LEAST_WIDTH, WIDTH, side_pane, with_side_pane
@@ -262,8 +262,11 @@ def _alone(
     else:
         weight = _weight(window, view, around) if isinstance(block, InterfaceBlock) else None
         said = list(weight.alone(look)) if weight else []
-        first, *figures = alone_lines(block, look, around.height - len(head) - len(said), axis)
-        lines = [*head, first, *said, *figures]
+        users = [one for one in blocks if isinstance(one, UsersBlock) and one.instance == block.title]
+        below = [line for one in users for line in one.alone(look)]
+        height = around.height - len(head) - len(said) - len(below)
+        first, *figures = alone_lines(block, look, height, axis)
+        lines = [*head, first, *said, *figures, *below]
     return TrafficPage(lines, keys, [0] * len(keys), (0, 0), window.stretch.count)
 
 
@@ -278,8 +281,16 @@ def _node(
 ) -> TrafficPage:
     blocks = _blocks(window, places, view, around)
     others = other_nodes(window, places, view.node)
-    page = NodePage(window, places, view.node, blocks, look, around.height - len(head), axis, others)
-    layout = around.layouts.of(page)
+
+    def page_with(shown: list[Shown]) -> tuple[NodePage, Layout]:
+        page = NodePage(window, places, view.node, shown, look, around.height - len(head), axis, others)
+        return page, around.layouts.of(page)
+
+    page, layout = page_with(blocks)
+    if others and layout.others is None:  # the other nodes come before the users, which the instance alone has too
+        fewer: list[Shown] = [block for block in blocks if not isinstance(block, UsersBlock)]
+        if (without := page_with(fewer))[1].others is not None:
+            blocks, (page, layout) = fewer, without
     keys = [block.title for block in blocks]
     chosen = keys.index(view.chosen) if view.chosen in keys else 0
     lines = [*head, page.head(layout)]

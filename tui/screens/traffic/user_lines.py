@@ -20,6 +20,7 @@ from tui.screens.traffic.rows import Columns, DrawingStyle, merged
 from tui.text.line import Line, Span, fitted, sanitize_line
 from tui.widgets import units as units
 
+TITLE = "users"
 _BYTES, _MOST_BAR, _LEAST_BAR = 10, 40, 5
 
 
@@ -33,11 +34,7 @@ class UsersBlock:
     ended_at: str
     """The time of day at the end of the sample."""
     block_bytes: int | None
-
-    @property
-    def title(self) -> str:
-        """The name of the block."""
-        return f"{self.instance} users"
+    title: str = TITLE
 
     @property
     def only_now(self) -> UsersBlock:
@@ -110,24 +107,19 @@ def user_blocks(
     window: RateWindow, instances: Iterable[str], block_bytes: int | None, zone: tzinfo | None
 ) -> list[UsersBlock]:
     """Return the blocks of instances whose newest event is a sample, from their newest sample with messages."""
-    found = []
-    for instance in instances:
-        events = window.events.get(SourceId.instance(instance), ())
-        sample = _with_messages(events)
+    names, found = list(instances), []
+    for instance in names:
+        sample = _with_messages(window.events.get(SourceId.instance(instance), ()))
         if sample is None:
             continue
+        counted, seconds = counted_bytes(sample.messages), sample.seconds
         users = users_of(
-            instance,
-            sample.statistics,
-            sample.messages,
-            sample.seconds,
-            block_bytes=block_bytes,
-            counted=counted_bytes(sample.messages),
+            instance, sample.statistics, sample.messages, seconds, block_bytes=block_bytes, counted=counted
         )
         if users:
-            found.append(
-                UsersBlock(instance, users, sample.seconds, units.clock(sample.at, zone, has_zone=False), block_bytes)
-            )
+            at = units.clock(sample.at, zone, has_zone=False)
+            title = TITLE if len(names) == 1 else f"{instance} {TITLE}"
+            found.append(UsersBlock(instance, users, seconds, at, block_bytes, title))
     return found
 
 
