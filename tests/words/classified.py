@@ -51,6 +51,8 @@ EXCEPT = {
     "Address.label": "data",
     "NodeMark.sign": "data",  # a code of three
     "Sampler.sources": "data",
+    "AsmClient.asm": "data",
+    "Named.started": "data",
     "Table.columns": "word",
     "PacketLoss.sizes": "word",
     "LatencyPath.refusal": "word",
