@@ -35,6 +35,8 @@ from bench.rows import Row, not_measured
 
 STOP_MS, GONE_MS = 250.0, 1000.0
 _START_S, _END_S = 60.0, 30.0
+_SENDS_S = 2.0
+"""Without a packet for so long before the sign, a measurement shows nothing of what the sign ends."""
 _LONG = ("sizes", "--lab", "--sizes", "8k", "--no-trains", "--rounds", "60", "--far-end", "perl", "--go", "practice")
 
 
@@ -65,7 +67,10 @@ def _after_a_sign(lab: Any, pace: Pace) -> Iterator[Row]:
                     seeing.wait(10)
                 if not found["read_at"]:
                     raise NoInstrument(f"{kind} ended before the sign: {found['stopped']}")
-                own.append((last_packet(file.read_bytes()) - found["read_at"]) * 1000)
+                after_s = last_packet(file.read_bytes()) - found["read_at"]
+                if after_s < -_SENDS_S:
+                    raise NoInstrument(f"{kind} sent nothing in the {_SENDS_S:.0f} s before the sign")
+                own.append(after_s * 1000)
         late += own
         lines.append(f"{kind}: {', '.join(f'{one:.0f}' for one in own)} ms after it read the sign")
     yield Row("measure, stopped by a sign: its last packet after it read it", "ms", max(late), STOP_MS, notes=(*lines,))

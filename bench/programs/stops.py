@@ -21,7 +21,8 @@ from checks.measure.rate import Rate
 from checks.measure.sizes import Sizes
 
 _SIGN = "The bench made a sign."
-_FIRST_S, _LAST_S = 0.5, 3.0
+_FIRST_S, _LAST_S = 2.0, 5.0
+"""`sizes` sends nothing in its first second."""
 EXPERIMENTS: dict[str, Any] = {
     "sizes": lambda: Sizes((64, 8192), (), rounds=30),
     "rate": lambda: Rate((0.02, 0.1), step_s=3.0, rounds=5),

@@ -87,8 +87,9 @@ class RateInTurns(Rate):
         self.turns = []
         await super().run(cast(Testbed, Turns(bench, self._turn)))
 
-    def _planned(self, paths: Any, limits: LoadLimits) -> Any:
-        return (step for step in super()._planned(paths, limits) if step.protocol == "tcp")
+    async def _measure(self, testbed: Any, step: Any, number: int) -> None:
+        if step.protocol == "tcp":
+            await super()._measure(testbed, step, number)
 
     async def _turn(self, order: Order, found: Order) -> None:
         back = order["order"] == "tcp_from"

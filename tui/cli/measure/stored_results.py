@@ -107,7 +107,7 @@ def _show(measurement: Measurement, args: argparse.Namespace, output: OutputFile
         drawn = picture_file(measurement)
         if drawn is None:
             raise UsageError(
-                f"--svg: a result of the kind {measurement.kind} is not drawn; its tables have all figures."
+                f"--svg: this result of the kind {measurement.kind} is not drawn; its tables have all figures."
             )
         try:
             write_whole(picture, drawn.encode())
