@@ -16,7 +16,7 @@ from checks.model.measurement import MeasuredMix, Measurement
 from tests.lab.lab_support import needs_namespaces, needs_nft
 from tests.lab.practice_command import Practice
 
-pytestmark = [pytest.mark.lab, needs_namespaces, needs_nft]
+pytestmark = [pytest.mark.lab, pytest.mark.beyond_sample, needs_namespaces, needs_nft]
 TOWARDS_HERE = ("--towards-here", "--packets", "20000", "--whole", "15m")
 FIRST_PACKETS = "20"
 
@@ -78,7 +78,6 @@ def test_the_switch_is_set_when_asked_for_and_the_flows_fill_the_port(practice: 
         assert fill.bound in ("", FlowBound.LATE, FlowBound.ANSWERS, FlowBound.CPU_HERE, FlowBound.LIMITS)
 
 
-@pytest.mark.beyond_sample
 def test_priorities_help_small_flows_next_to_large_ones_and_cost_these_nothing(
     practice: Practice, tmp_path: Path
 ) -> None:
