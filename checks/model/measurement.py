@@ -26,8 +26,7 @@ CONTROL_BYTES = 64
 
 def percentile_or_why(values: Sequence[float], share: float, noun: str) -> float | Unknown:
     """Return a percentile; Unknown for too few values, each of which is a `noun`."""
-    found = percentile(values, share)
-    return _too_few(len(values), share, noun) if found is None else found
+    return _too_few(len(values), share, noun) if (found := percentile(values, share)) is None else found
 
 
 def _too_few(count: int, share: float, noun: str) -> Unknown:
@@ -35,8 +34,7 @@ def _too_few(count: int, share: float, noun: str) -> Unknown:
 
 
 def _keep_percentiles(part: msgspec.Struct, count: int, noun: str = "", **shares: float) -> None:
-    """Take away each percentile of a part, by its field, that is one of too few values: None, or Unknown with the
-    reason where `noun` names the values. The files of others hold any."""
+    """Replace each percentile of too few values, by its field: by None, or Unknown where `noun` names the values."""
     for field, share in shares.items():
         if isinstance(getattr(part, field), int | float) and count < least_values(share):
             msgspec.structs.force_setattr(part, field, _too_few(count, share, noun) if noun else None)
@@ -354,10 +352,7 @@ Result = MeasuredSizes | MeasuredRate | MeasuredMix | MeasuredHashes | MeasuredS
 
 
 class Measurement(Fact, frozen=True, omit_defaults=False):
-    """One run of `racwire measure` or `racwire drill`, with what it may be judged by.
-
-    A file has all fields of this struct, so that it names its format also where this is the newest one.
-    """
+    """One run of `racwire measure` or `racwire drill`, with what it may be judged by. A file has all its fields."""
 
     cluster: str
     node: str
