@@ -67,7 +67,7 @@ class Moment:
 
     addresses: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """The interface of each address, by node; of the nodes that were read."""
-    ports: Mapping[tuple[str, str], PortValues] = field(default_factory=dict)
+    ports: Mapping[str, Mapping[str, PortValues]] = field(default_factory=dict)
     """By node and interface."""
     times: tuple[float, float] | None = None
     """Of a recording: the first and the last second of the compared part, since 1970."""
@@ -91,7 +91,10 @@ def moment_of(
         for node in cluster.read_nodes()
         if node.interfaces
     }
-    return Moment(addresses, read | dict(ports or {}), times)
+    by_node: dict[str, dict[str, PortValues]] = {}
+    for (node_name, interface), values in (read | dict(ports or {})).items():
+        by_node.setdefault(node_name, {})[interface] = values
+    return Moment(addresses, by_node, times)
 
 
 def misfit(measurement: Measurement, moment: Moment) -> Misfit | None:
@@ -137,7 +140,7 @@ def _of_path(path: MeasuredPath, moment: Moment) -> Iterator[Misfit]:
                 yield Misfit(Difference.ADDRESS, path, node, address)
                 return
             interface = known[address]
-        ends.append(moment.ports.get((node, interface)))
+        ends.append(moment.ports.get(node, {}).get(interface))
     source, target = ends
     if source is None or target is None:
         return
