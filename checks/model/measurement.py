@@ -217,10 +217,7 @@ Result = MeasuredSizes | MeasuredRate | MeasuredMix | MeasuredHashes | MeasuredS
 
 
 class Measurement(Fact, frozen=True, omit_defaults=False):
-    """One run of `racwire measure` or `racwire drill`, with what it may be judged by.
-
-    A file has all fields of this struct, so that it names its format also where this is the newest one.
-    """
+    """One run of `racwire measure` or `racwire drill`, with what it may be judged by. A file has all its fields."""
 
     cluster: str
     node: str

@@ -65,8 +65,8 @@ class WirePath:
 def wire_time(
     instances: Mapping[str, Statistics], seconds: float, path: WirePath, block_waits_s: float | None = None
 ) -> WireTime | Unknown:
-    """Return the share of DB time on the wire, with its limits. Unknown where it is not known, with the reason; so it
-    is where the lower limit is above the upper one: what one of them rests on is not so.
+    """Return the share of DB time on the wire, with its limits. Unknown where it is not known, with the reason, also
+    where the lower limit is above the upper one: they contradict each other.
 
     `instances`: the statistics of each instance by its name. `block_waits_s`: the waits that ended with a block, over
     all instances; None where they are not known, or where an instance is missing: then the time of the senders is not

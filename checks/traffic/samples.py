@@ -13,7 +13,6 @@ from typing import ClassVar
 import msgspec
 
 from checks.model.facts import BlockTransfer, Fact, InstancePing
-from checks.model.percentiles import least_values
 from checks.traffic.source_id import PAIRS, SourceId, SourceKind
 
 KERNEL_COUNTERS = {
@@ -157,13 +156,8 @@ class LatencySample(Fact, frozen=True):
     p50_us: float | None = None
     """The round trip from the send call on, whether or not other pings were answered; None without any answer."""
     p99_us: float | None = None
-    """None for fewer than 100 answers."""
+    """None for fewer than 100 answers; recordings of 0.2.0 have that of any number, which nothing shows."""
     max_us: float | None = None
-
-    def __post_init__(self) -> None:
-        """Keep no percentile of too few answers: recordings of others have some."""
-        if self.received < least_values(0.99):
-            msgspec.structs.force_setattr(self, "p99_us", None)
 
     @property
     def source(self) -> SourceId:

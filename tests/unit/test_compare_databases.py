@@ -63,7 +63,7 @@ def test_the_counters_of_nodes_are_those_of_the_first_recording_and_their_blocks
     [
         (of_database("hr", 3, 200, later_s=1000.0), "b is not of the same time as a: record both databases at once."),
         (of_database("prod", 3, 200), "b and a are of the same database, prod: name one of each."),
-        (recording(1, seconds=240), "b has no database: record it with --connect."),
+        (recording(1, seconds=240), "b has no database: not requested."),
     ],
 )
 def test_a_recording_that_is_no_other_database_of_this_time_is_refused(second: FakeRecording, said: str) -> None:

@@ -15,9 +15,11 @@ from checks.model.measurement import MeasuredMix, MeasuredSizes, Measurement
 from checks.model.report import Report
 from checks.model.sound_measurement import is_sound
 from checks.report.diff import diff
+from checks.report.json_report import from_json
 from checks.report.measured.drawings import drawings_of, picture_file
-from checks.report.measurement_headline import headline
+from checks.report.measurement_headline import brief, headline
 from checks.report.report_evidence import Evidence
+from checks.rules.measured_moment import chosen, moment_of
 from checks.saved import open_saved, save
 from checks.whole_files import OutputFile
 from tests.fixtures.clusters import cluster, node, with_interface
@@ -144,3 +146,29 @@ def test_two_reports_differ_where_their_results_do_by_the_tests_of_compare() -> 
 def test_the_json_has_the_whole_results() -> None:
     held = msgspec.json.decode(written(REPORT, "json"))["measurements"]
     assert msgspec.convert(held, tuple[Measurement, ...]) == made.EVERY
+
+
+def test_the_json_sets_apart_what_does_not_belong_and_reads_it_back() -> None:
+    report = replace(PLAIN, measurements=(made.rate(mtu=9000), made.mix()))
+    written_json = written(report, "json").encode()
+    document = msgspec.json.decode(written_json)
+    kinds = [[one["result"]["fact"] for one in document[name]] for name in ("measurements", "measurements_left_out")]
+    assert kinds == [["mix"], ["rate"]]
+    assert {one.kind for one in from_json(written_json).measurements} == {"mix", "rate"}
+
+
+def test_of_a_kind_the_newest_that_belongs_is_chosen_else_the_newest() -> None:
+    def at(hour: int, one: Measurement) -> Measurement:
+        return replace(one, started_at=f"2026-11-24T{hour:02}:00:00+01:00")
+
+    now = moment_of(PLAIN.cluster)  # at MTU 1500
+    older, newer = at(3, made.sizes(1500)), at(4, made.sizes(9000))
+    assert chosen((older, newer, made.mix()), now) == (older, made.mix())
+    assert chosen((at(3, made.rate(mtu=9000)), at(2, made.rate(mtu=4000))), now) == (at(3, made.rate(mtu=9000)),)
+
+
+def test_a_result_has_its_age_at_the_run() -> None:
+    started = "2026-11-24T05:23:11+01:00"
+    assert "2026-11-24 05:03:11 +01:00, 20 min before: " in brief(made.mix(), started)
+    assert "before" not in brief(made.mix(), "2026-11-24T05:03:20+01:00")
+    assert "before" not in brief(made.mix(), "yesterday")

@@ -36,6 +36,14 @@ def test_every_kind_is_kept_and_read_again() -> None:
     assert [one.kind for one in kept.newest_measurements("practice")] == list(kept.KINDS)
 
 
+def test_where_the_newest_does_not_belong_the_next_that_does_is_read_too() -> None:
+    results = [at(hour, made.sizes(mtu)) for hour, mtu in ((1, 1500), (2, 1500), (3, 9000), (4, 9000))]
+    for one in results:
+        kept.store_result(one)
+    assert kept.newest_measurements("practice", lambda one: one.paths[0].mtu == 1500) == (results[3], results[1])
+    assert kept.newest_measurements("practice", lambda one: one.paths[0].mtu == 4000) == (results[3],)
+
+
 def test_the_newest_results_of_a_kind_stay_and_files_of_people_too(
     state: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

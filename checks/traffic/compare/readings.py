@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 from checks.model.facts import Database, InstancePing
+from checks.model.percentiles import least_values
 from checks.rules.interconnect_users import DLM, counted_bytes, users_of
 from checks.rules.measured_moment import PortValues
 from checks.traffic.compare.disturbances import Disturbance, DisturbanceWatch
@@ -333,7 +334,8 @@ def _of_latency(sample: LatencySample) -> Amounts:
     """
     size = "small" if sample.payload <= SMALL_UP_TO else "block"
     found: Amounts = [(f"{size} sent", sample.sent), (f"{size} received", sample.received)]
-    for name, us in (("p50", sample.p50_us), ("p99", sample.p99_us), ("longest", sample.max_us)):
+    p99_us = sample.p99_us if sample.received >= least_values(0.99) else None
+    for name, us in (("p50", sample.p50_us), ("p99", p99_us), ("longest", sample.max_us)):
         if us is not None or name != "p99":
             answers = sample.received if us is not None else 0
             found += [(f"{size} {name} answers", answers), (f"{size} {name} us", (us or 0.0) * answers)]

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from statistics import median
 
-from checks.model.wording import counted
+from checks.model.facts import Database, NotAsked, Unknown
+from checks.model.wording import continued, counted
 from checks.rules.measured_moment import moment_of
 from checks.traffic.compare.disturbances import disturbed_text
-from checks.traffic.compare.environment import are_alike, environment_of, piece_length, times_longer
-from checks.traffic.compare.further_databases import add_databases, of_other_database
+from checks.traffic.compare.environment import are_alike, environment_of, of_database, piece_length, times_longer
 from checks.traffic.compare.metrics import (
     BLOCKS,
     DATAGRAMS_IN,
@@ -23,8 +23,9 @@ from checks.traffic.compare.metrics import (
     USER_METRICS,
     Metric,
 )
-from checks.traffic.compare.readings import USERS, Rates, Readings, Recorded, Subject, read, time_of
-from checks.traffic.compare.run import ComparedRun, Measured
+from checks.traffic.compare.readings import COVERED, USERS, Rates, Readings, Recorded, Subject, read, time_of
+from checks.traffic.compare.run import ComparedRun, ImportProblem, Measured
+from checks.traffic.source_id import SourceKind
 
 KIND = "recording"
 _RAMP = 0.8
@@ -34,6 +35,9 @@ _MOST_GAPS = 4
 _MOST_PIECES = 5000
 _TOLERANCE = 0.1
 _KINDS = ("node", "instance", USERS, "pings", "path")
+_OF_INSTANCES = ("instance", USERS, "pings")
+"""What a recording of another database adds: its nodes and paths are those of the first recording once more."""
+_OF_NODES = (SourceKind.NODE, SourceKind.LATENCY, SourceKind.RACWIRE)
 
 
 def runs_of(
@@ -56,7 +60,7 @@ def runs_of(
     all_readings = [read(recording, piece_s, skip_first_s) for _, recording in recordings]
     beside = {place: tuple(more) for place, more in (others or {}).items() if more}
     for place, more in beside.items():
-        add_databases(all_readings[place], recordings[place], more)
+        _add_databases(all_readings[place], recordings[place], more)
     subjects = {kind: sorted({n for r in all_readings for n in r.subjects(kind)}) for kind in _KINDS}
     longest_s = max((readings.longest_s for readings in all_readings), default=0.0)
     times = fewest = max(math.ceil(longest_s / piece_s - _TOLERANCE), 1)
@@ -75,7 +79,7 @@ def runs_of(
             seconds=seconds,
             measured=tuple(found),
             environment=environment_of(recording.header, readings)
-            | {key: value for _, other in beside.get(place, ()) for key, value in of_other_database(other).items()},
+            | {key: value for _, other in beside.get(place, ()) for key, value in _of_other_database(other).items()},
             warnings=tuple(_warnings(readings, found, times, seconds, skip_first_s)),
             moment=moment_of(recording.header.cluster, readings.ports, readings.times),
             are_values_independent=True,
@@ -85,6 +89,50 @@ def runs_of(
         )
     ]
     return runs, times * piece_s
+
+
+def _add_databases(readings: Readings, first: tuple[str, Recorded], others: Sequence[tuple[str, Recorded]]) -> None:
+    """Add the instances of other recordings to the readings of the first one. Raises ImportProblem where a recording
+    has no database, the same one, or another time; RecordingError where a file is damaged."""
+    begin, end = readings.times
+    readings.databases = {_database(*first): readings.subjects("instance")}
+    for name, recording in others:
+        database, (own_begin, own_s) = _database(name, recording), time_of(recording)
+        if min(end, own_begin + own_s) - max(begin, own_begin) < COVERED * (end - begin):
+            raise ImportProblem(f"{name} is not of the same time as {first[0]}: record both databases at once.")
+        own = read(recording, readings.piece_s, times=(begin, end - begin))
+        instances = own.subjects("instance")
+        known = [one for each in readings.databases.values() for one in each]
+        if database in readings.databases or set(known) & set(instances):
+            raise ImportProblem(f"{name} and {first[0]} are of the same database, {database}: name one of each.")
+        readings.databases[database] = instances
+        readings.hosts |= own.hosts
+        readings.disturbances += [one for one in own.disturbances if one.of_instance]
+        for piece, added in zip(readings.pieces, own.pieces, strict=True):
+            piece |= {subject: sums for subject, sums in added.items() if subject[0] in _OF_INSTANCES}
+        for length, covered in own.lengths.get("instance", {}).items():
+            lengths = readings.lengths.setdefault("instance", {})
+            lengths[length] = lengths.get(length, 0.0) + covered
+        for source, reasons in own.gaps.items():
+            if source.kind not in _OF_NODES:
+                readings.gaps.setdefault(source, []).extend(reasons)
+
+
+def _of_other_database(recording: Recorded) -> dict[str, str]:
+    """Return the facts about the database of a recording that should be equal in two runs, by name."""
+    database = recording.header.cluster.database
+    if not isinstance(database, Database):
+        return {}
+    return {f"{database.name} {name}": value for name, value in of_database(database).items()}
+
+
+def _database(name: str, recording: Recorded) -> str:
+    """Return the name of the database of a recording. Raises ImportProblem where it has none."""
+    database = recording.header.cluster.database
+    if not isinstance(database, Database):
+        why = continued(database.reason) if isinstance(database, Unknown | NotAsked) else "record it with --connect"
+        raise ImportProblem(f"{name} has no database: {why.rstrip('.')}.")
+    return database.name
 
 
 def _measured(readings: Readings, subjects: Mapping[str, Sequence[str]], pieces_each: int) -> list[Measured]:
