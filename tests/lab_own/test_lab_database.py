@@ -209,6 +209,15 @@ def test_no_grants(client: Client) -> None:
     assert client.refusal("SELECT value FROM v$sysstat", here) == ""
 
 
+def test_no_ic_clients(client: Client) -> None:
+    here, users = "10.20.0.1:1521/prac", "SELECT name FROM sys.racwire_ic_clients"
+    client.cluster.break_("no-ic-clients")
+    assert "ORA-00942" in client.refusal(users, here)
+    assert client.refusal("SELECT value FROM v$sysstat", here) == ""
+    client.cluster.mend()
+    assert {row["name"] for row in client.ask(users, here)} == {"cache", "dlm", "ipq"}
+
+
 def test_no_diagnostics_pack(client: Client) -> None:
     client.cluster.break_("no-diagnostics-pack")
     query = "SELECT DISTINCT value FROM gv$parameter WHERE name = 'control_management_pack_access'"
