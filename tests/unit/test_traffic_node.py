@@ -10,8 +10,8 @@ from checks.traffic.interface_table import counted_between, parse_table
 from checks.traffic.node_counter import NodeCounter, cpu_time, node_sample
 from checks.traffic.node_text import CpuTicks, NodeReading, parse_files, parse_peer
 from checks.traffic.pace import Backoff, tick_after
-from checks.traffic.peer_stream import PeerClock
-from checks.traffic.samples import KERNEL_COUNTERS, Gap, InterfaceCounts, NodeSample
+from checks.traffic.peer_stream import Boot, PeerClock
+from checks.traffic.samples import KERNEL_COUNTERS, Gap, GapCause, InterfaceCounts, NodeSample
 from checks.traffic.source_id import SourceId
 from checks.traffic.this_node import KernelFiles
 
@@ -313,3 +313,18 @@ def test_failed_sources_are_retried_at_growing_delays_up_to_a_minute():
     assert [backoff.next_s() for _ in range(7)] == [2, 4, 8, 16, 32, 60, 60]
     backoff.succeeded()
     assert backoff.next_s() == 2
+
+
+def test_a_peer_with_another_boot_id_was_restarted_also_on_another_connection():
+    boot = Boot("rac2")
+
+    def reading(boot_id, uptime="900.00"):
+        return parse_peer(f"{dev(eth1=ETH1)}{uptime} 1.00\n{boot_id}\n##racwire kernel\n")
+
+    first, second = "0f0c8a52-26a7-4a4e-9f8d-2b8a3a6f1c11", "9b1d6f0e-5c35-4df2-8a43-0f6c1b0a7d22"
+    assert reading(first).boot_id == first
+    assert [boot.restart(reading(one), 5.0) for one in (first, "", first)] == [None, None, None]
+    gap = boot.restart(reading(second, "12.30"), 7.0)
+    assert (gap.source, gap.at, gap.cause, gap.up_s) == (SourceId.node("rac2"), 7.0, GapCause.RESTARTED, 12.3)
+    assert gap.reason == "It has another boot id: it was booted 12 s ago."
+    assert boot.restart(reading(second), 8.0) is None
