@@ -69,7 +69,7 @@ DATA = frozenset(
     booted_at buffers busiest by by_bond carried cause caused_by causes cells changes chassis check checks
     cleared_by client clients_by clocks closed closed_at closed_by cluster cluster_name code columns commands
     company conf_before config_file connect connection container copies counter counters counts covers cpus
-    curve cut daemons data database default_zone description destination destination_ip detail died directory
+    curve cut daemons data database databases default_zone description destination destination_ip detail died directory
     disk_group down driver drivers_in_use duplex each_channel each_port end ended_at ends_with enter entered
     environment equal_to error errors events evidence example excluded_by excluded_on excused expires explained
     explains fact far_end fault figure figures file file_before file_system files finding firmware first
@@ -84,7 +84,7 @@ DATA = frozenset(
     not_compared not_found not_known not_running not_starting not_understood of old_ports on open_mode opened_at
     opened_by operational_state options oracle_home oracle_sid other_nic others outcome over owner pair
     pair_look pairs parent part_of partner_churn partner_mac password_file patch_level path pattern peer
-    peer_mac peer_nic peers pieces pings pinning place plan platform port port_group port_mac
+    peer_mac peer_nic peers pieces pings pinning place plan platform port port_group port_mac ports
     private_bytes_per_s process product program prohibited_by protocol proved_by public racwire racwire_version
     racwires reached read_at read_by receive_buffer_bytes received receiver receivers receives_on refusal
     registries registry_files remote remote_ip restore_point result role roles rule ruled_out rules running

@@ -29,7 +29,7 @@ examples:
   racwire compare sizes-20261124-050311 sizes
   racwire compare before.rec after.rec --svg mtu.svg \\
       --also swingbench-before.xml swingbench-after.xml
-  racwire compare prod-before.rec prod-after.rec --also hr-before.rec hr-after.rec
+  racwire compare before.rec after.rec --also hr-before.rec hr-after.rec
 
 the recordings, all three of the same load:
   racwire record --for 30m --label mtu1500 before.rec    before the change
