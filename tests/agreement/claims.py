@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from tests.agreement.places import Texts
-from tests.agreement.truth import BEGIN, NODES, SUBNETS, Place
+from tests.agreement.truth import BEGIN, EVERY, NODES, SUBNETS, Place
 
 _TIME = r"((?:\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d)"
 _NETWORKS = {subnet: number for number, subnet in SUBNETS.items()}
@@ -59,7 +59,7 @@ _EVENT_STANDINGS = (
     ("planned", re.compile(rf"[Pp]lanned by the step [\w ]+, as of {_TIME}"), ("as_of",)),
     ("open", re.compile(rf"[Nn]ot known whether it lasts, as of {_TIME}"), ("as_of",)),
     ("lasts", re.compile(rf"[Ll]asts, as of {_TIME}"), ("as_of",)),
-    ("lasts", re.compile(rf"\b[Ll]ast {_TIME}"), ("as_of",)),
+    ("lasts", re.compile(rf"\b[Ll]ast {_TIME}"), ("last",)),
     ("lasted", re.compile(rf"[Uu]ntil {_TIME}, verified {_TIME}"), ("until", "proved")),
     ("lasted", re.compile(rf"[Uu]ntil {_TIME}"), ("until",)),
 )
@@ -178,6 +178,8 @@ def _of_event(block: str, clock: Clock) -> Iterator[Claim]:
     begin = re.search(_TIME, block)
     assert begin is not None
     kind, times = said
+    if "last" in times:  # the end of a sample: the block was lost in it
+        times["as_of"] = times.pop("last") - EVERY
     for place in places:
         times["since"] = clock.read(begin.group(1))
         yield Claim("events", place, kind, **times, is_alone=len(places) == 1, text=block)

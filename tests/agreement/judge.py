@@ -101,7 +101,7 @@ def _calm(timeline: Timeline, node: str, t: float) -> Iterator[Read]:
             begin = None
         begin = begin if begin is not None else end if timeline.truth.lost(node, since, end) else since
         at = end
-        if at - begin >= CALM_S:
+        if at - begin >= CALM_S - 0.001:
             yield Read(begin, at, False, at, False)
 
 
@@ -223,7 +223,11 @@ def _first_lines(timeline: Timeline, t: float, texts: Texts, said: Sequence[Clai
     if (problems and "During an incident" not in head) or ("During an incident" in head and not lasting):
         yield f"agreement: the head of the export: {head.splitlines()[0]!r}, {[str(claim.place) for claim in lasting]}"
     marked = dict(re.findall(r"(rac\d)\*?([!?~])", texts["first line"][0]))
-    bad = {claim.place.node for claim in alarms if claim.place.kind != "path" and not claim.is_below}
+    # The blocks of a loss are those of all its nodes, also where it is over.
+    marking = [
+        c for c in alarms if not c.is_below and c.place.kind != "path" and (c.is_alone or c.place.kind != "loss")
+    ]
+    bad = {claim.place.node for claim in marking}
     for node in sorted(bad):
         if marked.get(node) not in ("!", "?"):
             yield f"agreement: {node} is not marked, {[str(c.place) for c in alarms if c.place.node == node]}"
@@ -265,8 +269,9 @@ def _judge_place(
             if not any(one.is_bad == is_bad and (one.since if is_bad else one.at) >= edge.at for one in read):
                 yield f"stale: {place} {claim.kind} as of {claim.as_of:.0f} in {claim.where}, {edge}"
                 break
-        # A cause is as old as the oldest reading of all that shows it; this place may have been read later.
-        times = [claim.as_of, *(r.since for r in read if claim.is_cause and r.is_bad and r.since >= claim.as_of)]
+        # A cause, or what passed at all places, is as old as the oldest reading; this place may have been read later.
+        is_of_many = claim.is_cause or (claim.kind == "well" and claim.where == "checks")
+        times = [claim.as_of, *(r.since for r in read if is_of_many and r.is_bad is is_bad and r.since >= claim.as_of)]
         if claim.is_alone and not any(_was(truth, place, at, is_bad) for at in times):
             yield f"false: {place} {claim.kind} as of {claim.as_of:.0f} in {claim.where}"
         blind = max((one.at for one in read if one.is_bad is None), default=-1.0)

@@ -125,7 +125,6 @@ MUTANTS = (
         "return (record.report if record.checks else judged_again(old, record, checks)), {",
         90,
     ),
-    Mutant("what was looked for is not read as well", _HISTORY, "*_read_well(looked_for, new, times))", "*())", 90),
     Mutant(
         "runs do not read conditions",
         _HISTORY,
