@@ -1,4 +1,4 @@
-"""Percentiles in the data classes of results: none of too few values, whoever computed it."""
+"""Percentiles in the data classes of results: none of too few values."""
 
 from __future__ import annotations
 

@@ -143,8 +143,8 @@ def stated_entries(report: Report, standings: Standings | None) -> Iterator[tupl
 
 
 def _left(entry: ReportEntry, said: Statement, standings: Standings) -> set[int]:
-    """Return the ids of the findings of an entry that stand no better than it does; of those that show it all, where
-    each stands better."""
+    """Return the ids of the findings of an entry that stand no better than it does; where each of those that show it
+    does, all of these."""
 
     def rank(one: Statement | None) -> int:
         return 0 if one is None or one.standing in (Standing.NEW, Standing.HOLDS) else URGENT.index(one.standing)

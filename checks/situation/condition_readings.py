@@ -27,7 +27,7 @@ class ConditionReading(NamedTuple):
     nothing."""
 
     began: float | None = None
-    """When the run that made it started: what that run read besides is of one time with it."""
+    """When the run that made it started: all that this run read is of one time."""
 
     @property
     def as_of(self) -> float:

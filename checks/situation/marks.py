@@ -59,7 +59,7 @@ def _of_events(situation: Situation) -> Iterator[tuple[str, NodeMark]]:
 
 def _of_plan(situation: Situation) -> Iterator[tuple[str, NodeMark]]:
     """Yield the nodes on which a step of a change has stopped something, also where no finding is about it: with the
-    database those of its instances, which cannot be asked one by one then."""
+    database those of its instances, which racwire cannot query one by one then."""
     planned = {one.condition for one in situation.conditions if one.said.standing is Standing.PLANNED}
     for one in situation.conditions:
         is_of_database = one.condition.kind is ConditionKind.INSTANCE and Condition(ConditionKind.DATABASE) in planned

@@ -354,7 +354,7 @@ async def test_progress_reports_the_seconds():
     databases = StraightIn(practice(instances(1))).databases()
     database = await read_database(databases, lambda *progress: reports.append(progress))
     await read_activity(databases, database, 1.1, lambda *progress: reports.append(progress))
-    assert reports[0] == ("database", "connecting", 0, 7)
+    assert reports[0] == ("database", "connecting", 0, 8)
     done = [progress[2] for progress in reports if progress[0] == "activity"]
     assert {progress for progress in reports if progress[0] == "activity"} <= {
         ("activity", "sampling the instances", second, 2) for second in range(3)

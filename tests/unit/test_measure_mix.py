@@ -284,7 +284,8 @@ async def test_a_stop_ends_the_wait_for_the_switch() -> None:
         def stop(self) -> None: ...
 
     sender: Any = Sender()
-    testbed = of_testbed.Testbed((), (), sender, limits_of(), lambda *_: None)
+    nobody: Any = None
+    testbed = of_testbed.Testbed((), (), sender, limits_of(), nobody, nobody, lambda *_: None)
     asyncio.get_running_loop().call_soon(lambda: testbed.halt("The operator stopped it.", is_harm=False))
     with pytest.raises(HaltedError, match="The operator stopped it"):
         await testbed.wait_for(asyncio.sleep(3600))

@@ -42,8 +42,9 @@ Counts are differences, not rates. Fields that are 0 or empty are left out.
 With --events, each line is the start or the end of an event: lost blocks,
 failed reassembly, full receive buffers, drops and errors, a node or an
 instance that does not answer or was restarted, a reconfiguration, a link, a
-speed or an MTU that changed, a clock that jumped. Trouble at several places is one event. An event of counters ends
-after 30 s without a further sign; its end is the last sign.
+speed or an MTU that changed, a clock that jumped. Trouble at several places is
+one event. An event of counters ends after 30 s without a further sign; its end
+is the last sign.
 With --format json, `state` is starts, continues (at a further place, or
 worse), ends, once (over when it was seen), or lasts (when the command ends).
 Other fields: kind, status, places, start, end, peak with unit, count, and

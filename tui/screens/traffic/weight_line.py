@@ -12,6 +12,9 @@ from tui.screens.traffic.rows import Columns, DrawingStyle, merged
 from tui.text.line import Line, fitted, sanitize_line, wrapped
 from tui.widgets import units as units
 
+_MOST_LETTERS = 320
+"""The longest verdict with its reason."""
+
 
 @dataclass(frozen=True)
 class WeightBlock:
@@ -37,6 +40,8 @@ class WeightBlock:
         yield merged([(" " + fitted(self.title, columns.name) + " ", ""), (text, "")], look.width)
 
     def alone(self, look: DrawingStyle) -> Iterator[Line]:
-        """Yield the verdict with its reason."""
-        for part in wrapped(sanitize_line(load_weight_text(self.weight)), look.width - 1):
-            yield [(f" {part}", "")]
+        """Yield the verdict with its reason, in as many lines at any moment: what is below stays in its place."""
+        width = look.width - 1
+        parts = [*wrapped(sanitize_line(load_weight_text(self.weight)), width)]
+        for part in [*parts, *[""] * (-(-_MOST_LETTERS // width) - len(parts))]:
+            yield [(f" {fitted(part, width)}", "")]
