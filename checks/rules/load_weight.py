@@ -13,6 +13,7 @@ from statistics import fmean, median
 
 from checks.model.facts import Unknown
 from checks.model.interconnect_load import LoadWeight, Queueing, Weight
+from checks.model.percentiles import least_values
 from checks.model.wording import continued, span
 
 HEAVY_PERCENT, MODERATE_PERCENT = 200 / 3, 100 / 3
@@ -23,7 +24,6 @@ _LEAST_SAMPLES = 10
 """Samples in each third, below which its median is that of a few."""
 _LEAST_APART_PERCENT = 5.0
 """How many points fuller the link must be in the busiest third."""
-_FOR_P99 = 100
 _NO_PINGS = Unknown("There are no pings of busy and quiet times; `racwire record --probe` makes them.")
 _ORDER = (Weight.NOT_KNOWN, Weight.LIGHT, Weight.MODERATE, Weight.HEAVY)
 
@@ -130,7 +130,7 @@ def _least_p99(part: Sequence[PingedSample]) -> float | None:
     late = number // 100 + 1
     return (
         sorted((one.longest_ms for one in part), reverse=True)[late - 1]
-        if _FOR_P99 <= number < 100 * len(part)
+        if least_values(0.99) <= number < 100 * len(part)
         else None
     )
 
@@ -145,7 +145,9 @@ def load_weight_text(found: LoadWeight) -> str:
         f"average over {span(found.seconds)} (as of {found.as_of})"
     )
     if found.weight is not found.by_share:
-        return f"The load is {found.weight} for the private network: packets queue. {share}. {queueing}"
+        return (
+            f"The load is {found.weight} for the private network: pings take longer at busy times. {share}. {queueing}"
+        )
     most = max(found.received_percent, found.sent_percent)
     busy = f": it is busy {_of_ten(most)}" if found.by_share is not Weight.LIGHT else ""
     return f"The load is {found.weight} for the private network: {share}{busy}. {queueing}"

@@ -49,9 +49,9 @@ def test_pings_that_wait_make_a_load_heavier_than_its_mean_share(busy_ms, late_m
 
 def test_the_reason_has_the_figures_with_their_time():
     assert load_weight_text(weigh(link(), tuple(pings(0.1, 0.5, 9.0)))) == (
-        "The load is heavy for the private network: packets queue. eth1 of rac2 receives 5 % and sends 2 % of its "
-        "link, on average over 90 s (as of 14:02:10). Pings of 8,328 B took 0.5 ms in the busiest third of the time "
-        "(80 % full) and 0.1 ms in the quietest (4 %); one of 100 at least 9 ms, and 0.12 ms."
+        "The load is heavy for the private network: pings take longer at busy times. eth1 of rac2 receives 5 % and "
+        "sends 2 % of its link, on average over 90 s (as of 14:02:10). Pings of 8,328 B took 0.5 ms in the busiest "
+        "third of the time (80 % full) and 0.1 ms in the quietest (4 %); one of 100 at least 9 ms, and 0.12 ms."
     )
     assert load_weight_text(weigh(link(71.0), ())) == (
         "The load is heavy for the private network: eth1 of rac2 receives 71 % and sends 2 % of its link, on average "
