@@ -19,43 +19,55 @@ _KINDS = {
     ("CAUSE-01", "cable"): "a bad cable or transceiver",
     ("CAUSE-01", "port"): "a bad switch port",
     ("CAUSE-01", "NIC"): "a bad NIC",
-    ("CAUSE-08", "node"): "a packet filter of the node",
-    ("CAUSE-08", "port"): "a packet filter of the switch port",
-    ("CAUSE-08", "switch"): "a packet filter inside the network",
-    ("CAUSE-12", "port"): "a small MTU at the switch port",
-    ("CAUSE-12", "trunk"): "a small MTU between two switches",
-    ("CAUSE-12", "switch"): "a small MTU of the switch",
-    ("CAUSE-73", "node"): "a limit for UDP on the node",
-    ("CAUSE-73", "port"): "a limit for UDP at the switch port",
-    ("CAUSE-85", "port"): "a switch port that is down",
+    ("CAUSE-01", "on the way"): "a bad link on the way",
+    ("CAUSE-20", "port"): "full buffers of the switch port",
+    ("CAUSE-20", "switch"): "full buffers inside the switch",
+    ("CAUSE-71", "dead"): "a link of an aggregation that carries nothing",
+    ("CAUSE-75", "node"): "a packet filter of the node for pings",
+    ("CAUSE-75", "filter of a switch port"): "a filter of the switch port for pings",
+    ("CAUSE-75", "policer of a switch port"): "a rate limit of the switch port for pings",
+    ("CAUSE-75", "filter of the network"): "a filter inside the network for pings",
+    ("CAUSE-75", "policer of the network"): "a rate limit inside the network for pings",
+    ("CAUSE-85", "down"): "a switch port that is down",
     ("CAUSE-85", "blocked"): "a switch port that does not forward",
     ("CAUSE-85", "VLAN"): "a switch port in another VLAN",
+    ("CAUSE-85", "on the way"): "a switch on the way that does not forward",
 }
-"""A cause of one kind, where its name in the catalogue is of all its kinds."""
+"""A cause of one kind, where its words and those of the kind do not say it."""
+_WHERE = {
+    "node": "of the node",
+    "port": "of the switch port",
+    "switch port": "of the switch port",
+    "switch": "of the switch",
+    "network": "inside the network",
+    "trunk": "between two switches",
+    "on the way": "on the way",
+}
+"""A kind that says where its cause is."""
 _CAUSES = {
     "CAUSE-01": "a bad cable, NIC or switch port",
     "CAUSE-05": "another MTU on the way",
     "CAUSE-08": "a packet filter",
     "CAUSE-11": "a bond that is misconfigured or flaps",
-    "CAUSE-12": "a small MTU in the switches",
+    "CAUSE-12": "a small MTU",
     "CAUSE-14": "pause frames that stop a port",
     "CAUSE-16": "receive rings that are too small",
     "CAUSE-18": "a saturated link",
-    "CAUSE-20": "full buffers of the switch port",
-    "CAUSE-21": "a quality-of-service limit of the switch",
+    "CAUSE-20": "full buffers",
+    "CAUSE-21": "a quality-of-service limit",
     "CAUSE-22": "a port that spanning tree blocks",
     "CAUSE-34": "a fault of the virtual NIC or the hypervisor",
     "CAUSE-39": "a second host with the same address",
     "CAUSE-64": "a NIC that does not answer ARP",
     "CAUSE-67": "a filter of the hypervisor, cloud or container host",
     "CAUSE-68": "a tunnel below the NICs",
-    "CAUSE-69": "a filter for HAIP's addresses in the network",
+    "CAUSE-69": "a filter for HAIP's addresses",
     "CAUSE-70": "a link of an aggregation that carries no full-size packets",
     "CAUSE-71": "a link of an aggregation that loses packets",
     "CAUSE-72": "a filter for fragments",
-    "CAUSE-73": "a limit for UDP",
+    "CAUSE-73": "a rate limit for UDP",
     "CAUSE-74": "HAIP addresses that do not reach each other",
-    "CAUSE-75": "a limit for pings",
+    "CAUSE-75": "a filter or rate limit for pings",
     "CAUSE-80": "two NICs with the same MAC address",
     "CAUSE-82": "crossed cables or VLANs",
     "CAUSE-84": "a link between two switches that carries nothing",
@@ -67,6 +79,10 @@ _SIGNS = {
     Sign.WITH_CABLE: "the loss{at} goes with the cable",
     Sign.WITH_PORT: "the loss{at} ends at another switch port",
     Sign.WITH_NIC: "the loss{at} stays with another cable and another port",
+    Sign.WITH_MEMBER: "the loss{at} ends without one member of the aggregation",
+    Sign.NIC_MISSED: "the NIC{at} has no receive buffer free",
+    Sign.NEIGHBOURS_FAIL: "neighbour entries{at} fail and return",
+    Sign.HOST_FILTER: "the host of the virtual machine{at} filters these packets",
     Sign.OPTICS: "the optical power{at} is out of its range",
     Sign.PORT_DISCARDS: "the switch port{at} discards from a full queue",
     Sign.PORT_POLICED: "a policer of the switch port{at} drops these packets",
@@ -162,10 +178,10 @@ def sign_text(sign: SignAt) -> str:
 
 def suspect_name(suspect: Suspect) -> str:
     """Return the suspect without its place: `a bad cable or transceiver`."""
-    if text := _KINDS.get((suspect.cause, suspect.kind)) or (not suspect.kind and _CAUSES.get(suspect.cause)):
+    if text := _KINDS.get((suspect.cause, suspect.kind)):
         return text
     text = _CAUSES.get(suspect.cause) or f"{suspect.name[:1].lower()}{suspect.name[1:]}"
-    return f"{text} ({suspect.kind})" if suspect.kind else text
+    return f"{text} {_WHERE.get(suspect.kind, f'({suspect.kind})')}" if suspect.kind else text
 
 
 def _with_packets(suspect: Suspect, text: str) -> str:
