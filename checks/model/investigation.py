@@ -159,6 +159,10 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     seconds: float = 0.0
     pasted: tuple[str, ...] = ()
     reason: str = ""
+    is_harm: bool = False
+    """Whether a sign of harm stopped it."""
+    placing: Placing | None = None
+    """Where a rare loss was placed, of the step that looks for it."""
 
 
 class End(StrEnum):
