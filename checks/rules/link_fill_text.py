@@ -1,4 +1,4 @@
-"""How full flows make a link, and what keeps them from more, in words: for the plan, and for what was measured."""
+"""How full flows make a link, and what keeps them from more: clauses and sentences for the plan and the report."""
 
 from __future__ import annotations
 
