@@ -1,7 +1,7 @@
-"""Which outcomes of a step a suspect predicts: through the packets that it looks at, and through the signs that it reads.
+"""Which outcomes of a step a suspect predicts: by the packets that it looks at, and by the signs that it reads.
 
-Each outcome is predicted beside every alternative of the other entries: with two faults, what one does to a packet hides
-what the other does not.
+Each outcome is predicted together with every alternative of the other entries: with two faults, what one does to a
+packet hides what the other does not.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from checks.model.traffic import Traffic
 
 Outcome = tuple[Fared, ...] | frozenset[SignAt]
 """How each probe of a step fares, or the signs that are seen."""
-_NONE = frozenset[How]()
+_MOST_OPEN = 5
+"""Signs of one step that may be seen or not, of which each combination is an outcome."""
 _FEW_OF = 6
 """Fewer losses than this part of those that are looked for count as none: something else loses a few everywhere."""
 
@@ -31,7 +32,7 @@ class Impact(NamedTuple):
     sure: frozenset[SignAt] = frozenset()
     may: frozenset[SignAt] = frozenset()
 
-    def __or__(self, other: Impact) -> Impact:  # type: ignore[override]
+    def __or__(self, other: Impact) -> Impact:
         fates = tuple(a | b for a, b in zip(self.fates, other.fates, strict=True))
         return Impact(fates, self.sure | other.sure, self.may | other.may)
 
@@ -65,7 +66,7 @@ def _is_seen_before(probe: Probe, leg: Traffic, one: Footprint, suspect: Suspect
 
 
 def beside(step: Step, others: Sequence[Entry], known: Known) -> frozenset[Impact]:
-    """Return what the other entries can do to what a step looks at: one for each set of their alternatives that differs."""
+    """Return what the other entries can do to what a step looks at: one for each set that differs."""
     found = {Impact((_EMPTY,) * len(step.probes))}
     for entry in others:
         own = {known.impact(step, key, one) for key, one in zip(entry.keys, entry.alternatives, strict=True)}
@@ -98,9 +99,8 @@ def outcomes(step: Step, together: Iterable[Impact]) -> frozenset[Outcome]:
         if step.probes:
             found |= set(product(*(fares(p, fate) for p, fate in zip(step.probes, one.fates, strict=True))))
         else:
-            found |= {
-                one.sure | frozenset(some) for n in range(len(one.may) + 1) for some in combinations(sorted(one.may), n)
-            }
+            may = sorted(one.may - one.sure, key=str)[:_MOST_OPEN]
+            found |= {one.sure | frozenset(some) for n in range(len(may) + 1) for some in combinations(may, n)}
     return frozenset(found)
 
 
