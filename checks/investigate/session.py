@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from checks.diagnosis.catalogue import CATALOGUE
 from checks.diagnosis.cause import Cause
 from checks.investigate.choice import OTHER, Choice, Left, Offer
-from checks.investigate.predicting import Known
+from checks.investigate.predicting import Known, Other, is_contradicted
 from checks.investigate.steps import Offered, offered_for
 from checks.investigate.steps.scene import Scene, scenes
 from checks.investigate.steps.sending import carrying, placing
@@ -40,6 +40,10 @@ _MOST_ENDS = 40
 """Entries that are examined one after the other, at most."""
 _TAKES_PART = (Said.DONE,)
 _MOST_CONFIRMING_PEERS = 2
+_OF_ALL_KINDS = ("udp-against-pings", "private-against-haip", "fragments-against-whole")
+"""The steps that compare kinds of packets: what is left over without a sign must fare as it says in all of them."""
+_MOST_OF_ALL_KINDS = 400
+"""Datagrams of such a step; of a rarer loss it would cost the budget."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +67,7 @@ class Memory:
     def __init__(self) -> None:
         self.known = Known()
         self.entries: dict[Settled, list[Entry]] = {}
-        self.choices: dict[tuple[Settled, int], Choice] = {}
+        self.choices: dict[tuple[Settled, int, tuple[tuple[int, ...], ...]], Choice] = {}
 
 
 class Session:
@@ -141,8 +145,8 @@ class _State:
         self.entries: list[Entry] = []
         self.question: Question | None = None
         self._closed: dict[tuple[str, ...], _Closed] = {}
-        self._only_signs = False
-        """Whether a "none of these" came: then only a sign names a cause."""
+        self._only_signs = set[str]()
+        """The networks on which a "none of these" came: there, only a sign names a cause then."""
         for _ in range(_MOST_ENDS):
             self.entries = self._entries()
             entry = next((e for e in self.entries if e.is_open and e.keys not in self._closed), None)
@@ -170,10 +174,21 @@ class _State:
 
     # --- one entry ----------------------------------------------------------------------------------------------------
 
+    def _alive(self, entry: Entry) -> tuple[int, ...]:
+        """Return the alternatives of another entry that no answer contradicts by itself."""
+        known = self._session._memory.known
+
+        def is_alive(one: int) -> bool:
+            key, suspect = entry.keys[one], entry.alternatives[one]
+            return not any(is_contradicted(a.step, a, known.impact(a.step, key, suspect)) for a in self._done)
+
+        return tuple(one for one in range(len(entry.alternatives)) if is_alive(one))
+
     def _choice(self, entry: Entry, offered: Offered) -> Choice:
-        memory, key = self._session._memory, (self.settled, entry.number)
+        memory = self._session._memory
+        others = [Other(e, self._alive(e)) for e in self.entries if e is not entry and e.is_placed]
+        key = self.settled, entry.number, tuple(one.alive for one in others)
         if key not in memory.choices:
-            others = [e for e in self.entries if e is not entry and e.is_placed]
             every = (*offered.steps, *(step for step, _ in offered.withheld))
             memory.choices[key] = Choice(entry, others, every, memory.known)
         return memory.choices[key]
@@ -232,19 +247,21 @@ class _State:
     def _end(self, entry: Entry, choice: Choice, left: Left, offered: Offered) -> Question | None:
         real = frozenset(one for one in left if one != OTHER)
         is_named = bool(real) and OTHER not in left and choice.names(left) == 1
-        if choice.names(real) == 1 and (is_named or not self._only_signs):
+        networks = {name for one in entry.alternatives for name in one.place.networks}
+        needs_sign = not self._only_signs.isdisjoint(networks)
+        if choice.names(real) == 1 and (is_named or not needs_sign):
             # A name is not given before packets at its place were seen to fare as it says.
-            named = choice.suspects(real)[0]
-            confirming = [s for s in self._tests(named, choice, real, offered) if s.key not in self._used]
+            confirming = [step for step in self._tests(choice, left, offered) if step.key not in self._used]
             if confirming:
-                ranked = [Offer(step, 0.0, (choice.suspects(real), ())) for step in confirming]
-                return self._ask(entry, choice, left, ranked, offered, named)
+                named = choice.suspects(real)
+                ranked = [Offer(step, 0.0, (named, ())) for step in confirming]
+                return self._ask(entry, choice, left, ranked, offered, named[0])
         if is_named:
             sign = next((s for one in sorted(real) if (s := choice.sign_of(one, self._done))), None)
-            is_seen = self._is_confirmed(choice, real, offered)
+            is_seen = self._is_confirmed(choice, left, offered)
             self._close(entry, choice, real, End.PROVED if is_seen else End.LEFT_OVER, sign)
             return None
-        if real and not self._only_signs:
+        if real and not needs_sign:
             end = End.LEFT_OVER if choice.names(real) == 1 else End.APART
             self._close(entry, choice, real, end)
             return None
@@ -269,43 +286,35 @@ class _State:
             proved |= {keys[min(real)]}
         else:
             self._closed.setdefault(tuple(key for n, key in enumerate(keys) if n in real), closed)
-        self._only_signs |= end is End.NONE
+        if end is End.NONE:
+            self._only_signs |= {name for one in entry.alternatives for name in one.place.networks}
         self.settled = Settled(proved, self.settled.excluded | frozenset(gone))
 
-    def _is_confirmed(self, choice: Choice, real: Left, offered: Offered) -> bool:
+    def _is_confirmed(self, choice: Choice, left: Left, offered: Offered) -> bool:
         """Return whether the packets at the place of a named suspect were seen to fare as it says."""
         done = {answer.step.key for answer in self._done}
-        return all(step.key in done for step in self._tests(choice.suspects(real)[0], choice, real, offered))
+        return all(step.key in done for step in self._tests(choice, left, offered))
 
-    def _tests(self, named: Suspect, choice: Choice, real: Left, offered: Offered) -> list[Step]:
-        """Return the steps that show whether both directions at the place of a suspect fare as it says; where these
-        look at none of the packets that it touches, also the cheapest one that does."""
-        found = self._both_directions(named, offered)
-        every = sorted(real)
+    def _tests(self, choice: Choice, left: Left, offered: Offered) -> list[Step]:
+        """Return the steps that show whether both directions at the place of the one suspect that is left fare as it
+        says; where these look at none of the packets that it touches, also the cheapest one that does; and where no
+        sign names it, packets of all kinds between one pair of nodes there."""
+        real = sorted(one for one in left if one != OTHER)
+        named = choice.suspects(real)[0]
+        sent = [s for s in offered.steps if s.probes and s.by is By.ITSELF and _is_at(s, named)]
+        found = [s for s in sent if s.declared == "each-direction"]
+        chosen = list(dict.fromkeys(map(_ends, found)))[:_MOST_CONFIRMING_PEERS]
+        found = [s for s in found if _ends(s) in chosen]
+        if OTHER in left:
+            found += [s for s in sent if s.declared in _OF_ALL_KINDS and _ends(s) in chosen[:1] and _is_short(s)]
+        known, entry = self._session._memory.known, choice.entry
 
         def touches(step: Step) -> bool:
-            known = self._session._memory.known
-            return any(any(known.impact(step, choice.entry.keys[n], choice.entry.alternatives[n]).fates) for n in every)
+            return any(any(known.impact(step, entry.keys[n], entry.alternatives[n]).fates) for n in real)
 
         if any(map(touches, found)):
             return found
-        others = [s for s in offered.steps if s.probes and s.by is By.ITSELF and touches(s)]
-        return [*found, *sorted(others, key=lambda s: (s.price.number, s.key))[:1]]
-
-    @staticmethod
-    def _both_directions(named: Suspect, offered: Offered) -> list[Step]:
-        place = named.place
-        here = [
-            s for s in offered.steps if s.declared == "each-direction" and set(place.networks) & set(s.place.networks)
-        ]
-        ends = {*place.nodes, *place.to}
-        if place.to:
-            here = [s for s in here if {*s.place.nodes, *s.place.to} == ends]
-        elif len(place.nodes) == 1:
-            here = [s for s in here if ends & {*s.place.nodes, *s.place.to}]
-        peers = dict.fromkeys((s.place.nodes, s.place.to) for s in here)
-        chosen = list(peers)[:_MOST_CONFIRMING_PEERS]
-        return [s for s in here if (s.place.nodes, s.place.to) in chosen]
+        return [*found, *sorted(filter(touches, sent), key=lambda s: (s.price.number, s.key))[:1]]
 
     # --- a loss without a place ---------------------------------------------------------------------------------------
 
@@ -326,3 +335,21 @@ def _standing(choice: Choice, left: Left) -> tuple[tuple[Suspect, Standing], ...
     return tuple(
         (one, Standing.LEFT if one.named in names else Standing.EXCLUDED) for one in choice.suspects(choice.every)
     )
+
+
+def _ends(step: Step) -> frozenset[str]:
+    return frozenset((*step.place.nodes, *step.place.to))
+
+
+def _is_at(step: Step, suspect: Suspect) -> bool:
+    """Return whether a step sends at the place of a suspect: on its path, to or from its node, or on its network."""
+    place = suspect.place
+    if not set(place.networks) & set(step.place.networks):
+        return False
+    if place.to:
+        return _ends(step) == {*place.nodes, *place.to}
+    return len(place.nodes) != 1 or not _ends(step).isdisjoint(place.nodes)
+
+
+def _is_short(step: Step) -> bool:
+    return step.price.packets <= _MOST_OF_ALL_KINDS
