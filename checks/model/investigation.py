@@ -184,6 +184,12 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     seconds: float = 0.0
     pasted: tuple[str, ...] = ()
     reason: str = ""
+    excluded: tuple[Suspect, ...] = ()
+    """The suspects that it excluded, without what they predict: for those who read the record."""
+    is_harm: bool = False
+    """Whether a sign of harm stopped it."""
+    placing: Placing | None = None
+    """Where a rare loss was placed, of the step that looks for it."""
 
 
 class End(StrEnum):
@@ -233,6 +239,8 @@ class SessionRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     cluster: str
     run_at: float
     """The time of the run whose diagnosis it began with."""
+    suspects: tuple[Suspect, ...] = ()
+    """What the diagnosis left when it began, without what they predict: for those who read the record."""
     answers: tuple[Answer, ...] = ()
     endings: tuple[Ending, ...] = ()
     is_ended: bool = False
