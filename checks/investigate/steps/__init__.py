@@ -9,7 +9,7 @@ from checks.investigate.steps.declaration import Declaration
 from checks.investigate.steps.hands import HANDS
 from checks.investigate.steps.on_nodes import ON_NODES
 from checks.investigate.steps.on_switches import ON_SWITCHES
-from checks.investigate.steps.scene import Scene, scenes
+from checks.investigate.steps.scene import scenes
 from checks.investigate.steps.sending import SENDING
 from checks.investigate.suspects import NOTHING, Entry, Settled
 from checks.model.facts import Cluster
