@@ -1,7 +1,7 @@
 """Send rows of datagrams on one path, and let the receiver's kernel count those that arrive.
 
 Udp.NoPorts is one counter for all senders and networks of a node. So a row has one sender, one network and one
-receiver. Every few seconds, and after each row where others sent lately, an interval without a datagram is counted, too:
+receiver. Every few seconds, and after each row where others sent lately, an interval without one is counted, too:
 where some arrive in it, or more arrive than were sent, the row is sent again. Rows are short, so that whoever ends them
 ends the sending.
 
