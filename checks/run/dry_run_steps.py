@@ -26,8 +26,8 @@ def plan_investigation(settings: Settings) -> Iterator[str]:
         *(f"  {read.how}" for read in STEP_PACKETS.reads),
         f"  at most {budget.datagrams:,} of both and {budget.seconds:g} s of sending in a session "
         "(investigate.datagrams, investigate.seconds)",
-        f"  at most {counted_rows.PER_SECOND} datagrams a second, or {counted_rows.PER_SECOND // 2} pings, on all nodes "
-        "together: one sender, one network and one receiver at a time,",
+        f"  at most {counted_rows.PER_SECOND} datagrams a second, or {counted_rows.PER_SECOND // 2} pings, on all "
+        "nodes together: one sender, one network and one receiver at a time,",
         f"    in rows of at most {counted_rows.MOST_AT_ONCE}, after which the receiver's count is read",
         f"  one racwire of the cluster sends at a time (the abstract socket @{SENDING}, which measurements have, too); "
         "the others wait",
@@ -49,9 +49,10 @@ def plan_investigation(settings: Settings) -> Iterator[str]:
     yield from (
         f"  {COUNTERS.where} and on this node, twice, for steps that read counters ({', '.join(names)}):",
         *(f"    {line}" for line in COUNTERS.action_on(*COUNTERS.example).splitlines()),
-        "It stops at the first sign of harm: lost blocks, datagrams without room in a receive buffer, or packets dropped",
-        "before the network stack, above three times the mean of the last ten minutes; CPUs over "
-        f"{settings.measure.most_cpu_percent:g} % (measure.most_cpu_percent);",
-        "a private path that is silent for a tenth of misscount. Losses of its own datagrams are results.",
+        "It stops at the first sign of harm: lost blocks, datagrams without room in a receive buffer or in the memory",
+        "for UDP, or packets dropped before the network stack, above three times the mean of the last ten minutes;",
+        f"CPUs over {settings.measure.most_cpu_percent:g} % (measure.most_cpu_percent); a private path that is silent "
+        "for a tenth of misscount.",
+        "Losses of its own datagrams are results.",
         "What a person runs by a step is printed before, and never run by racwire.",
     )

@@ -284,7 +284,7 @@ class Investigator:
         made.progress(f"{made.sent:,} of {made.step.price.packets:,} datagrams, {way} on {path.network.name}")
 
     async def _to_and_from(self, step: Step, made: _Made) -> None:
-        """Send the datagrams between two readings of counters, small and full-size, to and from the node of the step."""
+        """Send the datagrams between two readings of counters: small and full-size, to and from the step's node."""
         (network,), node = step.place.networks, step.place.nodes[0]
         known = self._cluster.network(network)
         peers = [port.node for port in known.ports if port.node != node] if known else []

@@ -78,13 +78,8 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
         chosen = choose(found, args.ids, [])
         lines = list(plan_checks(chosen, settings))
         if not args.ids:
-            lines += [
-                *plan_samples(settings),
-                *plan_doctor(),
-                *plan_measurement(),
-                *plan_drill(),
-                *plan_investigation(settings),
-            ]
+            lines += [*plan_samples(settings), *plan_doctor(), *plan_measurement(), *plan_drill()]
+            lines += plan_investigation(settings)
         lines += plan_rights(chosen, samples=not args.ids)
     except ValueError as error:
         raise UsageError(str(error)) from None
