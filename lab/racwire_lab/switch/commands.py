@@ -13,6 +13,9 @@ _PORT = re.compile(r"(?:e|et|eth|ethe|ether|ethern|etherne|ethernet)?\s?1/(\d+)"
 _CHANNEL = re.compile(r"po(?:rt-channel)?\s?\d+", re.IGNORECASE)
 
 
+_Answers = Callable[[SwitchView, Sequence[PortView]], Iterator[str]]
+
+
 def _interfaces(switch: SwitchView, ports: Sequence[PortView]) -> Iterator[str]:
     for port in ports:
         yield from nxos_interface.interface(switch, port)
@@ -20,17 +23,17 @@ def _interfaces(switch: SwitchView, ports: Sequence[PortView]) -> Iterator[str]:
         yield from nxos_interface.channel_interface(switch, switch.channel)
 
 
-def _each(of_port: Callable[[PortView], Iterator[str]]) -> Callable[[SwitchView, Sequence[PortView]], Iterator[str]]:
+def _each(of_port: Callable[[PortView], Iterator[str]]) -> _Answers:
     return lambda _, ports: (line for port in ports for line in of_port(port))
 
 
 def _whole(
     of_switch: Callable[[SwitchView], Iterator[str]],
-) -> Callable[[SwitchView, Sequence[PortView]], Iterator[str]]:
+) -> _Answers:
     return lambda switch, _: of_switch(switch)
 
 
-_COMMANDS: Mapping[str, Callable[[SwitchView, Sequence[PortView]], Iterator[str]]] = {
+_COMMANDS: Mapping[str, _Answers] = {
     "interface": _interfaces,
     "interface counters errors": nxos_tables.counters_errors,
     "interface status": nxos_topology.status,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from racwire_lab.switch.view import Aggregation, Counted, PortView, SwitchView
+from racwire_lab.switch.view import Aggregation, PortTraffic, PortView, SwitchView
 
 _LONG_AGO = "33week(s) 1day(s)"
 _GBPS = 10
@@ -60,7 +60,7 @@ def _members_of(channel: Aggregation | None, port: PortView) -> Iterator[str]:
 
 def channel_interface(switch: SwitchView, channel: Aggregation) -> Iterator[str]:
     """Yield the lines of the aggregation: the sums of its links."""
-    rx, tx = Counted(), Counted()
+    rx, tx = PortTraffic(), PortTraffic()
     for port in channel.ports:
         rx, tx = rx.plus(port.rx), tx.plus(port.tx)
     address = f"00de.fb{switch.vlan:02x}.ff{CHANNEL:02x}"
@@ -85,7 +85,7 @@ def channel_interface(switch: SwitchView, channel: Aggregation) -> Iterator[str]
     yield from _counters(rx, tx, sum(port.crc for port in channel.ports), 0)
 
 
-def _counters(rx: Counted, tx: Counted, crc: int, discards: int) -> Iterator[str]:
+def _counters(rx: PortTraffic, tx: PortTraffic, crc: int, discards: int) -> Iterator[str]:
     yield "  RX"
     yield from _packets(rx, "input")
     yield f"    {rx.packets // _JUMBO_SHARE} jumbo packets  0 storm suppression bytes"
@@ -103,7 +103,7 @@ def _counters(rx: Counted, tx: Counted, crc: int, discards: int) -> Iterator[str
     yield ""
 
 
-def _packets(way: Counted, name: str) -> Iterator[str]:
+def _packets(way: PortTraffic, name: str) -> Iterator[str]:
     multicast, broadcast = _MULTICAST, _MULTICAST // 9
     unicast = way.packets - multicast - broadcast
     yield f"    {unicast} unicast packets  {multicast} multicast packets  {broadcast} broadcast packets"

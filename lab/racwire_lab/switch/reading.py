@@ -37,7 +37,7 @@ from racwire_lab.switch.view import (
     Acl,
     AclLine,
     Aggregation,
-    Counted,
+    PortTraffic,
     Learned,
     Policed,
     PortView,
@@ -129,13 +129,13 @@ class _Reading:
         return {link["ifname"]: link for link in self.reader.json("ip", "-j", "-s", "link", "show")}
 
     @cached_property
-    def counters(self) -> dict[str, Counted]:
+    def counters(self) -> dict[str, PortTraffic]:
         """What the rules of the switch dropped, by name."""
         if not self.reader.target.switch_rules:
             return {}
         found = self.reader.json("nft", "-j", "list", "counters", "table", "bridge", TABLE)["nftables"]
         counters = (entry["counter"] for entry in found if "counter" in entry)
-        return {counter["name"]: Counted(counter["packets"], counter["bytes"]) for counter in counters}
+        return {counter["name"]: PortTraffic(counter["packets"], counter["bytes"]) for counter in counters}
 
     @cached_property
     def ids(self) -> list[PortId]:
@@ -143,9 +143,9 @@ class _Reading:
         cables = self.reader.target.cables
         return [port for port in self.reader.target.nics if cables[port].bridge == self.bridge]
 
-    def counted(self, fault: str, node: str | None = None, suffix: str = "") -> Counted:
+    def counted(self, fault: str, node: str | None = None, suffix: str = "") -> PortTraffic:
         name = named(fault, node, self._nic(node).name if node else self.network.nic) + suffix
-        return self.counters.get(name, Counted())
+        return self.counters.get(name, PortTraffic())
 
     def _nic(self, node: str) -> Nic:
         return self.reader.target.nics[PortId(node, self.network.number)]
@@ -157,7 +157,7 @@ class _Reading:
         free = [self._free_port(port) for port in self.ids if self.cabling.is_moved(port)]
         channel = self._channel() if is_first else None
         ports = sorted((*nodes, *free, *trunks, *(channel.ports if channel else ())), key=lambda port: port.number)
-        return Switch(
+        return SwitchView(
             name=f"practice-{self.bridge}",
             vlan=vlan_of(self.network),
             ports=tuple(ports),
@@ -221,7 +221,7 @@ class _Reading:
         queues = self.reader.json("tc", "-s", "-j", "qdisc", "show", "dev", device)
         return sum(queue["drops"] for queue in queues if queue.get("root"))
 
-    def _port_policer(self, port: PortId, tx: Counted) -> Policed | None:
+    def _port_policer(self, port: PortId, tx: PortTraffic) -> Policed | None:
         if (POLICER, port.node) not in self.broken:
             return None
         violated = self.counted(POLICER, port.node)
@@ -230,7 +230,7 @@ class _Reading:
     def _vlan_policer(self) -> Policed | None:
         for fault, (match, rate, burst) in _VLAN_POLICERS.items():
             if (fault, None) in self.broken:
-                return Policed(rate, burst, match, Counted(), self.counted(fault))
+                return Policed(rate, burst, match, PortTraffic(), self.counted(fault))
         return None
 
     def _trunks(self) -> Iterator[PortView]:
@@ -267,7 +267,7 @@ class _Reading:
                     why_down="" if member in up else "Administratively down",
                     mtu=STANDARD_MTU if is_bad and small else SWITCH_MTU,
                     is_trunk=True,
-                    rx=Counted() if is_bad and dead else rx,
+                    rx=PortTraffic() if is_bad and dead else rx,
                     tx=_traffic_before(self.network.number, number + 1),
                     crc=_crc_before(self.network.number, number) + crc,
                 )
@@ -318,20 +318,20 @@ def acl_name(port: PortId) -> str:
     return f"{port.name}-out"
 
 
-def _traffic(link: Mapping[str, Any]) -> tuple[Counted, Counted]:
+def _traffic(link: Mapping[str, Any]) -> tuple[PortTraffic, PortTraffic]:
     """What came from the cable, and what went into it."""
     stats = link["stats64"]
-    return tuple(Counted(stats[way]["packets"], stats[way]["bytes"]) for way in ("rx", "tx"))  # type: ignore[return-value]
+    return tuple(PortTraffic(stats[way]["packets"], stats[way]["bytes"]) for way in ("rx", "tx"))  # type: ignore[return-value]
 
 
 # An old switch shows no zeros: its counters have counted before anything happens, the same in each run. So a total, and
 # whether it is zero, shows nothing: only what is added does.
 
 
-def _traffic_before(network: int, number: int) -> Counted:
+def _traffic_before(network: int, number: int) -> PortTraffic:
     """The packets and bytes of one direction of a port."""
     packets = 1_876_004_511 + (network * 31 + number) * 40_817_233
-    return Counted(packets, packets * 1_204)
+    return PortTraffic(packets, packets * 1_204)
 
 
 def _crc_before(network: int, number: int) -> int:

@@ -9,15 +9,15 @@ NUMBER_OF_TRUNK = 48
 
 
 @dataclass(frozen=True)
-class Counted:
+class PortTraffic:
     """Packets and bytes of one direction."""
 
     packets: int = 0
     octets: int = 0
 
-    def plus(self, other: Counted) -> Counted:
+    def plus(self, other: PortTraffic) -> PortTraffic:
         """Return the sum."""
-        return Counted(self.packets + other.packets, self.octets + other.octets)
+        return PortTraffic(self.packets + other.packets, self.octets + other.octets)
 
 
 @dataclass(frozen=True)
@@ -30,12 +30,12 @@ class PortView:
     """What the switch shows in brackets; empty for a port that is up."""
     mtu: int = 9216
     is_trunk: bool = False
-    rx: Counted = Counted()
+    rx: PortTraffic = PortTraffic()
     """From the cable."""
-    tx: Counted = Counted()
-    rx_now: Counted = Counted()
+    tx: PortTraffic = PortTraffic()
+    rx_now: PortTraffic = PortTraffic()
     """Of it, what came since the practice cluster started."""
-    tx_now: Counted = Counted()
+    tx_now: PortTraffic = PortTraffic()
     crc: int = 0
     discards: int = 0
     """Packets that found no room in the queue of the port."""
@@ -71,8 +71,8 @@ class Policed:
     rate_kbps: int
     burst: int
     match: str
-    conformed: Counted
-    violated: Counted
+    conformed: PortTraffic
+    violated: PortTraffic
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ class Aggregation:
 
 
 @dataclass(frozen=True)
-class Switch:
+class SwitchView:
     """One switch."""
 
     name: str
