@@ -37,9 +37,9 @@ from racwire_lab.switch.view import (
     Acl,
     AclLine,
     Aggregation,
-    PortTraffic,
     Learned,
     Policed,
+    PortTraffic,
     PortView,
     SwitchView,
 )
