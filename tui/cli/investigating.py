@@ -240,5 +240,3 @@ class Dialogue:
             for one in (task, stopping):
                 one.cancel()
             await asyncio.gather(task, stopping, return_exceptions=True)
-
-
