@@ -1,14 +1,17 @@
-"""A session of guided troubleshooting on its way: it makes and takes answers, and keeps each before the next question."""
+"""A session of guided troubleshooting on its way: it makes and takes answers, and keeps each before it asks again."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from typing import Protocol
 
 from checks.investigate.answering import Advance, advanced, begun
 from checks.investigate.session import Question, Session
-from checks.model.investigation import Answer, By, Said, SessionRecord, Step
+from checks.model.facts import Clusterware
+from checks.model.investigation import Answer, Said, SessionRecord, Step
+from checks.model.report import Report
 from checks.model.signs import SignAt
 
 
@@ -112,11 +115,22 @@ class Guided:
         )
 
 
-def is_automatic(step: Step) -> bool:
-    """Return whether racwire makes the step alone."""
-    return step.by is By.ITSELF
-
-
 def sends(step: Step) -> bool:
     """Return whether racwire sends packets for the step, before or while a person works."""
     return bool(step.probes) or step.price.packets > 0
+
+
+def run_time(report: Report) -> float:
+    """Return the time of a run, in seconds since 1970; 0 where its report has none."""
+    try:
+        return datetime.fromisoformat(report.started_at).timestamp()
+    except (ValueError, OverflowError):
+        return 0.0
+
+
+def new_session(report: Report, now: float) -> Session:
+    """Return a session about what a report leaves open."""
+    clusterware = report.cluster.clusterware
+    name = clusterware.cluster_name if isinstance(clusterware, Clusterware) else ""
+    record = SessionRecord(started_at=now, cluster=name if isinstance(name, str) else "", run_at=run_time(report))
+    return Session(report.cluster, report.findings, record)
