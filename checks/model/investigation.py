@@ -186,6 +186,10 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     reason: str = ""
     excluded: tuple[Suspect, ...] = ()
     """The suspects that it excluded, without what they predict: for those who read the record."""
+    is_harm: bool = False
+    """Whether a sign of harm stopped it."""
+    placing: Placing | None = None
+    """Where a rare loss was placed, of the step that looks for it."""
 
 
 class End(StrEnum):

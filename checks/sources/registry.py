@@ -24,6 +24,7 @@ from checks.sources import (
 )
 from checks.sources.database.statements import SqlStatement, statements
 from checks.sources.entries import FILES, Program, Read, RegistryEntry, RunsOn
+from checks.sources.kernel_trace import trace_entry
 from checks.sources.node_setup import OLR_PATHS
 from checks.sources.nodes import user_rights
 
@@ -219,6 +220,7 @@ _MODULES = (
     settings_files,
     user_rights,
     drill_state,
+    trace_entry,
 )
 """The modules whose entries are all in the registry, with those of this one; in the order of the dry run."""
 DECLARED = {

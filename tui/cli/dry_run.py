@@ -67,7 +67,8 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
         return _print_measure(args.ids[0])
     try:
         # Only `racwire change` runs the gates of a change, so the list contains them only where they are named.
-        found = Checks((*discover(), *(documented() if args.ids else ())))
+        known = discover()
+        found = Checks((*known, *(documented() if args.ids else ())), on_request=known.on_request)
         chosen = choose(found, args.ids, [])
         lines = list(plan_checks(chosen, settings))
         if not args.ids:

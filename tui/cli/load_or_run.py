@@ -123,7 +123,7 @@ def _live(args: argparse.Namespace, settings: Settings, record_s: float | None) 
         with progress_line(sys.stderr.isatty() and not args.quiet) as progress:
             report = run_in_own_loop(check(engine, progress, recording))
         with _opened(recording) as opened:
-            yield with_situation(report, found, time.time()), opened
+            yield with_situation(report, found.every, time.time()), opened
 
 
 @contextmanager
@@ -170,7 +170,7 @@ def _rejudged(saved: Saved, args: argparse.Namespace, settings: Settings) -> Rep
     chosen = choose_saved(found, saved.report, args.ids, args.skip)
     report = replace(saved.report, findings=tuple(f for f in saved.report.findings if f.check in chosen))
     named = settings if hasattr(args, "settings") else None
-    replay = Replay(report, found, broken=found.broken, settings=named)
+    replay = Replay(report, found.every, broken=found.broken, settings=named)
     foreign: dict[str, list[str]] = {}
     for name, why in replay.kept.items():
         if found.get(name) is None:

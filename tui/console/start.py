@@ -165,7 +165,8 @@ def _run_full_screen(
         from checks.run.stored_measurements import newest_measurements
 
         found = _found()
-        checks = [c for c in found.checks if not names or c.id in names]
+        possible = found.checks if judge is None and not names else found.every
+        checks = [c for c in possible if not names or c.id in names]
         broken = [b for b in found.broken if not names or b.name in names]
         if judge is not None:
             return judge(checks, broken)

@@ -128,7 +128,7 @@ CABLING = (
         code="CAUSE-14",
         name="Flow control differs, or pause frames stop a port",
         touches=(touch(How.SHARE), touch(How.DELAYS)),
-        supported_by=("IC-NIC-009",),
+        supported_by=("IC-NIC-009", "IC-NIC-013"),
         hinted_by=("IC-DRIVER-005",),
         look=look(
             "Compare the pause settings, and whether the pause counters grow.", "ethtool -a ETH", "ethtool -S ETH"
