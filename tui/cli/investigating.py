@@ -14,6 +14,7 @@ from checks.investigate.session import Question
 from checks.model.investigation import Answer, By, Step
 from checks.model.signs import SignAt
 from checks.report.session_words import after_text, ending_text, outcome_text
+from checks.report.step_words import step_about
 from checks.report.suspect_words import sign_text, suspects_in_short
 from checks.run.guided import Guided, sends
 from tui.cli.line_reader import LineReader
@@ -46,10 +47,10 @@ class Dialogue:
         write: Callable[[Callable[[int], Iterable[Line]]], None],
         status: StatusLine,
         stop: asyncio.Event,
-        consent: str,
+        consent: tuple[str, ...],
         reader: LineReader | None = None,
     ) -> None:
-        """`write` prints lines of the width that it passes. `consent` is what racwire sends at most, as a sentence."""
+        """`write` prints lines of the width that it passes. `consent` is what racwire sends at most, in sentences."""
         self._guided = guided
         self._write = write
         self._status = status
@@ -116,13 +117,16 @@ class Dialogue:
                     self._tell(made)
             case By.COMMAND if step.commands:
                 await self._by_command(step)
+            case By.HANDS if self._guided.maker is not None:
+                await self._by_hand(step)
             case _:
                 await self._by_person(step)
 
     async def _is_allowed(self) -> bool:
         """Return whether racwire may send; it asks once in a session."""
         if not self._may_send:
-            self._say(self._consent)
+            for sentence in self._consent:
+                self._say(sentence)
             self._may_send = (await self._ask("Send? y or n: ")).strip().lower() in ("y", "yes")
         return self._may_send
 
@@ -158,7 +162,21 @@ class Dialogue:
 
     async def _sent(self, step: Step) -> Answer | None:
         assert self._guided.maker is not None
-        return await self._unless_stopped(self._guided.maker.make(step, self._status.show))
+        sent = await self._unless_stopped(self._guided.send(step, self._status.show))
+        self._status.clear()
+        return sent
+
+    async def _by_hand(self, step: Step) -> None:
+        """Send before and after a person has moved something, and say what must be put back."""
+        self._write(lambda width: hanging([], step_about(step), width))
+        before = await self._sent(step)
+        typed = (await self._ask("Do it now, then press Enter; s skips it: ")).strip().lower()
+        after = None if typed == "s" else await self._sent(step)
+        self._say("Put everything back as it was.")
+        if before is None or after is None:
+            return self._tell(self._guided.skip(step))
+        await self._ask("Press Enter once it is back: ")
+        return self._tell(self._guided.hands(step, before, after))
 
     async def _by_person(self, step: Step) -> None:
         """Ask for each sign whether it was seen."""

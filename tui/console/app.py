@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -100,6 +101,7 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, CommandLine, ThemeMixin, Wo
         self._measuring = MeasureWorker(self, self.state, measurements)
         self._investigating = InvestigationWorker(self, sessions)
         self._investigates = investigates
+        self.state.investigation.consent = partial(_consent, settings)
         self._exporting = ExportWorker(self, self.state, settings, state_directory, past.recording if past else None)
         self._state_directory = state_directory
         self._settings = settings
@@ -208,3 +210,9 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, CommandLine, ThemeMixin, Wo
             await asyncio.wait(ending, timeout=STOP_WITHIN_S)
         finally:
             self.exit()
+
+
+def _consent(settings: Settings) -> tuple[str, ...]:
+    from tui.text.consent_lines import consent_sentences
+
+    return consent_sentences(settings)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -101,6 +102,12 @@ class TakeSigns(msgspec.Struct, frozen=True):
     looked: tuple[SignAt, ...]
 
 
+class TakeHands(msgspec.Struct, frozen=True):
+    """A person has moved something, and racwire has sent before and after it."""
+
+    step: Step
+
+
 class SkipStep(msgspec.Struct, frozen=True):
     """Leave a step for later; with `is_impossible`, never offer it again."""
 
@@ -116,7 +123,9 @@ class StopStep(msgspec.Struct, frozen=True):
     """Stop what racwire sends."""
 
 
-InvestigationRequest = BeginSession | MakeStep | SendFor | TakeOutput | TakeSigns | SkipStep | UndoAnswer | StopStep
+InvestigationRequest = (
+    BeginSession | MakeStep | SendFor | TakeOutput | TakeSigns | TakeHands | SkipStep | UndoAnswer | StopStep
+)
 
 
 class InvestigationState:
@@ -133,8 +142,10 @@ class InvestigationState:
         self.progress = ""
         self.trouble = ""
         """Why the last step gave no answer, or why there is no session; a sentence."""
-        self.sent_for = ""
-        """The key of the person's step for which racwire has sent."""
+        self.sent_for: tuple[str, ...] = ()
+        """The key of the person's step for which racwire has sent, once for each time."""
+        self.consent: Callable[[], tuple[str, ...]] = tuple
+        """Returns what racwire sends at most in a session, in sentences."""
         self.may_send = False
         """Whether the operator has consented to what racwire sends in this session."""
 
@@ -148,17 +159,18 @@ class InvestigationState:
         match news:
             case SessionBegan():
                 self.question = self.record = self.advance = self.making = None
-                self.progress, self.trouble, self.sent_for = "reading what the diagnosis leaves open", "", ""
+                self.progress, self.trouble, self.sent_for = "reading what the diagnosis leaves open", "", ()
                 self.may_send = False
             case Asked():
                 self.question, self.record, self.advance = news.question, news.record, news.advance
                 self.can_send = news.can_send
-                self.making, self.progress, self.trouble, self.sent_for = None, "", "", ""
+                self.making, self.progress, self.trouble, self.sent_for = None, "", "", ()
             case StepStarted(step=step):
                 self.making, self.progress, self.trouble = step, "starting", ""
             case StepProgressed(text=text) if self.making is not None:
                 self.progress = text
             case StepSent(step=step):
-                self.making, self.progress, self.sent_for = None, "", step.key
+                self.making, self.progress = None, ""
+                self.sent_for = (*self.sent_for, step.key) if self.sent_for[-1:] == (step.key,) else (step.key,)
             case StepEnded(why=why) | SessionFailed(why=why):
                 self.making, self.progress, self.trouble = None, "", why

@@ -27,6 +27,7 @@ from tui.console.investigation_state import (
     StepSent,
     StepStarted,
     StopStep,
+    TakeHands,
     TakeOutput,
     TakeSigns,
     UndoAnswer,
@@ -45,17 +46,13 @@ STOPPED = "Stopped: nothing is sent any more. The step can be made again."
 
 
 class SessionSource(Protocol):
-    """Access to sessions. Raises SessionError, with a sentence, where there can be none."""
+    """Access to sessions. Raises SessionFileError, with a sentence, where there can be none."""
 
     def begin(self, report: Report) -> Guided:
         """Return a session about what a report leaves open. Blocking."""
 
     async def close(self) -> None:
         """Close what the steps have opened."""
-
-
-class SessionError(Exception):
-    """There is no session; the text is a sentence."""
 
 
 class InvestigationWorker:
@@ -67,7 +64,7 @@ class InvestigationWorker:
         self._source = source
         self._guided: Guided | None = None
         self._work: Worker[None] | None = None
-        self._sent: Answer | None = None
+        self._sent: list[Answer] = []
         """What was sent for a person's step that is not answered yet."""
 
     @property
@@ -95,9 +92,11 @@ class InvestigationWorker:
             case SendFor(step=step):
                 self._start(partial(self._send_for, self._guided, step))
             case TakeOutput(step=step, outputs=outputs):
-                self._take(partial(self._guided.paste, step, outputs, self._sent))
+                self._take(partial(self._guided.paste, step, outputs, self._sent[-1] if self._sent else None))
             case TakeSigns(step=step, seen=seen, looked=looked):
                 self._take(partial(self._guided.state, step, seen, looked))
+            case TakeHands(step=step) if len(self._sent) > 1:
+                self._take(partial(self._guided.hands, step, self._sent[-2], self._sent[-1]))
             case SkipStep(step=step, is_impossible=is_impossible):
                 self._take(partial(self._guided.rule_out if is_impossible else self._guided.skip, step))
             case UndoAnswer():
@@ -124,18 +123,20 @@ class InvestigationWorker:
         self._start(partial(self._taken, self._guided, take))
 
     async def _begin(self, source: SessionSource, report: Report) -> None:
+        from checks.saved.session_files import SessionFileError
+
         self._post(SessionBegan())
         news: InvestigationNews = SessionFailed("The session was not begun.")
         try:
             self._guided = await asyncio.to_thread(source.begin, report)
             news = await self._asked(self._guided)
-        except SessionError as error:
+        except SessionFileError as error:
             news = SessionFailed(str(error))
         except Exception as error:
             log.exception("a session of guided troubleshooting could not begin")
             news = SessionFailed(f"The session could not begin: {error or type(error).__name__}.")
         finally:
-            self._sent = None
+            self._sent = []
             self._post(news)
 
     async def _make(self, guided: Guided, step: Step) -> None:
@@ -151,11 +152,11 @@ class InvestigationWorker:
             self._post(news)
 
     async def _send_for(self, guided: Guided, step: Step) -> None:
-        assert guided.maker is not None, "people make the steps of a saved state"
         news: InvestigationNews = StepEnded(STOPPED)
         self._post(StepStarted(step))
         try:
-            self._sent = await guided.maker.make(step, lambda text: self._post(StepProgressed(text)))
+            sent = await guided.send(step, lambda text: self._post(StepProgressed(text)))
+            self._sent = [*(one for one in self._sent if one.step.key == sent.step.key), sent]
             news = StepSent(step)
         except Exception as error:
             log.exception("nothing could be sent for a step")
@@ -168,7 +169,7 @@ class InvestigationWorker:
         try:
             advance = await asyncio.to_thread(take)
             news = await self._asked(guided, advance)
-            self._sent = None
+            self._sent = []
         except Exception as error:
             log.exception("an answer could not be taken")
             news = StepEnded(f"The answer was not taken: {error or type(error).__name__}.")
@@ -176,7 +177,7 @@ class InvestigationWorker:
             self._post(news)
 
     async def _undo(self, guided: Guided) -> None:
-        self._sent = None
+        self._sent = []
         if await asyncio.to_thread(guided.undo):
             self._post(await self._asked(guided))
         else:

@@ -11,7 +11,6 @@ from checks.report.session_words import after_text, ending_text, outcome_text
 from checks.report.step_words import step_about, step_title
 from checks.report.suspect_words import NONE_OF_THESE, network_of, sign_text, suspects_by_place, suspects_in_short
 from tui.console.investigation_state import InvestigationState
-from tui.text.consent_lines import consent_sentences
 from tui.text.line import Line, hanging
 from tui.text.question_lines import heading, offers_lines, step_commands
 
@@ -77,9 +76,9 @@ def _advance_lines(advance: Advance, width: int) -> Iterator[Line]:
         yield from hanging([("End     ", "label")], ending_text(ending), width, "title")
 
 
-def consent_lines(width: int) -> Iterator[Line]:
+def consent_lines(state: InvestigationState, width: int) -> Iterator[Line]:
     """Yield what racwire sends at most in a session."""
-    for sentence in consent_sentences():
+    for sentence in state.consent():
         yield from hanging([], sentence, width)
         yield []
 

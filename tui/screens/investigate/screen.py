@@ -19,6 +19,7 @@ from tui.console.investigation_state import (
     SendFor,
     SkipStep,
     StopStep,
+    TakeHands,
     TakeOutput,
     TakeSigns,
     UndoAnswer,
@@ -187,6 +188,8 @@ class InvestigateScreen(StyledScreen[None]):
                 self._want(MakeStep(step))
             case By.COMMAND if step.commands:
                 await self._by_command(step)
+            case By.HANDS if self._state.can_send:
+                await self._by_hand(step)
             case _:
                 await self._ask_signs(step)
 
@@ -200,7 +203,7 @@ class InvestigateScreen(StyledScreen[None]):
             self.app,
             Asking(
                 "Before racwire sends: what it sends at most",
-                lambda width: list(consent_lines(width)),
+                lambda width: list(consent_lines(self._state, width)),
                 (Field("Send?", hint="y sends; Esc does not", wrong=_no_yes),),
                 "send",
             ),
@@ -211,7 +214,7 @@ class InvestigateScreen(StyledScreen[None]):
         from tui.screens.investigate.paste import PasteScreen
 
         is_during = bool(step.probes)
-        if is_during and self._state.can_send and self._state.sent_for != step.key:
+        if is_during and self._state.can_send and self._state.sent_for != (step.key,):
             await self._ask_to_start(step)
             return
         number = len(self._outputs) + 1 if step.is_twice else 0
@@ -241,6 +244,25 @@ class InvestigateScreen(StyledScreen[None]):
                 "send",
             ),
             lambda answer: self._want(SendFor(step)),
+        )
+
+    async def _by_hand(self, step: Step) -> None:
+        """Send, let the person move something, and send again."""
+        times = self._state.sent_for.count(step.key)
+        if times == 0:
+            self._want(SendFor(step))
+            return
+        title = "Do it now; racwire then sends again" if times == 1 else "Put everything back as it was"
+        want = SendFor(step) if times == 1 else TakeHands(step)
+        await ask(
+            self.app,
+            Asking(
+                title,
+                lambda width: list(person_lines(step, width)),
+                (Field("Done?", hint="Enter once it is done; Esc cancels"),),
+                "go on",
+            ),
+            lambda answer: self._want(want),
         )
 
     async def _ask_signs(self, step: Step) -> None:
