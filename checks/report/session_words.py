@@ -9,7 +9,14 @@ from collections.abc import Iterator, Sequence
 
 from checks.model.investigation import Answer, By, End, Ending, Fared, Price, Probe, Risk, Said, Step, Suspect
 from checks.model.wording import continued, counted, few
-from checks.report.suspect_words import names_in_short, place_text, sign_text, suspect_text, suspects_in_short
+from checks.report.suspect_words import (
+    names_in_short,
+    network_of,
+    place_text,
+    sign_text,
+    suspect_text,
+    suspects_in_short,
+)
 
 _FARED = {
     Fared.NONE_LOST: "none lost",
@@ -64,12 +71,12 @@ def why_text(separates: tuple[Sequence[Suspect], Sequence[Suspect]], on: str = "
     return f"Tells {suspects_in_short(one, on)} from {suspects_in_short(other, on)}."
 
 
-def outcome_text(answer: Answer) -> str:
-    """Return what came of a step, in a sentence."""
+def outcome_text(answer: Answer, on: str = "") -> str:
+    """Return what came of a step, in a sentence. The network `on` is known to the reader."""
     if answer.said is not Said.DONE:
         reason = f": {continued(answer.reason)}" if answer.reason else ""
         return f"{_SAID[answer.said].capitalize()}{reason}".rstrip(".") + "."
-    parts = [*_lost(answer), *_signs(answer)]
+    parts = [*_lost(answer), *_signs(answer, on)]
     if answer.reason:
         parts.append(answer.reason.rstrip("."))
     return f"{_first_up('; '.join(parts) or 'nothing was seen')}."
@@ -96,12 +103,13 @@ def _of_ports(fared: Fared) -> str:
     return f", {_FARED[fared]}" if fared in (Fared.PORTS_LOST, Fared.PORTS_SHARE) else ""
 
 
-def _signs(answer: Answer) -> Iterator[str]:
+def _signs(answer: Answer, on: str) -> Iterator[str]:
     if answer.seen:
-        yield f"seen: {few(map(sign_text, answer.seen), _SIGNS)}"
-    absent = [sign for sign in answer.looked if sign not in answer.seen]
-    if absent:
-        yield f"not seen: {few(map(sign_text, absent), _SIGNS)}"
+        yield few((sign_text(sign, on) for sign in answer.seen), _SIGNS)
+    if absent := [sign_text(sign, on) for sign in answer.looked if sign not in answer.seen]:
+        yield f"not seen: that {few(absent, _SIGNS)}"
+    if answer.step.reads and not answer.looked:
+        yield "the output does not show what the step is about"
 
 
 def probe_text(probe: Probe) -> str:
@@ -112,12 +120,18 @@ def probe_text(probe: Probe) -> str:
     return f"{ways[0]}{there_and_back}" if ways else "packets"
 
 
+def confirming_text(suspect: Suspect, on: str = "") -> str:
+    """Return what a step is for that only confirms a suspect that its sign names."""
+    return f"Confirms {suspect_text(suspect, on)}: both directions must lose what it loses, and nothing else."
+
+
 def ending_text(ending: Ending) -> str:
     """Return how the examination of an entry ended, in one or two sentences."""
+    on = network_of(ending.suspects)
     first = suspect_text(ending.suspects[0]) if ending.suspects else ""
     match ending.end:
         case End.PROVED:
-            sign = f", by {sign_text(ending.sign)}, which nothing else makes" if ending.sign else ""
+            sign = f": {sign_text(ending.sign, on)}, and nothing else does that" if ending.sign else ""
             return f"Proved: {first}{sign}."
         case End.LEFT_OVER:
             return f"Only {first} is left over. That is not a proof: fix it, then verify."

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from checks.diagnosis.sign_words import SIGN_WORDS
 from checks.model.hypothesis import Place
 from checks.model.investigation import Suspect
-from checks.model.signs import SignAt
+from checks.model.signs import Sign, SignAt
 from checks.model.wording import few, listed
 
 NONE_OF_THESE = "none of the causes that racwire knows"
@@ -72,6 +71,38 @@ _CAUSES = {
     "CAUSE-82": "crossed cables or VLANs",
     "CAUSE-84": "a link between two switches that carries nothing",
     "CAUSE-85": "a switch port that does not forward",
+}
+_SIGNS = {
+    Sign.PORT_CRC: "the switch port{of} counts damaged frames",
+    Sign.NIC_CRC: "the NIC{of} counts damaged frames",
+    Sign.WITH_CABLE: "the loss{of} goes with the cable",
+    Sign.WITH_PORT: "the loss{of} ends at another switch port",
+    Sign.WITH_NIC: "the loss{of} stays with another cable and another port",
+    Sign.WITH_MEMBER: "the loss{of} ends while one member is down",
+    Sign.NIC_MISSED: "the NIC{of} has no receive buffer free",
+    Sign.NEIGHBOURS_FAIL: "neighbour entries{of} fail and return",
+    Sign.OPTICS: "the optical power{of} is out of its range",
+    Sign.PORT_DISCARDS: "the switch port{of} drops packets from a full queue",
+    Sign.PORT_POLICED: "a policer of the switch port{of} drops packets",
+    Sign.PORT_ACL: "an access list of the switch port{of} drops packets",
+    Sign.PORT_MTU: "the switch port{of} has a smaller MTU",
+    Sign.TRUNK_MTU: "a link between the switches has a smaller MTU",
+    Sign.SWITCH_MTU: "the switch has a smaller MTU",
+    Sign.PORT_DOWN: "the switch port{of} is down",
+    Sign.PORT_BLOCKED: "the switch port{of} does not forward",
+    Sign.PORT_VLAN: "the switch port{of} is in another VLAN",
+    Sign.TRUNK_DOWN: "a link between the switches carries nothing",
+    Sign.MEMBER_DOWN: "a member of the aggregation{of} carries nothing",
+    Sign.MEMBER_CRC: "a member of the aggregation{of} counts damaged frames",
+    Sign.MEMBER_MTU: "a member of the aggregation{of} has a smaller MTU",
+    Sign.SECOND_MAC: "the address{of} is learned at a second port",
+    Sign.NODE_RULE: "the packet filter{of} drops packets",
+    Sign.NODE_QDISC: "a queue or policer (tc){of} drops packets",
+    Sign.NODE_DROPS: "the kernel{of} drops packets",
+    Sign.FABRIC: "the switch counts drops inside",
+    Sign.PAUSED: "pause frames stop the port{of}",
+    Sign.TUNNEL: "a tunnel is below the NIC{of}",
+    Sign.HOST_FILTER: "the host of the virtual machine{of} drops packets",
 }
 _NAMED = 2
 """The most suspects that a sentence names."""
@@ -138,10 +169,11 @@ def place_text(place: Place, on: str = "") -> str:
     return f"{where}, {networks}" if networks else where
 
 
-def sign_text(sign: SignAt) -> str:
-    """Return `damaged frames that the switch port counts (rac2, 192.168.11.0/24)`."""
-    where = ", ".join(filter(None, (sign.node, sign.network)))
-    return f"{SIGN_WORDS[sign.sign]} ({where})"
+def sign_text(sign: SignAt, on: str = "") -> str:
+    """Return `the switch port of rac2 counts damaged frames`, with the network after it unless it is `on`."""
+    of = f" of {sign.node}" if sign.node else ""
+    where = f" ({sign.network})" if sign.network != on else ""
+    return f"{_SIGNS[sign.sign].format(of=of)}{where}"
 
 
 def suspect_name(suspect: Suspect) -> str:

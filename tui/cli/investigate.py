@@ -114,28 +114,30 @@ def _on_saved(args: argparse.Namespace, settings: Settings) -> int:
 
 def _sessions(args: argparse.Namespace, settings: Settings) -> KeptSessions:
     """Return the sessions of the live cluster, or of a saved file; the one that is resumed first. Raises UsageError."""
-    from checks.saved.session_files import SessionFileError, SessionFiles
+    from checks.run.session_journal import SessionJournalError
+    from checks.saved.session_run import session_named
     from tui.console.sessions import KeptSessions
 
     try:
-        files = SessionFiles.open(args.resume) if args.resume is not None else None
-    except SessionFileError as error:
+        resumed = session_named(args.resume).path if args.resume is not None else None
+    except SessionJournalError as error:
         raise UsageError(str(error)) from None
-    return KeptSessions(settings, is_live=args.from_file is None, files=files)
+    return KeptSessions(settings, is_live=args.from_file is None, resumed=resumed)
 
 
 # --- plain text -------------------------------------------------------------------------------------------------------
 
 
 def _as_text(args: argparse.Namespace, settings: Settings) -> int:
-    from checks.saved.session_files import SessionFileError
+    from checks.run.session_journal import SessionJournalError
+    from checks.saved.session_run import run_of, session_named
     from tui.cli.own_loop import run_in_own_loop
 
     sessions = _sessions(args, settings)
     try:
-        report = sessions.resumed_run() or _report(args, settings)
+        report = _report(args, settings) if args.resume is None else run_of(session_named(args.resume).path)
         record = run_in_own_loop(_ask(args, settings, report, sessions))
-    except SessionFileError as error:
+    except SessionJournalError as error:
         raise UsageError(str(error)) from None
     return exit_past_hung_threads(_conclude(args, record, sessions, report))
 
@@ -220,10 +222,10 @@ def _print_list(args: argparse.Namespace) -> int:
     import msgspec
 
     from checks.report.how_found import how_found
-    from checks.saved.session_files import known_sessions
+    from checks.run.session_journal import kept_sessions
     from tui.text.line import hanging
 
-    known = known_sessions()
+    known = [(one.path.stem, one.record) for one in kept_sessions() if one.record is not None]
 
     def text(stream: TextIO) -> str:
         from tui.cli.output import columns_of, render
@@ -232,9 +234,9 @@ def _print_list(args: argparse.Namespace) -> int:
         width = columns_of(stream, narrowest=40, widest=100)
         lines = [
             line
-            for one in known
+            for name, record in known
             for line in hanging(
-                [(f"{one.id}  ", "title")], f"{one.record.cluster}: {how_found(one.record, zone).in_short}", width
+                [(f"{name}  ", "title")], f"{record.cluster}: {how_found(record, zone).in_short}", width
             )
         ]
         return render(lines, stream) if lines else "No session is kept.\n"
@@ -243,7 +245,7 @@ def _print_list(args: argparse.Namespace) -> int:
         "list",
         args.format,
         json=lambda: (
-            msgspec.json.format(msgspec.json.encode([{"id": one.id, "session": one.record} for one in known]), indent=2)
+            msgspec.json.format(msgspec.json.encode([{"id": name, "session": record} for name, record in known]), indent=2)
             + b"\n"
         ),
         text=text,

@@ -15,7 +15,7 @@ from checks.model.investigation import Answer, By, Step
 from checks.model.signs import SignAt
 from checks.report.session_words import after_text, ending_text, outcome_text
 from checks.report.step_words import step_about
-from checks.report.suspect_words import sign_text, suspects_in_short
+from checks.report.suspect_words import network_of, sign_text, suspects_in_short
 from checks.run.guided import Guided, sends
 from tui.cli.line_reader import LineReader
 from tui.cli.status_line import StatusLine
@@ -77,7 +77,7 @@ class Dialogue:
         def lines(width: int) -> Iterable[Line]:
             yield []
             yield from hanging([], heading(question), width, "title")
-            yield from left_lines(left, excluded, width)
+            yield from left_lines(left, excluded, width, may_be_unknown=question.confirms is None)
             yield from offers_lines(question, width)
 
         self._write(lines)
@@ -222,13 +222,14 @@ class Dialogue:
     def _tell(self, advance: Advance) -> None:
         """Print what came of a step: what it excludes, and what ended."""
         self._status.clear()
-        answer = advance.session.record.answers[-1]
+        record = advance.session.record
+        answer, on = record.answers[-1], network_of(record.suspects)
 
         def lines(width: int) -> Iterable[Line]:
             yield []
-            yield from hanging([("Result    ", "label")], outcome_text(answer), width)
+            yield from hanging([("Result    ", "label")], outcome_text(answer, on), width)
             if advance.excluded:
-                yield from hanging([("Excluded  ", "label")], f"{suspects_in_short(advance.excluded)}.", width)
+                yield from hanging([("Excluded  ", "label")], f"{suspects_in_short(advance.excluded, on)}.", width)
             for ending in advance.endings:
                 yield from hanging([("End       ", "label")], ending_text(ending), width, "title")
                 yield from hanging([("          ", "")], after_text(ending), width)

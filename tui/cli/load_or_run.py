@@ -22,7 +22,7 @@ from checks.report.report_evidence import Evidence
 from checks.run.check_discovery import discover
 from checks.run.engine import Engine
 from checks.run.stored_measurements import newest_measurements
-from checks.saved.session_files import newest_session
+from checks.saved.session_run import newest_session
 from checks.situation.run_alone import with_situation
 from checks.traffic.recording import Recording, RecordingError
 from checks.whole_files import OutputError

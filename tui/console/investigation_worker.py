@@ -46,7 +46,7 @@ STOPPED = "Stopped: nothing is sent any more. The step can be made again."
 
 
 class SessionSource(Protocol):
-    """Access to sessions. Raises SessionFileError, with a sentence, where there can be none."""
+    """Access to sessions. Raises SessionJournalError, with a sentence, where there can be none."""
 
     def begin(self, report: Report) -> Guided:
         """Return a session about what a report leaves open. Blocking."""
@@ -123,14 +123,14 @@ class InvestigationWorker:
         self._start(partial(self._taken, self._guided, take))
 
     async def _begin(self, source: SessionSource, report: Report) -> None:
-        from checks.saved.session_files import SessionFileError
+        from checks.run.session_journal import SessionJournalError
 
         self._post(SessionBegan())
         news: InvestigationNews = SessionFailed("The session was not begun.")
         try:
             self._guided = await asyncio.to_thread(source.begin, report)
             news = await self._asked(self._guided)
-        except SessionFileError as error:
+        except SessionJournalError as error:
             news = SessionFailed(str(error))
         except Exception as error:
             log.exception("a session of guided troubleshooting could not begin")

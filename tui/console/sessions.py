@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -11,47 +12,47 @@ if TYPE_CHECKING:
     from checks.model.settings import Settings
     from checks.run.guided import Guided
     from checks.run.investigating import Investigator
-    from checks.saved.session_files import SessionFiles
+    from checks.run.session_journal import SessionJournal
 
 
 class KeptSessions:
     """Begins sessions whose record is on disk, and resumes one. It loads what it needs at first use."""
 
-    def __init__(self, settings: Settings, *, is_live: bool, files: SessionFiles | None = None) -> None:
-        """`is_live`: racwire may make steps by itself. `files`: of a session to resume."""
+    def __init__(self, settings: Settings, *, is_live: bool, resumed: Path | None = None) -> None:
+        """`is_live`: racwire may make steps by itself. `resumed`: the record of a session to resume."""
         self._settings = settings
         self._is_live = is_live
-        self._resumed = files
-        self._files = files
+        self._resumed = resumed
+        self._journal: SessionJournal | None = None
         self._maker: Investigator | None = None
 
     def begin(self, report: Report) -> Guided:
         """Return a session about what a report leaves open; at first the one that is resumed, about its own run.
-        Blocking. Raises SessionFileError."""
-        from checks.investigate.pasted_signs import PasteReader
+        Blocking. Raises SessionJournalError."""
+        from checks.investigate.paste_reader import PasteReader
         from checks.run.guided import Guided, new_session, resumed_session
-        from checks.saved.session_files import SessionFiles
+        from checks.run.session_journal import SessionJournal
+        from checks.saved.session_run import begin_with_run, run_of
 
         resumed, self._resumed = self._resumed, None
+        if self._journal is not None:
+            self._journal.close()
+            self._journal = None
         if resumed is not None:
-            self._files, report = resumed, resumed.run()
-            session = resumed_session(report, resumed.record())
+            report = run_of(resumed)
+            self._journal, record = SessionJournal.resume(resumed)
+            session = resumed_session(report, record)
         else:
-            if self._files is not None:
-                self._files.close()
             session = new_session(report, time.time())
-            self._files = SessionFiles.new(report) if session.question() is not None else None
-        keep = self._files.keep if self._files is not None else _forget
+            if session.question() is not None:
+                self._journal = begin_with_run(session.record, report)
+        keep = self._journal.keep if self._journal is not None else _forget
         return Guided(session, keep, PasteReader(report.cluster), self._investigator(report, session.record))
-
-    def resumed_run(self) -> Report | None:
-        """Return the run of the session that is to be resumed; None without one. Raises SessionFileError."""
-        return self._resumed.run() if self._resumed is not None else None
 
     @property
     def id(self) -> str:
         """The name of the session; empty where there is none on disk."""
-        return self._files.id if self._files is not None else ""
+        return self._journal.path.stem if self._journal is not None else ""
 
     def _investigator(self, report: Report, record: SessionRecord) -> Investigator | None:
         if not self._is_live:
@@ -62,10 +63,10 @@ class KeptSessions:
         return self._maker
 
     async def close(self) -> None:
-        """Close the connections of the steps, and free the files."""
+        """Close the connections of the steps, and free the session."""
         maker, self._maker = self._maker, None
-        if self._files is not None:
-            self._files.close()
+        if self._journal is not None:
+            self._journal.close()
         if maker is not None:
             await maker.close()
 

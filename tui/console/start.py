@@ -172,7 +172,7 @@ def _run_full_screen(
     def new_engine(names: Sequence[str]) -> Engine:
         from checks.run.engine import Engine
         from checks.run.stored_measurements import newest_measurements
-        from checks.saved.session_files import newest_session
+        from checks.saved.session_run import newest_session
 
         found = _found()
         possible = found.checks if judge is None and not names else found.every

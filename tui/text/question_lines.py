@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from checks.model.investigation import By, NotOffered, Step, Suspect
 from checks.model.wording import counted
-from checks.report.session_words import by_text, price_text, why_text
+from checks.report.session_words import by_text, confirming_text, price_text, why_text
 from checks.report.step_words import step_about, step_title, withheld_text
 from checks.report.suspect_words import NONE_OF_THESE, network_of, suspects_by_place
 from tui.text.line import Line, Span, command_lines, hanging
@@ -21,10 +21,13 @@ _ASIDE = 4
 """The most steps that are not offered and are named with the reason."""
 
 
-def left_lines(left: Sequence[Suspect], excluded: Sequence[Suspect], width: int) -> Iterator[Line]:
+def left_lines(
+    left: Sequence[Suspect], excluded: Sequence[Suspect], width: int, *, may_be_unknown: bool = True
+) -> Iterator[Line]:
     """Yield the suspects that are left, by place, and those that are excluded."""
     on = network_of((*left, *excluded))
-    yield from _under("Left", [*suspects_by_place(left, on), NONE_OF_THESE], width)
+    unknown = [NONE_OF_THESE] if may_be_unknown else []
+    yield from _under("Left", [*suspects_by_place(left, on), *unknown], width)
     if excluded:
         yield from _under("Excluded", suspects_by_place(excluded, on), width, "faint")
 
@@ -47,17 +50,21 @@ def offers_lines(question: Question, width: int, chosen: int = 0) -> Iterator[Li
         label = "Next" if number == 0 else "Or" if number == 1 else ""
         start: list[Span] = [(f"{label:<{_LABEL}}", "label"), (f"{number + 1:>2}  ", "accent")]
         if number == chosen:
-            yield from offer_lines(offer, width, start, on=on)
+            yield from offer_lines(offer, width, start, on=on, confirms=question.confirms)
         else:
             yield from hanging(start, offer_text(offer.step, on), width)
     yield from aside_lines(question.not_offered, width, on)
 
 
-def offer_lines(offer: Offer, width: int, start: Sequence[Span] = (), *, on: str = "") -> Iterator[Line]:
+def offer_lines(
+    offer: Offer, width: int, start: Sequence[Span] = (), *, on: str = "", confirms: Suspect | None = None
+) -> Iterator[Line]:
     """Yield a step in full: what it is, why, what it shows and where it is run, and its commands."""
     yield from hanging(start, step_title(offer.step, on), width, "title")
     margin: Line = [(" " * sum(len(text) for text, _ in start), "")]
-    yield from hanging(margin, f"{price(offer.step)}. {why_text(offer.separates, on)}", width)
+    why = confirming_text(confirms, on) if confirms is not None else why_text(offer.separates, on)
+    cost = price(offer.step)
+    yield from hanging(margin, f"{cost if offer.step.by is By.ITSELF else cost[:1].upper() + cost[1:]}. {why}", width)
     if about := step_about(offer.step):
         yield from hanging(margin, about, width)
     yield from step_commands(offer.step, width, len(margin[0][0]))

@@ -31,7 +31,8 @@ def suspect_lines(state: InvestigationState, width: int) -> Iterator[Line]:
     on = network_of((*left, *excluded))
     if question is not None:
         yield [(f"Left {len(left)} of {len(left) + len(excluded)}", "title")]
-        for text in (*suspects_by_place(left, on), NONE_OF_THESE):
+        unknown = (NONE_OF_THESE,) if question.confirms is None else ()
+        for text in (*suspects_by_place(left, on), *unknown):
             yield from hanging([("· ", "accent")], text, width)
     if excluded:
         yield []
@@ -66,10 +67,11 @@ def page_lines(state: InvestigationState, chosen: int, width: int) -> Iterator[L
 
 
 def _advance_lines(advance: Advance, width: int) -> Iterator[Line]:
-    answer = advance.session.record.answers[-1]
-    yield from hanging([("Result  ", "label")], outcome_text(answer), width)
+    record = advance.session.record
+    on = network_of(record.suspects)
+    yield from hanging([("Result  ", "label")], outcome_text(record.answers[-1], on), width)
     if advance.excluded:
-        yield from hanging([("Gone    ", "label")], f"{suspects_in_short(advance.excluded)}.", width)
+        yield from hanging([("Gone    ", "label")], f"{suspects_in_short(advance.excluded, on)}.", width)
     elif not advance.endings:
         yield from hanging([("Gone    ", "label")], "nothing: all that was left can do that.", width, "faint")
     for ending in advance.endings:
