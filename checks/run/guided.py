@@ -1,0 +1,122 @@
+"""A session of guided troubleshooting on its way: it makes and takes answers, and keeps each before the next question."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from checks.investigate.answering import Advance, advanced, begun
+from checks.investigate.session import Question, Session
+from checks.model.investigation import Answer, By, Said, SessionRecord, Step
+from checks.model.signs import SignAt
+
+
+class StepMaker(Protocol):
+    """Makes the automatic part of a step, within the budget of the session."""
+
+    async def make(self, step: Step, progress: Callable[[str], None]) -> Answer:
+        """Make a step, and return what came of it. A cancelled one sends nothing more."""
+
+    async def close(self) -> None:
+        """Close its connections."""
+
+
+class OutputReader(Protocol):
+    """Understands what people paste."""
+
+    def __call__(self, step: Step, before: str, after: str) -> tuple[tuple[SignAt, ...], tuple[SignAt, ...]] | None:
+        """Return the signs that the outputs show and those that they would show; None: not understood. `before` is
+        empty where the step is read once."""
+
+
+class Guided:
+    """One session, its journal, and what makes its steps: each answer is in the journal before the next question."""
+
+    def __init__(
+        self,
+        session: Session,
+        keep: Callable[[SessionRecord], None],
+        read: OutputReader,
+        maker: StepMaker | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """`keep` writes the record, and blocks. Without a `maker`, as for a saved file, only people make steps."""
+        is_new = not session.record.answers and not session.record.suspects
+        self.session = begun(session) if is_new else session
+        self.maker = maker
+        self._keep, self._read, self._clock = keep, read, clock
+        self._keep(self.session.record)
+
+    @property
+    def question(self) -> Question | None:
+        """What is asked next; None where the session has ended."""
+        return self.session.question()
+
+    @property
+    def record(self) -> SessionRecord:
+        """The record of the session."""
+        return self.session.record
+
+    def take(self, answer: Answer) -> Advance:
+        """Take an answer, and keep it."""
+        advance = advanced(self.session, answer)
+        self.session = advance.session
+        self._keep(self.session.record)
+        return advance
+
+    def skip(self, step: Step) -> Advance:
+        """Leave a step for later."""
+        return self.take(Answer(step=step, said=Said.SKIPPED, at=self._clock()))
+
+    def rule_out(self, step: Step) -> Advance:
+        """Never offer a step again: it is not possible here."""
+        return self.take(Answer(step=step, said=Said.NOT_POSSIBLE, at=self._clock()))
+
+    def undo(self) -> bool:
+        """Take the last answer back; return False where there is none."""
+        if not self.session.record.answers:
+            return False
+        self.session = self.session.undone()
+        self._keep(self.session.record)
+        return True
+
+    async def make(self, step: Step, progress: Callable[[str], None]) -> Advance:
+        """Make an automatic step. A cancelled one is no answer."""
+        assert self.maker is not None, "people make the steps of a saved file"
+        return self.take(await self.maker.make(step, progress))
+
+    def paste(self, step: Step, outputs: Sequence[str], sent: Answer | None = None) -> Advance:
+        """Take what a person pasted: one output, or two around datagrams of racwire, with what was sent meanwhile."""
+        found = self._read(step, outputs[0] if len(outputs) > 1 else "", outputs[-1])
+        seen, looked = found or ((), ())
+        return self.take(
+            Answer(
+                step=step,
+                said=Said.NOT_UNDERSTOOD if found is None else Said.DONE,
+                at=self._clock(),
+                fared=sent.fared if sent else (),
+                lost=sent.lost if sent else (),
+                seen=seen,
+                looked=looked,
+                packets=sent.packets if sent else 0,
+                seconds=sent.seconds if sent else 0.0,
+                pasted=tuple(outputs),
+            )
+        )
+
+    def state(self, step: Step, seen: Sequence[SignAt], looked: Sequence[SignAt], note: str = "") -> Advance:
+        """Take what a person states to have seen of the signs of a step."""
+        return self.take(
+            Answer(step=step, said=Said.DONE, at=self._clock(), seen=tuple(seen), looked=tuple(looked), reason=note)
+        )
+
+
+def is_automatic(step: Step) -> bool:
+    """Return whether racwire makes the step alone."""
+    return step.by is By.ITSELF
+
+
+def sends(step: Step) -> bool:
+    """Return whether racwire sends packets for the step, before or while a person works."""
+    return bool(step.probes) or step.price.packets > 0
