@@ -72,7 +72,7 @@ def test_older_kernels_hide_the_place_and_the_oldest_have_no_reason(line: str, r
 
 
 def test_what_was_not_seen_is_counted():
-    found = traced("CPU:3 [LOST 23 EVENTS]", "racwire missed events: 5 7", "racwire stopped 2")
+    found = traced("CPU:3 [LOST 23 EVENTS]", "racwire missed 5 7", "racwire stopped 2")
     assert found.missed == 35
     assert found.is_stopped
     assert found.seconds == 2
