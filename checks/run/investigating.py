@@ -28,7 +28,7 @@ from checks.model.settings import Settings
 from checks.model.signs import SignAt
 from checks.rules.node_counts import sysctl
 from checks.run.counter_signs import READABLE, signs_seen
-from checks.run.sensing import sense
+from checks.run.sensing import Senses
 from checks.sources.nodes.session import Session
 from checks.sources.nodes.shell import ShellError
 from checks.sources.probes.cluster_turn import ClusterTurn, TurnTakenError
@@ -109,6 +109,7 @@ class Investigator:
         known = (sysctl(cluster, node.name, "net.ipv4.ipfrag_time") for node in cluster.read_nodes())
         fragment_s = max((seconds for seconds in known if seconds), default=USUAL_FRAGMENT_S)
         self._rows = CountedRows(self._session, fragment_s)
+        self._senses = Senses(cluster, self._session)
         self._turn = ClusterTurn(self._session, [node.name for node in cluster.read_nodes()])
         self._sockets = ExitStack()
         self._hosts = ProbeHosts(cluster.read_nodes(), self._session, self._sockets)
@@ -328,7 +329,7 @@ class Investigator:
         if step.price.packets:
             await self._turn.take(TURN_S)
             self._demand_budget(1)
-        found = await sense(self._cluster, self._session, step, lambda row: self._rows_of(row, made))
+        found = await self._senses.make(step, lambda row: self._rows_of(row, made))
         made.seen, made.looked = found.signs
         made.facts = found.facts
         if not made.looked:

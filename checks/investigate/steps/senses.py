@@ -13,8 +13,8 @@ from checks.model.signs import Sign, SignAt
 DROP_SIGNS = (Sign.NODE_DROPS, Sign.NODE_RULE, Sign.NODE_QDISC)
 WATCH_S = 6
 """Seconds for which a kernel is watched; the limit is 10."""
-PAUSES_S = 30
-"""Seconds between two queries of a driver, the least (`LEAST_APART_S`)."""
+_PAUSES_S = 30
+"""Seconds between two queries of a driver, the least that racwire leaves."""
 _OPTICS_S = 3
 _SENT = 60
 _ODD = 25, 7
@@ -50,7 +50,7 @@ def _optics(scene: Scene) -> Iterator[Step]:
 
 def _pauses(scene: Scene) -> Iterator[Step]:
     for node in scene.named:
-        yield _reading(scene, PAUSES_STEP, node, Sign.PAUSED, PAUSES_S, f"any user on {node}")
+        yield _reading(scene, PAUSES_STEP, node, Sign.PAUSED, _PAUSES_S, f"any user on {node}")
 
 
 def _reading(
