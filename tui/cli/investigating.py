@@ -13,6 +13,7 @@ from checks.investigate.choice import Offer
 from checks.investigate.session import Question
 from checks.model.investigation import Answer, By, Step
 from checks.model.signs import SignAt
+from checks.report.consent_words import consent_text
 from checks.report.session_words import after_text, ending_text, outcome_text
 from checks.report.step_words import step_about
 from checks.report.suspect_words import network_of, sign_text, suspects_in_short
@@ -110,6 +111,8 @@ class Dialogue:
         step = offer.step
         if sends(step) and self._guided.maker is not None and not await self._is_allowed():
             return
+        if step.needs_consent and self._guided.maker is not None and not await self._is_consented(step):
+            return
         match step.by:
             case By.ITSELF:
                 made = await self._unless_stopped(self._guided.make(step, self._status.show))
@@ -129,6 +132,11 @@ class Dialogue:
                 self._say(sentence)
             self._may_send = (await self._ask("Send? y or n: ")).strip().lower() in ("y", "yes")
         return self._may_send
+
+    async def _is_consented(self, step: Step) -> bool:
+        """Return whether a step may be made that switches something on; it asks each time."""
+        self._say(consent_text(step))
+        return (await self._ask("Do it? y or n: ")).strip().lower() in ("y", "yes")
 
     # --- what people do -----------------------------------------------------------------------------------------------
 
