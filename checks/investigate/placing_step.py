@@ -7,7 +7,7 @@ from itertools import permutations
 from checks.model.facts import Activity, Cluster, Database, PrivateNetwork, Unknown
 from checks.model.hypothesis import Place
 from checks.model.investigation import By, Price, Probe, Risk, Step
-from checks.model.known_instances import node_of
+from checks.model.known_instances import active, node_of
 from checks.model.traffic import Traffic
 from checks.rules.lost_blocks import loss_of
 from checks.rules.places_in_use import places
