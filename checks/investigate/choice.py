@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import log2
 
-from checks.investigate.predicting import Impact, Known, Other, Outcome, beside, fits, naming, outcomes
+from checks.investigate.predicting import Impact, Known, Other, Outcome, beside, fits, naming, outcomes, owned
 from checks.investigate.suspects import Entry
 from checks.model.investigation import Answer, Step, Suspect
 from checks.model.signs import SignAt
@@ -114,7 +114,7 @@ class Choice:
 
     def _owners(self, left: Left, seen: Iterable[SignAt]) -> frozenset[int]:
         every = list(seen)
-        return frozenset(one for one in left if one != OTHER and every and naming(every, self.entry.alternatives[one]))
+        return frozenset(one for one in left if one != OTHER and every and owned(every, self.entry.alternatives[one]))
 
     def sign_of(self, one: int, answers: Iterable[Answer]) -> SignAt | None:
         """Return the sign that names an alternative, if an answer has it."""

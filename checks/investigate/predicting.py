@@ -13,7 +13,7 @@ from typing import NamedTuple
 from checks.investigate.suspects import Entry
 from checks.model.hypothesis import Footprint, How
 from checks.model.investigation import Answer, Fared, Probe, Step, Suspect
-from checks.model.signs import SOLE, SignAt
+from checks.model.signs import SOLE, Sign, SignAt
 from checks.model.traffic import Traffic
 
 Outcome = tuple[Fared, ...] | frozenset[SignAt]
@@ -187,9 +187,18 @@ def _shows(answer: Answer, one: Impact) -> bool:
     )
 
 
-def naming(seen: Iterable[SignAt], suspect: Suspect) -> SignAt | None:
-    """Return the sign that names a suspect among those that were seen: it makes it, and no other kind of cause does."""
+def owned(seen: Iterable[SignAt], suspect: Suspect) -> SignAt | None:
+    """Return a sign among those that were seen which this suspect makes, and which nothing unknown makes."""
     own = (*suspect.signs, *suspect.may_show)
+    return next((s for s in seen if s.sign in SOLE and any(s.shows(mine) for mine in own)), None)
+
+
+def naming(seen: Iterable[SignAt], suspect: Suspect) -> SignAt | None:
+    """Return the sign that names a suspect among those that were seen: no other kind of cause makes it.
+
+    What ends at another port names a bad port alone: all that is set at a port ends there, too.
+    """
+    own = (*suspect.signs, *(one for one in suspect.may_show if one.sign is not Sign.WITH_PORT))
     return next((s for s in seen if s.sign in SOLE and any(s.shows(mine) for mine in own)), None)
 
 

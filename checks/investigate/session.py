@@ -13,14 +13,16 @@ from msgspec.structs import replace
 
 from checks.diagnosis.catalogue import CATALOGUE
 from checks.diagnosis.cause import Cause
+from checks.diagnosis.seen import pair_of
 from checks.investigate.choice import OTHER, Choice, Left, Offer
+from checks.investigate.placing_step import placing_step
 from checks.investigate.predicting import Known, Other, is_contradicted
 from checks.investigate.steps import Offered, offered_for
 from checks.investigate.steps.scene import Scene, scenes
-from checks.investigate.steps.sending import carrying, placing
+from checks.investigate.steps.sending import BUDGET, PACE, PLACE_RARE_LOSS, carrying
 from checks.investigate.suspects import Entry, Settled, entries
 from checks.model.facts import Cluster
-from checks.model.finding import Finding, Key
+from checks.model.finding import Finding, Key, Status
 from checks.model.investigation import (
     Answer,
     By,
@@ -28,12 +30,15 @@ from checks.model.investigation import (
     Ending,
     Fared,
     NotOffered,
+    Placing,
+    Probe,
     Said,
     SessionRecord,
     Standing,
     Step,
     Suspect,
 )
+from checks.model.observation import Fate, Observation
 from checks.model.signs import SignAt
 
 _MOST_ENDS = 40
@@ -66,8 +71,8 @@ class Memory:
 
     def __init__(self) -> None:
         self.known = Known()
-        self.entries: dict[Settled, list[Entry]] = {}
-        self.choices: dict[tuple[Settled, int, tuple[tuple[int, ...], ...]], Choice] = {}
+        self.entries: dict[tuple[Settled, int], list[Entry]] = {}
+        self.choices: dict[tuple[Entry, tuple[tuple[int, ...], ...]], Choice] = {}
 
 
 class Session:
@@ -141,6 +146,7 @@ class _State:
         self._answers = tuple(answers)
         self._done = [a for a in self._answers if a.said in _TAKES_PART]
         self._used = frozenset(a.step.key for a in self._answers)
+        self._placed = _placed(self._done)
         self.settled = Settled()
         self.entries: list[Entry] = []
         self.question: Question | None = None
@@ -167,10 +173,11 @@ class _State:
 
     def _entries(self) -> list[Entry]:
         session, memory = self._session, self._session._memory
-        if self.settled not in memory.entries:
-            found = entries(session.cluster, session.findings, self.settled, session.causes)
-            memory.entries[self.settled] = found
-        return memory.entries[self.settled]
+        key = self.settled, len(self._placed)
+        if key not in memory.entries:
+            findings = (*session.findings, *self._placed)
+            memory.entries[key] = entries(session.cluster, findings, self.settled, session.causes)
+        return memory.entries[key]
 
     # --- one entry ----------------------------------------------------------------------------------------------------
 
@@ -187,7 +194,7 @@ class _State:
     def _choice(self, entry: Entry, offered: Offered) -> Choice:
         memory = self._session._memory
         others = [Other(e, self._alive(e)) for e in self.entries if e is not entry and e.is_placed]
-        key = self.settled, entry.number, tuple(one.alive for one in others)
+        key = entry, tuple(one.alive for one in others)
         if key not in memory.choices:
             every = (*offered.steps, *(step for step, _ in offered.withheld))
             memory.choices[key] = Choice(entry, others, every, memory.known)
@@ -246,21 +253,22 @@ class _State:
 
     def _end(self, entry: Entry, choice: Choice, left: Left, offered: Offered) -> Question | None:
         real = frozenset(one for one in left if one != OTHER)
-        is_named = bool(real) and OTHER not in left and choice.names(left) == 1
         networks = {name for one in entry.alternatives for name in one.place.networks}
         needs_sign = not self._only_signs.isdisjoint(networks)
-        if choice.names(real) == 1 and (is_named or not needs_sign):
-            # A name is not given before packets at its place were seen to fare as it says.
-            confirming = [step for step in self._tests(choice, left, offered) if step.key not in self._used]
-            if confirming:
-                named = choice.suspects(real)
-                ranked = [Offer(step, 0.0, (named, ())) for step in confirming]
-                return self._ask(entry, choice, left, ranked, offered, named[0])
-        if is_named:
+        if choice.names(real) == 1:
             sign = next((s for one in sorted(real) if (s := choice.sign_of(one, self._done))), None)
-            is_seen = self._is_confirmed(choice, left, offered)
-            self._close(entry, choice, real, End.PROVED if is_seen else End.LEFT_OVER, sign)
-            return None
+            # No name is given before packets at its place were seen to fare as it says.
+            tests = self._tests(choice, real, offered, is_named=sign is not None) if sign or not needs_sign else []
+            if due := [step for step in tests if step.key not in self._used]:
+                named = choice.suspects(real)
+                return self._ask(
+                    entry, choice, left, [Offer(step, 0.0, (named, ())) for step in due], offered, named[0]
+                )
+            done = {answer.step.key for answer in self._done}
+            if sign is not None:
+                is_seen = all(step.key in done for step in tests)
+                self._close(entry, choice, real, End.PROVED if is_seen else End.LEFT_OVER, sign)
+                return None
         if real and not needs_sign:
             end = End.LEFT_OVER if choice.names(real) == 1 else End.APART
             self._close(entry, choice, real, end)
@@ -290,27 +298,21 @@ class _State:
             self._only_signs |= {name for one in entry.alternatives for name in one.place.networks}
         self.settled = Settled(proved, self.settled.excluded | frozenset(gone))
 
-    def _is_confirmed(self, choice: Choice, left: Left, offered: Offered) -> bool:
-        """Return whether the packets at the place of a named suspect were seen to fare as it says."""
-        done = {answer.step.key for answer in self._done}
-        return all(step.key in done for step in self._tests(choice, left, offered))
-
-    def _tests(self, choice: Choice, left: Left, offered: Offered) -> list[Step]:
+    def _tests(self, choice: Choice, real: Left, offered: Offered, *, is_named: bool) -> list[Step]:
         """Return the steps that show whether both directions at the place of the one suspect that is left fare as it
         says; where these look at none of the packets that it touches, also the cheapest one that does; and where no
         sign names it, packets of all kinds between one pair of nodes there."""
-        real = sorted(one for one in left if one != OTHER)
         named = choice.suspects(real)[0]
         sent = [s for s in offered.steps if s.probes and s.by is By.ITSELF and _is_at(s, named)]
         found = [s for s in sent if s.declared == "each-direction"]
         chosen = list(dict.fromkeys(map(_ends, found)))[:_MOST_CONFIRMING_PEERS]
         found = [s for s in found if _ends(s) in chosen]
-        if OTHER in left:
+        if not is_named:
             found += [s for s in sent if s.declared in _OF_ALL_KINDS and _ends(s) in chosen[:1] and _is_short(s)]
         known, entry = self._session._memory.known, choice.entry
 
         def touches(step: Step) -> bool:
-            return any(any(known.impact(step, entry.keys[n], entry.alternatives[n]).fates) for n in real)
+            return any(any(known.impact(step, entry.keys[n], entry.alternatives[n]).fates) for n in sorted(real))
 
         if any(map(touches, found)):
             return found
@@ -319,15 +321,40 @@ class _State:
     # --- a loss without a place ---------------------------------------------------------------------------------------
 
     def _place(self, entry: Entry) -> Question | None:
-        session = self._session
-        steps = [placing(scene) for scene in scenes(entry, session.cluster, self._answers)]
-        left = [step for step in steps if step.key not in self._used]
-        if left:
-            offers = [Offer(step, 0.0) for step in left]
-            return Question(len(self._answers) + 1, entry, (), offers[0], tuple(offers[1:]))
-        ending = Ending(end=End.NONE, suspects=(), at=self._done[-1].at if self._done else 0.0)
+        """Return the step that places a loss of which only the database knows; where it was made, the entry ends."""
+        step = placing_step(self._session.cluster, datagrams=BUDGET, seconds=BUDGET / PACE)
+        if step is not None and step.key not in self._used:
+            return Question(len(self._answers) + 1, entry, (), Offer(step, 0.0))
+        last = next((a for a in reversed(self._answers) if a.step.declared == PLACE_RARE_LOSS), None)
+        at = self._done[-1].at if self._done else 0.0
+        ending = Ending(end=End.NOT_PLACED, suspects=(), placing=last.placing if last else None, at=at)
         self._closed[entry.keys] = _Closed(ending, entry.shown_by)
         return None
+
+
+def _placed(answers: Iterable[Answer]) -> tuple[Finding, ...]:
+    """Return what the placing of a rare loss found, as a finding of its path."""
+    return tuple(
+        Finding(
+            code="RW-INVESTIGATE-001",
+            check="investigate",
+            status=Status.WARN,
+            title="",
+            network=answer.placing.path[0],
+            observed=tuple(_observed(answer.placing, probe) for probe in answer.step.probes),
+        )
+        for answer in answers
+        if answer.placing and answer.placing.path
+    )
+
+
+def _observed(placing: Placing, probe: Probe) -> Observation:
+    way = pair_of(probe.legs[0])
+    lost, of = next((n, of) for *path, n, of in placing.counts if tuple(path) == way)
+    is_it = way == placing.path
+    return Observation(
+        fate=Fate.LOST if is_it else Fate.PASSED, what="datagram", legs=probe.legs, number=lost if is_it else of, of=of
+    )
 
 
 def _standing(choice: Choice, left: Left) -> tuple[tuple[Suspect, Standing], ...]:

@@ -209,6 +209,8 @@ class End(StrEnum):
     """No step that is possible here separates these."""
     NONE = "none of these"
     """None of the causes that racwire knows fits what was seen."""
+    NOT_PLACED = "not placed"
+    """Something is lost, so rarely that no path was found to lose it: `Ending.placing` says what that would need."""
 
 
 class Ending(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -221,6 +223,8 @@ class Ending(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The keys of the suspects that the session excluded."""
     sign: SignAt | None = None
     """The sign that proves it."""
+    placing: Placing | None = None
+    """Of `NOT_PLACED`: what was sent on which path."""
     at: float = 0.0
 
 

@@ -8,12 +8,17 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from msgspec import structs
+
 from checks.diagnosis.catalogue import CATALOGUE
 from checks.diagnosis.cause import Cause
+from checks.diagnosis.seen import pair_of
+from checks.investigate.placing import NextBatch, is_clear, next_batch
 from checks.investigate.predicting import fared
 from checks.investigate.session import Question, Session
+from checks.investigate.steps.sending import PLACE_RARE_LOSS
 from checks.investigate.suspects import entries
-from checks.model.investigation import Answer, By, End, Ending, Probe, Said, SessionRecord, Step, Suspect
+from checks.model.investigation import Answer, By, End, Ending, Fared, Probe, Said, SessionRecord, Step, Suspect
 from checks.model.signs import Sign, SignAt
 from checks.model.traffic import Traffic
 from tests.simulator.facts import gathered
@@ -43,6 +48,8 @@ class Hands:
     def make(self, step: Step) -> Answer:
         """Make a step, and return what came of it."""
         self.now += step.price.seconds + 60 * step.price.minutes
+        if step.declared == PLACE_RARE_LOSS:
+            return self._place(step)
         found = [self._send(step, probe) for probe in step.probes]
         return Answer(
             step=step,
@@ -54,6 +61,26 @@ class Hands:
             looked=step.reads,
             packets=step.price.packets,
             seconds=step.price.seconds,
+        )
+
+    def _place(self, step: Step) -> Answer:
+        """Sample the paths as racwire does; note those of which something is known."""
+        packets = {way: _packet(p.legs[0], _LEAST_PORT) for p in step.probes if (way := pair_of(p.legs[0]))}
+        counts, left = dict.fromkeys(packets, (0, 0)), step.price.packets
+        while isinstance(turn := next_batch(counts, (), left), NextBatch):
+            lost = sum(not self._passes(packets[turn.way], is_at_nic=False) for _ in range(turn.datagrams))
+            counts[turn.way] = counts[turn.way][0] + lost, counts[turn.way][1] + turn.datagrams
+            left -= turn.datagrams
+        known = [p for p in step.probes if (w := pair_of(p.legs[0])) and (w == turn.path or is_clear(*counts[w]))]
+        ways = [pair_of(probe.legs[0]) for probe in known]
+        return Answer(
+            step=structs.replace(step, probes=tuple(known)),
+            said=Said.DONE,
+            at=self.now,
+            fared=tuple(Fared.SOME_LOST if way == turn.path else Fared.NONE_LOST for way in ways),
+            lost=tuple(counts[way] for way in ways if way),
+            packets=step.price.packets - left,
+            placing=turn,
         )
 
     def _seen(self, at: SignAt) -> Iterator[SignAt]:
@@ -182,8 +209,8 @@ def _judge(result: Trial, session: Session) -> None:
     for ending in result.endings:
         right = [f for f in draw.faults if any(is_right(s, f, draw) for s in ending.suspects)]
         named |= set(right)
-        if ending.end is End.NONE:
-            count["none of these"] += 1
+        if ending.end in (End.NONE, End.NOT_PLACED):
+            count[str(ending.end)] += 1
         elif ending.end is End.APART:
             count["apart, with it" if right else "apart, without it"] += 1
         else:
@@ -251,8 +278,8 @@ class Investigated:
         return [
             f"{title}: {dict(sorted(total.items()))}",
             f"  a draw: steps {mean(1 for _ in steps)}, by a person {mean(s.by is By.COMMAND for s in steps)}, "
-            f"by hands {mean(s.by is By.HANDS for s in steps)}, minutes {mean(s.price.minutes for s in steps)}, seconds "
-            f"{mean(s.price.seconds for s in steps)}, datagrams {mean(s.price.packets for s in steps)}, price "
+            f"by hands {mean(s.by is By.HANDS for s in steps)}, minutes {mean(s.price.minutes for s in steps)}, "
+            f"seconds {mean(s.price.seconds for s in steps)}, datagrams {mean(s.price.packets for s in steps)}, price "
             f"{mean(s.price.number for s in steps)}, CPU {1000 * sum(t.cpu_s for t in self.trials) / number:.0f} ms",
         ]
 
