@@ -131,7 +131,7 @@ def _beyond(
 
 
 def _lit(module: OpticalModule) -> list[OpticalLane]:
-    """The lanes that are in use: those without any light, beside lanes with light, are of a port that was divided."""
+    """The lanes that are in use: where some have light, those without any are of a port that was divided."""
     used = [lane for lane in module.lanes if lane.sent_mw or lane.received_mw]
     return used or list(module.lanes)
 

@@ -74,7 +74,7 @@ def test_every_topic_has_its_users_its_source_and_its_purpose() -> None:
     groups = {
         *("clusterware", "nodes", "setups", "managed", "changing", "counters", "paths"),
         *("database", "activity", "history", "samples", "readiness"),
-        *("flows", "owners", "haip_paths", "effective_routes", "measurement"),
+        *("flows", "owners", "haip_paths", "effective_routes", "measurement", "investigation"),
     }
     assert {group for source in sources() for group in source.groups} == groups
     for source in sources():

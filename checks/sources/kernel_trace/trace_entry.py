@@ -1,6 +1,9 @@
-"""The registry's entry for the trace of dropped packets, with its limits."""
+"""The registry's entry for the trace of dropped packets, its limits, and the text of its program."""
 
 from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
 
 from checks.sources.entries import Read, RegistryEntry, RunsOn
 
@@ -12,7 +15,7 @@ BUFFER_KB = 1024
 TRACE_RIGHT = "root, and tracefs mounted"
 KERNEL_TRACE = RegistryEntry(
     name="kernel trace",
-    groups=("kernel_drops",),
+    groups=("investigation",),
     where=RunsOn.NODES,
     purpose="why the kernel drops packets of IP and ARP, only as a step of racwire investigate to which you consent: "
     f"at most {MOST_S} s, {MOST_EVENTS_A_SECOND:,} events a second and {BUFFER_KB} kB; a process of its own switches "
@@ -27,3 +30,15 @@ KERNEL_TRACE = RegistryEntry(
         ),
     ),
 )
+
+
+@cache
+def program_text() -> str:
+    """Return the text of the program."""
+    return files(__package__).joinpath("drops.sh").read_text(encoding="ascii")
+
+
+@cache
+def watchdog_text() -> str:
+    """Return the text of the process that switches the program's events off."""
+    return files(__package__).joinpath("watchdog.sh").read_text(encoding="ascii")
