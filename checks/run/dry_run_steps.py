@@ -45,7 +45,8 @@ def plan_investigation(settings: Settings) -> Iterator[str]:
     )
     for program in (UDP_ENDS, *(one for one in sources("investigation") if isinstance(one, Program))):
         yield f"  {program.where}, {program.purpose}:"
-        yield from (f"    {read.how}" for read in program.reads)
+        lines = program.action_on(*program.example).splitlines() if program.example else [r.how for r in program.reads]
+        yield from (f"    {line}" for line in lines)
     trace = KERNEL_TRACE.reads[0]
     yield from (
         f"  {KERNEL_TRACE.where}, {KERNEL_TRACE.purpose}:",

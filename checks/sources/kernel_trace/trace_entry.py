@@ -25,7 +25,7 @@ KERNEL_TRACE = RegistryEntry(
             "kernel drops",
             "a tracing instance",
             "mkdir /sys/kernel/tracing/instances/racwire-TOKEN; events skb:kfree_skb (IP, ARP), and of racwire's own "
-            "size net:netif_receive_skb and net:net_dev_queue of the private NICs; cat trace_pipe; rmdir",
+            "size net:netif_receive_skb and net:net_dev_queue of the private NICs; its trace, once at the end; rmdir",
             TRACE_RIGHT,
         ),
     ),
