@@ -252,6 +252,7 @@ def _sonic_states(device: str, table: RuledTable) -> FoundPart:
             name=row.cells["interface"],
             is_up={"up": True, "down": False}.get(row.cells["oper"]),
             state=row.cells["oper"] if row.cells["admin"] != "down" else "administratively down",
+            description=row.cells.get("description", "").replace("N/A", ""),
             mtu=count(row.cells.get("mtu", "")),
             speed_mbps=speed_of(row.cells.get("speed", "")),
             vlan=vlan if not (vlan := row.cells.get("vlan", "")).startswith("PortChannel") else "",
