@@ -138,7 +138,7 @@ def escaped(text: str) -> str:
 
 
 def _checks() -> Iterator[tuple[str, list[Text]]]:
-    for check in (*discover(), *documented()):
+    for check in (*discover().every, *documented()):
         module = check.judge.__module__
         if module.startswith("checks."):
             about = (" ".join(paragraph.split()) for paragraph in (check.question, *check.page.split("\n\n")))

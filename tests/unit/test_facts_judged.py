@@ -19,7 +19,7 @@ from tests.unit.fact_extras import extras
 from tests.unit.fact_reads import names, note_names, unread
 from tests.unit.facts_not_judged import COUNTERS_NOT_JUDGED, NOT_JUDGED, SYSCTLS_NOT_JUDGED
 
-CHECKS = tuple(discover().checks)
+CHECKS = discover().every
 CASES = (
     "blocks-lost-by-a-slow-cpu",
     "blocks-lost-by-two-in-the-past",

@@ -146,7 +146,7 @@ def _checks_and_kinds() -> tuple[Checks, dict[str, tuple[Kind, str]]]:
     from checks.run.check_discovery import Checks, discover
     from checks.run.engine_findings import KINDS
 
-    found = Checks((*discover(), *documented()))
+    found = Checks((*discover().every, *documented()))
     kinds = {code: (kind, check.id) for code, (kind, check) in found.kinds().items()}
     kinds |= {kind.code: (kind, "any check") for kind in KINDS}
     kinds |= {kind.code: (kind, "racwire change") for kind in codes.KINDS}

@@ -21,6 +21,7 @@ from checks.report.causes import ReportEntry, cause_entries, further_entries, op
 from checks.report.folding import grouped_by_reason, grouped_skipped, skipped_in_short
 from checks.report.frame_section import TITLE as FRAMES
 from checks.report.frame_section import frame_section
+from checks.report.how_found import sessions_of
 from checks.report.load_section import TITLE, load_section
 from checks.report.measured.fit import not_shown
 from checks.report.measurement_headline import brief
@@ -45,6 +46,7 @@ from tui.text.finding_lines import STREAM, finding_head, finding_lines, part_lin
 from tui.text.line import Line, Span, hanging, sanitize_line
 from tui.text.load_lines import load_lines, titled_tables
 from tui.text.measurement_lines import measurement_lines
+from tui.text.session_lines import how_found_lines
 
 _NARROWEST = 35
 """Minimum columns of the layout: with fewer, the text next to a label would break after each letter."""
@@ -218,6 +220,9 @@ def _in_full(report: Report, width: int) -> Iterator[Line]:
             yield from hanging([], older, width)
         else:
             yield from measurement_lines(measurement, width)
+    for session in sessions_of(report):
+        yield []
+        yield from how_found_lines(session, width, with_outputs=True)
 
 
 def _load(cluster: Cluster, width: int) -> Iterator[Line]:
@@ -254,6 +259,8 @@ def _rest(report: Report, width: int) -> Iterator[Line]:
     for number, measurement in enumerate(sound(report.measurements)):
         text = not_shown(measurement, report.cluster) or brief(measurement, report.started_at)
         yield from hanging([(f"{'' if number else 'Measured':<{_LABEL}}", "label")], text, width)
+    for session in sessions_of(report):
+        yield from hanging([(f"{'Investigated':<{_LABEL}}", "label")], session.in_short, width)
     yield [(f"{'All findings':<{_LABEL}}", "label"), ("the same command with --full", "")]
 
 

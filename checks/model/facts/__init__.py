@@ -91,6 +91,7 @@ from checks.model.facts.host_setup import (
     RightsOfOradism,
     ScheduledProcess,
 )
+from checks.model.facts.kernel_drops import DroppedPackets, FollowedPackets, KernelDrops
 from checks.model.facts.log_lines import AlertLog, LogKind, LogLine, NodeLogs
 from checks.model.facts.node import (
     Address,
@@ -112,6 +113,7 @@ from checks.model.facts.node import (
     Route,
     UnreadNode,
 )
+from checks.model.facts.optics import NodeOptics, OpticalLane, OpticalLimits, OpticalModule, UnreadModule
 from checks.model.facts.own_load import QuietLosses, RecentLoad
 from checks.model.facts.path_probe import Leg, PathProbe, PingSeries, Port, PrivateNetwork, Verdict
 from checks.model.facts.route_in_use import NodeRoutes, RouteInUse
