@@ -126,8 +126,8 @@ def cut_payload(path: Path) -> int:
 
 
 def held_bytes(payload: int) -> int:
-    """Return the memory that an incomplete datagram holds at most."""
-    return max(INCOMPLETE_BYTES, payload * 3 // 2)
+    """Return the memory that an incomplete datagram holds at most: a kernel counts the whole buffer of each fragment."""
+    return INCOMPLETE_BYTES if payload <= BLOCK_PAYLOAD else 2 * payload
 
 
 class CountedRows:
