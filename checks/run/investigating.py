@@ -23,13 +23,15 @@ from checks.investigate.steps.scene import SMALL_BYTES
 from checks.investigate.steps.sending import PLACE_RARE_LOSS
 from checks.model.facts import Cluster
 from checks.model.fragment_memory import USUAL_FRAGMENT_S
-from checks.model.investigation import Answer, By, Fared, Placing, Probe, Said, SessionRecord, Step
+from checks.model.investigation import Answer, By, Fared, Placing, Probe, Said, SensedFact, SessionRecord, Step
 from checks.model.journal import Journal
 from checks.model.packet_sizes import payload_for
+from checks.model.senses import ALL as SENSES
 from checks.model.settings import Settings
 from checks.model.signs import SignAt
 from checks.rules.node_counts import sysctl
 from checks.run.counter_signs import READABLE, signs_seen
+from checks.run.sensing import Senses
 from checks.sources.nodes.session import Session
 from checks.sources.nodes.shell import ShellError
 from checks.sources.probes.cluster_turn import ClusterTurn, TurnTakenError
@@ -96,6 +98,7 @@ class _Made:
     seen: tuple[SignAt, ...] = ()
     looked: tuple[SignAt, ...] = ()
     placing: Placing | None = None
+    facts: tuple[SensedFact, ...] = ()
 
 
 class Investigator:
@@ -112,6 +115,7 @@ class Investigator:
         known = (sysctl(cluster, node.name, "net.ipv4.ipfrag_time") for node in cluster.read_nodes())
         fragment_s = max((seconds for seconds in known if seconds), default=USUAL_FRAGMENT_S)
         self._rows = CountedRows(self._session, fragment_s)
+        self._senses = Senses(cluster, self._session)
         self._turn = ClusterTurn(self._session, [node.name for node in cluster.read_nodes()])
         self._sockets = ExitStack()
         self._hosts = ProbeHosts(cluster.read_nodes(), self._session, self._sockets)
@@ -171,6 +175,7 @@ class Investigator:
             lost=tuple(made.counts),
             seen=made.seen,
             looked=made.looked,
+            facts=made.facts,
             packets=made.sent,
             seconds=round(seconds, 3),
             reason=reason,
@@ -331,7 +336,10 @@ class Investigator:
     # --- signs --------------------------------------------------------------------------------------------------------
 
     async def _look(self, step: Step, made: _Made) -> None:
-        """Read the counters around the datagrams of the step, or over its seconds."""
+        """Read the counters around the datagrams of the step, or over its seconds; or what only a sense reads."""
+        if step.declared in SENSES:
+            await self._sense(step, made)
+            return
         wanted = [sign for sign in step.reads if sign.sign in READABLE]
         if not wanted:
             raise NoWayError("racwire reads none of these signs by itself")
@@ -347,6 +355,17 @@ class Investigator:
         made.seen, made.looked = found
         if not made.looked:
             raise NoWayError("the counters could not be read")
+
+    async def _sense(self, step: Step, made: _Made) -> None:
+        """Read what no run reads, with the datagrams of the step."""
+        if step.price.packets:
+            await self._turn.take(TURN_S)
+            self._demand_budget(1)
+        found = await self._senses.make(step, lambda row: self._rows_of(row, made))
+        made.seen, made.looked = found.signs
+        made.facts = found.facts
+        if not made.looked:
+            raise NoWayError(found.reason)
 
 
 def _placed_so_far(counts: dict[WayKey, Count], first: Sequence[WayKey]) -> Placing:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 import racwire_lab
 from racwire_lab.lab_errors import LabError, LabUsageError
-from tui.cli import lab_switch
 from tui.cli.errors import UsageError
 from tui.cli.options import ENTERED, without_lab
 
@@ -55,6 +54,7 @@ exit codes: 0 done; 2 not possible; 64 no such fault, node or network."""
 
 def add_options(lab: argparse.ArgumentParser) -> None:
     """Add the commands of `racwire lab`."""
+    from racwire_lab import switch_options
     from racwire_lab.status import profile_lines
     from racwire_lab.up_options import UP_EXAMPLES, add_up_options
 
@@ -151,20 +151,20 @@ racwire lab shell rac2 reboot""",
     )
     reboot.add_argument("node", metavar="NODE", help=_WHICH_NODE)
 
-    lab_switch.add_options(
+    switch_options.add_options(
         _command(
             commands,
             "switch",
             "list the private switch ports, change them, or show their counters",
-            lab_switch.EXAMPLES,
-            lab_switch.ABOUT,
+            switch_options.EXAMPLES,
+            switch_options.ABOUT,
         ),
         _command(
             commands,
             "hand",
             "do at the switch what a person does there by hand",
-            lab_switch.HAND_EXAMPLES,
-            lab_switch.HAND_ABOUT,
+            switch_options.HAND_EXAMPLES,
+            switch_options.HAND_ABOUT,
         ),
     )
 
@@ -304,12 +304,16 @@ def _reboot(args: argparse.Namespace) -> int:
 
 
 def _switch(args: argparse.Namespace) -> int:
-    print("\n".join(lab_switch.switch_lines(_running(), args)))
+    from racwire_lab.switch_options import switch_lines
+
+    print("\n".join(switch_lines(_running(), args)))
     return _EXIT_OK
 
 
 def _hand(args: argparse.Namespace) -> int:
-    print("\n".join(lab_switch.hand_lines(_running(), args)))
+    from racwire_lab.switch_options import hand_lines
+
+    print("\n".join(hand_lines(_running(), args)))
     return _EXIT_OK
 
 

@@ -24,16 +24,17 @@ from racwire_lab.cluster import (
 from racwire_lab.cluster.desired import desired
 from racwire_lab.cluster.entering import INSIDE, root_environment
 from racwire_lab.cluster.fault_kind import ActiveFault
-from racwire_lab.cluster.faults import FAULTS, fault_named, network_named, node_named, place
+from racwire_lab.cluster.faults import FAULTS, fault_named, place
 from racwire_lab.cluster.hands import Hand, checked_hand
 from racwire_lab.cluster.load import measured_load
 from racwire_lab.cluster.losses import Losses, LossReader
 from racwire_lab.cluster.processes import missing_tool, run_all
 from racwire_lab.cluster.profiles import NodeAccount
 from racwire_lab.cluster.state import RemoteShell, State, load, save
+from racwire_lab.cluster.topology import network_named, node_named
 from racwire_lab.lab_errors import LabError, LabUsageError
 from racwire_lab.switch.reading import SwitchReader
-from racwire_lab.switch.view import Switch
+from racwire_lab.switch.view import SwitchView
 
 _PULLED_S = 0.3
 """Seconds for which a cable is pulled: much less than what moves a HAIP."""
@@ -217,7 +218,7 @@ class Lab:
             time.sleep(_PULLED_S if state == "down" else 0)
         return self
 
-    def read_switch(self, network: str | int | None = None, *, second: bool = False) -> Switch:
+    def read_switch(self, network: str | int | None = None, *, second: bool = False) -> SwitchView:
         """Return what the switch of a private network has now, or the second one that a fault connected.
 
         Raises LabUsageError where there is none, and LabError when a counter cannot be read.

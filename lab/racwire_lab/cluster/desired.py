@@ -254,7 +254,7 @@ def _switch_rules(
         for name, match in _FILTERS.items():
             if ActiveFault(name, None, network.number) in broken:
                 yield DropRule(named(name, network.nic), "prerouting", f"iifname {{ {ports} }} {match}")
-        for fault in broken & {ActiveFault("loss", None, network.number)}:
+        for fault in (f for f in broken if (f.fault, f.network) == ("loss", network.number)):
             yield DropRule(named("loss", network.nic), "prerouting", f"iifname {{ {ports} }} {share_of(fault)}")
     for fault in sorted(broken, key=str):
         if fault.fault == "switch-mtu-one-way" and fault.node and fault.network:

@@ -20,7 +20,7 @@ from racwire_lab.cluster.port_faults import PORT_FAULTS
 from racwire_lab.cluster.port_queues import QUEUE_FAULTS
 from racwire_lab.cluster.second_hosts import SECOND_FAULTS
 from racwire_lab.cluster.storage_server import STORAGE_FAULTS
-from racwire_lab.cluster.topology import STANDARD_MTU, Shape
+from racwire_lab.cluster.topology import STANDARD_MTU, Shape, network_named, node_named
 from racwire_lab.lab_errors import LabUsageError
 from racwire_lab.programs.cache_fusion.haip import LINGERS_S
 
@@ -368,26 +368,3 @@ def place(
         raise LabUsageError(f"The fault {fault.name} needs a node behind a hypervisor, which {at} is not: {hint}.")
     number = fault.default_network if network is None else network_named(network, shape)
     return ActiveFault(fault.name, at, number, fault.share if share is None else share)
-
-
-def node_named(text: str, shape: Shape) -> str:
-    """Return the node with a name such as `rac2` or a number such as `2`.
-
-    Raises LabUsageError when the cluster has no such node.
-    """
-    node = f"rac{text}" if text.isdigit() else text
-    if node not in shape.nodes:
-        raise LabUsageError(f"There is no node '{text}': the practice cluster has {', '.join(shape.nodes)}.")
-    return node
-
-
-def network_named(text: str | int, shape: Shape) -> int:
-    """Return the number of the private network called `2` or `eth2`.
-
-    Raises LabUsageError when there is no such network.
-    """
-    for network in shape.private_networks:
-        if str(text) in (str(network.number), network.nic):
-            return network.number
-    known = " or ".join(f"{network.number} ({network.nic})" for network in shape.private_networks)
-    raise LabUsageError(f"There is no private network '{text}': choose {known}.")

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from racwire_lab.cluster.topology import PortId, Shape, index_of
+from racwire_lab.cluster.topology import PortId, Shape, index_of, node_named
 from racwire_lab.lab_errors import LabUsageError
 
 Act = Literal["swap-cable", "move-port", "member-down"]
@@ -79,8 +79,6 @@ class Cabling:
 
 def checked_hand(act: str, words: Sequence[str], shape: Shape, network: int, done: Iterable[Hand], at: float) -> Hand:
     """Return the act that these words name. Raises LabUsageError when it is not possible in this cluster."""
-    from racwire_lab.cluster.faults import node_named
-
     if act not in ACTS:
         raise LabUsageError(
             f"A person can {', '.join(ACTS)} or take the last one back, not {act}: `racwire lab hand -h`."

@@ -21,7 +21,7 @@ from racwire_lab.cluster.topology import PortId, Shape
 _SHARE_PERCENT, _FEW_PERCENT = 30.0, 0.5
 _LARGE = 1000
 """Packets above so many bytes fill a buffer, or belong to the class that is policed."""
-POLICED_KBYTES, _BURST_KBYTES = 400, 30
+POLICED_KBYTES, _BURST_KBYTES = 50, 5
 IN, OUT = "-in", "-out"
 """What the names of the rules of one direction end with: from the node, and to the node."""
 
@@ -79,7 +79,8 @@ PORT_FAULTS = (
         "port-policer",
         "A policer of one switch port limits the large packets to the node.",
         f"Drops packets above {_LARGE} bytes to the node beyond {POLICED_KBYTES} KB/s, after a burst of "
-        f"{_BURST_KBYTES} KB, and counts them as violating. Small packets, and packets from the node, pass.",
+        f"{POLICED_KBYTES + _BURST_KBYTES} KB, and counts them as violating. Small packets, and packets from the node, "
+        "pass.",
     ),
     _at_port(
         "udp-filtered-port",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from racwire_lab.switch.view import Channel, Port, Switch, Traffic
+from racwire_lab.switch.view import Aggregation, PortTraffic, PortView, SwitchView
 
 _LONG_AGO = "33week(s) 1day(s)"
 _GBPS = 10
@@ -18,7 +18,7 @@ _JUMBO_SHARE, _MULTICAST = 3, 40_127
 """Every third packet is a large one."""
 
 
-def interface(switch: Switch, port: Port) -> Iterator[str]:
+def interface(switch: SwitchView, port: PortView) -> Iterator[str]:
     """Yield the lines of one port."""
     yield f"{port.name} is up" if port.is_up else f"{port.name} is down ({port.why_down})"
     state = "down" if port.why_down.startswith("Administratively") else "up"
@@ -53,14 +53,14 @@ def interface(switch: Switch, port: Port) -> Iterator[str]:
     yield from _counters(port.rx, port.tx, port.crc, port.discards)
 
 
-def _members_of(channel: Channel | None, port: Port) -> Iterator[str]:
+def _members_of(channel: Aggregation | None, port: PortView) -> Iterator[str]:
     if channel and port in channel.ports:
         yield f"  Belongs to Po{CHANNEL}"
 
 
-def channel_interface(switch: Switch, channel: Channel) -> Iterator[str]:
+def channel_interface(switch: SwitchView, channel: Aggregation) -> Iterator[str]:
     """Yield the lines of the aggregation: the sums of its links."""
-    rx, tx = Traffic(), Traffic()
+    rx, tx = PortTraffic(), PortTraffic()
     for port in channel.ports:
         rx, tx = rx.plus(port.rx), tx.plus(port.tx)
     address = f"00de.fb{switch.vlan:02x}.ff{CHANNEL:02x}"
@@ -85,7 +85,7 @@ def channel_interface(switch: Switch, channel: Channel) -> Iterator[str]:
     yield from _counters(rx, tx, sum(port.crc for port in channel.ports), 0)
 
 
-def _counters(rx: Traffic, tx: Traffic, crc: int, discards: int) -> Iterator[str]:
+def _counters(rx: PortTraffic, tx: PortTraffic, crc: int, discards: int) -> Iterator[str]:
     yield "  RX"
     yield from _packets(rx, "input")
     yield f"    {rx.packets // _JUMBO_SHARE} jumbo packets  0 storm suppression bytes"
@@ -103,14 +103,14 @@ def _counters(rx: Traffic, tx: Traffic, crc: int, discards: int) -> Iterator[str
     yield ""
 
 
-def _packets(way: Traffic, name: str) -> Iterator[str]:
+def _packets(way: PortTraffic, name: str) -> Iterator[str]:
     multicast, broadcast = _MULTICAST, _MULTICAST // 9
     unicast = way.packets - multicast - broadcast
     yield f"    {unicast} unicast packets  {multicast} multicast packets  {broadcast} broadcast packets"
     yield f"    {way.packets} {name} packets  {way.octets} bytes"
 
 
-def _rates(switch: Switch, port: Port) -> Iterator[str]:
+def _rates(switch: SwitchView, port: PortView) -> Iterator[str]:
     """The mean rates of what the kernel counted."""
     for number, (title, seconds) in enumerate((("30 seconds", 30), ("5 minute (300 seconds)", 300)), 1):
         yield f"  Load-Interval #{number}: {title}"

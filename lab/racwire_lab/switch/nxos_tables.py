@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from racwire_lab.switch.nxos_interface import CHANNEL
-from racwire_lab.switch.view import Acl, Policed, Port, Switch
+from racwire_lab.switch.view import Acl, Policed, PortView, SwitchView
 
 _LINE = "-" * 80
 _GROUPS = (0, 1, 2, 3)
 
 
-def counters_errors(switch: Switch, ports: Iterable[Port]) -> Iterator[str]:
+def counters_errors(switch: SwitchView, ports: Iterable[PortView]) -> Iterator[str]:
     """Yield `show interface counters errors`."""
     chosen = list(ports)
     crc = {port.short: port.crc for port in chosen}
@@ -50,7 +50,7 @@ def _table(head: str) -> Iterator[str]:
     yield from (_LINE, head, _LINE)
 
 
-def queuing(port: Port) -> Iterator[str]:
+def queuing(port: PortView) -> Iterator[str]:
     """Yield `show queuing interface` of one port."""
     yield from ("slot  1", "=======", "", "")
     yield f"Egress Queuing for {port.name} [System]"
@@ -105,7 +105,7 @@ def _queue(title: str, sent: tuple[int, int, int]) -> Iterator[str]:
         yield f"|{name:>26} |{value:>16}|{0:>16}|"
 
 
-def policy_map(port: Port) -> Iterator[str]:
+def policy_map(port: PortView) -> Iterator[str]:
     """Yield `show policy-map interface` of one port."""
     yield from ("", "", "Global statistics status :   enabled", "", port.name, "")
     if port.policed:
@@ -125,7 +125,7 @@ def policy_map(port: Port) -> Iterator[str]:
     yield ""
 
 
-def vlan_policy(switch: Switch) -> Iterator[str]:
+def vlan_policy(switch: SwitchView) -> Iterator[str]:
     """Yield `show policy-map vlan`: nothing where the VLAN has no policer."""
     yield from ("", "", "Global statistics status :   enabled", "", f"Vlan {switch.vlan}", "")
     if switch.policed:
@@ -164,7 +164,7 @@ def access_lists(acls: Iterable[Acl]) -> Iterator[str]:
     )
 
 
-def access_lists_summary(switch: Switch) -> Iterator[str]:
+def access_lists_summary(switch: SwitchView) -> Iterator[str]:
     """Yield `show access-lists summary`: where each is applied."""
     for acl in switch.acls:
         where = f"{acl.port} - egress (Port ACL)" if acl.port else f"Vlan {switch.vlan} - (VLAN ACL)"
@@ -178,15 +178,14 @@ def access_lists_summary(switch: Switch) -> Iterator[str]:
         )
 
 
-def running_interface(switch: Switch, port: Port) -> Iterator[str]:
-    """Yield `show running-config interface` of one port."""
-    yield from (
-        "",
-        "!Command: show running-config interface " + port.name,
-        "",
-        "version 9.3(8) Bios:version 07.69 ",
-        "",
-    )
+def running(switch: SwitchView, ports: Iterable[PortView]) -> Iterator[str]:
+    """Yield `show running-config`, of these ports only."""
+    yield from ("", "!Command: show running-config interface", "", "version 9.3(8) Bios:version 07.69 ", "")
+    for port in ports:
+        yield from _running(switch, port)
+
+
+def _running(switch: SwitchView, port: PortView) -> Iterator[str]:
     yield f"interface {port.name}"
     yield f"  description {port.description}"
     yield f"  switchport{' mode trunk' if port.is_trunk else f' access vlan {switch.vlan}'}"
@@ -200,7 +199,7 @@ def running_interface(switch: Switch, port: Port) -> Iterator[str]:
     yield ""
 
 
-def mac_table(switch: Switch) -> Iterator[str]:
+def mac_table(switch: SwitchView) -> Iterator[str]:
     """Yield `show mac address-table`."""
     yield from (
         "Legend: ",

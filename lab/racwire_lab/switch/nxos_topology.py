@@ -1,17 +1,17 @@
-"""Links and trees of a practice switch in the form of Cisco NX-OS: aggregations, LACP, vPC, spanning tree, optics."""
+"""Links, trees and optics of a practice switch in the form of Cisco NX-OS, and what its forwarding engine drops."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from racwire_lab.switch.nxos_interface import CHANNEL
-from racwire_lab.switch.view import Port, Switch
+from racwire_lab.switch.view import PortView, SwitchView
 
 _LINE = "-" * 80
 _PEER = "00de.fbff.0002"
 
 
-def port_channel_summary(switch: Switch) -> Iterator[str]:
+def port_channel_summary(switch: SwitchView) -> Iterator[str]:
     """Yield `show port-channel summary`."""
     yield from (
         "Flags:  D - Down        P - Up in port-channel (members)",
@@ -36,7 +36,7 @@ def port_channel_summary(switch: Switch) -> Iterator[str]:
         yield f"{CHANNEL:<6}{name:<12}Eth      LACP      " + "".join(f"{flag:<13}" for flag in flags)
 
 
-def lacp_counters(switch: Switch) -> Iterator[str]:
+def lacp_counters(switch: SwitchView) -> Iterator[str]:
     """Yield `show lacp counters`."""
     yield "NOTE: Clear lacp counters to get accurate statistics"
     yield ""
@@ -51,7 +51,7 @@ def lacp_counters(switch: Switch) -> Iterator[str]:
             yield f"{port.name:<18}{1_904_418:<20}{received:<22}0    0     0"
 
 
-def lacp_neighbor(switch: Switch) -> Iterator[str]:
+def lacp_neighbor(switch: SwitchView) -> Iterator[str]:
     """Yield `show lacp neighbor`."""
     yield "Flags:  S - Device is sending Slow LACPDUs F - Device is sending Fast LACPDUs"
     yield "        A - Device is in Active mode       P - Device is in Passive mode"
@@ -70,7 +70,7 @@ def lacp_neighbor(switch: Switch) -> Iterator[str]:
                 yield ""
 
 
-def vpc(switch: Switch) -> Iterator[str]:
+def vpc(switch: SwitchView) -> Iterator[str]:
     """Yield `show vpc`: a pair that agrees."""
     yield from (
         "Legend:",
@@ -110,7 +110,7 @@ def vpc(switch: Switch) -> Iterator[str]:
         )
 
 
-def spanning_tree(switch: Switch) -> Iterator[str]:
+def spanning_tree(switch: SwitchView) -> Iterator[str]:
     """Yield `show spanning-tree`: this switch is the root."""
     priority = 24576 + switch.vlan
     address = f"00de.fb{switch.vlan:02x}.0001"
@@ -140,7 +140,7 @@ def spanning_tree(switch: Switch) -> Iterator[str]:
     yield ""
 
 
-def transceiver(port: Port) -> Iterator[str]:
+def transceiver(port: PortView) -> Iterator[str]:
     """Yield `show interface transceiver details` of one port."""
     low = "--" if port.receives_dbm < -14 else "-" if port.receives_dbm < -12 else ""
     yield from (
@@ -169,4 +169,78 @@ def transceiver(port: Port) -> Iterator[str]:
         "  ----------------------------------------------------------------------------",
         "  Note: ++  high-alarm; +  high-warning; --  low-alarm; -  low-warning",
         "",
+    )
+
+
+def spanning_tree_interface(switch: SwitchView, ports: Sequence[PortView]) -> Iterator[str]:
+    """Yield `show spanning-tree interface` of these ports."""
+    yield ""
+    yield "Vlan             Role Sts Cost      Prio.Nbr Type"
+    yield "---------------- ---- --- --------- -------- --------------------------------"
+    for port in (port for port in ports if port.is_up):
+        kind = "P2p " if port.is_trunk else "Edge P2p "
+        yield f"VLAN{switch.vlan:04}         Desg FWD 2         {f'128.{port.number}':<9}{kind}"
+    yield ""
+
+
+def status(switch: SwitchView, ports: Sequence[PortView]) -> Iterator[str]:
+    """Yield `show interface status`."""
+    yield ""
+    yield _LINE
+    yield "Port          Name               Status    Vlan      Duplex  Speed   Type"
+    yield _LINE
+    for port in ports:
+        state = "connected" if port.is_up else "disabled" if port.why_down.startswith("Admin") else "notconnec"
+        vlan, (duplex, speed) = (
+            "trunk" if port.is_trunk else str(switch.vlan),
+            ("full", "10G") if port.is_up else ("auto", "auto"),
+        )
+        yield f"{port.short:<14}{port.description[:18]:<19}{state:<10}{vlan:<10}{duplex:<8}{speed:<8}10Gbase-SR"
+
+
+def trunks(switch: SwitchView, ports: Sequence[PortView]) -> Iterator[str]:
+    """Yield `show interface trunk`."""
+    chosen = [port for port in ports if port.is_trunk]
+    members = [port.number for port in switch.channel.ports] if switch.channel else []
+    yield ""
+    yield from (_LINE, "Port          Native  Status        Port", "              Vlan                  Channel", _LINE)
+    for port in chosen:
+        state = "trnk-bndl" if port.number in members else "trunking" if port.is_up else "not-connected"
+        yield f"{port.short:<14}1       {state:<14}{f'Po{CHANNEL}' if port.number in members else '--'}"
+    for title in ("Vlans Allowed on Trunk", "Vlans Err-disabled on Trunk", "STP Forwarding"):
+        vlans = f"1,{switch.vlan}" if title == "Vlans Allowed on Trunk" else "none"
+        yield from ("", _LINE, f"Port          {title}", _LINE)
+        for port in chosen:
+            carried = f"1,{switch.vlan}" if title == "STP Forwarding" and port.is_up else vlans
+            yield f"{port.short:<14}{carried}"
+
+
+def switchport(switch: SwitchView, ports: Sequence[PortView]) -> Iterator[str]:
+    """Yield `show interface switchport`."""
+    for port in ports:
+        yield f"Name: {port.name}"
+        yield "  Switchport: Enabled"
+        yield "  Switchport Monitor: Not enabled "
+        yield f"  Operational Mode: {'trunk' if port.is_trunk else 'access'}"
+        yield f"  Access Mode VLAN: {1 if port.is_trunk else switch.vlan} ({'default' if port.is_trunk else 'private'})"
+        yield "  Trunking Native Mode VLAN: 1 (default)"
+        yield "  Trunking VLANs Allowed: 1-4094"
+        yield "  Voice VLAN: none"
+        yield "  Administrative private-vlan primary host-association: none"
+        yield "  Operational private-vlan: none"
+
+
+def internal_errors(switch: SwitchView) -> Iterator[str]:
+    """Yield `show hardware internal errors`: what the forwarding engine drops is of no port."""
+    ruler = "|" + "-" * 72 + "|"
+    yield from (
+        ruler,
+        f"| {'Device:Forwarding engine         Role:FWD         Mod: 1':<71}|",
+        f"| {'Last cleared @ never':<71}|",
+        f"| {'Device Statistics Category :: ERROR':<71}|",
+        ruler,
+        "Instance:0",
+        "ID    Name                                          Value              Ports",
+        "--    ----                                          -----              -----",
+        f"14    Fabric drop packets                           {switch.fabric_drops:016}   -",
     )

@@ -36,12 +36,12 @@ from racwire_lab.switch.view import (
     NUMBER_OF_TRUNK,
     Acl,
     AclLine,
-    Channel,
+    Aggregation,
     Learned,
     Policed,
-    Port,
-    Switch,
-    Traffic,
+    PortTraffic,
+    PortView,
+    SwitchView,
 )
 
 _OPERSTATES_UP = ("UP", "UNKNOWN")
@@ -71,7 +71,7 @@ class SwitchReader:
     state: State
     target: Desired
 
-    def read(self, network: Network, *, second: bool = False) -> Switch:
+    def read(self, network: Network, *, second: bool = False) -> SwitchView:
         """Return the switch of a private network, or the second one that a fault connected to it.
 
         Raises LabUsageError where there is no second one, and LabError when a counter cannot be read.
@@ -80,14 +80,14 @@ class SwitchReader:
         if second:
             if not links:
                 raise LabUsageError(f"The private network {network.nic} has one switch: leave out --second.")
-            bridge, links = links[0].other, [Trunk(links[0].far, links[0].near, bridge, links[0].mtu)]
+            bridge, links = links[0].other, [SwitchLink(links[0].far, links[0].near, bridge, links[0].mtu)]
         return _Reading(self, network, bridge, tuple(links)).switch()
 
-    def _links(self, network: Network) -> list[Trunk]:
+    def _links(self, network: Network) -> list[SwitchLink]:
         """The links from the switch of a network to others."""
-        found = [Trunk(*t.ends, t.second, t.mtu) for t in self.target.trunks if t.bridge == network.bridge]
+        found = [SwitchLink(*t.ends, t.second, t.mtu) for t in self.target.trunks if t.bridge == network.bridge]
         hosts = sorted(host for host in self.target.second if host.bridge == network.bridge)
-        return found + [Trunk(*host.trunk, host.switch, SWITCH_MTU) for host in hosts]
+        return found + [SwitchLink(*host.trunk, host.switch, SWITCH_MTU) for host in hosts]
 
     def json(self, *command: str) -> Any:
         """Return what a program in the switch prints as JSON."""
@@ -99,7 +99,7 @@ class SwitchReader:
 
 
 @dataclass(frozen=True)
-class Trunk:
+class SwitchLink:
     """A link to another switch: its end here, its end there, the other switch, and the MTU; None where it is dead."""
 
     near: str
@@ -113,7 +113,7 @@ class _Reading:
     reader: SwitchReader
     network: Network
     bridge: str
-    trunks: tuple[Trunk, ...]
+    trunks: tuple[SwitchLink, ...]
 
     @cached_property
     def cabling(self) -> Cabling:
@@ -129,13 +129,13 @@ class _Reading:
         return {link["ifname"]: link for link in self.reader.json("ip", "-j", "-s", "link", "show")}
 
     @cached_property
-    def counters(self) -> dict[str, Traffic]:
+    def counters(self) -> dict[str, PortTraffic]:
         """What the rules of the switch dropped, by name."""
         if not self.reader.target.switch_rules:
             return {}
         found = self.reader.json("nft", "-j", "list", "counters", "table", "bridge", TABLE)["nftables"]
         counters = (entry["counter"] for entry in found if "counter" in entry)
-        return {counter["name"]: Traffic(counter["packets"], counter["bytes"]) for counter in counters}
+        return {counter["name"]: PortTraffic(counter["packets"], counter["bytes"]) for counter in counters}
 
     @cached_property
     def ids(self) -> list[PortId]:
@@ -143,21 +143,21 @@ class _Reading:
         cables = self.reader.target.cables
         return [port for port in self.reader.target.nics if cables[port].bridge == self.bridge]
 
-    def counted(self, fault: str, node: str | None = None, suffix: str = "") -> Traffic:
+    def counted(self, fault: str, node: str | None = None, suffix: str = "") -> PortTraffic:
         name = named(fault, node, self._nic(node).name if node else self.network.nic) + suffix
-        return self.counters.get(name, Traffic())
+        return self.counters.get(name, PortTraffic())
 
     def _nic(self, node: str) -> Nic:
         return self.reader.target.nics[PortId(node, self.network.number)]
 
-    def switch(self) -> Switch:
+    def switch(self) -> SwitchView:
         trunks = tuple(self._trunks())
         is_first = self.bridge == self.network.bridge
         nodes = [self._node_port(port) for port in self.ids]
         free = [self._free_port(port) for port in self.ids if self.cabling.is_moved(port)]
         channel = self._channel() if is_first else None
         ports = sorted((*nodes, *free, *trunks, *(channel.ports if channel else ())), key=lambda port: port.number)
-        return Switch(
+        return SwitchView(
             name=f"practice-{self.bridge}",
             vlan=vlan_of(self.network),
             ports=tuple(ports),
@@ -169,7 +169,7 @@ class _Reading:
             fabric_drops=_drops_before(self.network.number) + self.counted("loss").packets,
         )
 
-    def _node_port(self, port: PortId) -> Port:
+    def _node_port(self, port: PortId) -> PortView:
         number, link = self.cabling.number_of(port), self.links[port.name]
         cable = self.reader.target.cables[port]
         mtu = cable.uplink_mtu or SWITCH_MTU
@@ -183,7 +183,7 @@ class _Reading:
         discards = self.counted(FULL_BUFFER, port.node).packets + self._queue_drops(port.name)
         at = self.cabling.changed_at(port)
         acl = next((n for n in _PORT_ACLS if (n, port.node) in self.broken), "")
-        return Port(
+        return PortView(
             number=number,
             description=port.name,
             why_down="" if link["operstate"] in _OPERSTATES_UP else "Link not connected",
@@ -201,11 +201,11 @@ class _Reading:
             receives_dbm=DARK_DBM if is_port_dark(port, self.cabling, self.broken) else BRIGHT_DBM,
         )
 
-    def _free_port(self, port: PortId) -> Port:
+    def _free_port(self, port: PortId) -> PortView:
         """The port that a cable was taken from."""
         number = replace(self.cabling, hands=()).number_of(port)
         network = self.network.number
-        return Port(
+        return PortView(
             number=number,
             description=port.name,
             why_down="Link not connected",
@@ -221,24 +221,24 @@ class _Reading:
         queues = self.reader.json("tc", "-s", "-j", "qdisc", "show", "dev", device)
         return sum(queue["drops"] for queue in queues if queue.get("root"))
 
-    def _port_policer(self, port: PortId, tx: Traffic) -> Policed | None:
+    def _port_policer(self, port: PortId, tx: PortTraffic) -> Policed | None:
         if (POLICER, port.node) not in self.broken:
             return None
         violated = self.counted(POLICER, port.node)
-        return Policed(POLICED_KBYTES * 8, 30_000, "match packet length 1001-9216", tx, violated)
+        return Policed(POLICED_KBYTES * 8, 55_000, "match packet length 1001-9216", tx, violated)
 
     def _vlan_policer(self) -> Policed | None:
         for fault, (match, rate, burst) in _VLAN_POLICERS.items():
             if (fault, None) in self.broken:
-                return Policed(rate, burst, match, Traffic(), self.counted(fault))
+                return Policed(rate, burst, match, PortTraffic(), self.counted(fault))
         return None
 
-    def _trunks(self) -> Iterator[Port]:
+    def _trunks(self) -> Iterator[PortView]:
         """The ports to second switches that faults connect."""
         for place, trunk in enumerate(self.trunks):
             number, (rx, tx) = NUMBER_OF_TRUNK - place, _traffic(self.links[trunk.near])
             is_up = self.links[trunk.near]["operstate"] in _OPERSTATES_UP
-            yield Port(
+            yield PortView(
                 number=number,
                 description=f"practice-{trunk.other}",
                 why_down="" if is_up else "Link not connected",
@@ -248,7 +248,7 @@ class _Reading:
                 tx=_traffic_before(self.network.number, number + 1).plus(tx),
             )
 
-    def _channel(self) -> Channel | None:
+    def _channel(self) -> Aggregation | None:
         broken = frozenset(self.reader.state.faults)
         if not aggregation.has_aggregation(self.network.number, self.cabling, broken):
             return None
@@ -261,13 +261,13 @@ class _Reading:
             crc = self.counted(aggregation.SHARE).packets if is_bad else 0
             rx = _traffic_before(self.network.number, number)
             ports.append(
-                Port(
+                PortView(
                     number=number,
                     description="to the second switch",
                     why_down="" if member in up else "Administratively down",
                     mtu=STANDARD_MTU if is_bad and small else SWITCH_MTU,
                     is_trunk=True,
-                    rx=Traffic() if is_bad and dead else rx,
+                    rx=PortTraffic() if is_bad and dead else rx,
                     tx=_traffic_before(self.network.number, number + 1),
                     crc=_crc_before(self.network.number, number) + crc,
                 )
@@ -275,9 +275,9 @@ class _Reading:
         bundled = tuple(
             p.number for m, p in zip(MEMBERS, ports, strict=True) if m in up and not (dead and m == aggregation.BAD)
         )
-        return Channel(tuple(ports), bundled)
+        return Aggregation(tuple(ports), bundled)
 
-    def _macs(self, trunks: tuple[Port, ...]) -> Iterator[Learned]:
+    def _macs(self, trunks: tuple[PortView, ...]) -> Iterator[Learned]:
         ports = {port.name: f"Eth1/{self.cabling.number_of(port)}" for port in self.ids}
         # What is behind the small switch of a port, or behind a router, is behind the port.
         ports |= {f"{port.name}-{part}": ports[port.name] for port in self.ids for part in ("up", "rf")}
@@ -318,20 +318,20 @@ def acl_name(port: PortId) -> str:
     return f"{port.name}-out"
 
 
-def _traffic(link: Mapping[str, Any]) -> tuple[Traffic, Traffic]:
+def _traffic(link: Mapping[str, Any]) -> tuple[PortTraffic, PortTraffic]:
     """What came from the cable, and what went into it."""
     stats = link["stats64"]
-    return tuple(Traffic(stats[way]["packets"], stats[way]["bytes"]) for way in ("rx", "tx"))  # type: ignore[return-value]
+    return tuple(PortTraffic(stats[way]["packets"], stats[way]["bytes"]) for way in ("rx", "tx"))  # type: ignore[return-value]
 
 
 # An old switch shows no zeros: its counters have counted before anything happens, the same in each run. So a total, and
 # whether it is zero, shows nothing: only what is added does.
 
 
-def _traffic_before(network: int, number: int) -> Traffic:
+def _traffic_before(network: int, number: int) -> PortTraffic:
     """The packets and bytes of one direction of a port."""
     packets = 1_876_004_511 + (network * 31 + number) * 40_817_233
-    return Traffic(packets, packets * 1_204)
+    return PortTraffic(packets, packets * 1_204)
 
 
 def _crc_before(network: int, number: int) -> int:

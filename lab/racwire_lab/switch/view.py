@@ -9,19 +9,19 @@ NUMBER_OF_TRUNK = 48
 
 
 @dataclass(frozen=True)
-class Traffic:
+class PortTraffic:
     """Packets and bytes of one direction."""
 
     packets: int = 0
     octets: int = 0
 
-    def plus(self, other: Traffic) -> Traffic:
+    def plus(self, other: PortTraffic) -> PortTraffic:
         """Return the sum."""
-        return Traffic(self.packets + other.packets, self.octets + other.octets)
+        return PortTraffic(self.packets + other.packets, self.octets + other.octets)
 
 
 @dataclass(frozen=True)
-class Port:
+class PortView:
     """A port. Its counters count since the switch started."""
 
     number: int
@@ -30,12 +30,12 @@ class Port:
     """What the switch shows in brackets; empty for a port that is up."""
     mtu: int = 9216
     is_trunk: bool = False
-    rx: Traffic = Traffic()
+    rx: PortTraffic = PortTraffic()
     """From the cable."""
-    tx: Traffic = Traffic()
-    rx_now: Traffic = Traffic()
+    tx: PortTraffic = PortTraffic()
+    rx_now: PortTraffic = PortTraffic()
     """Of it, what came since the practice cluster started."""
-    tx_now: Traffic = Traffic()
+    tx_now: PortTraffic = PortTraffic()
     crc: int = 0
     discards: int = 0
     """Packets that found no room in the queue of the port."""
@@ -71,8 +71,8 @@ class Policed:
     rate_kbps: int
     burst: int
     match: str
-    conformed: Traffic
-    violated: Traffic
+    conformed: PortTraffic
+    violated: PortTraffic
 
 
 @dataclass(frozen=True)
@@ -102,27 +102,27 @@ class Learned:
 
 
 @dataclass(frozen=True)
-class Channel:
+class Aggregation:
     """An aggregation to a second switch: its links, and which of them are bundled."""
 
-    ports: tuple[Port, ...]
+    ports: tuple[PortView, ...]
     bundled: tuple[int, ...]
     """The numbers of the ports that carry packets as LACP sees it."""
 
 
 @dataclass(frozen=True)
-class Switch:
+class SwitchView:
     """One switch."""
 
     name: str
     vlan: int
-    ports: tuple[Port, ...]
+    ports: tuple[PortView, ...]
     up_s: float
     """Seconds for which the kernel counts: rates are means of them."""
     macs: tuple[Learned, ...] = ()
     acls: tuple[Acl, ...] = ()
     policed: Policed | None = None
     """The policer of the VLAN."""
-    channel: Channel | None = None
+    channel: Aggregation | None = None
     fabric_drops: int = 0
     """Packets that the forwarding engine dropped, of no port."""
