@@ -102,8 +102,8 @@ class Guided:
         return self.take(await self.send(step, progress))
 
     async def send(self, step: Step, progress: Callable[[str], None]) -> Answer:
-        """Make the automatic part of a step: what racwire reads, its probes, or the datagrams that move the counters that
-        a person reads."""
+        """Make the automatic part of a step: what racwire reads, its probes, or the datagrams that move the counters
+        which a person reads."""
         assert self.maker is not None, "people make the steps of a saved file"
         is_whole = step.by is By.ITSELF or step.probes
         return await self.maker.make(step if is_whole else around(step, self.session.cluster), progress)

@@ -18,7 +18,7 @@ SEEN = "the sign is here"
 
 
 class PaperMaker:
-    """Makes steps on paper: what is lost is scripted by the name of the declaration. It waits while `gate` is closed."""
+    """Makes steps on paper: what is lost is scripted by the declaration's name. It waits while `gate` is closed."""
 
     def __init__(self, **fared: Sequence[Fared]) -> None:
         self.fared = {name.replace("_", "-"): tuple(one) for name, one in fared.items()}

@@ -63,7 +63,6 @@ class KeptSessions:
         from checks.investigate.paste_reader import PasteReader
         from checks.run.guided import Guided, new_session, resumed_session
         from checks.run.session_journal import SessionJournal
-    from tui.cli.password import Secret
         from checks.saved.session_run import begin_with_run, run_of
 
         resumed, self._resumed = self._resumed, None
