@@ -207,10 +207,10 @@ class Investigator:
             async with asyncio.timeout(self.budget.seconds):
                 if step.declared == PLACE_RARE_LOSS:
                     await self._place(step, made)
+                elif step.by is By.ITSELF and step.reads:
+                    await self._look(step, made)
                 elif step.probes:
                     await self._probe_all(step, made)
-                elif step.by is By.ITSELF:
-                    await self._look(step, made)
                 else:
                     await self._to_and_from(step, made)
         except TimeoutError:
@@ -343,7 +343,7 @@ class Investigator:
         wanted = [sign for sign in step.reads if sign.sign in READABLE]
         if not wanted:
             raise NoWayError("racwire reads none of these signs by itself")
-        sending = asyncio.create_task(self._to_and_from(step, made)) if step.price.packets else None
+        sending = self._sending(step, made)
         try:
             found = await signs_seen(self._cluster, self._session, wanted, step.price.seconds, sending)
         finally:
@@ -355,6 +355,12 @@ class Investigator:
         made.seen, made.looked = found
         if not made.looked:
             raise NoWayError("the counters could not be read")
+
+    def _sending(self, step: Step, made: _Made) -> asyncio.Task[None] | None:
+        """Start to send what moves the counters that a step reads."""
+        if step.probes:
+            return asyncio.create_task(self._probe_all(step, made))
+        return asyncio.create_task(self._to_and_from(step, made)) if step.price.packets else None
 
     async def _sense(self, step: Step, made: _Made) -> None:
         """Read what no run reads, with the datagrams of the step."""
