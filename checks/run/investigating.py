@@ -69,14 +69,14 @@ class _StoppedError(Exception):
 
 
 @dataclass(slots=True)
-class Budget:
+class SessionBudget:
     """What a session may still send."""
 
     seconds: float
     datagrams: int
 
     @classmethod
-    def left(cls, settings: Settings, record: SessionRecord | None) -> Budget:
+    def left(cls, settings: Settings, record: SessionRecord | None) -> SessionBudget:
         """Return what the answers of a session have left of the budget of the settings."""
         own = [a for a in record.answers if a.packets and a.step.by is By.ITSELF] if record else []
         return cls(
@@ -104,7 +104,7 @@ class _Made:
 class Investigator:
     """Makes steps, one after the other. Always `close` it: it takes under a second."""
 
-    def __init__(self, cluster: Cluster, settings: Settings, budget: Budget) -> None:
+    def __init__(self, cluster: Cluster, settings: Settings, budget: SessionBudget) -> None:
         probe = msgspec.structs.replace(
             settings.probe, max_packets_per_second=PER_SECOND // 2, max_packets_per_path=5000
         )
