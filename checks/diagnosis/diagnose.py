@@ -270,12 +270,12 @@ def _lost_packets(effect: Footprint) -> str:
 
 
 def _tells_apart(alternatives: Sequence[Candidate]) -> str:
-    shown = {one.cause.code: listed(seen_as(one), "or") for one in alternatives}
+    shown = {one.cause.code: listed(_shown_as(one), "or") for one in alternatives}
     signs = [f"{text} ({code})" for code, text in shown.items() if text]
     return f"These tell them apart: {'; '.join(signs)}." if len(signs) > 1 else ""
 
 
-def seen_as(one: Candidate) -> tuple[str, ...]:
+def _shown_as(one: Candidate) -> tuple[str, ...]:
     """Return how the forms of a cause that can be at its place show there, each in a few words."""
     kinds = [kind for kind in one.cause.kinds if one.width in {at.width for at in kind.at or one.cause.at}]
     signs = [sign for kind in kinds for sign in kind.signs] or [sign for kind in kinds for sign in kind.may_show]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
+from checks.diagnosis.cause import Cause
 from checks.model.signs import Sign
 
 SIGN_WORDS: Mapping[Sign, str] = {
@@ -39,3 +40,10 @@ SIGN_WORDS: Mapping[Sign, str] = {
     Sign.HOST_FILTER: "spoof checks, security lists or bridge rules of the virtual machine's host",
 }
 """Each as a noun, so that it can stand in a list: `drops inside the switch`."""
+
+
+def signs_by_kind(cause: Cause) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield each form of a cause that shows anything, with what it shows."""
+    for kind in cause.kinds:
+        if words := tuple(SIGN_WORDS[sign] for sign in kind.signs or kind.may_show):
+            yield kind.name, words

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import log2
 
-from checks.investigate.predicting import Impact, Known, Outcome, beside, fits, naming, outcomes
+from checks.investigate.predicting import Impact, Known, Other, Outcome, beside, fits, naming, outcomes, owned
 from checks.investigate.suspects import Entry
 from checks.model.investigation import Answer, Step, Suspect
 from checks.model.signs import SignAt
@@ -42,7 +42,7 @@ class Part:
 class Choice:
     """The steps of one entry, and what each tells of its alternatives beside those of the other entries."""
 
-    def __init__(self, entry: Entry, others: Sequence[Entry], steps: Iterable[Step], known: Known) -> None:
+    def __init__(self, entry: Entry, others: Sequence[Other], steps: Iterable[Step], known: Known) -> None:
         self.entry = entry
         self.every: Left = frozenset((*range(len(entry.alternatives)), OTHER))
         self._others, self._known = others, known
@@ -94,17 +94,27 @@ class Choice:
     # --- what an answer leaves ----------------------------------------------------------------------------------------
 
     def after(self, left: Left, answer: Answer) -> Left:
-        """Return what an answer leaves. A sign names its owner, not what stands next to it."""
+        """Return what an answer leaves. A sign names its owner, not what stands next to it.
+
+        Where no alternative has a part in what a step looks at, its answer says nothing of them: something else there
+        may be unknown.
+        """
         step = answer.step
+        if not any(self._has_part(step, one) for one in range(len(self.entry.alternatives))):
+            return left
         stay = {one for one in left if one != OTHER and fits(step, answer, self.together(step, one))}
         owners = self._owners(left, answer.seen)
         if owners:
             return frozenset(stay & owners)
         return frozenset(stay | ({OTHER} & left))
 
+    def _has_part(self, step: Step, one: int) -> bool:
+        own = self._known.impact(step, self.entry.keys[one], self.entry.alternatives[one])
+        return any(own.fates) or bool(own.sure or own.may)
+
     def _owners(self, left: Left, seen: Iterable[SignAt]) -> frozenset[int]:
         every = list(seen)
-        return frozenset(one for one in left if one != OTHER and every and naming(every, self.entry.alternatives[one]))
+        return frozenset(one for one in left if one != OTHER and every and owned(every, self.entry.alternatives[one]))
 
     def sign_of(self, one: int, answers: Iterable[Answer]) -> SignAt | None:
         """Return the sign that names an alternative, if an answer has it."""

@@ -33,7 +33,7 @@ MISSED = 0.05
 DOUBT = 0.05
 """The chance below which the losses of the other paths are not those of `USUAL`."""
 BATCH, MOST_AT_ONCE = 50, 250
-"""Datagrams that a path gets at once: at first, and once it had ten times as many."""
+"""Datagrams that a path gets at once: at first, and once it had four times as many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,21 +60,23 @@ def next_batch(counts: Counts, first: Collection[WayKey], budget: int) -> NextBa
     named = [way for way in open_ways if way in first]
     over = {way for way, seen in counts.items() if ratio(*seen) > bounds[way]}
     suspect = max(named or open_ways, key=lambda way: (ratio(*counts[way]), -counts[way][1]), default=None)
+    many = 0
     if over:
         # One that the lost blocks do not name can only be over its bound as a control of those.
         suspect = max(over, key=lambda way: ratio(*counts[way]) / bounds[way])
         control = _control(suspect, counts, over)
         lost, sent = _together(counts, control)
+        enough = max(counts[suspect][1], BATCH * len(control))
         if _all_lose(counts, suspect, lost, sent):
             return _placing(counts, does_all_lose=True)
-        if sent >= max(counts[suspect][1], BATCH * len(control)) > 0:
-            if _loses_more(counts[suspect], (lost, sent), bounds[suspect]):
-                return _placing(counts, suspect)
-        elif control:
-            suspect = min(control, key=lambda way: counts[way][1])
+        if control and sent >= enough and _loses_more(counts[suspect], (lost, sent), bounds[suspect]):
+            return _placing(counts, suspect)
+        if control and sent < enough:
+            suspect, many = min(control, key=lambda way: counts[way][1]), (enough - sent) // len(control)
     if suspect is None or budget <= 0:
         return _placing(counts, would_need=0 if suspect is None else _would_need(counts, bounds))
-    return NextBatch(suspect, min(budget, max(BATCH, min(MOST_AT_ONCE, counts[suspect][1] // 10))))
+    many = many or counts[suspect][1] // 4
+    return NextBatch(suspect, min(budget, max(BATCH, min(MOST_AT_ONCE, many))))
 
 
 def ratio(lost: int, sent: int, usual: float = USUAL) -> float:

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from itertools import permutations
 
+from checks.investigate.steps.sending import PLACE_RARE_LOSS
 from checks.model.facts import Activity, Cluster, Database, PrivateNetwork, Unknown
 from checks.model.hypothesis import Place
 from checks.model.investigation import By, Price, Probe, Risk, Step
-from checks.model.known_instances import node_of
+from checks.model.known_instances import active, node_of
 from checks.model.traffic import Traffic
 from checks.rules.lost_blocks import loss_of
 from checks.rules.places_in_use import places
-
-PLACE_LOSS = "place-rare-loss"
-"""The name of the step's declaration."""
 
 
 def placing_step(cluster: Cluster, *, datagrams: int, seconds: float) -> Step | None:
     """Return the step on the networks that the instances use, a probe for each directed path with full-size datagrams;
     None where there is no path. `datagrams` and `seconds` are what is left of the budget."""
     probes = tuple(
-        Probe(legs=(_leg(network, sender, receiver, network.mtu),), sent=datagrams)
+        Probe(legs=(udp_leg(network.name, sender, receiver, network.mtu),), sent=datagrams)
         for network in _in_use(cluster)
         if isinstance(network.mtu, int)
         for sender, receiver in permutations(sorted({port.node for port in network.ports}), 2)
@@ -30,8 +28,8 @@ def placing_step(cluster: Cluster, *, datagrams: int, seconds: float) -> Step | 
     networks = tuple(dict.fromkeys(name for probe in probes for name in probe.legs[0].networks or ()))
     octets = datagrams * max(probe.legs[0].sizes[1] for probe in probes)
     return Step(
-        key=" ".join((PLACE_LOSS, *networks)),
-        declared=PLACE_LOSS,
+        key=" ".join((PLACE_RARE_LOSS, *networks)),
+        declared=PLACE_RARE_LOSS,
         by=By.ITSELF,
         place=Place(networks=networks),
         price=Price(risk=Risk.PROBE, seconds=seconds, packets=datagrams, octets=octets),
@@ -49,9 +47,10 @@ def named_pairs(cluster: Cluster) -> frozenset[tuple[str, str]]:
     return frozenset((sender, receiver) for sender, receiver in pairs if sender and receiver)
 
 
-def _leg(network: PrivateNetwork, sender: str, receiver: str, size: int) -> Traffic:
+def udp_leg(network: str, sender: str, receiver: str, size: int) -> Traffic:
+    """Return whole datagrams between the private addresses of two nodes, so large with their IP headers."""
     return Traffic(
-        networks=(network.name,),
+        networks=(network,),
         senders=(sender,),
         receivers=(receiver,),
         addresses=("private",),

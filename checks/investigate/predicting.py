@@ -1,7 +1,7 @@
-"""Which outcomes of a step a suspect predicts: through the packets that it looks at, and through the signs that it reads.
+"""Which outcomes of a step a suspect predicts: by the packets that it looks at, and by the signs that it reads.
 
-Each outcome is predicted beside every alternative of the other entries: with two faults, what one does to a packet hides
-what the other does not.
+Each outcome is predicted together with every alternative of the other entries: with two faults, what one does to a
+packet hides what the other does not.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ from typing import NamedTuple
 from checks.investigate.suspects import Entry
 from checks.model.hypothesis import Footprint, How
 from checks.model.investigation import Answer, Fared, Probe, Step, Suspect
-from checks.model.signs import SOLE, SignAt
+from checks.model.signs import SOLE, Sign, SignAt
 from checks.model.traffic import Traffic
 
 Outcome = tuple[Fared, ...] | frozenset[SignAt]
 """How each probe of a step fares, or the signs that are seen."""
-_NONE = frozenset[How]()
+_MOST_OPEN = 5
+"""Signs of one step that may be seen or not, of which each combination is an outcome."""
 _FEW_OF = 6
 """Fewer losses than this part of those that are looked for count as none: something else loses a few everywhere."""
 
@@ -31,7 +32,7 @@ class Impact(NamedTuple):
     sure: frozenset[SignAt] = frozenset()
     may: frozenset[SignAt] = frozenset()
 
-    def __or__(self, other: Impact) -> Impact:  # type: ignore[override]
+    def __or__(self, other: Impact) -> Impact:
         fates = tuple(a | b for a, b in zip(self.fates, other.fates, strict=True))
         return Impact(fates, self.sure | other.sure, self.may | other.may)
 
@@ -64,13 +65,27 @@ def _is_seen_before(probe: Probe, leg: Traffic, one: Footprint, suspect: Suspect
     return bool(leg.receivers) and set(leg.receivers or ()) <= set(at)
 
 
-def beside(step: Step, others: Sequence[Entry], known: Known) -> frozenset[Impact]:
-    """Return what the other entries can do to what a step looks at: one for each set of their alternatives that differs."""
+class Other(NamedTuple):
+    """Another entry, with those of its alternatives that no answer contradicts by itself."""
+
+    entry: Entry
+    alive: tuple[int, ...]
+
+
+def beside(step: Step, others: Sequence[Other], known: Known) -> frozenset[Impact]:
+    """Return what the other entries can do to what a step looks at: one for each set that differs."""
     found = {Impact((_EMPTY,) * len(step.probes))}
-    for entry in others:
-        own = {known.impact(step, key, one) for key, one in zip(entry.keys, entry.alternatives, strict=True)}
+    for entry, alive in others:
+        own = {known.impact(step, entry.keys[one], entry.alternatives[one]) for one in alive}
+        own = own or {Impact(tuple(_unknown(probe, entry.lost) for probe in step.probes))}
         found = {a | b for a in found for b in own} if own else found
     return frozenset(found)
+
+
+def _unknown(probe: Probe, lost: Sequence[Traffic]) -> frozenset[tuple[How, bool]]:
+    """Return what a cause that racwire does not know can do to a probe: anything, where it lost packets."""
+    meets = any(leg.meets(way) for leg in probe.legs for way in lost)
+    return frozenset([(How.AT_TIMES, False)] if meets else ())
 
 
 _EMPTY: frozenset[tuple[How, bool]] = frozenset()
@@ -91,6 +106,9 @@ class Known:
         return found
 
 
+_OF_ONE_PORT = frozenset((Fared.NONE_LOST, Fared.SOME_LOST, Fared.ALL_LOST))
+
+
 def outcomes(step: Step, together: Iterable[Impact]) -> frozenset[Outcome]:
     """Return the outcomes that a step can have where one of these sets is at work."""
     found = set[Outcome]()
@@ -98,9 +116,8 @@ def outcomes(step: Step, together: Iterable[Impact]) -> frozenset[Outcome]:
         if step.probes:
             found |= set(product(*(fares(p, fate) for p, fate in zip(step.probes, one.fates, strict=True))))
         else:
-            found |= {
-                one.sure | frozenset(some) for n in range(len(one.may) + 1) for some in combinations(sorted(one.may), n)
-            }
+            may = sorted(one.may - one.sure, key=str)[:_MOST_OPEN]
+            found |= {one.sure | frozenset(some) for n in range(len(may) + 1) for some in combinations(may, n)}
     return frozenset(found)
 
 
@@ -111,7 +128,7 @@ def fares(probe: Probe, fate: frozenset[tuple[How, bool]]) -> frozenset[Fared]:
     if any(how is How.STOPS and not of_flows for how, of_flows in fate):
         return frozenset((Fared.ALL_LOST,))
     if any(how is How.AT_TIMES for how, _ in fate):
-        return frozenset((Fared.NONE_LOST, Fared.SOME_LOST, Fared.ALL_LOST))
+        return frozenset(Fared) if probe.ports > 1 else _OF_ONE_PORT
     some = any(how is How.SHARE and not of_flows for how, of_flows in fate)
     whole_flows = any(how is How.FLOWS or (how is How.STOPS and of_flows) for how, of_flows in fate)
     parts_of_flows = any(how is How.SHARE and of_flows for how, of_flows in fate)
@@ -138,6 +155,28 @@ def fits(step: Step, answer: Answer, together: Iterable[Impact]) -> bool:
     return any(_shows(answer, one) for one in together)
 
 
+def is_contradicted(step: Step, answer: Answer, own: Impact) -> bool:
+    """Return whether an answer contradicts what one suspect does, whatever else is at work: others lose more, and let
+    nothing pass that it stops."""
+    if step.probes:
+        return any(
+            _RANK[got] < min(_RANK[one] for one in fares(probe, fate))
+            for got, probe, fate in zip(answer.fared, step.probes, own.fates, strict=True)
+        )
+    looked = [s for s in own.sure if any(s.shows(at) for at in answer.looked)]
+    return not all(any(seen.shows(s) for seen in answer.seen) for s in looked)
+
+
+_RANK = {
+    Fared.NONE_LOST: 0,
+    Fared.PORTS_SHARE: 1,
+    Fared.PORTS_LOST: 1,
+    Fared.SOME_LOST: 2,
+    Fared.ALL_LOST: 3,
+}
+"""How much is lost."""
+
+
 def _shows(answer: Answer, one: Impact) -> bool:
     """Return whether what was seen is what these make: each sign that they surely make, where it was looked for, and
     none that they do not make."""
@@ -148,9 +187,18 @@ def _shows(answer: Answer, one: Impact) -> bool:
     )
 
 
-def naming(seen: Iterable[SignAt], suspect: Suspect) -> SignAt | None:
-    """Return the sign that names a suspect among those that were seen: it makes it, and no other kind of cause does."""
+def owned(seen: Iterable[SignAt], suspect: Suspect) -> SignAt | None:
+    """Return a sign among those that were seen which this suspect makes, and which nothing unknown makes."""
     own = (*suspect.signs, *suspect.may_show)
+    return next((s for s in seen if s.sign in SOLE and any(s.shows(mine) for mine in own)), None)
+
+
+def naming(seen: Iterable[SignAt], suspect: Suspect) -> SignAt | None:
+    """Return the sign that names a suspect among those that were seen: no other kind of cause makes it.
+
+    What ends at another port names a bad port alone: all that is set at a port ends there, too.
+    """
+    own = (*suspect.signs, *(one for one in suspect.may_show if one.sign is not Sign.WITH_PORT))
     return next((s for s in seen if s.sign in SOLE and any(s.shows(mine) for mine in own)), None)
 
 

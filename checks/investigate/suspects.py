@@ -50,6 +50,9 @@ class Entry:
     share: float = 0.0
     """The share of the packets that is lost where some are, estimated from the losses; 0 where all are lost, or where
     none of racwire's own packets was."""
+    lost: tuple[Traffic, ...] = ()
+    """The ways of racwire's own packets that were lost: where no alternative explains them, something unknown is at
+    work there."""
     is_placed: bool = True
     """Whether racwire's own packets show where it is lost; else only blocks of the database, or messages, show that
     something is."""
@@ -112,6 +115,7 @@ def _entries(
             standing=Certainty.SUPPORTED,
             shown_by=_keys(losses),
             share=_share(losses),
+            lost=_ways(losses),
         )
     covered = frozenset[int]().union(*(one.losses for one in found))
     left = [loss for loss in seen.losses if loss.number not in covered and seen.is_demanded(loss)]
@@ -125,6 +129,7 @@ def _entries(
                 standing=Certainty.POSSIBLE,
                 shown_by=_keys(losses),
                 share=_share(losses) if is_placed else 0.0,
+                lost=_ways(losses) if is_placed else (),
                 is_placed=is_placed,
             )
     for one in found:
@@ -142,6 +147,12 @@ def _is_settled(one: Covering) -> bool:
 
 def _keys(losses: Iterable[Loss]) -> tuple[Key, ...]:
     return tuple(dict.fromkeys(loss.key for loss in losses))
+
+
+def _ways(losses: Iterable[Loss]) -> tuple[Traffic, ...]:
+    legs = (leg for loss in losses for leg in loss.observation.legs)
+    ways = (Traffic(networks=leg.networks, senders=leg.senders, receivers=leg.receivers) for leg in legs)
+    return tuple(dict.fromkeys(ways))
 
 
 def _share(losses: Iterable[Loss]) -> float:

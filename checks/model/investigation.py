@@ -6,10 +6,12 @@ from enum import IntEnum, StrEnum
 
 import msgspec
 
+from checks.model.facts import KernelDrops, NodeOptics, UnreadNode
 from checks.model.hypothesis import Footprint, Place
 from checks.model.signs import SignAt
 from checks.model.traffic import Traffic
 
+SensedFact = NodeOptics | KernelDrops | UnreadNode
 FORMAT = 1
 """The format of a session's record."""
 
@@ -140,6 +142,8 @@ class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What a person runs, ready to be copied, each word quoted."""
     where: str = ""
     """Where the commands are run: `any user on rac2`, `the switch of 192.168.11.0/24`."""
+    needs_consent: bool = False
+    """Whether it is asked for each time: it switches something on in a kernel, or asks a device over a slow bus."""
     is_twice: bool = False
     """Whether it is read twice, around datagrams of racwire: a counter since the start shows nothing of now."""
 
@@ -183,6 +187,8 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     packets: int = 0
     seconds: float = 0.0
     pasted: tuple[str, ...] = ()
+    facts: tuple[SensedFact, ...] = ()
+    """What a sense read: the last of each node is judged by its check."""
     reason: str = ""
     excluded: tuple[Suspect, ...] = ()
     """The suspects that it excluded, without what they predict: for those who read the record."""
@@ -203,6 +209,8 @@ class End(StrEnum):
     """No step that is possible here separates these."""
     NONE = "none of these"
     """None of the causes that racwire knows fits what was seen."""
+    NOT_PLACED = "not placed"
+    """Something is lost, so rarely that no path was found to lose it: `Ending.placing` says what that would need."""
 
 
 class Ending(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -215,6 +223,8 @@ class Ending(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The keys of the suspects that the session excluded."""
     sign: SignAt | None = None
     """The sign that proves it."""
+    placing: Placing | None = None
+    """Of `NOT_PLACED`: what was sent on which path."""
     at: float = 0.0
 
 

@@ -62,15 +62,16 @@ def kernel_drops(cluster: Cluster) -> Iterator[Finding]:
     for node in alike((h for h in harmful if h.status is Status.INFO), lambda h: h.node):
         yield _somewhere(node)
     ill = {(h.node, bool(h.nic)) for h in harmful}
-    quiet = [k for k in with_reasons if (k.name, True) not in ill and (k.marked or (k.name, False) not in ill)]
+    quiet = [k for k in with_reasons if (k.name, True) not in ill and (k.followed or (k.name, False) not in ill)]
     if quiet:
-        marked = sum(k.marked for k in quiet)
-        followed = f" {counted(marked, 'packet')} of racwire's own went through." if marked else ""
+        followed = sum(map(_followed, quiet))
+        through = f" {counted(followed, 'packet')} of racwire's own went through." if followed else ""
+
         yield KEPT.finding(
             f"The kernel of {named((k.name for k in quiet), 'node')} dropped no packet that was followed from a "
-            f"private NIC, in {span(max(k.seconds for k in quiet))}.{followed}",
+            f"private NIC, in {span(max(k.seconds for k in quiet))}.{through}",
             subject=f"{counted(len(quiet), 'node')} watched",
-            data={"nodes": len(quiet), "followed": marked},
+            data={"nodes": len(quiet), "followed": followed},
             seen=some([_watched(k) for k in quiet]),
             evidence=topics_of((k.name for k in quiet), TOPIC),
             observed=read_on(KEPT.code, [k.name for k in quiet]),
@@ -82,10 +83,16 @@ def kernel_drops(cluster: Cluster) -> Iterator[Finding]:
     yield from not_known_findings(NOT_KNOWN, "What the kernel of {} drops is", unread, "kernel-drops", TOPIC)
 
 
+def _followed(node: KernelDrops) -> int:
+    return sum(f.number for f in node.followed)
+
+
 def _watched(node: KernelDrops) -> str:
     early = ", stopped early above its limit of events" if node.is_stopped else ""
     missed = f", {counted(node.missed, 'event')} not seen" if node.missed else ""
-    return f"{node.name}: watched for {span(node.seconds)}{early}{missed}; {counted(node.marked, 'packet')} followed"
+    return (
+        f"{node.name}: watched for {span(node.seconds)}{early}{missed}; {counted(_followed(node), 'packet')} followed"
+    )
 
 
 def _without_reasons(cluster: Cluster, silent: Sequence[KernelDrops]) -> Finding:
@@ -106,18 +113,18 @@ def _dropped(cluster: Cluster, drops: HarmfulDrops) -> Finding:
     network = network_at(cluster, drops.node, drops.nic)
     on = f" on {network}" if network else ""
     return DROPPED.finding(
-        f"The kernel of {drops.node} dropped {drops.number:,} of {drops.marked:,} packets that {drops.nic} {way}{on}: "
-        f"{drops.kind.value}.",
+        f"The kernel of {drops.node} dropped {drops.number:,} of {drops.followed:,} packets that {drops.nic} {way}{on}"
+        f": {drops.kind.value}.",
         status=drops.status,
         subject=f"{drops.nic} of {drops.node}: {drops.number:,} dropped",
-        data={"dropped": drops.number, "followed": drops.marked, "seconds": drops.seconds},
+        data={"dropped": drops.number, "followed": drops.followed, "seconds": drops.seconds},
         seen=some(_lines(drops)),
         expected=("0",),
         next=_steps(drops),
         evidence=topics_of([drops.node], TOPIC),
         network=network,
         nodes=[drops.node],
-        extent=(100 * drops.number / drops.marked, "% of packets dropped") if drops.marked else None,
+        extent=(100 * drops.number / drops.followed, "% of packets dropped") if drops.followed else None,
         observed=[state(drops.kind.name, drops.node, network, drops.nic, drops.number)],
     )
 

@@ -16,7 +16,7 @@ from checks.model.wording import counted, lasting
 from checks.report.age import time_text, zone_of
 from checks.report.session_words import after_text, by_text, ending_text, outcome_text, price_text
 from checks.report.step_words import step_title
-from checks.report.suspect_words import suspects_by_place, suspects_in_short
+from checks.report.suspect_words import network_of, suspects_by_place, suspects_in_short
 
 TITLE = "How the cause was found"
 _CLOCK = "%H:%M:%S"
@@ -89,15 +89,16 @@ def _about(session: SessionRecord, zone: tzinfo | None) -> str:
 
 
 def _steps(session: SessionRecord, zone: tzinfo | None) -> Iterator[FoundStep]:
+    on = network_of(session.suspects)
     for number, answer in enumerate(session.answers, 1):
         at = datetime.fromtimestamp(answer.at, zone or UTC)
         yield FoundStep(
             number=number,
             at=f"{at:{_CLOCK}}",
-            title=step_title(answer.step),
+            title=step_title(answer.step, on),
             price=f"{by_text(answer.step)}: {price_text(answer.step.price)}",
-            outcome=outcome_text(answer),
-            excluded=suspects_in_short(answer.excluded) if answer.excluded else "",
+            outcome=outcome_text(answer, on),
+            excluded=suspects_in_short(answer.excluded, on) if answer.excluded else "",
             commands=answer.step.commands,
             pasted=answer.pasted,
         )

@@ -9,7 +9,14 @@ from collections.abc import Iterator, Sequence
 
 from checks.model.investigation import Answer, By, End, Ending, Fared, Price, Probe, Risk, Said, Step, Suspect
 from checks.model.wording import continued, counted, few
-from checks.report.suspect_words import place_text, sign_text, suspect_text, suspects_in_short
+from checks.report.suspect_words import (
+    names_in_short,
+    network_of,
+    place_text,
+    sign_text,
+    suspect_text,
+    suspects_in_short,
+)
 
 _FARED = {
     Fared.NONE_LOST: "none lost",
@@ -18,7 +25,7 @@ _FARED = {
     Fared.PORTS_LOST: "all lost from some source ports, none from the others",
     Fared.PORTS_SHARE: "some lost from some source ports, none from the others",
 }
-_BY = {By.ITSELF: "racwire does it", By.COMMAND: "you run a command", By.HANDS: "by hand"}
+_BY = {By.ITSELF: "racwire", By.COMMAND: "a person", By.HANDS: "a person, by hand"}
 _SAID = {
     Said.DONE: "done",
     Said.SKIPPED: "skipped",
@@ -31,13 +38,13 @@ _SIGNS, _PROBES = 3, 4
 
 
 def price_text(price: Price) -> str:
-    """Return `12 s, 600 datagrams`; `3 min of a person, the network team`; `a window, 20 min by hand`."""
+    """Return `12 s, 600 datagrams`; `3 min, 94 datagrams`; `a window, 20 min`."""
     parts = []
     if price.risk is Risk.WINDOW:
         parts.append("a window")
     if price.minutes:
-        parts.append(f"{price.minutes} min of a person")
-    if price.seconds >= 1 or not price.minutes:
+        parts.append(f"{price.minutes} min")
+    if not price.minutes:
         parts.append(f"{max(price.seconds, 1):.0f} s")
     if price.packets:
         parts.append(counted(price.packets, "datagram"))
@@ -45,27 +52,31 @@ def price_text(price: Price) -> str:
 
 
 def by_text(step: Step) -> str:
-    """Return who makes a step: `racwire does it`."""
+    """Return who makes a step: `racwire`."""
     return _BY[step.by]
 
 
-def why_text(separates: tuple[Sequence[Suspect], Sequence[Suspect]]) -> str:
-    """Return what a step tells apart: `At rac2, 192.168.11.0/24: tells a bad cable from a bad switch port.` An empty
-    side stands for a cause that racwire does not know."""
+def why_text(separates: tuple[Sequence[Suspect], Sequence[Suspect]], on: str = "") -> str:
+    """Return what a step tells apart: `Tells a bad cable from a bad switch port at rac2.`, or `Shows whether it is a
+    bad cable at rac2.` where one is against several. An empty side is a cause that racwire does not know. The network
+    `on` is known to the reader."""
     one, other = separates
-    places = {place_text(suspect.place) for suspect in (*one, *other)}
-    if len(places) > 1:
-        return f"Tells {suspects_in_short(one)} from {suspects_in_short(other)}."
-    tells = f"tells {suspects_in_short(one, with_place=False)} from {suspects_in_short(other, with_place=False)}."
-    return f"{_first_up(place)}: {tells}" if (place := "".join(places)) else _first_up(tells)
+    if len(one) == len(other) == 1 and one[0].place == other[0].place:
+        where = place_text(one[0].place, on)
+        return f"Tells {names_in_short(one)} from {names_in_short(other)} {where}".rstrip() + "."
+    if len(one) == 1 or (one and not other):
+        return f"Shows whether it is {suspects_in_short(one, on)}."
+    if len(other) == 1 or (other and not one):
+        return f"Shows whether it is {suspects_in_short(other, on)}."
+    return f"Tells {suspects_in_short(one, on)} from {suspects_in_short(other, on)}."
 
 
-def outcome_text(answer: Answer) -> str:
-    """Return what came of a step, in a sentence."""
+def outcome_text(answer: Answer, on: str = "") -> str:
+    """Return what came of a step, in a sentence. The network `on` is known to the reader."""
     if answer.said is not Said.DONE:
         reason = f": {continued(answer.reason)}" if answer.reason else ""
         return f"{_SAID[answer.said].capitalize()}{reason}".rstrip(".") + "."
-    parts = [*_lost(answer), *_signs(answer)]
+    parts = [*_lost(answer), *_signs(answer, on)]
     if answer.reason:
         parts.append(answer.reason.rstrip("."))
     return f"{_first_up('; '.join(parts) or 'nothing was seen')}."
@@ -92,12 +103,13 @@ def _of_ports(fared: Fared) -> str:
     return f", {_FARED[fared]}" if fared in (Fared.PORTS_LOST, Fared.PORTS_SHARE) else ""
 
 
-def _signs(answer: Answer) -> Iterator[str]:
+def _signs(answer: Answer, on: str) -> Iterator[str]:
     if answer.seen:
-        yield f"seen: {few(map(sign_text, answer.seen), _SIGNS)}"
-    absent = [sign for sign in answer.looked if sign not in answer.seen]
-    if absent:
-        yield f"not seen: {few(map(sign_text, absent), _SIGNS)}"
+        yield few((sign_text(sign, on) for sign in answer.seen), _SIGNS)
+    if absent := [sign_text(sign, on) for sign in answer.looked if sign not in answer.seen]:
+        yield f"not seen: that {few(absent, _SIGNS)}"
+    if answer.step.reads and not answer.looked:
+        yield "the output does not show what the step is about"
 
 
 def probe_text(probe: Probe) -> str:
@@ -108,12 +120,18 @@ def probe_text(probe: Probe) -> str:
     return f"{ways[0]}{there_and_back}" if ways else "packets"
 
 
+def confirming_text(suspect: Suspect, on: str = "") -> str:
+    """Return what a step is for that only confirms a suspect that its sign names."""
+    return f"Confirms {suspect_text(suspect, on)}: both directions must lose what it loses, and nothing else."
+
+
 def ending_text(ending: Ending) -> str:
     """Return how the examination of an entry ended, in one or two sentences."""
+    on = network_of(ending.suspects)
     first = suspect_text(ending.suspects[0]) if ending.suspects else ""
     match ending.end:
         case End.PROVED:
-            sign = f": {sign_text(ending.sign)}, and nothing else does that" if ending.sign else ""
+            sign = f": {sign_text(ending.sign, on)}, and nothing else does that" if ending.sign else ""
             return f"Proved: {first}{sign}."
         case End.LEFT_OVER:
             return f"Only {first} is left over. That is not a proof: fix it, then verify."

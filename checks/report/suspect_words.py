@@ -5,7 +5,6 @@ These texts decide nothing.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from checks.model.hypothesis import Place
@@ -74,91 +73,91 @@ _CAUSES = {
     "CAUSE-85": "a switch port that does not forward",
 }
 _SIGNS = {
-    Sign.PORT_CRC: "the switch port{at} counts damaged frames",
-    Sign.NIC_CRC: "the NIC{at} counts damaged frames",
-    Sign.WITH_CABLE: "the loss{at} goes with the cable",
-    Sign.WITH_PORT: "the loss{at} ends at another switch port",
-    Sign.WITH_NIC: "the loss{at} stays with another cable and another port",
-    Sign.WITH_MEMBER: "the loss{at} ends without one member of the aggregation",
-    Sign.NIC_MISSED: "the NIC{at} has no receive buffer free",
-    Sign.NEIGHBOURS_FAIL: "neighbour entries{at} fail and return",
-    Sign.HOST_FILTER: "the host of the virtual machine{at} filters these packets",
-    Sign.OPTICS: "the optical power{at} is out of its range",
-    Sign.PORT_DISCARDS: "the switch port{at} discards from a full queue",
-    Sign.PORT_POLICED: "a policer of the switch port{at} drops these packets",
-    Sign.PORT_ACL: "an access list of the switch port{at} drops these packets",
-    Sign.PORT_MTU: "the switch port{at} has a smaller MTU",
-    Sign.TRUNK_MTU: "the link between the switches{at} has a smaller MTU",
-    Sign.SWITCH_MTU: "the switch{at} has a smaller MTU",
-    Sign.PORT_DOWN: "the switch port{at} is down",
-    Sign.PORT_BLOCKED: "the switch port{at} does not forward",
-    Sign.PORT_VLAN: "the switch port{at} is in another VLAN",
-    Sign.TRUNK_DOWN: "the link between the switches{at} carries nothing",
-    Sign.MEMBER_DOWN: "a member of an aggregation{at} carries nothing",
-    Sign.MEMBER_CRC: "a member of an aggregation{at} counts damaged frames",
-    Sign.MEMBER_MTU: "a member of an aggregation{at} has a smaller MTU",
-    Sign.SECOND_MAC: "the switch has learned the address{at} at another port",
-    Sign.NODE_RULE: "a packet filter{at} drops these packets",
-    Sign.NODE_QDISC: "a queue or policer (tc){at} drops these packets",
-    Sign.NODE_DROPS: "the kernel{at} drops these packets",
-    Sign.FABRIC: "the switch{at} counts drops inside",
-    Sign.PAUSED: "pause frames stop the port{at}",
-    Sign.TUNNEL: "a tunnel is below the NIC{at}",
+    Sign.PORT_CRC: "the switch port{of} counts damaged frames",
+    Sign.NIC_CRC: "the NIC{of} counts damaged frames",
+    Sign.WITH_CABLE: "the loss{of} goes with the cable",
+    Sign.WITH_PORT: "the loss{of} ends at another switch port",
+    Sign.WITH_NIC: "the loss{of} stays with another cable and another port",
+    Sign.WITH_MEMBER: "the loss{of} ends while one member is down",
+    Sign.NIC_MISSED: "the NIC{of} has no receive buffer free",
+    Sign.NEIGHBOURS_FAIL: "neighbour entries{of} fail and return",
+    Sign.OPTICS: "the optical power{of} is out of its range",
+    Sign.PORT_DISCARDS: "the switch port{of} drops packets from a full queue",
+    Sign.PORT_POLICED: "a policer of the switch port{of} drops packets",
+    Sign.PORT_ACL: "an access list of the switch port{of} drops packets",
+    Sign.PORT_MTU: "the switch port{of} has a smaller MTU",
+    Sign.TRUNK_MTU: "a link between the switches has a smaller MTU",
+    Sign.SWITCH_MTU: "the switch has a smaller MTU",
+    Sign.PORT_DOWN: "the switch port{of} is down",
+    Sign.PORT_BLOCKED: "the switch port{of} does not forward",
+    Sign.PORT_VLAN: "the switch port{of} is in another VLAN",
+    Sign.TRUNK_DOWN: "a link between the switches carries nothing",
+    Sign.MEMBER_DOWN: "a member of the aggregation{of} carries nothing",
+    Sign.MEMBER_CRC: "a member of the aggregation{of} counts damaged frames",
+    Sign.MEMBER_MTU: "a member of the aggregation{of} has a smaller MTU",
+    Sign.SECOND_MAC: "the address{of} is learned at a second port",
+    Sign.NODE_RULE: "the packet filter{of} drops packets",
+    Sign.NODE_QDISC: "a queue or policer (tc){of} drops packets",
+    Sign.NODE_DROPS: "the kernel{of} drops packets",
+    Sign.FABRIC: "the switch counts drops inside",
+    Sign.PAUSED: "pause frames stop the port{of}",
+    Sign.TUNNEL: "a tunnel is below the NIC{of}",
+    Sign.HOST_FILTER: "the host of the virtual machine{of} drops packets",
 }
 _NAMED = 2
 """The most suspects that a sentence names."""
 
 
-def suspect_text(suspect: Suspect) -> str:
-    """Return `a bad switch port at rac2, 192.168.11.0/24`."""
-    where = place_text(suspect.place)
-    return f"{suspect_name(suspect)} {where}" if where else suspect_name(suspect)
+def suspect_text(suspect: Suspect, on: str = "") -> str:
+    """Return `a bad switch port at rac2, 192.168.11.0/24`. The network `on` is known to the reader, and left out."""
+    return f"{suspect_name(suspect)} {place_text(suspect.place, on)}".rstrip()
 
 
-def suspect_texts(suspects: Iterable[Suspect]) -> dict[str, str]:
-    """Return the text of each suspect by its key; those that would read alike name the packets that they touch."""
-    every = {suspect.key: suspect for suspect in suspects}
-    texts = {key: suspect_text(suspect) for key, suspect in every.items()}
-    count = Counter(texts.values())
-    return {key: text if count[text] < 2 else _with_packets(every[key], text) for key, text in texts.items()}
-
-
-def suspects_in_short(suspects: Sequence[Suspect], conjunction: str = "or", *, with_place: bool = True) -> str:
+def suspects_in_short(suspects: Sequence[Suspect], on: str = "") -> str:
     """Return `a bad cable or a bad switch port at rac2, 192.168.11.0/24`: each place once; of many, the first ones and
     the number of the others."""
     if not suspects:
         return NONE_OF_THESE
-    groups = _by_place(suspects)
+    groups = _by_place(suspects, on)
     if len(groups) > _NAMED:
-        return few(suspect_texts(suspects).values(), _NAMED)
-    return f"; {conjunction} ".join(
-        f"{_in_short(names, conjunction)} {place if with_place else ''}".rstrip() for place, names in groups.items()
-    )
+        return few((suspect_text(suspect, on) for suspect in suspects), _NAMED)
+    return "; or ".join(f"{_in_short(names)} {place}".rstrip() for place, names in groups.items())
 
 
-def suspects_by_place(suspects: Sequence[Suspect]) -> tuple[str, ...]:
+def suspects_by_place(suspects: Sequence[Suspect], on: str = "") -> tuple[str, ...]:
     """Return `at rac2, 192.168.11.0/24: a bad cable, a bad switch port` for each place."""
-    return tuple(
-        f"{place}: {', '.join(names)}" if place else ", ".join(names) for place, names in _by_place(suspects).items()
-    )
+    groups = _by_place(suspects, on)
+    return tuple(f"{place}: {', '.join(names)}" if place else ", ".join(names) for place, names in groups.items())
 
 
-def _by_place(suspects: Iterable[Suspect]) -> dict[str, list[str]]:
+def network_of(suspects: Iterable[Suspect]) -> str:
+    """Return the network that all of them are on; empty where they are on several."""
+    networks = {network for suspect in suspects for network in suspect.place.networks}
+    return networks.pop() if len(networks) == 1 else ""
+
+
+def names_in_short(suspects: Sequence[Suspect]) -> str:
+    """Return `a bad cable or a bad switch port`, without their places."""
+    return _in_short(list(dict.fromkeys(map(suspect_name, suspects)))) or NONE_OF_THESE
+
+
+def _by_place(suspects: Iterable[Suspect], on: str) -> dict[str, list[str]]:
     groups: dict[str, list[str]] = {}
     for suspect in suspects:
-        names = groups.setdefault(place_text(suspect.place), [])
+        names = groups.setdefault(place_text(suspect.place, on), [])
         if (name := suspect_name(suspect)) not in names:
             names.append(name)
     return groups
 
 
-def _in_short(names: Sequence[str], conjunction: str) -> str:
-    return listed(names, conjunction) if len(names) <= _NAMED + 1 else few(names, _NAMED)
+def _in_short(names: Sequence[str]) -> str:
+    return listed(names, "or") if len(names) <= _NAMED + 1 else few(names, _NAMED)
 
 
-def place_text(place: Place) -> str:
-    """Return `at rac2, 192.168.11.0/24`, `from rac1 to rac2, 192.168.11.0/24`; empty where it is not known."""
-    networks = listed(place.networks)
+def place_text(place: Place, on: str = "") -> str:
+    """Return `at rac2, 192.168.11.0/24`, `from rac1 to rac2, 192.168.11.0/24`; empty where it is not known. The network
+    `on` is left out."""
+    networks = listed(network for network in place.networks if network != on)
     if place.nodes and place.to:
         where = f"from {few(place.nodes)} to {few(place.to)}"
     elif place.nodes:
@@ -166,14 +165,15 @@ def place_text(place: Place) -> str:
     elif place.to:
         where = f"on the way to {few(place.to)}"
     else:
-        return f"on {networks}" if networks else place.text
+        return f"on {networks}" if networks else "on the whole network" if place.networks else place.text
     return f"{where}, {networks}" if networks else where
 
 
-def sign_text(sign: SignAt) -> str:
-    """Return `the switch port of rac2, 192.168.11.0/24, counts damaged frames`."""
-    at = f" of {sign.node}, {sign.network}," if sign.node else f" on {sign.network}"
-    return _SIGNS[sign.sign].format(at=at)
+def sign_text(sign: SignAt, on: str = "") -> str:
+    """Return `the switch port of rac2 counts damaged frames`, with the network after it unless it is `on`."""
+    of = f" of {sign.node}" if sign.node else ""
+    where = f" ({sign.network})" if sign.network != on else ""
+    return f"{_SIGNS[sign.sign].format(of=of)}{where}"
 
 
 def suspect_name(suspect: Suspect) -> str:
@@ -182,7 +182,3 @@ def suspect_name(suspect: Suspect) -> str:
         return text
     text = _CAUSES.get(suspect.cause) or f"{suspect.name[:1].lower()}{suspect.name[1:]}"
     return f"{text} {_WHERE.get(suspect.kind, f'({suspect.kind})')}" if suspect.kind else text
-
-
-def _with_packets(suspect: Suspect, text: str) -> str:
-    return f"{text}, {suspect.footprint[0].text}" if suspect.footprint else text

@@ -230,6 +230,11 @@ def meaning_of(driver: str, name: str) -> DriverSign | None:
     return next((sign for sign, pattern in _patterns(driver).items() if pattern.fullmatch(name)), None)
 
 
+def meanings_of(name: str) -> frozenset[DriverSign]:
+    """Return what a counter of this name counts in the drivers that have it, where the driver is not known."""
+    return frozenset(sign for driver in _DRIVERS if (sign := meaning_of(driver, name)))
+
+
 _NUMBER = re.compile("[0-9]+")
 
 

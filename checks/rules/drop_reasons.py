@@ -80,8 +80,8 @@ class HarmfulDrops:
     kind: DropKind
     drops: tuple[DroppedPackets, ...]
     seconds: float
-    marked: int
-    """The packets of racwire's own that the private NICs had meanwhile."""
+    followed: int
+    """The packets of racwire's own at the same NIC meanwhile."""
 
     @property
     def number(self) -> int:
@@ -94,7 +94,7 @@ class HarmfulDrops:
         it is not known through which NIC they came."""
         if not self.nic:
             return Status.INFO
-        return Status.FAIL if 2 * self.number > self.marked else Status.WARN
+        return Status.FAIL if 2 * self.number > self.followed else Status.WARN
 
 
 def harmful_drops(nodes: Sequence[KernelDrops]) -> Iterator[HarmfulDrops]:
@@ -107,6 +107,5 @@ def harmful_drops(nodes: Sequence[KernelDrops]) -> Iterator[HarmfulDrops]:
                 groups.setdefault((drop.nic, drop.is_sent, kind), []).append(drop)
         ordered = sorted(groups, key=lambda g: (not g[0], -sum(d.number for d in groups[g]), g[0], g[2].value))
         for nic, is_sent, kind in ordered:
-            yield HarmfulDrops(
-                node.name, nic, is_sent, kind, tuple(groups[nic, is_sent, kind]), node.seconds, node.marked
-            )
+            followed = node.followed_at(nic, is_sent=is_sent)
+            yield HarmfulDrops(node.name, nic, is_sent, kind, tuple(groups[nic, is_sent, kind]), node.seconds, followed)

@@ -1,14 +1,21 @@
-"""A session of guided troubleshooting on its way: it makes and takes answers, and keeps each before the next question."""
+"""A session of guided troubleshooting on its way: it makes and takes answers, and keeps each before it asks again."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from typing import Protocol
 
+from msgspec.structs import replace
+
 from checks.investigate.answering import Advance, advanced, begun
+from checks.investigate.around import around
+from checks.investigate.by_hand import hands_showed
 from checks.investigate.session import Question, Session
+from checks.model.facts import Clusterware
 from checks.model.investigation import Answer, By, Said, SessionRecord, Step
+from checks.model.report import Report
 from checks.model.signs import SignAt
 
 
@@ -83,8 +90,34 @@ class Guided:
 
     async def make(self, step: Step, progress: Callable[[str], None]) -> Advance:
         """Make an automatic step. A cancelled one is no answer."""
+        made = await self.send(step, progress)
+        if not step.probes:  # what was sent only moves the counters that it reads
+            made = replace(made, step=step, fared=(), lost=())
+        return self.take(made)
+
+    async def send(self, step: Step, progress: Callable[[str], None]) -> Answer:
+        """Make the automatic part of a step: its probes, or the datagrams that move the counters that it reads."""
         assert self.maker is not None, "people make the steps of a saved file"
-        return self.take(await self.maker.make(step, progress))
+        if step.probes or not step.price.packets:
+            return await self.maker.make(step, progress)
+        own = around(step, self.session.cluster)
+        return await self.maker.make(replace(own, reads=step.reads if step.by is By.ITSELF else ()), progress)
+
+    def hands(self, step: Step, before: Answer, after: Answer) -> Advance:
+        """Take what became of datagrams before and after a person's step by hand."""
+        seen, looked = hands_showed(step, before, after)
+        return self.take(
+            Answer(
+                step=step,
+                said=Said.DONE if looked else Said.SKIPPED,
+                at=self._clock(),
+                seen=seen,
+                looked=looked,
+                packets=before.packets + after.packets,
+                seconds=before.seconds + after.seconds,
+                reason="" if looked else "Nothing was lost before it, so it shows nothing now.",
+            )
+        )
 
     def paste(self, step: Step, outputs: Sequence[str], sent: Answer | None = None) -> Advance:
         """Take what a person pasted: one output, or two around datagrams of racwire, with what was sent meanwhile."""
@@ -95,8 +128,8 @@ class Guided:
                 step=step,
                 said=Said.NOT_UNDERSTOOD if found is None else Said.DONE,
                 at=self._clock(),
-                fared=sent.fared if sent else (),
-                lost=sent.lost if sent else (),
+                fared=sent.fared if sent and step.probes else (),
+                lost=sent.lost if sent and step.probes else (),
                 seen=seen,
                 looked=looked,
                 packets=sent.packets if sent else 0,
@@ -112,11 +145,27 @@ class Guided:
         )
 
 
-def is_automatic(step: Step) -> bool:
-    """Return whether racwire makes the step alone."""
-    return step.by is By.ITSELF
-
-
 def sends(step: Step) -> bool:
     """Return whether racwire sends packets for the step, before or while a person works."""
     return bool(step.probes) or step.price.packets > 0
+
+
+def run_time(report: Report) -> float:
+    """Return the time of a run, in seconds since 1970; 0 where its report has none."""
+    try:
+        return datetime.fromisoformat(report.started_at).timestamp()
+    except (ValueError, OverflowError):
+        return 0.0
+
+
+def resumed_session(report: Report, record: SessionRecord) -> Session:
+    """Return the session of a record about the run that it began with."""
+    return Session(report.cluster, report.findings, record)
+
+
+def new_session(report: Report, now: float) -> Session:
+    """Return a session about what a report leaves open."""
+    clusterware = report.cluster.clusterware
+    name = clusterware.cluster_name if isinstance(clusterware, Clusterware) else ""
+    record = SessionRecord(started_at=now, cluster=name if isinstance(name, str) else "", run_at=run_time(report))
+    return Session(report.cluster, report.findings, record)

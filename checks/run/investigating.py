@@ -11,22 +11,27 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from math import ceil
 
-from msgspec.structs import replace
+import msgspec
 
-from checks.investigate.fared import SURE_OF_ALL, Count, fared, is_doubtful, together
 from checks.investigate.placing import NextBatch, WayKey, is_clear, next_batch, pairs_of
-from checks.investigate.placing_step import PLACE_LOSS, named_pairs
+from checks.investigate.placing_step import named_pairs, udp_leg
+from checks.investigate.predicting import fared
+from checks.investigate.steps.scene import SMALL_BYTES
+from checks.investigate.steps.sending import PLACE_RARE_LOSS
 from checks.model.facts import Cluster
 from checks.model.fragment_memory import USUAL_FRAGMENT_S
-from checks.model.investigation import Answer, By, Fared, Placing, Probe, Said, SessionRecord, Step
+from checks.model.investigation import Answer, By, Fared, Placing, Probe, Said, SensedFact, SessionRecord, Step
 from checks.model.journal import Journal
 from checks.model.packet_sizes import payload_for
+from checks.model.senses import ALL as SENSES
 from checks.model.settings import Settings
 from checks.model.signs import SignAt
 from checks.rules.node_counts import sysctl
 from checks.run.counter_signs import READABLE, signs_seen
+from checks.run.sensing import Senses
 from checks.sources.nodes.session import Session
 from checks.sources.nodes.shell import ShellError
 from checks.sources.probes.cluster_turn import ClusterTurn, TurnTakenError
@@ -48,11 +53,11 @@ from checks.sources.probes.probe_hosts import ProbeHosts
 TURN_S = 90.0
 """Seconds to wait for the turn of another racwire of the cluster."""
 _PINGS_AT_ONCE = 20
-_BY_PORT = 12
-"""Datagrams of each source port at least, where ports are counted one by one."""
+_LOST_OF_PORTS = 15
+"""Losses that are expected of all source ports together before they are counted one by one."""
 
-Report = Callable[[int, str], None]
-"""Gets the datagrams that a step has sent so far, and the path: `rac1 > rac2 on 192.168.10.0/24`."""
+Count = tuple[int, int]
+"""Lost, sent."""
 
 
 class _StoppedError(Exception):
@@ -84,33 +89,40 @@ class Budget:
 class _Made:
     """What a step has so far."""
 
+    progress: Callable[[str], None]
+    step: Step
+    """With the probes alone that were decided."""
     sent: int = 0
     fared: list[Fared] = field(default_factory=list)
     counts: list[Count] = field(default_factory=list)
     seen: tuple[SignAt, ...] = ()
     looked: tuple[SignAt, ...] = ()
     placing: Placing | None = None
+    facts: tuple[SensedFact, ...] = ()
 
 
 class Investigator:
     """Makes steps, one after the other. Always `close` it: it takes under a second."""
 
-    def __init__(
-        self, cluster: Cluster, settings: Settings, budget: Budget, report: Report = lambda sent, way: None
-    ) -> None:
-        probe = replace(settings.probe, max_packets_per_second=PER_SECOND // 2, max_packets_per_path=5000)
-        self._session = Session(replace(settings, probe=probe), Journal())
+    def __init__(self, cluster: Cluster, settings: Settings, budget: Budget) -> None:
+        probe = msgspec.structs.replace(
+            settings.probe, max_packets_per_second=PER_SECOND // 2, max_packets_per_path=5000
+        )
+        self._session = Session(msgspec.structs.replace(settings, probe=probe), Journal())
         self._session.local_node = cluster.local_node
-        self._cluster, self._report = cluster, report
+        self._cluster = cluster
         self.budget = budget
         known = (sysctl(cluster, node.name, "net.ipv4.ipfrag_time") for node in cluster.read_nodes())
         fragment_s = max((seconds for seconds in known if seconds), default=USUAL_FRAGMENT_S)
         self._rows = CountedRows(self._session, fragment_s)
+        self._senses = Senses(cluster, self._session)
         self._turn = ClusterTurn(self._session, [node.name for node in cluster.read_nodes()])
         self._sockets = ExitStack()
         self._hosts = ProbeHosts(cluster.read_nodes(), self._session, self._sockets)
         self._halted: _StoppedError | None = None
         self._returning: asyncio.TimerHandle | None = None
+        self.is_sending = False
+        """Whether a step is made that sends: then what is lost can be harm."""
 
     def halt(self, sentence: str) -> None:
         """End the step that is being made, for a sign of harm."""
@@ -125,15 +137,18 @@ class Investigator:
         await self._hosts.close()
         await self._session.close()
 
-    async def make(self, step: Step) -> Answer:
-        """Make a step, and return what came of it, also where it ended early."""
-        made, at = _Made(), time.time()
+    async def make(self, step: Step, progress: Callable[[str], None] = lambda text: None) -> Answer:
+        """Make the automatic part of a step, and return what came of it, also where it ended early.
+
+        `progress` gets what was sent so far, in a few words.
+        """
+        made, at = _Made(progress, step), time.time()
         began_s = time.monotonic()
         said, reason, is_harm = Said.DONE, "", False
         try:
-            if step.probes:
+            if sends := bool(step.probes) or step.price.packets > 0:
                 await self._turn.take(TURN_S)
-                began_s, self._halted = time.monotonic(), None
+                began_s, self._halted, self.is_sending = time.monotonic(), None, True
                 self._demand_budget(1)
                 await self._send(step, made)
             else:
@@ -147,18 +162,20 @@ class Investigator:
         except (NoWayError, CannotCountError, CannotPingError, ShellError, BudgetSpentError) as error:
             said, reason = Said.NOT_POSSIBLE, f"It is not possible here: {str(error).rstrip('.')}."
         finally:
+            self.is_sending = False
             self._give_turn_back()
             seconds = time.monotonic() - began_s
-            if step.probes:
+            if sends:
                 self.budget.seconds -= seconds
         return Answer(
-            step=step,
+            step=made.step,
             said=said,
             at=at,
             fared=tuple(made.fared),
             lost=tuple(made.counts),
             seen=made.seen,
             looked=made.looked,
+            facts=made.facts,
             packets=made.sent,
             seconds=round(seconds, 3),
             reason=reason,
@@ -188,46 +205,46 @@ class Investigator:
     async def _send(self, step: Step, made: _Made) -> None:
         try:
             async with asyncio.timeout(self.budget.seconds):
-                if step.declared == PLACE_LOSS:
+                if step.declared == PLACE_RARE_LOSS:
                     await self._place(step, made)
-                elif step.reads:
+                elif step.probes:
+                    await self._probe_all(step, made)
+                elif step.by is By.ITSELF:
                     await self._look(step, made)
                 else:
-                    await self._probe_all(step, made)
+                    await self._to_and_from(step, made)
         except TimeoutError:
             raise _StoppedError("The seconds of the session are spent (investigate.seconds).") from None
 
     async def _probe_all(self, step: Step, made: _Made) -> None:
         for probe in step.probes:
             counts = await self._probe(probe, made)
-            made.fared.append(fared(counts))
-            made.counts.append(together(counts))
+            made.fared.append(fared(probe, counts))
+            made.counts.append(_together(counts))
 
     # --- probes -------------------------------------------------------------------------------------------------------
 
     async def _probe(self, probe: Probe, made: _Made) -> list[Count]:
-        """Send the packets of a probe, and as many again where what was lost decides nothing."""
+        """Send the packets of a probe; return lost and sent, by source port where these differ."""
         if "icmp" in (probe.legs[0].protocols or ()):
             return [await self._ping(probe, made)]
         path, is_cut, size = way_of(self._cluster, probe.legs[0])
         payload = cut_payload(path) if is_cut else payload_for(size, path.version)
         if probe.ports > 1:
-            return await self._ports(Row(path, payload, probe.sent, (0,) * probe.ports, is_cut), made)
-        lost, sent = await self._rows_of(Row(path, payload, probe.sent, is_cut=is_cut), made)
-        if is_doubtful(lost, sent):
-            again = max(sent, SURE_OF_ALL - sent) if lost < sent else SURE_OF_ALL - sent
-            more = await self._rows_of(Row(path, payload, again, is_cut=is_cut), made)
-            lost, sent = lost + more[0], sent + more[1]
-        return [(lost, sent)]
+            return await self._ports(probe, Row(path, payload, probe.sent, is_cut=is_cut), made)
+        return [await self._rows_of(Row(path, payload, probe.sent, is_cut=is_cut), made)]
 
-    async def _ports(self, row: Row, made: _Made) -> list[Count]:
-        """Send from several source ports; one port after the other where some of all were lost."""
-        ports = row.ports
-        each = max(_BY_PORT, row.number // len(ports))
-        counted = await self._row(row, made)
-        if counted[0] in (0, counted[1]) and counted[1] >= SURE_OF_ALL:
-            return [counted]
-        return [await self._rows_of(Row(row.path, row.payload, each, is_cut=row.is_cut), made) for _ in ports]
+    async def _ports(self, probe: Probe, row: Row, made: _Made) -> list[Count]:
+        """Send from all source ports together, and one port after the other where a part was lost."""
+        whole = min(probe.sent * probe.ports, ceil(_LOST_OF_PORTS * probe.ports / probe.share))
+        lost = sent = 0
+        while sent < whole:
+            number = min(MOST_AT_ONCE, whole - sent)
+            found = await self._counted(replace(row, number=number, ports=(0,) * probe.ports), made)
+            lost, sent = lost + found[0], sent + found[1]
+            if 0 < lost < sent:
+                return [await self._rows_of(row, made) for _ in range(probe.ports)]
+        return [(lost, sent)]
 
     async def _rows_of(self, row: Row, made: _Made) -> Count:
         """Send so many datagrams of a row, as many at once as may be, from one source port."""
@@ -235,9 +252,8 @@ class Investigator:
         port = row.ports[0]
         while sent < row.number:
             try:
-                found = await self._counted(
-                    Row(row.path, row.payload, min(MOST_AT_ONCE, row.number - sent), (port,), row.is_cut), made
-                )
+                number = min(MOST_AT_ONCE, row.number - sent)
+                found = await self._counted(replace(row, number=number, ports=(port,)), made)
             except FragmentsStoppedError:
                 if not lost or lost < sent:
                     raise
@@ -245,14 +261,10 @@ class Investigator:
             lost, sent, port = lost + found[0], sent + found[1], found[2] or port
         return lost, sent
 
-    async def _row(self, row: Row, made: _Made) -> Count:
-        lost, sent, _ = await self._counted(row, made)
-        return lost, sent
-
     async def _counted(self, row: Row, made: _Made) -> tuple[int, int, int]:
         """Send one row within the budget; return lost, sent and the source port."""
         number = self._demand_budget(min(row.number, MOST_AT_ONCE))
-        found = await self._rows.count(Row(row.path, row.payload, number, row.ports, row.is_cut))
+        found = await self._rows.count(replace(row, number=number))
         self._spend(found.sent, row.path, made)
         return found.lost, found.sent, found.ports[0] if len(row.ports) == 1 else 0
 
@@ -273,7 +285,22 @@ class Investigator:
     def _spend(self, datagrams: int, path: Path, made: _Made) -> None:
         made.sent += datagrams
         self.budget.datagrams -= datagrams
-        self._report(made.sent, f"{path.source.node} > {path.destination.node} on {path.network.name}")
+        way = f"{path.source.node} > {path.destination.node}"
+        made.progress(f"{made.sent:,} of {made.step.price.packets:,} datagrams, {way} on {path.network.name}")
+
+    async def _to_and_from(self, step: Step, made: _Made) -> None:
+        """Send the datagrams between two readings of counters: small and full-size, to and from the step's node."""
+        (network,), node = step.place.networks, step.place.nodes[0]
+        known = self._cluster.network(network)
+        peers = [port.node for port in known.ports if port.node != node] if known else []
+        if not peers or known is None or not isinstance(known.mtu, int):
+            raise NoWayError(f"{node} has no peer on {network}")
+        pairs = [pair for peer in peers for pair in ((node, peer), (peer, node))]
+        each = max(1, step.price.packets // (len(pairs) * 2))
+        for sender, receiver in pairs:
+            for size in (SMALL_BYTES, known.mtu):
+                path, _, size = way_of(self._cluster, udp_leg(network, sender, receiver, size))
+                await self._rows_of(Row(path, payload_for(size, path.version), each), made)
 
     # --- placing ------------------------------------------------------------------------------------------------------
 
@@ -288,22 +315,35 @@ class Investigator:
         try:
             while isinstance(turn := next_batch(counts, first, self.budget.datagrams), NextBatch):
                 path, size = paths[turn.way]
-                row = Row(path, payload_for(size, path.version), turn.datagrams)
-                counts[turn.way] = together([counts[turn.way], await self._row(row, made)])
+                lost, sent, _ = await self._counted(Row(path, payload_for(size, path.version), turn.datagrams), made)
+                counts[turn.way] = _together([counts[turn.way], (lost, sent)])
             made.placing = turn
         finally:
             made.placing = made.placing or _placed_so_far(counts, first)
-            made.counts = list(counts.values())
-            made.fared = [_fared_of(counts, way, made.placing) for way in counts]
+            self._decide(step, made, counts)
+
+    @staticmethod
+    def _decide(step: Step, made: _Made, counts: dict[WayKey, Count]) -> None:
+        """Note the paths of which something is known: the one that was named, and those that are clear."""
+        decided = [
+            (probe, seen, Fared.SOME_LOST if made.placing and way == made.placing.path else Fared.NONE_LOST)
+            for probe, (way, seen) in zip(step.probes, counts.items(), strict=True)
+            if (made.placing and way == made.placing.path) or is_clear(*seen)
+        ]
+        made.step = msgspec.structs.replace(step, probes=tuple(probe for probe, _, _ in decided))
+        made.counts, made.fared = [seen for _, seen, _ in decided], [how for _, _, how in decided]
 
     # --- signs --------------------------------------------------------------------------------------------------------
 
     async def _look(self, step: Step, made: _Made) -> None:
-        """Read the counters around the datagrams of the step, or over its seconds."""
+        """Read the counters around the datagrams of the step, or over its seconds; or what only a sense reads."""
+        if step.declared in SENSES:
+            await self._sense(step, made)
+            return
         wanted = [sign for sign in step.reads if sign.sign in READABLE]
         if not wanted:
             raise NoWayError("racwire reads none of these signs by itself")
-        sending = asyncio.create_task(self._probe_all(step, made)) if step.probes else None
+        sending = asyncio.create_task(self._to_and_from(step, made)) if step.price.packets else None
         try:
             found = await signs_seen(self._cluster, self._session, wanted, step.price.seconds, sending)
         finally:
@@ -316,14 +356,22 @@ class Investigator:
         if not made.looked:
             raise NoWayError("the counters could not be read")
 
+    async def _sense(self, step: Step, made: _Made) -> None:
+        """Read what no run reads, with the datagrams of the step."""
+        if step.price.packets:
+            await self._turn.take(TURN_S)
+            self._demand_budget(1)
+        found = await self._senses.make(step, lambda row: self._rows_of(row, made))
+        made.seen, made.looked = found.signs
+        made.facts = found.facts
+        if not made.looked:
+            raise NoWayError(found.reason)
+
 
 def _placed_so_far(counts: dict[WayKey, Count], first: Sequence[WayKey]) -> Placing:
     found = next_batch(counts, first, 0)
     return found if isinstance(found, Placing) else Placing()
 
 
-def _fared_of(counts: dict[WayKey, Count], way: WayKey, placing: Placing) -> Fared:
-    lost, sent = counts[way]
-    if way == placing.path:
-        return fared([(lost, sent)])
-    return Fared.NONE_LOST if is_clear(lost, sent) else fared([(lost, sent)])
+def _together(counts: Sequence[Count]) -> Count:
+    return sum(lost for lost, _ in counts), sum(sent for _, sent in counts)

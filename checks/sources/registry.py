@@ -57,6 +57,17 @@ UDP_DATAGRAMS = RegistryEntry(
         ),
     ),
 )
+STEP_PACKETS = RegistryEntry(
+    name="packets of steps",
+    groups=("investigation",),
+    where=RunsOn.NODES,
+    purpose="packets of `racwire investigate` and `racwire check --deep` between two nodes at a time, on a private "
+    "network or between HAIP addresses in use, never on a public one",
+    reads=(
+        Read("", "packets", "UDP datagrams of one size to a closed port, which the receiver counts"),
+        Read("", "pings", "DF pings of one size", PING_RIGHT),
+    ),
+)
 HAIP_PINGS = RegistryEntry(
     name="haip pings",
     groups=("haip_paths",),

@@ -74,6 +74,7 @@ NOT_OURS = re.compile(
     r"lab/racwire_lab/cluster/(wiring|desired|databases|ssh_configuration)\.py|"  # configuration
     r"checks/sources/(nodes/read_only/allow_list|nodes/setup_text|node_setup)\.py|"  # commands, and what they print
     r"checks/model/command_effect\.py|"  # patterns of commands
+    r"checks/investigate/outputs/|"  # what switches and nodes print
     r"checks/redact/well_known\.py|"  # names
     r"checks/report/diff_kind\.py"  # values of JSON
 )

@@ -3,30 +3,33 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable
 from enum import Enum, auto
 from pathlib import Path
 from typing import TypeVar
 
 from checks.investigate.answering import Advance, excluded_of, left_of
-from checks.investigate.session import Offer, Question
+from checks.investigate.choice import Offer
+from checks.investigate.session import Question
 from checks.model.investigation import Answer, By, Step
 from checks.model.signs import SignAt
+from checks.report.consent_words import consent_text
 from checks.report.session_words import after_text, ending_text, outcome_text
-from checks.report.suspect_words import sign_text, suspects_in_short
-from checks.run.guided import Guided, is_automatic, sends
+from checks.report.step_words import step_about
+from checks.report.suspect_words import network_of, sign_text, suspects_in_short
+from checks.run.guided import Guided, sends
 from tui.cli.line_reader import LineReader
 from tui.cli.status_line import StatusLine
 from tui.text.line import Line, hanging
 from tui.text.pasted_output import END_OF_PASTE, file_named, output_in
-from tui.text.question_lines import left_lines, offer_lines, offers_lines, step_commands
+from tui.text.question_lines import heading, left_lines, offer_lines, offers_lines, question_network, step_commands
 
 _T = TypeVar("_T")
 _KEYS = "Enter makes step 1; 2, 3, … another; s skip, n not possible here, u undo, q leave: "
 _PASTE = f"Paste the output and end it with a line {END_OF_PASTE}; or name a file as < FILE; or s, n, q: "
 
 
-class _Left(Exception):
+class _LeftError(Exception):
     """The operator left, stdin has ended, or a signal arrived: the session can be resumed."""
 
 
@@ -45,16 +48,17 @@ class Dialogue:
         write: Callable[[Callable[[int], Iterable[Line]]], None],
         status: StatusLine,
         stop: asyncio.Event,
-        consent: str,
+        consent: tuple[str, ...],
+        reader: LineReader | None = None,
     ) -> None:
-        """`write` prints lines of the width that it passes. `consent` is what racwire sends at most, as a sentence."""
+        """`write` prints lines of the width that it passes. `consent` is what racwire sends at most, in sentences."""
         self._guided = guided
         self._write = write
         self._status = status
         self._stop = stop
         self._consent = consent
         self._may_send = False
-        self._reader = LineReader()
+        self._reader = reader or LineReader()
 
     async def run(self) -> bool:
         """Ask until the session has ended; return False where the operator left before."""
@@ -62,7 +66,7 @@ class Dialogue:
             while (question := self._guided.question) is not None:
                 self._show(question)
                 await self._answer(question)
-        except _Left:
+        except _LeftError:
             return False
         return True
 
@@ -73,8 +77,8 @@ class Dialogue:
 
         def lines(width: int) -> Iterable[Line]:
             yield []
-            yield [(f"Question {question.number}", "title")]
-            yield from left_lines(left, excluded, width)
+            yield from hanging([], heading(question), width, "title")
+            yield from left_lines(left, excluded, width, may_be_unknown=question.confirms is None)
             yield from offers_lines(question, width)
 
         self._write(lines)
@@ -95,10 +99,10 @@ class Dialogue:
                         return None
                     self._say("There is no answer to take back.")
                 case "q":
-                    raise _Left
+                    raise _LeftError
                 case _ if typed.isascii() and typed.isdigit() and 2 <= int(typed) <= len(offers):
-                    offer = offers[int(typed) - 1]
-                    self._write(lambda width: offer_lines(offer, width))  # noqa: B023 - printed at once
+                    offer, on = offers[int(typed) - 1], question_network(question)
+                    self._write(lambda width: offer_lines(offer, width, on=on))  # noqa: B023 - printed at once
                     return await self._make(offer)
                 case _:
                     self._say(f"There is no answer {typed[:20]!r} here.")
@@ -107,6 +111,8 @@ class Dialogue:
         step = offer.step
         if sends(step) and self._guided.maker is not None and not await self._is_allowed():
             return
+        if step.needs_consent and self._guided.maker is not None and not await self._is_consented(step):
+            return
         match step.by:
             case By.ITSELF:
                 made = await self._unless_stopped(self._guided.make(step, self._status.show))
@@ -114,15 +120,23 @@ class Dialogue:
                     self._tell(made)
             case By.COMMAND if step.commands:
                 await self._by_command(step)
+            case By.HANDS if self._guided.maker is not None:
+                await self._by_hand(step)
             case _:
                 await self._by_person(step)
 
     async def _is_allowed(self) -> bool:
         """Return whether racwire may send; it asks once in a session."""
         if not self._may_send:
-            self._say(self._consent)
+            for sentence in self._consent:
+                self._say(sentence)
             self._may_send = (await self._ask("Send? y or n: ")).strip().lower() in ("y", "yes")
         return self._may_send
+
+    async def _is_consented(self, step: Step) -> bool:
+        """Return whether a step may be made that switches something on; it asks each time."""
+        self._say(consent_text(step))
+        return (await self._ask("Do it? y or n: ")).strip().lower() in ("y", "yes")
 
     # --- what people do -----------------------------------------------------------------------------------------------
 
@@ -156,14 +170,28 @@ class Dialogue:
 
     async def _sent(self, step: Step) -> Answer | None:
         assert self._guided.maker is not None
-        return await self._unless_stopped(self._guided.maker.make(step, self._status.show))
+        sent = await self._unless_stopped(self._guided.send(step, self._status.show))
+        self._status.clear()
+        return sent
+
+    async def _by_hand(self, step: Step) -> None:
+        """Send before and after a person has moved something, and say what must be put back."""
+        self._write(lambda width: hanging([], step_about(step), width))
+        before = await self._sent(step)
+        typed = (await self._ask("Do it now, then press Enter; s skips it: ")).strip().lower()
+        after = None if typed == "s" else await self._sent(step)
+        self._say("Put everything back as it was.")
+        if before is None or after is None:
+            return self._tell(self._guided.skip(step))
+        await self._ask("Press Enter once it is back: ")
+        return self._tell(self._guided.hands(step, before, after))
 
     async def _by_person(self, step: Step) -> None:
         """Ask for each sign whether it was seen."""
         seen: list[SignAt] = []
         looked: list[SignAt] = []
         for sign in step.reads:
-            typed = (await self._ask(f"Is it so: {sign_text(sign)}? y, n, or Enter for not known: ")).strip().lower()
+            typed = (await self._ask(f"Did they see {sign_text(sign)}? y, n, or Enter for not known: ")).strip().lower()
             if typed in ("y", "yes"):
                 seen.append(sign)
             if typed in ("y", "yes", "n", "no"):
@@ -183,7 +211,7 @@ class Dialogue:
                 case "n":
                     return _Choice.NOT_POSSIBLE
                 case "q":
-                    raise _Left
+                    raise _LeftError
             if path := file_named(first):
                 text, problem = await asyncio.to_thread(output_in, Path(path))
                 if not problem:
@@ -202,13 +230,14 @@ class Dialogue:
     def _tell(self, advance: Advance) -> None:
         """Print what came of a step: what it excludes, and what ended."""
         self._status.clear()
-        answer = advance.session.record.answers[-1]
+        record = advance.session.record
+        answer, on = record.answers[-1], network_of(record.suspects)
 
         def lines(width: int) -> Iterable[Line]:
             yield []
-            yield from hanging([("Result    ", "label")], outcome_text(answer), width)
+            yield from hanging([("Result    ", "label")], outcome_text(answer, on), width)
             if advance.excluded:
-                yield from hanging([("Excluded  ", "label")], f"{suspects_in_short(advance.excluded)}.", width)
+                yield from hanging([("Excluded  ", "label")], f"{suspects_in_short(advance.excluded, on)}.", width)
             for ending in advance.endings:
                 yield from hanging([("End       ", "label")], ending_text(ending), width, "title")
                 yield from hanging([("          ", "")], after_text(ending), width)
@@ -219,12 +248,12 @@ class Dialogue:
         self._write(lambda width: hanging([], sentence, width))
 
     async def _ask(self, prompt: str) -> str:
-        """Return the next line. Raises _Left at the end of stdin, and where a signal arrived."""
+        """Return the next line. Raises _LeftError at the end of stdin, and where a signal arrived."""
         if prompt:
             self._write(lambda width: hanging([], prompt, width, "accent"))
         line = await self._unless_stopped(self._reader.line())
         if line is None:
-            raise _Left
+            raise _LeftError
         return line
 
     async def _unless_stopped(self, work: Awaitable[_T]) -> _T | None:
@@ -235,7 +264,7 @@ class Dialogue:
             await asyncio.wait((task, stopping), return_when=asyncio.FIRST_COMPLETED)
             if task.done():
                 return task.result()
-            raise _Left
+            raise _LeftError
         finally:
             for one in (task, stopping):
                 one.cancel()

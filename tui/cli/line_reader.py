@@ -13,7 +13,8 @@ _CHUNK = 65_536
 class LineReader:
     """Reads whole lines. What is typed before it is asked for waits."""
 
-    def __init__(self) -> None:
+    def __init__(self, stdin: int = 0) -> None:
+        self._stdin = stdin
         self._lines: deque[str] = deque()
         self._rest = b""
         self._is_ended = False
@@ -28,7 +29,7 @@ class LineReader:
         loop = asyncio.get_running_loop()
         is_ready = asyncio.Event()
         try:
-            loop.add_reader(0, is_ready.set)
+            loop.add_reader(self._stdin, is_ready.set)
         except OSError:  # a regular file, which is always ready
             self._take()
             return
@@ -36,12 +37,12 @@ class LineReader:
             await is_ready.wait()
         finally:
             with suppress(OSError, ValueError):
-                loop.remove_reader(0)
+                loop.remove_reader(self._stdin)
         self._take()
 
     def _take(self) -> None:
         try:
-            typed = os.read(0, _CHUNK)
+            typed = os.read(self._stdin, _CHUNK)
         except BlockingIOError:
             return
         except OSError:

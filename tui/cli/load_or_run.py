@@ -22,6 +22,7 @@ from checks.report.report_evidence import Evidence
 from checks.run.check_discovery import discover
 from checks.run.engine import Engine
 from checks.run.stored_measurements import newest_measurements
+from checks.saved.session_run import newest_session
 from checks.situation.run_alone import with_situation
 from checks.traffic.recording import Recording, RecordingError
 from checks.whole_files import OutputError
@@ -114,6 +115,7 @@ def _live(args: argparse.Namespace, settings: Settings, record_s: float | None) 
         password=password,
         advise=adviser(settings),
         measurements_of=newest_measurements,
+        sessions_of=newest_session,
     )
     with (
         ScratchDirectory() as directory,

@@ -65,6 +65,7 @@ COMMANDS = {
     "diff": Command("compare two reports or saved files", "tui.cli.diff", False),
     "waive": Command("print a waiver for the settings file", "tui.cli.waive", False),
     "explain": Command("explain a check, a code or a kind of switch", "tui.cli.explain", False),
+    "investigate": Command("separate the causes that are left, step by step", "tui.cli.investigate"),
     "plan": Command("list all that the checks read, query and send", "tui.cli.dry_run"),
     "record": Command("record the traffic of all nodes and instances", "tui.cli.record"),
     "open": Command("open a saved file or a recording in the console", "tui.cli.open"),

@@ -70,12 +70,13 @@ BETWEEN_NODES = (
         at=(At.NODE, At.PATH),
         kinds=(
             Kind(name="node", signs=(Sign.NODE_RULE,), may_show=(Sign.NODE_DROPS,), is_above_nic=True),
-            Kind(name="switch port", signs=(Sign.PORT_ACL,)),
+            Kind(name="switch port", signs=(Sign.PORT_ACL,), may_show=(Sign.WITH_PORT,)),
             Kind(
                 name="switch port, by address",
                 at=(At.NODE,),
-                patterns=(touch(How.STOPS, Way.TO, addresses=("private",)),),
+                patterns=tuple(touch(How.STOPS, way, addresses=("private",)) for way in Way),
                 signs=(Sign.PORT_ACL,),
+                may_show=(Sign.WITH_PORT,),
             ),
         ),
         proved_by=("IC-FLOW-009",),
@@ -136,7 +137,7 @@ BETWEEN_NODES = (
         at=(At.NODE, At.PATH, At.SIDES, At.NETWORK),
         fits=on_switch,
         kinds=(
-            Kind(name="port", at=(At.NODE,), signs=(Sign.PORT_MTU,)),
+            Kind(name="port", at=(At.NODE,), signs=(Sign.PORT_MTU,), may_show=(Sign.WITH_PORT,)),
             Kind(name="on the way", at=(At.PATH,)),
             Kind(name="trunk", at=(At.SIDES,), signs=(Sign.TRUNK_MTU,)),
             Kind(name="switch", at=(At.NETWORK,), signs=(Sign.SWITCH_MTU,)),

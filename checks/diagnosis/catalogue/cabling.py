@@ -171,7 +171,13 @@ CABLING = (
         patterns=(SHARE_ALL, SHARE_FULL),
         at=(At.NODE, At.PATH, At.NETWORK),
         kinds=(
-            Kind(name="port", at=(At.NODE,), patterns=_AT_A_PORT, signs=(Sign.PORT_DISCARDS,)),
+            Kind(
+                name="port",
+                at=(At.NODE,),
+                patterns=_AT_A_PORT,
+                signs=(Sign.PORT_DISCARDS,),
+                may_show=(Sign.WITH_PORT,),
+            ),
             Kind(name="switch", at=(At.NETWORK,), signs=(Sign.FABRIC,)),
             Kind(name="on the way", at=(At.PATH,), may_show=(Sign.PORT_DISCARDS,)),
         ),
@@ -187,7 +193,13 @@ CABLING = (
         patterns=(SHARE_ALL, SHARE_FULL),
         at=(At.NODE, At.PATH, At.NETWORK),
         kinds=(
-            Kind(name="port", at=(At.NODE,), patterns=_AT_A_PORT, signs=(Sign.PORT_POLICED,)),
+            Kind(
+                name="port",
+                at=(At.NODE,),
+                patterns=_AT_A_PORT,
+                signs=(Sign.PORT_POLICED,),
+                may_show=(Sign.WITH_PORT,),
+            ),
             Kind(name="network", at=(At.NETWORK,), signs=(Sign.PORT_POLICED,)),
             Kind(name="on the way", at=(At.PATH,), may_show=(Sign.PORT_POLICED,)),
         ),

@@ -79,7 +79,7 @@ FLOWS = (
         at=(At.NODE, At.PATH, At.NETWORK),
         kinds=(
             Kind(name="node", at=(At.NODE,), signs=(Sign.NODE_RULE,), may_show=(Sign.NODE_DROPS,), is_above_nic=True),
-            Kind(name="switch port", at=(At.NODE,), signs=(Sign.PORT_ACL,)),
+            Kind(name="switch port", at=(At.NODE,), signs=(Sign.PORT_ACL,), may_show=(Sign.WITH_PORT,)),
             Kind(name="network", at=(At.NETWORK,), signs=(Sign.PORT_ACL,)),
             Kind(name="on the way", at=(At.PATH,), may_show=(Sign.PORT_ACL,)),
         ),
@@ -105,7 +105,7 @@ FLOWS = (
         at=(At.NODE, At.PATH, At.NETWORK),
         kinds=(
             Kind(name="node", at=(At.NODE,), signs=(Sign.NODE_QDISC,), may_show=(Sign.NODE_DROPS,), is_above_nic=True),
-            Kind(name="switch port", at=(At.NODE,), signs=(Sign.PORT_POLICED,)),
+            Kind(name="switch port", at=(At.NODE,), signs=(Sign.PORT_POLICED,), may_show=(Sign.WITH_PORT,)),
             Kind(name="network", at=(At.NETWORK,), signs=(Sign.PORT_POLICED,)),
             Kind(name="on the way", at=(At.PATH,), may_show=(Sign.PORT_POLICED,)),
         ),
@@ -137,8 +137,20 @@ FLOWS = (
         at=(At.NODE, At.PATH, At.NETWORK),
         kinds=(
             Kind(name="node", at=(At.NODE,), signs=(Sign.NODE_RULE,), may_show=(Sign.NODE_DROPS,), is_above_nic=True),
-            Kind(name="filter of a switch port", at=(At.NODE,), patterns=_PINGS_STOPPED, signs=(Sign.PORT_ACL,)),
-            Kind(name="policer of a switch port", at=(At.NODE,), patterns=_PINGS_SHARED, signs=(Sign.PORT_POLICED,)),
+            Kind(
+                name="filter of a switch port",
+                at=(At.NODE,),
+                patterns=_PINGS_STOPPED,
+                signs=(Sign.PORT_ACL,),
+                may_show=(Sign.WITH_PORT,),
+            ),
+            Kind(
+                name="policer of a switch port",
+                at=(At.NODE,),
+                patterns=_PINGS_SHARED,
+                signs=(Sign.PORT_POLICED,),
+                may_show=(Sign.WITH_PORT,),
+            ),
             Kind(name="filter of the network", at=(At.NETWORK,), patterns=_PINGS_STOPPED, signs=(Sign.PORT_ACL,)),
             Kind(name="policer of the network", at=(At.NETWORK,), patterns=_PINGS_SHARED, signs=(Sign.PORT_POLICED,)),
             Kind(name="on the way", at=(At.PATH,), may_show=(Sign.PORT_ACL, Sign.PORT_POLICED)),

@@ -147,9 +147,15 @@ LAYER2 = (
         patterns=(touch(How.STOPS),),
         at=(At.NODE, At.PATH, At.NETWORK),
         kinds=(
-            Kind(name="down", at=(At.NODE,), signs=(Sign.PORT_DOWN,)),
-            Kind(name="blocked", at=(At.NODE,), signs=(Sign.PORT_BLOCKED,)),
-            Kind(name="VLAN", at=(At.NODE,), signs=(Sign.PORT_VLAN,)),
+            Kind(name="down", at=(At.NODE,), signs=(Sign.PORT_DOWN,), may_show=(Sign.WITH_PORT,)),
+            Kind(name="blocked", at=(At.NODE,), signs=(Sign.PORT_BLOCKED,), may_show=(Sign.WITH_PORT,)),
+            Kind(name="VLAN", at=(At.NODE,), signs=(Sign.PORT_VLAN,), may_show=(Sign.WITH_PORT,)),
+            Kind(
+                name="one way",
+                at=(At.NODE,),
+                patterns=(touch(How.STOPS, Way.TO), touch(How.STOPS, Way.FROM)),
+                may_show=(Sign.PORT_BLOCKED, Sign.WITH_PORT),
+            ),
             Kind(name="on the way", at=(At.PATH, At.NETWORK)),
         ),
         moves=("IC-TOPO-006",),

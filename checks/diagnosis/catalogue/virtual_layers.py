@@ -20,6 +20,8 @@ def _has_cables(cluster: Cluster) -> str:
     return "The CPUs of the nodes report no hypervisor, and no private NIC is one of a container."
 
 
+_HAIP = tuple(touch(How.STOPS, way, addresses=("haip",)) for way in Way)
+
 BELOW_NICS = (
     Cause(
         code="CAUSE-67",
@@ -75,8 +77,8 @@ BELOW_NICS = (
         at=(At.NODE, At.PATH, At.NETWORK),
         fits=of_haip,
         kinds=(
-            Kind(name="node", at=(At.NODE,), signs=(Sign.NODE_RULE,), is_above_nic=True),
-            Kind(name="switch port", at=(At.NODE,), signs=(Sign.PORT_ACL,)),
+            Kind(name="node", at=(At.NODE,), patterns=_HAIP, signs=(Sign.NODE_RULE,), is_above_nic=True),
+            Kind(name="switch port", at=(At.NODE,), patterns=_HAIP, signs=(Sign.PORT_ACL,), may_show=(Sign.WITH_PORT,)),
             Kind(name="network", at=(At.NETWORK,), signs=(Sign.PORT_ACL,)),
             Kind(name="on the way", at=(At.PATH,), may_show=(Sign.PORT_ACL,)),
         ),

@@ -9,13 +9,14 @@ from checks.investigate.steps.declaration import Declaration
 from checks.investigate.steps.hands import HANDS
 from checks.investigate.steps.on_nodes import ON_NODES
 from checks.investigate.steps.on_switches import ON_SWITCHES
-from checks.investigate.steps.scene import Scene, scenes
+from checks.investigate.steps.scene import scenes
 from checks.investigate.steps.sending import SENDING
+from checks.investigate.steps.senses import SENSES
 from checks.investigate.suspects import NOTHING, Entry, Settled
 from checks.model.facts import Cluster
 from checks.model.investigation import Answer, NotOffered, Step
 
-DECLARED: tuple[Declaration, ...] = (*SENDING, *ON_NODES, *ON_SWITCHES, *HANDS)
+DECLARED: tuple[Declaration, ...] = (*SENDING, *SENSES, *ON_NODES, *ON_SWITCHES, *HANDS)
 
 
 class Offered(NamedTuple):

@@ -25,7 +25,7 @@ BLOCK_BYTES = packet_of(USUAL_BLOCK_BYTES + BLOCK_HEADER_BYTES, 4)
 FEWEST, MOST_OF_A_PROBE = 40, 3000
 _USUAL_SHARE = 0.3
 _EXPECTED = 14
-"""So many losses are expected of a probe at the share that is looked for: then two or fewer come once in 10,000 times."""
+"""The losses that are expected of a probe at the share that is looked for: two or fewer come once in 10,000 times."""
 _RARE = 1e-3
 _OTHER_NODES = 2
 """Nodes that no suspect names and that take part, for contrast."""

@@ -59,8 +59,6 @@ def _udp_against_pings(scene: Scene) -> Iterator[Step]:
 
 def _private_against_haip(scene: Scene) -> Iterator[Step]:
     kinds: tuple[Address, ...] = ("private", "haip")
-    if not scene.addresses & {"private", "haip"}:
-        return
     for s, r in scene.pairs:
         if has_haip(scene, s) and has_haip(scene, r):
             probes = tuple(scene.udp(s, r, SMALL_BYTES, address=kind) for kind in kinds)
@@ -109,21 +107,6 @@ def carrying(scene: Scene, step: Step) -> Step | None:
             place=over.place(*step.place.nodes), price=made.price, probes=probes,
         )  # fmt: skip
     return None
-
-
-def placing(scene: Scene) -> Step:
-    """Return the step that places a rare loss: datagrams on each path of the network, until one is told from the rest
-    or the budget is spent."""
-    probes = tuple(scene.udp(s, r, scene.mtu(s, r)) for s, r in scene.pairs)
-    return Step(
-        key=scene.key(PLACE_RARE_LOSS),
-        declared=PLACE_RARE_LOSS,
-        by=By.ITSELF,
-        place=scene.place(*scene.nodes),
-        price=Price(risk=Risk.PROBE, seconds=BUDGET / PACE, packets=BUDGET,
-                    octets=BUDGET * max((p.legs[0].sizes[1] for p in probes), default=0)),
-        probes=probes,
-    )  # fmt: skip
 
 
 def _counters_of_nics(scene: Scene) -> Iterator[Step]:

@@ -91,7 +91,7 @@ from checks.model.facts.host_setup import (
     RightsOfOradism,
     ScheduledProcess,
 )
-from checks.model.facts.kernel_drops import DroppedPackets, KernelDrops
+from checks.model.facts.kernel_drops import DroppedPackets, FollowedPackets, KernelDrops
 from checks.model.facts.log_lines import AlertLog, LogKind, LogLine, NodeLogs
 from checks.model.facts.node import (
     Address,

@@ -20,6 +20,15 @@ class DroppedPackets(Fact, frozen=True):
     """Whether they were on the way out; else they had arrived. Only with `nic`."""
 
 
+class FollowedPackets(Fact, frozen=True):
+    """Packets of racwire's own size at a private NIC."""
+
+    nic: str
+    number: int
+    is_sent: bool = False
+    """Whether they were given to the NIC; else it had received them."""
+
+
 class KernelDrops(Fact, frozen=True):
     """What one node's kernel dropped of IP and ARP while it was watched."""
 
@@ -27,11 +36,15 @@ class KernelDrops(Fact, frozen=True):
     seconds: float
     """How long it was watched, less where it was stopped."""
     drops: tuple[DroppedPackets, ...] = ()
-    marked: int = 0
-    """The packets of racwire's own size that private NICs received or were given to send meanwhile."""
+    followed: tuple[FollowedPackets, ...] = ()
+    """The packets that were followed from a private NIC."""
     has_reasons: bool = True
     """Whether this kernel says why: Linux 5.17 and newer, and older ones to which it was added."""
     missed: int = 0
     """Events that found no room in the buffer."""
     is_stopped: bool = False
     """Whether it was stopped early, since there were more events than its limit."""
+
+    def followed_at(self, nic: str, *, is_sent: bool) -> int:
+        """Return how many packets were followed from a NIC that received them, or was to send them."""
+        return sum(f.number for f in self.followed if f.nic == nic and f.is_sent is is_sent)

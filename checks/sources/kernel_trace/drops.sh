@@ -19,7 +19,7 @@ if [ ! -w "$t/instances" ]; then say none root; exit; fi
 for i in "$t"/instances/racwire-*; do
     if [ -d "$i" ]; then say none another; exit; fi
 done
-for w in timeout setsid grep cat head sleep; do
+for w in setsid grep cut sleep; do
     if ! command -v "$w" >/dev/null; then say none "$w"; exit; fi
 done
 i=$t/instances/$4
@@ -46,21 +46,35 @@ if [ -n "$3" ]; then
         { echo "$3" >"$i/events/net/$e/filter" && echo 1 >"$i/events/net/$e/enable"; } 2>/dev/null || say unmarked
     done
 fi
+# The events so far: those in the buffers, which nothing reads before the end, and those that found no room there.
+total() {
+    t=0
+    for f in "$i"/per_cpu/cpu*/stats; do
+        while read -r name number more; do
+            case $name in
+                entries:) t=$((t+number)) ;;
+                dropped) t=$((t+more)) ;;
+            esac
+        done <"$f"
+    done
+}
 say on
-second=0
-while [ $second -lt "$1" ]; do
-    second=$((second+1))
-    events=$(timeout 1 cat "$i/trace_pipe" 2>/dev/null | head -n "$6")
-    count=$(printf '%s\n' "$events" | grep -c .)
-    if [ "$count" -ge "$6" ]; then
-        off
-        printf '%s\n' "$events" || exit
-        say stopped $second
-        exit
-    fi
-    { printf '%s\n' "$events" && say second $second; } 2>/dev/null || exit
+quarter=0
+last=0
+stopped=
+while [ $quarter -lt $((4*$1)) ]; do
+    sleep 0.25
+    quarter=$((quarter+1))
+    total
+    if [ $((t-last)) -gt $(($6/4)) ]; then stopped=yes; break; fi
+    last=$t
+    if [ $((quarter%4)) -eq 0 ]; then say second $((quarter/4)) 2>/dev/null || exit; fi
 done
 echo 0 >"$i/tracing_on"
-say missed $(cat "$i"/per_cpu/cpu*/stats 2>/dev/null | grep -E '^(dropped events|overrun): [1-9]' | cut -d ' ' -f 2-)
+events=$(grep -v '^#' "$i/trace")
+missed=$(grep -h '^dropped events: [1-9]' "$i"/per_cpu/cpu*/stats | cut -d ' ' -f 3)
+# Nothing is on any more, and nothing holds the instance, before the first event is printed.
 off
-say off
+printf '%s\n' "$events" || exit
+say missed $missed
+if [ -n "$stopped" ]; then say stopped $(((quarter+3)/4)); else say off; fi

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 
-from checks.model.facts import DroppedPackets, KernelDrops
+from checks.model.facts import DroppedPackets, FollowedPackets, KernelDrops
 
 WORD = "racwire "
 """The beginning of the program's own lines."""
@@ -38,7 +38,8 @@ class Trace:
     is_stopped: bool = False
     is_over: bool = False
     missed: int = 0
-    marked: int = 0
+    followed: Counter[tuple[str, bool]] = field(default_factory=Counter)
+    """Packets of racwire's size by NIC and whether it was given them to send."""
     drops: Counter[tuple[str, str, str, bool]] = field(default_factory=Counter)
     """Packets by reason, location, NIC and whether they were on the way out."""
     _at_nic: dict[str, tuple[float, str, bool]] = field(default_factory=dict)
@@ -81,16 +82,19 @@ class Trace:
             function = _FUNCTION.match(location[1]) if location else None
             self.drops[reason[1] if reason else "", function[1] if function else "", nic, is_sent] += 1
         elif device := _DEVICE.search(rest):
-            self.marked += 1
+            is_sent = event == "net_dev_queue"
+            self.followed[device[1], is_sent] += 1
             if address != _HIDDEN:
-                self._at_nic[address] = (at, device[1], event == "net_dev_queue")
+                self._at_nic[address] = (at, device[1], is_sent)
 
     @property
     def text(self) -> str:
         """What was counted, for the journal: no names of processes, which each event has."""
-        lines = [f"watched for {self.seconds} s; {self.marked} packets of racwire's size at the NICs"]
+        lines = [f"watched for {self.seconds} s"]
         lines += [f"no trace: {self.none}"] if self.none else []
         lines += [f"{self.missed} events found no room"] if self.missed else []
+        for (nic, is_sent), number in sorted(self.followed.items()):
+            lines.append(f"{number} of racwire's size {'sent through' if is_sent else 'from'} {nic}")
         for (reason, location, nic, is_sent), number in sorted(self.drops.items()):
             where = f" {'sent through' if is_sent else 'from'} {nic}" if nic else ""
             lines.append(f"{number} {reason or 'without a reason'} {location}{where}".rstrip())
@@ -105,7 +109,7 @@ class Trace:
                 DroppedPackets(reason, location, number, nic, is_sent)
                 for (reason, location, nic, is_sent), number in sorted(self.drops.items())
             ),
-            self.marked,
+            tuple(FollowedPackets(nic, number, is_sent) for (nic, is_sent), number in sorted(self.followed.items())),
             self.has_reasons,
             self.missed,
             self.is_stopped,

@@ -1,8 +1,9 @@
 """Send rows of datagrams on one path, and let the receiver's kernel count those that arrive.
 
 Udp.NoPorts is one counter for all senders and networks of a node. So a row has one sender, one network and one
-receiver, and after it an interval without a datagram is counted, too: where others' arrive in it, or more arrive than
-were sent, the row is sent again. Rows are short, so that whoever ends them ends the sending.
+receiver. Every few seconds, and after each row where others sent lately, an interval without one is counted, too:
+where some arrive in it, or more arrive than were sent, the row is sent again. Rows are short, so that whoever ends them
+ends the sending.
 
 Datagrams in fragments that do not arrive hold memory of their receiver for `ipfrag_time`, which the database needs. Few
 of them are sent a second, never more than may be incomplete at one time, and the memory in use is read meanwhile.
@@ -52,8 +53,12 @@ MEMORY_EVERY_S = 0.1
 """Seconds between two readings of that memory while fragments are sent."""
 MEMORY_AGE_S = 0.2
 """The greatest age of a reading with which fragments are sent."""
-CONTROL_S = 0.1
+CONTROL_S = 0.2
 """Seconds without a datagram, in which those of others are counted."""
+_CONTROL_EVERY_S = 2.0
+"""Seconds after which such an interval follows a row to the same receiver again."""
+_STRANGERS_S = 30.0
+"""Seconds for which each row has its own, once a datagram of others was counted."""
 _SETTLE_S = 0.02
 _DISTURBED_TIMES = 5
 _JITTER_S = 0.1, 0.5
@@ -121,8 +126,8 @@ def cut_payload(path: Path) -> int:
 
 
 def held_bytes(payload: int) -> int:
-    """Return the memory that an incomplete datagram holds at most."""
-    return max(INCOMPLETE_BYTES, payload * 3 // 2)
+    """Return the memory that an incomplete datagram holds at most: a kernel counts the whole buffer of each fragment."""
+    return INCOMPLETE_BYTES if payload <= BLOCK_PAYLOAD else 2 * payload
 
 
 class CountedRows:
@@ -136,6 +141,8 @@ class CountedRows:
         self._incomplete: dict[str, deque[tuple[float, int]]] = defaultdict(deque)
         """By receiver: when datagrams in fragments were sent that did not arrive, and the bytes that they may hold."""
         self._next_cut_s: dict[str, float] = {}
+        self._next_control_s: dict[str, float] = {}
+        self._control_until_s: dict[str, float] = {}
 
     async def count(self, row: Row) -> Counted:
         """Send a row and count it. Raises CannotCountError, and FragmentsStoppedError where no fragment may be sent."""
@@ -174,9 +181,7 @@ class CountedRows:
             raise CannotCountError(_why_unsent(row, answers))
         await asyncio.sleep(_SETTLE_S)
         after = await self._read(node)
-        await asyncio.sleep(CONTROL_S)
-        control = await self._read(node)
-        if before.no_ports is None or after.no_ports is None or control.no_ports is None:
+        if before.no_ports is None or after.no_ports is None:
             raise CannotCountError(f"the Udp.NoPorts of {node} could not be read")
         arrived = after.no_ports - before.no_ports
         if row.is_cut:
@@ -184,7 +189,22 @@ class CountedRows:
             self._note_incomplete(node, row, max(0, len(left) - arrived))
         ports = tuple(dict.fromkeys(answer.source_port for answer in left))
         held = sum(answer.what == "held" for answer in answers)
-        return Counted(len(left), arrived, ports, held), control.no_ports - after.no_ports
+        return Counted(len(left), arrived, ports, held), await self._strangers(node, after, arrived > len(left))
+
+    async def _strangers(self, node: str, after: _Receiver, is_more: bool) -> int:
+        """Return the datagrams of others in an interval without own ones; 0 where none is due."""
+        now = time.monotonic()
+        if is_more:
+            self._control_until_s[node] = now + _STRANGERS_S
+        if now < self._next_control_s.get(node, 0.0) and now > self._control_until_s.get(node, 0.0):
+            return 0
+        await asyncio.sleep(CONTROL_S)
+        control = await self._read(node)
+        strangers = (control.no_ports or 0) - (after.no_ports or 0)
+        self._next_control_s[node] = time.monotonic() + _CONTROL_EVERY_S
+        if strangers:
+            self._control_until_s[node] = time.monotonic() + _STRANGERS_S
+        return strangers
 
     # --- the sender ---------------------------------------------------------------------------------------------------
 

@@ -5,9 +5,10 @@ Raises instead of guessing: nothing is sent where the way is not certain to be b
 
 from __future__ import annotations
 
-from checks.model.facts import Cluster, Port, PrivateNetwork
-from checks.model.packet_sizes import overhead
-from checks.model.traffic import Traffic
+from checks.model.facts import Cluster, PrivateNetwork
+from checks.model.packet_sizes import IP_HEADER, overhead
+from checks.model.traffic import Address, Traffic
+from checks.rules.observed.packets import route_mtu
 from checks.sources.probes.haip_pings import haip_ports
 from checks.sources.probes.path import Path
 from checks.sources.probes.safety import assert_private, public_overlap, public_subnets, two_owners
@@ -38,9 +39,10 @@ def way_of(cluster: Cluster, leg: Traffic) -> tuple[Path, bool, int]:
     if doubled := two_owners(path):
         raise NoWayError(doubled)
     is_cut, size = leg.forms == ("fragment",), leg.sizes[0]
-    most = _mtu(cluster, path.source) or network.mtu
+    kind: Address = "haip" if leg.addresses == ("haip",) else "private"
+    most = route_mtu(cluster, sender, receiver, network.name, kind) or network.mtu
     if is_cut:
-        if size < most:
+        if size < _largest_fragment(most, path.version):
             raise NoWayError(f"the kernel of {sender} cuts fragments of {most} bytes, not of {size}")
         return path, True, size
     if not overhead(path.version) < size <= most:
@@ -54,9 +56,10 @@ def _one(values: tuple[str, ...] | None) -> str:
     return values[0]
 
 
-def _mtu(cluster: Cluster, port: Port) -> int | None:
-    interface = cluster.interface(port)
-    return interface.mtu if interface else None
+def _largest_fragment(mtu: int, version: int) -> int:
+    """Return the bytes of the IP packet of a fragment that is not the last: its data are a multiple of 8 (RFC 791)."""
+    header = IP_HEADER[version]
+    return header + (mtu - header) // 8 * 8
 
 
 def _between_ports(cluster: Cluster, network: PrivateNetwork, sender: str, receiver: str) -> Path:
