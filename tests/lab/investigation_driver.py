@@ -13,28 +13,27 @@ from pathlib import Path
 
 import msgspec
 
-import racwire_lab
 from checks.diagnosis.catalogue import CATALOGUE
 from checks.diagnosis.cause import Cause
+from checks.investigate.around import around
+from checks.investigate.by_hand import hands_showed
+from checks.investigate.paste_reader import PasteReader
 from checks.investigate.session import Question, Session
-from checks.investigate.steps import offered
 from checks.model.investigation import Answer, By, Ending, Said, SessionRecord, Step
 from checks.model.report import Report
-from checks.model.signs import SignAt
 from checks.report.json_report import to_json
-from tests.lab.lab_support import run
-from tests.lab.person_at_the_switch import Person, by_hand, is_lossy, number_of, switch_of
+from tests.lab.person_at_the_switch import lab, number_of, port_of, put_back, touch, typed
 from tests.lab.practice_command import Practice
 
 MOST_STEPS = 40
-_PROGRAM = Path(__file__).with_name("steps_in_node.py")
+_PROGRAM = Path(__file__).with_name("maker_in_node.py")
 
 
 class Maker:
     """Makes automatic steps on the first node, in one process."""
 
     def __init__(self, practice: Practice, report: Report) -> None:
-        self._file = practice.cluster.directory.with_name("report.json")
+        self._file = practice.cluster.directory.with_name(f"{practice.cluster.directory.name}-report.json")
         self._file.write_bytes(to_json(report))
         node = practice.cluster.nodes[0]
         environment = {**practice.environment, **practice.cluster.environment(node), "PYTHONPATH": os.getcwd()}
@@ -45,7 +44,8 @@ class Maker:
 
     def make(self, step: Step) -> Answer:
         """Make a step."""
-        assert self._process.stdin and self._process.stdout
+        assert self._process.stdin
+        assert self._process.stdout
         self._process.stdin.write(msgspec.json.encode(step).decode() + "\n")
         self._process.stdin.flush()
         line = self._process.stdout.readline()
@@ -92,6 +92,7 @@ class Driver:
         record = SessionRecord(started_at=time.time(), cluster="practice", run_at=time.time())
         self.session = Session(cluster, self.report.findings, record, causes=self.causes)
         self.maker = Maker(self.practice, self.report)
+        self.reader = PasteReader(cluster)
         first = 0
         try:
             for _ in range(MOST_STEPS):
@@ -105,9 +106,7 @@ class Driver:
         finally:
             self.maker.close()
         assert self.session.question() is None, "\n".join(self.log)
-        return Driven(
-            self.session.endings, self.session.record.answers, first, time.monotonic() - started, self.log
-        )
+        return Driven(self.session.endings, self.session.record.answers, first, time.monotonic() - started, self.log)
 
     def _note(self, question: Question, answer: Answer) -> None:
         left = sum(1 for _, standing in question.standing if standing.name == "LEFT")
@@ -125,93 +124,46 @@ class Driver:
                 return self.maker.make(step)
             case By.HANDS:
                 return self._by_hand(step)
-            case _ if "switch" in step.where:
-                return self._at_switch(step)
+            case _ if step.declared == "capture" or not step.commands:
+                return Answer(step=step, said=Said.NOT_POSSIBLE, at=time.time())
             case _:
-                return self._on_node(step)
+                return self._pasted(step)
 
-    def _at_switch(self, step: Step) -> Answer:
-        (network,) = step.place.networks
+    def _pasted(self, step: Step) -> Answer:
+        """Paste what the commands print, twice around datagrams where a counter counts."""
         cluster = self.report.cluster
-        before = switch_of(cluster, network)
-        packets = self._around(step)
-        person = Person(cluster, before, switch_of(cluster, network))
-        looked = tuple(sign for sign in step.reads if person.sees(sign) is not None)
-        seen = tuple(sign for sign in looked if person.sees(sign))
-        return Answer(step=step, said=Said.DONE, at=time.time(), seen=seen, looked=looked, packets=packets)
-
-    def _around(self, step: Step) -> int:
-        """Send to and from the places of a step, between its two readings; return how much."""
-        return sum(self.maker.make(one).packets for one in self._sending(step)) if step.is_twice else 0
-
-    def _sending(self, step: Step) -> list[Step]:
-        every = offered(self.session.entries, self.report.cluster)
-        here = [
-            one for one in every
-            if one.declared == "each-direction" and set(one.place.networks) & set(step.place.networks)
-        ]  # fmt: skip
-        if step.place.nodes:
-            here = [one for one in here if set(step.place.nodes[:1]) & {*one.place.nodes, *one.place.to}]
-        return here[:4]
-
-    def _on_node(self, step: Step) -> Answer:
-        """A person on a node: reads the packet filter and the counters of the NIC."""
-        read = {
-            "node-filter": _filter_drops,
-            "node-queues": lambda *_: False,
-            "ethtool-optics": _is_dark,
-            "ethtool-counters": _none_but_crc,
-        }.get(step.declared)
-        if read is None:
-            return Answer(step=step, said=Said.NOT_POSSIBLE, at=time.time())
-        packets = self._around(step)
-        looked = tuple(sign for sign in step.reads if _is_known(step, sign))
-        seen = tuple(sign for sign in looked if read(self.practice.cluster, self.report, sign))
-        return Answer(step=step, said=Said.DONE, at=time.time(), seen=seen, looked=looked, packets=packets)
-
-    def _by_hand(self, step: Step) -> Answer:
-        (network,) = step.place.networks
-        sent = [0]
-
-        def lost(node: str) -> bool:
-            place = msgspec.structs.replace(step.place, nodes=(node,))
-            answers = [self.maker.make(one) for one in self._sending(msgspec.structs.replace(step, place=place))]
-            sent[0] += sum(answer.packets for answer in answers)
-            return any(is_lossy(answer.fared) for answer in answers)
-
-        shown = set(by_hand(step, number_of(self.report.cluster, network), lost))
-        seen = tuple(sign for sign in step.reads if sign.sign in shown)
+        before = typed(cluster, step) if step.is_twice else ""
+        sent = self.maker.make(around(step, cluster)) if step.is_twice else None
+        after = typed(cluster, step)
+        found = self.reader(step, before, after)
+        if found is None and self.reader.unknown_port(step, after):
+            (network,) = step.place.networks
+            view = lab().read_switch(number_of(cluster, network))
+            self.reader.name_port(step, port_of(view, step.place.nodes[0]))
+            found = self.reader(step, before, after)
+        seen, looked = found or ((), ())
         return Answer(
-            step=step, said=Said.DONE, at=time.time(), seen=seen, looked=step.reads, packets=sent[0]
+            step=step,
+            said=Said.NOT_UNDERSTOOD if found is None else Said.DONE,
+            at=time.time(),
+            seen=seen,
+            looked=looked,
+            packets=sent.packets if sent else 0,
+            seconds=sent.seconds if sent else 0.0,
+            pasted=(before, after) if before else (after,),
         )
 
-
-def _is_known(step: Step, sign: SignAt) -> bool:
-    return step.declared != "ethtool-counters" or sign.sign.name == "NIC_CRC"
-
-
-def _nic(report: Report, sign: SignAt) -> str:
-    network = report.cluster.network(sign.network)
-    port = network.port(sign.node) if network else None
-    assert port
-    return port.interface
-
-
-def _filter_drops(lab: racwire_lab.Lab, report: Report, sign: SignAt) -> bool:
-    rules = run(lab, sign.node, "sh", "-c", "nft list table inet racwire 2>/dev/null").stdout
-    of = sign.packets.protocols or ("udp", "icmp")
-    return any(
-        ("udp" in line and "udp" in of) or ("icmp" in line and "icmp" in of)
-        for line in rules.splitlines()
-        if " jump " in line
-    )
-
-
-def _is_dark(lab: racwire_lab.Lab, report: Report, sign: SignAt) -> bool:
-    printed = run(lab, sign.node, "ethtool", "-m", _nic(report, sign)).stdout
-    return "Laser rx power low alarm                  : On" in printed
-
-
-def _none_but_crc(lab: racwire_lab.Lab, report: Report, sign: SignAt) -> bool:
-    path = f"/sys/class/net/{_nic(report, sign)}/statistics/rx_crc_errors"
-    return int(run(lab, sign.node, "cat", path).stdout) > 0
+    def _by_hand(self, step: Step) -> Answer:
+        cluster = self.report.cluster
+        sent = around(step, cluster)
+        before = self.maker.make(sent)
+        touch(step, cluster)
+        try:
+            after = self.maker.make(sent)
+        finally:
+            put_back()
+        seen, looked = hands_showed(step, before, after)
+        return Answer(
+            step=step, said=Said.DONE, at=time.time(), seen=seen, looked=looked,
+            packets=before.packets + after.packets, seconds=before.seconds + after.seconds,
+        )  # fmt: skip
