@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from checks.investigate.outputs.pastes import understand
-from checks.investigate.port_places import node_places, port_of_node
 from checks.investigate.pasted_signs import PastePlaces, signs
+from checks.investigate.port_places import node_places, port_of_node
 from checks.model.facts import Cluster
 from checks.model.investigation import Step
 from checks.model.pasted import Pasted

@@ -135,12 +135,11 @@ class Driver:
         before = typed(cluster, step) if step.is_twice else ""
         sent = self.maker.make(around(step, cluster)) if step.is_twice else None
         after = typed(cluster, step)
-        found = self.reader(step, before, after)
-        if found is None and self.reader.unknown_port(step, after):
+        if self.reader.unknown_port(step, after):
             (network,) = step.place.networks
             view = lab().read_switch(number_of(cluster, network))
             self.reader.name_port(step, port_of(view, step.place.nodes[0]))
-            found = self.reader(step, before, after)
+        found = self.reader(step, before, after)
         seen, looked = found or ((), ())
         return Answer(
             step=step,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import racwire_lab
 from checks.model.facts import Cluster
 from checks.model.investigation import Step
@@ -10,6 +12,7 @@ from racwire_lab.switch.commands import answer
 from racwire_lab.switch.view import SwitchView
 from tests.lab.lab_support import run
 
+_LINKS_S = 1.0
 PORT = "PORT"
 """What a printed command has in place of a port that LLDP does not name."""
 
@@ -64,11 +67,13 @@ def port_of(view: SwitchView, node: str) -> str:
 
 
 def touch(step: Step, cluster: Cluster) -> None:
-    """Do a step by hand."""
+    """Do a step by hand, and wait for the links."""
     (network,) = step.place.networks
     lab().hand(step.declared, list(step.place.nodes), number_of(cluster, network))
+    time.sleep(_LINKS_S)
 
 
 def put_back() -> None:
-    """Take the last act back."""
+    """Take the last act back, and wait for the links."""
     lab().hand_back()
+    time.sleep(_LINKS_S)
