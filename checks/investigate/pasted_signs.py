@@ -234,7 +234,7 @@ def _of_switch(change: PasteDifference | None, after: Pasted, places: PastePlace
         if need is not None and carries is not None:
             yield _Look(_as(at, Sign.TRUNK_MTU), carries < need)
         moved = change.of(port) if change else None
-        if moved and not moved.is_cleared:
+        if moved and not moved.is_cleared and Counter.CRC in moved.counters:
             yield _Look(_as(at, Sign.MEMBER_CRC), _moved(moved.counters, Counter.CRC))
     yield from _membership(at, trunks, after)
     yield from _switch_mtu(at, need, after)
