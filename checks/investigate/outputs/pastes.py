@@ -55,7 +55,7 @@ _PARSERS: tuple[OutputParser, ...] = (
     iptables_rules,
     access_lists,
 )
-MOST_CHARACTERS = 8_000_000
+MOST_CHARACTERS = 4_000_000
 """Of one paste; what follows is not read."""
 _LEAST_LINES = 4
 """Of lines that no parser took within an output that was understood: fewer are its legend."""
