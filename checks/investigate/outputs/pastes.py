@@ -52,7 +52,7 @@ _PARSERS: tuple[OutputParser, ...] = (
     nft_rules,
     iptables_rules,
 )
-MOST_CHARACTERS = 8_000_000
+MOST_CHARACTERS = 4_000_000
 """Of one paste; what follows is not read."""
 _LEAST_LINES = 4
 """Of lines that no parser took within an output that was understood: fewer are its legend."""
