@@ -26,7 +26,7 @@ from checks.model.fragment_memory import USUAL_FRAGMENT_S
 from checks.model.investigation import Answer, By, Fared, Placing, Probe, Said, SensedFact, SessionRecord, Step
 from checks.model.journal import Journal
 from checks.model.packet_sizes import payload_for
-from checks.model.senses import ALL as SENSES
+from checks.model.sense_steps import ALL as SENSES
 from checks.model.settings import Settings
 from checks.model.signs import SignAt
 from checks.rules.node_counts import sysctl
