@@ -21,7 +21,7 @@ from tui import __version__
 from tui.cli.errors import UsageError
 from tui.cli.interrupts import graceful_stop
 from tui.cli.options import add_check_options, add_console_options, effective_settings
-from tui.cli.streams import follow_locale, give_up_stdout, open_closed_streams, print_message
+from tui.cli.streams import follow_locale, give_up_stdout, last_message, open_closed_streams, print_message
 
 EXAMPLES = """\
 examples:
@@ -158,9 +158,25 @@ def main(argv: Sequence[str] | None = None) -> int:
     open_closed_streams()
     follow_locale()
     arguments = list(sys.argv[1:] if argv is None else argv)
+    code = _ended(arguments, is_own_process=argv is None)
+    return _as_plugin(code) if {"nagios", "--format=nagios"} & {*arguments} else code
+
+
+def _as_plugin(code: int) -> int:
+    """Return the exit code of a plugin, which monitoring reads with a line on stdout: also of a wrong option."""
+    from checks.report.nagios import plugin_code, plugin_line
+
+    if plugin_code(code) != code:
+        with suppress(OSError):
+            sys.stdout.write(plugin_line(code, last_message() or "interrupted"))
+            sys.stdout.flush()
+    return plugin_code(code)
+
+
+def _ended(arguments: list[str], *, is_own_process: bool) -> int:
     try:
         with graceful_stop():
-            code = _run(arguments, is_own_process=argv is None)
+            code = _run(arguments, is_own_process=is_own_process)
             sys.stdout.flush()
             return code
     except KeyboardInterrupt:
