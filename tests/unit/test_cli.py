@@ -27,7 +27,7 @@ ALL_CHECKS = tuple(sorted(check.id for check in discover().checks))
 
 def racwire(*words, **env):
     return subprocess.run(
-        [sys.executable, "-P", "-m", "tui", *words],
+        [sys.executable, "-P", "-m", "racwire", *words],
         capture_output=True, text=True, timeout=60, check=False, stdin=subprocess.DEVNULL,
         env={"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", **env},
     )  # fmt: skip
@@ -173,7 +173,7 @@ def test_lab_without_a_lab_says_how_to_get_one(tmp_path):
 
 def test_a_reader_that_stops_early_is_not_an_error():
     ran = subprocess.run(
-        f"{sys.executable} -P -m tui explain | head -1",
+        f"{sys.executable} -P -m racwire explain | head -1",
         shell=True,
         capture_output=True,
         text=True,
@@ -185,7 +185,7 @@ def test_a_reader_that_stops_early_is_not_an_error():
 
 def by_shell(line, **env):
     return subprocess.run(
-        ["bash", "-c", line.replace("racwire", f"{sys.executable} -P -m tui")],
+        ["bash", "-c", line.replace("racwire", f"{sys.executable} -P -m racwire")],
         capture_output=True, text=True, timeout=60, check=False, stdin=subprocess.DEVNULL,
         env={"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", **env},
     )  # fmt: skip
