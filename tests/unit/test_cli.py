@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import get_args, get_type_hints
 
@@ -349,3 +350,29 @@ def test_the_directory_of_a_storage_is_not_that_of_the_changes():
 def test_a_wrong_option_of_a_measurement_is_named(words, named, capsys):
     assert main(["measure", *words.split()]) == ExitCode.USAGE
     assert named in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["chek"], "argument COMMAND: there is no 'chek' (did you mean check?); see `racwire --help`."),
+        (["measure", "sizs"], "argument KIND: there is no 'sizs' (did you mean sizes?); see `racwire measure --help`."),
+        (["check", "df-pnig"], "There is no check 'df-pnig'; did you mean df-ping?"),
+        (["check", "--formt", "json"], "check takes no --formt; did you mean --format?"),
+        (["check", "--pasword=secret"], "check takes no --pasword; did you mean --password-file?"),
+        (["help", "jmubo"], "There is no check, code or kind of switch 'jmubo'; did you mean jumbo?"),
+    ],
+)
+def test_a_mistyped_name_is_answered_with_the_one_that_is_most_like_it(words, said, capsys):
+    with suppress(SystemExit):
+        assert main(words) == ExitCode.USAGE
+    assert capsys.readouterr().err.startswith(f"racwire: {said}")
+
+
+def test_help_explains_commands_and_topics(capsys):
+    for words in (["help", "measure", "rate"], ["help", "check"], ["help"]):
+        with pytest.raises(SystemExit, match="0"):
+            main(words)
+        assert f"usage: racwire {' '.join(words[1:])}".rstrip() in capsys.readouterr().out
+    assert main(["help", "jumbo"]) == 0
+    assert capsys.readouterr().out.startswith("jumbo: What jumbo frames change")
