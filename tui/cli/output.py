@@ -1,4 +1,4 @@
-"""Renders lines for a stream: coloured on a terminal (unless NO_COLOR), plain in a pipe or file (unless FORCE_COLOR)."""
+"""Renders lines for a stream: coloured on a terminal (not with NO_COLOR), else plain (not with FORCE_COLOR)."""
 
 from __future__ import annotations
 
