@@ -289,7 +289,7 @@ def _options(parser: argparse.ArgumentParser, *commands: str | None) -> list[str
 def _refuse(argument: str, command: str, known: Sequence[str]) -> int:
     """Print that there is no such option. The message does not repeat the value, which may be a password."""
     name = argument.partition("=")[0]
-    meant = nearest(name, known) if name.startswith("--") else ""
-    hint = f"did you mean {meant}?" if meant else f"see `{' '.join(filter(None, ('racwire', command, '--help')))}`."
+    meant = nearest(name[2:], (one[2:] for one in known if one.startswith("--")))
+    hint = f"did you mean --{meant}?" if meant else f"see `{' '.join(filter(None, ('racwire', command, '--help')))}`."
     print_message(f"{f'{command} takes no' if command else 'There is no option'} {name}; {hint}")
     return ExitCode.USAGE
