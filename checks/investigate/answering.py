@@ -25,14 +25,14 @@ def advanced(session: Session, answer: Answer) -> Advance:
     excluded = _excluded(before, after)
     record = with_last(after.record, replace(answer, excluded=tuple(map(bare, excluded))))
     endings = after.record.endings[len(session.record.endings) :]
-    return Advance(Session(session.cluster, session.findings, record), excluded, endings)
+    return Advance(session.with_record(record), excluded, endings)
 
 
 def begun(session: Session) -> Session:
     """Return the session with what it begins with in its record."""
     question = session.question()
     record = replace(session.record, suspects=tuple(map(bare, left_of(question))))
-    return Session(session.cluster, session.findings, record)
+    return session.with_record(record)
 
 
 def left_of(question: Question | None) -> tuple[Suspect, ...]:

@@ -7,7 +7,9 @@ packet hides what the other does not.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 from itertools import combinations, product
+from operator import contains
 from typing import NamedTuple
 
 from checks.investigate.suspects import Entry
@@ -96,14 +98,23 @@ class Known:
 
     def __init__(self) -> None:
         self._impacts: dict[tuple[str, str], Impact] = {}
-        self._fares: dict[tuple[int, frozenset[tuple[How, bool]]], frozenset[Fared]] = {}
+        self._like: dict[str, str] = {}
+        self._first: dict[object, str] = {}
 
     def impact(self, step: Step, key: str, suspect: Suspect) -> Impact:
-        """Return what a suspect with this key does to what a step looks at."""
-        found = self._impacts.get((step.key, key))
-        if found is None:
-            found = self._impacts[step.key, key] = impact(step, suspect)
+        """Return what a suspect with this key does to what a step looks at; suspects that touch the same packets do the
+        same to them."""
+        like = self._alike(key, suspect) if step.probes else key
+        found = self._impacts.get((step.key, like))
+        if found is None or len(found.fates) != len(step.probes):
+            found = self._impacts[step.key, like] = impact(step, suspect)
         return found
+
+    def _alike(self, key: str, suspect: Suspect) -> str:
+        if key not in self._like:
+            above = (suspect.place.to or suspect.place.nodes) if suspect.is_above_nic else ()
+            self._like[key] = self._first.setdefault((suspect.footprint, above, suspect.is_of_flows), key)
+        return self._like[key]
 
 
 _OF_ONE_PORT = frozenset((Fared.NONE_LOST, Fared.SOME_LOST, Fared.ALL_LOST))
@@ -111,29 +122,35 @@ _OF_ONE_PORT = frozenset((Fared.NONE_LOST, Fared.SOME_LOST, Fared.ALL_LOST))
 
 def outcomes(step: Step, together: Iterable[Impact]) -> frozenset[Outcome]:
     """Return the outcomes that a step can have where one of these sets is at work."""
+    if step.probes:
+        ports = [p.ports > 1 for p in step.probes]
+        every = {tuple(map(_fares, ports, one.fates)) for one in together}
+        return frozenset(outcome for fate in every for outcome in product(*fate))
     found = set[Outcome]()
     for one in together:
-        if step.probes:
-            found |= set(product(*(fares(p, fate) for p, fate in zip(step.probes, one.fates, strict=True))))
-        else:
-            may = sorted(one.may - one.sure, key=str)[:_MOST_OPEN]
-            found |= {one.sure | frozenset(some) for n in range(len(may) + 1) for some in combinations(may, n)}
+        may = sorted(one.may - one.sure, key=str)[:_MOST_OPEN]
+        found |= {one.sure | frozenset(some) for n in range(len(may) + 1) for some in combinations(may, n)}
     return frozenset(found)
 
 
 def fares(probe: Probe, fate: frozenset[tuple[How, bool]]) -> frozenset[Fared]:
     """Return how the packets of a probe can fare under these effects."""
+    return _fares(probe.ports > 1, fate)
+
+
+@cache
+def _fares(of_ports: bool, fate: frozenset[tuple[How, bool]]) -> frozenset[Fared]:
     if not fate:
         return frozenset((Fared.NONE_LOST,))
     if any(how is How.STOPS and not of_flows for how, of_flows in fate):
         return frozenset((Fared.ALL_LOST,))
     if any(how is How.AT_TIMES for how, _ in fate):
-        return frozenset(Fared) if probe.ports > 1 else _OF_ONE_PORT
+        return frozenset(Fared) if of_ports else _OF_ONE_PORT
     some = any(how is How.SHARE and not of_flows for how, of_flows in fate)
     whole_flows = any(how is How.FLOWS or (how is How.STOPS and of_flows) for how, of_flows in fate)
     parts_of_flows = any(how is How.SHARE and of_flows for how, of_flows in fate)
     least = Fared.SOME_LOST if some else Fared.NONE_LOST
-    if probe.ports == 1:
+    if not of_ports:
         found = {least}
         found |= {Fared.ALL_LOST} if whole_flows else set()
         found |= {Fared.SOME_LOST} if parts_of_flows else set()
@@ -148,10 +165,9 @@ def fares(probe: Probe, fate: frozenset[tuple[How, bool]]) -> frozenset[Fared]:
 def fits(step: Step, answer: Answer, together: Iterable[Impact]) -> bool:
     """Return whether an answer can come of one of these sets."""
     if step.probes:
-        return any(
-            all(got in fares(p, f) for got, p, f in zip(answer.fared, step.probes, one.fates, strict=True))
-            for one in together
-        )
+        ports = [p.ports > 1 for p in step.probes]
+        every = {tuple(map(_fares, ports, one.fates)) for one in together}
+        return any(all(map(contains, one, answer.fared)) for one in every)
     return any(_shows(answer, one) for one in together)
 
 
@@ -189,17 +205,24 @@ def _shows(answer: Answer, one: Impact) -> bool:
 
 def owned(seen: Iterable[SignAt], suspect: Suspect) -> SignAt | None:
     """Return a sign among those that were seen which this suspect makes, and which nothing unknown makes."""
-    own = (*suspect.signs, *suspect.may_show)
-    return next((s for s in seen if s.sign in SOLE and any(s.shows(mine) for mine in own)), None)
+    return _covering(seen, (*suspect.signs, *suspect.may_show))
 
 
 def naming(seen: Iterable[SignAt], suspect: Suspect) -> SignAt | None:
     """Return the sign that names a suspect among those that were seen: no other kind of cause makes it.
 
-    What ends at another port names a bad port alone: all that is set at a port ends there, too.
+    What ends at another port names a bad port alone: all that is set at a port ends there, too. What only may be seen
+    of a path is of its receiver, and names no path.
     """
-    own = (*suspect.signs, *(one for one in suspect.may_show if one.sign is not Sign.WITH_PORT))
-    return next((s for s in seen if s.sign in SOLE and any(s.shows(mine) for mine in own)), None)
+    may = () if suspect.place.to else (one for one in suspect.may_show if one.sign is not Sign.WITH_PORT)
+    return _covering(seen, (*suspect.signs, *may))
+
+
+def _covering(seen: Iterable[SignAt], own: Sequence[SignAt]) -> SignAt | None:
+    """Return the first sign that only these make, and of all packets that they are of: a filter of pings does not show
+    what drops datagrams."""
+    every = (s for s in seen if s.sign in SOLE)
+    return next((s for s in every if any(s.shows(mine) and mine.packets <= s.packets for mine in own)), None)
 
 
 def fared(probe: Probe, by_port: Sequence[tuple[int, int]]) -> Fared:

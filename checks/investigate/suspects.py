@@ -73,28 +73,34 @@ class _Made(NamedTuple):
     candidate: Candidate
 
 
+class Run:
+    """The findings of a run, with all suspects of it: these do not depend on what a session settles."""
+
+    def __init__(self, cluster: Cluster, findings: Iterable[Finding], causes: Sequence[Cause] = CATALOGUE) -> None:
+        self.seen = Seen(cluster, findings)
+        self._made = {one.suspect.key: one for one in _suspected(self.seen, causes)}
+        self._stated = [one for cause in causes for one in stated(cause, self.seen)]
+
+    def entries(self, settled: Settled = NOTHING) -> list[Entry]:
+        """Return what is left open, after what a session settled: most losses first, what is stated or proved at the
+        end.
+
+        What it proved is proved, what it excluded is no cause here; so an entry that another one hid comes to light.
+        """
+        made = {key: one for key, one in self._made.items() if key not in settled.excluded}
+        kept = [key for key in sorted(settled.proved) if key in made]
+        proved = [replace(made[key].candidate, standing=Certainty.PROVED) for key in kept]
+        offered = {key: one for key, one in made.items() if key not in settled.proved}
+        found = cover(self.seen, self._stated, [one.candidate for one in offered.values()], proved)
+        suspects = {id(one): made[key].suspect for one, key in zip(proved, kept, strict=True)}
+        return list(_entries(self.seen, found, offered, suspects))
+
+
 def entries(
     cluster: Cluster, findings: Iterable[Finding], settled: Settled = NOTHING, causes: Sequence[Cause] = CATALOGUE
 ) -> list[Entry]:
-    """Return what the findings leave open, after what a session settled: most losses first, what is stated or proved at
-    the end.
-
-    What it proved is proved, what it excluded is no cause here; so an entry that another one hid comes to light.
-    """
-    seen = Seen(cluster, findings)
-    made = {key: one for one in _suspected(seen, causes) if (key := one.suspect.key) not in settled.excluded}
-    kept = [key for key in sorted(settled.proved) if key in made]
-    proved = [replace(made[key].candidate, standing=Certainty.PROVED) for key in kept]
-    offered = {key: one for key, one in made.items() if key not in settled.proved}
-    found = cover(
-        seen,
-        [one for cause in causes for one in stated(cause, seen)],
-        [one.candidate for one in offered.values()],
-        proved,
-    )
-    suspects = {id(one.candidate): one.suspect for one in made.values()}
-    suspects |= {id(one): made[key].suspect for one, key in zip(proved, kept, strict=True)}
-    return list(_entries(seen, found, offered, suspects))
+    """Return what the findings leave open, after what a session settled; see `Run.entries`."""
+    return Run(cluster, findings, causes).entries(settled)
 
 
 def _entries(

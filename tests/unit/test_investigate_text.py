@@ -109,5 +109,3 @@ def test_an_answer_that_is_none_is_refused_in_one_sentence(typed: str) -> None:
     text, _ = asked(typed, sessions)
     assert "There is no answer" in text
     assert sessions.kept[-1].answers == ()
-
-
