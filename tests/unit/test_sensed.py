@@ -151,7 +151,7 @@ async def test_the_end_of_a_session_names_what_the_checks_find_in_what_its_steps
     found = drops(DroppedPackets("NETFILTER_DROP", "nft_do_chain", 60, "eth2"))
     answer = Answer(step=steps()["kernel-drops"], said=Said.DONE, at=0.0, facts=(found,))
     record = SessionRecord(started_at=0.0, cluster="prac", run_at=0.0, answers=(answer,))
-    report = await ReplayedFacts(facts(), (), Settings()).run()
+    report = replace(await ReplayedFacts(facts(), (), Settings()).run(), cluster=facts())
     lines = ["".join(text for text, _ in line) for line in sensed_lines(sensed_findings(report, record), 100)]
     assert lines[1] == "Read by its steps"
     assert lines[2].startswith("FAIL    The kernel of rac2 dropped 60 of 60 packets that eth2 received on 192.168.11.0")
