@@ -14,7 +14,7 @@ from checks.model.investigation import By, Said, SessionRecord
 from checks.model.report import Report
 from checks.model.wording import counted, lasting
 from checks.report.age import time_text, zone_of
-from checks.report.session_words import after_text, by_text, ending_text, outcome_text, price_text
+from checks.report.session_words import after_text, cost_text, ending_text, outcome_text
 from checks.report.step_words import step_title
 from checks.report.suspect_words import network_of, suspects_by_place, suspects_in_short
 
@@ -96,7 +96,7 @@ def _steps(session: SessionRecord, zone: tzinfo | None) -> Iterator[FoundStep]:
             number=number,
             at=f"{at:{_CLOCK}}",
             title=step_title(answer.step, on),
-            price=f"{by_text(answer.step)}: {price_text(answer.step.price)}",
+            price=cost_text(answer.step),
             outcome=outcome_text(answer, on),
             excluded=suspects_in_short(answer.excluded, on) if answer.excluded else "",
             commands=answer.step.commands,

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from checks.model.investigation import Answer, By, End, Ending, Fared, Price, Probe, Risk, Said, Step, Suspect
-from checks.model.wording import continued, counted, few
+from checks.model.investigation import Answer, By, End, Ending, Fared, Placing, Price, Probe, Risk, Said, Step, Suspect
+from checks.model.wording import continued, counted, few, listed
 from checks.report.suspect_words import (
     names_in_short,
     network_of,
     place_text,
     sign_text,
+    suspect_names,
     suspect_text,
+    suspects_by_place,
     suspects_in_short,
 )
 
@@ -51,9 +53,10 @@ def price_text(price: Price) -> str:
     return ", ".join(parts)
 
 
-def by_text(step: Step) -> str:
-    """Return who makes a step: `racwire`."""
-    return _BY[step.by]
+def cost_text(step: Step) -> str:
+    """Return who makes a step, and what it costs: `racwire, 12 s, 600 datagrams`; `the network team, 3 min`."""
+    who = _BY[step.by] if step.by is By.ITSELF or not step.price.rights else step.price.rights
+    return f"{who}, {price_text(step.price)}"
 
 
 def why_text(separates: tuple[Sequence[Suspect], Sequence[Suspect]], on: str = "") -> str:
@@ -64,6 +67,9 @@ def why_text(separates: tuple[Sequence[Suspect], Sequence[Suspect]], on: str = "
     if len(one) == len(other) == 1 and one[0].place == other[0].place:
         where = place_text(one[0].place, on)
         return f"Tells {names_in_short(one)} from {names_in_short(other)} {where}".rstrip() + "."
+    names, others = suspect_names(one), suspect_names(other)
+    if one and other and not {*names} & {*others} and min(len(names), len(others)) == 1 < max(len(one), len(other)):
+        return f"Shows whether it is {(names if len(names) == 1 else others)[0]}."
     if len(one) == 1 or (one and not other):
         return f"Shows whether it is {suspects_in_short(one, on)}."
     if len(other) == 1 or (other and not one):
@@ -76,7 +82,7 @@ def outcome_text(answer: Answer, on: str = "") -> str:
     if answer.said is not Said.DONE:
         reason = f": {continued(answer.reason)}" if answer.reason else ""
         return f"{_SAID[answer.said].capitalize()}{reason}".rstrip(".") + "."
-    parts = [*_lost(answer), *_signs(answer, on)]
+    parts = [*_lost(answer, on), *_signs(answer, on)]
     if answer.reason:
         parts.append(answer.reason.rstrip("."))
     return f"{_first_up('; '.join(parts) or 'nothing was seen')}."
@@ -86,11 +92,15 @@ def _first_up(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}"
 
 
-def _lost(answer: Answer) -> Iterator[str]:
+def _lost(answer: Answer, on: str) -> Iterator[str]:
     probes = answer.step.probes
+    known = len(answer.lost) == len(answer.fared)
+    if known and len(answer.fared) > 1 and all(one is Fared.NONE_LOST for one in answer.fared):
+        yield f"{sum(lost for lost, _ in answer.lost):,} of {sum(sent for _, sent in answer.lost):,} packets lost"
+        return
     for number, fared in enumerate(answer.fared[:_PROBES]):
-        what = probe_text(probes[number]) if number < len(probes) else "packets"
-        if number < len(answer.lost):
+        what = probe_text(probes[number], on) if number < len(probes) else "packets"
+        if known:
             lost, sent = answer.lost[number]
             yield f"{what}: {lost:,} of {sent:,} lost{_of_ports(fared)}"
         else:
@@ -112,12 +122,19 @@ def _signs(answer: Answer, on: str) -> Iterator[str]:
         yield "the output does not show what the step is about"
 
 
-def probe_text(probe: Probe) -> str:
-    """Return the packets of a probe: `UDP packets of 9,000 bytes from rac1 to rac2 on 192.168.11.0/24`; of a ping,
-    which has two ways, the first."""
-    ways = [leg.text for leg in probe.legs[:1]]
-    there_and_back = ", and back" if len({(leg.senders, leg.receivers) for leg in probe.legs}) > 1 else ""
-    return f"{ways[0]}{there_and_back}" if ways else "packets"
+def probe_text(probe: Probe, on: str = "") -> str:
+    """Return the packets of a probe: `rac1 to rac2, datagrams of 9,000 bytes`; of a ping, which has two ways, the
+    first."""
+    leg = probe.legs[0]
+    kind = "pings" if leg.protocols == ("icmp",) else "datagrams"
+    parts = [f"{listed(leg.senders or ())} to {listed(leg.receivers or ())}", f"{kind} of {leg.sizes[1]:,} bytes"]
+    if leg.forms == ("fragment",):
+        parts[1] = f"{kind} in fragments"
+    if leg.addresses == ("haip",):
+        parts.append("between HAIP addresses")
+    if networks := listed(network for network in leg.networks or () if network != on):
+        parts.append(networks)
+    return ", ".join(parts)
 
 
 def confirming_text(suspect: Suspect, on: str = "") -> str:
@@ -136,9 +153,21 @@ def ending_text(ending: Ending) -> str:
         case End.LEFT_OVER:
             return f"Only {first} is left over. That is not a proof: fix it, then verify."
         case End.APART:
-            return f"These cannot be told apart from here: {suspects_in_short(ending.suspects)}."
+            return f"These cannot be told apart from here: {'; '.join(suspects_by_place(ending.suspects))}."
         case End.NONE:
             return "None of the causes that racwire knows fits what was seen."
+        case End.NOT_PLACED:
+            return _not_placed(ending.placing)
+
+
+def _not_placed(placing: Placing | None) -> str:
+    """Return why a rare loss has no place."""
+    if placing is None:
+        return "Blocks are lost, so rarely that no path was found to lose packets."
+    if placing.does_all_lose:
+        return f"All paths lose packets alike ({counted(placing.sent, 'datagram')} sent): no single path is at fault."
+    needs = f" About {placing.would_need:,} would be needed." if placing.would_need else ""
+    return f"No path was found to lose packets more than the others: {counted(placing.sent, 'datagram')} sent.{needs}"
 
 
 def after_text(ending: Ending) -> str:
@@ -148,5 +177,7 @@ def after_text(ending: Ending) -> str:
             return "Fix it, then let racwire verify that the losses have ended."
         case End.APART:
             return "Ask those who own these places to look there, with this record; then verify."
+        case End.NOT_PLACED:
+            return "Raise the budget (investigate.datagrams in the settings), or investigate while more is lost."
         case End.NONE:
             return "Hand this record to the network team: it has each test with its times and counts."

@@ -136,9 +136,14 @@ def network_of(suspects: Iterable[Suspect]) -> str:
     return networks.pop() if len(networks) == 1 else ""
 
 
+def suspect_names(suspects: Iterable[Suspect]) -> tuple[str, ...]:
+    """Return the names of suspects without their places, each once."""
+    return tuple(dict.fromkeys(map(suspect_name, suspects)))
+
+
 def names_in_short(suspects: Sequence[Suspect]) -> str:
     """Return `a bad cable or a bad switch port`, without their places."""
-    return _in_short(list(dict.fromkeys(map(suspect_name, suspects)))) or NONE_OF_THESE
+    return _in_short(suspect_names(suspects)) or NONE_OF_THESE
 
 
 def _by_place(suspects: Iterable[Suspect], on: str) -> dict[str, list[str]]:

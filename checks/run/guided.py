@@ -7,11 +7,10 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Protocol
 
-from msgspec.structs import replace
-
 from checks.investigate.answering import Advance, advanced, begun
 from checks.investigate.around import around
 from checks.investigate.by_hand import hands_showed
+from checks.investigate.predicting import fared
 from checks.investigate.session import Question, Session
 from checks.model.facts import Clusterware
 from checks.model.investigation import Answer, By, Said, SessionRecord, Step
@@ -36,6 +35,15 @@ class OutputReader(Protocol):
         """Return the signs that the outputs show and those that they would show; None: not understood. `before` is
         empty where the step is read once."""
 
+    def fares(self, step: Step, output: str, sent: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...] | None:
+        """Return lost and sent of each probe by a capture at the receiver's NIC; None where it does not show that."""
+
+    def unknown_port(self, step: Step, output: str) -> tuple[str, ...]:
+        """Return the ports of an output, where it is not known which of them leads to the node of the step."""
+
+    def name_port(self, step: Step, port: str) -> None:
+        """Take from a person which port leads to the node of the step."""
+
 
 class Guided:
     """One session, its journal, and what makes its steps: each answer is in the journal before the next question."""
@@ -52,7 +60,8 @@ class Guided:
         is_new = not session.record.answers and not session.record.suspects
         self.session = begun(session) if is_new else session
         self.maker = maker
-        self._keep, self._read, self._clock = keep, read, clock
+        self.reader = read
+        self._keep, self._clock = keep, clock
         self._keep(self.session.record)
 
     @property
@@ -90,18 +99,14 @@ class Guided:
 
     async def make(self, step: Step, progress: Callable[[str], None]) -> Advance:
         """Make an automatic step. A cancelled one is no answer."""
-        made = await self.send(step, progress)
-        if not step.probes:  # what was sent only moves the counters that it reads
-            made = replace(made, step=step, fared=(), lost=())
-        return self.take(made)
+        return self.take(await self.send(step, progress))
 
     async def send(self, step: Step, progress: Callable[[str], None]) -> Answer:
-        """Make the automatic part of a step: its probes, or the datagrams that move the counters that it reads."""
+        """Make the automatic part of a step: what racwire reads, its probes, or the datagrams that move the counters
+        which a person reads."""
         assert self.maker is not None, "people make the steps of a saved file"
-        if step.probes or not step.price.packets:
-            return await self.maker.make(step, progress)
-        own = around(step, self.session.cluster)
-        return await self.maker.make(replace(own, reads=step.reads if step.by is By.ITSELF else ()), progress)
+        is_whole = step.by is By.ITSELF or step.probes
+        return await self.maker.make(step if is_whole else around(step, self.session.cluster), progress)
 
     def hands(self, step: Step, before: Answer, after: Answer) -> Advance:
         """Take what became of datagrams before and after a person's step by hand."""
@@ -121,21 +126,35 @@ class Guided:
 
     def paste(self, step: Step, outputs: Sequence[str], sent: Answer | None = None) -> Advance:
         """Take what a person pasted: one output, or two around datagrams of racwire, with what was sent meanwhile."""
-        found = self._read(step, outputs[0] if len(outputs) > 1 else "", outputs[-1])
+        if step.probes:
+            return self.take(self._captured(step, outputs[-1], sent))
+        found = self.reader(step, outputs[0] if len(outputs) > 1 else "", outputs[-1])
         seen, looked = found or ((), ())
         return self.take(
             Answer(
                 step=step,
                 said=Said.NOT_UNDERSTOOD if found is None else Said.DONE,
                 at=self._clock(),
-                fared=sent.fared if sent and step.probes else (),
-                lost=sent.lost if sent and step.probes else (),
                 seen=seen,
                 looked=looked,
                 packets=sent.packets if sent else 0,
                 seconds=sent.seconds if sent else 0.0,
                 pasted=tuple(outputs),
             )
+        )
+
+    def _captured(self, step: Step, output: str, sent: Answer | None) -> Answer:
+        """Return what became of the packets of a step until the receiver's NIC, by a capture there."""
+        counts = self.reader.fares(step, output, sent.lost) if sent and len(sent.lost) == len(step.probes) else None
+        return Answer(
+            step=step,
+            said=Said.NOT_UNDERSTOOD if counts is None else Said.DONE,
+            at=self._clock(),
+            fared=tuple(fared(probe, (one,)) for probe, one in zip(step.probes, counts or (), strict=False)),
+            lost=counts or (),
+            packets=sent.packets if sent else 0,
+            seconds=sent.seconds if sent else 0.0,
+            pasted=(output,),
         )
 
     def state(self, step: Step, seen: Sequence[SignAt], looked: Sequence[SignAt], note: str = "") -> Advance:

@@ -1,4 +1,4 @@
-"""Sessions of guided troubleshooting without a cluster: steps whose outcome a test scripts, and outputs that it reads."""
+"""Sessions of guided troubleshooting without a cluster: steps with a scripted outcome, and outputs that are read."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SEEN = "the sign is here"
 
 
 class PaperMaker:
-    """Makes steps on paper: what is lost is scripted by the name of the declaration, and waits while `gate` is closed."""
+    """Makes steps on paper: what is lost is scripted by the declaration's name. It waits while `gate` is closed."""
 
     def __init__(self, **fared: Sequence[Fared]) -> None:
         self.fared = {name.replace("_", "-"): tuple(one) for name, one in fared.items()}
@@ -43,12 +43,27 @@ class PaperMaker:
         self.is_closed = True
 
 
-def read(step: Step, before: str, after: str) -> tuple[tuple[SignAt, ...], tuple[SignAt, ...]] | None:
-    """Return the signs of a step: all are there where the output says so; an output that is no output is None."""
-    if "show" not in after:
+class PaperReader:
+    """Reads outputs that name their signs; an output without the word `show` is none. `ports` are not known."""
+
+    def __init__(self, *ports: str) -> None:
+        self.ports = ports
+        self.named = ""
+
+    def __call__(self, step: Step, before: str, after: str) -> tuple[tuple[SignAt, ...], tuple[SignAt, ...]] | None:
+        if "show" not in after:
+            return None
+        wanted = {sign for sign in Sign if sign.value in after}
+        return tuple(one for one in step.reads if one.sign in wanted), step.reads
+
+    def fares(self, step: Step, output: str, sent: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...] | None:
         return None
-    wanted = {sign for sign in Sign if sign.value in after}
-    return tuple(one for one in step.reads if one.sign in wanted), step.reads
+
+    def unknown_port(self, step: Step, output: str) -> tuple[str, ...]:
+        return () if self.named else self.ports
+
+    def name_port(self, step: Step, port: str) -> None:
+        self.named = port
 
 
 @cache
@@ -59,12 +74,15 @@ def _black_hole() -> Report:
 class PaperSessions:
     """Begins sessions on paper, about a black hole between two nodes whatever the console has found."""
 
-    def __init__(self, maker: PaperMaker | None = None) -> None:
+    def __init__(self, maker: PaperMaker | None = None, *ports: str) -> None:
         self.maker = maker
+        self.reader = PaperReader(*ports)
         self.kept: list[SessionRecord] = []
 
     def begin(self, report: Report) -> Guided:
-        return Guided(new_session(_black_hole(), NOW), self.kept.append, read, self.maker, clock=lambda: NOW + 60)
+        return Guided(
+            new_session(_black_hole(), NOW), self.kept.append, self.reader, self.maker, clock=lambda: NOW + 60
+        )
 
     async def close(self) -> None:
         if self.maker is not None:

@@ -1,6 +1,7 @@
 """What people paste from switches and nodes, in the form of each platform (`tests/samples/switch`)."""
 
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,7 @@ from checks.model.pasted import (
 SAMPLES = {path.stem: path.read_text() for path in (Path(__file__).parents[1] / "samples" / "switch").glob("*.txt")}
 
 
+@cache
 def pasted(name: str) -> Pasted:
     return understand(SAMPLES[name])
 
@@ -397,15 +399,22 @@ ADDED: dict[str, Callable[[str], str]] = {
 }
 
 
+WHOLE = "\n".join(SAMPLES[name] for name in sorted(SAMPLES))
+
+
 @pytest.mark.parametrize("added", ADDED)
-@pytest.mark.parametrize("name", sorted(SAMPLES))
-def test_what_terminals_and_mails_add_changes_nothing(name: str, added: str) -> None:
-    assert understand(ADDED[added](SAMPLES[name])) == pasted(name)
+def test_what_terminals_and_mails_add_changes_nothing(added: str) -> None:
+    assert understand(ADDED[added](WHOLE)) == whole()
+
+
+@cache
+def whole() -> Pasted:
+    return understand(WHOLE)
 
 
 def test_all_samples_in_one_paste() -> None:
     """Several outputs of several devices: nothing of one is taken for another's."""
-    found = understand("\n".join(SAMPLES[name] for name in sorted(SAMPLES)))
+    found = whole()
     assert set(found.outputs) == set(PastedOutput)
     assert found.not_understood == ()
     for name in ("nxos-mac", "junos-outputs", "sonic-outputs"):
@@ -464,7 +473,7 @@ def test_a_cut_end_is_no_counter_of_zero() -> None:
     assert Counter.OUTPUT_DISCARDS not in found.ports[1].counters
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.data())
 def test_nothing_raises(data: st.DataObject) -> None:
     """Lines of all samples, mixed, cut and damaged."""
@@ -481,6 +490,6 @@ ALL_LINES = sorted({line for text in SAMPLES.values() for line in text.split("\n
 
 
 @given(st.text(max_size=300))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_no_text_raises(text: str) -> None:
     understand(text)

@@ -116,13 +116,15 @@ def _sessions(args: argparse.Namespace, settings: Settings) -> KeptSessions:
     """Return the sessions of the live cluster, or of a saved file; the one that is resumed first. Raises UsageError."""
     from checks.run.session_journal import SessionJournalError
     from checks.saved.session_run import session_named
+    from tui.cli.password import password_of
     from tui.console.sessions import KeptSessions
 
     try:
         resumed = session_named(args.resume).path if args.resume is not None else None
     except SessionJournalError as error:
         raise UsageError(str(error)) from None
-    return KeptSessions(settings, is_live=args.from_file is None, resumed=resumed)
+    password = password_of(settings.database) if args.from_file is None else None
+    return KeptSessions(settings, is_live=args.from_file is None, resumed=resumed, password=password)
 
 
 # --- plain text -------------------------------------------------------------------------------------------------------
@@ -245,7 +247,9 @@ def _print_list(args: argparse.Namespace) -> int:
         "list",
         args.format,
         json=lambda: (
-            msgspec.json.format(msgspec.json.encode([{"id": name, "session": record} for name, record in known]), indent=2)
+            msgspec.json.format(
+                msgspec.json.encode([{"id": name, "session": record} for name, record in known]), indent=2
+            )
             + b"\n"
         ),
         text=text,

@@ -13,6 +13,7 @@ from checks.investigate.choice import Offer
 from checks.investigate.session import Question
 from checks.model.investigation import Answer, By, Step
 from checks.model.signs import SignAt
+from checks.model.wording import few
 from checks.report.consent_words import consent_text
 from checks.report.session_words import after_text, ending_text, outcome_text
 from checks.report.step_words import step_about
@@ -26,7 +27,10 @@ from tui.text.question_lines import heading, left_lines, offer_lines, offers_lin
 
 _T = TypeVar("_T")
 _KEYS = "Enter makes step 1; 2, 3, … another; s skip, n not possible here, u undo, q leave: "
-_PASTE = f"Paste the output and end it with a line {END_OF_PASTE}; or name a file as < FILE; or s, n, q: "
+_PASTE = (
+    f"Paste the output, then a line with only a dot ({END_OF_PASTE}); or < FILE; or `none` where it printed nothing; "
+    "or s, n, q: "
+)
 
 
 class _LeftError(Exception):
@@ -159,7 +163,16 @@ class Dialogue:
                 return self._tell(guided.rule_out(step))
             assert isinstance(output, str)
             outputs.append(output)
+        await self._ask_port(step, outputs[-1])
         return self._tell(guided.paste(step, outputs, sent))
+
+    async def _ask_port(self, step: Step, output: str) -> None:
+        """Ask which port of the output leads to the node of the step, where the output does not show it."""
+        if not (ports := self._guided.reader.unknown_port(step, output)):
+            return
+        typed = await self._ask(f"Which port leads to {step.place.nodes[0]}? The output has {few(ports, 6)}: ")
+        if typed.strip():
+            self._guided.reader.name_port(step, typed.strip())
 
     async def _between(self, step: Step) -> Answer | None:
         """Send the datagrams between two readings; without a cluster, let the traffic of the cluster pass."""
@@ -212,6 +225,8 @@ class Dialogue:
                     return _Choice.NOT_POSSIBLE
                 case "q":
                     raise _LeftError
+                case "none":
+                    return ""
             if path := file_named(first):
                 text, problem = await asyncio.to_thread(output_in, Path(path))
                 if not problem:

@@ -200,7 +200,7 @@ def _run_full_screen(
 
     own_sessions = sessions
     if sessions is None and (past is None or past.is_saved):
-        own_sessions = KeptSessions(settings, is_live=past is None)
+        own_sessions = KeptSessions(settings, is_live=past is None, password=password)
     hangup = HangupWatcher(sys.__stdin__.fileno() if sys.__stdin__ else 0)
     encoding = encoding_of(settings, sys.__stderr__)
     app = ConsoleApp(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from checks.model.investigation import By, NotOffered, Step, Suspect
 from checks.model.wording import counted
-from checks.report.session_words import by_text, confirming_text, price_text, why_text
+from checks.report.session_words import confirming_text, cost_text, why_text
 from checks.report.step_words import step_about, step_title, withheld_text
 from checks.report.suspect_words import NONE_OF_THESE, network_of, suspects_by_place
 from tui.text.line import Line, Span, command_lines, hanging
@@ -63,7 +63,7 @@ def offer_lines(
     yield from hanging(start, step_title(offer.step, on), width, "title")
     margin: Line = [(" " * sum(len(text) for text, _ in start), "")]
     why = confirming_text(confirms, on) if confirms is not None else why_text(offer.separates, on)
-    cost = price(offer.step)
+    cost = cost_text(offer.step)
     yield from hanging(margin, f"{cost if offer.step.by is By.ITSELF else cost[:1].upper() + cost[1:]}. {why}", width)
     if about := step_about(offer.step):
         yield from hanging(margin, about, width)
@@ -72,20 +72,14 @@ def offer_lines(
 
 def offer_text(step: Step, on: str = "") -> str:
     """Return a step in one line, with its price."""
-    return f"{step_title(step, on)} ({price(step)})"
-
-
-def price(step: Step) -> str:
-    """Return who makes a step, and what it costs."""
-    who = by_text(step) if step.by is By.ITSELF or not step.price.rights else step.price.rights
-    return f"{who}, {price_text(step.price)}"
+    return f"{step_title(step, on)} ({cost_text(step)})"
 
 
 def step_commands(step: Step, width: int, indent: int = 0) -> Iterator[Line]:
     """Yield where the commands of a step are run, and the commands."""
     if not step.commands:
         return
-    yield from hanging([(" " * indent, "")], f"Run on {step.where}:" if step.where else "Run:", width)
+    yield from hanging([(" " * indent, "")], f"Commands ({step.where}):" if step.where else "Commands:", width)
     for command in step.commands:
         yield from command_lines(command, indent + 2, width)
 

@@ -44,6 +44,7 @@ class FoundPart(msgspec.Struct, frozen=True, kw_only=True):
     kernel: tuple[KernelLine, ...] = ()
     inside: dict[str, int] = {}
     system_mtu: int | None = None
+    applied: dict[str, tuple[str, ...]] = {}
 
 
 OutputParser = Callable[[PasteBlock], Iterator[FoundPart]]
@@ -72,7 +73,7 @@ _DASHES = re.compile("-+")
 def ruled_tables(lines: Sequence[str]) -> Iterator[RuledTable]:
     """Yield the tables of a block. A table ends at a line that does not fit its columns."""
     for at, line in enumerate(lines):
-        if at and _RULER.fullmatch(line):
+        if at and _RULER.fullmatch(line) and not _RULER.fullmatch(lines[at - 1]):
             spans = [found.span() for found in _DASHES.finditer(line)]
             header = tuple(cell.casefold() for cell in _cells(lines[at - 1], spans) or ())
             if header and any(header):

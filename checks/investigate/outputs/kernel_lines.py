@@ -34,6 +34,10 @@ _EVENTS: tuple[tuple[KernelEvent, re.Pattern[str]], ...] = tuple(
 )
 
 
+_LEAST_LINES = 9
+"""Half of a paste with more lines than these is a log, also where it reports nothing of NICs."""
+
+
 def kernel_lines(block: PasteBlock) -> Iterator[FoundPart]:
     """Find the lines that report an event of a NIC or the loss of packets, each event of a NIC once, with its count."""
     found: dict[tuple[KernelEvent, str, str], KernelLine] = {}
@@ -51,7 +55,8 @@ def kernel_lines(block: PasteBlock) -> Iterator[FoundPart]:
                 device=device, event=event[0], nic=event[1], count=before + 1, last=line.strip()[:300]
             )
     asked = block.words()[:1] == ("dmesg",) or "dmesg" in block.words() or "journalctl" in block.words()
-    if found or (fronts and asked):
+    filled = sum(bool(line.strip()) for line in block.lines)
+    if found or (fronts and (asked or 2 * len(fronts) > max(filled, _LEAST_LINES))):
         yield FoundPart(
             output=PastedOutput.KERNEL,
             platform=DeviceSystem.LINUX,

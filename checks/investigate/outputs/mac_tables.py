@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from msgspec.structs import replace
+
 from checks.investigate.outputs.found_parts import FoundPart, ruled_tables
 from checks.investigate.outputs.pasted_text import PasteBlock, is_ruler, mac_address
 from checks.investigate.outputs.port_names import is_port, port_name
@@ -30,7 +32,6 @@ _ASKED = re.compile(r"\bmac\b|mac-address|mac-table|\bmacs\b|\bfdb\b|ethernet-sw
 _STATIC = frozenset({"static", "permanent", "self", "system", "igmp", "cpu", "s", "p,s", "router", "local", "offload"})
 _VLAN = re.compile(r"[0-9]{1,4}|[Vv]lan[\w-]{1,30}|default|BD-[0-9]{1,8}", re.ASCII)
 _LOST_TAIL = re.compile(r"\(R\)$|\*$")
-_AT_NONE = frozenset({"CPU", "Router", "Switch", "Drop", "All-members", "Self"})
 
 
 def mac_tables(block: PasteBlock) -> Iterator[FoundPart]:
@@ -57,19 +58,22 @@ def mac_tables(block: PasteBlock) -> Iterator[FoundPart]:
             entries += row
             used.add(at)
             has_row = True
-        elif has_row and entries and words and all(map(is_port, words)):
+        elif has_row and entries and (more := _ports(words)) and len(more) == len(_items(words)):
             last = entries[-1]
-            entries += (
-                MacEntry(
-                    device=last.device, mac=last.mac, vlan=last.vlan, port=port_name(w), is_learned=last.is_learned
-                )
-                for w in words
-            )
+            entries += (replace(last, port=port_name(word)) for word in more)
             used.add(at)
         elif not is_ruler(line):
             has_row = False
     if used and (entries or platform is not DeviceSystem.UNKNOWN):
         yield FoundPart(output=PastedOutput.MACS, platform=platform, lines=frozenset(used), macs=tuple(entries))
+
+
+def _items(words: Sequence[str]) -> list[str]:
+    return [_LOST_TAIL.sub("", item) for word in words for item in word.split(",") if item]
+
+
+def _ports(words: Sequence[str]) -> list[str]:
+    return [item for item in _items(words) if is_port(item) and not item.startswith("sup-eth")]
 
 
 def _row(device: str, words: Sequence[str], platform: DeviceSystem) -> list[MacEntry] | None:
@@ -87,8 +91,7 @@ def _row(device: str, words: Sequence[str], platform: DeviceSystem) -> list[MacE
         else:
             vlan = next((word for word in reversed(before) if _VLAN.fullmatch(word)), "")
         vlan = vlan or next((word for word in after[:2] if word.isdigit()), "" if "All" not in before else "All")
-        behind = [_LOST_TAIL.sub("", word.rstrip(",")) for part in after for word in part.split(",")]
-        ports = [word for word in behind if is_port(word) and not word.startswith("sup-eth")]
+        ports = _ports(after)
         ports = ports or [word for word in before if is_port(word) and not _VLAN.fullmatch(word)]
         types = {word.casefold() for word in (*after, *before)}
     is_learned = _STATIC.isdisjoint(types)
@@ -96,7 +99,6 @@ def _row(device: str, words: Sequence[str], platform: DeviceSystem) -> list[MacE
     return [
         MacEntry(device=device, mac=mac, vlan=vlan, port=port_name(port), is_learned=is_learned)
         for port in dict.fromkeys(ports)
-        if port not in _AT_NONE
     ]
 
 

@@ -47,6 +47,7 @@ _REFUSED = re.compile(
     r" password is required)",
     re.IGNORECASE,
 )
+_MOST_OF_A_LINE = 2_000
 _RULER = re.compile(r"[\s=+|*_-]*")
 
 
@@ -79,7 +80,10 @@ def plain_lines(paste: str) -> list[str]:
     """Return the lines of a paste as a terminal has them in the end; what is left of control characters is escaped."""
     text = _ESCAPE.sub("", paste.translate(_SPACES))
     text = _PAGER.sub("", text).replace("\r\n", "\n")
-    lines = [_overwritten(line).expandtabs(8).rstrip() for line in re.split("[\n\x0b\x85\u2028\u2029]", text)]
+    lines = [
+        _overwritten(line).expandtabs(8)[:_MOST_OF_A_LINE].rstrip()
+        for line in re.split("[\n\x0b\x85\u2028\u2029]", text)
+    ]
     filled = [line for line in lines if line]
     if filled and 10 * sum(line.startswith(">") for line in filled) >= 9 * len(filled):
         lines = [_QUOTED.sub("", line) for line in lines]

@@ -48,7 +48,9 @@ _LONG = {
     "tu": "Tunnel",
     "tunnel": "Tunnel",
 }
-_KEPT = frozenset({"portchannel", "mgmt", "nve", "fc", "etp", "appgigabitethernet", "vxlan", "serial", "bdi"})
+_KEPT = frozenset(
+    {"portchannel", "mgmt", "nve", "fc", "etp", "appgigabitethernet", "vxlan", "serial", "bdi", "ethernet-bp"}
+)
 """Names without another form."""
 _NAMED = re.compile(r"([A-Za-z][A-Za-z-]{0,30}) ?([0-9][0-9/.:]{0,20})", re.ASCII)
 _OF_LINUX = re.compile(r"(?:swp|bond|br|eth|ens|eno|enp|p|ib|team|vlan|peerlink|sup-eth)[\w.-]{0,24}", re.ASCII)

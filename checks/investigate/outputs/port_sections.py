@@ -162,7 +162,7 @@ def _port(device: str, head: re.Match[str], lines: Sequence[str], by_class: bool
         state=head["more"]
         or head["why"]
         or (head["state"] if protocol in (None, "up") else f"{head['state']}/{protocol}"),
-        description=values.get("description", ""),
+        description=values.get("description", "").strip('"'),
         mac=mac_address(values.get("mac", "")),
         mtu=mtu,
         is_mtu_by_class=by_class,

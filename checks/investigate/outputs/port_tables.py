@@ -112,10 +112,11 @@ def _add(ports: dict[str, PortReading], device: str, name: str, header: list[str
 
 _STATE = re.compile(
     r"\s*(?P<name>\S{1,40})\s+(?P<description>\S.{0,60}?\s+|)?"
-    r"(?P<state>connected|notconnec?t?|disabled|err-?[Dd]isabled|errDisab\w*|inactive|monitoring|suspend\w*|suspnd\w*|sfpAbsent"
-    r"|xcvrAbsen\w*|linkFlap\w*|noOperMem|down|up|channelDo|faulty|xcvrInval|sfpInvali|vpcPeerLn|dot1xAuth\w*|err-vlans|notpresent)"
-    r"\s+(?P<vlan>in Po[0-9]{1,4}|pvlan \w{1,10}|\S{1,20})\s+(?P<duplex>a-full|a-half|full|half|auto"
-    r"|--)\s+(?P<speed>\S{1,10})(?:\s+\S.{0,60})?",
+    r"(?P<state>connected|notconnec?t?|disabled|err-?[Dd]isabled|errDisab\w*|inactive|monitoring|suspend\w*|suspnd\w*"
+    r"|sfpAbsent|xcvrAbsen\w*|linkFlap\w*|noOperMem|down|up|channelDo|faulty|xcvrInval|sfpInvali|vpcPeerLn|dot1xAuth\w*"
+    r"|err-vlans|notpresent):?\s+"
+    r"(?P<vlan>in Po[0-9]{1,4}|pvlan \w{1,10}|\S{1,20})\s+(?P<duplex>a-full|a-half|full|half|auto|unconf|--)\s+"
+    r"(?P<speed>\S{1,10})(?:\s+\S.{0,60})?",
     re.ASCII,
 )
 _SURE = re.compile(r"connected|notconnec|err|sfpAbsent|xcvr|suspnd|suspend")
@@ -251,6 +252,7 @@ def _sonic_states(device: str, table: RuledTable) -> FoundPart:
             name=row.cells["interface"],
             is_up={"up": True, "down": False}.get(row.cells["oper"]),
             state=row.cells["oper"] if row.cells["admin"] != "down" else "administratively down",
+            description=row.cells.get("description", "").replace("N/A", ""),
             mtu=count(row.cells.get("mtu", "")),
             speed_mbps=speed_of(row.cells.get("speed", "")),
             vlan=vlan if not (vlan := row.cells.get("vlan", "")).startswith("PortChannel") else "",

@@ -10,6 +10,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 
 from checks.model.investigation import By, Step
+from checks.report.step_words import step_title
 from checks.run.guided import sends
 from tui.console.actions import Action, bindings
 from tui.console.app_state import AppState
@@ -32,7 +33,7 @@ from tui.screens.investigate import keys
 from tui.screens.investigate.lines import consent_lines, heading_text, page_lines, person_lines, suspect_lines
 from tui.screens.reader import ReaderScreen
 from tui.screens.styled import StyledScreen
-from tui.text.line import Line, cut
+from tui.text.line import Line, cut, hanging
 from tui.widgets.bars import action_at, keys_line, lines_below, rule_line
 from tui.widgets.lines import Lines
 from tui.widgets.panes import Pane, Panes
@@ -57,6 +58,8 @@ class InvestigateScreen(StyledScreen[None]):
         self._app_state = state
         self._chosen = 0
         self._notice = ""
+        self._consented = ""
+        """The key of the step with a consent of its own that the operator has given."""
         self._outputs: list[str] = []
         """What was pasted of a step that is read twice, until both are there."""
 
@@ -183,6 +186,9 @@ class InvestigateScreen(StyledScreen[None]):
         if will_send and not self._state.may_send:
             await self._ask_consent()
             return
+        if step.needs_consent and self._state.can_send and self._consented != step.key:
+            await self._ask_own_consent(step)
+            return
         match step.by:
             case By.ITSELF:
                 self._want(MakeStep(step))
@@ -206,6 +212,26 @@ class InvestigateScreen(StyledScreen[None]):
                 lambda width: list(consent_lines(self._state, width)),
                 (Field("Send?", hint="y sends; Esc does not", wrong=_no_yes),),
                 "send",
+            ),
+            then,
+        )
+
+    async def _ask_own_consent(self, step: Step) -> None:
+        """Ask before a step that switches something on, or asks a device."""
+        from checks.report.consent_words import consent_text
+
+        def then(answer: Answer) -> None:
+            if answer[0].lower() in _YES:
+                self._consented = step.key
+                self.call_later(self.action_make)
+
+        await ask(
+            self.app,
+            Asking(
+                step_title(step),
+                lambda width: list(hanging([], consent_text(step), width)),
+                (Field("Do it?", hint="y does it; Esc does not", wrong=_no_yes),),
+                "do it",
             ),
             then,
         )
