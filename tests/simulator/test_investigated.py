@@ -9,8 +9,10 @@ from msgspec.structs import replace
 
 from checks.investigate.session import Session
 from checks.investigate.steps import offered_for
+from checks.investigate.steps.on_switches import ON_SWITCHES
+from checks.investigate.steps.switch_commands import COMMANDS, commands_for
 from checks.investigate.suspects import Entry
-from checks.model.facts import Cluster
+from checks.model.facts import Cluster, LldpNeighbour
 from checks.model.finding import Finding
 from checks.model.investigation import Answer, By, End, Fared, NotOffered, Said, SessionRecord, Standing
 from checks.model.signs import Sign
@@ -214,3 +216,24 @@ def test_the_signs_of_a_port_name_the_direction_that_damages_frames():
     cable = [s for entry in session.entries for s in entry.alternatives if s.kind == "cable"]
     both = [s for s in cable if len(s.footprint) == 2]
     assert {sign.sign for sign in both[0].signs} == {Sign.PORT_CRC, Sign.NIC_CRC, Sign.WITH_CABLE}
+
+
+@pytest.mark.parametrize(
+    ("description", "shown"),
+    [
+        ("", "show interface PORT"),
+        ("Cisco Nexus 9372", "show interface PORT"),
+        ("Arista Networks EOS version 4.27", "show interfaces PORT"),
+        ("Juniper Networks, Inc. ex4300", "show interfaces PORT extensive"),
+        ("Cumulus Linux version 5.3", "ip -s -s link show dev PORT"),
+    ],
+)
+def test_the_commands_of_a_switch_are_those_of_its_system(description, shown):
+    neighbour = LldpNeighbour("eth2", "sw1", description) if description else None
+    assert commands_for("switch-port", neighbour)[0].format(port="PORT") == shown
+
+
+def test_each_step_at_a_switch_has_commands_on_each_system():
+    names = {look.name for look in ON_SWITCHES}
+    for system, commands in COMMANDS.items():
+        assert set(commands) == names, system
