@@ -79,6 +79,8 @@ class Run:
     def __init__(self, cluster: Cluster, findings: Iterable[Finding], causes: Sequence[Cause] = CATALOGUE) -> None:
         self.seen = Seen(cluster, findings)
         self._made = {one.suspect.key: one for one in _suspected(self.seen, causes)}
+        self.suspects = {key: one.suspect for key, one in self._made.items()}
+        """All suspects by their keys."""
         self._stated = [one for cause in causes for one in stated(cause, self.seen)]
 
     def entries(self, settled: Settled = NOTHING) -> list[Entry]:
@@ -256,7 +258,9 @@ def _at(signs: Collection[Sign], one: Candidate, place: Place) -> Iterator[SignA
     """Yield the signs at the place: of the node, or of the receiver of a path; else of the network."""
     ends = place.to or (place.nodes if len(place.nodes) == 1 else ())
     for network in place.networks:
-        yield from _signs(signs, one.effects, network, ends[0] if ends else "")
+        for sign in signs:
+            is_inside = bool(place.to) and sign in _INSIDE
+            yield from _signs((sign,), one.effects, network, ends[0] if ends and not is_inside else "")
 
 
 def _signs(signs: Iterable[Sign], effects: Sequence[Footprint], network: str, node: str) -> Iterator[SignAt]:
@@ -271,6 +275,8 @@ def _signs(signs: Iterable[Sign], effects: Sequence[Footprint], network: str, no
         yield SignAt(sign=sign, network=network, node=node, packets=packets)
 
 
+_INSIDE = frozenset({Sign.MEMBER_CRC, Sign.FABRIC})
+"""The signs that a path has between the ports of its nodes."""
 _ENDS: Mapping[Sign, str] = {Sign.PORT_CRC: "senders", Sign.NIC_CRC: "receivers"}
 """Damaged frames are counted where they arrive: those from a node at its switch port."""
 _OF_PACKETS = frozenset({Sign.NODE_RULE, Sign.NODE_QDISC, Sign.PORT_ACL, Sign.PORT_POLICED, Sign.NODE_DROPS})
