@@ -26,7 +26,7 @@ from checks.model.fragment_memory import USUAL_FRAGMENT_S
 from checks.model.investigation import Answer, By, Fared, Placing, Probe, Said, SensedFact, SessionRecord, Step
 from checks.model.journal import Journal
 from checks.model.packet_sizes import payload_for
-from checks.model.senses import ALL as SENSES
+from checks.model.sense_steps import ALL as SENSES
 from checks.model.settings import Settings
 from checks.model.signs import SignAt
 from checks.rules.node_counts import sysctl
@@ -53,6 +53,8 @@ from checks.sources.probes.probe_hosts import ProbeHosts
 TURN_S = 90.0
 """Seconds to wait for the turn of another racwire of the cluster."""
 _PINGS_AT_ONCE = 20
+_NEIGHBOUR_S, _ASKED, _FEW = 1.2, 3, 20
+"""Seconds in which the kernel asks for a neighbour again; how often it is waited for; datagrams each time."""
 _LOST_OF_PORTS = 15
 """Losses that are expected of all source ports together before they are counted one by one."""
 
@@ -237,7 +239,21 @@ class Investigator:
         payload = cut_payload(path) if is_cut else payload_for(size, path.version)
         if probe.ports > 1:
             return await self._ports(probe, Row(path, payload, probe.sent, is_cut=is_cut), made)
-        return [await self._rows_of(Row(path, payload, probe.sent, is_cut=is_cut), made)]
+        row = Row(path, payload, probe.sent, is_cut=is_cut)
+        lost, sent = await self._rows_of(row, made)
+        if lost == sent and not is_cut and await self._is_neighbour_found(row, made):
+            return [await self._rows_of(row, made)]
+        return [(lost, sent)]
+
+    async def _is_neighbour_found(self, row: Row, made: _Made) -> bool:
+        """Return whether a path passes anything some seconds later: where an ARP packet is lost, the kernel asks again
+        after a second, and all that waits is lost."""
+        for _ in range(_ASKED):
+            await asyncio.sleep(_NEIGHBOUR_S)
+            lost, sent = await self._rows_of(replace(row, number=min(row.number, _FEW)), made)
+            if lost < sent:
+                return True
+        return False
 
     async def _ports(self, probe: Probe, row: Row, made: _Made) -> list[Count]:
         """Send from all source ports together, and one port after the other where a part was lost."""
