@@ -162,7 +162,7 @@ class State:
         for answer in self._done:
             left = choice.after(left, answer)
         used = self._used | {step.key for step, _ in offered.withheld}
-        if ranked := choice.ranked(left, used):
+        if ranked := [one for one in choice.ranked(left, used) if not self._is_unproved(entry, one.step)]:
             return self._ask(entry, choice, left, ranked, offered)
         return self._end(entry, choice, left, offered)
 
@@ -198,6 +198,13 @@ class State:
             and all(one is Fared.NONE_LOST for one in last.fared)
         )
         return None if is_fresh else made
+
+    def _is_unproved(self, entry: Entry, step: Step) -> bool:
+        """Return whether a step is by hand, and it was not possible to prove that another network carries its nodes."""
+        scene = self._scene(entry, step) if step.by is By.HANDS else None
+        made = carrying(scene, step) if scene else None
+        last = next((a for a in reversed(self._answers) if made and a.step.key == made.key), None)
+        return last is not None and last.said is not Said.DONE
 
     def _scene(self, entry: Entry, step: Step) -> Scene | None:
         found = scenes(entry, self._memory.cluster, self._answers)

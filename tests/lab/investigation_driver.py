@@ -141,6 +141,8 @@ class Driver:
             self.reader.name_port(step, port_of(view, step.place.nodes[0]))
         found = self.reader(step, before, after)
         seen, looked = found or ((), ())
+        if sent is not None and sent.said is not Said.DONE:
+            looked = seen
         return Answer(
             step=step,
             said=Said.NOT_UNDERSTOOD if found is None else Said.DONE,
