@@ -130,7 +130,9 @@ def _counted(at: SignAt, moved: PortChange | None, *, is_member: bool) -> Iterat
     if into:
         yield _Look(_as(at, Sign.PORT_DISCARDS, from_node), any(into))
     policed = {**moved.policer_drops, **{f"{name} bytes": n for name, n in moved.policer_drop_bytes.items()}}
-    if policed:
+    # The policies of the port were printed, and none of them polices.
+    has_policies = any(name.startswith(("output ", "input ")) for name in moved.queue_drops)
+    if policed or has_policies:
         yield _Look(_as(at, Sign.PORT_POLICED), any(policed.values()))
     yield _Look(_as(at, Sign.PAUSED), _moved(counts, Counter.PAUSE_IN, Counter.PAUSE_OUT))
 
