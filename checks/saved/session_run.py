@@ -1,5 +1,5 @@
-"""The run that a session of guided troubleshooting began with: a saved file next to the record, so that a session can be
-resumed after any end of the process, with the same questions."""
+"""The run with which a session of guided troubleshooting started: a saved file next to the record, so that a session can
+be resumed after any end of the process, with the same questions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def begin_with_run(record: SessionRecord, report: Report) -> SessionJournal:
 
 
 def run_of(path: Path) -> Report:
-    """Return the run that the session in a file began with. Blocking. Raises SessionJournalError."""
+    """Return the run with which the session in a file started. Blocking. Raises SessionJournalError."""
     try:
         with open_saved(_run_of(path), recording=False) as saved:
             return replace(saved.report, saved_at="")

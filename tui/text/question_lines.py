@@ -62,7 +62,7 @@ def offer_lines(
     """Yield a step in full: what it is, why, what it shows and where it is run, and its commands."""
     yield from hanging(start, step_title(offer.step, on), width, "title")
     margin: Line = [(" " * sum(len(text) for text, _ in start), "")]
-    why = confirming_text(confirms, on) if confirms is not None else why_text(offer.separates, on)
+    why = confirming_text(confirms, on) if confirms is not None else why_text(offer.separates, on, offer.step.reads)
     cost = cost_text(offer.step)
     yield from hanging(margin, f"{cost if offer.step.by is By.ITSELF else cost[:1].upper() + cost[1:]}. {why}", width)
     if about := step_about(offer.step):
