@@ -12,6 +12,7 @@ from typing import NamedTuple
 import msgspec
 
 from checks.investigate.outputs.paste_difference import PasteDifference, PortChange, RuleChange, difference
+from checks.investigate.outputs.port_names import port_name
 from checks.investigate.port_places import LeadingPort, NodePlace
 from checks.model.pasted import (
     CapturedFrame,
@@ -27,6 +28,7 @@ from checks.model.pasted import (
 )
 from checks.model.signs import Sign, SignAt
 from checks.model.traffic import MOST, Protocol, Traffic
+from checks.rules.optical_power import DARK_DBM
 
 _ETHERNET_HEADER = 14
 """Junos counts it in the MTU of a port."""
@@ -68,6 +70,7 @@ def signs(before: Pasted | None, after: Pasted, places: PastePlaces) -> tuple[fr
         *_of_switch(change, after, places),
         *_of_nics(change, after, places),
         *_of_rules(change, after, places),
+        *_of_access_lists(change, after, places),
     ]
     seen = frozenset(look.sign for look in looks if look.is_there)
     places_seen = {(one.sign, one.place) for one in seen}
@@ -156,19 +159,21 @@ def _carries(port: PortReading, platform: DeviceSystem) -> int | None:
 
 
 def _is_light_out(port: PortReading) -> bool | None:
-    """Whether the light or the temperature of a transceiver is outside its alarm thresholds; None without either."""
+    """Whether the light of a transceiver is outside its alarm thresholds; None without either.
+
+    Lanes of a divided port that is not in use are dark, and some modules have thresholds of no light at all.
+    """
     limits = port.limits
+    lit = [lane for lane in port.optics if any(p is not None and p > DARK_DBM for p in (lane.rx_dbm, lane.tx_dbm))]
     out = [
-        (least is not None and power < least) or (most is not None and power > most)
-        for lane in port.optics
+        power < least or power > most
+        for lane in lit or port.optics
         for power, least, most in (
             (lane.rx_dbm, limits.rx_least_dbm, limits.rx_most_dbm),
             (lane.tx_dbm, limits.tx_least_dbm, limits.tx_most_dbm),
         )
-        if power is not None and (least is not None or most is not None)
+        if power is not None and least is not None and most is not None and least < most
     ]
-    if port.celsius is not None and limits.most_celsius is not None:
-        out.append(port.celsius > limits.most_celsius)
     return any(out) if out else None
 
 
@@ -218,6 +223,10 @@ def _of_switch(change: PasteDifference | None, after: Pasted, places: PastePlace
             yield _Look(_as(at, Sign.TRUNK_DOWN), not pair.is_link_up)
         if pair.link_port:
             trunks.add((pair.device, pair.link_port.casefold()))
+    # A port-channel that leads to no node links switches.
+    to_nodes = {lead.key for leading in places.ports.values() for lead in leading}
+    of_nodes = {(m.device, m.channel.casefold()) for m in after.members if (m.device, m.port.casefold()) in to_nodes}
+    trunks |= {(m.device, m.channel.casefold()) for m in after.members} - of_nodes - to_nodes
     trunks |= {(m.device, m.port.casefold()) for m in after.members if (m.device, m.channel.casefold()) in trunks}
     for key in sorted(trunks):
         if (port := _reading(after, key)) is None:
@@ -228,7 +237,7 @@ def _of_switch(change: PasteDifference | None, after: Pasted, places: PastePlace
         if need is not None and carries is not None:
             yield _Look(_as(at, Sign.TRUNK_MTU), carries < need)
         moved = change.of(port) if change else None
-        if moved and not moved.is_cleared:
+        if moved and not moved.is_cleared and Counter.CRC in moved.counters:
             yield _Look(_as(at, Sign.MEMBER_CRC), _moved(moved.counters, Counter.CRC))
     yield from _membership(at, trunks, after)
     yield from _switch_mtu(at, need, after)
@@ -296,6 +305,39 @@ def _of_rules(change: PasteDifference | None, after: Pasted, places: PastePlaces
                 yield _Look(_as(at, Sign.NODE_RULE, _packets(one.rule, place)), _acts(one, place))
 
 
+def _of_access_lists(change: PasteDifference | None, after: Pasted, places: PastePlaces) -> Iterator[_Look]:
+    """Lines of access lists of a switch that drop, and whose matches grew, by the port or the VLAN of the list."""
+    if change is None or not after.applied:
+        return
+    at_ports = {
+        lead.port.casefold(): place
+        for place in places.nodes
+        for lead in places.ports.get((place.network, place.node), ())
+        if not places.network or place.network == places.network
+    }
+    looked = [*at_ports.values(), *([None] if places.network else [])]
+    for place in looked:
+        yield _Look(_acl_at(place, places), False)
+    for one in change.rules:
+        for where in after.applied.get(one.rule.chain, ()):
+            is_vlan = where.casefold().startswith("vlan")
+            place = None if is_vlan else at_ports.get(port_name(where).casefold())
+            if one.rule.drops and (place or (is_vlan and places.network)):
+                ends = [place] if place else [p for p in places.nodes if p.network == places.network]
+                at = _acl_at(place, places, _packets(one.rule, ends[0], own=frozenset().union(*_privates(ends))))
+                yield _Look(at, None if one.packets is None else one.packets > 0)
+
+
+def _acl_at(place: NodePlace | None, places: PastePlaces, packets: Traffic | None = None) -> SignAt:
+    network, node = (place.network, place.node) if place else (places.network, "")
+    return SignAt(sign=Sign.PORT_ACL, network=network, node=node, packets=packets or Traffic())
+
+
+def _privates(places: Iterable[NodePlace]) -> Iterator[frozenset[str]]:
+    for place in places:
+        yield frozenset(address for address in place.addresses if not address.startswith("169.254."))
+
+
 def _acts(one: RuleChange, place: NodePlace) -> bool | None:
     """None: the rule has no counter, or what it counted can be of another network."""
     if one.packets is None:
@@ -333,17 +375,18 @@ def _holds(network: str, address: str) -> bool:
         return False
 
 
-def _packets(rule: FilterRule, place: NodePlace) -> Traffic:
+def _packets(rule: FilterRule, place: NodePlace, own: frozenset[str] = frozenset()) -> Traffic:
     """The packets that a rule drops, as far as its fields show them."""
     protocols = tuple(sorted({known for name in rule.protocols if (known := _PROTOCOLS.get(name.removesuffix("v6")))}))
     is_haip = bool(rule.sources or rule.destinations) and all(
         text.startswith("169.254.") for text in (*rule.sources, *rule.destinations)
     )
+    is_private = not is_haip and any(_holds(network, ip) for network in rule.destinations for ip in own)
     into, out = rule.hook in _IN, rule.hook in _OUT
     return Traffic(
         receivers=(place.node,) if into else None,
         senders=(place.node,) if out else None,
-        addresses=("haip",) if is_haip else None,
+        addresses=("haip",) if is_haip else ("private",) if is_private else None,
         protocols=protocols or None,
         forms=("fragment",) if rule.is_of_fragments else None,
         sizes=rule.lengths or (0, MOST),

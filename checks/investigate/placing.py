@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from math import ceil, exp, lgamma, log, log1p
 
 from checks.model.investigation import Placing
@@ -79,11 +79,13 @@ def next_batch(counts: Counts, first: Collection[WayKey], budget: int) -> NextBa
     return NextBatch(suspect, min(budget, max(BATCH, min(MOST_AT_ONCE, many))))
 
 
+@lru_cache(maxsize=4096)
 def ratio(lost: int, sent: int, usual: float = USUAL) -> float:
     """Return how many times likelier the count is where the path loses one of `SHARES` than where it loses `usual`."""
     return sum(map(exp, _logs(lost, sent, usual, SHARES))) / len(SHARES)
 
 
+@lru_cache(maxsize=4096)
 def is_clear(lost: int, sent: int) -> bool:
     """Return whether the path loses none of `SHARES`, but for a chance of `MISSED`."""
     return max(_logs(lost, sent, USUAL, SHARES)) < log(MISSED)
@@ -186,14 +188,14 @@ def _would_need(counts: Counts, bounds: Mapping[WayKey, float]) -> int:
     return _rounded(spent + max(0, alone - sent) + max(alone, cleared))
 
 
-@cache
+@lru_cache(maxsize=64)
 def _to_name(share: float, bound: int) -> int:
     """Return the datagrams after which a path that loses this share is suspected, with some to spare for chance."""
     gain = share * log(share / USUAL) + (1 - share) * (log1p(-share) - log1p(-USUAL))
     return ceil(1.5 * log(bound * len(SHARES)) / gain)
 
 
-@cache
+@lru_cache(maxsize=64)
 def _to_clear() -> int:
     return ceil(log(MISSED) / (log1p(-SHARES[0]) - log1p(-USUAL)))
 

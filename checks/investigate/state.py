@@ -107,10 +107,10 @@ class State:
         self._answers = tuple(answers)
         self._done = [a for a in self._answers if a.said is Said.DONE]
         self._used = frozenset(a.step.key for a in self._answers)
-        self.settled = before.settled if before else Settled()
+        self.settled: Settled = before.settled if before else Settled()
         self.question: Question | None = None
-        self._closed = dict(before._closed) if before else {}
-        self._only_signs = set(before._only_signs) if before else set[str]()
+        self._closed: dict[tuple[str, ...], _Closed] = dict(before._closed) if before else {}
+        self._only_signs: set[str] = set(before._only_signs) if before else set()
         """The networks on which a "none of these" came: there, only a sign names a cause then."""
         placed = _placed(self._done)
         for _ in range(_MOST_ENDS):

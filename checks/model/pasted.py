@@ -352,6 +352,8 @@ class Pasted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The MTU of the whole switch, in bytes (`show system mtu` of IOS-XE)."""
     inside: dict[str, int] = msgspec.field(default_factory=dict)
     """Drops that a switch counts of no port, by name: of a forwarding engine, of its fabric."""
+    applied: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
+    """Where each access list of a switch is active: ports and VLANs."""
     notes: tuple[Note, ...] = ()
     not_understood: tuple[str, ...] = ()
     """Parts of the paste, as pasted but for control characters: kept as notes of the session."""

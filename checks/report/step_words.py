@@ -69,6 +69,22 @@ WORDS: dict[str, StepWords] = {
         "The database loses blocks that 20 pings cannot show; racwire sends on, most on the path that looks worst.",
         _FROM_HERE,
     ),
+    "kernel-drops": StepWords(
+        "Watch why the kernel drops packets",
+        "The kernel gives a reason for each packet that it drops: a filter, a full queue, a wrong checksum.",
+        "racwire watches the receiver's kernel for some seconds as root, while it sends datagrams of one size.",
+    ),
+    "read-optics": StepWords(
+        "Read the light of the transceivers",
+        "A transceiver that sends or receives too little light damages frames; its own limits say how little is too "
+        "little.",
+        "racwire runs `ethtool -m` as root on the nodes of the network, once.",
+    ),
+    "pauses-by-class": StepWords(
+        "Read the pause frames by class",
+        "A switch that pauses the class of these packets makes them wait and lose their place in full queues.",
+        "racwire reads the counters of the NIC's driver twice, 30 s apart.",
+    ),
     "capture": StepWords(
         "Capture at the receiver's NIC",
         "Packets in the capture that do not arrive are dropped by the kernel above it; others are lost on the way.",
@@ -98,21 +114,6 @@ WORDS: dict[str, StepWords] = {
         "Read the neighbour entries",
         "Entries that fail and return show that ARP, not the path, loses the packets.",
         _ON_NODE,
-    ),
-    "kernel-drops": StepWords(
-        "Read why the kernel drops packets",
-        "The receiver's kernel gives a reason for each packet that it drops: a filter, a full queue, a wrong checksum.",
-        "racwire reads it as root in a tracing instance of its own, while it sends a few datagrams.",
-    ),
-    "read-optics": StepWords(
-        "Read the optical power of all nodes",
-        "A transceiver whose power is below its threshold, or far below its peers', loses frames.",
-        "racwire runs `ethtool -m` as root on each node, once.",
-    ),
-    "pauses-by-class": StepWords(
-        "Read the pause frames of each class",
-        "Priority flow control that stops the class of the interconnect delays its packets, or has them dropped.",
-        "racwire reads the driver's counters before and after its datagrams.",
     ),
     "host-of-machine": StepWords(
         "Ask the operators of the host",

@@ -44,6 +44,7 @@ class FoundPart(msgspec.Struct, frozen=True, kw_only=True):
     kernel: tuple[KernelLine, ...] = ()
     inside: dict[str, int] = {}
     system_mtu: int | None = None
+    applied: dict[str, tuple[str, ...]] = {}
 
 
 OutputParser = Callable[[PasteBlock], Iterator[FoundPart]]

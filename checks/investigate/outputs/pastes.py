@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
+from checks.investigate.outputs.access_lists import access_lists
 from checks.investigate.outputs.captured import captures
 from checks.investigate.outputs.channel_members import channel_summaries, lacp_states
 from checks.investigate.outputs.filter_rules import iptables_rules, nft_rules
@@ -20,7 +21,7 @@ from checks.investigate.outputs.port_names import system_of
 from checks.investigate.outputs.port_sections import port_sections
 from checks.investigate.outputs.port_sections_junos import junos_port_sections
 from checks.investigate.outputs.port_tables import counter_tables, ruled_port_tables, state_tables
-from checks.investigate.outputs.queue_drops import catalyst_queues, nexus_queues, queue_tables
+from checks.investigate.outputs.queue_drops import catalyst_queues, engine_errors, nexus_queues, queue_tables
 from checks.investigate.outputs.switch_pairs import switch_pairs, system_mtu
 from checks.investigate.outputs.tree_ports import tree_ports
 from checks.model.pasted import DeviceSystem, Note, Pasted, PastedOutput, PortReading
@@ -32,6 +33,7 @@ _PARSERS: tuple[OutputParser, ...] = (
     state_tables,
     ruled_port_tables,
     nexus_queues,
+    engine_errors,
     queue_tables,
     catalyst_queues,
     policy_maps,
@@ -51,6 +53,7 @@ _PARSERS: tuple[OutputParser, ...] = (
     captures,
     nft_rules,
     iptables_rules,
+    access_lists,
 )
 MOST_CHARACTERS = 4_000_000
 """Of one paste; what follows is not read."""
@@ -98,6 +101,7 @@ def understand(paste: str, asked: Sequence[str] = ()) -> Pasted:
         kernel=tuple(line for part in found_parts for line in part.kernel),
         system_mtu=next((part.system_mtu for part in found_parts if part.system_mtu), None),
         inside={name: number for part in found_parts for name, number in part.inside.items()},
+        applied={name: places for part in found_parts for name, places in part.applied.items()},
         notes=tuple(dict.fromkeys(notes)),
         not_understood=tuple(text for text in unknown if text),
     )

@@ -136,3 +136,21 @@ def catalyst_queues(block: PasteBlock) -> Iterator[FoundPart]:
     if packets or octets:
         port = PortReading(device=block.device, name=name, queue_drops=packets, queue_drop_bytes=octets)
         yield FoundPart(output=PastedOutput.QUEUES, platform=DeviceSystem.IOS_XE, lines=frozenset(used), ports=(port,))
+
+
+_ERRORS_HEAD = re.compile(r"ID\s+Name\s+Value\s+Ports\s*")
+_ERROR = re.compile(r"[0-9]{1,6}\s+(\S.{0,80}?)\s{2,}([0-9]{16})\s+-\s*")
+
+
+def engine_errors(block: PasteBlock) -> Iterator[FoundPart]:
+    """Find what the forwarding engine of a Nexus dropped of no port (`show hardware internal errors`)."""
+    used: set[int] = set()
+    inside: dict[str, int] = {}
+    for at, line in enumerate(block.lines):
+        if _ERRORS_HEAD.fullmatch(line.strip()):
+            used.add(at)
+        elif used and (found := _ERROR.fullmatch(line.strip())):
+            used.add(at)
+            inside[found[1]] = inside.get(found[1], 0) + int(found[2])
+    if used:
+        yield FoundPart(output=PastedOutput.QUEUES, platform=DeviceSystem.NXOS, lines=frozenset(used), inside=inside)

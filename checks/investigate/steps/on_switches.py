@@ -46,12 +46,12 @@ _LOOKS = (
 
 COMMANDS: dict[str, tuple[str, ...]] = {
     "switch-port": ("show interface {port}", "show interface {port} counters errors", "show queuing interface {port}"),
-    "switch-port-filter": ("show access-lists", "show policy-map interface {port}"),
+    "switch-port-filter": ("show access-lists", "show access-lists summary", "show policy-map interface {port}"),
     "switch-addresses": ("show mac address-table",),
     "switch-vlan": ("show interface {port} switchport", "show spanning-tree interface {port}"),
     "switch-trunks": ("show interface trunk", "show interface status"),
     "switch-mtu": ("show running-config | include mtu", "show system mtu"),
-    "switch-filters": ("show access-lists", "show policy-map"),
+    "switch-filters": ("show access-lists", "show access-lists summary", "show policy-map"),
     "switch-aggregation": ("show port-channel summary", "show interface counters errors"),
     "switch-inside": ("show hardware internal errors", "show queuing interface"),
 }
