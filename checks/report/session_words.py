@@ -64,7 +64,9 @@ def why_text(separates: tuple[Sequence[Suspect], Sequence[Suspect]], on: str = "
     """Return what a step separates: `Separates a bad cable from a bad switch port at rac2.`, or `Shows whether it is a
     bad cable at rac2.` where one is against several. An empty side is a cause that racwire does not know. The network
     `on` is known to the reader. Of a step that `reads` signs, the causes that make them are named."""
-    one, other = separates
+    one, other = _without_common(*separates)
+    if not one and not other:
+        return "Shows which packets are lost, and in which direction."
     if reads and not _make(one, reads) and _make(other, reads):
         one, other = other, one
     if len(one) == len(other) == 1 and one[0].place == other[0].place:
@@ -78,6 +80,16 @@ def why_text(separates: tuple[Sequence[Suspect], Sequence[Suspect]], on: str = "
     if len(other) == 1 or (other and not one):
         return f"Shows whether it is {suspects_in_short(other, on)}."
     return f"Separates {suspects_in_short(one, on)} from {suspects_in_short(other, on)}."
+
+
+def _without_common(one: Sequence[Suspect], other: Sequence[Suspect]) -> tuple[Sequence[Suspect], Sequence[Suspect]]:
+    """Return two sides without the causes at places that are on both, where they differ in the packets that they lose;
+    nothing where one side has no other."""
+    common = {suspect.named for suspect in one} & {suspect.named for suspect in other}
+    if not common:
+        return one, other
+    own, others = ([s for s in side if s.named not in common] for side in (one, other))
+    return (own, others) if own and others else ((), ())
 
 
 def _make(suspects: Sequence[Suspect], reads: Sequence[SignAt]) -> bool:
