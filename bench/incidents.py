@@ -117,8 +117,7 @@ def _rows(incident: Incident, lab: Lab, environment: Mapping[str, str]) -> Itera
         if _MARKED.search(healthy):
             yield Row(title, why_not=f"the cluster is not healthy before: {healthy}")
             return
-        places = {"node": incident.node, "network": incident.network}
-        lab.break_(incident.fault, **{k: v for k, v in places.items() if v})
+        lab.break_(incident.fault, incident.node or None, incident.network or None)
         broken_at = time.perf_counter()
         shown = screen.until(lambda text: _MARKED.search(text.splitlines()[0]))
         line = next(line for line in reversed(screen.text().splitlines()) if "─" in line).strip("─ ")

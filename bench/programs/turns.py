@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import re
 import sys
 from collections.abc import Awaitable, Callable, Sequence
@@ -27,6 +28,8 @@ from checks.run.settings_file import load_settings
 
 Order = dict[str, Any]
 _CLUSTER = "practice"
+_CPU = str(min(os.sched_getaffinity(0)))
+"""Where racwire's sender and the other instrument run."""
 
 
 class Turns:
@@ -54,6 +57,7 @@ class SizesInTurns(Sizes):
     async def run(self, bench: Any) -> None:
         """Measure until done."""
         self.turns = []
+        _leave_the_cpu()
         await super().run(cast(Testbed, Turns(bench, self._turn)))
 
     async def _turn(self, order: Order, found: Order) -> None:
@@ -85,6 +89,7 @@ class RateInTurns(Rate):
     async def run(self, bench: Any) -> None:
         """Measure until done."""
         self.turns = []
+        _leave_the_cpu()
         await super().run(cast(Testbed, Turns(bench, self._turn)))
 
     async def _measure(self, testbed: Any, step: Any, number: int) -> None:
@@ -101,16 +106,24 @@ class RateInTurns(Rate):
             {
                 "is_towards_here": back,
                 "bps": received * 8 / found["seconds"],
+                "cap_bps": order["bits_per_s"],
                 "iperf3_bps": end["sum_received"]["bits_per_second"],
                 "stopped": found["stopped"],
             }
         )
 
 
+def _leave_the_cpu() -> None:
+    """Let racwire itself, which samples this node, run on any CPU: only what sends stays on that of the start."""
+    os.sched_setaffinity(0, range(os.cpu_count() or 1))
+
+
 async def _output(*command: str) -> str:
+    """Run the other instrument on the CPU of racwire's sender, and return what it prints."""
     process = await asyncio.create_subprocess_exec(
-        *command, stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
-    )
+        "taskset", "-c", _CPU, *command,
+        stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
+    )  # fmt: skip
     return (await process.communicate())[0].decode(errors="replace")
 
 

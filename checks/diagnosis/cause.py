@@ -14,6 +14,7 @@ from checks.diagnosis.seen import Seen
 from checks.model.facts import Cluster
 from checks.model.finding import Finding, NextStep
 from checks.model.hypothesis import Footprint, How, Place
+from checks.model.signs import Sign
 from checks.model.traffic import SMALL, Traffic
 
 MOS_LIST = "MOS 563566.1"
@@ -74,6 +75,27 @@ class Touch:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Kind:
+    """A cause in one of its forms, which needs other hands than the others: a cable, a port.
+
+    An investigation tells them apart by signs; packets show them alike.
+    """
+
+    name: str = ""
+    """`cable`; empty where the cause has one form."""
+    signs: tuple[Sign, ...] = ()
+    """What is seen at its place, if it is the cause; the same signs are of its network where it is at no one node."""
+    may_show: tuple[Sign, ...] = ()
+    """What can be seen there, and need not be: not each driver and switch counts it."""
+    at: tuple[At, ...] = ()
+    """Where it can be; empty: wherever its cause is looked for."""
+    patterns: tuple[Touch, ...] = ()
+    """What it does to packets; empty: the patterns of its cause."""
+    is_above_nic: bool = False
+    """Whether it drops above the NIC of the receiver: a capture there still shows the packets."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Cause:
     """A cause of lost or slow blocks, or of evicted nodes."""
 
@@ -128,8 +150,8 @@ class Cause:
     its check."""
     covers: str = ""
     """What the exclusion covers, as a clause: `for the packets of this run`."""
-    sign: str = ""
-    """Where the cause shows, and others with the same losses do not: `the error counters of the port`."""
+    kinds: tuple[Kind, ...] = ()
+    """Its forms, with the signs of each; each cause with patterns declares at least one."""
     look: tuple[NextStep, ...] = ()
     """How to examine the cause where racwire does not."""
     ruled_out: Callable[[Cluster], str] | None = None

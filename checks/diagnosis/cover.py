@@ -44,10 +44,12 @@ class Covering:
         return any(one.implies(finding) for one in self.alternatives)
 
 
-def cover(seen: Seen, stated: Sequence[Candidate], offered: Sequence[Candidate]) -> list[Covering]:
-    """Return the entries: each stated cause; then, most losses first, what the rest needs. Symptoms that they cover
-    are left out."""
-    entries = [_with_losses((one,), seen) for one in _roots(stated)]
+def cover(
+    seen: Seen, stated: Sequence[Candidate], offered: Sequence[Candidate], proved: Sequence[Candidate] = ()
+) -> list[Covering]:
+    """Return the entries: each stated cause, and what was proved without a finding; then, most losses first, what the
+    rest needs. Symptoms that they cover are left out."""
+    entries = [_with_losses((one,), seen) for one in (*_roots(stated), *proved)]
     roots = [entry for entry in entries if not entry.first.cause.is_symptom]
     left = frozenset(loss.number for loss in seen.losses if seen.is_demanded(loss))
     left = left.difference(*(entry.losses for entry in roots), *(_dropped(entry.first, seen) for entry in entries))

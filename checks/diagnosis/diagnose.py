@@ -19,6 +19,7 @@ from checks.diagnosis.cover import Covering, cover
 from checks.diagnosis.exclusion import not_found
 from checks.diagnosis.predict import LostPaths, inferred, stated
 from checks.diagnosis.seen import Loss, Seen
+from checks.diagnosis.sign_words import SIGN_WORDS
 from checks.model.facts import Cluster
 from checks.model.finding import FAULTS, PROBLEMS, Finding, Key, Status, by_place
 from checks.model.hypothesis import Certainty, Diagnosis, Footprint, How, Hypothesis, LossAccount, Together
@@ -269,5 +270,13 @@ def _lost_packets(effect: Footprint) -> str:
 
 
 def _tells_apart(alternatives: Sequence[Candidate]) -> str:
-    signs = dict.fromkeys(f"{one.cause.sign} ({one.cause.code})" for one in alternatives if one.cause.sign)
-    return f"These tell them apart: {listed(signs)}." if len(signs) > 1 else ""
+    shown = {one.cause.code: listed(_shown_as(one), "or") for one in alternatives}
+    signs = [f"{text} ({code})" for code, text in shown.items() if text]
+    return f"These tell them apart: {'; '.join(signs)}." if len(signs) > 1 else ""
+
+
+def _shown_as(one: Candidate) -> tuple[str, ...]:
+    """Return how the forms of a cause that can be at its place show there, each in a few words."""
+    kinds = [kind for kind in one.cause.kinds if one.width in {at.width for at in kind.at or one.cause.at}]
+    signs = [sign for kind in kinds for sign in kind.signs] or [sign for kind in kinds for sign in kind.may_show]
+    return tuple(dict.fromkeys(SIGN_WORDS[sign] for sign in signs))

@@ -149,8 +149,10 @@ def at_nodes(touch: Touch, networks: tuple[str, ...] | None, nodes: Sequence[str
 class LostPaths:
     """The losses of racwire's own packets by network, and the nodes there: where to look for patterns."""
 
-    def __init__(self, seen: Seen) -> None:
+    def __init__(self, seen: Seen, *, every_width: bool = False) -> None:
         self.seen = seen
+        self.every_width = every_width
+        """Whether a path is a place of its own where one of its nodes can be the place."""
         self.by_network: dict[str, list[tuple[Loss, Traffic]]] = defaultdict(list)
         for loss, leg in seen.placed_losses():
             if leg.networks:
@@ -185,7 +187,8 @@ def _candidates(cause: Cause, touch: Touch, lost: LostPaths) -> Iterator[Candida
         for place, width, effects, pairs in _places(cause, touch, network, like, held, lost):
             made = _limited(cause, touch, place, width, effects, pairs, like, lost.seen)
             if made is not None and not _is_refuted(made, lost.seen):
-                held |= made.pairs
+                if not lost.every_width:
+                    held |= made.pairs
                 yield made
 
 

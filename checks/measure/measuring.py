@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from datetime import datetime
 from typing import Any, TypeVar
@@ -15,13 +15,14 @@ from msgspec.structs import replace
 from checks.measure.far_end.far_process import FarEnd
 from checks.measure.far_end.programs import sha256_of
 from checks.measure.fragment_trial import try_fragments
-from checks.measure.harm_signs import EVERY_S, HarmSigns, QuietPath
+from checks.measure.harm_signs import HarmSigns
 from checks.measure.link_use import LinkUse
 from checks.measure.load_plan import Consent
 from checks.measure.load_refusals import PATH_CHECKS, LoadRefusal, failing_paths, load_refusals
 from checks.measure.locks_and_ends import locked_here, open_far_ends, open_sender
 from checks.measure.measure_error import HaltedError, MeasureError, NotBegunError
 from checks.measure.preparing import Prepared
+from checks.measure.silent_paths import watch_for_silence
 from checks.measure.testbed import Experiment, Progress, Sent, Testbed
 from checks.model.broken_dependency import error_text
 from checks.model.drill_result import DrillOf
@@ -38,8 +39,6 @@ from checks.run.events import RunFinished
 from checks.run.versions import versions
 from checks.sources.database.secret import Secret
 from checks.sources.nodes.session import Session
-from checks.sources.probes.icmp_socket import EchoSocket
-from checks.sources.probes.pinger import CannotPingError
 from checks.traffic.feed import Feed
 from checks.traffic.pace import Pace
 from checks.traffic.samples import FeedEvent, NodeSample
@@ -53,7 +52,6 @@ _DISTURBED_US = 1_000.0
 """How late this node may send (p99) before its figures are its own scheduler's rather than the network's."""
 _OVERDUE_S = 8.0
 """Seconds without a sample of a node after which it counts as no longer watched."""
-_SMALL_PING = bytes(56)
 DISTURBED_DRILL_US = 5_000.0
 """The same for a drill, whose probes go every 10 ms or every 1 ms."""
 _T = TypeVar("_T")
@@ -313,39 +311,6 @@ def _alarms(prepared: Prepared, watch: _Watch, testbed: Testbed) -> tuple[Corout
     """Return what halts the testbed where a path is silent for too long, and where a node no longer sends samples."""
     most_s = most_silence_s(prepared.cluster)
     return (
-        _watch_for_silence(prepared.paths, most_s, lambda sign: testbed.halt(sign, is_harm=True)),
+        watch_for_silence(prepared.paths, most_s, lambda sign: testbed.halt(sign, is_harm=True)),
         watch.overdue([node.name for node in prepared.cluster.read_nodes()], testbed),
     )
-
-
-async def _watch_for_silence(paths: Sequence[MeasuredPath], most_s: float, report: Callable[[str], None]) -> None:
-    """Ping the paths until one is silent for too long, and report that as a sentence. Runs until it is cancelled.
-
-    A datagram that goes one way has no answer, and TCP waits for seconds before it gives up: so a small ping goes along
-    five times a second. A path that does not answer at all, and one that this user may not ping, is not watched.
-    """
-    sockets: list[tuple[MeasuredPath, EchoSocket, QuietPath]] = []
-    for path in dict.fromkeys(paths):
-        with suppress(CannotPingError):
-            one = EchoSocket(path.source, path.target, path.interface, dont_fragment=False)
-            sockets.append((path, one, QuietPath(most_s)))
-    sequence = 0
-    try:
-        while sockets:
-            sequence = (sequence + 1) % 65_536
-            for path, one, silence in sockets:
-                now = time.monotonic()
-                if any(echo.identifier == one.identifier for echo in one.answers()):
-                    silence.answered(now)
-                if (silent_s := silence.too_long_s(now)) is not None:
-                    report(
-                        f"{path.target_node} has not answered on {path.network} for {silent_s:.1f} s, more than a "
-                        "tenth of misscount."
-                    )
-                    return
-                with suppress(OSError):
-                    one.send(sequence, _SMALL_PING)
-            await asyncio.sleep(EVERY_S)
-    finally:
-        for _, one, _ in sockets:
-            one.close()

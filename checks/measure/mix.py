@@ -22,7 +22,7 @@ from checks.measure.priority_effect import effects_of
 from checks.measure.testbed import Experiment, Testbed
 from checks.model.measurement import FlowRound, MeasuredMix, MeasuredPath
 from checks.model.wording import counted, lasting, listed
-from checks.report.measured.mix_parts import planned_fill_sentence
+from checks.rules.link_fill_text import planned_fill_text
 
 MOST_TURNS = 16
 Switching = Callable[[bool], Coroutine[Any, Any, None]]
@@ -118,7 +118,7 @@ class Mix(Experiment):
             )
         yield f"After each flow its connection pauses for {self._flows.gap_s * 1000:g} ms or more."
         for one in (room.filling(step) for step in steps if step.company == TOGETHER):
-            yield planned_fill_sentence(one.fact(), one.planned_bound)
+            yield planned_fill_text(one.fact(), one.planned_bound)
         if self._flows.is_towards_here:
             yield (
                 "The flows come from the peers to this node. With several peers the large flows come from the first "

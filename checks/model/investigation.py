@@ -6,10 +6,12 @@ from enum import IntEnum, StrEnum
 
 import msgspec
 
+from checks.model.facts import KernelDrops, NodeOptics, UnreadNode
 from checks.model.hypothesis import Footprint, Place
 from checks.model.signs import SignAt
 from checks.model.traffic import Traffic
 
+SensedFact = NodeOptics | KernelDrops | UnreadNode
 FORMAT = 1
 """The format of a session's record."""
 
@@ -78,6 +80,8 @@ class Probe(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """From how many source ports."""
     is_at_nic: bool = False
     """Whether they count where they reach the receiver's NIC (a capture), before its kernel can drop them."""
+    share: float = 0.3
+    """The share of losses that is looked for: far fewer count as none (`Fared`)."""
 
 
 class Suspect(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -92,17 +96,32 @@ class Suspect(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     footprint: tuple[Footprint, ...]
     signs: tuple[SignAt, ...] = ()
     """What is seen at its place, if it is the cause."""
+    may_show: tuple[SignAt, ...] = ()
+    """What can be seen there, and need not be."""
     is_above_nic: bool = False
     """Whether it drops above the NIC of the receiver: a capture there still shows the packets."""
+    is_of_flows: bool = False
+    """Whether it touches the flows of one link of an aggregation, and no others."""
+
+    @property
+    def named(self) -> tuple[str, str, Place]:
+        """Cause, kind and place: equal for suspects that the same hands fix, whatever share of which packets they
+        lose."""
+        return self.cause, self.kind, self.place
 
     @property
     def key(self) -> str:
-        """The suspect by cause, kind and place, the same in each run."""
-        ways = {(f.traffic.senders or (), f.traffic.receivers or ()) for f in self.footprint}
+        """The suspect by cause, kind, place and packets, the same in each run."""
         place = (*self.place.networks, *self.place.nodes, ">", *self.place.to)
-        return " ".join(
-            (self.cause, self.kind or "-", *place, *(f"{'+'.join(s)}>{'+'.join(r)}" for s, r in sorted(ways)))
-        )
+        return " ".join((self.cause, self.kind or "-", *place, *sorted(f.text for f in self.footprint)))
+
+
+class Standing(StrEnum):
+    """Where a suspect stands in a session."""
+
+    LEFT = "left"
+    EXCLUDED = "excluded"
+    PROVED = "proved"
 
 
 class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -123,6 +142,8 @@ class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What a person runs, ready to be copied, each word quoted."""
     where: str = ""
     """Where the commands are run: `any user on rac2`, `the switch of 192.168.11.0/24`."""
+    needs_consent: bool = False
+    """Whether it is asked for each time: it switches something on in a kernel, or asks a device over a slow bus."""
     is_twice: bool = False
     """Whether it is read twice, around datagrams of racwire: a counter since the start shows nothing of now."""
 
@@ -139,6 +160,14 @@ class Said(StrEnum):
     """What was pasted was kept as a note."""
     STOPPED = "stopped"
     """By a sign of harm, or the budget: `reason`."""
+
+
+class NotOffered(StrEnum):
+    """Why a step by hand is not offered at its place."""
+
+    NO_OTHER_NETWORK = "no other private network or member carries the nodes"
+    OTHER_NETWORK_LOSES = "the other private network loses packets of the nodes"
+    ONE_NODE = "no other node has a cable to exchange"
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -158,7 +187,15 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     packets: int = 0
     seconds: float = 0.0
     pasted: tuple[str, ...] = ()
+    facts: tuple[SensedFact, ...] = ()
+    """What a sense read: the last of each node is judged by its check."""
     reason: str = ""
+    excluded: tuple[Suspect, ...] = ()
+    """The suspects that it excluded, without what they predict: for those who read the record."""
+    is_harm: bool = False
+    """Whether a sign of harm stopped it."""
+    placing: Placing | None = None
+    """Where a rare loss was placed, of the step that looks for it."""
 
 
 class End(StrEnum):
@@ -172,6 +209,8 @@ class End(StrEnum):
     """No step that is possible here separates these."""
     NONE = "none of these"
     """None of the causes that racwire knows fits what was seen."""
+    NOT_PLACED = "not placed"
+    """Something is lost, so rarely that no path was found to lose it: `Ending.placing` says what that would need."""
 
 
 class Ending(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -184,6 +223,8 @@ class Ending(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The keys of the suspects that the session excluded."""
     sign: SignAt | None = None
     """The sign that proves it."""
+    placing: Placing | None = None
+    """Of `NOT_PLACED`: what was sent on which path."""
     at: float = 0.0
 
 
@@ -208,6 +249,8 @@ class SessionRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     cluster: str
     run_at: float
     """The time of the run whose diagnosis it began with."""
+    suspects: tuple[Suspect, ...] = ()
+    """What the diagnosis left when it began, without what they predict: for those who read the record."""
     answers: tuple[Answer, ...] = ()
     endings: tuple[Ending, ...] = ()
     is_ended: bool = False

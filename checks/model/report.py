@@ -11,6 +11,7 @@ from checks.model.exit_codes import ExitCode
 from checks.model.facts import Cluster, Unknown
 from checks.model.finding import FAULTS, EvidenceRef, Finding, Key, Status, keyed, worst_first
 from checks.model.hypothesis import Diagnosis
+from checks.model.investigation import SessionRecord
 from checks.model.journal import Entry
 from checks.model.measurement import Measurement
 from checks.model.situation import Situation, Statement, status_now
@@ -87,6 +88,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     """The standing of each waiver in the settings."""
     measurements: tuple[Measurement, ...] = ()
     """The newest kept result of each kind of `racwire measure` and `racwire drill` on this cluster, at the run."""
+    sessions: tuple[SessionRecord, ...] = ()
+    """The newest session of `racwire investigate` on this cluster, at the run; none where there was none."""
     saved_at: str = ""
     """The time when the saved file was written from which the report was opened; empty for a live report."""
     situation: Situation | None = None
@@ -207,6 +210,7 @@ def make_report(
     waivers: Iterable[WaiverStanding] = (),
     diagnosis: Diagnosis = _NO_DIAGNOSIS,
     measurements: Iterable[Measurement] = (),
+    sessions: Iterable[SessionRecord] = (),
 ) -> Report:
     """Return a report with the worst findings first."""
     return Report(
@@ -222,6 +226,7 @@ def make_report(
         waivers=tuple(waivers),
         diagnosis=diagnosis,
         measurements=tuple(measurements),
+        sessions=tuple(sessions),
     )
 
 

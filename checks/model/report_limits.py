@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from checks.model.finding import Finding
+from checks.model.investigation import SessionRecord
 from checks.model.report import Report
 
 _SETTINGS_BYTES = 1_000_000
@@ -29,6 +30,8 @@ _MOST = {
     "reruns": 10_000,
     "waivers": 1_000,
     "measurements": 100,
+    "sessions": 100,
+    "answers": 2_000,
     "instances": 1_100,
     "transfers": _OF_PAIRS,
     "pings": _OF_PAIRS,
@@ -42,7 +45,8 @@ control file (MAXINSTANCES), the limit of waivers is that of the settings."""
 
 _WORDS = {"setups": "nodes", "journal": "entries in its journal", "transfers": "pairs of instances",
           "pings": "pairs of instances", "networks": "private networks", "former": "former findings",
-          "episodes": "events"}  # fmt: skip
+          "episodes": "events", "sessions": "sessions of `racwire investigate`",
+          "answers": "answers in a session"}  # fmt: skip
 _TIMES = (-6e10, 2.5e11)
 """No time of a situation is outside: the first and the last year that a calendar has."""
 
@@ -70,6 +74,18 @@ def without_impossible_situation(report: Report) -> Report:
     return report if possible else msgspec.structs.replace(report, situation=None)
 
 
+def without_impossible_sessions(report: Report) -> Report:
+    """Return the report without the sessions of guided troubleshooting that have a time that is none."""
+    possible = tuple(s for s in report.sessions if all(_TIMES[0] < time < _TIMES[1] for time in _times_of(s)))
+    return report if len(possible) == len(report.sessions) else msgspec.structs.replace(report, sessions=possible)
+
+
+def _times_of(session: SessionRecord) -> Iterator[float]:
+    yield from (session.started_at, session.run_at)
+    yield from (answer.at for answer in session.answers)
+    yield from (ending.at for ending in session.endings)
+
+
 def _floats(value: object) -> Iterator[float]:
     if isinstance(value, float):
         yield value
@@ -85,7 +101,9 @@ def _lists_of(report: Report) -> Iterator[tuple[str, object]]:
     """The lists of a report that have a limit, by name; empty where a fact is not known."""
     cluster, situation = report.cluster, report.situation
     yield from ((name, getattr(situation, name, ())) for name in ("findings", "former", "episodes", "conditions"))
-    yield from ((name, getattr(report, name)) for name in ("findings", "journal", "reruns", "waivers", "measurements"))
+    own = ("findings", "journal", "reruns", "waivers", "measurements", "sessions")
+    yield from ((name, getattr(report, name)) for name in own)
+    yield from (("answers", session.answers) for session in report.sessions[: _MOST["sessions"]])
     yield from ((name, getattr(cluster, name)) for name in ("nodes", "setups", "networks", "paths"))
     for of_database in (cluster.database, cluster.activity, cluster.history):
         for name in ("instances", "transfers", "pings"):

@@ -358,6 +358,22 @@ class MeasureSettings(_Section, frozen=True):
     ] = 80.0
 
 
+class InvestigateSettings(_Section, frozen=True):
+    """The budget of one session of guided troubleshooting (`racwire investigate`), or of one `racwire check --deep`."""
+
+    seconds: Annotated[
+        float, Meta(gt=0, le=3600, description="Seconds in which a session may send, all steps together.")
+    ] = 60.0
+    datagrams: Annotated[
+        int,
+        Meta(
+            ge=100,
+            le=1_000_000,
+            description="Datagrams and pings that a session may send, at most 500 a second, on all nodes together.",
+        ),
+    ] = 20_000
+
+
 class Settings(_Section, frozen=True):
     """All settings."""
 
@@ -370,5 +386,6 @@ class Settings(_Section, frozen=True):
     database: DatabaseSettings = DatabaseSettings()
     change: ChangeSettings = ChangeSettings()
     measure: MeasureSettings = MeasureSettings()
+    investigate: InvestigateSettings = InvestigateSettings()
     thresholds: ThresholdSettings = ThresholdSettings()
     waivers: Waivers = ()

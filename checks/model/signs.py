@@ -1,6 +1,7 @@
 """Signs: what can be seen at one place, by a reading or by hand, and which causes make it.
 
-A packet that is lost shows where; a sign shows by what. Signs are data; their words are in `checks.report`.
+A packet that is lost shows where; a sign shows by what. Signs are data; their words are in
+`checks.diagnosis.sign_words`.
 """
 
 from __future__ import annotations
@@ -27,6 +28,10 @@ class Sign(StrEnum):
     """The loss ends once the same cable and NIC are in another switch port."""
     WITH_NIC = "stays with the NIC"
     """The loss stays at the node with another cable and in another port."""
+    WITH_MEMBER = "ends without one member"
+    """The loss ends while one member of an aggregation is down."""
+    NIC_MISSED = "NIC has no receive buffer free"
+    NEIGHBOURS_FAIL = "neighbour entries fail and return"
     OPTICS = "optics out of range"
     """The received or sent power is outside of the thresholds of the transceiver."""
     PORT_DISCARDS = "port discards from a full queue"
@@ -58,6 +63,9 @@ class Sign(StrEnum):
     PAUSED = "port is paused"
     """Pause frames or priority flow control stop the port."""
     TUNNEL = "tunnel is below the NIC"
+    """The operators of the hypervisor, cloud or container host say which, and what it leaves of the MTU."""
+    HOST_FILTER = "host of the virtual machine filters"
+    """Its spoof checks, security lists or bridge rules drop these packets, as its operators read them."""
 
 
 SOLE = frozenset(Sign) - {Sign.PORT_CRC, Sign.NIC_CRC, Sign.NODE_DROPS, Sign.PAUSED}

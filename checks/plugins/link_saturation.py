@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from checks.model.check import Kind, PassKind, SkippedKind, UnknownKind, check
 from checks.model.condition import ConditionKind
-from checks.model.facts import Cluster, Unknown
+from checks.model.facts import Activity, Cluster, Unknown
 from checks.model.finding import Finding, NextStep, Status
-from checks.model.link_traffic import LinkTraffic
+from checks.model.link_traffic import LinkTraffic, LinkUser
 from checks.model.shell_command import for_each
 from checks.model.wording import counted
 from checks.plugins.shared.counter_text import TOPIC, not_counted_finding, share, unknown_nodes_findings
@@ -34,6 +34,10 @@ _MOST_SPLIT = 3
 """Links whose users are listed."""
 _NOTABLE_PERCENT = 10
 """The part of a user in a link from which a step looks for it."""
+_SEGMENTS = (
+    "SELECT owner, object_name, SUM(value) AS blocks FROM gv$segment_statistics WHERE statistic_name IN ('gc cr blocks "
+    "received', 'gc current blocks received') GROUP BY owner, object_name ORDER BY blocks DESC;"
+)
 
 
 @check(
@@ -105,7 +109,7 @@ def _full(cluster: Cluster, same: Sequence[LinkLoad]) -> Finding:
         ),
         expected=("Room for bursts",),
         next=[
-            *_look(users, nodes),
+            *_look(cluster, users, nodes),
             NextStep(
                 "Move other traffic to another network, or plan faster links or another private network.",
                 ("racwire change new add-network --interface NIC",),
@@ -120,9 +124,18 @@ def _full(cluster: Cluster, same: Sequence[LinkLoad]) -> Finding:
     )
 
 
-def _look(users: Sequence[LinkTraffic], nodes: Sequence[str]) -> Iterator[NextStep]:
-    """Yield the steps that show who the users are: the processes of the largest connections, the hosts of the rest."""
-    yield NextStep("Compare the traffic with the blocks and messages of the instances.", ("racwire watch",))
+def _look(cluster: Cluster, users: Sequence[LinkTraffic], nodes: Sequence[str]) -> Iterator[NextStep]:
+    """Yield the steps that show more of the users: of the blocks their segments, of the largest connections their
+    processes, of the rest its hosts; where that may be blocks that were not counted, how to count them."""
+    notable = {one.user for use in users for one in use.shares if one.percent >= _NOTABLE_PERCENT}
+    if LinkUser.DATABASE in notable:
+        what = "Find the segments whose blocks the instances exchange most, since they were started."
+        yield NextStep(what, (_SEGMENTS,), "a DBA")
+    elif not isinstance(cluster.activity, Activity) and (LinkUser.NOT_KNOWN in notable or not users):
+        yield NextStep(
+            "Connect to the database, so that its blocks are counted too.",
+            ("racwire check --connect SCAN:1521/SERVICE_OF_A_RAC_DATABASE --user RACWIRE",),
+        )
     for use in users[:_MOST_SPLIT]:
         ends = [one.remote_ip for one in use.shares if one.remote_ip and one.percent >= _NOTABLE_PERCENT]
         if ends:

@@ -48,6 +48,14 @@ _PATTERNS = tuple(
         ("instance", 'instance "', r'^ *Instance "([^"\n]{1,64})", status '),
         ("switch", "chassis.name=", r"\bchassis\.name=(\S[^\n]{0,254})"),
         ("switch", "sysname:", r"\bSysName: *(\S[^\n]{0,254})"),
+        # The prompt before the echo of a command, in what a person pasted from a switch or a node.
+        (
+            "switch",
+            "sh",
+            r"^ *\[?(?:[\w.-]{1,64}@)?([a-z][\w.-]{1,62})(?:\([\w-]{1,64}\)|[: ]\S{0,64}?\]?)?[#>$%]"
+            r" ?(?:sudo )?sh(?:ow)? ",
+        ),
+        ("user", "@", r"^ *\[?([\w.-]{1,64})@[a-z][\w.-]{1,62}(?:[: ]\S{0,64}?\]?)?[#>$%] ?\S"),
         ("domain", "search", r"^search\s+([\w-]{1,63}(?:\.[\w-]{1,63})+)"),
         ("domain", "domain", r"^domain\s+([\w-]{1,63}(?:\.[\w-]{1,63})+)"),
     )

@@ -40,12 +40,14 @@ _AROUND = re.compile(r"([(\[\"',;:#]*)(.*?)([)\]\"',;:.]*)", re.DOTALL)
 _LONGEST_NUMBER = 6
 
 _IN_OUTPUT = re.compile(
-    r"(?P<place>\.(?:chassis|port)\.descr=|(?:SysDescr|PortDescr): *|\.unknown-tlv=|^ +alias |chassis_asset_tag:"
+    r"(?P<place>\.(?:chassis|port)\.descr=|(?:SysDescr|PortDescr|^ +Description): *|\.unknown-tlv=|^ +alias "
+    r"|chassis_asset_tag:"
     r"|\.lldp-med\.inventory\.\w+=)"
     r"(?P<text>.*(?:(?<=\S)\n(?!lldp\.|[ \t]|\n|\w+:).*)*)",
     re.MULTILINE,
 )
-"""The output of lldpctl, of `ip` and of the DMI files. A description of several lines ends at the next key."""
+"""The output of lldpctl, of `ip`, of switches and of the DMI files. A description of several lines ends at the next
+key."""
 _MARKERS = ("descr", "unknown-tlv=", "alias ", "chassis_asset_tag:", ".inventory.")
 _TABLE = re.compile(r"^(?P<head>LINK +CHASSIS[ -]ID.*)PORT[ -]DESCRIPTION *\n(?P<rows>(?:.+\n?)*)", re.MULTILINE)
 """The table of `networkctl lldp`."""

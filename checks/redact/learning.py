@@ -91,16 +91,17 @@ class LearnedNames:
 
         A sample with the shape of an earlier one has no new names.
         """
-        if isinstance(event, (NodeSample, InstanceSample, LatencySample)):
+        if isinstance(event, (NodeSample, InstanceSample, LatencySample)) or (
+            isinstance(event, PairsSample) and not event.unread
+        ):
             shape = shape_of(event)
             if shape in self._shapes:
                 return
             self._shapes.add(shape)
-        if not isinstance(event, PairsSample) or event.unread:
-            self.learn_struct(event)
-            self.sample_texts.update(
-                dict.fromkeys(text for treatment, text in texts(event) if treatment is Treatment.REPLACE)
-            )
+        self.learn_struct(event)
+        self.sample_texts.update(
+            dict.fromkeys(text for treatment, text in texts(event) if treatment is Treatment.REPLACE)
+        )
 
     def sorted_names(self) -> list[tuple[str, str]]:
         """Return the names with their kinds; first the kinds of names that other names contain."""

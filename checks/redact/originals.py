@@ -9,7 +9,19 @@ from typing import Any
 
 import msgspec
 
-from checks.model import cluster_event, drill_result, facts, finding, journal, measured_rate, measurement, report
+from checks.model import (
+    cluster_event,
+    drill_result,
+    facts,
+    finding,
+    hypothesis,
+    investigation,
+    journal,
+    measured_rate,
+    measurement,
+    report,
+    signs,
+)
 from checks.redact.connect_text import names_in_command, names_in_connect_string
 from checks.redact.well_known import VOCABULARY, is_well_known_directory
 from checks.traffic import recording, samples
@@ -62,6 +74,8 @@ NAMES: dict[type[msgspec.Struct], dict[str, str]] = {
     facts.Cluster: {"local_node": "host"},
     facts.Node: {"name": "host"},
     facts.UnreadNode: {"name": "host"},
+    facts.NodeOptics: {"name": "host"},
+    facts.KernelDrops: {"name": "host"},
     facts.NodeSetup: {"name": "host", "grid_home": "path", "instances": "instance"},
     facts.LldpNeighbour: {"switch": "switch", "chassis": "switch"},
     facts.Port: {"node": "host"},
@@ -83,6 +97,9 @@ NAMES: dict[type[msgspec.Struct], dict[str, str]] = {
     journal.Entry: {"node": "host"},
     report.WaiverStanding: {"by": "person"},
     finding.Waived: {"by": "person"},
+    investigation.SessionRecord: {"cluster": "cluster"},
+    hypothesis.Place: {"nodes": "host", "to": "host"},
+    signs.SignAt: {"node": "host"},
     recording.Header: {"label": "label"},
     samples.NodeSample: {"node": "host"},
     samples.Links: {"node": "host"},

@@ -24,6 +24,8 @@ from checks.report.causes import ReportEntry, cause_entries, causes_of
 from checks.report.folding import Alike, grouped_by_reason, grouped_skipped
 from checks.report.frame_section import TITLE as FRAMES
 from checks.report.frame_section import frame_section
+from checks.report.how_found import TITLE as HOW_FOUND
+from checks.report.how_found import HowFound, sessions_of
 from checks.report.load_section import TITLE, load_section
 from checks.report.measured.fit import not_shown
 from checks.report.measured.result_parts import state_of
@@ -151,6 +153,8 @@ def to_markdown(report: Report) -> bytes:
     if frames := frame_section(report.cluster):
         lines += _Room(_FRAMES).section(FRAMES, (inline(text, _TEXT) for text in frames.notes))
     lines += _Room(_MEASURED).section("Measured", _measured(report))
+    for session in sessions_of(report):
+        lines += _Room(_MEASURED).section(HOW_FOUND, _session(session))
     unread = [part.reason for node in report.cluster.read_nodes() for part in node.unread]
     lines += room.section("Not read", (inline(reason, _TITLE) for reason in unread))
     lines += ["", "## How this was found", "", *_made(report)]
@@ -173,6 +177,15 @@ def _measured(report: Report) -> Iterator[str]:
             continue
         doubts = " ".join(part.text for part in state_of(one) if part.look in ("warn", "fail", "unknown"))
         yield inline(" ".join(filter(None, (f"{brief(one, report.started_at)}.", doubts))), _TITLE)
+
+
+def _session(found: HowFound) -> Iterator[str]:
+    """Yield the ends of a session of guided troubleshooting, then its steps, without pasted outputs."""
+    yield inline(found.about, _TITLE)
+    yield from (inline(f"{end.text} {end.then}", _TITLE) for end in found.ends)
+    for step in found.steps:
+        excluded = f" Excludes {step.excluded}." if step.excluded else ""
+        yield inline(f"{step.number}. {step.at} {step.title}: {step.outcome}{excluded}", _TITLE)
 
 
 def _in_line(status: Status, text: str, entry: ReportEntry, report: Report) -> str:

@@ -28,7 +28,10 @@ class DriverSign(Enum):
     LIMITED = "packets queued or dropped above a limit of the cloud's instance"
 
 
-_INTEL_PAUSE = {DriverSign.PAUSED: "rx_flow_control_xoff", DriverSign.PAUSES: "tx_flow_control_xoff"}
+_INTEL_PAUSE = {
+    DriverSign.PAUSED: "rx_flow_control_xoff|rx_pb_[0-7]_pxoff",
+    DriverSign.PAUSES: "tx_flow_control_xoff|tx_pb_[0-7]_pxoff",
+}
 _IXGBE = {
     DriverSign.CORRUPT: "rx_crc_errors",
     DriverSign.NO_BUFFER: "rx_missed_errors|rx_no_dma_resources|alloc_rx_(buff|page)_failed",
@@ -79,8 +82,8 @@ _DRIVERS: Mapping[str, Mapping[DriverSign, str]] = {
         DriverSign.TOO_LONG: r"port\.rx_(oversize|jabber|length_errors)",
         DriverSign.FAULT: r"port\.mac_(local|remote)_faults",
         DriverSign.HUNG: r"port\.tx_timeout",
-        DriverSign.PAUSED: r"port\.link_xoff_rx",
-        DriverSign.PAUSES: r"port\.link_xoff_tx",
+        DriverSign.PAUSED: r"port\.(link_xoff_rx|rx_priority_[0-7]_xoff(_rx)?)",
+        DriverSign.PAUSES: r"port\.(link_xoff_tx|tx_priority_[0-7]_xoff(_tx)?)",
     },
     "ice": {
         DriverSign.CORRUPT: r"(rx_crc_errors|illegal_bytes)\.nic",
@@ -88,8 +91,8 @@ _DRIVERS: Mapping[str, Mapping[DriverSign, str]] = {
         DriverSign.TOO_LONG: r"rx_(oversize|jabber|length_errors|len_errors)\.nic",
         DriverSign.FAULT: r"mac_(local|remote)_faults\.nic",
         DriverSign.HUNG: r"tx_timeout\.nic",
-        DriverSign.PAUSED: r"link_xoff_rx\.nic",
-        DriverSign.PAUSES: r"link_xoff_tx\.nic",
+        DriverSign.PAUSED: r"(link_xoff_rx|rx_priority_[0-7]_xoff)\.nic",
+        DriverSign.PAUSES: r"(link_xoff_tx|tx_priority_[0-7]_xoff)\.nic",
     },
     "iavf": _IAVF,
     "i40evf": _IAVF,
@@ -225,6 +228,11 @@ def known_names() -> list[str]:
 def meaning_of(driver: str, name: str) -> DriverSign | None:
     """Return what a counter of a driver counts; None where it is not known."""
     return next((sign for sign, pattern in _patterns(driver).items() if pattern.fullmatch(name)), None)
+
+
+def meanings_of(name: str) -> frozenset[DriverSign]:
+    """Return what a counter of this name counts in the drivers that have it, where the driver is not known."""
+    return frozenset(sign for driver in _DRIVERS if (sign := meaning_of(driver, name)))
 
 
 _NUMBER = re.compile("[0-9]+")

@@ -13,6 +13,7 @@ from checks.model.networks import layers_of, nics_of
 from checks.rules.changed_meanwhile import ReadAgain, changed_values
 from checks.rules.driver_counts import DriverSign, counted_as_dropped, driver_signs, largest
 from checks.rules.lost_blocks import loss_of
+from checks.rules.traffic_classes import TrafficClasses, classes_of
 
 
 class NicFault(Enum):
@@ -28,6 +29,9 @@ class NicFault(Enum):
     BOND = "a bond went down or up while the links of its members stayed up"
     LIMIT = "packets queued or dropped above a limit of the cloud"
     PAUSE = "pause frames"
+    CLASS_PAUSED = "pause frames for a class in which its packets travel"
+    OTHER_CLASS_PAUSED = "pause frames for classes of other packets"
+    MARKED = "packets that a switch marked as congested"
     OTHER = "other errors"
 
 
@@ -59,6 +63,11 @@ class PrivateNic:
     def signs(self) -> dict[DriverSign, dict[str, int]]:
         """The counters of the driver by what they mean."""
         return driver_signs(self.driver) if self.driver else {}
+
+    @property
+    def classes(self) -> TrafficClasses:
+        """Its packets and pause frames by class."""
+        return classes_of(self.driver or DriverCounters(self.name))
 
     @property
     def place(self) -> str:
@@ -143,6 +152,9 @@ def _discards(change: CounterChange) -> int:
     return max(0, *values) if min(values) > 0 else 0
 
 
+HARMLESS = frozenset({NicFault.PAUSE, NicFault.CLASS_PAUSED, NicFault.OTHER_CLASS_PAUSED, NicFault.MARKED})
+"""What a NIC that counted no error and no drop can show: a pause or a mark loses no packet by itself."""
+
 # --- faults -----------------------------------------------------------------------------------------------------------
 
 _CORRUPT = ("rx_crc_errors", "rx_frame_errors", "tx_carrier_errors")
@@ -185,8 +197,11 @@ def faults_of(nic: PrivateNic, limits: Thresholds, ends: LossEnds) -> Iterator[F
         if limited := signs.get(DriverSign.LIMITED):
             yield FaultyNic(nic, NicFault.LIMIT, limited, sum(limited.values()), harms)
         if paused := signs.get(DriverSign.PAUSED, {}) | signs.get(DriverSign.PAUSES, {}):
-            status = Status.WARN if harms is Status.FAIL else Status.INFO
-            yield FaultyNic(nic, NicFault.PAUSE, paused, sum(pauses(nic)), status)
+            fault = _pause_of(nic.classes)
+            status = Status.WARN if harms is Status.FAIL and fault is not NicFault.OTHER_CLASS_PAUSED else Status.INFO
+            yield FaultyNic(nic, fault, paused, sum(pauses(nic)), status)
+        if marked := nic.classes.marked:
+            yield FaultyNic(nic, NicFault.MARKED, {"rx_ecn_mark": marked}, marked, Status.INFO)
         yield from _other(nic, signs)
     elif nic.members_stayed and (changes := _grew(nic, ("carrier_changes",))):
         yield FaultyNic(nic, NicFault.BOND, changes, changes["carrier_changes"], harms)
@@ -201,6 +216,12 @@ def faults_of(nic: PrivateNic, limits: Thresholds, ends: LossEnds) -> Iterator[F
         status = Status.INFO if nic.link_changed else harm_status([nic.node], ends.senders)
         fault = NicFault.UNLINKED if nic.link_changed else NicFault.SEND_QUEUE
         yield FaultyNic(nic, fault, queue, sum(queue.values()), status)
+
+
+def _pause_of(classes: TrafficClasses) -> NicFault:
+    if classes.is_elsewhere:
+        return NicFault.OTHER_CLASS_PAUSED
+    return NicFault.CLASS_PAUSED if classes.is_in_use else NicFault.PAUSE
 
 
 def harm_status(nodes: Iterable[str], losing: Collection[str]) -> Status:

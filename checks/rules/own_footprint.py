@@ -37,6 +37,8 @@ _MOVED_MEANWHILE = (
     "IC-LOAD-002",
     "IC-NIC-009",
     "IC-NIC-010",
+    "IC-NIC-013",
+    "IC-NIC-015",
 )
 _MEASURES = "racwire-measure"
 _DATAGRAMS, _PINGS = "racwire-probe", "racwire-pings"

@@ -13,6 +13,7 @@ from functools import cache
 from checks.model.broken_dependency import error_text
 from checks.model.check import Check, Kind
 from checks.model.exit_codes import Interrupted
+from checks.model.facts.cluster import ON_REQUEST
 
 ENTRY_POINT_GROUP = "racwire.checks"
 
@@ -30,18 +31,26 @@ class Checks:
     """All available checks, in the order in which they are listed."""
 
     checks: tuple[Check, ...]
+    """Those that a run makes unless others are named."""
     broken: tuple[BrokenPlugin, ...] = ()
+    on_request: tuple[Check, ...] = ()
+    """Those whose facts only a step of `racwire investigate` reads."""
+
+    @property
+    def every(self) -> tuple[Check, ...]:
+        """All of them."""
+        return (*self.checks, *self.on_request)
 
     def __iter__(self) -> Iterator[Check]:
         return iter(self.checks)
 
     def get(self, id: str) -> Check | None:  # noqa: A002
         """Return the check with that id, or None."""
-        return next((c for c in self.checks if c.id == id), None)
+        return next((c for c in self.every if c.id == id), None)
 
     def kinds(self) -> dict[str, tuple[Kind, Check]]:
         """Return every kind of finding by code, with the check that makes it."""
-        return {kind.code: (kind, check) for check in self.checks for kind in check.kinds}
+        return {kind.code: (kind, check) for check in self.every for kind in check.kinds}
 
 
 def discover() -> Checks:
@@ -71,7 +80,8 @@ def discover() -> Checks:
             found.append(loaded)
             ids.add(loaded.id)
             codes |= {kind.code for kind in loaded.kinds}
-    return Checks(tuple(found), tuple(broken))
+    usual = tuple(c for c in found if ON_REQUEST.isdisjoint(c.needs))
+    return Checks(usual, tuple(broken), tuple(c for c in found if c not in usual))
 
 
 @cache

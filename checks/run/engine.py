@@ -17,6 +17,7 @@ from checks.model.broken_dependency import error_text
 from checks.model.check import Check
 from checks.model.facts import Cluster, Clusterware, Node, Unknown, UnreadNode
 from checks.model.finding import Finding
+from checks.model.investigation import SessionRecord
 from checks.model.journal import Journal, now
 from checks.model.measurement import Measurement
 from checks.model.report import Report, make_report
@@ -66,16 +67,20 @@ class Engine:
         udp_outweighs_pings: bool = True,
         advise: Callable[[tuple[Finding, ...]], tuple[Finding, ...]] | None = None,
         measurements_of: KeptMeasurements | None = None,
+        sessions_of: Callable[[str], tuple[SessionRecord, ...]] | None = None,
     ) -> None:
         """`advise` rewrites the next steps of findings for what is under way on this node; it may read files.
 
         `measurements_of` returns the kept results of a cluster of this name, for the report: the newest of each kind,
-        and the newest that belongs by the function that it is given. It may read files.
+        and the newest that belongs by the function that it is given. `sessions_of` returns the newest session of guided
+        troubleshooting on that cluster. Both may read files.
         """
         self.checks = tuple(checks)
         self._advise = advise
         self._measurements_of = measurements_of
         self._measurements: tuple[Measurement, ...] = ()
+        self._sessions_of = sessions_of
+        self._sessions: tuple[SessionRecord, ...] = ()
         self._udp_outweighs_pings = udp_outweighs_pings
         self.journal = Journal()
         needed = needed_groups(self.checks, gatherers)
@@ -149,6 +154,7 @@ class Engine:
             settings=self._settings,
             versions=self._versions,
             measurements=self._measurements,
+            sessions=self._sessions,
         )
         findings = weighed(
             self._cluster, self._found(interrupted=interrupted), udp_outweighs_pings=self._udp_outweighs_pings
@@ -246,7 +252,8 @@ class Engine:
         return findings
 
     async def _find_measurements(self) -> None:
-        """Find the kept results of this cluster; none where its name or the file system does not answer."""
+        """Find the kept results and the last session of this cluster; none where its name or the file system does not
+        answer."""
         clusterware = self._cluster.clusterware
         name = clusterware.cluster_name if isinstance(clusterware, Clusterware) else ""
         kept: tuple[Measurement, ...] = ()
@@ -256,6 +263,10 @@ class Engine:
                     now = moment_of(self._cluster)
                     kept = await asyncio.to_thread(self._measurements_of, name, lambda one: misfit(one, now) is None)
                     self._measurements = chosen(kept, now)
+        if self._sessions_of is not None and isinstance(name, str) and name:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_ADVICE_LIMIT_S):
+                    self._sessions = await asyncio.to_thread(self._sessions_of, name)
         recent = recent_load(kept, self._started_at)
         self._cluster = msgspec.structs.replace(self._cluster, recent_load=recent or self._cluster.recent_load)
 

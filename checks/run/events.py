@@ -51,6 +51,8 @@ FACTS_OF = {
     "setups": "the setup of the nodes",
     "managed": "the databases that Clusterware manages",
     "changing": "the files of the change",
+    "optics": "the transceivers of the private NICs",
+    "kernel_drops": "what the kernels dropped",
 }
 """What each group of facts is, for people."""
 

@@ -346,6 +346,10 @@ async def _for_no_change(session: Session, cluster: Cluster) -> NotGathered:
     return NotGathered()
 
 
+async def _for_investigate(session: Session, cluster: Cluster) -> NotAsked:
+    return NotAsked("Only a step of racwire investigate reads this, with your consent.", ("racwire investigate",))
+
+
 CHANGING = Gatherer("changing", ("clusterware",), _for_no_change, limit_s=300)
 """The additional facts of a change; `change_evidence` has the gatherer that replaces this one."""
 
@@ -371,4 +375,6 @@ GATHERERS = (
     # After the more urgent reads in the same shells; the shells are idle while the kernels count.
     Gatherer("setups", ("clusterware",), _setups, limit_s=150, after=("nodes", "paths")),
     Gatherer("managed", ("clusterware",), _managed, limit_s=150),
+    Gatherer("optics", (), _for_investigate, limit_s=5),
+    Gatherer("kernel_drops", (), _for_investigate, limit_s=5),
 )

@@ -55,6 +55,7 @@ def judged_again(whole: Report, record: RunRecord, checks: Mapping[str, Check]) 
         journal=(*whole.journal, *part.journal),
         reruns=(*whole.reruns, rerun),
         measurements=part.measurements or whole.measurements,
+        sessions=part.sessions or whole.sessions,
     )
     journal, read_by = Journal(both.journal), both.read_by()
     fresh: list[Finding] = []

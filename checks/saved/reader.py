@@ -16,7 +16,12 @@ import msgspec
 
 from checks.model.impossible_values import without_impossible
 from checks.model.report import SCHEMA, Report
-from checks.model.report_limits import settings_fit, too_long_list, without_impossible_situation
+from checks.model.report_limits import (
+    settings_fit,
+    too_long_list,
+    without_impossible_sessions,
+    without_impossible_situation,
+)
 from checks.model.sanitize import as_utf8, has_a_number_without_end
 from checks.model.shell_command import shell
 from checks.report.age import state_for_screen
@@ -122,7 +127,7 @@ def open_saved(path: Path, *, recording: bool = True) -> Saved:
 
 
 def report_in(data: bytes, path: object) -> Report:
-    """Decode the report of the file `path`, with impossible facts Unknown, and without an impossible situation.
+    """Decode the report of the file `path`, with impossible facts Unknown, without impossible situations and sessions.
 
     Raises SavedError where it is no report, or exceeds a limit.
     """
@@ -146,7 +151,7 @@ def report_in(data: bytes, path: object) -> Report:
             f"{path} was not opened: it has {count:,} {what}, and no report that racwire writes has more than "
             f"{most:,}; ask the person who sent it."
         )
-    report = without_impossible_situation(report)
+    report = without_impossible_sessions(without_impossible_situation(report))
     cluster = without_impossible(report.cluster, is_redacted=report.is_redacted)
     return report if cluster is report.cluster else msgspec.structs.replace(report, cluster=cluster)
 

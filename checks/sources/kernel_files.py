@@ -343,3 +343,21 @@ UDP_ENDS = Program(
     reads=tuple(Read("udp ends", "UDP ports", line) for line in _UDP_ENDS.strip().splitlines()),
     limit_s=10.0,
 )
+
+_UDP_ARRIVALS = f"""\
+grep -h '^Udp:' /proc/net/snmp 2>/dev/null
+grep -h '^Udp6NoPorts' /proc/net/snmp6 2>/dev/null
+grep -h '^FRAG' /proc/net/sockstat /proc/net/sockstat6 2>/dev/null
+{_LOCKS} 2>/dev/null
+true
+"""
+UDP_ARRIVALS = Program(
+    name="udp arrivals",
+    groups=("investigation",),
+    where=RunsOn.ENDS,
+    purpose="Udp.NoPorts, the memory in use for reassembly and the locks of racwires, before and after each row of "
+    "datagrams, and at least every 0.2 s while datagrams in fragments are sent",
+    text=_UDP_ARRIVALS,
+    reads=tuple(Read("", "UDP arrivals", line) for line in _UDP_ARRIVALS.strip().splitlines()),
+    limit_s=5.0,
+)

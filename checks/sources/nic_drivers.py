@@ -24,7 +24,7 @@ HASH_MARK = "udp4 hash"
 
 _LINES = (
     "err|drop|discard|miss|fifo|alloc|buf|oob|crc|fcs|ovrsz|over|long|jumbo|jabber|jbr|trunc|pause|pfc|ppp|xoff|fault|"
-    "link|exceed|dma|memory|bad|illegal|timeout|collision|range"
+    "link|exceed|dma|memory|bad|illegal|timeout|collision|range|ecn_mark|prio_?[0-7]_packets|packets_pri[0-7]"
 )
 _SIZES = "[rt]x_((size|frames|gt|lt)_)?([0-9]|big|to_max)|frames_[rt]x_[0-9]|[RT]xFrames[0-9]|pktsNtoM|rmon-"
 """Counters of frames by size, by part of their names."""
@@ -47,7 +47,7 @@ DRIVER_COUNTERS = Program(
     groups=("counters",),
     where=RunsOn.NODES,
     purpose="counters that the drivers of private NICs count in addition to the kernel: of errors, drops and pauses, "
-    "and of frames by size",
+    "of packets by priority, and of frames by size",
     text=_DRIVER_COUNTERS,
     reads=(
         Read(
@@ -61,6 +61,39 @@ DRIVER_COUNTERS = Program(
     limit_s=20.0,
 )
 """Runs at both ends of an interval of LEAST_APART_S or more."""
+
+OPTICS_RIGHT = "root, or CAP_NET_ADMIN"
+"""The right to read a transceiver."""
+MODULE_LIMIT_S = 3
+"""Seconds after which the query for a transceiver is ended: its pages come over a bus of 100 kHz."""
+USER_MARK = "user "
+"""Before the number of the user: only root and CAP_NET_ADMIN may ask."""
+EXIT_MARK = "exit "
+"""Before the exit status of a query."""
+_MODULE_LINES = (
+    "identifier +:|connector|transmitter tech|transceiver type|cu cmplnce|length .copper|optical diagnostics|"
+    "power .*dbm|optical power|laser bias|signal (avg|oma|average)|module temperature"
+)
+# A module that does not answer in time blocks the bus for the next query as well.
+_OPTICS = f"""\
+command -v ethtool >/dev/null || printf '{NO_ETHTOOL}\\n'
+printf '{USER_MARK}'; id -u
+for nic in "$@"; do printf '{NIC_MARK}%s\\n' "$nic"; timeout {MODULE_LIMIT_S} ethtool -m "$nic" 2>/dev/null; code=$?; \
+printf '{EXIT_MARK}%s\\n' "$code"; if [ "$code" -eq 124 ]; then break; fi; done | \
+grep -i -m {_MOST_LINES} -E '^{NIC_MARK}|^{EXIT_MARK}|{_MODULE_LINES}'
+true"""
+OPTICS = Program(
+    name="optics",
+    groups=("investigation",),
+    where=RunsOn.NODES,
+    purpose="the light and the temperature of the transceivers of private NICs, and the limits that each has; only "
+    "as a step of racwire investigate",
+    text=_OPTICS,
+    reads=(Read("optics", f"private NICs, {MOST_NICS} at most", "ethtool -m NIC", OPTICS_RIGHT),),
+    arguments=(NICS,),
+    example=("eth1",),
+    limit_s=30.0,
+)
 
 
 def queried(nics: Iterable[str]) -> tuple[str, ...]:

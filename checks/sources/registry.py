@@ -24,6 +24,7 @@ from checks.sources import (
 )
 from checks.sources.database.statements import SqlStatement, statements
 from checks.sources.entries import FILES, Program, Read, RegistryEntry, RunsOn
+from checks.sources.kernel_trace import trace_entry
 from checks.sources.node_setup import OLR_PATHS
 from checks.sources.nodes import user_rights
 
@@ -54,6 +55,17 @@ UDP_DATAGRAMS = RegistryEntry(
             "packets",
             "UDP datagrams from several source ports to a closed port, each answered by 'port unreachable'",
         ),
+    ),
+)
+STEP_PACKETS = RegistryEntry(
+    name="packets of steps",
+    groups=("investigation",),
+    where=RunsOn.NODES,
+    purpose="packets of `racwire investigate` and `racwire check --deep` between two nodes at a time, on a private "
+    "network or between HAIP addresses in use, never on a public one",
+    reads=(
+        Read("", "packets", "UDP datagrams of one size to a closed port, which the receiver counts"),
+        Read("", "pings", "DF pings of one size", PING_RIGHT),
     ),
 )
 HAIP_PINGS = RegistryEntry(
@@ -219,6 +231,7 @@ _MODULES = (
     settings_files,
     user_rights,
     drill_state,
+    trace_entry,
 )
 """The modules whose entries are all in the registry, with those of this one; in the order of the dry run."""
 DECLARED = {

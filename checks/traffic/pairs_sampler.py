@@ -1,12 +1,12 @@
-"""Samples the pairs of instances: lost blocks by receiver and sender, and the pings between instances."""
+"""Samples what is counted at a slower interval: lost blocks by receiver and sender, instances' pings, services."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
 
-from checks.model.facts import BlockTransfer, InstancePing
-from checks.sources.database.deltas import Counters, Key, Pair, difference, pairs_of, shortage
+from checks.model.facts import BlockTransfer, InstancePing, ServiceActivity
+from checks.sources.database.deltas import Counters, Key, Pair, difference, pairs_of, services_of, shortage
 from checks.sources.database.errors import DatabaseError
 from checks.sources.database.instance_views import InstanceViews, is_fatal
 from checks.sources.database.sampling import counters_in
@@ -16,6 +16,7 @@ from checks.traffic.source_id import PAIRS
 
 _TRANSFERS, _PINGS = PAIR_STATEMENTS = ("cache_transfer", "instance_ping")
 """The statements about pairs of instances."""
+_SERVICES = "service_stats"
 
 Up = Mapping[int, tuple[str, Mapping[Key, int]]]
 """The name and the statistics of each instance that answers, by number."""
@@ -39,7 +40,7 @@ class PairsSampler:
         self._queried_s = time.monotonic()
         counts: dict[str, Counters] = {}
         unread: dict[str, str] = {}
-        for name in PAIR_STATEMENTS:
+        for name in (*PAIR_STATEMENTS, _SERVICES):
             query = statement(name)
             try:
                 counts[name] = counters_in(await views.rows(query), name)
@@ -62,6 +63,7 @@ class PairsSampler:
                     transfers=pairs_between(earlier, counts, _TRANSFERS, BlockTransfer),
                     pings=pairs_between(earlier, counts, _PINGS, InstancePing),
                     unread=unread,
+                    services=_services_between(earlier, counts),
                 )
             )
 
@@ -79,10 +81,21 @@ def pairs_between(
     )
 
 
+def _services_between(before: Mapping[str, Counters], after: Mapping[str, Counters]) -> tuple[ServiceActivity, ...]:
+    """Return the work between two answers of the services that have worked since the start of their instance."""
+    earlier, counts = before.get(_SERVICES, {}), after.get(_SERVICES, {})
+    return tuple(
+        service
+        for number in sorted(earlier.keys() & counts.keys())
+        for service in services_of(number, difference(earlier[number], counts[number], absent_is_zero=True).grown)
+        if counts[number].get((service.service, "DB time"))
+    )
+
+
 def _shortages(before: Mapping[str, Counters], after: Mapping[str, Counters], up: Up) -> dict[str, str]:
     """Return by view which instances did not answer its query in both samples although they answered others."""
     found: dict[str, list[str]] = {}
-    for name in before.keys() & after.keys():
+    for name in (before.keys() & after.keys()).intersection(PAIR_STATEMENTS):
         view = statement(name).reads[0]
         for number, (instance, statistics) in up.items():
             if why := shortage(instance, view, number, before[name], after[name], statistics):

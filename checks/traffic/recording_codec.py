@@ -18,7 +18,7 @@ from typing import Annotated, TypeVar
 
 import msgspec
 
-from checks.model.facts import BlockTransfer, InstancePing
+from checks.model.facts import BlockTransfer, InstancePing, ServiceActivity
 from checks.traffic.recording_shapes import (
     DamagedError,
     GapShape,
@@ -96,6 +96,7 @@ class _PairsBody(_Body, frozen=True):
     transfers: list[int]
     pings: list[int]
     unread: dict[bytes, bytes]
+    services: list[int] = []
 
 
 class _LatencyBody(_Body, frozen=True):
@@ -149,6 +150,7 @@ def _body(event: Event) -> _Body | bytes | tuple[bytes, float]:
                 [count for transfer in event.transfers for count in _counts_of_transfer(transfer)],
                 [count for ping in event.pings for count in _counts_of_ping(ping)],
                 {_as_bytes(view): _as_bytes(why) for view, why in event.unread.items()},
+                [count for s in event.services for count in (s.db_time_us, s.cluster_us, s.blocks)],
             )
         case LatencySample(p50_us=p50, p99_us=p99, max_us=longest):
             _refuse_infinite(UnpackableError, p50, p99, longest)
@@ -205,12 +207,14 @@ def _unpacked(shape: Shape, at: float, body: msgspec.Raw) -> Event:
         case PairsShape():
             pairs = _pairs.decode(body)
             transfers, pings = _rows(pairs.transfers, 6), _rows(pairs.pings, 4)
+            services = _rows(pairs.services, 3)
             return PairsSample(
                 at=at,
                 seconds=pairs.seconds,
                 transfers=tuple(BlockTransfer(*p, *c) for p, c in zip(shape.transfers, transfers, strict=True)),
                 pings=tuple(InstancePing(*p, *c) for p, c in zip(shape.pings, pings, strict=True)),
                 unread={_as_text(view): _as_text(why) for view, why in pairs.unread.items()},
+                services=tuple(ServiceActivity(*s, *c) for s, c in zip(shape.services, services, strict=True)),
             )
         case LatencyShape():
             latency = _latency.decode(body)

@@ -58,10 +58,11 @@ class InstanceShape(_Shape, frozen=True, tag="instance"):
 
 
 class PairsShape(_Shape, frozen=True, tag="pairs"):
-    """The shape of a PairsSample: receivers with senders, instances with their targets."""
+    """The shape of a PairsSample: receivers with senders, instances with their targets and their services."""
 
     transfers: tuple[tuple[int, int], ...]
     pings: tuple[tuple[int, int], ...]
+    services: tuple[tuple[int, str], ...] = ()
 
 
 class LatencyShape(_Shape, frozen=True, tag="latency"):
@@ -105,6 +106,7 @@ def shape_of(event: Event) -> Shape:
             return PairsShape(
                 tuple((t.receiver, t.sender) for t in event.transfers),
                 tuple((p.instance, p.target) for p in event.pings),
+                tuple((s.instance, s.service) for s in event.services),
             )
         case LatencySample():
             return LatencyShape(event.network, event.to_node, event.payload)

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import msgspec
 
-from checks.model.facts import BlockTransfer, Fact, InstancePing
+from checks.model.facts import BlockTransfer, Fact, InstancePing, ServiceActivity
 from checks.traffic.source_id import PAIRS, SourceId, SourceKind
 
 KERNEL_COUNTERS = {
@@ -122,7 +122,8 @@ class InstanceSample(Fact, frozen=True):
 
 
 class PairsSample(Fact, frozen=True):
-    """The counts of pairs of instances: lost blocks by receiver and sender, and pings."""
+    """What is counted at the slower interval: lost blocks by receiver and sender, pings of instances, and the work of
+    services."""
 
     kind: ClassVar[str] = "pairs"
 
@@ -133,6 +134,8 @@ class PairsSample(Fact, frozen=True):
     unread: dict[str, str] = msgspec.field(default_factory=dict)
     """The reason by view, for a view that could not be read although the other could, and for one whose query some
     instances did not answer. The pairs that are missing are then unknown."""
+    services: tuple[ServiceActivity, ...] = ()
+    """Those that have worked since the start of their instance, with their work of this time."""
 
     @property
     def source(self) -> SourceId:

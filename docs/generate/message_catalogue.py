@@ -62,7 +62,7 @@ SECTIONS = (
     Section("Findings", "Titles, evidence, reasons and next steps.", ("checks", "checks/change/gates")),
     REASONS,
     Section("Change", "Steps, decisions, obstacles and headings of `racwire change`.", ("checks/change",)),
-    Section("Commands", "What the commands print, apart from their help.", ("tui/cli", "tui/entry.py")),
+    Section("Commands", "What the commands print, apart from their help.", ("tui/cli", "racwire.py")),
     HELP,
     Section("Screens", "Headings, hints, keys and notices of the console.", ("tui",)),
     LAB,
@@ -74,6 +74,7 @@ NOT_OURS = re.compile(
     r"lab/racwire_lab/cluster/(wiring|desired|databases|ssh_configuration)\.py|"  # configuration
     r"checks/sources/(nodes/read_only/allow_list|nodes/setup_text|node_setup)\.py|"  # commands, and what they print
     r"checks/model/command_effect\.py|"  # patterns of commands
+    r"checks/investigate/outputs/|"  # what switches and nodes print
     r"checks/redact/well_known\.py|"  # names
     r"checks/report/diff_kind\.py"  # values of JSON
 )
@@ -137,7 +138,7 @@ def escaped(text: str) -> str:
 
 
 def _checks() -> Iterator[tuple[str, list[Text]]]:
-    for check in (*discover(), *documented()):
+    for check in (*discover().every, *documented()):
         module = check.judge.__module__
         if module.startswith("checks."):
             about = (" ".join(paragraph.split()) for paragraph in (check.question, *check.page.split("\n\n")))

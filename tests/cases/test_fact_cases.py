@@ -20,7 +20,7 @@ from tests.cases.making import Make
 from tests.cases.outcomes import PROPERTY, outcome_of
 from tests.support.command_rights import wrong_users
 
-CHECKS = tuple(discover().checks)
+CHECKS = discover()
 
 
 def report_of(case: Case) -> Report:
@@ -28,7 +28,8 @@ def report_of(case: Case) -> Report:
     built = case.make.cluster()
     settings = Settings()
     thresholds = msgspec.structs.replace(settings.thresholds, **case.make.thresholds)
-    chosen = [check for check in CHECKS if check.id in case.make.checks or not case.make.checks]
+    able = (*CHECKS, *(c for c in CHECKS.on_request if all(map(built.is_gathered, c.needs))))
+    chosen = [check for check in able if check.id in case.make.checks or not case.make.checks]
 
     async def judged() -> Report:
         return await ReplayedFacts(built, chosen, msgspec.structs.replace(settings, thresholds=thresholds)).run()

@@ -1,10 +1,13 @@
-"""Draw faults, diagnose, mend one and look again: `python -m tests.simulator COUNT FAULTS SEED`."""
+"""Draw faults, diagnose, mend one and look again: `python -m tests.simulator COUNT FAULTS SEED`. With `investigate`
+before the count: investigate them to the end."""
 
 from __future__ import annotations
 
 import argparse
+import sys
 
 from tests.simulator.faults import KINDS, NEWER
+from tests.simulator.investigating import draws, investigated
 from tests.simulator.mended import totals
 
 
@@ -33,5 +36,21 @@ def main() -> None:
     print("\n".join(found.table(title)))
 
 
+def investigate(arguments: list[str]) -> None:
+    """Print the sums of the investigations, and with -v a line for each that did not name all faults."""
+    parser = argparse.ArgumentParser(prog="python -m tests.simulator investigate")
+    parser.add_argument("count", type=int)
+    parser.add_argument("faults", type=int)
+    parser.add_argument("seed", type=int)
+    parser.add_argument("--kinds", nargs="+", default=[], metavar="KIND")
+    parser.add_argument("--unknown", action="store_true", help="without the causes of the faults in the catalogue")
+    parser.add_argument("-v", action="count", default=0)
+    options = parser.parse_args(arguments)
+    found = investigated(draws(options.count, options.faults, options.seed, options.kinds), is_unknown=options.unknown)
+    for note in found.notes(every=options.v > 1) if options.v else ():
+        print(note)
+    print("\n".join(found.table(f"{options.count} of {options.faults}, seed {options.seed}")))
+
+
 if __name__ == "__main__":
-    main()
+    investigate(sys.argv[2:]) if sys.argv[1:2] == ["investigate"] else main()

@@ -222,6 +222,20 @@ _RULES: dict[str, Rule] = {
     ),
     "port-flaps": _flapping,
     "conntrack-full": _full_table,
+    **dict.fromkeys(("cable-bad", "port-bad", "nic-bad"), _when(_at_port, of=Effect(0.3))),
+    "strand-in-bad": _when(_to_port, of=Effect(0.3)),
+    "strand-out-bad": _when(_from_port, of=Effect(0.3)),
+    **dict.fromkeys(("queue-full", "port-policed"), _when(_to_port, lambda p: p.size > LARGE, Effect(0.3))),
+    "udp-filtered-at-port": _when(_to_port, lambda p: p.protocol == "udp"),
+    "icmp-filtered-at-port": _when(_to_port, lambda p: p.protocol == "icmp" and not p.is_error),
+    **dict.fromkeys(
+        ("private-filtered-at-port", "second-host"),
+        _when(_to_port, lambda p: p.address == "private" and p.protocol != "arp"),
+    ),
+    "haip-filtered-at-port": _when(_to_port, lambda p: p.address == "haip" and p.protocol != "arp"),
+    **dict.fromkeys(("port-blocked", "port-of-another-vlan"), _when(_at_port)),
+    "lag-member-share": _when(_on_network, lambda p: member(p) == 1, Effect(0.3)),
+    "switch-loss": _when(_on_network, of=Effect(0.3)),
     "nic-errors": _when(_to_port, of=Effect(0.03, "rx.rx_crc_errors")),
 }
 """What is not here touches no packet, or changes the MTU or the NIC with which a node sends: see `World`."""

@@ -132,6 +132,30 @@ NEWER = frozenset(
 )
 """The kinds that only draws which ask for them have, so that a seed keeps its draws."""
 
+ALIKE = {
+    kind.name: kind
+    for kind in (
+        Kind("cable-bad", Scope.NIC, _causes(1), _LOSS_FINDINGS),
+        Kind("port-bad", Scope.NIC, _causes(1), _LOSS_FINDINGS),
+        Kind("nic-bad", Scope.NIC, _causes(1), _LOSS_FINDINGS),
+        Kind("strand-in-bad", Scope.NIC, _causes(1), _LOSS_FINDINGS),
+        Kind("strand-out-bad", Scope.NIC, _causes(1), _LOSS_FINDINGS),
+        Kind("queue-full", Scope.NIC, _causes(20), _LOSS_FINDINGS),
+        Kind("port-policed", Scope.NIC, _causes(21), _LOSS_FINDINGS),
+        Kind("udp-filtered-at-port", Scope.NIC, _causes(8), ()),
+        Kind("icmp-filtered-at-port", Scope.NIC, _causes(75), ()),
+        Kind("private-filtered-at-port", Scope.NIC, _causes(8), ()),
+        Kind("haip-filtered-at-port", Scope.NIC, _causes(69), ()),
+        Kind("second-host", Scope.NIC, _causes(39), ()),
+        Kind("port-blocked", Scope.NIC, _causes(85), ()),
+        Kind("port-of-another-vlan", Scope.NIC, _causes(85), ()),
+        Kind("lag-member-share", Scope.NETWORK, _causes(71), ()),
+        Kind("switch-loss", Scope.NETWORK, _causes(20), _LOSS_FINDINGS),
+    )
+}
+"""The kinds that a first report cannot tell apart, or tell from those above: an investigation can. No report of these
+is compared with facts of the practice cluster, and no draw of pairs has them."""
+
 BELOW_NICS = frozenset({"spoof-check", "security-list-fragments", "one-protocol", "tunnel-mtu"})
 """The kinds in a hypervisor or cloud: the nodes are its virtual machines."""
 
@@ -149,7 +173,7 @@ class Fault:
     @property
     def of(self) -> Kind:
         """The kind."""
-        return KINDS[self.kind]
+        return KINDS.get(self.kind) or ALIKE[self.kind]
 
     def __str__(self) -> str:
         network = f"net{self.network}" if self.network else ""
@@ -165,8 +189,9 @@ def node_names(nodes: int) -> tuple[str, ...]:
 def faults(kinds: Sequence[str], nodes: int, mtu: int) -> tuple[Fault, ...]:
     """Return every fault of these kinds at every place of a cluster where it can touch anything."""
     unfit = Needs.FRAGMENTS if mtu > STANDARD_MTU else Needs.JUMBO
+    every = {**KINDS, **ALIKE}
     return tuple(
-        fault for name in kinds if KINDS[name].needs is not unfit for fault in _places(KINDS[name], node_names(nodes))
+        fault for name in kinds if every[name].needs is not unfit for fault in _places(every[name], node_names(nodes))
     )
 
 

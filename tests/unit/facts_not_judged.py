@@ -95,6 +95,7 @@ NOT_JUDGED = {
     "PathProbe.sent_by": "only the program's cost and the report's table of paths show it",
     "PingSeries.rtt_ms_max": "only the program's cost and the report's table of paths show it",
     "PingSeries.rtt_ms_min": "only the program's cost and the report's table of paths show it",
+    "ServiceActivity.blocks": "only the comparison of recordings shows it",
     "ServiceActivity.cluster_us": "only the section on load shows it",
     "ServiceActivity.db_time_us": "only the section on load shows it",
     "ServiceActivity.instance": "only the section on load shows it",

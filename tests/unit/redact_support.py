@@ -32,6 +32,7 @@ from tests.fixtures.clusters import interface
 from tests.fixtures.databases import asked, database
 from tests.fixtures.reports import black_hole, report_of
 from tests.unit.measurement_support import EVERY
+from tests.unit.session_support import whole
 
 ORIGINALS = (
     # nodes, and names made of them
@@ -41,7 +42,7 @@ ORIGINALS = (
     # databases, instances, services, users
     "prod1", "prod2", "payroll", "pdbsalary", "salaryapp", "auditor_kim", "deployer", "kim", "standbyx",
     # switches and their ports, directories
-    "leaf7", "hall-north-3", "fjordtools", "fjordswitches",
+    "leaf7", "hall-north-3", "fjordtools", "fjordswitches", "core9-sw", "rack-z12",
     # people
     "Ann Lee", "ann.lee@nordfjord.example", "someone@elsewhere.org",
     # addresses of the public and private networks, of a gateway, of a DNS server, of hosts in outputs only
@@ -103,7 +104,7 @@ def site() -> Report:
     )  # fmt: skip
     return msgspec.structs.replace(
         report, findings=findings, journal=journal, waivers=(standing,), settings=_settings(),
-        versions={"racwire": "1"}, measurements=tuple(map(_of_site, EVERY)),
+        versions={"racwire": "1"}, measurements=tuple(map(_of_site, EVERY)), sessions=(whole(),),
     )  # fmt: skip
 
 

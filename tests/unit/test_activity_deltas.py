@@ -267,8 +267,9 @@ def test_rows_that_only_one_sample_has_are_not_counted_as_activity(view, answere
     assert activity.unread == (UnreadView(VIEWS[view], reason),)
 
 
-def of_service(db_time_us, cluster_us):
-    return {("prod", "DB time"): db_time_us, ("prod", "cluster wait time"): cluster_us}
+def of_service(db_time_us, cluster_us, cr=5, current=5):
+    names = "DB time", "cluster wait time", "gc cr blocks received", "gc current blocks received"
+    return {("prod", name): count for name, count in zip(names, (db_time_us, cluster_us, cr, current), strict=True)}
 
 
 def of_client(sent, received):
@@ -283,11 +284,11 @@ def test_services_and_users_of_the_interconnect_grow_within_one_run_of_an_instan
     after = sample(
         30,
         {1: MONDAY, 2: TUESDAY},
-        service_stats={1: of_service(10**9 + 400, 600), 2: of_service(900, 900)},
+        service_stats={1: of_service(10**9 + 400, 600, 9, 8), 2: of_service(900, 900)},
         ic_clients={1: of_client(9500, 8100)},
     )
     activity = activity_between(before, after, database(1, 2))
-    assert activity.services == (ServiceActivity(1, "prod", 400, 100),)
+    assert activity.services == (ServiceActivity(1, "prod", 400, 100, 7),)
     assert activity.clients == (ClientTraffic(1, "cache", 500, 100),)
     assert activity.unread == ()
 

@@ -10,6 +10,7 @@ import pytest
 from bench.flows_seen import flows_seen
 from bench.instruments import halves_differ
 from bench.measure_load import fullest
+from bench.measure_rate import uncapped
 from bench.measure_sizes import rows_of
 from bench.measure_stop import last_packet
 
@@ -89,3 +90,14 @@ def test_an_instrument_that_differs_from_itself_leaves_a_doubt() -> None:
     worst, *_ = rows_of(found)
     assert worst.verdict.startswith("could not tell: sockperf itself differed by 80 %")
     assert halves_differ([1.0]) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("cap_bps", "verdict"), [(8e9, "met"), (1.4e9, "not measured: racwire's cap was 1.4 Gb/s, and iperf3 carried 2.0")]
+)
+def test_a_stream_that_its_own_cap_holds_back_is_not_compared_with_iperf3(cap_bps: float, verdict: str) -> None:
+    turns = [
+        {"is_towards_here": back, "bps": min(1.9e9, cap_bps), "cap_bps": cap_bps, "iperf3_bps": 2e9}
+        for back in (False, True)
+    ]
+    assert [row.verdict for row in uncapped(turns, "")] == [verdict, verdict]

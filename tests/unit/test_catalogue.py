@@ -7,7 +7,9 @@ import pytest
 from checks.change.gates import documented
 from checks.diagnosis.catalogue import CATALOGUE
 from checks.diagnosis.diagnose import diagnose
+from checks.diagnosis.sign_words import SIGN_WORDS
 from checks.model.hypothesis import Certainty
+from checks.model.signs import Sign
 from checks.run.check_discovery import Checks, discover
 from tests.fixtures.clusters import cluster
 from tests.fixtures.databases import asked, database
@@ -26,6 +28,25 @@ def test_the_catalogue_names_codes_and_checks_that_exist():
     for cause in CATALOGUE:
         assert {*cause.shown_by, *cause.hinted_by, *cause.excluded_by, *cause.moves} <= set(KINDS), cause.code
         assert set(cause.cleared_by) <= {check.id for _, check in KINDS.values()}, cause.code
+
+
+@pytest.mark.parametrize("cause", [c for c in CATALOGUE if c.patterns or c.kinds], ids=lambda cause: cause.code)
+def test_a_cause_with_a_pattern_declares_its_forms_and_what_each_shows(cause):
+    assert cause.kinds
+    assert len({kind.name for kind in cause.kinds}) == len(cause.kinds)
+    silent = {kind.name for kind in cause.kinds if not (kind.signs or kind.may_show)}
+    assert silent <= {"on the way"}
+    # Wherever the cause is looked for, it has a form.
+    assert set(cause.at) <= {at for kind in cause.kinds for at in kind.at or cause.at}
+    for kind in cause.kinds:
+        assert kind.at or cause.at
+        assert kind.patterns or cause.patterns
+
+
+def test_each_sign_has_words_and_is_of_a_cause():
+    of_causes = {s for cause in CATALOGUE for kind in cause.kinds for s in (*kind.signs, *kind.may_show)}
+    assert set(SIGN_WORDS) == set(Sign)
+    assert set(Sign) - of_causes == {Sign.PAUSED}
 
 
 @pytest.mark.parametrize("cause", CATALOGUE, ids=lambda cause: cause.code)

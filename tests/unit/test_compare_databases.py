@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from checks.model.facts import Database
+from checks.model.facts import Database, ServiceActivity
 from checks.traffic.compare.comparison import Comparison, ComparisonVerdict
 from checks.traffic.compare.comparison_verdict import Runs, compare
 from checks.traffic.compare.recorded_run import runs_of
 from checks.traffic.compare.run import ImportProblem
 from checks.traffic.recorder import Recorder
-from checks.traffic.samples import Event, InstanceSample
+from checks.traffic.samples import Event, InstanceSample, PairsSample
 from tests.fixtures.databases import database
 from tests.unit.compare_support import FakeRecording, cluster, recording
 from tui.cli.main import main
@@ -26,6 +26,12 @@ def of_database(name: str, seed: int, commits: int, *, later_s: float = 0.0) -> 
         if isinstance(event, InstanceSample):
             statistics = {**event.statistics, "user commits": commits + seed % 7, "user rollbacks": 1}
             event = replace(event, instance=f"{name}{event.number}", statistics=statistics)
+        elif isinstance(event, PairsSample):
+            work = (("orders", commits), ("SYS$BACKGROUND", 9))
+            services = [
+                ServiceActivity(n, service, 10**4 * c, 2 * 10**3 * c, 10 * c) for n in (1, 2) for service, c in work
+            ]
+            event = replace(event, services=tuple(services))
         events.append(replace(event, at=event.at + later_s))
     known = database()
     assert isinstance(known, Database)
@@ -47,6 +53,16 @@ def test_each_database_is_compared_with_its_own_and_all_have_a_sum() -> None:
     assert centres == [2 * (501 + 1) + 2 * (203 + 1), 2 * (501 + 1), 2 * (203 + 1)]
     assert found["hr1 transactions"].part_of == "hr transactions"
     assert found["hr transactions"].part_of == ""
+
+
+def test_each_service_of_each_database_is_compared_with_itself() -> None:
+    found = {one.name: one for one in compared(of_database("hr", 4, 100)).metrics}
+    assert found["service prod orders blocks received"].verdict is ComparisonVerdict.NO_DIFFERENCE
+    fewer = found["service hr orders blocks received"]
+    assert (fewer.before.centre, fewer.after.centre) == pytest.approx((400, 200))
+    assert found["service hr orders DB time per second"].before.centre == pytest.approx(0.4)
+    assert found["service hr orders cluster waits of DB time"].before.centre == pytest.approx(20)
+    assert not any("BACKGROUND" in name for name in found)
 
 
 def test_the_counters_of_nodes_are_those_of_the_first_recording_and_their_blocks_those_of_all() -> None:

@@ -134,7 +134,8 @@ def test_causes_that_lose_the_same_are_alternatives_and_say_what_tells_them_apar
     entry = [h for h in of(some).hypotheses if h.entry == 1]
     assert {h.standing for h in entry} == {Certainty.SUPPORTED}
     assert {"CAUSE-01", "CAUSE-20", "CAUSE-21"} <= {h.cause for h in entry}
-    assert "the error counters of the NICs and switch ports (CAUSE-01)" in entry[0].tells_apart
+    assert "damaged frames that the switch port counts" in entry[0].tells_apart
+    assert "drops in the queues of the switch port (CAUSE-20)" in entry[0].tells_apart
 
 
 def test_what_two_causes_lose_ends_when_both_are_mended():

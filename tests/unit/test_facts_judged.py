@@ -19,7 +19,7 @@ from tests.unit.fact_extras import extras
 from tests.unit.fact_reads import names, note_names, unread
 from tests.unit.facts_not_judged import COUNTERS_NOT_JUDGED, NOT_JUDGED, SYSCTLS_NOT_JUDGED
 
-CHECKS = tuple(discover().checks)
+CHECKS = discover().every
 CASES = (
     "blocks-lost-by-a-slow-cpu",
     "blocks-lost-by-two-in-the-past",
@@ -32,12 +32,18 @@ CASES = (
     "bond-round-robin",
     "boot-another-address",
     "driver-without-frame-sizes",
+    "drops-by-a-filter",
+    "drops-somewhere",
     "filter-private-nics-in-the-zone-public",
     "healthy-further-addresses-of-private-nics",
     "healthy-logs-of-ordinary-days",
     "healthy-vlan-below-its-parent",
     "interface-no-private-network",
     "loopback-with-a-small-reserve",
+    "optics-for-root-alone",
+    "optics-less-light-than-the-others",
+    "optics-of-copper",
+    "optics-too-little-light",
     "path-one-way-and-router",
     "path-router-lets-all-pass",
     "priority-of-lms-lost",

@@ -37,6 +37,7 @@ REGISTRIES = (
     "checks.change.gates",
     "checks.change.steps",
     "checks.traffic.imports",
+    "checks.investigate.outputs",
     "checks.sources.nodes.boot_config",
     "tui.cli",
     "tui.cli.change",

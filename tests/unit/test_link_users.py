@@ -121,6 +121,7 @@ def test_blocks_and_connections_share_a_link_with_a_rest():
         "TCP connection of rac2, and the instances did not count it."
     )
     commands = [command for step in found.next for command in step.commands]
+    assert "gv$segment_statistics" in commands[0]
     assert "ss -tnp dst 192.168.11.200" in commands
     assert any("tcpdump" in command for command in commands)
 
@@ -129,6 +130,13 @@ def test_of_blocks_on_two_links_a_link_surely_has_what_the_other_did_not_carry()
     blocks = int(FULL / counted_bytes_of(8192, 9000))
     assert shares(facts(blocks=blocks, elsewhere=int(0.6 * FULL)))[0] == (LinkUser.DATABASE, "", None, 40)
     assert shares(facts(blocks=blocks, elsewhere=FULL))[0][0] is LinkUser.NOT_KNOWN
+
+
+def test_where_connections_fill_a_link_the_first_step_is_about_them():
+    never = NotAsked("No database was named.")
+    built = facts(flow(FULL), activity=never, database=never)
+    (full,) = [one for one in link_saturation.run(built) if one.code == "IC-LOAD-002"]
+    assert full.next[0].commands == ("ss -tnp dst 192.168.11.200",)
 
 
 def test_shares_of_more_than_all_bytes_are_cut_down_alike():
@@ -142,8 +150,9 @@ def test_what_was_not_read_is_not_known_with_the_reason():
     found = of_eth2(built)
     assert [one.user for one in found.shares] == [LinkUser.NOT_KNOWN]
     assert [one.reason for one in found.unread] == ["ss is not there.", "No database was named."]
-    (said,) = [one.seen[0] for one in link_saturation.run(built) if one.code == "IC-LOAD-002"]
-    assert said == (
+    (full,) = [one for one in link_saturation.run(built) if one.code == "IC-LOAD-002"]
+    assert full.next[0].commands[0].startswith("racwire check --connect"), "the blocks were not counted"
+    assert full.seen[0] == (
         "eth2 of rac2 is 93 % full, receiving (as of 14:02:31): 100 % not known. Not read: ss is not there. Not read: "
         "no database was named. rac2 received 2,000 datagrams a second for ports where no program listens."
     )

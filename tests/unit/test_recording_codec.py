@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checks.model.facts import BlockTransfer, InstancePing
+from checks.model.facts import BlockTransfer, InstancePing, ServiceActivity
 from checks.traffic import samples
 from checks.traffic.peer_stream import SameNodeError
 from checks.traffic.recording_codec import LARGEST_EVENT, Packed, events_in, pack, rows_of, unpack
@@ -51,6 +51,7 @@ PAIRS = st.builds(
     st.lists(st.builds(BlockTransfer, *[st.integers(1, 16)] * 2, *[COUNT] * 6), max_size=4).map(tuple),
     st.lists(st.builds(InstancePing, *[st.integers(1, 16)] * 2, *[COUNT] * 4), max_size=4).map(tuple),
     st.dictionaries(TEXT, TEXT, max_size=2),
+    st.lists(st.builds(ServiceActivity, st.integers(1, 16), TEXT, *[COUNT] * 3), max_size=4).map(tuple),
 )  # fmt: skip
 LATENCY = st.builds(
     samples.LatencySample, TEXT, TEXT, st.integers(0, 9000), TIME, SECONDS, COUNT, COUNT, OPTIONAL, OPTIONAL, OPTIONAL
@@ -117,7 +118,7 @@ def test_no_field_of_an_event_is_missing():
     assert [kind.__struct_fields__ for kind in samples.Event.__args__] == [
         ("node", "at", "seconds", "interfaces", "counters", "cpu", "load", "left_out"),
         ("instance", "number", "host", "at", "seconds", "statistics", "messages", "left_out"),
-        ("at", "seconds", "transfers", "pings", "unread"),
+        ("at", "seconds", "transfers", "pings", "unread", "services"),
         ("network", "to_node", "payload", "at", "seconds", "sent", "received", "p50_us", "p99_us", "max_us"),
         ("node", "at", "links"),
         ("source", "at", "reason", "caused_by", "cause", "up_s"),

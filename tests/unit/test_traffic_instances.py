@@ -14,7 +14,7 @@ import pytest
 pytest.importorskip("duckdb")
 pytest.importorskip("sqlglot")
 
-from checks.model.facts import BlockTransfer, InstancePing, UnaskedInstance
+from checks.model.facts import BlockTransfer, InstancePing, ServiceActivity, UnaskedInstance
 from checks.rules.interconnect_users import counted_bytes
 from checks.sources.database.errors import DatabaseError, ErrorKind
 from checks.traffic import all_instances, listed_instances, pairs_sampler
@@ -398,3 +398,16 @@ def test_pairs_are_queried_at_the_tick_nearest_to_their_own_interval(monkeypatch
     pairs._queried_s = 100.0
     assert not pairs.is_due(10, 1)
     assert pairs.is_due(10, 1)
+
+
+async def test_the_work_of_services_is_counted_for_those_that_worked_since_the_start() -> None:
+    sampling = Sampling()
+    names = "DB time", "cluster wait time", "gc cr blocks received", "gc current blocks received"
+    sampling.instances.change(1, services={"orders": dict.fromkeys(names, 100), "idle": dict.fromkeys(names, 0)})
+    await sampling.take_pairs()
+    later = dict(zip(names, (150, 110, 103, 104), strict=True))
+    sampling.instances.change(1, services={"orders": later, "idle": dict.fromkeys(names, 0)})
+    (sample,) = await sampling.take_pairs()
+    assert isinstance(sample, PairsSample)
+    of_one = [service for service in sample.services if service.instance == 1]
+    assert of_one == [ServiceActivity(1, "orders", 50, 10, 7)]

@@ -9,6 +9,7 @@ from typing import Any, get_args, get_type_hints
 
 APART = (
     "checks.sources",  # parsers: the texts of other programs
+    "checks.investigate.outputs",  # parsers of what people paste
     "checks.traffic.imports",  # files of other tools
     "checks.redact",  # searches texts for names
     "checks.measure",  # what sends load
@@ -45,6 +46,8 @@ EXCEPT = {
     "ToolMessage.text": "data",  # what other programs printed
     "LogLine.text": "data",
     "Reading.text": "data",
+    "FilterRule.text": "data",
+    "FilterRule.sources": "data",
     "InstanceEnd.near": "data",
     "LogMessage.sample": "data",
     "Entry.text": "data",
@@ -97,6 +100,8 @@ DATA = frozenset(
     unknown unlike unreachable_from unread until upgrade_state uplinks user uses value values verdict
     verified_at verified_by verify version versions view vip virtual_switch wallet who worst_begin worst_end
     writer zone
+    chain channel class_mtus cleared destinations device hook inside last link_port named nics_in nics_out
+    policer_drop_bytes policer_drops protocols queue_drop_bytes queue_drops strange_macs tree trunks vlan
     """.split()  # noqa: SIM905
 )
 """Codes, names, addresses, times, commands, and values of other programs."""

@@ -6,18 +6,19 @@ from collections.abc import Sequence
 
 from checks.model.check import Check
 from checks.model.report import Report
-from checks.model.wording import listed
+from checks.model.wording import listed, nearest
 from checks.run.check_discovery import Checks
 from tui.cli.errors import UsageError
 
 
 def choose(found: Checks, requested: list[str], skipped: list[str]) -> list[Check]:
-    """The selected checks, in the order of `found`; all checks where `requested` is empty.
+    """The selected checks, in the order of `found`; those of a run where `requested` is empty.
 
     Raises UsageError for an unknown check, and where no check is left.
     """
-    _refuse_unknown((*requested, *skipped), [c.id for c in found] + [b.name for b in found.broken])
-    selected = [c for c in found if (not requested or c.id in requested) and c.id not in skipped]
+    _refuse_unknown((*requested, *skipped), [c.id for c in found.every] + [b.name for b in found.broken])
+    possible = found.every if requested else found.checks
+    selected = [c for c in possible if (not requested or c.id in requested) and c.id not in skipped]
     if not selected and not any(b.name in requested for b in found.broken):
         raise UsageError("No check is left to run: --skip names all of them.")
     return selected
@@ -30,7 +31,7 @@ def choose_saved(found: Checks, report: Report, requested: list[str], skipped: l
     and where no check is left.
     """
     ran = list(dict.fromkeys(finding.check for finding in report.findings))
-    known = [c.id for c in found] + [b.name for b in found.broken]
+    known = [c.id for c in found.every] + [b.name for b in found.broken]
     _refuse_unknown((*requested, *skipped), known + [name for name in ran if name not in known])
     if missing := [name for name in requested if name not in ran]:
         raise UsageError(f"The saved file has no findings of {listed(missing)}; it has findings of {listed(ran)}.")
@@ -43,4 +44,6 @@ def choose_saved(found: Checks, report: Report, requested: list[str], skipped: l
 def _refuse_unknown(named: Sequence[str], known: Sequence[str]) -> None:
     for name in named:
         if name not in known:
-            raise UsageError(f"There is no check {name!r}; the checks are {', '.join(known)}.")
+            meant = nearest(name, known)
+            hint = f"did you mean {meant}?" if meant else f"the checks are {', '.join(known)}."
+            raise UsageError(f"There is no check {name!r}; {hint}")

@@ -19,6 +19,7 @@ A result of racwire measure is a JSON file, a name from racwire measure list,
 or a kind, which is the newest result of that kind.
 Two databases of one cluster have a recording each, of the same times: --also
 adds the second one, and each metric has a row for each database and a sum.
+Each service has rows of its DB time, its waits for other instances, its blocks.
 racwire divides each recording into stretches and compares their medians with
 the rank test of Mann and Whitney.
 

@@ -31,6 +31,8 @@ examples:
   racwire plan measure                  the program that a measurement runs on
                                         a peer, in full
   racwire plan drill                    the same, and what a drill reads
+  racwire plan investigate              what guided troubleshooting sends and
+                                        reads by itself
   racwire plan --sudoers --for dba1     lines of sudoers for the user dba1
 
 exit codes: 0 listed; 64 usage, or ssh cannot be used as configured."""
@@ -57,6 +59,7 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     from checks.change.gates import documented
     from checks.run.check_discovery import Checks, discover
     from checks.run.dry_run import plan_checks, plan_doctor, plan_drill, plan_measurement, plan_rights, plan_samples
+    from checks.run.dry_run_steps import plan_investigation
     from tui.cli.check_selection import choose
 
     if args.sudoers:
@@ -65,13 +68,18 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
         raise UsageError("--for needs --sudoers.")
     if args.ids in (["measure"], ["drill"]):
         return _print_measure(args.ids[0])
+    if args.ids == ["investigate"]:
+        print("\n".join(list(plan_investigation(settings))[1:]))
+        return 0
     try:
         # Only `racwire change` runs the gates of a change, so the list contains them only where they are named.
-        found = Checks((*discover(), *(documented() if args.ids else ())))
+        known = discover()
+        found = Checks((*known, *(documented() if args.ids else ())), on_request=known.on_request)
         chosen = choose(found, args.ids, [])
         lines = list(plan_checks(chosen, settings))
         if not args.ids:
             lines += [*plan_samples(settings), *plan_doctor(), *plan_measurement(), *plan_drill()]
+            lines += plan_investigation(settings)
         lines += plan_rights(chosen, samples=not args.ids)
     except ValueError as error:
         raise UsageError(str(error)) from None

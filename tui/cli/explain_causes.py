@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from checks.diagnosis.catalogue import CATALOGUE
 from checks.diagnosis.cause import Cause
 from checks.diagnosis.cause_words import how_losses_show_it, what_contradicts_it, what_it_does
+from checks.diagnosis.sign_words import signs_by_kind
 from checks.model.check import Kind
 from checks.model.finding import Key
 from checks.model.hypothesis import Certainty, Hypothesis
@@ -114,9 +115,10 @@ def cause_page(cause: Cause, kinds: Mapping[str, tuple[Kind, str]]) -> Iterator[
         yield f"Excluded where {listed(cause.cleared_by)} {verb} none of these."
     if cause.covers:
         yield from _sentences("  ", (f"The exclusion holds {cause.covers}.",))
-    if cause.sign:
+    if signs := list(signs_by_kind(cause)):
         yield ""
-        yield from _sentences("", (f"Where other causes lose the same packets, look at {cause.sign}.",))
+        yield "Where other causes lose the same packets, look for:"
+        yield from _sentences("  ", (f"{f'{name}: ' if name else ''}{listed(words, 'or')}" for name, words in signs))
     if cause.other_platform:
         yield f"It is a cause on {cause.other_platform} only."
     for step in cause.look:

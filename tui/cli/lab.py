@@ -54,6 +54,7 @@ exit codes: 0 done; 2 not possible; 64 no such fault, node or network."""
 
 def add_options(lab: argparse.ArgumentParser) -> None:
     """Add the commands of `racwire lab`."""
+    from racwire_lab import switch_options
     from racwire_lab.status import profile_lines
     from racwire_lab.up_options import UP_EXAMPLES, add_up_options
 
@@ -94,7 +95,8 @@ racwire lab status --losses 20""",
         "add a fault to the practice cluster",
         """\
 racwire lab break switch-mtu
-racwire lab break link-down --node rac1 --network eth1""",
+racwire lab break link-down --node rac1 --network eth1
+racwire lab break loss-in --node rac2 --share 2""",
         "Several faults at once are possible, also at the same place.\n\n"
         f"`racwire lab faults` explains the faults:\n{textwrap.fill(', '.join(racwire_lab.FAULTS), 78)}",
     )
@@ -102,6 +104,9 @@ racwire lab break link-down --node rac1 --network eth1""",
     place = break_.add_argument_group("where")
     place.add_argument("--node", metavar="N", help=_NODE_HELP)
     place.add_argument("--network", metavar="N", help=_NETWORK_HELP)
+    break_.add_argument(
+        "--share", metavar="PERCENT", type=float, help="share of the packets that the fault drops, in percent"
+    )
 
     mend = _command(
         commands,
@@ -146,27 +151,21 @@ racwire lab shell rac2 reboot""",
     )
     reboot.add_argument("node", metavar="NODE", help=_WHICH_NODE)
 
-    switch = _command(
-        commands,
-        "switch",
-        "list the private switch ports, or change their MTU or priorities",
-        """\
-racwire lab switch
-racwire lab switch rac2-eth1 mtu 1500
-racwire lab switch all mtu 9216
-racwire lab switch --prioritise 20
-racwire lab switch --prioritise off""",
-        "A port silently drops frames larger than its MTU, in both directions, as a real\nswitch does.\n\n"
-        "--prioritise N needs `racwire lab up --rate 1g`: the first N packets of each TCP\n"
-        "or UDP flow leave a port before the others, and so do the first N after a pause\n"
-        "of 8 ms.\n"
-        "Fragments have no ports; those of two addresses count as one flow.",
-    )
-    switch.add_argument("port", metavar="PORT", nargs="?", help="the port, such as rac2-eth1, or all")
-    switch.add_argument("setting", metavar="mtu", nargs="?", choices=("mtu",), help="the word mtu")
-    switch.add_argument("bytes", metavar="BYTES", nargs="?", type=int, help="the new MTU")
-    switch.add_argument(
-        "--prioritise", metavar="N", help="let the first N packets of each flow leave first, or off: none"
+    switch_options.add_options(
+        _command(
+            commands,
+            "switch",
+            "list the private switch ports, change them, or show their counters",
+            switch_options.EXAMPLES,
+            switch_options.ABOUT,
+        ),
+        _command(
+            commands,
+            "hand",
+            "do at the switch what a person does there by hand",
+            switch_options.HAND_EXAMPLES,
+            switch_options.HAND_ABOUT,
+        ),
     )
 
     load = _command(
@@ -196,6 +195,7 @@ def run(args: argparse.Namespace) -> int:
         "shell": _shell,
         "reboot": _reboot,
         "switch": _switch,
+        "hand": _hand,
         "load": _load,
     }
     if args.lab_command != "shell":
@@ -253,7 +253,7 @@ def _status(args: argparse.Namespace) -> int:
 
 def _break(args: argparse.Namespace) -> int:
     before = _running()
-    after = before.break_(args.fault, args.node, args.network)
+    after = before.break_(args.fault, args.node, args.network, args.share)
     new = [fault for fault in after.faults if fault not in before.faults]
     if new:
         print(f"Broken: {after.described(new[0])}. {racwire_lab.FAULTS[new[0].fault].summary}")
@@ -275,7 +275,8 @@ def _faults(_: argparse.Namespace) -> int:
     for fault in racwire_lab.FAULTS.values():
         print(f"{fault.name}\n    {fault.summary}")
         print(textwrap.fill(fault.effect, 100, initial_indent="    ", subsequent_indent="    "))
-        print(f"    Default place: {fault.default_place}.{f' Needs {fault.needs}.' if fault.needs else ''}\n")
+        share = f", {fault.share:g} %" if fault.share else ""
+        print(f"    Default place: {fault.default_place}{share}.{f' Needs {fault.needs}.' if fault.needs else ''}\n")
     return _EXIT_OK
 
 
@@ -303,16 +304,16 @@ def _reboot(args: argparse.Namespace) -> int:
 
 
 def _switch(args: argparse.Namespace) -> int:
-    from racwire_lab.status import port_lines
+    from racwire_lab.switch_options import switch_lines
 
-    lab = _running()
-    if args.port is not None:
-        if args.setting != "mtu" or args.bytes is None:
-            raise LabUsageError("The command needs a port and its MTU: `racwire lab switch rac2-eth1 mtu 9216`.")
-        lab = lab.set_port_mtu(args.port, args.bytes)
-    if args.prioritise is not None:
-        lab = lab.prioritise(args.prioritise)
-    print("\n".join(port_lines(lab)))
+    print("\n".join(switch_lines(_running(), args)))
+    return _EXIT_OK
+
+
+def _hand(args: argparse.Namespace) -> int:
+    from racwire_lab.switch_options import hand_lines
+
+    print("\n".join(hand_lines(_running(), args)))
     return _EXIT_OK
 
 
@@ -381,7 +382,7 @@ def enter_lab(argv: list[str], user: str = "") -> None:
             return
         lab = _running()
         node = lab.nodes[0]
-        command = lab.enter(node, [sys.executable, "-P", "-m", "tui", *without_lab(argv)], user)
+        command = lab.enter(node, [sys.executable, "-P", "-m", "racwire", *without_lab(argv)], user)
         # No Python on the way may set LC_CTYPE: racwire would take that for the locale of the terminal.
         variables = {**lab.environment(node, user), ENTERED: f"--lab --as {user}", "PYTHONCOERCECLOCALE": "0"}
         os.execvpe(command[0], command, {**os.environ, **variables})

@@ -22,6 +22,7 @@ from checks.report.report_evidence import Evidence
 from checks.run.check_discovery import discover
 from checks.run.engine import Engine
 from checks.run.stored_measurements import newest_measurements
+from checks.saved.session_run import newest_session
 from checks.situation.run_alone import with_situation
 from checks.traffic.recording import Recording, RecordingError
 from checks.whole_files import OutputError
@@ -114,6 +115,7 @@ def _live(args: argparse.Namespace, settings: Settings, record_s: float | None) 
         password=password,
         advise=adviser(settings),
         measurements_of=newest_measurements,
+        sessions_of=newest_session,
     )
     with (
         ScratchDirectory() as directory,
@@ -123,7 +125,7 @@ def _live(args: argparse.Namespace, settings: Settings, record_s: float | None) 
         with progress_line(sys.stderr.isatty() and not args.quiet) as progress:
             report = run_in_own_loop(check(engine, progress, recording))
         with _opened(recording) as opened:
-            yield with_situation(report, found, time.time()), opened
+            yield with_situation(report, found.every, time.time()), opened
 
 
 @contextmanager
@@ -156,7 +158,8 @@ def _saved(args: argparse.Namespace, settings: Settings, with_traffic: bool) -> 
 
 
 def _report_source(saved: Saved, args: argparse.Namespace) -> None:
-    print_message(f"{saved.path} was {saved.told(datetime.now(UTC))}; this run reads, queries and sends nothing.")
+    if not args.quiet:
+        print_message(f"{saved.path} was {saved.told(datetime.now(UTC))}; this run reads, queries and sends nothing.")
     unused = [option for name, option in _OF_THE_CLUSTER.items() if hasattr(args, name)]
     if unused:
         print_message(f"{listed(unused)}: ignored, because the evidence comes from {saved.path}.")
@@ -170,7 +173,7 @@ def _rejudged(saved: Saved, args: argparse.Namespace, settings: Settings) -> Rep
     chosen = choose_saved(found, saved.report, args.ids, args.skip)
     report = replace(saved.report, findings=tuple(f for f in saved.report.findings if f.check in chosen))
     named = settings if hasattr(args, "settings") else None
-    replay = Replay(report, found, broken=found.broken, settings=named)
+    replay = Replay(report, found.every, broken=found.broken, settings=named)
     foreign: dict[str, list[str]] = {}
     for name, why in replay.kept.items():
         if found.get(name) is None:

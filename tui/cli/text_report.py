@@ -21,6 +21,7 @@ from checks.report.causes import ReportEntry, cause_entries, further_entries, op
 from checks.report.folding import grouped_by_reason, grouped_skipped, skipped_in_short
 from checks.report.frame_section import TITLE as FRAMES
 from checks.report.frame_section import frame_section
+from checks.report.how_found import sessions_of
 from checks.report.load_section import TITLE, load_section
 from checks.report.measured.fit import not_shown
 from checks.report.measurement_headline import brief
@@ -45,6 +46,7 @@ from tui.text.finding_lines import STREAM, finding_head, finding_lines, part_lin
 from tui.text.line import Line, Span, hanging, sanitize_line
 from tui.text.load_lines import load_lines, titled_tables
 from tui.text.measurement_lines import measurement_lines
+from tui.text.session_lines import how_found_lines
 
 _NARROWEST = 35
 """Minimum columns of the layout: with fewer, the text next to a label would break after each letter."""
@@ -85,15 +87,22 @@ def _summary(report: Report, causes: int) -> Line:
     return [*line, (f"{len(report.waived)} waived", "title")] if report.waived else line
 
 
-def _header(report: Report) -> str:
-    """One line: cluster, nodes, start and duration of the run."""
+def _between_parts(parts: Iterable[str], width: int, role: str = "") -> Iterator[Line]:
+    """Yield the parts on one line, or wrapped between them."""
+    whole = "  ".join(sanitize_line(part).replace(" ", _UNPARTED) for part in parts if part)
+    for text in textwrap.wrap(whole, width, subsequent_indent="  ", break_on_hyphens=False):
+        yield [(text.replace(_UNPARTED, " "), role)]
+
+
+def _header(report: Report, width: int) -> Iterator[Line]:
+    """Cluster, nodes, start and duration of the run."""
     cluster = report.cluster
     name = cluster_name(report)
     known = () if isinstance(cluster.nodes, Unknown) else cluster.nodes
     nodes = " ".join(n.name + ("*" if n.name == cluster.local_node else "") for n in known) or f"{cluster.local_node}*"
     parts = [f"racwire {report.racwire_version}", *([name] if name else []), nodes]
     parts += [time_text(report.started_at), f"{report.duration_s:.1f} s"]
-    return "  ".join(map(sanitize_line, parts))
+    return _between_parts(parts, width, "title")
 
 
 def _database_header(cluster: Cluster, database: Database, width: int) -> Iterator[Line]:
@@ -112,9 +121,7 @@ def _database_header(cluster: Cluster, database: Database, width: int) -> Iterat
         database.driver,
         f"{count} {'instance' if known + missing == 1 else 'instances'}{where}",
     ]
-    whole = "  ".join(sanitize_line(part).replace(" ", _UNPARTED) for part in parts if part)
-    for text in textwrap.wrap(whole, width, subsequent_indent="  ", break_on_hyphens=False):
-        yield [(text.replace(_UNPARTED, " "), "")]
+    yield from _between_parts(parts, width)
     if database.login_warning:
         warning = sanitize_line(f"The database warned at the login: {database.login_warning}")
         yield from ([(text, "")] for text in textwrap.wrap(warning, width, subsequent_indent="  "))
@@ -123,7 +130,7 @@ def _database_header(cluster: Cluster, database: Database, width: int) -> Iterat
 def _lines(report: Report, width: int, state: str, *, full: bool) -> Iterator[Line]:
     causes = cause_entries(report)
     further = further_entries(report, causes)
-    lines = [*_incident(report, width), [(_header(report), "title")], *_notices(report, width, state)]
+    lines = [*_incident(report, width), *_header(report, width), *_notices(report, width, state)]
     if isinstance(report.cluster.database, Database):
         lines += _database_header(report.cluster, report.cluster.database, width)
     lines.append(_summary(report, len(causes)))
@@ -218,6 +225,9 @@ def _in_full(report: Report, width: int) -> Iterator[Line]:
             yield from hanging([], older, width)
         else:
             yield from measurement_lines(measurement, width)
+    for session in sessions_of(report):
+        yield []
+        yield from how_found_lines(session, width, with_outputs=True)
 
 
 def _load(cluster: Cluster, width: int) -> Iterator[Line]:
@@ -254,6 +264,8 @@ def _rest(report: Report, width: int) -> Iterator[Line]:
     for number, measurement in enumerate(sound(report.measurements)):
         text = not_shown(measurement, report.cluster) or brief(measurement, report.started_at)
         yield from hanging([(f"{'' if number else 'Measured':<{_LABEL}}", "label")], text, width)
+    for session in sessions_of(report):
+        yield from hanging([(f"{'Investigated':<{_LABEL}}", "label")], session.in_short, width)
     yield [(f"{'All findings':<{_LABEL}}", "label"), ("the same command with --full", "")]
 
 

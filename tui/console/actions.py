@@ -96,6 +96,7 @@ CHECKS = (
     Action("left", "fold(True)", "←", "Fold the cause, or what passed: hide its findings."),
     Action("tab", "evidence", "Tab", "Show what racwire read and sent for the cause or the finding."),
     Action("v", "verify", "v", "Verify: run only the checks that would prove it over, or that look again.", "verify"),
+    Action("i", "app.investigate", "i", "Investigate: separate the causes that are left, step by step.", "investigate"),
     Action("slash", "filter", "/", "Filter the findings by text; Esc shows all findings again.", "filter"),
     Action("escape", "clear", "Esc", "Clear the filter, and return to the last run."),
     Action("p", "problems", "p", "Show only FAIL, UNKNOWN and WARN, and the causes; p again shows all."),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -21,6 +22,7 @@ from tui.console.error_guard import FaultLog, GuardedApp
 from tui.console.event_follower import LOOK_EVERY_S, EventFollower
 from tui.console.export_worker import ExportWorker
 from tui.console.hangup import HangupWatcher
+from tui.console.investigation_worker import InvestigationWorker, SessionSource
 from tui.console.journal_watcher import ChangeSource
 from tui.console.live import SAMPLED, LiveFeed
 from tui.console.main_screens import HelpMixin, MainScreens
@@ -68,14 +70,17 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, CommandLine, ThemeMixin, Wo
         past: Past | None = None,
         changes: ChangeSource | None = None,
         measurements: MeasureSource | None = None,
+        sessions: SessionSource | None = None,
+        investigates: bool = False,
         first: str = "checks",
     ) -> None:
         """Create the app.
 
         `new_engine` creates an engine for the named checks, or for all where none is named. A thread calls `warm_up`
         before that, to load the modules that the engine needs. With a `past` the console displays that and samples
-        nothing. `changes` gives access to the journals of changes, `measurements` to what can be sent. `first` is the
-        mode of the first screen."""
+        nothing. `changes` gives access to the journals of changes, `measurements` to what can be sent,
+        `sessions` to guided troubleshooting, whose page opens after the first run where it `investigates`. `first` is
+        the mode of the first screen."""
         self.DEFAULT_MODE = first  # type: ignore[misc]
         self._presets = PresetFile(state_directory, self.notice)
         presets = self._presets.load()
@@ -94,6 +99,9 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, CommandLine, ThemeMixin, Wo
         self._history = HistoryWorker(self, self.state)
         self._events = EventFollower(self.state, settings.console, self.notice)
         self._measuring = MeasureWorker(self, self.state, measurements)
+        self._investigating = InvestigationWorker(self, sessions)
+        self._investigates = investigates
+        self.state.investigation.consent = partial(_consent, settings)
         self._exporting = ExportWorker(self, self.state, settings, state_directory, past.recording if past else None)
         self._state_directory = state_directory
         self._settings = settings
@@ -193,9 +201,18 @@ class ConsoleApp(KeysInOrder, GuardedApp, HelpMixin, CommandLine, ThemeMixin, Wo
 
     async def action_quit(self) -> None:
         """Quit: stop all workers at the same time, close their connections and files, restore the terminal."""
-        parts = (self._measuring, self._run, self._live, self._changing, self._exporting, self._presets, self.subshell)
+        parts = (
+            self._measuring, self._investigating, self._run, self._live, self._changing, self._exporting, self._presets,
+            self.subshell,
+        )  # fmt: skip
         ending = [asyncio.create_task(part.stop(STOP_WITHIN_S)) for part in parts if part is not None]
         try:
             await asyncio.wait(ending, timeout=STOP_WITHIN_S)
         finally:
             self.exit()
+
+
+def _consent(settings: Settings) -> tuple[str, ...]:
+    from tui.text.consent_lines import consent_sentences
+
+    return consent_sentences(settings)

@@ -20,6 +20,7 @@ from tui.console.change_state import ChangeState, JournalsRead
 from tui.console.check_list import CheckList
 from tui.console.event_state import EventState
 from tui.console.export_state import ExportState
+from tui.console.investigation_state import InvestigationState
 from tui.console.measure_state import MeasureState
 from tui.console.past import Past
 from tui.console.presets import Presets
@@ -112,6 +113,7 @@ class AppState(msgspec.Struct):
     exports: ExportState = msgspec.field(default_factory=ExportState)
     events: EventState = msgspec.field(default_factory=EventState)
     measures: MeasureState = msgspec.field(default_factory=MeasureState)
+    investigation: InvestigationState = msgspec.field(default_factory=InvestigationState)
     moment: SituationState = msgspec.UNSET  # type: ignore[assignment]
     """The moment that the screens show, and its situation."""
     before_events: str = ""

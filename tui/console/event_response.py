@@ -158,7 +158,7 @@ class EventResponse:
         if not self._is_urgent and not may_run(None if self._ran_s is None else now_s - self._ran_s):
             self.waits = "The checks that concern it run by themselves at most every 5 minutes; r runs them now."
             return ()
-        known = {check.id: check for check in discover().checks}
+        known = {check.id: check for check in discover().every}
         wanted = [name for kind in self._kinds for name in checks_about(kind, known.values())]
         names = list(dict.fromkeys((*wanted, *checks_to_run(report, situation(), (*self._returned,), known))))
         sent = [(now_s - at, number) for at, number in self._sent]

@@ -15,6 +15,7 @@ from checks.traffic.samples import Event as Sample
 from checks.traffic.samples import InstancesPace
 from tui.console import export_state
 from tui.console.change_state import ChangeNews, ChangeRequest, WorkProgressed
+from tui.console.investigation_state import InvestigationNews, InvestigationRequest, StepProgressed
 from tui.console.measure_state import MeasureNews, MeasureRequest, SendingProgressed
 
 if TYPE_CHECKING:
@@ -235,3 +236,31 @@ class MeasureWanted(Message):
     def __init__(self, want: MeasureRequest) -> None:
         super().__init__()
         self.want = want
+
+
+class InvestigationReported(Message):
+    """The work on a session of guided troubleshooting has news."""
+
+    def __init__(self, news: InvestigationNews) -> None:
+        super().__init__()
+        self.news = news
+
+    def can_replace(self, message: Message) -> bool:
+        """Return whether only the later of two progress reports needs to be drawn."""
+        return (
+            isinstance(self.news, StepProgressed)
+            and isinstance(message, InvestigationReported)
+            and isinstance(message.news, StepProgressed)
+        )
+
+
+class InvestigationWanted(Message):
+    """The operator has a request about a session of guided troubleshooting."""
+
+    def __init__(self, want: InvestigationRequest) -> None:
+        super().__init__()
+        self.want = want
+
+
+class InvestigateWanted(Message):
+    """The operator wants the page of guided troubleshooting."""

@@ -119,7 +119,7 @@ async def read_runs(app: App[None], past: Past, prepare: Callable[[], Awaitable[
     try:
         await prepare()
         moments = await asyncio.to_thread(lambda: PastMoments(past.runs(), past.journal()))
-        steps = moments.judge({check.id: check for check in discover().checks})
+        steps = moments.judge({check.id: check for check in discover().every})
         for _ in moments.records:
             app.post_message(RunsJudged(moments, is_done=False))
             await asyncio.to_thread(next, steps)

@@ -10,6 +10,7 @@ import msgspec
 
 from checks.model.facts import PathProbe
 from checks.model.finding import Key, keyed
+from checks.model.investigation import SessionRecord
 from checks.model.measurement import Measurement
 from checks.model.report import Report
 from checks.run.events import CheckConcluded, Event, Gathered, GatherProgress, PathsSoFar, RunFinished, RunStarted
@@ -108,11 +109,16 @@ class RunState:
 
     def add_measurement(self, measurement: Measurement) -> None:
         """Add the result of a measurement to the report, in place of an older one of its kind."""
-        report = self.report
-        if report is None:
-            return
-        others = (one for one in report.measurements if one.kind != measurement.kind)
-        report = msgspec.structs.replace(report, measurements=(*others, measurement))
+        if (report := self.report) is not None:
+            others = (one for one in report.measurements if one.kind != measurement.kind)
+            self._replace(msgspec.structs.replace(report, measurements=(*others, measurement)))
+
+    def add_session(self, session: SessionRecord) -> None:
+        """Add a session of guided troubleshooting to the report, in place of an earlier one."""
+        if (report := self.report) is not None:
+            self._replace(msgspec.structs.replace(report, sessions=(session,)))
+
+    def _replace(self, report: Report) -> None:
         if self.history is not None:
             self.history = msgspec.structs.replace(self.history, report=report)
         else:

@@ -133,4 +133,4 @@ class HistoryWorker:
         from checks.situation.run_history import RunHistory
 
         history = self._state.run.history or RunHistory()
-        return history.after(record, {check.id: check for check in discover().checks})
+        return history.after(record, {check.id: check for check in discover().every})

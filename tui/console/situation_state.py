@@ -74,7 +74,7 @@ class SituationState:
         return situation(
             Inputs(
                 now=now,
-                checks={check.id: check for check in discover().checks},
+                checks={check.id: check for check in discover().every},
                 history=history or RunHistory(),
                 events=self._events.known_at(now),
                 sampled=self._events.readings_at(now),

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from checks.traffic.feed import Feed
     from tui.console.app import ConsoleApp
     from tui.console.past import Past
+    from tui.console.sessions import KeptSessions
 
 _LITTLE_GARBAGE = 20_000
 """Objects in cycles that may wait for the garbage collector: a few megabytes."""
@@ -48,16 +49,19 @@ DRAIN_S = 0.3
 """Seconds that running tasks have to end after the screen is closed."""
 
 
-def run_console(settings: Settings, *, first: str = "checks", again: str = "") -> int:
+def run_console(
+    settings: Settings, *, first: str = "checks", again: str = "", sessions: KeptSessions | None = None
+) -> int:
     """Run the console with that first screen; return the exit code of the last finished report.
 
-    `again` is the command that continues the displayed change, where it differs from `racwire change`.
+    `again` is the command that continues the displayed change, where it differs from `racwire change`. With `sessions`
+    the page of guided troubleshooting opens after the first run.
     """
     if reason := no_console(os.environ, sys.__stdin__, sys.__stderr__):
         print_message(f"{reason}, so the checks run as text.")
         return _run_as_text(settings)
     prepare(os.environ)
-    return _run_full_screen(settings, first=first, again=again)
+    return _run_full_screen(settings, first=first, again=again, sessions=sessions)
 
 
 def run_console_on_recording(path: Path, settings: Settings) -> int:
@@ -79,10 +83,12 @@ def run_console_on_recording(path: Path, settings: Settings) -> int:
         recording.close()
 
 
-def run_console_on_saved(path: Path, settings: Settings, *, judged_by: Settings | None) -> int:
+def run_console_on_saved(
+    path: Path, settings: Settings, *, judged_by: Settings | None, sessions: KeptSessions | None = None
+) -> int:
     """Show a saved state in the console; return the exit code of its report. The caller asks `no_console` first. With
-    `judged_by` the thresholds and waivers of these settings apply, and not those of the run. Raises SavedError where
-    the file cannot be read."""
+    `judged_by` the thresholds and waivers of these settings apply, and not those of the run; with `sessions` the page
+    of guided troubleshooting opens. Raises SavedError where the file cannot be read."""
     prepare(os.environ)
     from checks.saved import open_saved
     from checks.saved.saved_replay import Replay
@@ -93,7 +99,7 @@ def run_console_on_saved(path: Path, settings: Settings, *, judged_by: Settings 
         return Replay(run, checks, broken=broken, settings=judged_by)
 
     with open_saved(path) as saved:
-        return _run_full_screen(settings, of_saved(saved, datetime.now().astimezone()), judge)
+        return _run_full_screen(settings, of_saved(saved, datetime.now().astimezone()), judge, sessions=sessions)
 
 
 def no_console(environment: Mapping[str, str], stdin: TextIO | None, stderr: TextIO | None) -> str:
@@ -140,8 +146,10 @@ def _run_full_screen(
     *,
     first: str = "checks",
     again: str = "",
+    sessions: KeptSessions | None = None,
 ) -> int:
-    """Run the console; with a `past` display that, and let `judge` create the engine that runs the checks on it."""
+    """Run the console; with a `past` display that, and let `judge` create the engine that runs the checks on it. With
+    `sessions` the page of guided troubleshooting opens after the first run."""
     # The loaded modules stay in memory: searching them for garbage takes a tenth of the start-up time.
     gc.disable()
     # Threads load modules and parse what nodes and databases answer. A key waits this long for each of its steps.
@@ -154,6 +162,7 @@ def _run_full_screen(
     from tui.console.hangup import HangupWatcher
     from tui.console.journal_watcher import ClusterChanges
     from tui.console.measure_worker import ClusterMeasurements
+    from tui.console.sessions import KeptSessions
     from tui.terminal.driver import console_driver
 
     log = LogFile(log_path(state_directory()))
@@ -163,9 +172,11 @@ def _run_full_screen(
     def new_engine(names: Sequence[str]) -> Engine:
         from checks.run.engine import Engine
         from checks.run.stored_measurements import newest_measurements
+        from checks.saved.session_run import newest_session
 
         found = _found()
-        checks = [c for c in found.checks if not names or c.id in names]
+        possible = found.checks if judge is None and not names else found.every
+        checks = [c for c in possible if not names or c.id in names]
         broken = [b for b in found.broken if not names or b.name in names]
         if judge is not None:
             return judge(checks, broken)
@@ -176,6 +187,7 @@ def _run_full_screen(
             password=password,
             advise=adviser(settings),
             measurements_of=newest_measurements,
+            sessions_of=newest_session,
         )
 
     def new_feed() -> Feed:
@@ -186,6 +198,9 @@ def _run_full_screen(
     def sampled_by(pid: int) -> None:
         app.state.feed.sampler = pid
 
+    own_sessions = sessions
+    if sessions is None and (past is None or past.is_saved):
+        own_sessions = KeptSessions(settings, is_live=past is None, password=password)
     hangup = HangupWatcher(sys.__stdin__.fileno() if sys.__stdin__ else 0)
     encoding = encoding_of(settings, sys.__stderr__)
     app = ConsoleApp(
@@ -201,6 +216,8 @@ def _run_full_screen(
         past=past,
         changes=ClusterChanges(settings, _found, password) if past is None else None,
         measurements=ClusterMeasurements(settings, password) if past is None else None,
+        sessions=own_sessions,
+        investigates=sessions is not None,
         first=first,
     )
     app.error_console = Console(file=cast("IO[str]", log), width=120, markup=False, highlight=False)

@@ -14,6 +14,8 @@ from tui.console.app_state import News
 from tui.console.change_state import CheckGate, Follow, MakePlan, WorkEnded
 from tui.console.change_worker import ChangeWorker
 from tui.console.export_worker import ExportWorker
+from tui.console.investigation_state import Asked, BeginSession, StepSent
+from tui.console.investigation_worker import InvestigationWorker
 from tui.console.live_sampling import SamplingMixin
 from tui.console.measure_state import Send, SendingEnded
 from tui.console.measure_worker import MeasureWorker
@@ -24,6 +26,9 @@ from tui.console.messages import (
     ExportReported,
     ExportWanted,
     HistoryGrown,
+    InvestigateWanted,
+    InvestigationReported,
+    InvestigationWanted,
     MeasureReported,
     MeasureWanted,
     RunFailed,
@@ -55,6 +60,9 @@ class WorkingMixin(SamplingMixin):
     _changing: ChangeWorker
     _exporting: ExportWorker
     _measuring: MeasureWorker
+    _investigating: InvestigationWorker
+    _investigates: bool
+    """Whether the page of guided troubleshooting opens after the first run."""
     _past: Past | None
 
     def _show_soon(self, news: News) -> None:
@@ -68,7 +76,11 @@ class WorkingMixin(SamplingMixin):
     @property
     def can_start(self) -> bool:
         """Whether checks may start now: neither other checks nor a measurement send packets."""
-        return not (self.running or self._measuring.is_sending)
+        return not (self.running or self._measuring.is_sending or self._investigating.is_sending)
+
+    def action_investigate(self) -> None:
+        """Open the page of guided troubleshooting."""
+        self.post_message(InvestigateWanted())
 
     # --- reports of the workers ---------------------------------------------------------------------------------------
 
@@ -107,6 +119,9 @@ class WorkingMixin(SamplingMixin):
         if self.state.cluster is not None:
             self._follow(self.state.cluster)
         self._show_news(News.RUN)
+        if self._investigates and message.run:
+            self._investigates = False
+            self.post_message(InvestigateWanted())
 
     def on_run_failed(self, message: RunFailed) -> None:
         """Apply that the current run failed."""
@@ -142,6 +157,20 @@ class WorkingMixin(SamplingMixin):
             self.notice(notice)
         self._show_news(News.MEASURE)
 
+    def on_investigation_reported(self, message: InvestigationReported) -> None:
+        """Apply news of a session of guided troubleshooting, and draw its page, if that is open."""
+        from tui.screens.investigate.screen import InvestigateScreen
+
+        state, news = self.state.investigation, message.news
+        state.apply(news)
+        if state.record is not None:
+            self.state.run.add_session(state.record)
+        page = next((one for one in reversed(self.screen_stack) if isinstance(one, InvestigateScreen)), None)
+        if page is not None:
+            page.refresh_state(is_new=isinstance(news, Asked))
+            if isinstance(news, StepSent):
+                page.after_sending()
+
     # --- requests of the screens --------------------------------------------------------------------------------------
 
     def _start(self, checks: Sequence[str] = (), verified: FindingRow | None = None) -> None:
@@ -156,6 +185,9 @@ class WorkingMixin(SamplingMixin):
             return
         if self._measuring.is_sending:
             self.notice(_DISTURBS)
+            return
+        if self._investigating.is_sending:
+            self.notice("A step of the investigation is being made; the packets of the checks would disturb it.")
             return
         await self._run.stop(STOP_WITHIN_S)
         self._start(message.checks, message.verified)
@@ -178,3 +210,23 @@ class WorkingMixin(SamplingMixin):
             self.notice("The checks have started meanwhile; their packets would disturb the measurement.")
         elif notice := self._measuring.do(message.want):
             self.notice(notice)
+
+    def on_investigation_wanted(self, message: InvestigationWanted) -> None:
+        """Pass a request about a session to its worker."""
+        if notice := self._investigating.do(message.want):
+            self.notice(notice)
+
+    async def on_investigate_wanted(self, message: InvestigateWanted) -> None:
+        """Open the page of guided troubleshooting, with a session about the last finished run."""
+        from checks.run.guided import run_time
+        from tui.screens.investigate.screen import InvestigateScreen
+
+        report, record = self.state.run.report, self.state.investigation.record
+        if self.running or report is None or not self.state.run.is_whole:
+            self.notice("The checks are running: the investigation begins with what they find.")
+            return
+        is_due = record is None or (record.is_ended and record.run_at != run_time(report))
+        if is_due and (notice := self._investigating.do(BeginSession(report))):
+            self.notice(notice)
+            return
+        await self.push_screen(InvestigateScreen(self.state))

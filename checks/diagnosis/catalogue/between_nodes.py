@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from checks.diagnosis.cause import At, Cause, Way, look
+from checks.diagnosis.cause import At, Cause, Kind, Way, look
 from checks.diagnosis.fitting_places import on_switch
 from checks.diagnosis.touches import FULL, MESSAGES, filtered, is_of_some_nodes, smaller_mtu, touch
 from checks.model.hypothesis import How
+from checks.model.signs import Sign
 
 _MTU_PROVED = (
     "IC-MTU-002", "IC-MTU-003", "IC-MTU-004", "IC-MTU-005", "IC-PATH-002", "IC-PATH-010", "IC-EROUTE-004",
@@ -67,7 +68,17 @@ BETWEEN_NODES = (
             *(touch(How.STOPS, way, protocols=("udp",), sizes=MESSAGES) for way in Way),
         ),
         at=(At.NODE, At.PATH),
-        sign="whether the packets arrive at the receiver: a capture there (tcpdump)",
+        kinds=(
+            Kind(name="node", signs=(Sign.NODE_RULE,), may_show=(Sign.NODE_DROPS,), is_above_nic=True),
+            Kind(name="switch port", signs=(Sign.PORT_ACL,), may_show=(Sign.WITH_PORT,)),
+            Kind(
+                name="switch port, by address",
+                at=(At.NODE,),
+                patterns=tuple(touch(How.STOPS, way, addresses=("private",)) for way in Way),
+                signs=(Sign.PORT_ACL,),
+                may_show=(Sign.WITH_PORT,),
+            ),
+        ),
         proved_by=("IC-FLOW-009",),
         supported_by=(
             *("IC-FILTER-002", "IC-FILTER-004", "IC-PATH-005"),
@@ -125,7 +136,12 @@ BETWEEN_NODES = (
         patterns=tuple(touch(How.STOPS, way, sizes=FULL) for way in Way),
         at=(At.NODE, At.PATH, At.SIDES, At.NETWORK),
         fits=on_switch,
-        sign="the MTU and the giants of the switch ports",
+        kinds=(
+            Kind(name="port", at=(At.NODE,), signs=(Sign.PORT_MTU,), may_show=(Sign.WITH_PORT,)),
+            Kind(name="on the way", at=(At.PATH,)),
+            Kind(name="trunk", at=(At.SIDES,), signs=(Sign.TRUNK_MTU,)),
+            Kind(name="switch", at=(At.NETWORK,), signs=(Sign.SWITCH_MTU,)),
+        ),
         supported_by=("IC-PATH-003", "IC-PATH-033", "IC-PING-005"),
         excluded_by=("IC-PATH-001",),
         covers=_FLOW,

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from checks.diagnosis.cause import At, Cause, look, mos
+from checks.diagnosis.cause import At, Cause, Kind, Way, look, mos
 from checks.diagnosis.fitting_places import without_counts
-from checks.diagnosis.touches import SHARE_ALL, SHARE_FULL, SHARE_IN, of_bond, touch
+from checks.diagnosis.touches import FULL, SHARE_ALL, SHARE_FULL, SHARE_IN, of_bond, touch
 from checks.model.facts import Cluster, HostSetup, Unknown
 from checks.model.hypothesis import How
 from checks.model.networks import layers_of
+from checks.model.signs import Sign
 
 _COUNTERS = ("ip -s -s link show ETH", "ethtool -S ETH")
 _NETWORK_TEAM = "the network team"
+_AT_A_PORT = (
+    *(touch(How.SHARE, way) for way in (Way.BOTH, Way.TO, Way.FROM)),
+    *(touch(How.SHARE, way, sizes=FULL) for way in (Way.BOTH, Way.TO, Way.FROM)),
+)
+"""What is bad at a port loses in both directions, or in one: a strand of a fibre, the queue to a node."""
 
 
 def _has_no_bond(cluster: Cluster) -> str:
@@ -43,7 +49,29 @@ CABLING = (
         touches=(SHARE_IN,),
         patterns=(SHARE_ALL, SHARE_FULL),
         at=(At.NODE, At.PATH, At.NETWORK),
-        sign="the error counters of the NICs and switch ports",
+        kinds=(
+            Kind(
+                name="cable",
+                at=(At.NODE,),
+                patterns=_AT_A_PORT,
+                signs=(Sign.PORT_CRC, Sign.WITH_CABLE),
+                may_show=(Sign.NIC_CRC, Sign.OPTICS),
+            ),
+            Kind(
+                name="port",
+                at=(At.NODE,),
+                patterns=_AT_A_PORT,
+                signs=(Sign.WITH_PORT,),
+                may_show=(Sign.PORT_CRC, Sign.NIC_CRC),
+            ),
+            Kind(
+                name="NIC",
+                at=(At.NODE,),
+                patterns=_AT_A_PORT,
+                may_show=(Sign.WITH_NIC, Sign.PORT_CRC, Sign.NIC_CRC),
+            ),
+            Kind(name="on the way", at=(At.PATH, At.NETWORK)),
+        ),
         proved_by=("IC-NIC-002",),
         supported_by=("IC-SPEED-003", "IC-PATH-005", "IC-NIC-007"),
         hinted_by=("IC-DEV-004",),
@@ -100,7 +128,7 @@ CABLING = (
         code="CAUSE-14",
         name="Flow control differs, or pause frames stop a port",
         touches=(touch(How.SHARE), touch(How.DELAYS)),
-        supported_by=("IC-NIC-009",),
+        supported_by=("IC-NIC-009", "IC-NIC-013"),
         hinted_by=("IC-DRIVER-005",),
         look=look(
             "Compare the pause settings, and whether the pause counters grow.", "ethtool -a ETH", "ethtool -S ETH"
@@ -113,7 +141,7 @@ CABLING = (
         patterns=(SHARE_IN,),
         at=(At.NODE,),
         fits=without_counts,
-        sign="the counters rx_missed and rx_fifo of the NIC",
+        kinds=(Kind(may_show=(Sign.NIC_MISSED,)),),
         proved_by=("IC-NIC-003",),
         supported_by=("IC-DRIVER-004",),
         hinted_by=("IC-DEV-004", "IC-DRIVER-004"),
@@ -142,7 +170,17 @@ CABLING = (
         name="Switch drops packets from full buffers",
         patterns=(SHARE_ALL, SHARE_FULL),
         at=(At.NODE, At.PATH, At.NETWORK),
-        sign="the drops in the queues of the switch ports",
+        kinds=(
+            Kind(
+                name="port",
+                at=(At.NODE,),
+                patterns=_AT_A_PORT,
+                signs=(Sign.PORT_DISCARDS,),
+                may_show=(Sign.WITH_PORT,),
+            ),
+            Kind(name="switch", at=(At.NETWORK,), signs=(Sign.FABRIC,)),
+            Kind(name="on the way", at=(At.PATH,), may_show=(Sign.PORT_DISCARDS,)),
+        ),
         supported_by=("IC-PATH-005",),
         hinted_by=("IC-TOPO-009",),
         look=look(
@@ -154,7 +192,17 @@ CABLING = (
         name="Quality of service of a shared switch limits the interconnect",
         patterns=(SHARE_ALL, SHARE_FULL),
         at=(At.NODE, At.PATH, At.NETWORK),
-        sign="the drops of a QoS policy on these ports",
+        kinds=(
+            Kind(
+                name="port",
+                at=(At.NODE,),
+                patterns=_AT_A_PORT,
+                signs=(Sign.PORT_POLICED,),
+                may_show=(Sign.WITH_PORT,),
+            ),
+            Kind(name="network", at=(At.NETWORK,), signs=(Sign.PORT_POLICED,)),
+            Kind(name="on the way", at=(At.PATH,), may_show=(Sign.PORT_POLICED,)),
+        ),
         supported_by=("IC-PATH-005",),
         look=look("Read the QoS policy and its drop counters on the ports of the nodes.", where=_NETWORK_TEAM),
     ),

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from checks.diagnosis.cause import At, Cause, Way, look, mos
+from checks.diagnosis.cause import At, Cause, Kind, Way, look, mos
 from checks.diagnosis.touches import FULL, MESSAGES, SHARE_ALL, SHARE_FULL, haip_alone, touch
 from checks.model.hypothesis import How
+from checks.model.signs import Sign
 from checks.model.traffic import Traffic
 
 _HASH = "IEEE 802.1AX, 6.2.4"
@@ -15,6 +16,11 @@ _SHARES_OF_UDP = (
     touch(How.SHARE, Way.FROM, protocols=("udp",)),
     touch(How.SHARE, protocols=("udp",), sizes=FULL),
 )
+_PINGS_STOPPED = (
+    touch(How.STOPS, Way.TO, protocols=("icmp",)),
+    touch(How.STOPS, Way.TO, protocols=("icmp",), sizes=FULL),
+)
+_PINGS_SHARED = (touch(How.SHARE, Way.TO, protocols=("icmp",)), touch(How.SHARE, protocols=("icmp",)))
 
 FLOWS = (
     Cause(
@@ -22,7 +28,7 @@ FLOWS = (
         name="A link of an aggregation carries no full-size packets",
         patterns=(touch(How.STOPS, sizes=FULL),),
         is_link_of_aggregation=True,
-        sign="the counters and the MTU of each link of the aggregation",
+        kinds=(Kind(signs=(Sign.MEMBER_MTU,), may_show=(Sign.WITH_MEMBER,)),),
         further_sources=(mos(11), mos(12), _HASH),
         supported_by=("IC-FLOW-002",),
         hinted_by=("IC-FLOW-010",),  # the pings of a pair can take the bad link while the source ports miss it
@@ -40,7 +46,15 @@ FLOWS = (
         patterns=(touch(How.STOPS), SHARE_ALL, SHARE_FULL, *_SHARES_OF_UDP),
         at=(At.NODE, At.PATH, At.NETWORK),
         is_link_of_aggregation=True,
-        sign="the counters of each link of the aggregation",
+        kinds=(
+            Kind(name="dead", patterns=(touch(How.STOPS),), signs=(Sign.MEMBER_DOWN,), may_show=(Sign.WITH_MEMBER,)),
+            Kind(
+                name="lossy",
+                patterns=(SHARE_ALL, SHARE_FULL, *_SHARES_OF_UDP),
+                signs=(Sign.MEMBER_CRC,),
+                may_show=(Sign.WITH_MEMBER,),
+            ),
+        ),
         further_sources=(mos(11), _HASH),
         supported_by=("IC-FLOW-003", "IC-FLOW-015"),
         hinted_by=("IC-FLOW-011",),  # as those of CAUSE-70
@@ -63,7 +77,12 @@ FLOWS = (
             touch(How.STOPS, forms=("fragment",)),
         ),
         at=(At.NODE, At.PATH, At.NETWORK),
-        sign="whether the fragments arrive at the receiver: a capture there (tcpdump)",
+        kinds=(
+            Kind(name="node", at=(At.NODE,), signs=(Sign.NODE_RULE,), may_show=(Sign.NODE_DROPS,), is_above_nic=True),
+            Kind(name="switch port", at=(At.NODE,), signs=(Sign.PORT_ACL,), may_show=(Sign.WITH_PORT,)),
+            Kind(name="network", at=(At.NETWORK,), signs=(Sign.PORT_ACL,)),
+            Kind(name="on the way", at=(At.PATH,), may_show=(Sign.PORT_ACL,)),
+        ),
         further_sources=(mos(3), mos(8)),
         supported_by=("IC-FRAG-002",),
         excluded_by=("IC-FRAG-001",),
@@ -84,7 +103,12 @@ FLOWS = (
             *(touch(How.STOPS, way, protocols=("udp",), sizes=FULL) for way in Way),
         ),
         at=(At.NODE, At.PATH, At.NETWORK),
-        sign="the drops of a policer on the switch or on the node (tc)",
+        kinds=(
+            Kind(name="node", at=(At.NODE,), signs=(Sign.NODE_QDISC,), may_show=(Sign.NODE_DROPS,), is_above_nic=True),
+            Kind(name="switch port", at=(At.NODE,), signs=(Sign.PORT_POLICED,), may_show=(Sign.WITH_PORT,)),
+            Kind(name="network", at=(At.NETWORK,), signs=(Sign.PORT_POLICED,)),
+            Kind(name="on the way", at=(At.PATH,), may_show=(Sign.PORT_POLICED,)),
+        ),
         further_sources=(mos(21),),
         supported_by=("IC-FLOW-005", "IC-FLOW-008", "IC-FLOW-017"),
         look=look(
@@ -109,14 +133,28 @@ FLOWS = (
         code="CAUSE-75",
         name="Pings alone are dropped or limited, and UDP of the same size passes",
         beside=Traffic(protocols=("udp",)),
-        patterns=(
-            touch(How.STOPS, Way.TO, protocols=("icmp",)),
-            touch(How.STOPS, Way.TO, protocols=("icmp",), sizes=FULL),
-            touch(How.SHARE, Way.TO, protocols=("icmp",)),
-            touch(How.SHARE, protocols=("icmp",)),
-        ),
+        patterns=(*_PINGS_STOPPED, *_PINGS_SHARED),
         at=(At.NODE, At.PATH, At.NETWORK),
-        sign="a policer or filter of ICMP on the switch",
+        kinds=(
+            Kind(name="node", at=(At.NODE,), signs=(Sign.NODE_RULE,), may_show=(Sign.NODE_DROPS,), is_above_nic=True),
+            Kind(
+                name="filter of a switch port",
+                at=(At.NODE,),
+                patterns=_PINGS_STOPPED,
+                signs=(Sign.PORT_ACL,),
+                may_show=(Sign.WITH_PORT,),
+            ),
+            Kind(
+                name="policer of a switch port",
+                at=(At.NODE,),
+                patterns=_PINGS_SHARED,
+                signs=(Sign.PORT_POLICED,),
+                may_show=(Sign.WITH_PORT,),
+            ),
+            Kind(name="filter of the network", at=(At.NETWORK,), patterns=_PINGS_STOPPED, signs=(Sign.PORT_ACL,)),
+            Kind(name="policer of the network", at=(At.NETWORK,), patterns=_PINGS_SHARED, signs=(Sign.PORT_POLICED,)),
+            Kind(name="on the way", at=(At.PATH,), may_show=(Sign.PORT_ACL, Sign.PORT_POLICED)),
+        ),
         further_sources=("RFC 1812, 4.3.2.8",),
         supported_by=("IC-FLOW-010", "IC-FLOW-011"),
         look=look(

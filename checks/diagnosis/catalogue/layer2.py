@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from checks.diagnosis.cause import At, Cause, Way, look
+from checks.diagnosis.cause import At, Cause, Kind, Way, look
 from checks.diagnosis.fitting_places import arp_unsettled
 from checks.diagnosis.touches import SHARE_ALL, touch
 from checks.model.hypothesis import How
+from checks.model.signs import Sign
 
 _NEIGHBOURS = ("ip neigh show", "ip link show ETH")
 _ENTRIES = "for the entries that the nodes have, and among the nodes that were read"
@@ -15,6 +16,14 @@ LAYER2 = (
         code="CAUSE-39",
         name="Duplicate address: two hosts answer for a private address",
         touches=(touch(How.AT_TIMES, Way.TO, addresses=("private", "haip")),),
+        kinds=(
+            Kind(
+                name="behind another port",
+                at=(At.NODE,),
+                patterns=(touch(How.STOPS, Way.TO, addresses=("private",)),),
+                signs=(Sign.SECOND_MAC,),
+            ),
+        ),
         further_sources=("RFC 5227",),
         proved_by=("IC-NEIGH-003", "IC-NEIGH-004", "IC-NEIGH-016", "IC-OWNER-002", "IC-HAIP-004"),
         supported_by=("IC-FLOW-012", "IC-NEIGH-014"),
@@ -77,7 +86,7 @@ LAYER2 = (
         patterns=(SHARE_ALL,),
         at=(At.NODE, At.PATH, At.NETWORK),
         fits=arp_unsettled,
-        sign="neighbour entries that fail and return",
+        kinds=(Kind(may_show=(Sign.NEIGHBOURS_FAIL,)),),
         further_sources=("Linux kernel documentation, ip-sysctl, arp_ignore and arp_filter", "netdevice(7), IFF_NOARP"),
         proved_by=("IC-NEIGH-009", "IC-NEIGH-010"),
         supported_by=("IC-NEIGH-013",),
@@ -123,7 +132,7 @@ LAYER2 = (
         name="The link between two switches of a private network carries no packets",
         patterns=(touch(How.STOPS),),
         at=(At.SIDES,),
-        sign="the link between the switches",
+        kinds=(Kind(signs=(Sign.TRUNK_DOWN,)),),
         supported_by=("IC-PATH-031",),
         excluded_by=("IC-PATH-001",),
         covers="for the flows of these pings",
@@ -137,7 +146,18 @@ LAYER2 = (
         name="A switch port, or the switch behind it, does not forward: wrong VLAN, blocked, or off for errors",
         patterns=(touch(How.STOPS),),
         at=(At.NODE, At.PATH, At.NETWORK),
-        sign="the VLAN and the state of the switch port",
+        kinds=(
+            Kind(name="down", at=(At.NODE,), signs=(Sign.PORT_DOWN,), may_show=(Sign.WITH_PORT,)),
+            Kind(name="blocked", at=(At.NODE,), signs=(Sign.PORT_BLOCKED,), may_show=(Sign.WITH_PORT,)),
+            Kind(name="VLAN", at=(At.NODE,), signs=(Sign.PORT_VLAN,), may_show=(Sign.WITH_PORT,)),
+            Kind(
+                name="one way",
+                at=(At.NODE,),
+                patterns=(touch(How.STOPS, Way.TO), touch(How.STOPS, Way.FROM)),
+                may_show=(Sign.PORT_BLOCKED, Sign.WITH_PORT),
+            ),
+            Kind(name="on the way", at=(At.PATH, At.NETWORK)),
+        ),
         moves=("IC-TOPO-006",),
         supported_by=("IC-PATH-006", "IC-FLOW-013"),
         hinted_by=("IC-TOPO-006",),  # a switch can translate tags

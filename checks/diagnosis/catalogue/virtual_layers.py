@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from checks.diagnosis.cause import At, Cause, Way, look, mos
+from checks.diagnosis.cause import At, Cause, Kind, Way, look, mos
 from checks.diagnosis.fitting_places import below_nics, in_tunnel, of_haip
 from checks.diagnosis.touches import FULL, MESSAGES, touch
 from checks.model.facts import Cluster
 from checks.model.hypothesis import How
+from checks.model.signs import Sign
 from checks.model.traffic import Traffic
 from checks.rules.below_nics import Below, below
 
@@ -18,6 +19,8 @@ def _has_cables(cluster: Cluster) -> str:
         return ""
     return "The CPUs of the nodes report no hypervisor, and no private NIC is one of a container."
 
+
+_HAIP = tuple(touch(How.STOPS, way, addresses=("haip",)) for way in Way)
 
 BELOW_NICS = (
     Cause(
@@ -35,7 +38,7 @@ BELOW_NICS = (
         excluded_by=("IC-PATH-001", "IC-FLOW-001"),
         covers="for the pings and datagrams of this run",
         ruled_out=_has_cables,
-        sign="its spoof checks, forged transmits, security lists and the rules of its bridge",
+        kinds=(Kind(may_show=(Sign.HOST_FILTER,)),),
         further_sources=(mos(8), "VMware vSphere Security, MAC address changes and forged transmits"),
         look=(
             *look("Read the kind and the MAC address of the NIC.", "ip -details link show ETH"),
@@ -54,7 +57,7 @@ BELOW_NICS = (
         patterns=tuple(touch(How.STOPS, way, sizes=FULL) for way in Way),
         at=(At.NODE, At.PATH, At.SIDES, At.NETWORK),
         fits=in_tunnel,
-        sign="the tunnel (VXLAN, Geneve, NVGRE, IPsec) and the MTU of the network below it",
+        kinds=(Kind(may_show=(Sign.TUNNEL,)),),
         further_sources=(mos(5), "RFC 7348", "RFC 7637", "RFC 8926"),
         supported_by=("IC-PATH-033",),
         excluded_by=("IC-PATH-001",),
@@ -73,7 +76,12 @@ BELOW_NICS = (
         patterns=(touch(How.STOPS, addresses=("haip",)),),
         at=(At.NODE, At.PATH, At.NETWORK),
         fits=of_haip,
-        sign="a filter of link-local addresses on the switch, in the hypervisor or on a node",
+        kinds=(
+            Kind(name="node", at=(At.NODE,), patterns=_HAIP, signs=(Sign.NODE_RULE,), is_above_nic=True),
+            Kind(name="switch port", at=(At.NODE,), patterns=_HAIP, signs=(Sign.PORT_ACL,), may_show=(Sign.WITH_PORT,)),
+            Kind(name="network", at=(At.NETWORK,), signs=(Sign.PORT_ACL,)),
+            Kind(name="on the way", at=(At.PATH,), may_show=(Sign.PORT_ACL,)),
+        ),
         further_sources=("MOS 1210883.1", "RFC 3927, 7"),
         supported_by=("IC-HAIP-010",),
         excluded_by=("IC-HAIP-001",),

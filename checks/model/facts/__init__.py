@@ -45,6 +45,7 @@ from checks.model.facts.database_facts import (
     WaitEvent,
     release,
 )
+from checks.model.facts.dropped_packets import DroppedPackets, FollowedPackets, KernelDrops
 from checks.model.facts.flow_probe import (
     AddressProbe,
     AddressProbes,
@@ -126,3 +127,4 @@ from checks.model.facts.system_counters import (
 )
 from checks.model.facts.tcp_facts import PrivateTcp, TcpFlow
 from checks.model.facts.thresholds import Thresholds
+from checks.model.facts.transceivers import NodeOptics, OpticalLane, OpticalLimits, OpticalModule, UnreadModule

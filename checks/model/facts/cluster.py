@@ -7,6 +7,7 @@ import msgspec
 from checks.model.facts.base import Fact, NotAsked, NotGathered, Unknown
 from checks.model.facts.change_facts import Changing
 from checks.model.facts.database_facts import Activity, Database, History
+from checks.model.facts.dropped_packets import KernelDrops
 from checks.model.facts.flow_probe import AddressProbes, Flows, HaipPaths
 from checks.model.facts.grid import Clusterware, Managed
 from checks.model.facts.node import CounterChanges, Interface, Node, NodeSetup, UnreadNode
@@ -14,6 +15,7 @@ from checks.model.facts.own_load import RecentLoad
 from checks.model.facts.path_probe import PathProbe, Port, PrivateNetwork
 from checks.model.facts.route_in_use import NodeRoutes
 from checks.model.facts.thresholds import Thresholds
+from checks.model.facts.transceivers import NodeOptics
 
 FACT_GROUPS = (
     "clusterware",
@@ -30,8 +32,12 @@ FACT_GROUPS = (
     "owners",
     "haip_paths",
     "effective_routes",
+    "optics",
+    "kernel_drops",
 )
 """The fields of `Cluster` that a check can need, in the order in which they can be gathered."""
+ON_REQUEST = frozenset({"optics", "kernel_drops"})
+"""The groups that only a step of `racwire investigate` gathers, with a consent: no run does."""
 _NOT_GATHERED = NotGathered()
 """A single object, so that groups with this value are omitted from written files."""
 
@@ -58,6 +64,8 @@ class Cluster(Fact, frozen=True):
     owners: AddressProbes | Unknown | NotGathered = _NOT_GATHERED
     haip_paths: HaipPaths | Unknown | NotGathered | NotAsked = _NOT_GATHERED
     effective_routes: tuple[NodeRoutes, ...] | Unknown | NotGathered = _NOT_GATHERED
+    optics: tuple[NodeOptics | UnreadNode, ...] | Unknown | NotGathered | NotAsked = _NOT_GATHERED
+    kernel_drops: tuple[KernelDrops | UnreadNode, ...] | Unknown | NotGathered | NotAsked = _NOT_GATHERED
     named_networks: tuple[str, ...] = ()
     """The private networks that the operator specified; they need no Clusterware."""
     thresholds: Thresholds = Thresholds()

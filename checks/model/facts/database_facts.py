@@ -234,6 +234,8 @@ class ServiceActivity(Fact, frozen=True):
     db_time_us: int
     cluster_us: int
     """The waits for other instances."""
+    blocks: int = 0
+    """Blocks that its sessions received from other instances."""
 
 
 class ClientTraffic(Fact, frozen=True):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
 from typing import NamedTuple
 
-from checks.model.check import Kind, PassKind, UnknownKind, check
+from checks.model.check import InfoKind, Kind, PassKind, UnknownKind, check
 from checks.model.condition import ConditionKind
 from checks.model.facts import Cluster, CounterChange, CounterChanges, Unknown
 from checks.model.finding import Finding, Status
@@ -17,6 +18,7 @@ from checks.plugins.shared.counter_text import TOPIC, not_counted_finding, share
 from checks.plugins.shared.grouping import alike, briefly, named, some, time_of, topics_of
 from checks.rules.driver_counts import is_known, meaning_of
 from checks.rules.nic_counts import (
+    HARMLESS,
     FaultyNic,
     NicFault,
     PrivateNic,
@@ -111,6 +113,27 @@ BOND = Kind(
     "links are up where the targets of its ARP monitoring are silent, or the switch stops LACP.",
     ("MOS 563566.1, causes 11 and 22", "Linux, Documentation/networking/bonding.rst"),
 )
+CLASS_PAUSED = Kind(
+    "IC-NIC-013",
+    "Pause frames stop the class in which the packets of a private NIC travel",
+    "A switch serves each class by a queue of its own, and priority flow control stops one class. Packets of the "
+    "interconnect wait meanwhile, and are lost where a queue is full.",
+    ("MOS 563566.1, cause 14", "IEEE 802.1Qbb"),
+)
+OTHER_CLASS_PAUSED = InfoKind(
+    "IC-NIC-014",
+    "Pause frames stop a class in which no packet of a private NIC travels",
+    "They stop other traffic of the port, such as storage over RDMA, and not the interconnect. Nor does priority flow "
+    "control protect the interconnect from full queues: its packets travel in another class.",
+    ("IEEE 802.1Qbb",),
+)
+MARKED = InfoKind(
+    "IC-NIC-015",
+    "A switch marks packets to a private NIC as congested",
+    "The queue of a switch is filling. From there the switch marks packets that can be marked, and drops others: the "
+    "UDP of the interconnect cannot be marked.",
+    ("RFC 3168, section 5", "Linux kernel documentation, mlx5 counters, rx_ecn_mark"),
+)
 NOT_KNOWN = UnknownKind("IC-NIC-008", "The counters of private NICs are not known")
 
 
@@ -138,6 +161,11 @@ _FAULTS = {
     ),
     NicFault.LIMIT: _OfFault(LIMITED, lambda n: f"{n:,} above a limit"),
     NicFault.PAUSE: _OfFault(PAUSED, lambda n: counted(n, "pause frame"), "No pause frames while blocks are lost"),
+    NicFault.CLASS_PAUSED: _OfFault(
+        CLASS_PAUSED, lambda n: counted(n, "pause frame"), "No pause frames for its class while blocks are lost"
+    ),
+    NicFault.OTHER_CLASS_PAUSED: _OfFault(OTHER_CLASS_PAUSED, lambda n: counted(n, "pause frame"), "Any number"),
+    NicFault.MARKED: _OfFault(MARKED, lambda n: f"{n:,} marked as congested"),
     NicFault.OTHER: _OfFault(OTHER, lambda n: counted(n, "error")),
 }
 
@@ -164,7 +192,9 @@ def nic_counters(cluster: Cluster) -> Iterator[Finding]:
     qeth, vmxnet3, virtio_net, hv_netvsc, mana, gve, ena. IC-NIC-001 names other drivers, whose counters tell nothing.
     MTU, link, MAC address, addresses and IPv4 routes of each private interface are read with the second counters
     again: where they differ from what the run read first, that is a warning; of a HAIP that moved, for information.
-    Pause frames are for information, and a warning where the same run lost blocks at the node or from it.
+    Pause frames are for information, and a warning where the same run lost blocks at the node or from it. Where the
+    driver counts packets and pause frames by class (mlx5_core, mlx4_en, bnxt_en), those for classes in which none of
+    the NIC's packets travel are for information alone; so are packets that a switch marked as congested (ECN).
     """
     if isinstance(cluster.counters, Unknown):
         return
@@ -176,9 +206,9 @@ def nic_counters(cluster: Cluster) -> Iterator[Finding]:
     unseen = discarding(nics, faults)
     if unseen:
         yield _discarding(cluster, unseen, max(n.seconds for n in nics), ends.senders)
-    ill = {(f.nic.node, f.nic.name) for f in faults if f.fault is not NicFault.PAUSE}
+    ill = {(f.nic.node, f.nic.name) for f in faults if f.fault not in HARMLESS}
     quiet = [n for n in nics if (n.node, n.name) not in ill and n.node not in unseen]
-    if quiet and not unseen and all(f.fault is NicFault.PAUSE for f in faults):
+    if quiet and not unseen and all(f.fault in HARMLESS for f in faults):
         few = sum(n.few_dropped for n in quiet)
         drops = f"dropped {counted(few, 'packet')}, as few as is usual," if few else "no drop"
         blind = sorted({n.driver.driver for n in quiet if n.driver and not is_known(n.driver.driver)} - {""})
@@ -275,6 +305,12 @@ def _title(same: Sequence[FaultyNic], at: str, number: int, time: str) -> str:
         case NicFault.LIMIT:
             packets = counted(number, "packet")
             return f"The cloud queued or dropped {packets} of {at} in {time} above a limit of the virtual machine."
+        case NicFault.CLASS_PAUSED | NicFault.OTHER_CLASS_PAUSED:
+            paused, used = (_classes(c for f in same for c in of(f.nic.classes)) for of in (_PAUSED, _USED))
+            frames = counted(number, "pause frame")
+            return f"{at} received and sent {frames} for {paused} in {time}; its packets travel in {used}."
+        case NicFault.MARKED:
+            return f"{at} received {counted(number, 'packet')} in {time} that a switch on the way marked as congested."
         case NicFault.PAUSE:
             ways = zip(("received", "sent"), map(sum, zip(*(pauses(f.nic) for f in same), strict=True)), strict=True)
             frames = listed(f"{way} {counted(frames, 'pause frame')}" for way, frames in ways if frames)
@@ -282,6 +318,14 @@ def _title(same: Sequence[FaultyNic], at: str, number: int, time: str) -> str:
         case NicFault.OTHER:
             kinds = listed(dict.fromkeys(_name(f.nic, name) for f in same for name in f.counts))
             return f"{at} counted {counted(number, 'error')} in {time}: {kinds}."
+
+
+_PAUSED, _USED = attrgetter("paused"), attrgetter("used")
+
+
+def _classes(numbers: Iterable[int]) -> str:
+    found = sorted({*numbers})
+    return f"class {found[0]}" if len(found) == 1 else f"the classes {listed(map(str, found))}"
 
 
 _NAMES = {
@@ -307,7 +351,7 @@ def _line(found: FaultyNic) -> str:
     nic = found.nic
     counts = ", ".join(f"{name} +{value:,}" for name, value in found.counts.items())
     way = "tx" if found.fault in (NicFault.SEND_QUEUE, NicFault.UNLINKED) else "rx"
-    if found.fault in (NicFault.LINK, NicFault.BOND, NicFault.LIMIT, NicFault.PAUSE):
+    if found.fault in (NicFault.LINK, NicFault.BOND, NicFault.LIMIT, *HARMLESS):
         return f"{nic.node}: {nic.name} {counts}"
     passed = counted(nic.counts.value(f"{way}_packets"), "packet")
     part = share(percent_of(found.number, nic, way))

@@ -94,6 +94,15 @@ def steps(same: Sequence[FaultyNic], nodes: Sequence[str]) -> list[NextStep]:
                 effect=Effect.NODE_OUT_FIRST,
             )
             return [look, change]
+        case NicFault.CLASS_PAUSED | NicFault.OTHER_CLASS_PAUSED | NicFault.MARKED:
+            look = NextStep(
+                "Read its packets and pause frames by class.", for_each("ethtool -S {nic}", nic=names), anyone
+            )
+            ask = NextStep(
+                f"Ask the network team by which queue the switch port of {places(same)} serves the class of the "
+                "interconnect, and for the drops and marks of that queue."
+            )
+            return [look, ask]
         case NicFault.PAUSE:
             look = NextStep(
                 "Compare flow control with the setting of the switch port, and whether the counters grow while blocks "

@@ -9,22 +9,12 @@ from checks.model.flow_bound import FlowBound
 from checks.model.measurement import FlowSummary, LinkFill, MeasuredMix, PriorityEffect
 from checks.report.measured.parts import Grid, Part, Prose, figure, grid
 from checks.report.quantities import bits
+from checks.rules.link_fill_text import NOT_MORE, part_text
 
 _CLEAR = 0.05
 """The p below which a slowdown is more than chance, as in `racwire compare`."""
 PRIORITIES = {None: "", False: " without priorities", True: " with priorities"}
 """By whether the switch prioritised; None without turns of both."""
-_NOT_MORE = {
-    FlowBound.LIMITS: "flows waited, so that no second had more than the limit",
-    FlowBound.PACKETS: "the limit of packets a second is reached first (--packets)",
-    FlowBound.CLASSES: "these classes, with this pause between flows, offer no more (--classes, --flows, --gap)",
-    FlowBound.ANSWERS: "flows took longer than planned, and the next one of a connection waits for the one before",
-    FlowBound.LINK: "the link was full",
-    FlowBound.CPU_THERE: "the program of a peer used up a CPU",
-    FlowBound.CPU_HERE: "the program of this node used up its share of a CPU",
-    FlowBound.LATE: "the program of this node did not run when flows were due",
-    FlowBound.BROKEN: "flows did not complete",
-}
 _CHANGES = {"less": "less time", "more": "more time"}
 """By the verdict of an effect."""
 
@@ -40,27 +30,14 @@ def mix_of_all_paths(result: MeasuredMix) -> Iterator[Part]:
     yield from (Prose(_effect_sentence(one), is_of_all=True) for one in result.effects)
 
 
-def planned_fill_sentence(one: LinkFill, bound: str) -> str:
-    """Return how full the flows of a plan make the link, and why not more."""
-    least = f", {_part(one.mean_bps, one)} were possible: {_NOT_MORE[FlowBound(bound)]}" if bound else ""
-    return (
-        f"Together, {one.concurrency} at the same time, the flows use {_part(one.planned_bps, one)} on average; no "
-        f"second has more than {_part(one.most_bps, one)}{least}."
-    )
-
-
 def _fill_sentence(one: LinkFill) -> str:
     reason = (
-        f"The limits allow {_part(one.mean_bps, one)} on average: {_NOT_MORE[FlowBound(one.bound)]}."
+        f"The limits allow {part_text(one.mean_bps, one)} on average: {NOT_MORE[FlowBound(one.bound)]}."
         if one.bound
-        else f"This is what the limit of {_part(one.most_bps, one)} in any second allows on average."
+        else f"This is what the limit of {part_text(one.most_bps, one)} in any second allows on average."
     )
     together = f"Together{PRIORITIES[one.prioritised]}, {one.concurrency} at the same time, the flows used "
-    return f"{together}{_part(one.delivered_bps, one)} ({bits(one.delivered_bps)}). {reason}"
-
-
-def _part(bps: float, one: LinkFill) -> str:
-    return f"{bps / one.link_bps * 100:.0f} % of the link" if one.link_bps else bits(bps)
+    return f"{together}{part_text(one.delivered_bps, one)} ({bits(one.delivered_bps)}). {reason}"
 
 
 def _effect_grid(rows: Sequence[PriorityEffect], result: MeasuredMix) -> Grid:

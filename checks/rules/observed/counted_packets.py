@@ -10,6 +10,7 @@ from checks.model.observation import Fate, Observation
 from checks.model.traffic import End, Traffic
 from checks.rules.nic_counts import FaultyNic, NicFault, pauses
 from checks.rules.node_counts import NodeCounts
+from checks.rules.observed.states import state
 
 _SOCKETS: tuple[End, ...] = ("clusterware", "instance")
 """The ends whose datagrams wait in a receive buffer; the kernel answers pings itself."""
@@ -86,7 +87,13 @@ CONDITIONS = {
 
 def nic_faults_counted(faults: Sequence[FaultyNic]) -> tuple[Observation, ...]:
     """Return what private NICs counted, one observation a NIC, by its largest counter."""
-    return tuple(_of_nic(fault) for fault in faults if fault.number)
+    return tuple(
+        state(fault.fault.name, fault.nic.node, fault.nic.network, fault.nic.name, fault.number)
+        if fault.fault in (NicFault.MARKED, NicFault.OTHER_CLASS_PAUSED)
+        else _of_nic(fault)
+        for fault in faults
+        if fault.number
+    )
 
 
 def send_discards(node: str, number: int, network: str) -> Observation:
@@ -120,7 +127,9 @@ def _directions(fault: FaultyNic) -> tuple[Traffic, ...]:
             return (there,)
         case NicFault.SEND_QUEUE | NicFault.UNLINKED:
             return (back,)
-        case NicFault.PAUSE:  # a NIC that receives pause frames stops sending; one that sends them stops its port
+        case (
+            NicFault.PAUSE | NicFault.CLASS_PAUSED
+        ):  # a NIC that receives pause frames stops sending; one that sends them stops its port
             received, sent = pauses(fault.nic)
             return (*((back,) if received else ()), *((there,) if sent else ()))
         case NicFault.LINK | NicFault.BOND | NicFault.LIMIT:

@@ -141,6 +141,16 @@ def pairs_of(kind: type[Pair], number: int, grown: Mapping[Key, int]) -> list[Pa
     ]
 
 
+_OF_SERVICE = "DB time", "cluster wait time", "gc cr blocks received", "gc current blocks received"
+
+
+def services_of(number: int, grown: Mapping[Key, int]) -> Iterator[ServiceActivity]:
+    """Yield the work of each service of an instance, from keys `(service, statistic)`."""
+    for (service,), counts in sorted(_rows(grown, _OF_SERVICE).items()):
+        db_time_us, cluster_us, cr, current = (counts[name] for name in _OF_SERVICE)
+        yield ServiceActivity(number, service, db_time_us, cluster_us, cr + current)
+
+
 def activity_between(before: Sample, after: Sample, database: Database) -> Activity:
     """Return the activity of each instance of the database between the two samples."""
     return _Interval(before, after, database).activity()
@@ -256,11 +266,7 @@ class _Interval:
         """The work of each service on each instance that ran through the interval."""
         if why := self._why_unread("service_stats"):
             return why
-        return tuple(
-            ServiceActivity(number, service, counts["DB time"], counts["cluster wait time"])
-            for number, grown in self._growth("service_stats")
-            for (service,), counts in sorted(_rows(grown, ("DB time", "cluster wait time")).items())
-        )
+        return tuple(one for number, grown in self._growth("service_stats") for one in services_of(number, grown))
 
     def _clients(self) -> tuple[ClientTraffic, ...] | Unknown:
         """The bytes of each user of the interconnect: of the connected instance."""

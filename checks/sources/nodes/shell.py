@@ -243,8 +243,8 @@ class Shell:
     def hand_over(self, line: str, receive: Callable[[bytes], None]) -> Callable[[bytes], None]:
         """Replace the shell by the program of a line (`exec ...`), and return the function that writes to its stdin.
 
-        `receive` gets the program's stdout. The guard does not judge the line: only the far end of a measurement, which
-        an import contract confines, may call this.
+        `receive` gets the program's stdout. The guard does not judge the line: only the far end of a measurement and
+        the trace of dropped packets, which import contracts confine, may call this.
         """
         self._successor = receive
         self._process.write(f"{line}\n".encode())

@@ -16,19 +16,21 @@ RUN_S = 160.0
 """Seconds for one sender with all of its datagrams; the longest plan takes 70, and the wait for others 60."""
 
 
-async def sent(session: ProbeSession, shell: Shell, node: str, python: str, words: Sequence[str]) -> tuple[str, str]:
+async def sent(
+    session: ProbeSession, shell: Shell, node: str, python: str, words: Sequence[str], *, run_s: float = RUN_S
+) -> tuple[str, str]:
     """Send the datagrams of these words from a node, and return the lines of its sender, and why it failed."""
     text, failure = "", ""
     with session.journal.entry(node, "udp datagrams", UDP_DATAGRAMS.action("udp datagrams")) as entry:
         try:
-            async with asyncio.timeout(RUN_S):
+            async with asyncio.timeout(run_s):
                 if node == session.local_node:
                     text = await _sent_here(words)
                 else:
-                    text = await _sent_there(shell, python, words)
+                    text = await _sent_there(shell, python, words, run_s)
             entry.text = "\n".join([*words, text])
         except TimeoutError:
-            failure = f"the datagrams of {node} were not sent within {RUN_S:g} s"
+            failure = f"the datagrams of {node} were not sent within {run_s:g} s"
         except (ShellError, OSError) as error:
             failure = f"{node}: {error}"
         if failure:
@@ -47,6 +49,6 @@ async def _sent_here(words: Sequence[str]) -> str:
     return "\n".join(lines)
 
 
-async def _sent_there(shell: Shell, python: str, words: Sequence[str]) -> str:
-    command = ["timeout", "-s", "INT", f"{RUN_S:g}", python, "-E", "-s", "-S", "-c", SENDER_TEXT, *words]
+async def _sent_there(shell: Shell, python: str, words: Sequence[str], run_s: float) -> str:
+    command = ["timeout", "-s", "INT", f"{run_s:g}", python, "-E", "-s", "-S", "-c", SENDER_TEXT, *words]
     return (await shell.start(command)).text

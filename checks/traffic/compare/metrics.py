@@ -179,6 +179,21 @@ PING_METRICS = (
     Metric("ping 8 KB", "ms", DATABASE, _per("8 KB us", "8 KB pings", 1e-3), _LOWER),
 )  # fmt: skip
 
+_OF_SERVICE = "Of all instances, from GV$SERVICE_STATS."
+SERVICE_METRICS = (
+    Metric(
+        "DB time per second", "s", DATABASE, _rate("db us", 1e-6), note=f"Sessions in database calls. {_OF_SERVICE}",
+        adds_up=False,
+    ),
+    Metric(
+        "cluster waits of DB time", "%", DATABASE, _per("cluster us", "db us", 100), _LOWER,
+        note=f"The waits for other instances. {_OF_SERVICE}", adds_up=False,
+    ),
+    Metric(
+        "blocks received", "1/s", DATABASE, _rate("blocks"), note=f"From other instances. {_OF_SERVICE}", adds_up=False
+    ),
+)  # fmt: skip
+
 _OPEN_LOOP = "Open loop: from when the ping was due. The mean of the samples, weighted by their numbers of answers."
 _QUANTILES = {
     "p50": _OPEN_LOOP,

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
-from checks.model.facts import InstancePing
+from checks.model.facts import InstancePing, ServiceActivity
 from checks.model.percentiles import least_values
 from checks.rules.interconnect_users import DLM, counted_bytes, users_of
 from checks.rules.measured_moment import PortValues
@@ -42,6 +42,10 @@ Subject = tuple[str, str]
 192.168.10.0/24"). Users and pings have their own intervals, so they are separate subjects."""
 USERS = "users"
 """The kind of the users of the interconnect of an instance: of the samples with messages, about one in ten seconds."""
+SERVICE = "service"
+"""The kind of a service of the database, on all instances together."""
+_BACKGROUND = "SYS$BACKGROUND"
+"""The service of the processes of the instance itself: no load of a user."""
 Rates = Mapping[str, float]
 """Amounts per second by name, without the unknown ones."""
 
@@ -272,6 +276,8 @@ def _amounts(
             if event.messages:
                 yield (USERS, event.instance), list(_of_users(event, readings.block_bytes))
         case PairsSample():
+            for name in {one.service for one in event.services if one.service != _BACKGROUND}:
+                yield (SERVICE, name), _of_service([one for one in event.services if one.service == name])
             for number in {ping.instance for ping in event.pings}:
                 own = [ping for ping in event.pings if ping.instance == number]
                 yield ("pings", names.get(number, f"instance {number}")), _of_pings(own)
@@ -311,6 +317,14 @@ def _of_node(sample: NodeSample, links: Links | None) -> Amounts:
     if sample.load is not None:
         found.append(("load", sample.load * sample.seconds))
     return found
+
+
+def _of_service(of_instances: list[ServiceActivity]) -> Amounts:
+    return [
+        ("db us", sum(one.db_time_us for one in of_instances)),
+        ("cluster us", sum(one.cluster_us for one in of_instances)),
+        ("blocks", sum(one.blocks for one in of_instances)),
+    ]
 
 
 def _of_pings(pings: list[InstancePing]) -> Amounts:

@@ -20,10 +20,11 @@ from checks.traffic.compare.metrics import (
     NODE_METRICS,
     PATH_METRICS,
     PING_METRICS,
+    SERVICE_METRICS,
     USER_METRICS,
     Metric,
 )
-from checks.traffic.compare.readings import COVERED, USERS, Rates, Readings, Recorded, Subject, read, time_of
+from checks.traffic.compare.readings import COVERED, SERVICE, USERS, Rates, Readings, Recorded, Subject, read, time_of
 from checks.traffic.compare.run import ComparedRun, ImportProblem, Measured
 from checks.traffic.source_id import SourceKind
 
@@ -34,7 +35,7 @@ _SAMPLED = 0.9
 _MOST_GAPS = 4
 _MOST_PIECES = 5000
 _TOLERANCE = 0.1
-_KINDS = ("node", "instance", USERS, "pings", "path")
+_KINDS = ("node", "instance", USERS, SERVICE, "pings", "path")
 _OF_INSTANCES = ("instance", USERS, "pings")
 """What a recording of another database adds: its nodes and paths are those of the first recording once more."""
 _OF_NODES = (SourceKind.NODE, SourceKind.LATENCY, SourceKind.RACWIRE)
@@ -96,6 +97,9 @@ def _add_databases(readings: Readings, first: tuple[str, Recorded], others: Sequ
     has no database, the same one, or another time; RecordingError where a file is damaged."""
     begin, end = readings.times
     readings.databases = {_database(*first): readings.subjects("instance")}
+    for piece in readings.pieces:
+        for name in [name for kind, name in piece if kind == SERVICE]:
+            piece[SERVICE, f"{_database(*first)} {name}"] = piece.pop((SERVICE, name))
     for name, recording in others:
         database, (own_begin, own_s) = _database(name, recording), time_of(recording)
         if min(end, own_begin + own_s) - max(begin, own_begin) < COVERED * (end - begin):
@@ -110,6 +114,7 @@ def _add_databases(readings: Readings, first: tuple[str, Recorded], others: Sequ
         readings.disturbances += [one for one in own.disturbances if one.of_instance]
         for piece, added in zip(readings.pieces, own.pieces, strict=True):
             piece |= {subject: sums for subject, sums in added.items() if subject[0] in _OF_INSTANCES}
+            piece |= {(SERVICE, f"{database} {name}"): sums for (kind, name), sums in added.items() if kind == SERVICE}
         for length, covered in own.lengths.get("instance", {}).items():
             lengths = readings.lengths.setdefault("instance", {})
             lengths[length] = lengths.get(length, 0.0) + covered
@@ -144,7 +149,9 @@ def _measured(readings: Readings, subjects: Mapping[str, Sequence[str]], pieces_
             if ("node", node) in stretch:
                 stretch["node", node] = _with_blocks(node, stretch, readings.instances_of(node))
     node_metrics = NODE_METRICS if readings.subjects("instance") else [_as_load(metric) for metric in NODE_METRICS]
-    of_kind = zip(_KINDS, (node_metrics, INSTANCE_METRICS, USER_METRICS, PING_METRICS, PATH_METRICS), strict=True)
+    of_kind = zip(
+        _KINDS, (node_metrics, INSTANCE_METRICS, USER_METRICS, SERVICE_METRICS, PING_METRICS, PATH_METRICS), strict=True
+    )
     databases = readings.databases
     return [
         m
@@ -198,7 +205,8 @@ def _measured_kind(
         whole = [together] if metric.adds_up else []
         parts = alone if len(names) > 1 or not metric.adds_up else {}
         named = [(metric.name, "", rates) for rates in whole]
-        named += [(f"{name} {metric.name}", metric.name if whole else "", rates) for name, rates in parts.items()]
+        of = "service " if kind == SERVICE else ""
+        named += [(f"{of}{name} {metric.name}", metric.name if whole else "", rates) for name, rates in parts.items()]
         for name, part_of, all_rates in named:
             values = tuple(value for rates in all_rates if (value := _value(metric.formula, rates)) is not None)
             if values:

@@ -18,19 +18,22 @@ from racwire_lab.cluster import (
     hypervisors,
     live_faults,
     node_programs,
+    port_faults,
     port_queues,
+    second_hosts,
     ssh_logins,
     stack,
     storage_server,
     wiring,
 )
-from racwire_lab.cluster.desired import Desired
+from racwire_lab.cluster.desired import Desired, desired
 from racwire_lab.cluster.drop_rules import DropRule, ruleset
 from racwire_lab.cluster.host_faults import HostChange, HostState, write_rings
 from racwire_lab.cluster.processes import LabJob, Process, into, run_all
+from racwire_lab.cluster.state import State
 from racwire_lab.cluster.topology import PortId
 
-_CHANGES_WHAT_WAS_LEARNT = ("foreign", "hosts", "switch_steps")
+_CHANGES_WHAT_WAS_LEARNT = ("foreign", "hosts", "second", "switch_steps")
 """The parts of a state, with the NICs, whose change makes the nodes' entries of neighbours and routes wrong."""
 
 
@@ -82,6 +85,18 @@ class RunningCluster:
     def _batch(self, holder: Process, lines: Iterable[str], purpose: str) -> LabJob:
         argv = [*into(holder, "net", rootless=self.rootless), "ip", "-batch", "-"]
         return LabJob(argv, "".join(f"{line}\n" for line in lines), purpose)
+
+
+def running_cluster(directory: Path, state: State) -> RunningCluster:
+    """Return the processes of a saved cluster."""
+    return RunningCluster(directory, state.rootless, state.init, state.nodes, state.routers, state.hypervisors)
+
+
+def desired_of(state: State) -> Desired:
+    """Return the desired state of a saved cluster."""
+    return desired(
+        state.shape, state.faults, state.port_mtus, state.blocks_per_s, state.prioritised_packets, state.hands
+    )
 
 
 def build(running: RunningCluster, target: Desired) -> None:
@@ -161,7 +176,10 @@ def change(running: RunningCluster, before: Desired, after: Desired) -> dict[Por
     noise = foreign_hosts.NoiseChange(
         running.directory, running.init, running.nodes, before.noisy, after.noisy, running.rootless
     )
-    removed += [*noise.removed(), *noise.added()]
+    second = second_hosts.SecondHostChange(
+        running.directory, running.init, before.second, after.second, running.rootless
+    )
+    removed += [*noise.removed(), *noise.added(), *second.removed(), *second.added(wiring.bridge)]
     removed += [off for on, off in reversed(before.switch_steps) if off and (on, off) not in after.switch_steps]
     removed += [on for on, off in after.switch_steps if (on, off) not in before.switch_steps]
     if removed:
@@ -209,7 +227,7 @@ def change(running: RunningCluster, before: Desired, after: Desired) -> dict[Por
         jobs += [running.in_router(port, wiring.forget()) for port in routers]
         run_all(jobs)
     run_all(foreign_hosts.programs(running.directory, running.init, strangers, rootless=running.rootless))
-    run_all([*noise.programs(), *live.programs()])
+    run_all([*noise.programs(), *second.programs(), *live.programs()])
     return routers
 
 
@@ -285,6 +303,7 @@ def _write_states(running: RunningCluster, target: Desired) -> None:
     node_programs.write_neighbours(running.directory, target)
     alert_logs.follow(running.directory, target.past_lines)
     write_rings(running.directory, target.hosts)
+    port_faults.write_optics(running.directory, target.optics)
     frame_counters.write_answers(running.directory, target.frame_names)
     databases.apply_state(running.directory, target)
     for node, login in target.logins.items():

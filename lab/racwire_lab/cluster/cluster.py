@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,14 +24,20 @@ from racwire_lab.cluster import (
 from racwire_lab.cluster.desired import desired
 from racwire_lab.cluster.entering import INSIDE, root_environment
 from racwire_lab.cluster.fault_kind import ActiveFault
-from racwire_lab.cluster.faults import fault_named, node_named, place
+from racwire_lab.cluster.faults import FAULTS, fault_named, place
+from racwire_lab.cluster.hands import Hand, checked_hand
 from racwire_lab.cluster.load import measured_load
 from racwire_lab.cluster.losses import Losses, LossReader
-from racwire_lab.cluster.processes import missing_tool
+from racwire_lab.cluster.processes import missing_tool, run_all
 from racwire_lab.cluster.profiles import NodeAccount
 from racwire_lab.cluster.state import RemoteShell, State, load, save
+from racwire_lab.cluster.topology import network_named, node_named
 from racwire_lab.lab_errors import LabError, LabUsageError
+from racwire_lab.switch.reading import SwitchReader
+from racwire_lab.switch.view import SwitchView
 
+_PULLED_S = 0.3
+"""Seconds for which a cable is pulled: much less than what moves a HAIP."""
 _ENTER = Path(__file__).parents[1] / "programs" / "enter.py"
 
 
@@ -141,14 +148,17 @@ class Lab:
         hint = "choose one of them" if self.users else "run `racwire lab up --like hardened` for others"
         raise LabUsageError(f"The users of the practice nodes are {known}, not {user}: {hint}.")
 
-    def break_(self, fault: str, node: str | None = None, network: str | int | None = None) -> Lab:
-        """Add a fault; a fault that is already active there changes nothing.
+    def break_(
+        self, fault: str, node: str | None = None, network: str | int | None = None, share: float | None = None
+    ) -> Lab:
+        """Add a fault, which drops this share of the packets in percent; None for its usual one. A fault that is there
+        already changes nothing.
 
         Raises LabUsageError when the fault cannot be made at this place, and LabError when the machine does not allow
         it.
         """
         known = fault_named(fault)
-        active = place(known, self.state.shape, node, network)
+        active = place(known, self.state.shape, node, network, share)
         if known.needs_nft and shutil.which("nft") is None:
             raise LabError(f"For the fault {known.name}: {missing_tool('nft')}")
         if known.needs_users and not self.state.profile.accounts:
@@ -157,9 +167,14 @@ class Lab:
             raise LabError(f"The fault {known.name} is not possible on this machine: {reason}.")
         if known.needs_sshd and self.remote_shell != "ssh":
             raise LabError(f"The fault {known.name} needs sshd, but {self.remote_shell_reason}.")
-        return self._change(
-            lambda state: state if active in state.faults else replace(state, faults=(*state.faults, active))
-        )
+
+        def added(state: State) -> State:
+            there = next((fault for fault in state.faults if fault == active), None)
+            if there and share is not None and there.share != share:
+                raise LabUsageError(f"The fault {self.described(there)} is already there: fix it first.")
+            return state if there else replace(state, faults=(*state.faults, active))
+
+        return self._change(added)
 
     def mend(self, fault: str | None = None) -> Lab:
         """Fix one fault at every place, or all faults. Raises LabUsageError when there is no such fault."""
@@ -170,6 +185,48 @@ class Lab:
                 state, faults=tuple(f for f in state.faults if fault is not None and f.fault != fault)
             )
         )
+
+    @property
+    def hands(self) -> tuple[Hand, ...]:
+        """What people did at the switch and did not take back, oldest first."""
+        return self.state.hands
+
+    def hand(self, act: str, words: Sequence[str], network: str | int | None = None) -> Lab:
+        """Do at the switch of a private network what a person does there: exchange the cables of two nodes, move that
+        of one node to a free port, disable a link of an aggregation. The links of the nodes go down for a moment.
+
+        Raises LabUsageError when it is not possible.
+        """
+        number = network_named(2 if network is None else network, self.state.shape)
+        done = checked_hand(act, words, self.state.shape, number, self.state.hands, time.time())
+        return self._change(lambda state: replace(state, hands=(*state.hands, done)))._pulled(done)
+
+    def hand_back(self) -> Lab:
+        """Take the last act back. Raises LabUsageError when there is none."""
+        if not self.state.hands:
+            raise LabUsageError("Nobody did anything at the switch: there is nothing to take back.")
+        last = self.state.hands[-1]
+        return self._change(lambda state: replace(state, hands=state.hands[:-1]))._pulled(last)
+
+    def _pulled(self, hand: Hand) -> Lab:
+        """Pull the cables of an act, and plug them in again."""
+        running = apply.running_cluster(self.directory, self.state)
+        cables = apply.desired_of(self.state).cables
+        ports = [port for port in hand.ports if cables[port].plugged]
+        for state in ("down", "up"):
+            run_all([running.in_switch(f"link set {port.name} {state}" for port in ports)])
+            time.sleep(_PULLED_S if state == "down" else 0)
+        return self
+
+    def read_switch(self, network: str | int | None = None, *, second: bool = False) -> SwitchView:
+        """Return what the switch of a private network has now, or the second one that a fault connected.
+
+        Raises LabUsageError where there is none, and LabError when a counter cannot be read.
+        """
+        chosen = self.state.shape.networks[network_named(2 if network is None else network, self.state.shape)]
+        running = apply.running_cluster(self.directory, self.state)
+        reader = SwitchReader(running.init, running.rootless, self.state, apply.desired_of(self.state))
+        return reader.read(chosen, second=second)
 
     @property
     def switch_ports(self) -> tuple[topology.SwitchPort, ...]:
@@ -235,8 +292,9 @@ class Lab:
         """
         self._need_database()
         state = self.state
-        target = desired(state.shape, state.faults, state.port_mtus, state.blocks_per_s, state.prioritised_packets)
-        reader = LossReader(self.directory, state.init, state.nodes, state.hypervisors, state.rootless, target)
+        reader = LossReader(
+            self.directory, state.init, state.nodes, state.hypervisors, state.rootless, apply.desired_of(state)
+        )
         return reader.read(begun_at, ended_at)
 
     def _need_database(self) -> None:
@@ -253,6 +311,7 @@ class Lab:
     def described(self, fault: ActiveFault) -> str:
         """Return the name of a fault and its place, such as `link-down (rac2 eth2)`."""
         place = " ".join(part for part in (fault.node, self.nic_of(fault.network)) if part)
+        place += f"{', ' if place else ''}{fault.share:g} %" if fault.share != FAULTS[fault.fault].share else ""
         return f"{fault.fault} ({place})" if place else fault.fault
 
     def nic_of(self, network: int | None) -> str | None:
@@ -286,14 +345,9 @@ class Lab:
             wanted = change(state)
             if wanted == state:
                 return Lab(self.directory, state)
-            running = apply.RunningCluster(
-                self.directory, state.rootless, state.init, state.nodes, state.routers, state.hypervisors
-            )
+            running = apply.running_cluster(self.directory, state)
             healthy = desired(state.shape, (), wanted.port_mtus)
-            before, after = (
-                desired(one.shape, one.faults, one.port_mtus, one.blocks_per_s, one.prioritised_packets)
-                for one in (state, wanted)
-            )
+            before, after = apply.desired_of(state), apply.desired_of(wanted)
             # Save first: a fault that is not in the saved state could not be fixed.
             save(self.directory, wanted)
             try:

@@ -16,10 +16,12 @@ from pathlib import Path
 
 from racwire_lab.cluster.drop_rules import DropRule, named
 from racwire_lab.cluster.fault_kind import ActiveFault, Fault
+from racwire_lab.cluster.hands import Cabling
 from racwire_lab.cluster.nics import Nic
+from racwire_lab.cluster.port_faults import DAMAGING, OUT, port_rules
 from racwire_lab.cluster.processes import LabJob, Process, into, run_all
 from racwire_lab.cluster.ssh_configuration import node_home
-from racwire_lab.cluster.topology import PortId
+from racwire_lab.cluster.topology import PortId, Shape
 
 COUNTED_FAULTS = (
     Fault(
@@ -59,7 +61,8 @@ class GrownFile:
     node: str
     fault: str
     path: str
-    nic: str = ""
+    counters: tuple[str, ...] = ()
+    """The rules of the switch that drop what this file counts."""
 
 
 def damage_rules(nics: Mapping[PortId, Nic], broken: Collection[ActiveFault]) -> list[DropRule]:
@@ -75,20 +78,30 @@ def damage_rules(nics: Mapping[PortId, Nic], broken: Collection[ActiveFault]) ->
     ]
 
 
-def grown_files(nics: Mapping[PortId, Nic], broken: Collection[ActiveFault]) -> frozenset[GrownFile]:
+def grown_files(
+    shape: Shape, nics: Mapping[PortId, Nic], broken: frozenset[ActiveFault], cabling: Cabling
+) -> frozenset[GrownFile]:
     """Return the files of the nodes' kernels that these faults change."""
-    return frozenset(_grown_files(nics, broken))
+    return frozenset(_grown_files(shape, nics, broken, cabling))
 
 
-def _grown_files(nics: Mapping[PortId, Nic], broken: Collection[ActiveFault]) -> Iterator[GrownFile]:
+def _grown_files(
+    shape: Shape, nics: Mapping[PortId, Nic], broken: frozenset[ActiveFault], cabling: Cabling
+) -> Iterator[GrownFile]:
     for active in broken:
         if active.node is not None:
             yield from (GrownFile(active.node, active.fault, path) for path in _FILES.get(active.fault, ()))
+    damaging = {rule.name for rule in (*damage_rules(nics, broken), *port_rules(shape, nics, cabling, broken))}
     for port, nic in nics.items():
-        if ActiveFault("nic-errors", *port) in broken:
+        names = {named("nic-errors", port.node, nic.name), *(of + OUT for of in _damaged(port, nic))}
+        if counters := tuple(sorted(damaging & names)):
             for name in _NIC_FILES:
                 path = f"/sys/class/net/{nic.name}/statistics/{name}"
-                yield GrownFile(port.node, "nic-errors", path, nic.name)
+                yield GrownFile(port.node, "nic-errors", path, counters)
+
+
+def _damaged(port: PortId, nic: Nic) -> Iterator[str]:
+    return (named(fault, port.node, nic.name) for fault in DAMAGING)
 
 
 @dataclass(frozen=True)
@@ -121,7 +134,7 @@ class CountedChange:
         if not written:
             return
         program = [sys.executable, "-I", "-S", str(_PROGRAM), str(orders), generation]
-        in_init = into(self.init, "pid", rootless=self.rootless)
+        in_init = into(self.init, "net", "pid", rootless=self.rootless)
         # Once and to its end: the files must have their content before a node sees them.
         run_all([LabJob([*in_init, *program, "once"], "", "write the counters")])
         background = ["sh", "-c", '"$@" </dev/null >/dev/null 2>>"$0" &', str(self.directory / "log"), *program]
@@ -135,9 +148,8 @@ class CountedChange:
         argv = [*into(self.nodes[file.node], "mount", "pid", rootless=self.rootless), *command]
         return LabJob(argv, "", f"{purpose} of {file.node}")
 
-    def _order(self, file: GrownFile, written: Path) -> dict[str, str | int]:
-        pid = self.nodes[file.node].pid
-        return {"fault": file.fault, "path": file.path, "nic": file.nic, "pid": pid, "written": str(written)}
+    def _order(self, file: GrownFile, written: Path) -> dict[str, str | list[str]]:
+        return {"fault": file.fault, "path": file.path, "counters": list(file.counters), "written": str(written)}
 
 
 def _written(directory: Path, file: GrownFile) -> Path:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from racwire_lab.cluster import layer2
+from racwire_lab.cluster.aggregation import lag_rules
 from racwire_lab.cluster.boot_faults import NextBoot, next_boots
 from racwire_lab.cluster.counted_faults import GrownFile, damage_rules, grown_files
 from racwire_lab.cluster.drop_rules import DropRule, named
@@ -19,6 +20,7 @@ from racwire_lab.cluster.far_end import Interpreters, interpreters
 from racwire_lab.cluster.fault_kind import ActiveFault
 from racwire_lab.cluster.foreign_hosts import ForeignHost, NoisyHost, foreign_hosts, noisy_hosts
 from racwire_lab.cluster.frame_counters import frame_names
+from racwire_lab.cluster.hands import Cabling, Hand
 from racwire_lab.cluster.host_faults import HostState, host_state
 from racwire_lab.cluster.hypervisor_faults import (
     TUNNEL_MTU,
@@ -33,25 +35,20 @@ from racwire_lab.cluster.live_faults import Alternation, alternations
 from racwire_lab.cluster.login_faults import SshLogin, login_of
 from racwire_lab.cluster.networks import Network
 from racwire_lab.cluster.nics import Nic, nic
+from racwire_lab.cluster.port_faults import optics, port_rules, share_of
 from racwire_lab.cluster.port_queues import PortQueue, port_queues
 from racwire_lab.cluster.profiles import profile_named
+from racwire_lab.cluster.second_hosts import SecondHost, second_hosts
 from racwire_lab.cluster.storage_server import StorageServer, storage_server
 from racwire_lab.cluster.switch_side import switch_steps
 from racwire_lab.cluster.topology import STANDARD_MTU, SWITCH_MTU, PortId, Shape, index_of
 
-_LOSS_PERCENT = 5
 _ONE_IN_FRAGMENTS = 50
 _FRAGMENT = "ip frag-off & 0x3fff != 0"
 """Match every fragment of a packet: more fragments follow, or the offset is not 0."""
-_FLOW = "jhash ip saddr . ip daddr . udp sport . udp dport"
-"""The hash of a link aggregation by layer 3 and 4, of UDP packets: its remainder is the member that carries a flow."""
 _FILTERS = {
-    "loss": f"numgen random mod 100 < {_LOSS_PERCENT}",
     "drop-fragments": f"{_FRAGMENT} numgen random mod {_ONE_IN_FRAGMENTS} 0",
     "fragments-filtered": _FRAGMENT,
-    "lag-member-mtu": f"ip protocol udp ip length > {STANDARD_MTU} {_FLOW} mod 2 seed 0x5ac 0",
-    "lag-member-mtu-of-4": f"ip protocol udp ip length > {STANDARD_MTU} {_FLOW} mod 4 seed 0x5ac 0",
-    "lag-member-loss": f"ip protocol udp {_FLOW} mod 2 seed 0x5ac 0",
     "udp-policed": "ip protocol udp limit rate over 50 kbytes/second burst 5 kbytes",
     "icmp-policed": "ip protocol icmp limit rate over 20/second burst 5 packets",
     "icmp-size-filtered": f"ip protocol icmp ip length > {STANDARD_MTU}",
@@ -101,6 +98,8 @@ class Desired:
     """The switches in two halves."""
     foreign: tuple[ForeignHost, ...]
     noisy: frozenset[NoisyHost]
+    second: frozenset[SecondHost]
+    """The hosts behind other switches with the address of a node."""
     switch_rules: tuple[DropRule, ...]
     node_rules: dict[str, tuple[DropRule, ...]]
     hypervisor_rules: dict[str, tuple[DropRule, ...]]
@@ -132,6 +131,8 @@ class Desired:
     """How many packets of each flow leave the private switch ports first."""
     grown_files: frozenset[GrownFile]
     """The files of the nodes' kernels with grown counters."""
+    optics: dict[tuple[str, str], float]
+    """The optical power in dBm that NICs receive, by node and NIC; the others have cables of copper."""
     switch_steps: tuple[tuple[str, str], ...]
     """`ip` commands that make a fault in the switch, each with the one that ends it."""
     alternations: frozenset[Alternation]
@@ -145,8 +146,10 @@ def desired(
     port_mtus: Mapping[PortId, int] = MappingProxyType({}),
     blocks_per_s: int | None = None,
     prioritised_packets: int = 0,
+    hands: tuple[Hand, ...] = (),
 ) -> Desired:
-    """Return the desired state of a cluster of this shape with these faults, MTUs of switch ports, load and priority.
+    """Return the desired state of a cluster of this shape with these faults, MTUs of switch ports, load and priority,
+    and what people did at the switch.
 
     A port that is not in port_mtus has the MTU with which the cluster started. The load is that of all instances
     together; None for their usual one.
@@ -172,7 +175,8 @@ def desired(
         trunks=trunks,
         foreign=foreign_hosts(shape, broken),
         noisy=noisy_hosts(shape, nics, broken),
-        switch_rules=tuple(_switch_rules(shape, nics, cables, trunks, broken)),
+        second=second_hosts(shape, nics, broken),
+        switch_rules=tuple(_switch_rules(shape, nics, cables, trunks, broken, Cabling(hands))),
         node_rules={node: _node_rules(shape, node, broken) for node in shape.nodes},
         hypervisor_rules={node: hypervisor_rules(shape, node, broken) for node in shape.hypervisor},
         unknown_macs=newly_unknown(nics, broken),
@@ -192,7 +196,8 @@ def desired(
         storage=storage_server(shape, broken),
         queues=port_queues(shape, nics, broken),
         prioritised_packets=prioritised_packets,
-        grown_files=grown_files(nics, broken),
+        grown_files=grown_files(shape, nics, broken, Cabling(hands)),
+        optics=optics(shape, nics, Cabling(hands), broken),
         switch_steps=tuple(switch_steps(shape, broken)),
         alternations=alternations(nics, [port for port, cable in cables.items() if cable.plugged], broken),
         next_boots=next_boots(shape, broken),
@@ -236,9 +241,12 @@ def _switch_rules(
     cables: Mapping[PortId, Cable],
     trunks: Iterable[Trunk],
     broken: frozenset[ActiveFault],
+    cabling: Cabling,
 ) -> Iterator[DropRule]:
     """Yield the rules of the bridge family in the switch."""
     yield from damage_rules(nics, broken)
+    yield from port_rules(shape, nics, cabling, broken)
+    yield from lag_rules(shape, cabling, broken)
     yield from hidden_rules(shape, broken)
     for network in shape.private_networks:
         # Match the nodes' own ports: each packet enters one of them once, however many switches and routers follow.
@@ -246,6 +254,8 @@ def _switch_rules(
         for name, match in _FILTERS.items():
             if ActiveFault(name, None, network.number) in broken:
                 yield DropRule(named(name, network.nic), "prerouting", f"iifname {{ {ports} }} {match}")
+        for fault in (f for f in broken if (f.fault, f.network) == ("loss", network.number)):
+            yield DropRule(named("loss", network.nic), "prerouting", f"iifname {{ {ports} }} {share_of(fault)}")
     for fault in sorted(broken, key=str):
         if fault.fault == "switch-mtu-one-way" and fault.node and fault.network:
             port = PortId(fault.node, fault.network)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 Scope = Literal["nic", "node", "network", "cluster"]
@@ -27,6 +27,8 @@ class Fault:
     needs_storage: bool = False
     needs_rate: bool = False
     needs_hypervisor: bool = False
+    share: float | None = None
+    """The default share of the packets that it drops, in percent; None where it has none."""
 
     @property
     def default_place(self) -> str:
@@ -67,6 +69,8 @@ class ActiveFault:
     fault: str
     node: str | None
     network: int | None
+    share: float | None = field(default=None, compare=False)
+    """The share of the packets that it drops, in percent. Two faults that differ in it alone are the same."""
 
     def __str__(self) -> str:
         where = [self.node or "", f"eth{self.network}" if self.network else ""]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from difflib import get_close_matches
 
+from racwire_lab.cluster.aggregation import LAG_FAULTS
 from racwire_lab.cluster.boot_faults import BOOT_FAULTS
 from racwire_lab.cluster.counted_faults import COUNTED_FAULTS
 from racwire_lab.cluster.far_end import FAR_END_FAULTS
@@ -15,9 +17,11 @@ from racwire_lab.cluster.hypervisor_faults import HYPERVISOR_FAULTS
 from racwire_lab.cluster.layer2 import LAYER2_FAULTS
 from racwire_lab.cluster.live_faults import LIVE_FAULTS
 from racwire_lab.cluster.login_faults import LOGIN_FAULTS
+from racwire_lab.cluster.port_faults import PORT_FAULTS
 from racwire_lab.cluster.port_queues import QUEUE_FAULTS
+from racwire_lab.cluster.second_hosts import SECOND_FAULTS
 from racwire_lab.cluster.storage_server import STORAGE_FAULTS
-from racwire_lab.cluster.topology import STANDARD_MTU, Shape
+from racwire_lab.cluster.topology import STANDARD_MTU, Shape, network_named, node_named
 from racwire_lab.lab_errors import LabUsageError
 from racwire_lab.programs.cache_fusion.haip import LINGERS_S
 
@@ -72,6 +76,7 @@ _CATALOGUE = (
         "network",
         default_node=None,
         needs_nft=True,
+        share=5.0,
     ),
     _node(
         "peer-down",
@@ -86,6 +91,7 @@ _CATALOGUE = (
     ),
     *FOREIGN_FAULTS,
     *LAYER2_FAULTS,
+    *SECOND_FAULTS,
     _node(
         "evicted-node",
         "One node lost its private networks, and CSS evicted it from the cluster.",
@@ -126,6 +132,7 @@ _CATALOGUE = (
     *LOGIN_FAULTS,
     *FAR_END_FAULTS,
     *QUEUE_FAULTS,
+    *PORT_FAULTS,
     *COUNTED_FAULTS,
     *HYPERVISOR_FAULTS,
     _node(
@@ -196,25 +203,7 @@ _CATALOGUE = (
         "pings that fit one packet pass.",
         fragments=True,
     ),
-    _network(
-        "lag-member-mtu",
-        "One of two parallel links between switches carries no jumbo frames.",
-        "Distributes UDP flows over two links by addresses and ports, as a link aggregation does, and drops packets "
-        "above 1500 bytes on one link: about half of the flows lose every block. All pings take the other link.",
-        jumbo=True,
-    ),
-    _network(
-        "lag-member-mtu-of-4",
-        "One of four parallel links between switches carries no jumbo frames.",
-        "As lag-member-mtu, with four links: about a quarter of the flows lose every block.",
-        jumbo=True,
-    ),
-    _network(
-        "lag-member-loss",
-        "One of two parallel links between switches loses every packet.",
-        "Distributes UDP flows over two links by addresses and ports, and drops all packets of one link, as a member "
-        "without LACP whose other end is dead: about half of the flows pass nothing. All pings take the other link.",
-    ),
+    *LAG_FAULTS,
     _network(
         "udp-policed",
         "The switch limits the rate of UDP on one private network.",
@@ -329,16 +318,20 @@ def fault_named(name: str) -> Fault:
     try:
         return FAULTS[name]
     except KeyError:
-        raise LabUsageError(
-            f"There is no fault '{name}': choose one of {', '.join(FAULTS)} (`racwire lab faults` explains them)."
-        ) from None
+        close = get_close_matches(name, FAULTS, 1)
+        hint = f"did you mean {close[0]}?" if close else f"choose one of {', '.join(FAULTS)}."
+        raise LabUsageError(f"There is no fault '{name}'; {hint} `racwire lab faults` explains them.") from None
 
 
-def place(fault: Fault, shape: Shape, node: str | None, network: str | int | None) -> ActiveFault:
-    """Return the fault at its place, with default values for a missing node or network.
+def place(
+    fault: Fault, shape: Shape, node: str | None, network: str | int | None, share: float | None = None
+) -> ActiveFault:
+    """Return the fault at its place, with default values for a missing node, network or share.
 
     Raises LabUsageError when the fault cannot be made at this place or in this cluster.
     """
+    if share is not None and fault.share is None:
+        raise LabUsageError(f"The fault {fault.name} drops no share of the packets: leave out --share.")
     if node is not None and fault.scope in ("network", "cluster"):
         raise LabUsageError(f"The fault {fault.name} affects more than one node: leave out --node.")
     if network is not None and fault.scope in ("node", "cluster"):
@@ -374,27 +367,5 @@ def place(fault: Fault, shape: Shape, node: str | None, network: str | int | Non
         if shape.hypervisor:
             hint = f"choose --node {shape.hypervisor[0]}"
         raise LabUsageError(f"The fault {fault.name} needs a node behind a hypervisor, which {at} is not: {hint}.")
-    return ActiveFault(fault.name, at, fault.default_network if network is None else network_named(network, shape))
-
-
-def node_named(text: str, shape: Shape) -> str:
-    """Return the node with a name such as `rac2` or a number such as `2`.
-
-    Raises LabUsageError when the cluster has no such node.
-    """
-    node = f"rac{text}" if text.isdigit() else text
-    if node not in shape.nodes:
-        raise LabUsageError(f"There is no node '{text}': the practice cluster has {', '.join(shape.nodes)}.")
-    return node
-
-
-def network_named(text: str | int, shape: Shape) -> int:
-    """Return the number of the private network called `2` or `eth2`.
-
-    Raises LabUsageError when there is no such network.
-    """
-    for network in shape.private_networks:
-        if str(text) in (str(network.number), network.nic):
-            return network.number
-    known = " or ".join(f"{network.number} ({network.nic})" for network in shape.private_networks)
-    raise LabUsageError(f"There is no private network '{text}': choose {known}.")
+    number = fault.default_network if network is None else network_named(network, shape)
+    return ActiveFault(fault.name, at, number, fault.share if share is None else share)

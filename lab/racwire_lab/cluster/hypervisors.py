@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from racwire_lab.cluster import wiring
-from racwire_lab.cluster.faults import node_named
 from racwire_lab.cluster.hypervisor_faults import ends
 from racwire_lab.cluster.nics import Nic
-from racwire_lab.cluster.topology import SWITCH_MTU, PortId, Shape
+from racwire_lab.cluster.topology import SWITCH_MTU, PortId, Shape, node_named
 
 ALL_NODES = "all"
 

@@ -12,6 +12,7 @@ from racwire_lab.cluster.processes import Process
 
 if TYPE_CHECKING:
     from racwire_lab.cluster.fault_kind import ActiveFault
+    from racwire_lab.cluster.hands import Hand
     from racwire_lab.cluster.profiles import ClusterProfile
     from racwire_lab.cluster.topology import PortId, Shape
 
@@ -41,6 +42,8 @@ class State:
     """How many packets of each flow leave the private switch ports first."""
     no_users_reason: str = ""
     """Why the nodes lack the users of the profile; empty when they have them, or the profile has none."""
+    hands: tuple[Hand, ...] = ()
+    """What people did at the switch, oldest first."""
     hypervisors: dict[str, Process] = field(default_factory=dict)
     """The holders of the bridges before the nodes that are behind a hypervisor."""
 
@@ -103,6 +106,7 @@ def _document(directory: Path) -> dict[str, Any]:
 def _decode(document: dict[str, Any]) -> State:
     # The first node is entered without these modules, which take longer to load than all else that it needs.
     from racwire_lab.cluster.fault_kind import ActiveFault
+    from racwire_lab.cluster.hands import Hand
     from racwire_lab.cluster.topology import PortId, Shape
 
     return State(
@@ -118,6 +122,7 @@ def _decode(document: dict[str, Any]) -> State:
         port_mtus={PortId(*entry["port"]): entry["mtu"] for entry in document["port_mtus"]},
         blocks_per_s=document.get("blocks_per_s"),
         prioritised_packets=document.get("prioritised_packets", 0),
+        hands=tuple(Hand(**{**hand, "nodes": tuple(hand["nodes"])}) for hand in document.get("hands", ())),
         no_users_reason=document.get("no_users_reason", ""),
         hypervisors={name: Process(**process) for name, process in document.get("hypervisors", {}).items()},
     )

@@ -254,3 +254,26 @@ def checked_mtu(mtu: int) -> int:
             f"The MTU of a practice switch port is {MIN_MTU} to {MAX_MTU} bytes, not {mtu}: choose another one."
         )
     return mtu
+
+
+def node_named(text: str, shape: Shape) -> str:
+    """Return the node with a name such as `rac2` or a number such as `2`.
+
+    Raises LabUsageError when the cluster has no such node.
+    """
+    node = f"rac{text}" if text.isdigit() else text
+    if node not in shape.nodes:
+        raise LabUsageError(f"There is no node '{text}': the practice cluster has {', '.join(shape.nodes)}.")
+    return node
+
+
+def network_named(text: str | int, shape: Shape) -> int:
+    """Return the number of the private network called `2` or `eth2`.
+
+    Raises LabUsageError when there is no such network.
+    """
+    for network in shape.private_networks:
+        if str(text) in (str(network.number), network.nic):
+            return network.number
+    known = " or ".join(f"{network.number} ({network.nic})" for network in shape.private_networks)
+    raise LabUsageError(f"There is no private network '{text}': choose {known}.")

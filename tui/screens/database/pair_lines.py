@@ -46,7 +46,11 @@ def known_pairs(activity: Activity | Unknown | NotAsked, live: LiveFigures) -> P
         when = f"{live.word}, {span(live.pairs.seconds)} to {clock(live.pairs.at, live.zone, has_zone=False)}"
         transfers = _or_unknown(live.pairs.transfers, live.pairs.unread.get(_TRANSFERS))
         pings = _or_unknown(live.pairs.pings, live.pairs.unread.get(_PINGS))
-        doubts += [why for why in live.pairs.unread.values() if Unknown(why) not in (transfers, pings)]
+        doubts += [
+            why
+            for view, why in live.pairs.unread.items()
+            if view in (_TRANSFERS, _PINGS) and Unknown(why) not in (transfers, pings)
+        ]
         return Pairs(transfers, pings, when, sampled_pairs(live.pairs), doubts)
     if not isinstance(activity, Activity):
         return None

@@ -37,6 +37,7 @@ _KEYS = (
     Action("pageup,b", "page(-1)", "PgUp b", "Go one screen up."),
     Action("enter", "open", "Enter", "Show the moment of the event on the Traffic screen.", "in Traffic"),
     Action("r", "app.rerun", "r", "Run all checks: they look for the cause.", "look for the cause"),
+    Action("i", "app.investigate", "i", "Investigate: separate the causes that are left, step by step.", "investigate"),
     Action("d", "forget", "d", "Dismiss: remove the event from the list.", "dismiss"),
     Action("D", "forget_over", "D", "Dismiss all events that are over."),
     Action("c", "copy", "c", "Copy all events as lines of text to the clipboard and to a file.", "copy"),

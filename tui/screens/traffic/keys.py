@@ -24,6 +24,7 @@ TRAFFIC = (
     Action("escape", "back", "Esc", "Go back to the whole node."),
     Action("n", "node(1)", "n", "Show the next node.", "node"),
     Action("N", "node(-1)", "N", "Show the previous node."),
+    Action("i", "app.investigate", "i", "Investigate: separate the causes that are left, step by step."),
     Action("a", "all", "a", "Show all nodes, one line each; again: show one node.", "all nodes"),
     Action("o", "others", "o", "Show or hide the interfaces that are not ports of a private network."),
     *SORT,

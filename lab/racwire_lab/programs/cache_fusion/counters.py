@@ -147,14 +147,24 @@ class Counters:
         cpu = (time.process_time_ns() - self._started_ns) // 1000
         return {"DB time": cluster + cpu, "DB CPU": cpu, "cluster wait time": cluster, "user I/O wait time": 0}
 
+    def of_service(self) -> dict[str, int]:
+        """Return the values of V$SERVICE_STATS of the one service that sessions use."""
+        return self.times_us() | self.received_blocks()
+
+    def received_blocks(self) -> dict[str, int]:
+        """Return the blocks received, by the name of their statistic."""
+        return {
+            f"gc {name} blocks received": sum(t.blocks[block] for t in self.transfers.values())
+            for block, name in _NAMES.items()
+        }
+
     def statistics(self) -> dict[str, int]:
         """Return the values of V$SYSSTAT by name."""
-        found = dict.fromkeys(_ALWAYS_ZERO, 0)
+        found = dict.fromkeys(_ALWAYS_ZERO, 0) | self.received_blocks()
         found["gc blocks lost"] = sum(t.lost for t in self.transfers.values()) + self.false_losses
         for block, name in _NAMES.items():
             time_us = sum(t.time_us[block] for t in self.transfers.values())
             prepare = {"cr": "gc cr block build time", "current": "gc current block pin time"}[name]
-            found[f"gc {name} blocks received"] = sum(t.blocks[block] for t in self.transfers.values())
             found[f"gc {name} block receive time"] = time_us // _CENTISECOND_US
             found[f"gc {name} blocks served"] = self.served_blocks[block]
             found[prepare] = self.preparing_us[block] // _CENTISECOND_US
@@ -217,7 +227,7 @@ class Counters:
                 for target, both in self.pings.items()
             },
             "clients": self.clients(),
-            "services": {self._service: self.times_us()} if self._service else {},
+            "services": {self._service: self.of_service()} if self._service else {},
             "px_statements": self.px_statements,
             "px_slaves": self.px_slaves,
             "cr_flushes": 0,

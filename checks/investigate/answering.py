@@ -1,0 +1,66 @@
+"""An answer added to a session, and what it changed: what is excluded now, what is left, and what ended."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from checks.investigate.session import Question, Session
+from checks.model.investigation import Answer, Ending, SessionRecord, Standing, Suspect
+
+
+class Advance(NamedTuple):
+    """A session after an answer, and what the answer changed."""
+
+    session: Session
+    excluded: tuple[Suspect, ...]
+    endings: tuple[Ending, ...]
+    """The entries that it ended."""
+
+
+def advanced(session: Session, answer: Answer) -> Advance:
+    """Return the session with the answer. Its record has what the answer excluded."""
+    before, after = session.question(), session.answered(answer)
+    excluded = _excluded(before, after)
+    record = with_last(after.record, replace(answer, excluded=tuple(map(bare, excluded))))
+    endings = after.record.endings[len(session.record.endings) :]
+    return Advance(session.with_record(record), excluded, endings)
+
+
+def begun(session: Session) -> Session:
+    """Return the session with what it begins with in its record."""
+    question = session.question()
+    record = replace(session.record, suspects=tuple(map(bare, left_of(question))))
+    return session.with_record(record)
+
+
+def left_of(question: Question | None) -> tuple[Suspect, ...]:
+    """Return the suspects that are left."""
+    return _with(question, Standing.LEFT)
+
+
+def excluded_of(question: Question | None) -> tuple[Suspect, ...]:
+    """Return the suspects of the entry that are excluded."""
+    return _with(question, Standing.EXCLUDED)
+
+
+def bare(suspect: Suspect) -> Suspect:
+    """Return a suspect without what it predicts."""
+    return Suspect(cause=suspect.cause, kind=suspect.kind, name=suspect.name, place=suspect.place, footprint=())
+
+
+def with_last(record: SessionRecord, answer: Answer) -> SessionRecord:
+    """Return the record with another last answer."""
+    return replace(record, answers=(*record.answers[:-1], answer))
+
+
+def _with(question: Question | None, standing: Standing) -> tuple[Suspect, ...]:
+    return () if question is None else tuple(s for s, one in question.standing if one is standing)
+
+
+def _excluded(before: Question | None, after: Session) -> tuple[Suspect, ...]:
+    """Return those that were left before and are not any more, by what is asked next or how it ended."""
+    next_, endings = after.question(), after.record.endings
+    remain = {one.key for one in left_of(next_)} | {one.key for ending in endings for one in ending.suspects}
+    return tuple(one for one in left_of(before) if one.key not in remain)

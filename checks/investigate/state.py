@@ -1,0 +1,334 @@
+"""Where a session is after its answers: what is asked next, what ended, and what that settled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from checks.diagnosis.cause import Cause
+from checks.diagnosis.seen import pair_of
+from checks.investigate.choice import OTHER, Choice, Left, Offer
+from checks.investigate.placing_step import placing_step
+from checks.investigate.predicting import Known, Other, is_contradicted
+from checks.investigate.steps import Offered, offered_for
+from checks.investigate.steps.scene import Scene, scenes
+from checks.investigate.steps.sending import BUDGET, PACE, PLACE_RARE_LOSS, carrying
+from checks.investigate.suspects import Entry, Run, Settled
+from checks.model.facts import Cluster
+from checks.model.finding import Finding, Key, Status
+from checks.model.investigation import (
+    Answer,
+    By,
+    End,
+    Ending,
+    Fared,
+    NotOffered,
+    Placing,
+    Probe,
+    Said,
+    Standing,
+    Step,
+    Suspect,
+)
+from checks.model.observation import Fate, Observation
+from checks.model.signs import SignAt
+
+_MOST_ENDS = 40
+"""Entries that are examined one after the other, at most."""
+_MOST_CONFIRMING_PEERS = 2
+_OF_ALL_KINDS = ("udp-against-pings", "private-against-haip", "fragments-against-whole")
+"""The steps that compare kinds of packets: what is left over without a sign must fare as it says in all of them."""
+_MOST_OF_ALL_KINDS = 400
+"""Datagrams of such a step; of a rarer loss it would cost the budget."""
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """What is asked next."""
+
+    number: int
+    entry: Entry
+    standing: tuple[tuple[Suspect, Standing], ...]
+    """Each cause at a place that can have lost it, once."""
+    best: Offer
+    others: tuple[Offer, ...] = ()
+    not_offered: tuple[tuple[Step, NotOffered], ...] = ()
+    confirms: Suspect | None = None
+    """The suspect that its sign names, where the step only shows whether both directions fare as it says."""
+
+
+class Memory:
+    """A run, and what was computed of it for its sessions: it follows from the run and the answers."""
+
+    def __init__(self, cluster: Cluster, findings: tuple[Finding, ...], causes: Sequence[Cause]) -> None:
+        self.cluster, self.findings, self._causes = cluster, findings, causes
+        self.known = Known()
+        self._runs: dict[int, Run] = {}
+        self._entries: dict[tuple[Settled, int], tuple[Entry, ...]] = {}
+        self._states: dict[tuple[object, ...], State] = {}
+        self.choices: dict[tuple[Entry, tuple[tuple[int, ...], ...]], Choice] = {}
+
+    def state(self, answers: Sequence[Answer]) -> State:
+        """Return where a session is after these answers."""
+        found, key = self._at((), None, ()), tuple[object, ...]()
+        for number, one in enumerate(answers, 1):
+            key = (*key, (one.step.key, one.said, one.fared, one.seen, one.looked, one.placing))
+            found = self._at(key, found, answers[:number])
+        return found
+
+    def _at(self, key: tuple[object, ...], before: State | None, answers: Sequence[Answer]) -> State:
+        if key not in self._states:
+            self._states[key] = State(self, answers, before)
+        return self._states[key]
+
+    def entries(self, settled: Settled, placed: Sequence[Finding]) -> tuple[Entry, ...]:
+        """Return what is left open; `placed`: what the placing of a rare loss found."""
+        key, number = (settled, len(placed)), len(placed)
+        if number not in self._runs:
+            self._runs[number] = Run(self.cluster, (*self.findings, *placed), self._causes)
+        if key not in self._entries:
+            self._entries[key] = tuple(self._runs[number].entries(settled))
+        return self._entries[key]
+
+
+@dataclass(frozen=True)
+class _Closed:
+    """An entry that was examined to its end."""
+
+    ending: Ending
+    losses: tuple[Key, ...]
+
+
+class State:
+    """Where a session is after its answers. What ended before the last answer stays so."""
+
+    def __init__(self, memory: Memory, answers: Sequence[Answer], before: State | None) -> None:
+        self._memory = memory
+        self._answers = tuple(answers)
+        self._done = [a for a in self._answers if a.said is Said.DONE]
+        self._used = frozenset(a.step.key for a in self._answers)
+        self.settled: Settled = before.settled if before else Settled()
+        self.question: Question | None = None
+        self._closed: dict[tuple[str, ...], _Closed] = dict(before._closed) if before else {}
+        self._only_signs: set[str] = set(before._only_signs) if before else set()
+        """The networks on which a "none of these" came: there, only a sign names a cause then."""
+        placed = _placed(self._done)
+        for _ in range(_MOST_ENDS):
+            self.entries = memory.entries(self.settled, placed)
+            entry = next((e for e in self.entries if e.is_open and e.keys not in self._closed), None)
+            if entry is None:
+                break
+            self.question = self._examine(entry)
+            if self.question is not None:
+                break
+
+    @property
+    def endings(self) -> list[Ending]:
+        """How the entries ended. A "none of these" is said of what is still not explained."""
+        said = [one for one in self._closed.values() if one.ending.end is not End.NONE]
+        open_ = {key for e in self.entries if e.is_open and not e.alternatives for key in e.shown_by}
+        none = [one for one in self._closed.values() if one.ending.end is End.NONE and open_ & set(one.losses)]
+        ended = {(one.ending.end, tuple(s.named for s in one.ending.suspects)): one.ending for one in said}
+        return [*ended.values(), *(one.ending for one in none[:1])]
+
+    # --- one entry ----------------------------------------------------------------------------------------------------
+
+    def _alive(self, entry: Entry) -> tuple[int, ...]:
+        """Return the alternatives of another entry that no answer contradicts by itself."""
+        known = self._memory.known
+
+        def is_alive(one: int) -> bool:
+            key, suspect = entry.keys[one], entry.alternatives[one]
+            return not any(is_contradicted(a.step, a, known.impact(a.step, key, suspect)) for a in self._done)
+
+        return tuple(one for one in range(len(entry.alternatives)) if is_alive(one))
+
+    def _choice(self, entry: Entry, offered: Offered) -> Choice:
+        memory = self._memory
+        others = [Other(e, self._alive(e)) for e in self.entries if e is not entry and e.is_placed]
+        key = entry, tuple(one.alive for one in others)
+        if key not in memory.choices:
+            every = (*offered.steps, *(step for step, _ in offered.withheld))
+            memory.choices[key] = Choice(entry, others, every, memory.known)
+        return memory.choices[key]
+
+    def _examine(self, entry: Entry) -> Question | None:
+        """Return what is asked of an entry; None where it has ended, which is noted."""
+        if not entry.is_placed:
+            return self._place(entry)
+        offered = offered_for(entry, self._memory.cluster, self._answers)
+        choice = self._choice(entry, offered)
+        left = choice.every
+        for answer in self._done:
+            left = choice.after(left, answer)
+        used = self._used | {step.key for step, _ in offered.withheld}
+        if ranked := choice.ranked(left, used):
+            return self._ask(entry, choice, left, ranked, offered)
+        return self._end(entry, choice, left, offered)
+
+    def _ask(
+        self, entry: Entry, choice: Choice, left: Left, ranked: Sequence[Offer], offered: Offered,
+        confirms: Suspect | None = None,
+    ) -> Question | None:  # fmt: skip
+        best = ranked[0]
+        if best.step.by is By.HANDS and (proof := self._proof(entry, best.step)):
+            best = Offer(proof, 0.0, best.separates)
+        return Question(
+            number=len(self._answers) + 1,
+            entry=entry,
+            standing=_standing(choice, left),
+            best=best,
+            others=tuple(ranked[1:]),
+            not_offered=offered.withheld,
+            confirms=confirms,
+        )
+
+    def _proof(self, entry: Entry, step: Step) -> Step | None:
+        """Return the step that proves that another network carries the nodes that hands shall touch, unless it was
+        answered just now."""
+        scene = self._scene(entry, step)
+        made = carrying(scene, step) if scene else None
+        if made is None:
+            return None
+        last = self._answers[-1] if self._answers else None
+        is_fresh = (
+            last is not None
+            and last.step.key == made.key
+            and last.said is Said.DONE
+            and all(one is Fared.NONE_LOST for one in last.fared)
+        )
+        return None if is_fresh else made
+
+    def _scene(self, entry: Entry, step: Step) -> Scene | None:
+        found = scenes(entry, self._memory.cluster, self._answers)
+        return next((one for one in found if one.network in step.place.networks), None)
+
+    def _end(self, entry: Entry, choice: Choice, left: Left, offered: Offered) -> Question | None:
+        real = frozenset(one for one in left if one != OTHER)
+        networks = {name for one in entry.alternatives for name in one.place.networks}
+        needs_sign = not self._only_signs.isdisjoint(networks)
+        if choice.names(real) == 1:
+            sign = next((s for one in sorted(real) if (s := choice.sign_of(one, self._done))), None)
+            # No name is given before packets at its place were seen to fare as it says.
+            tests = self._tests(choice, real, offered, is_named=sign is not None) if sign or not needs_sign else []
+            if due := [step for step in tests if step.key not in self._used]:
+                named = choice.suspects(real)
+                return self._ask(
+                    entry, choice, left, [Offer(step, 0.0, (named, ())) for step in due], offered, named[0]
+                )
+            done = {answer.step.key for answer in self._done}
+            if sign is not None:
+                is_seen = all(step.key in done for step in tests)
+                self._close(entry, choice, real, End.PROVED if is_seen else End.LEFT_OVER, sign)
+                return None
+        if real and not needs_sign:
+            end = End.LEFT_OVER if choice.names(real) == 1 else End.APART
+            self._close(entry, choice, real, end)
+            return None
+        # What is left over after "none of these" is no name: only a sign is.
+        self._close(entry, choice, frozenset(), End.NONE)
+        return None
+
+    def _close(self, entry: Entry, choice: Choice, real: Left, end: End, sign: SignAt | None = None) -> None:
+        keys = entry.keys
+        gone = tuple(key for n, key in enumerate(keys) if n not in real)
+        ending = Ending(
+            end=end,
+            suspects=choice.suspects(real),
+            excluded=gone,
+            sign=sign,
+            at=self._done[-1].at if self._done else 0.0,
+        )
+        closed = _Closed(ending, entry.shown_by)
+        self._closed[keys] = closed
+        proved = self.settled.proved
+        if end is End.PROVED:
+            proved |= {keys[min(real)]}
+        else:
+            self._closed.setdefault(tuple(key for n, key in enumerate(keys) if n in real), closed)
+        if end is End.NONE:
+            self._only_signs |= {name for one in entry.alternatives for name in one.place.networks}
+        self.settled = Settled(proved, self.settled.excluded | frozenset(gone))
+
+    def _tests(self, choice: Choice, real: Left, offered: Offered, *, is_named: bool) -> list[Step]:
+        """Return the steps that show whether both directions at the place of the one suspect that is left fare as it
+        says; where these look at none of the packets that it touches, also the cheapest one that does; and where no
+        sign names it, packets of all kinds between one pair of nodes there."""
+        named = choice.suspects(real)[0]
+        sent = [s for s in offered.steps if s.probes and s.by is By.ITSELF and _is_at(s, named)]
+        found = [s for s in sent if s.declared == "each-direction"]
+        chosen = list(dict.fromkeys(map(_ends, found)))[:_MOST_CONFIRMING_PEERS]
+        found = [s for s in found if _ends(s) in chosen]
+        if not is_named:
+            found += [s for s in sent if s.declared in _OF_ALL_KINDS and _ends(s) in chosen[:1] and _is_short(s)]
+        known, entry = self._memory.known, choice.entry
+
+        def touches(step: Step) -> bool:
+            return any(any(known.impact(step, entry.keys[n], entry.alternatives[n]).fates) for n in sorted(real))
+
+        if any(map(touches, found)):
+            return found
+        return [*found, *sorted(filter(touches, sent), key=lambda s: (s.price.number, s.key))[:1]]
+
+    # --- a loss without a place ---------------------------------------------------------------------------------------
+
+    def _place(self, entry: Entry) -> Question | None:
+        """Return the step that places a loss of which only the database knows; where it was made, the entry ends."""
+        step = placing_step(self._memory.cluster, datagrams=BUDGET, seconds=BUDGET / PACE)
+        if step is not None and step.key not in self._used:
+            return Question(len(self._answers) + 1, entry, (), Offer(step, 0.0))
+        last = next((a for a in reversed(self._answers) if a.step.declared == PLACE_RARE_LOSS), None)
+        at = self._done[-1].at if self._done else 0.0
+        ending = Ending(end=End.NOT_PLACED, suspects=(), placing=last.placing if last else None, at=at)
+        self._closed[entry.keys] = _Closed(ending, entry.shown_by)
+        return None
+
+
+def _placed(answers: Iterable[Answer]) -> tuple[Finding, ...]:
+    """Return what the placing of a rare loss found, as a finding of its path."""
+    return tuple(
+        Finding(
+            code="RW-INVESTIGATE-001",
+            check="investigate",
+            status=Status.WARN,
+            title="",
+            network=answer.placing.path[0],
+            observed=tuple(_observed(answer.placing, probe) for probe in answer.step.probes),
+        )
+        for answer in answers
+        if answer.placing and answer.placing.path
+    )
+
+
+def _observed(placing: Placing, probe: Probe) -> Observation:
+    way = pair_of(probe.legs[0])
+    lost, of = next((n, of) for *path, n, of in placing.counts if tuple(path) == way)
+    is_it = way == placing.path
+    return Observation(
+        fate=Fate.LOST if is_it else Fate.PASSED, what="datagram", legs=probe.legs, number=lost if is_it else of, of=of
+    )
+
+
+def _standing(choice: Choice, left: Left) -> tuple[tuple[Suspect, Standing], ...]:
+    names = {one.named for one in choice.suspects(left)}
+    return tuple(
+        (one, Standing.LEFT if one.named in names else Standing.EXCLUDED) for one in choice.suspects(choice.every)
+    )
+
+
+def _ends(step: Step) -> frozenset[str]:
+    return frozenset((*step.place.nodes, *step.place.to))
+
+
+def _is_at(step: Step, suspect: Suspect) -> bool:
+    """Return whether a step sends at the place of a suspect: on its path, to or from its node, or on its network."""
+    place = suspect.place
+    if not set(place.networks) & set(step.place.networks):
+        return False
+    if place.to:
+        return _ends(step) == {*place.nodes, *place.to}
+    return len(place.nodes) != 1 or not _ends(step).isdisjoint(place.nodes)
+
+
+def _is_short(step: Step) -> bool:
+    return step.price.packets <= _MOST_OF_ALL_KINDS
