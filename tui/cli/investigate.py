@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 _ABOUT = """\
 Lead from a report to one cause at one place.
 
-racwire runs the checks, and asks for the step that tells most of the causes
-that are left for the least effort: it sends packets by itself, prints a
+racwire runs the checks, and asks for the step that separates most of the
+causes that are left for the least effort: it sends packets by itself, prints a
 command for a switch or a node and reads the output that you paste, or asks you
 to move a cable where that is safe. After each answer it shows what is excluded.
 
@@ -53,8 +53,8 @@ In plain text an answer is a line: Enter makes the step, s skips it, n means
 that it is not possible here, u takes the last answer back, q leaves. An output
 ends with a line that has only a dot; `< FILE` reads it from a file.
 
-exit codes: 0 proved, left over, or nothing to investigate; 3 cannot be told
-apart, none of the causes that racwire knows, or not ended; 64 usage, or FILE
+exit codes: 0 proved, left over, or nothing to investigate; 3 no step can tell
+them apart, none of the causes that racwire knows, or not ended; 64 usage, or FILE
 cannot be read; 130 interrupted."""
 
 
