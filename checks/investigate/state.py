@@ -247,6 +247,17 @@ class State:
         self._close(entry, choice, frozenset(), End.NONE)
         return None
 
+    def _looking(self, left: Suspect, offered: Offered) -> list[Step]:
+        """Return the cheapest step by command for each sign that what is left may show, and for which nobody looked."""
+        looked = [at for answer in self._done for at in answer.looked]
+        found = dict[str, Step]()
+        for sign in (*left.signs, *left.may_show):
+            steps = [s for s in offered.steps if s.by is By.COMMAND and any(sign.shows(at) for at in s.reads)]
+            if steps and not any(sign.shows(at) for at in looked):
+                step = min(steps, key=lambda s: (s.price.number, s.key))
+                found[step.key] = step
+        return list(found.values())
+
     def _shows_nothing(self, left: tuple[Suspect, ...]) -> bool:
         """Return whether what is left is on a path, and nothing that it may show there was seen where it was looked
         for: no name is given then."""
@@ -306,6 +317,7 @@ class State:
         found = [s for s in found if _ends(s) in chosen]
         if not is_named:
             found += [s for s in sent if s.declared in _OF_ALL_KINDS and _ends(s) in chosen[:1] and _is_short(s)]
+            found += self._looking(named, offered)
         known, entry = self._memory.known, choice.entry
 
         def touches(step: Step) -> bool:
