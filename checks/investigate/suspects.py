@@ -11,7 +11,7 @@ from typing import NamedTuple
 from checks.diagnosis.bad_links import bad_links
 from checks.diagnosis.candidate import Candidate
 from checks.diagnosis.catalogue import CATALOGUE
-from checks.diagnosis.cause import Cause, Kind
+from checks.diagnosis.cause import Cause, Form
 from checks.diagnosis.cover import Covering, cover
 from checks.diagnosis.predict import LostPaths, inferred, stated
 from checks.diagnosis.seen import Loss, Pair, Seen
@@ -224,7 +224,7 @@ def _suspected(seen: Seen, causes: Sequence[Cause]) -> Iterator[_Made]:
             yield from (_Made(_suspect(cause, kind, one), one) for one in found)
 
 
-def _suspect(cause: Cause, kind: Kind, one: Candidate) -> Suspect:
+def _suspect(cause: Cause, kind: Form, one: Candidate) -> Suspect:
     place = _place(one.place)
     return Suspect(
         cause=cause.code,
