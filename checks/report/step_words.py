@@ -115,21 +115,6 @@ WORDS: dict[str, StepWords] = {
         "Entries that fail and return show that ARP, not the path, loses the packets.",
         _ON_NODE,
     ),
-    "kernel-drops": StepWords(
-        "Read why the kernel drops packets",
-        "The receiver's kernel gives a reason for each packet that it drops: a filter, a full queue, a wrong checksum.",
-        "racwire reads it as root in a tracing instance of its own, while it sends a few datagrams.",
-    ),
-    "read-optics": StepWords(
-        "Read the optical power of all nodes",
-        "A transceiver whose power is below its threshold, or far below its peers', loses frames.",
-        "racwire runs `ethtool -m` as root on each node, once.",
-    ),
-    "pauses-by-class": StepWords(
-        "Read the pause frames of each class",
-        "Priority flow control that stops the class of the interconnect delays its packets, or has them dropped.",
-        "racwire reads the driver's counters before and after its datagrams.",
-    ),
     "host-of-machine": StepWords(
         "Ask the operators of the host",
         "Spoof checks, security lists and tunnels below a virtual NIC are seen only from its host or cloud.",

@@ -1,0 +1,3 @@
+"""Runs racwire by its old name."""
+
+from racwire import main as main
