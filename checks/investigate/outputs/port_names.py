@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from checks.model.pasted import DeviceSystem
 
 _LONG = {
+    "e": "Ethernet",
     "eth": "Ethernet",
     "et": "Ethernet",
     "ethernet": "Ethernet",
@@ -77,7 +78,7 @@ def port_name(text: str) -> str:
 def is_port(text: str) -> bool:
     """Return whether a word is the name of a port, a port-channel or an interface."""
     found = _NAMED.fullmatch(text)
-    if found and " " not in text and (found[1].casefold() in _LONG or found[1].casefold() in _KEPT):
+    if found and " " not in text and (found[1].casefold() in (*_LONG, *_KEPT) and len(found[1]) > 1):
         return True
     return bool(_OF_JUNOS.fullmatch(text) or (_OF_LINUX.fullmatch(text) and any(map(str.isdigit, text))))
 
@@ -107,12 +108,16 @@ def system_of(words: Iterable[str]) -> DeviceSystem:
     return DeviceSystem.UNKNOWN
 
 
+_SHORTEST = re.compile(r"e[0-9]{1,3}/[0-9/]{1,8}")
+"""`e1/2`, as it is typed; no output has it."""
+
+
 def port_in(words: tuple[str, ...]) -> str:
     """Return the port that commands name: `show interface ethernet 1/1 status`; empty where they name none, or
     several."""
     found: set[str] = set()
     for at, word in enumerate(words):
-        if is_port(word):
+        if is_port(word) or _SHORTEST.fullmatch(word):
             found.add(port_name(word))
         elif at + 1 < len(words) and word.casefold() in _LONG and re.fullmatch(r"[0-9][0-9/.:]{0,20}", words[at + 1]):
             found.add(port_name(word + words[at + 1]))
