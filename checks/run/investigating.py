@@ -26,7 +26,7 @@ from checks.model.fragment_memory import USUAL_FRAGMENT_S
 from checks.model.investigation import Answer, By, Fared, Placing, Probe, Said, SensedFact, SessionRecord, Step
 from checks.model.journal import Journal
 from checks.model.packet_sizes import payload_for
-from checks.model.senses import ALL as SENSES
+from checks.model.sense_steps import ALL as SENSES
 from checks.model.settings import Settings
 from checks.model.signs import SignAt
 from checks.rules.node_counts import sysctl
@@ -53,6 +53,8 @@ from checks.sources.probes.probe_hosts import ProbeHosts
 TURN_S = 90.0
 """Seconds to wait for the turn of another racwire of the cluster."""
 _PINGS_AT_ONCE = 20
+_NEIGHBOUR_S, _ASKED, _FEW = 1.2, 3, 20
+"""Seconds in which the kernel asks for a neighbour again; how often it is waited for; datagrams each time."""
 _LOST_OF_PORTS = 15
 """Losses that are expected of all source ports together before they are counted one by one."""
 
@@ -69,14 +71,19 @@ class _StoppedError(Exception):
 
 
 @dataclass(slots=True)
-class Budget:
+class SessionBudget:
     """What a session may still send."""
 
     seconds: float
     datagrams: int
 
+    @property
+    def is_spent(self) -> bool:
+        """Whether nothing more may be sent."""
+        return self.seconds <= 0 or self.datagrams <= 0
+
     @classmethod
-    def left(cls, settings: Settings, record: SessionRecord | None) -> Budget:
+    def left(cls, settings: Settings, record: SessionRecord | None) -> SessionBudget:
         """Return what the answers of a session have left of the budget of the settings."""
         own = [a for a in record.answers if a.packets and a.step.by is By.ITSELF] if record else []
         return cls(
@@ -104,7 +111,7 @@ class _Made:
 class Investigator:
     """Makes steps, one after the other. Always `close` it: it takes under a second."""
 
-    def __init__(self, cluster: Cluster, settings: Settings, budget: Budget) -> None:
+    def __init__(self, cluster: Cluster, settings: Settings, budget: SessionBudget) -> None:
         probe = msgspec.structs.replace(
             settings.probe, max_packets_per_second=PER_SECOND // 2, max_packets_per_path=5000
         )
@@ -198,7 +205,7 @@ class Investigator:
         """Return how many of these may be sent. Raises _StoppedError where none may."""
         if self._halted is not None:
             raise self._halted
-        if self.budget.seconds <= 0 or self.budget.datagrams <= 0:
+        if self.budget.is_spent:
             raise _StoppedError("The budget of the session is spent (investigate.seconds, investigate.datagrams).")
         return min(datagrams, self.budget.datagrams)
 
@@ -207,10 +214,10 @@ class Investigator:
             async with asyncio.timeout(self.budget.seconds):
                 if step.declared == PLACE_RARE_LOSS:
                     await self._place(step, made)
+                elif step.by is By.ITSELF and step.reads:
+                    await self._look(step, made)
                 elif step.probes:
                     await self._probe_all(step, made)
-                elif step.by is By.ITSELF:
-                    await self._look(step, made)
                 else:
                     await self._to_and_from(step, made)
         except TimeoutError:
@@ -232,7 +239,21 @@ class Investigator:
         payload = cut_payload(path) if is_cut else payload_for(size, path.version)
         if probe.ports > 1:
             return await self._ports(probe, Row(path, payload, probe.sent, is_cut=is_cut), made)
-        return [await self._rows_of(Row(path, payload, probe.sent, is_cut=is_cut), made)]
+        row = Row(path, payload, probe.sent, is_cut=is_cut)
+        lost, sent = await self._rows_of(row, made)
+        if lost == sent and not is_cut and await self._is_neighbour_found(row, made):
+            return [await self._rows_of(row, made)]
+        return [(lost, sent)]
+
+    async def _is_neighbour_found(self, row: Row, made: _Made) -> bool:
+        """Return whether a path passes anything some seconds later: where an ARP packet is lost, the kernel asks again
+        after a second, and all that waits is lost."""
+        for _ in range(_ASKED):
+            await asyncio.sleep(_NEIGHBOUR_S)
+            lost, sent = await self._rows_of(replace(row, number=min(row.number, _FEW)), made)
+            if lost < sent:
+                return True
+        return False
 
     async def _ports(self, probe: Probe, row: Row, made: _Made) -> list[Count]:
         """Send from all source ports together, and one port after the other where a part was lost."""
@@ -343,7 +364,7 @@ class Investigator:
         wanted = [sign for sign in step.reads if sign.sign in READABLE]
         if not wanted:
             raise NoWayError("racwire reads none of these signs by itself")
-        sending = asyncio.create_task(self._to_and_from(step, made)) if step.price.packets else None
+        sending = self._sending(step, made)
         try:
             found = await signs_seen(self._cluster, self._session, wanted, step.price.seconds, sending)
         finally:
@@ -355,6 +376,12 @@ class Investigator:
         made.seen, made.looked = found
         if not made.looked:
             raise NoWayError("the counters could not be read")
+
+    def _sending(self, step: Step, made: _Made) -> asyncio.Task[None] | None:
+        """Start to send what moves the counters that a step reads."""
+        if step.probes:
+            return asyncio.create_task(self._probe_all(step, made))
+        return asyncio.create_task(self._to_and_from(step, made)) if step.price.packets else None
 
     async def _sense(self, step: Step, made: _Made) -> None:
         """Read what no run reads, with the datagrams of the step."""

@@ -62,7 +62,10 @@ def ruleset(family: str, rules: Sequence[DropRule]) -> str:
             lines.append(_rule(family, "prerouting", _remember_block(_FIRST, CUT, f"{_DATAGRAM} . {_BLOCK}")))
         for rule in {rule.name: rule for rule in rules}.values():
             lines += _counted(family, rule)
-        lines += [_rule(family, r.hook, f'{r.match} counter name "{r.name}" jump {r.name}') for r in rules]
+        for rule in rules:
+            lines.append(_rule(family, rule.hook, f'{rule.match} counter name "{rule.name}" jump {rule.name}'))
+            if not cuts and rule.drops:
+                lines.append(_rule(family, rule.hook, f"{rule.match} counter drop"))
     return "\n".join(lines) + "\n"
 
 
@@ -75,7 +78,8 @@ def _counted(family: str, rule: DropRule) -> Iterator[str]:
     yield _rule(family, rule.name, _remember_block(_WITH_PORTS, f"{rule.name}{BLOCKS}", _BLOCK))
     remembered = f"update @{rule.name}{FRAGMENTS} {{ {_DATAGRAM} }}"
     yield _rule(family, rule.name, f"ip protocol udp ip frag-off {_FRAGMENT} {remembered}")
-    yield _rule(family, rule.name, "drop" if rule.drops else "return")
+    # A node shows its rules to people: the rule itself drops there, as one of a firewall does.
+    yield _rule(family, rule.name, "drop" if rule.drops and family == "bridge" else "return")
 
 
 def _remember_block(part: str, name: str, key: str) -> str:

@@ -30,28 +30,27 @@ def _at_port(name: str, summary: str, effect: str, share: float | None = None) -
     return Fault(name, summary, effect, "nic", needs_nft=True, share=share)
 
 
-_DAMAGE = "The switch port counts the frames from the node, and the NIC those to the node, as CRC errors"
-
 PORT_FAULTS = (
     _at_port(
         "cable-bad",
         "The cable of one private NIC damages frames in both directions.",
-        f"Drops that share of the frames from and to the node. {_DAMAGE}; the optics of the NIC receive too little "
-        "power. The fault goes with the cable (`racwire lab hand swap-cable`).",
+        "Drops that share of the frames from and to the node. The switch port counts those from the node, and the NIC "
+        "those to the node, as CRC errors; the optics of both receive too little power. "
+        "The fault goes with the cable (`racwire lab hand swap-cable`).",
         _SHARE_PERCENT,
     ),
     _at_port(
         "port-bad",
-        "The switch port of one private NIC damages frames in both directions.",
-        f"Drops that share of the frames from and to the node. {_DAMAGE}. The fault ends at another port (`racwire lab "
-        "hand move-port`).",
+        "The switch port of one private NIC damages what it receives.",
+        "Drops that share of the frames from the node, which the port counts as CRC errors; frames to the node pass. "
+        "The fault ends at another port (`racwire lab hand move-port`).",
         _SHARE_PERCENT,
     ),
     _at_port(
         "nic-bad",
-        "One private NIC damages frames in both directions.",
-        f"Drops that share of the frames from and to the node. {_DAMAGE}. The fault stays with another cable and at "
-        "another port.",
+        "One private NIC damages what it sends.",
+        "Drops that share of the frames from the node, which the switch port counts as CRC errors; frames to the node "
+        "pass. The fault stays with another cable and at another port.",
         _SHARE_PERCENT,
     ),
     _at_port(
@@ -113,8 +112,8 @@ class _Damage:
 
 _DAMAGES = {
     "cable-bad": _Damage("cable", "both"),
-    "port-bad": _Damage("port", "both"),
-    "nic-bad": _Damage("NIC", "both"),
+    "port-bad": _Damage("port", "in"),
+    "nic-bad": _Damage("NIC", "in"),
     "loss-in": _Damage("cable", "out"),
     "loss-out": _Damage("cable", "in"),
 }

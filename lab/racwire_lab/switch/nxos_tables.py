@@ -165,7 +165,12 @@ def access_lists(acls: Iterable[Acl]) -> Iterator[str]:
 
 
 def access_lists_summary(switch: SwitchView) -> Iterator[str]:
-    """Yield `show access-lists summary`: where each is applied."""
+    """Yield `show access-lists summary`: where each is applied; those of the control plane are on no port."""
+    for name, lines in (("copp-system-p-acl-icmp", 2), ("copp-system-p-acl-traceroute", 1)):
+        yield f"IPV4 ACL {name}"
+        yield f"        Total ACEs Configured: {lines}"
+        yield "        Configured on interfaces:"
+        yield "        Active on interfaces:"
     for acl in switch.acls:
         where = f"{acl.port} - egress (Port ACL)" if acl.port else f"Vlan {switch.vlan} - (VLAN ACL)"
         yield from (
