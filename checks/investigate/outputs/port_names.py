@@ -56,8 +56,8 @@ _KEPT = frozenset(
 _NAMED = re.compile(r"([A-Za-z][A-Za-z-]{0,30}) ?([0-9][0-9/.:]{0,20})", re.ASCII)
 _OF_LINUX = re.compile(r"(?:swp|bond|br|eth|ens|eno|enp|p|ib|team|vlan|peerlink|sup-eth)[\w.-]{0,24}", re.ASCII)
 _OF_JUNOS = re.compile(
-    r"(?:[a-z]{2}-[0-9]{1,3}/[0-9]{1,3}/[0-9]{1,3}(?::[0-9]{1,2})?|(?:ae|irb|em|me|fxp|lo|vme|reth|vlan)[0-9]{0,5})"
-    r"(?:\.[0-9]{1,5})?",
+    r"(?:[a-z]{2}-[0-9]{1,3}/[0-9]{1,3}/[0-9]{1,3}(?::[0-9]{1,2})?|(?:ae|em|me|fxp|lo|reth|vme|irb|vlan)[0-9]{1,5})"
+    r"(?:\.[0-9]{1,5})?|(?:vme|irb|vlan)\.[0-9]{1,5}",
     re.ASCII,
 )
 
@@ -91,7 +91,8 @@ _OF_SYSTEMS = (
     (
         DeviceSystem.IOS_XE,
         re.compile(
-            r"\(?(?:(?:Gi|Te|Twe|Tw|Fo|Hu|Fa)[0-9]{1,2}(?:/[0-9/]{1,8})?|(?:Ten|TwentyFive|Forty|Hundred)?Gig\w{1,11}[0-9][0-9/]{0,9}|Port-channel[0-9]{1,4})[(),]{0,2}.{0,9}",
+            r"\(?(?:(?:Gi|Te|Twe|Tw|Fo|Hu|Fa)[0-9]{1,2}(?:/[0-9/]{1,8})?"
+            r"|(?:Ten|TwentyFive|Forty|Hundred)?Gig\w{1,11}[0-9][0-9/]{0,9}|Port-channel[0-9]{1,4})[(),]{0,2}.{0,9}",
             re.ASCII,
         ),
     ),
@@ -108,6 +109,8 @@ def system_of(words: Iterable[str]) -> DeviceSystem:
     return DeviceSystem.UNKNOWN
 
 
+_SPELT = frozenset(_LONG) - {"vlan", "vl"}
+"""What can be a word of its own before a number: `ethernet 1/1`. `vlan 811` only restricts what is shown."""
 _SHORTEST = re.compile(r"e[0-9]{1,3}/[0-9/]{1,8}")
 """`e1/2`, as it is typed; no output has it."""
 
@@ -119,6 +122,6 @@ def port_in(words: tuple[str, ...]) -> str:
     for at, word in enumerate(words):
         if is_port(word) or _SHORTEST.fullmatch(word):
             found.add(port_name(word))
-        elif at + 1 < len(words) and word.casefold() in _LONG and re.fullmatch(r"[0-9][0-9/.:]{0,20}", words[at + 1]):
+        elif at + 1 < len(words) and word.casefold() in _SPELT and re.fullmatch(r"[0-9][0-9/.:]{0,20}", words[at + 1]):
             found.add(port_name(word + words[at + 1]))
     return next(iter(found)) if len(found) == 1 else ""
