@@ -152,7 +152,16 @@ def test_state_of_a_port(
         ("junos-outputs", "xe-0/0/4", {"0 best-effort": 118, "3 network-control": 3}, {}),
         ("sonic-outputs", "Ethernet0", {"UC0": 1204, "UC1": 0, "pg0": 12}, {}),
         ("iosxe-queue-stats", "TenGigabitEthernet1/0/7", {}, {"0": 0, "1": 811_200}),
-        ("iosxe-policy-map", "TenGigabitEthernet1/0/7", {"output class-default": 77}, {}),
+        (
+            "iosxe-policy-map",
+            "TenGigabitEthernet1/0/7",
+            {
+                "output class-default": 77,
+                "output class-default/all priority classes": 5,
+                "output class-default/VOICE": 72,
+            },
+            {},
+        ),
         ("node-links", "eth1", {"mq root": 61, "ingress parent ffff:fff1": 440}, {}),
     ],
 )
