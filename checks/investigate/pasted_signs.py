@@ -87,7 +87,9 @@ def _counted(at: SignAt, moved: PortChange | None, *, is_member: bool) -> Iterat
     if into:
         yield SignLook(as_sign(at, Sign.PORT_DISCARDS, from_node), any(into))
     policed = {**moved.policer_drops, **{f"{name} bytes": n for name, n in moved.policer_drop_bytes.items()}}
-    if policed:
+    # The policies of the port were printed, and none of them polices.
+    has_policies = any(name.startswith(("output ", "input ")) for name in moved.queue_drops)
+    if policed or has_policies:
         yield SignLook(as_sign(at, Sign.PORT_POLICED), any(policed.values()))
     yield SignLook(as_sign(at, Sign.PAUSED), has_moved(counts, Counter.PAUSE_IN, Counter.PAUSE_OUT))
 

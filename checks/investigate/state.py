@@ -116,7 +116,7 @@ class State:
         self._closed: dict[tuple[str, ...], _Closed] = dict(before._closed) if before else {}
         self._only_signs: set[str] = set(before._only_signs) if before else set()
         """The networks on which a "none of these" came: there, only a sign names a cause then."""
-        self._gone_with_none = set(before._gone_with_none) if before else set[str]()
+        self._gone_with_none: set[str] = set(before._gone_with_none) if before else set()
         placed = _placed(self._done)
         for _ in range(_MOST_ENDS):
             self.entries = memory.entries(self.settled, placed)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import sqrt
 from typing import NamedTuple
 
 from checks.diagnosis.bad_links import bad_links
@@ -22,6 +23,8 @@ from checks.model.signs import Sign, SignAt
 from checks.model.traffic import Traffic
 from checks.model.wording import listed
 
+_SURE, _LEAST_OF_ONE = 2.0, 0.05
+"""Standard deviations of a count; and the least part of a few losses that counts."""
 _FEW = 30
 """Packets of which all can be lost by a share: of ten, half of the packets lose all once in a thousand tests, and a run
 has hundreds of tests. Only more of them show that nothing passes."""
@@ -181,9 +184,12 @@ def _ways(losses: Iterable[Loss]) -> tuple[Traffic, ...]:
 
 
 def _share(losses: Iterable[Loss]) -> float:
-    """Return the share of the packets that were lost where some were and others not."""
+    """Return the share of the packets that is lost at least where some were and others not: of few losses, which can
+    be many by chance where each path was sent few packets, the share that makes as many once in a hundred times."""
     partial = [o for loss in losses if (o := loss.observation).of and not o.is_total]
-    return sum(o.number for o in partial) / sum(o.of or 0 for o in partial) if partial else 0.0
+    lost = sum(o.number for o in partial)
+    least = max(lost - _SURE * sqrt(lost), _LEAST_OF_ONE * lost)
+    return least / sum(o.of or 0 for o in partial) if partial else 0.0
 
 
 def _explaining(losses: Sequence[Loss], offered: Mapping[str, _Made], seen: Seen) -> tuple[Suspect, ...]:

@@ -22,7 +22,7 @@ class StepMaker(Protocol):
     """Makes the automatic part of a step, within the budget of the session."""
 
     async def make(self, step: Step, progress: Callable[[str], None]) -> Answer:
-        """Make a step, and return what came of it. A cancelled one sends nothing more."""
+        """Make a step, and return its answer. A cancelled one sends nothing more."""
 
     async def close(self) -> None:
         """Close its connections."""
@@ -66,7 +66,7 @@ class Guided:
 
     @property
     def question(self) -> Question | None:
-        """What is asked next; None where the session has ended."""
+        """The next question; None where the session has ended."""
         return self.session.question()
 
     @property
@@ -130,6 +130,8 @@ class Guided:
             return self.take(self._captured(step, outputs[-1], sent))
         found = self.reader(step, outputs[0] if len(outputs) > 1 else "", outputs[-1])
         seen, looked = found or ((), ())
+        if sent is not None and sent.said is not Said.DONE:
+            looked = seen  # what was not sent moves no counter
         return self.take(
             Answer(
                 step=step,
@@ -178,7 +180,7 @@ def run_time(report: Report) -> float:
 
 
 def resumed_session(report: Report, record: SessionRecord) -> Session:
-    """Return the session of a record about the run that it began with."""
+    """Return the session of a record about the run with which it started."""
     return Session(report.cluster, report.findings, record)
 
 

@@ -24,6 +24,8 @@ BLOCK_BYTES = packet_of(USUAL_BLOCK_BYTES + BLOCK_HEADER_BYTES, 4)
 """A block of 8 KB with its header, as one IP packet."""
 FEWEST, MOST_OF_A_PROBE = 40, 3000
 _USUAL_SHARE = 0.3
+_LEAST_SHARE = 0.003
+"""The smallest share that a probe looks for: rarer losses are placed, path by path (`placing`)."""
 _EXPECTED = 14
 """The losses that are expected of a probe at the share that is looked for: two or fewer come once in 10,000 times."""
 _RARE = 1e-3
@@ -168,7 +170,7 @@ def loses(cluster: Cluster, network: str, node: str) -> bool:
 
 def scenes(entry: Entry, cluster: Cluster, answers: Sequence[Answer]) -> Iterator[Scene]:
     """Yield the places of an entry by private network."""
-    share = min(_USUAL_SHARE, entry.share / 2) if entry.share else _USUAL_SHARE
+    share = min(_USUAL_SHARE, max(_LEAST_SHARE, entry.share / 2)) if entry.share else _USUAL_SHARE
     networks = dict.fromkeys(n for one in entry.alternatives for n in one.place.networks)
     if not entry.is_placed:
         networks = dict.fromkeys(n.name for n in cluster.read_networks())
