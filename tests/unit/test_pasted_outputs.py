@@ -229,6 +229,13 @@ def test_members_of_port_channels() -> None:
     }
 
 
+def test_a_port_names_its_port_channel() -> None:
+    assert port("nxos-interface", "Ethernet1/11").channel == "Port-channel11"
+    assert port("eos-outputs", "Ethernet5/1").channel == "Port-channel5"
+    assert port("sonic-outputs", "Ethernet8").channel == "PortChannel0008"
+    assert port("nxos-interface", "Ethernet1/12").channel == ""
+
+
 def test_two_switches_as_one() -> None:
     (pair,) = pasted("nxos-vpc").pairs
     assert (pair.is_peer_up, pair.is_link_up, pair.link_port, pair.is_consistent) == (True, True, "Port-channel1", True)
