@@ -19,6 +19,7 @@ from checks.investigate.outputs.nic_counters import (
     neighbour_lines,
     queue_disciplines,
 )
+from checks.investigate.outputs.optic_values import cisco_optics, optic_values
 from checks.investigate.outputs.pasted_text import PasteBlock, blocks, is_refused, is_ruler, plain_lines
 from checks.investigate.outputs.policers import junos_policers, policy_maps
 from checks.investigate.outputs.port_names import system_of
@@ -28,7 +29,6 @@ from checks.investigate.outputs.port_setups import port_setups, trunk_tables
 from checks.investigate.outputs.port_tables import counter_tables, ruled_port_tables, state_tables
 from checks.investigate.outputs.queue_drops import catalyst_queues, internal_errors, nexus_queues, queue_tables
 from checks.investigate.outputs.switch_pairs import switch_pairs, system_mtu
-from checks.investigate.outputs.transceivers import cisco_optics, optic_values
 from checks.investigate.outputs.tree_ports import tree_ports
 from checks.model.pasted import DeviceSystem, Note, Pasted, PastedOutput, PortReading
 
