@@ -2,6 +2,6 @@
 
 import sys
 
-from tui.entry import main
+from racwire import main
 
 sys.exit(main())

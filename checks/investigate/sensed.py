@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from checks.model.facts import Cluster, CounterChanges, KernelDrops, NodeOptics, UnreadNode
 from checks.model.investigation import SensedFact, SessionRecord, Step
-from checks.model.senses import DROPS_STEP, OPTICS_STEP
+from checks.model.sense_steps import DROPS_STEP, OPTICS_STEP
 from checks.model.signs import Sign, SignAt
 from checks.rules.driver_counts import is_known
 from checks.rules.drop_reasons import kind_of, signs_of
@@ -16,18 +16,18 @@ from checks.rules.nic_counts import NicFault, faults_of, loss_ends, private_nics
 from checks.rules.optical_power import OpticalValue, beyond_limits, is_measured, private_modules
 
 Signs = tuple[tuple[SignAt, ...], tuple[SignAt, ...]]
-"""The signs that were seen, and those that were looked at."""
+"""The signs that were seen, and those that could be seen."""
 
 
 def drop_signs(step: Step, drops: KernelDrops) -> Signs:
     """Return what the kernel of a receiver shows of the datagrams of a step.
 
-    Nothing was looked at where the kernel has no reasons, or where none of the datagrams was seen at the NIC: then they
+    No sign could be seen where the kernel has no reasons, or where none of the datagrams was seen at the NIC: then they
     did not arrive, or came through a NIC of another name.
     """
     if not drops.has_reasons or not sum(f.number for f in drops.followed if not f.is_sent):
         return (), ()
-    shown = {sign for d in drops.drops if d.nic and not d.is_sent for sign in signs_of(kind_of(d.reason))}
+    shown = {sign for d in drops.drops if d.nic and not d.is_sent for sign in signs_of(kind_of(d.code))}
     return tuple(at for at in step.reads if at.sign in shown), step.reads
 
 

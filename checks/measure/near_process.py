@@ -7,8 +7,10 @@ import json
 import os
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Self
 
+import checks
 from checks.measure.near_end.control import HEARTBEAT_S
 from checks.model.system_limits import limit_reached
 from checks.sources.nodes.niceness import QuickProcess
@@ -49,10 +51,11 @@ class NearProcess:
         return sender
 
     async def _start(self) -> None:
-        # The directory of racwire's own package, in whatever way it was installed.
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+        # First the directory of racwire's own packages, in whatever way they were installed: others have their names.
+        path = [str(Path(checks.__file__).parents[1]), *filter(None, sys.path)]
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path)}
         try:
-            await self._process.start([sys.executable, "-s", "-m", _MODULE], environment)
+            await self._process.start([sys.executable, "-P", "-s", "-m", _MODULE], environment)
             self._heart = asyncio.create_task(self._beat())
             async with asyncio.timeout(_START_S):
                 await self._result()

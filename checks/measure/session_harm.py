@@ -23,7 +23,7 @@ from checks.model.wording import counted
 from checks.rules.cache_fusion import BLOCKS_LOST
 from checks.rules.load_harm import is_beyond, most_silence_s
 from checks.rules.lost_blocks import loss_of
-from checks.run.investigating import Budget, Investigator
+from checks.run.investigating import Investigator, SessionBudget
 from checks.sources.database.secret import Secret
 from checks.traffic.feed import Feed
 from checks.traffic.samples import FeedEvent, Gap, InstanceSample, NodeSample
@@ -132,7 +132,7 @@ async def open_investigator(
 
     `record` is that of a session which goes on: its budget is what its answers left.
     """
-    investigator = Investigator(cluster, settings, Budget.left(settings, record))
+    investigator = Investigator(cluster, settings, SessionBudget.left(settings, record))
     harm = SessionHarm(settings.measure.most_cpu_percent)
     _add_run(harm, cluster)
     async with Feed(settings, password=password, share=lambda process: None) as feed:

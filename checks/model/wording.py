@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable
+from difflib import get_close_matches
 
 NodePair = tuple[str, str]
 """A direction: from a node, to a node."""
@@ -43,6 +44,13 @@ def first_and_rest(reason: str, end: str = ". ") -> tuple[str, str]:
     """Return a reason up to `end` and without a full stop, for a title; and what follows."""
     first, _, rest = reason.partition(end)
     return first.rstrip("."), rest
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Return the known name that a mistyped one is most like, whatever its case; empty where none is."""
+    names = {one.casefold(): one for one in known}
+    close = get_close_matches(name.casefold(), sorted(names), 1)
+    return names[close[0]] if close else ""
 
 
 def counted(number: int, noun: str) -> str:

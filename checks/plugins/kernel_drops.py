@@ -23,8 +23,8 @@ KEPT = PassKind("IC-DROPS-001", "The kernels dropped no packet of the interconne
 DROPPED = Kind(
     "IC-DROPS-002",
     "A kernel drops packets that a private NIC received or was to send",
-    "The packets reached the node and its kernel dropped them, or they never left it. The network between the nodes "
-    "did not lose them.",
+    "The packets reached the node and its kernel dropped them, or they were dropped before they left it. The network "
+    "between the nodes did not lose them.",
     (_LINUX,),
 )
 SOMEWHERE = InfoKind(
@@ -146,9 +146,9 @@ def _somewhere(same: Sequence[HarmfulDrops]) -> Finding:
 
 def _lines(drops: HarmfulDrops) -> list[str]:
     return [
-        f"{drops.node}: {drop.number:,} {drop.reason}{f' in {drop.location}' if drop.location else ''}: "
+        f"{drops.node}: {drop.number:,} {drop.code}{f' in {drop.location}' if drop.location else ''}: "
         f"{drops.kind.value}"
-        for drop in sorted(drops.drops, key=lambda d: (-d.number, d.reason, d.location))
+        for drop in sorted(drops.drops, key=lambda d: (-d.number, d.code, d.location))
     ]
 
 
@@ -158,7 +158,7 @@ _LOOK: dict[DropKind, tuple[str, tuple[str, ...]]] = {
     DropKind.SOCKET: ("Read the receive buffers.", ("sysctl net.core.rmem_max net.core.rmem_default",)),
     DropKind.BACKLOG: ("Read the backlog and its drops by CPU.", ("cat /proc/net/softnet_stat",)),
     DropKind.REASSEMBLY: ("Read the failures of reassembly.", ("netstat -s | grep -iE 'reassembl'",)),
-    DropKind.RETURN_PATH: ("Read rp_filter of all interfaces.", ("sysctl -a | grep '[.]rp_filter'",)),
+    DropKind.RETURN_PATH: ("Read rp_filter of the interfaces.", ("sysctl -a | grep '[.]rp_filter'",)),
     DropKind.ROUTE: ("Read the addresses and the routes.", ("ip addr show", "ip route show table all")),
     DropKind.NEIGHBOUR: ("Read the neighbour entries.", ("ip neigh show",)),
 }

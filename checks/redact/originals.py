@@ -74,6 +74,8 @@ NAMES: dict[type[msgspec.Struct], dict[str, str]] = {
     facts.Cluster: {"local_node": "host"},
     facts.Node: {"name": "host"},
     facts.UnreadNode: {"name": "host"},
+    facts.NodeOptics: {"name": "host"},
+    facts.KernelDrops: {"name": "host"},
     facts.NodeSetup: {"name": "host", "grid_home": "path", "instances": "instance"},
     facts.LldpNeighbour: {"switch": "switch", "chassis": "switch"},
     facts.Port: {"node": "host"},

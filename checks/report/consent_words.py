@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from checks.model.investigation import Step
-from checks.model.senses import DROPS_STEP, OPTICS_STEP
+from checks.model.sense_steps import DROPS_STEP, OPTICS_STEP
 from checks.model.wording import listed
 
 

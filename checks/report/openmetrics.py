@@ -43,6 +43,7 @@ from checks.model.report import Report, exit_code, exit_code_of
 from checks.model.sanitize import sanitize
 from checks.model.situation import Episode, Situation, Statement, status_now
 from checks.model.sound_measurement import sound
+from checks.report.causes import cause_entries
 from checks.report.measured.fit import not_shown
 from checks.report.measured.measured_samples import Sample, measured_samples, over, unix_time
 from checks.report.summary import cluster_name
@@ -78,6 +79,7 @@ racwire_findings{status} Findings of each status at that moment, without waived 
 racwire_findings_not_known Findings of the run that are not known any longer, PASS included.
 racwire_findings_waived{status} Waived findings of each status.
 racwire_finding{code,check,status,network,nodes,waived} The number of problems with this code at this place.
+racwire_cause{cause,standing,network,place} A cause that was found, proved or supported, at its place; always 1.
 racwire_waiver{code,check,subject,standing} Waivers: in_force, expired, lifted, not_needed or not_checked.
 racwire_check_exit_code{check} The exit code for one check, as in racwire_run_exit_code; absent if it was skipped.
 racwire_unknown{what,reason} The number of unknown facts of each kind, by kind of reason.
@@ -159,6 +161,9 @@ def _samples(report: Report) -> Iterator[Sample]:
         yield "racwire_findings_not_known", (), len(report.not_known)
     yield from _run(report)
     yield from _findings(report)
+    for entry in cause_entries(report):
+        for cause in entry.causes if entry.holds else ():
+            yield "racwire_cause", (cause.cause, cause.standing, ",".join(cause.networks), ",".join(cause.nodes)), 1
     for waiver in report.waivers:
         yield "racwire_waiver", (waiver.code, waiver.check, waiver.subject, waiver.standing.replace(" ", "_")), 1
     yield from _networks(cluster)

@@ -23,7 +23,7 @@ class DropKind(Enum):
     MEMORY = "want of memory"
     REASSEMBLY = "fragments that were missing or too late"
     CHECKSUM = "a wrong checksum"
-    RETURN_PATH = "rp_filter: the way back is over another NIC"
+    RETURN_PATH = "rp_filter: answers would leave through another NIC"
     ROUTE = "an address or a route that this node does not have"
     NEIGHBOUR = "no MAC address for the next hop"
     SIZE = "a packet larger than the MTU"
@@ -60,9 +60,9 @@ _SIGNS: Mapping[DropKind, tuple[Sign, ...]] = {
 }
 
 
-def kind_of(reason: str) -> DropKind:
+def kind_of(code: str) -> DropKind:
     """Return what a reason of the kernel means."""
-    return next((kind for kind, pattern in _PATTERNS.items() if pattern.fullmatch(reason)), DropKind.USUAL)
+    return next((kind for kind, pattern in _PATTERNS.items() if pattern.fullmatch(code)), DropKind.USUAL)
 
 
 def signs_of(kind: DropKind) -> tuple[Sign, ...]:
@@ -102,7 +102,7 @@ def harmful_drops(nodes: Sequence[KernelDrops]) -> Iterator[HarmfulDrops]:
     for node in nodes:
         groups: dict[tuple[str, bool, DropKind], list[DroppedPackets]] = {}
         for drop in node.drops:
-            kind = kind_of(drop.reason)
+            kind = kind_of(drop.code)
             if kind not in _HARMLESS:
                 groups.setdefault((drop.nic, drop.is_sent, kind), []).append(drop)
         ordered = sorted(groups, key=lambda g: (not g[0], -sum(d.number for d in groups[g]), g[0], g[2].value))

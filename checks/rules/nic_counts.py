@@ -30,7 +30,7 @@ class NicFault(Enum):
     LIMIT = "packets queued or dropped above a limit of the cloud"
     PAUSE = "pause frames"
     CLASS_PAUSED = "pause frames for a class in which its packets travel"
-    OTHER_CLASS_PAUSED = "pause frames for classes in which none of its packets travel"
+    OTHER_CLASS_PAUSED = "pause frames for classes of other packets"
     MARKED = "packets that a switch marked as congested"
     OTHER = "other errors"
 
@@ -153,7 +153,7 @@ def _discards(change: CounterChange) -> int:
 
 
 HARMLESS = frozenset({NicFault.PAUSE, NicFault.CLASS_PAUSED, NicFault.OTHER_CLASS_PAUSED, NicFault.MARKED})
-"""What a NIC that counted no error and no drop can show: it was told to wait, which loses nothing by itself."""
+"""What a NIC that counted no error and no drop can show: a pause or a mark loses no packet by itself."""
 
 # --- faults -----------------------------------------------------------------------------------------------------------
 

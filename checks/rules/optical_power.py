@@ -13,6 +13,8 @@ from checks.model.facts.path_probe import Port
 from checks.model.finding import Status
 from checks.model.networks import nics_of
 
+DARK_DBM = -40.0
+"""No light: the least that modules report (SFF-8472, 0.1 uW)."""
 FAR_BELOW_DB = 3.0
 """Half the light of the others: a dirty connector or a bent fibre takes as much. Ours."""
 _LEAST_COMPARED = 3
@@ -131,7 +133,7 @@ def _beyond(
 
 
 def _lit(module: OpticalModule) -> list[OpticalLane]:
-    """The lanes that are in use: those without any light, beside lanes with light, are of a port that was divided."""
+    """The lanes that are in use: where some have light, those without any are of a port that was divided."""
     used = [lane for lane in module.lanes if lane.sent_mw or lane.received_mw]
     return used or list(module.lanes)
 
@@ -151,5 +153,5 @@ def dimmer_than_others(modules: Sequence[PrivateModule]) -> Iterator[Dimmer]:
 
 
 def decibels(milliwatts: float) -> float:
-    """Return dBm; -40, the least that modules report, for no light."""
-    return max(-40.0, 10 * math.log10(milliwatts)) if milliwatts > 0 else -40.0
+    """Return dBm; `DARK_DBM` for no light."""
+    return max(DARK_DBM, 10 * math.log10(milliwatts)) if milliwatts > 0 else DARK_DBM

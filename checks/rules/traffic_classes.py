@@ -23,7 +23,7 @@ Ours."""
 class _Of(Enum):
     PACKETS = "packets"
     PAUSES = "pause frames"
-    UNDIVIDED = "pause frames that stop all classes"
+    UNDIVIDED = "pause frames without a class"
     MARKED = "packets marked as congested"
 
 

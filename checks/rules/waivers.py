@@ -12,7 +12,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import date
 from decimal import ROUND_CEILING, Context, Decimal
-from difflib import get_close_matches
 from typing import Any
 
 import msgspec
@@ -20,7 +19,7 @@ import msgspec
 from checks.model.finding import PROBLEMS, Finding, Magnitude, Status, Waived
 from checks.model.report import WaiverStanding
 from checks.model.settings_waivers import Waiver, matches
-from checks.model.wording import listed
+from checks.model.wording import listed, nearest
 
 IN_FORCE, EXPIRED, LIFTED, NOT_NEEDED, NOT_CHECKED = "in force", "expired", "lifted", "not needed", "not checked"
 
@@ -199,8 +198,8 @@ def _why_not_checked(
 def _why_no_check_finds(code: str, known: Collection[str]) -> str:
     if code in known:
         return "No check of this run can find this code."
-    close = get_close_matches(code, sorted(known), n=1)
-    return f"No installed check has the code {code}{f'; did you mean {close[0]}?' if close else '.'}"
+    close = nearest(code, known)
+    return f"No installed check has the code {code}{f'; did you mean {close}?' if close else '.'}"
 
 
 def _not_needed(waiver: Waiver, marked: Sequence[Finding]) -> str:

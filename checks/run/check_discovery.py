@@ -31,7 +31,7 @@ class Checks:
     """All available checks, in the order in which they are listed."""
 
     checks: tuple[Check, ...]
-    """Those that a run makes where nobody names its checks."""
+    """Those that a run makes unless others are named."""
     broken: tuple[BrokenPlugin, ...] = ()
     on_request: tuple[Check, ...] = ()
     """Those whose facts only a step of `racwire investigate` reads."""

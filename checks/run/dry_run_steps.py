@@ -10,6 +10,7 @@ from checks.model.settings import Settings
 from checks.run.counter_signs import READABLE
 from checks.sources.entries import Program
 from checks.sources.kernel_files import CLOSED_PORTS, COUNTERS, UDP_ENDS
+from checks.sources.kernel_trace.trace_entry import KERNEL_TRACE, program_text, watchdog_text
 from checks.sources.probes import counted_rows
 from checks.sources.probes.cluster_turn import SENDING
 from checks.sources.registry import STEP_PACKETS, sources
@@ -44,7 +45,15 @@ def plan_investigation(settings: Settings) -> Iterator[str]:
     )
     for program in (UDP_ENDS, *(one for one in sources("investigation") if isinstance(one, Program))):
         yield f"  {program.where}, {program.purpose}:"
-        yield from (f"    {read.how}" for read in program.reads)
+        lines = program.action_on(*program.example).splitlines() if program.example else [r.how for r in program.reads]
+        yield from (f"    {line}" for line in lines)
+    trace = KERNEL_TRACE.reads[0]
+    yield from (
+        f"  {KERNEL_TRACE.where}, {KERNEL_TRACE.purpose}:",
+        f"    {trace.how}",
+        f"    needs {trace.right}; the program, and the process that switches it off, in full:",
+        *(f"      {line}" for line in f"{program_text()}\n{watchdog_text()}".splitlines()),
+    )
     names = sorted(name for names in READABLE.values() for name in names)
     yield from (
         f"  {COUNTERS.where} and on this node, twice, for steps that read counters ({', '.join(names)}):",

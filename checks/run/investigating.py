@@ -26,7 +26,7 @@ from checks.model.fragment_memory import USUAL_FRAGMENT_S
 from checks.model.investigation import Answer, By, Fared, Placing, Probe, Said, SensedFact, SessionRecord, Step
 from checks.model.journal import Journal
 from checks.model.packet_sizes import payload_for
-from checks.model.senses import ALL as SENSES
+from checks.model.sense_steps import ALL as SENSES
 from checks.model.settings import Settings
 from checks.model.signs import SignAt
 from checks.rules.node_counts import sysctl
@@ -71,14 +71,14 @@ class _StoppedError(Exception):
 
 
 @dataclass(slots=True)
-class Budget:
+class SessionBudget:
     """What a session may still send."""
 
     seconds: float
     datagrams: int
 
     @classmethod
-    def left(cls, settings: Settings, record: SessionRecord | None) -> Budget:
+    def left(cls, settings: Settings, record: SessionRecord | None) -> SessionBudget:
         """Return what the answers of a session have left of the budget of the settings."""
         own = [a for a in record.answers if a.packets and a.step.by is By.ITSELF] if record else []
         return cls(
@@ -106,7 +106,7 @@ class _Made:
 class Investigator:
     """Makes steps, one after the other. Always `close` it: it takes under a second."""
 
-    def __init__(self, cluster: Cluster, settings: Settings, budget: Budget) -> None:
+    def __init__(self, cluster: Cluster, settings: Settings, budget: SessionBudget) -> None:
         probe = msgspec.structs.replace(
             settings.probe, max_packets_per_second=PER_SECOND // 2, max_packets_per_path=5000
         )
@@ -209,10 +209,10 @@ class Investigator:
             async with asyncio.timeout(self.budget.seconds):
                 if step.declared == PLACE_RARE_LOSS:
                     await self._place(step, made)
+                elif step.by is By.ITSELF and step.reads:
+                    await self._look(step, made)
                 elif step.probes:
                     await self._probe_all(step, made)
-                elif step.by is By.ITSELF:
-                    await self._look(step, made)
                 else:
                     await self._to_and_from(step, made)
         except TimeoutError:
@@ -359,7 +359,7 @@ class Investigator:
         wanted = [sign for sign in step.reads if sign.sign in READABLE]
         if not wanted:
             raise NoWayError("racwire reads none of these signs by itself")
-        sending = asyncio.create_task(self._to_and_from(step, made)) if step.price.packets else None
+        sending = self._sending(step, made)
         try:
             found = await signs_seen(self._cluster, self._session, wanted, step.price.seconds, sending)
         finally:
@@ -371,6 +371,12 @@ class Investigator:
         made.seen, made.looked = found
         if not made.looked:
             raise NoWayError("the counters could not be read")
+
+    def _sending(self, step: Step, made: _Made) -> asyncio.Task[None] | None:
+        """Start to send what moves the counters that a step reads."""
+        if step.probes:
+            return asyncio.create_task(self._probe_all(step, made))
+        return asyncio.create_task(self._to_and_from(step, made)) if step.price.packets else None
 
     async def _sense(self, step: Step, made: _Made) -> None:
         """Read what no run reads, with the datagrams of the step."""

@@ -18,13 +18,13 @@ from checks.model.facts import Cluster, KernelDrops, NodeOptics, Port, UnreadNod
 from checks.model.investigation import SensedFact, Step
 from checks.model.networks import nics_of, private_layers
 from checks.model.packet_sizes import payload_for
-from checks.model.senses import DROPS_STEP, OPTICS_STEP
+from checks.model.sense_steps import DROPS_STEP, OPTICS_STEP
 from checks.sources.kernel_trace.tracing import trace_drops
 from checks.sources.nic_drivers import LEAST_APART_S
 from checks.sources.nodes.counter_change import read_counter_changes
-from checks.sources.nodes.optics import read_optics
 from checks.sources.nodes.session import Session
 from checks.sources.nodes.shell import Shell, ShellError
+from checks.sources.nodes.transceiver_text import read_optics
 from checks.sources.probes.counted_rows import Row
 from checks.sources.probes.investigated_ways import NoWayError, way_of
 

@@ -5,7 +5,6 @@ The error about a mistake is one sentence with the file, the line and the probab
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 import textwrap
@@ -18,11 +17,17 @@ import msgspec
 
 from checks.model.settings import Settings
 from checks.model.shell_command import shell
-from checks.model.wording import continued, listed
+from checks.model.wording import continued, listed, nearest
 from checks.run.directories import config_directory
 
 _wrap = partial(textwrap.wrap, width=100, break_long_words=False, break_on_hyphens=False)
 ENVIRONMENT_VARIABLE = "RACWIRE_SETTINGS"
+SYSTEM_PATH = Path("/etc/racwire/settings.toml")
+"""The settings of all users of a machine, below those of each."""
+_SECTIONS = [name for name in Settings.__struct_fields__ if name != "waivers"]
+_VARIABLE = re.compile(rf"RACWIRE_({'|'.join(_SECTIONS).upper()})_(\w+)")
+_OTHER_VARIABLES = frozenset({"RACWIRE_SSH_CONFIG"})
+"""Variables of their own that look like a setting."""
 _HEADING = re.compile(r"""^\s*\[{1,2}\s*["']?(\w+)["']?\s*\]""")
 FILE_LIMIT = 1_000_000
 """Characters of a settings file; the template has some 3,000."""
@@ -38,23 +43,64 @@ def default_path() -> Path:
 
 
 def load_settings(named: str | None, environ: Mapping[str, str] = os.environ) -> Settings:
-    """Return the settings of the file on the command line, else in the environment, else the default file if it
-    exists, else the defaults. Raises SettingsError where a file cannot be read or has a mistake."""
+    """Return the settings of the file on the command line, else in the environment; else those of all users
+    (`SYSTEM_PATH`) with those of the default file above them; and above all of these the variables of the environment,
+    `RACWIRE_DATABASE_CONNECT`. Raises SettingsError where a file cannot be read or something in it is a mistake."""
     explicit = named or environ.get(ENVIRONMENT_VARIABLE)
-    path = Path(explicit) if explicit else default_path()
-    try:
-        text = _read(path)
-    except (FileNotFoundError, NotADirectoryError):
-        if not explicit:
-            return Settings()
-        write = shell("racwire settings > {file}", file=str(path))
-        raise SettingsError(f"{path} does not exist; `{write}` writes a template.") from None
-    except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise SettingsError(f"{path} could not be read: {why}; specify another file with --settings FILE.") from error
-    if len(text) > FILE_LIMIT:
-        raise SettingsError(f"{path} is not a settings file: it is longer than {FILE_LIMIT:,} characters.")
-    return parse_settings(text, str(path))
+    tables: dict[str, Any] = {}
+    for path in [Path(explicit)] if explicit else [SYSTEM_PATH, default_path()]:
+        try:
+            text = _read(path)
+        except (FileNotFoundError, NotADirectoryError):
+            if not explicit:
+                continue
+            write = shell("racwire settings > {file}", file=str(path))
+            raise SettingsError(f"{path} does not exist; `{write}` writes a template.") from None
+        except (OSError, ValueError) as error:
+            why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+            raise SettingsError(
+                f"{path} could not be read: {why}; specify another file with --settings FILE."
+            ) from error
+        if len(text) > FILE_LIMIT:
+            raise SettingsError(f"{path} is not a settings file: it is longer than {FILE_LIMIT:,} characters.")
+        own = _tables(text, str(path))
+        _settings(own, text, str(path))  # a mistake is reported with the file that has it
+        tables = {name: _above(tables.get(name), table) for name, table in {**tables, **own}.items()} if tables else own
+    settings = _settings(tables, "", "the settings") if tables else Settings()
+    return _with_variables(settings, environ)
+
+
+def _above(below: Any, table: Any) -> Any:
+    """Return a table of two files: the settings of the second one count; of repeated tables all count."""
+    if below is None or below is table:
+        return table
+    return [*below, *table] if isinstance(table, list) else {**below, **table}
+
+
+def _with_variables(settings: Settings, environ: Mapping[str, str]) -> Settings:
+    """Return the settings with those of the environment: of lists, the parts at commas. Raises SettingsError."""
+    named = {name: match for name in environ if (match := _VARIABLE.fullmatch(name)) and name not in _OTHER_VARIABLES}
+    for variable, match in sorted(named.items()):
+        section, name = match[1].lower(), match[2].lower()
+        table = getattr(settings, section)
+        if name not in table.__struct_fields__:
+            meant = nearest(name, table.__struct_fields__).upper()
+            hint = f"did you mean RACWIRE_{match[1]}_{meant}?" if meant else "`racwire settings` lists all settings."
+            raise SettingsError(f"{variable} is no setting; {hint}")
+        text = environ[variable]
+        value = [*filter(None, map(str.strip, text.split(",")))] if isinstance(getattr(table, name), tuple) else text
+        try:
+            new = msgspec.convert({**msgspec.to_builtins(table), name: value}, type(table), strict=False)
+        except msgspec.ValidationError as error:
+            raise SettingsError(f"{variable} {limit_text(str(error))[0]}.") from None
+        settings = msgspec.structs.replace(settings, **{section: new})
+    if named:
+        from checks.run.settings_values import mistakes
+
+        for place, mistake in mistakes(settings):
+            variable = f"RACWIRE_{place.replace('.', '_').upper()}"
+            raise SettingsError(f"{variable if variable in named else place}: {mistake}")
+    return settings
 
 
 def _read(path: Path) -> str:
@@ -65,17 +111,24 @@ def _read(path: Path) -> str:
 
 def parse_settings(text: str, where: str) -> Settings:
     """Return settings from TOML text. Raises SettingsError with `where` and the line where the text has a mistake."""
-    # Without a settings file, the first screen of the console does not wait for these modules.
+    return _settings(_tables(text, where), text, where)
+
+
+def _tables(text: str, where: str) -> dict[str, Any]:
+    # Without a settings file, the first screen of the console does not wait for this module.
     import tomllib
 
-    from checks.run.settings_values import mistakes
-
     try:
-        tables = tomllib.loads(text)
+        return tomllib.loads(text)
     except RecursionError:
         raise SettingsError(f"{where} is not valid TOML: it is nested too deeply.") from None
     except ValueError as error:  # an error of TOML itself, or a number with thousands of digits
         raise SettingsError(f"{where} is not valid TOML: {error}.") from error
+
+
+def _settings(tables: Mapping[str, Any], text: str, where: str) -> Settings:
+    from checks.run.settings_values import mistakes
+
     _refuse_unknown_names(tables, text, where)
     try:
         settings = msgspec.convert(tables, Settings)
@@ -95,8 +148,9 @@ def template(options: Mapping[str, str] | None = None) -> str:
     options = options or {}
     lines = [
         "# racwire settings (TOML). Every line is optional; this template has the defaults.",
-        f"# Read from --settings FILE, ${ENVIRONMENT_VARIABLE}, or racwire/settings.toml in $XDG_CONFIG_HOME,",
-        "# which is ~/.config where it is not set.",
+        f"# Read from --settings FILE or ${ENVIRONMENT_VARIABLE}; else from racwire/settings.toml in $XDG_CONFIG_HOME,",
+        f"# which is ~/.config where it is not set, above {SYSTEM_PATH}. A variable of the environment overrides",
+        "# a setting: RACWIRE_DATABASE_CONNECT, RACWIRE_CLUSTER_PEERS=rac2,rac3.",
     ]
     for section, table in _sections().items():
         heading = f"# [[{section}]]" if section in _repeated() else f"[{section}]"
@@ -183,8 +237,8 @@ def _refuse_unknown_names(tables: Mapping[str, Any], text: str, where: str) -> N
 
 
 def _unknown(name: str, known: Any, text: str, where: str, section: str = "", number: int = 0) -> str:
-    close = difflib.get_close_matches(name, list(known), n=1)
-    hint = f"did you mean '{close[0]}'?" if close else f"known are {', '.join(known)}."
+    close = nearest(name, known)
+    hint = f"did you mean '{close}'?" if close else f"known are {', '.join(known)}."
     return f"{where}{_line(name, text, section, number)}: '{name}' is not known; {hint}"
 
 

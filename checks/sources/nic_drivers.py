@@ -66,23 +66,25 @@ OPTICS_RIGHT = "root, or CAP_NET_ADMIN"
 """The right to read a transceiver."""
 MODULE_LIMIT_S = 3
 """Seconds after which the query for a transceiver is ended: its pages come over a bus of 100 kHz."""
-NO_MODULE_MARK = "exit "
-"""Before the exit status of a query that failed."""
+USER_MARK = "user "
+"""Before the number of the user: only root and CAP_NET_ADMIN may ask."""
+EXIT_MARK = "exit "
+"""Before the exit status of a query."""
 _MODULE_LINES = (
     "identifier +:|connector|transmitter tech|transceiver type|cu cmplnce|length .copper|optical diagnostics|"
-    "power .*dbm|optical power|laser bias|signal (avg|oma|average)|module temperature|cannot|error|"
-    "not (supported|permitted)"
+    "power .*dbm|optical power|laser bias|signal (avg|oma|average)|module temperature"
 )
 # A module that does not answer in time blocks the bus for the next query as well.
 _OPTICS = f"""\
 command -v ethtool >/dev/null || printf '{NO_ETHTOOL}\\n'
-for nic in "$@"; do printf '{NIC_MARK}%s\\n' "$nic"; timeout {MODULE_LIMIT_S} ethtool -m "$nic" 2>&1; code=$?; \
-printf '{NO_MODULE_MARK}%s\\n' "$code"; if [ "$code" -eq 124 ]; then break; fi; done | \
-grep -i -m {_MOST_LINES} -E '^{NIC_MARK}|^{NO_MODULE_MARK}|^{NO_ETHTOOL}|{_MODULE_LINES}'
+printf '{USER_MARK}'; id -u
+for nic in "$@"; do printf '{NIC_MARK}%s\\n' "$nic"; timeout {MODULE_LIMIT_S} ethtool -m "$nic" 2>/dev/null; code=$?; \
+printf '{EXIT_MARK}%s\\n' "$code"; if [ "$code" -eq 124 ]; then break; fi; done | \
+grep -i -m {_MOST_LINES} -E '^{NIC_MARK}|^{EXIT_MARK}|{_MODULE_LINES}'
 true"""
 OPTICS = Program(
     name="optics",
-    groups=("optics",),
+    groups=("investigation",),
     where=RunsOn.NODES,
     purpose="the light and the temperature of the transceivers of private NICs, and the limits that each has; only "
     "as a step of racwire investigate",

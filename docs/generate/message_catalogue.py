@@ -62,7 +62,7 @@ SECTIONS = (
     Section("Findings", "Titles, evidence, reasons and next steps.", ("checks", "checks/change/gates")),
     REASONS,
     Section("Change", "Steps, decisions, obstacles and headings of `racwire change`.", ("checks/change",)),
-    Section("Commands", "What the commands print, apart from their help.", ("tui/cli", "tui/entry.py")),
+    Section("Commands", "What the commands print, apart from their help.", ("tui/cli", "racwire.py")),
     HELP,
     Section("Screens", "Headings, hints, keys and notices of the console.", ("tui",)),
     LAB,

@@ -61,7 +61,7 @@ class Practice:
     def racwire(self, *words: str) -> subprocess.CompletedProcess[str]:
         """Run the command. Return its output and exit code."""
         return subprocess.run(
-            [sys.executable, "-P", "-m", "tui", *words],
+            [sys.executable, "-P", "-m", "racwire", *words],
             env=self.environment, capture_output=True, text=True, timeout=120, check=False, stdin=subprocess.DEVNULL,
         )  # fmt: skip
 
@@ -134,7 +134,7 @@ class Practice:
 def record(practice: Practice, path: Path, *words: str) -> subprocess.Popen[str]:
     """Start `racwire record --lab` into that file, and return the process."""
     return subprocess.Popen(
-        [sys.executable, "-P", "-m", "tui", "record", "--lab", *words, str(path)], env=practice.environment,
+        [sys.executable, "-P", "-m", "racwire", "record", "--lab", *words, str(path)], env=practice.environment,
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
 
@@ -159,7 +159,7 @@ class OnTerminal:
     def __init__(self, practice: Practice, *words: str) -> None:
         self._screen, theirs = pty.openpty()
         self.process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "tui", *words], env=practice.environment, start_new_session=True,
+            [sys.executable, "-P", "-m", "racwire", *words], env=practice.environment, start_new_session=True,
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=theirs, text=True,
         )  # fmt: skip
         os.close(theirs)

@@ -89,7 +89,7 @@ class Rehearsal:
         )
         bin_ = directory / "bin"
         bin_.mkdir()
-        (bin_ / "racwire").write_text(f'#!/bin/sh\nexec {sys.executable} -P -m tui "$@"\n')
+        (bin_ / "racwire").write_text(f'#!/bin/sh\nexec {sys.executable} -P -m racwire "$@"\n')
         (bin_ / "racwire").chmod(0o755)
         self.environment = {"RACWIRE_SETTINGS": str(settings), "PATH": f"{bin_}:/usr/sbin:/usr/bin:/sbin:/bin"}
 

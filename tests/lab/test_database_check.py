@@ -162,7 +162,7 @@ def check_on_a_terminal(cluster: Practice) -> tuple[Report, str]:
     """The report, and the output on its stderr, which is a terminal."""
     ours, theirs = pty.openpty()
     with subprocess.Popen(
-        [sys.executable, "-P", "-m", "tui", "check", "--lab", "--format", "json"],
+        [sys.executable, "-P", "-m", "racwire", "check", "--lab", "--format", "json"],
         env=cluster.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=theirs,
     ) as running:  # fmt: skip
         os.close(theirs)

@@ -45,7 +45,7 @@ class Running:
                 sys.executable,
                 "-P",
                 "-m",
-                "tui",
+                "racwire",
                 "drill",
                 *words,
                 "--lab",

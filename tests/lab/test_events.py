@@ -33,7 +33,7 @@ class Watching:
         self._news = threading.Condition()
         words = ("watch", "--lab", "--events", "--format", "json")
         self.process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "tui", *words], env=practice.environment,
+            [sys.executable, "-P", "-m", "racwire", *words], env=practice.environment,
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
         )  # fmt: skip
         self._reading = threading.Thread(target=self._read, daemon=True)

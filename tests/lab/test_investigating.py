@@ -31,6 +31,7 @@ async def session(investigator, cluster):
     price = Price(risk=Risk.PROBE, seconds=1, packets=80)
     place = Place(networks=(FIRST,), nodes=("rac2",))
     say(await investigator.make(step(reads=(nic,), is_twice=True, price=price, place=place)))
+    say(await investigator.make(step(udp("rac2", "rac3", 9000), reads=(nic,), is_twice=True, place=place)))
 """
 
 
@@ -52,14 +53,15 @@ def healthy_afterwards(practice: Practice) -> Iterator[None]:
 
 def test_each_kind_of_packet_is_sent_and_none_is_lost_on_a_healthy_cluster(practice: Practice) -> None:
     answers = answers_of(practice, ALL_KINDS)
-    *passed, too_large, counters = answers
+    *passed, too_large, counters, around = answers
     assert [answer.said for answer in passed] == [Said.DONE] * len(passed), passed
     assert {how for answer in passed for how in answer.fared} == {Fared.NONE_LOST}
     assert [answer.packets for answer in passed] == [80, 800, 8, 40, 40]
     assert (too_large.said, too_large.packets) == (Said.NOT_POSSIBLE, 0)
     assert "9001" in too_large.reason
     assert (counters.said, counters.packets, counters.seen) == (Said.DONE, 80, ())
-    assert [sign.sign for sign in counters.looked] == [Sign.NIC_CRC]
+    assert [sign.sign for sign in counters.looked] == [sign.sign for sign in around.looked] == [Sign.NIC_CRC]
+    assert (around.packets, around.fared) == (40, (Fared.NONE_LOST,))
 
 
 @needs_nft

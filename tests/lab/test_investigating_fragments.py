@@ -77,7 +77,8 @@ def test_no_fragment_is_sent_where_those_of_the_database_fill_a_quarter_of_the_m
     practice.until_blocks_flow()
     practice.lab("load", LOAD)
     for node in practice.cluster.nodes:
-        assert not run(practice.cluster, node, "sysctl", "-w", "net.ipv4.ipfrag_high_thresh=1500000").returncode
+        for limit in ("ipfrag_low_thresh=1000000", "ipfrag_high_thresh=1500000"):
+            assert not run(practice.cluster, node, "sysctl", "-w", f"net.ipv4.{limit}").returncode
     practice.lab("break", "drop-fragments", "--network", "2")
     time.sleep(35)
     answers = answers_of(practice, SESSION, seconds=120)

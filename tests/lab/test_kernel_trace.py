@@ -107,7 +107,7 @@ def wait_until_gone() -> float:
 def test_the_kernel_says_why_it_drops_what_arrived_at_a_nic(peer: str):
     found = facts(start(peer, 1, 60))
     assert isinstance(found, KernelDrops)
-    at_nic = {d.reason: d.number for d in found.drops if d.nic == "tt1"}
+    at_nic = {d.code: d.number for d in found.drops if d.nic == "tt1"}
     assert at_nic == {"NETFILTER_DROP": 20, "NO_SOCKET": 40}
     assert found.followed_at("tt1", is_sent=False) == 60
     assert wait_until_gone() < 2

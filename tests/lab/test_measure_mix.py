@@ -32,7 +32,7 @@ def prioritised(practice: Practice, file: Path, *words: str) -> tuple[Measuremen
     """Measure, set the switch whenever racwire asks for it, and return the result and what it asked for."""
     asked = []
     with subprocess.Popen(
-        [sys.executable, "-P", "-m", "tui", "measure", "mix", "--lab", "--priorities", *TOWARDS_HERE, *words,
+        [sys.executable, "-P", "-m", "racwire", "measure", "mix", "--lab", "--priorities", *TOWARDS_HERE, *words,
          "--go", "practice", "--format", "json", "-o", str(file)],
         env=practice.environment, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     ) as process:  # fmt: skip

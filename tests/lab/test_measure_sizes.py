@@ -83,7 +83,7 @@ class Running:
         self._practice = practice
         usual = LONG if kind == "sizes" else ()
         self.process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "tui", "measure", kind, "--lab", "--go", "practice", *usual, *words],
+            [sys.executable, "-P", "-m", "racwire", "measure", kind, "--lab", "--go", "practice", *usual, *words],
             env=practice.environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

@@ -75,7 +75,7 @@ def with_file_in(directory: Path) -> list[int]:
 def test_no_file_and_no_process_is_left_in_whatever_way_it_ends(practice: Practice, tmp_path: Path, dies: str) -> None:
     process = subprocess.Popen(
         [
-            sys.executable, "-P", "-m", "tui", "measure", "storage", "--lab", str(tmp_path), "--bytes", "64m",
+            sys.executable, "-P", "-m", "racwire", "measure", "storage", "--lab", str(tmp_path), "--bytes", "64m",
             "--rounds", "20", "--go", "practice", "--format", "json",
         ],
         env=practice.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,

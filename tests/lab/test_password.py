@@ -31,7 +31,7 @@ pytestmark = [
         reason="THE PASSWORD WAS NOT LOOKED FOR: the extra `lab` is not installed",
     ),
 ]
-RACWIRE = (sys.executable, "-P", "-m", "tui")
+RACWIRE = (sys.executable, "-P", "-m", "racwire")
 FAULTY = (
     "import sys\nfrom tui.screens.checks.screen import ChecksScreen\n"
     "def action_copy(self): raise RuntimeError('wheels')\nChecksScreen.action_copy = action_copy\n"

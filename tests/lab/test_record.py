@@ -135,7 +135,7 @@ def last_sample(path: Path) -> float:
 
 
 def test_json_lines_have_the_same_samples_in_a_pipe_that_is_closed_early(practice: Practice) -> None:
-    line = f"{sys.executable} -P -m tui watch --lab --for 20s | head -4; echo ${{PIPESTATUS[0]}}"
+    line = f"{sys.executable} -P -m racwire watch --lab --for 20s | head -4; echo ${{PIPESTATUS[0]}}"
     ran = subprocess.run(
         ["bash", "-c", line], env=practice.environment, capture_output=True, text=True, timeout=60, check=False
     )

@@ -24,7 +24,7 @@ def practice(tmp_path_factory: pytest.TempPathFactory) -> Iterator[racwire_lab.L
 
 
 def start(*words: str, before: str = "") -> subprocess.Popen[str]:
-    line = f"{before} exec {sys.executable} -P -m tui check --lab {' '.join(words)}"
+    line = f"{before} exec {sys.executable} -P -m racwire check --lab {' '.join(words)}"
     return subprocess.Popen(
         ["sh", "-c", line], stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True,
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},

@@ -53,7 +53,7 @@ def night(practice: Practice, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def elsewhere(*words: str) -> subprocess.CompletedProcess[str]:
     """Run racwire without a cluster, a Grid home and a database."""
     return subprocess.run(
-        [sys.executable, "-P", "-m", "tui", *words], capture_output=True, text=True, timeout=60, check=False,
+        [sys.executable, "-P", "-m", "racwire", *words], capture_output=True, text=True, timeout=60, check=False,
         stdin=subprocess.DEVNULL, env={"PATH": "/nonexistent", "HOME": "/nonexistent"},
     )  # fmt: skip
 
@@ -113,7 +113,7 @@ def test_a_run_ended_early_is_saved_with_its_results(
     path = tmp_path / "early.racwire"
     temporary = tmp_path_factory.mktemp("temporary")
     running = subprocess.Popen(
-        [sys.executable, "-P", "-m", "tui", "save", "--lab", "--interval", "60", str(path)],
+        [sys.executable, "-P", "-m", "racwire", "save", "--lab", "--interval", "60", str(path)],
         env={**practice.environment, "TMPDIR": str(temporary)}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
         stderr=subprocess.PIPE, text=True, start_new_session=True,
     )  # fmt: skip

@@ -44,7 +44,7 @@ def test_a_session_of_a_dba_outlives_a_check(cluster: Lab, tmp_path: Path) -> No
     ssh = ("ssh", "-F", str(config))
     logins = ssh_configuration.node_home(cluster.directory, "rac2") / "sshd.log"
     before = logins.read_text().count("Accepted publickey")
-    with _started(cluster, sys.executable, "-P", "-m", "tui", "check", "--interval", "6", "cpu-pressure") as check:
+    with _started(cluster, sys.executable, "-P", "-m", "racwire", "check", "--interval", "6", "cpu-pressure") as check:
         until(lambda: logins.read_text().count("Accepted publickey") > before, "racwire does not log in")
         assert run(cluster, "rac1", *ssh, "-O", "check", "rac2").returncode, "racwire's ssh is a master"
         with _started(cluster, *ssh, "rac2", "cat") as dba:

@@ -12,7 +12,7 @@ import termios
 import time
 from pathlib import Path
 
-RACWIRE = [sys.executable, "-P", "-m", "tui"]
+RACWIRE = [sys.executable, "-P", "-m", "racwire"]
 PATIENCE_S = 60.0
 """Seconds after which a test gives up waiting: a busy machine must not fail it."""
 

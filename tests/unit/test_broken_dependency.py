@@ -13,6 +13,7 @@ from checks.model.broken_dependency import DEPENDENCIES
 from checks.model.exit_codes import ExitCode
 
 ROOT = Path(__file__).parents[2]
+HEALTHY = ROOT / "tests" / "golden" / "v0_2_0" / "healthy.racwire"
 CHECK = ("check", "interfaces")
 READ = ("check", "interfaces", "--network", "10.0.0.0/8")
 ASK = ("check", "gc-blocks-lost", "--interval", "1", "--connect", "localhost:1/none", "--user", "racwire")
@@ -28,7 +29,7 @@ UNKNOWN_BY = {"pyroute2": READ, "oracledb": ASK}
 
 def racwire(directory, *words, **how):
     return subprocess.run(
-        [sys.executable, "-P", "-m", "tui", *words], text=True, timeout=60, check=False, cwd=directory,
+        [sys.executable, "-P", "-m", "racwire", *words], text=True, timeout=60, check=False, cwd=directory,
         env={
             "PATH": "/usr/bin:/bin", "HOME": str(directory), "TERM": "xterm", "RACWIRE_DB_PASSWORD": "x",
             "PYTHONPATH": f"{directory / 'broken'}:{ROOT}",
@@ -125,3 +126,24 @@ def test_packages_of_the_current_directory_are_not_imported(words, tmp_path):
     ran = run(tmp_path, *words)
     assert "the package of the current directory" not in ran.stderr
     assert ran.stdout
+
+
+@pytest.mark.parametrize("words", [["--version"], ["settings"], ["check", "--from", str(HEALTHY)]])
+def test_packages_of_other_distributions_with_the_same_names_are_not_imported(words, tmp_path):
+    for name in ("checks", "tui"):
+        break_(tmp_path, name, "raise SystemExit('the package of others')")
+    ran = run(tmp_path, *words)
+    assert "the package of others" not in ran.stderr
+    assert (ran.returncode, bool(ran.stdout)) == (0, True)
+
+
+@pytest.mark.parametrize("text", ["", "def nothing(): pass", "raise OSError('no file')", "import no_such_module"])
+def test_a_distribution_that_was_installed_over_racwire_is_one_sentence(text, tmp_path):
+    (tmp_path / "checks").mkdir()
+    (tmp_path / "checks" / "__init__.py").write_text(text)
+    entry = tmp_path / "racwire.py"
+    entry.write_text((ROOT / "racwire.py").read_text())
+    words = [sys.executable, str(entry), "--version"]
+    ran = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+    assert (ran.returncode, ran.stdout, ran.stderr.count("\n")) == (3, "", 1)
+    assert f"{tmp_path}/checks is not racwire's" in ran.stderr

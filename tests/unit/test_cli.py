@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import get_args, get_type_hints
 
@@ -27,7 +28,7 @@ ALL_CHECKS = tuple(sorted(check.id for check in discover().checks))
 
 def racwire(*words, **env):
     return subprocess.run(
-        [sys.executable, "-P", "-m", "tui", *words],
+        [sys.executable, "-P", "-m", "racwire", *words],
         capture_output=True, text=True, timeout=60, check=False, stdin=subprocess.DEVNULL,
         env={"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", **env},
     )  # fmt: skip
@@ -96,9 +97,9 @@ def test_a_wrong_command_line_is_one_sentence_and_exit_code_64(words):
 
 
 def test_an_unknown_check_lists_the_known_checks():
-    ran = racwire("check", "df-pign")
+    ran = racwire("check", "zzz")
     assert ran.returncode == ExitCode.USAGE
-    assert ran.stderr == f"racwire: There is no check 'df-pign'; the checks are {', '.join(ALL_CHECKS)}.\n"
+    assert ran.stderr == f"racwire: There is no check 'zzz'; the checks are {', '.join(ALL_CHECKS)}.\n"
 
 
 def test_skipping_every_check_is_reported():
@@ -173,7 +174,7 @@ def test_lab_without_a_lab_says_how_to_get_one(tmp_path):
 
 def test_a_reader_that_stops_early_is_not_an_error():
     ran = subprocess.run(
-        f"{sys.executable} -P -m tui explain | head -1",
+        f"{sys.executable} -P -m racwire explain | head -1",
         shell=True,
         capture_output=True,
         text=True,
@@ -185,7 +186,7 @@ def test_a_reader_that_stops_early_is_not_an_error():
 
 def by_shell(line, **env):
     return subprocess.run(
-        ["bash", "-c", line.replace("racwire", f"{sys.executable} -P -m tui")],
+        ["bash", "-c", line.replace("racwire", f"{sys.executable} -P -m racwire")],
         capture_output=True, text=True, timeout=60, check=False, stdin=subprocess.DEVNULL,
         env={"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", **env},
     )  # fmt: skip
@@ -349,3 +350,29 @@ def test_the_directory_of_a_storage_is_not_that_of_the_changes():
 def test_a_wrong_option_of_a_measurement_is_named(words, named, capsys):
     assert main(["measure", *words.split()]) == ExitCode.USAGE
     assert named in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["chek"], "argument COMMAND: there is no 'chek' (did you mean check?); see `racwire --help`."),
+        (["measure", "sizs"], "argument KIND: there is no 'sizs' (did you mean sizes?); see `racwire measure --help`."),
+        (["check", "df-pnig"], "There is no check 'df-pnig'; did you mean df-ping?"),
+        (["check", "--formt", "json"], "check takes no --formt; did you mean --format?"),
+        (["check", "--pasword=secret"], "check takes no --pasword; did you mean --password-file?"),
+        (["help", "jmubo"], "There is no check, code or kind of switch 'jmubo'; did you mean jumbo?"),
+    ],
+)
+def test_a_mistyped_name_is_answered_with_the_one_that_is_most_like_it(words, said, capsys):
+    with suppress(SystemExit):
+        assert main(words) == ExitCode.USAGE
+    assert capsys.readouterr().err.startswith(f"racwire: {said}")
+
+
+def test_help_explains_commands_and_topics(capsys):
+    for words in (["help", "measure", "rate"], ["help", "check"], ["help"]):
+        with pytest.raises(SystemExit, match="0"):
+            main(words)
+        assert f"usage: racwire {' '.join(words[1:])}".rstrip() in capsys.readouterr().out
+    assert main(["help", "jumbo"]) == 0
+    assert capsys.readouterr().out.startswith("jumbo: What jumbo frames change")

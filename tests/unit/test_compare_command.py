@@ -162,7 +162,7 @@ def test_a_broken_file_is_one_sentence(files, capsys, tmp_path, broken):
 
 def test_a_locale_without_unicode_gets_plain_signs(files):
     ran = subprocess.run(
-        [sys.executable, "-P", "-m", "tui", "compare", files["small"], files["jumbo"]],
+        [sys.executable, "-P", "-m", "racwire", "compare", files["small"], files["jumbo"]],
         capture_output=True, timeout=60, check=False,
         env={"PATH": os.environ["PATH"], "HOME": "/nonexistent", "PYTHONIOENCODING": "ascii"},
     )  # fmt: skip

@@ -171,7 +171,7 @@ CHECK = ("check", "gc-blocks-lost", "--interval", "1")
 def run(server, tmp_path, *words, env=None, **how):
     """Run `racwire check` with a home directory of its own; the database accepts the login and has no grants."""
     home = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "PYTHONFAULTHANDLER": "1", **(env or {})}
-    command = [sys.executable, "-P", "-m", "tui", *words, "--connect", server.dsn, "--user", USER]
+    command = [sys.executable, "-P", "-m", "racwire", *words, "--connect", server.dsn, "--user", USER]
     return subprocess.Popen(command, env=home, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **how)
 
 

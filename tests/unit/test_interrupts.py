@@ -28,7 +28,7 @@ PATIENCE_S = 20
 
 def racwire(*words, before=None, **env):
     """Start the command as a process of its own; `before` runs in it before Python does."""
-    return started([sys.executable, "-P", "-m", "tui", *words], env, before)
+    return started([sys.executable, "-P", "-m", "racwire", *words], env, before)
 
 
 def started(argv, env, before=None):
@@ -282,7 +282,7 @@ class Interrupts:
             signal.raise_signal(signal.SIGINT)
 
 sys.meta_path.insert(0, Interrupts())
-from tui.entry import main
+from racwire import main
 sys.exit(main())
 """
 

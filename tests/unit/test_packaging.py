@@ -99,9 +99,9 @@ def names(requirements: list[str]) -> set[str]:
     return {re.split(r"[^A-Za-z0-9._-]", one)[0].lower().replace("_", "-") for one in requirements}
 
 
-def test_the_wheel_of_racwire_has_all_of_checks_and_tui_and_nothing_else(racwire: Built) -> None:
+def test_the_wheel_of_racwire_has_its_entry_and_all_of_checks_and_tui_and_nothing_else(racwire: Built) -> None:
     inside = {name for name in racwire.in_wheel() if ".dist-info/" not in name}
-    assert inside == set(files_below(ROOT / "checks", ROOT / "tui", base=ROOT))
+    assert inside == {"racwire.py", *files_below(ROOT / "checks", ROOT / "tui", base=ROOT)}
     assert {PurePosixPath(name).suffix for name in inside} >= {".py", ".sql", ".j2", ".css", ".tcss", ".typed"}
     assert f"racwire-{__version__}.dist-info/licenses/LICENSE" in racwire.in_wheel()
 
@@ -252,11 +252,13 @@ class TestInstalledWithoutTheLab:
     def test_a_saved_file_is_checked_and_reported(self, installed: Path, tmp_path: Path) -> None:
         saved = ROOT / "tests/fixtures/saved/first.racwire"
         shutil.copy(saved, tmp_path / "cluster.racwire")
-        checked = self.run(installed, tmp_path, "-m", "tui", "check", "--from", "cluster.racwire", "--format", "json")
+        checked = self.run(
+            installed, tmp_path, "-m", "racwire", "check", "--from", "cluster.racwire", "--format", "json"
+        )
         assert checked.returncode in (0, 1, 2), checked.stderr
         assert '"findings"' in checked.stdout
         report = ["report", "--from", "cluster.racwire", "--format", "html", "--output", "report.html"]
-        reported = self.run(installed, tmp_path, "-m", "tui", *report)
+        reported = self.run(installed, tmp_path, "-m", "racwire", *report)
         assert reported.returncode == checked.returncode, reported.stderr
         assert (tmp_path / "report.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
 

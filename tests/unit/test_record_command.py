@@ -295,7 +295,7 @@ def holds_a_sample(path):
 
 def test_after_a_signal_the_file_is_complete_and_the_exit_code_0(tmp_path):
     running = subprocess.Popen(
-        [sys.executable, "-P", "-m", "tui", "record", "a.rec"], cwd=tmp_path, stderr=subprocess.PIPE, text=True,
+        [sys.executable, "-P", "-m", "racwire", "record", "a.rec"], cwd=tmp_path, stderr=subprocess.PIPE, text=True,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     )  # fmt: skip
     deadline = time.monotonic() + 30

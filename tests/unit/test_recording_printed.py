@@ -45,7 +45,7 @@ def test_a_recording_is_printed_as_json_lines(recording):
 
 
 def test_a_reader_of_json_lines_that_stops_early_is_not_an_error(recording):
-    line = f"{sys.executable} -P -m tui watch {recording} | head -1; echo ${{PIPESTATUS[0]}}"
+    line = f"{sys.executable} -P -m racwire watch {recording} | head -1; echo ${{PIPESTATUS[0]}}"
     ran = subprocess.run(["bash", "-c", line], capture_output=True, text=True, timeout=60, check=False, cwd=ROOT)
     assert (ran.stdout.splitlines()[-1], ran.stderr) == ("0", "")
 

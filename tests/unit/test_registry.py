@@ -16,6 +16,7 @@ from checks.model.journal import Journal
 from checks.model.settings import ClusterSettings, DatabaseSettings, SamplingSettings, Settings
 from checks.run.check_discovery import discover
 from checks.run.dry_run import plan_checks, plan_doctor, plan_drill, plan_measurement, plan_samples
+from checks.run.dry_run_steps import plan_investigation
 from checks.run.engine import Engine
 from checks.sources.clusterware.grid_tools import GridTools
 from checks.sources.clusterware.managed import read_managed
@@ -63,7 +64,7 @@ def test_every_entry_has_a_name_of_its_own() -> None:
 def test_every_topic_has_a_reader() -> None:
     """Entries of packets are declared for the dry run; their topic is that of the sender's journal."""
     packets = {"path pings", "latency pings", "database login", "recordings", "node addresses"}
-    packets |= {"udp datagrams", "haip pings", "arp probes", "drill probes"}
+    packets |= {"udp datagrams", "haip pings", "arp probes", "drill probes", "packets of steps"}
     entries = [name for name, source in DECLARED.items() if source.name not in packets]
     assert [name for name in entries if name not in used_names()] == []
     bare = {query.statement.name.removeprefix("awr_").removeprefix("statspack_"): query for query in queries()}
@@ -74,7 +75,7 @@ def test_every_topic_has_its_users_its_source_and_its_purpose() -> None:
     groups = {
         *("clusterware", "nodes", "setups", "managed", "changing", "counters", "paths"),
         *("database", "activity", "history", "samples", "readiness"),
-        *("flows", "owners", "haip_paths", "effective_routes", "measurement"),
+        *("flows", "owners", "haip_paths", "effective_routes", "measurement", "investigation"),
     }
     assert {group for source in sources() for group in source.groups} == groups
     for source in sources():
@@ -101,7 +102,8 @@ def test_the_dry_run_lists_every_topic() -> None:
     everything = (*discover().checks, *documented())
     without_database = plan_checks(everything, Settings(), {})
     with_database = plan_checks(everything, settings, {})
-    others = (*plan_samples(settings, {}), *plan_doctor(), *plan_measurement(), *plan_drill())
+    of_loads = (*plan_measurement(), *plan_drill(), *plan_investigation(settings))
+    others = (*plan_samples(settings, {}), *plan_doctor(), *of_loads)
     dry_run = "\n".join((*with_database, *without_database, *others))
     described_in_words = {"ssh", "path pings", "latency pings", "database login"}
     described_in_words |= {"udp datagrams", "haip pings", "arp probes"}

@@ -297,3 +297,51 @@ def test_settings_as_plain_data_equal_their_json():
 @given(st.text())
 def test_every_text_round_trips_through_toml(text):
     assert tomllib.loads(f"a = {toml(text)}\n") == {"a": text}
+
+
+def test_the_settings_of_all_users_are_below_those_of_the_user(tmp_path, monkeypatch):
+    system, own = tmp_path / "system.toml", tmp_path / "racwire" / "settings.toml"
+    monkeypatch.setattr("checks.run.settings_file.SYSTEM_PATH", system)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    waiver = '[[waivers]]\ncode = "IC-BOOT-002"\nsubject = "{}"\nreason = "r"\nby = "b"\n'
+    waiver += 'expires = 2027-01-31\nstatus = "WARN"\n'
+    system.write_text('[database]\nconnect = "a/prod"\nuser = "all"\n' + waiver.format("eth1 rac1"))
+    assert load_settings(None, {}).database.user == "all"
+    own.parent.mkdir()
+    own.write_text('[database]\nuser = "me"\n' + waiver.format("eth2 rac1"))
+    both = load_settings(None, {})
+    assert (both.database.connect, both.database.user) == ("a/prod", "me")
+    assert [one.subject for one in both.waivers] == ["eth1 rac1", "eth2 rac1"]
+    alone = load_settings(str(own), {})
+    assert (alone.database.connect, alone.database.user) == ("", "me")
+    system.write_text("[database]\nusr = 'x'\n")
+    with pytest.raises(SettingsError, match=r"system\.toml line 2: 'usr' is not known; did you mean 'user'\?"):
+        load_settings(None, {})
+
+
+def test_a_variable_of_the_environment_overrides_a_setting(tmp_path):
+    file = tmp_path / "s.toml"
+    file.write_text('[cluster]\npeers = ["rac9"]\n[database]\nuser = "me"\n')
+    environment = {"RACWIRE_CLUSTER_PEERS": "rac2, rac3", "RACWIRE_SAMPLING_INTERVAL_S": "7", "RACWIRE_SSH_CONFIG": "x"}
+    settings = load_settings(str(file), environment)
+    assert settings.cluster.peers == ("rac2", "rac3")
+    assert (settings.sampling.interval_s, settings.database.user) == (7.0, "me")
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "said"),
+    [
+        ("RACWIRE_SAMPLING_INTERVAL_S", "soon", "RACWIRE_SAMPLING_INTERVAL_S must be a number, got text."),
+        (
+            "RACWIRE_DATABASE_CONECT",
+            "a",
+            "RACWIRE_DATABASE_CONECT is no setting; did you mean RACWIRE_DATABASE_CONNECT?",
+        ),
+        ("RACWIRE_DATABASE_CONNECT", "me/secret@a/b", "RACWIRE_DATABASE_CONNECT: "),
+    ],
+)
+def test_a_mistake_in_a_variable_names_it_and_no_password(variable, value, said):
+    with pytest.raises(SettingsError) as refused:
+        load_settings(None, {variable: value})
+    assert str(refused.value).startswith(said)
+    assert "secret" not in str(refused.value)

@@ -75,7 +75,7 @@ def test_few_open_files_make_facts_unknown_and_no_traceback(tmp_path: Path) -> N
         resource.setrlimit(resource.RLIMIT_NOFILE, (11, 11))
 
     done = subprocess.run(
-        [sys.executable, "-P", "-m", "tui", "check", "interfaces", "--network", "192.0.2.0/24", "--peer", "rac9"],
+        [sys.executable, "-P", "-m", "racwire", "check", "interfaces", "--network", "192.0.2.0/24", "--peer", "rac9"],
         env={"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "PYTHONPATH": str(ROOT), "RACWIRE_RSH": "true"},
         stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False, preexec_fn=limit,
     )  # fmt: skip

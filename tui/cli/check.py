@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from tui.cli.document import Document, chosen_output
+from tui.cli.document import Document, Handout, as_file, chosen_output
+from tui.cli.option import declare
 from tui.cli.options import (
+    FORMAT,
     add_check_options,
-    add_document_options,
     add_evidence_options,
+    add_output_options,
     add_quiet_option,
     add_selection_options,
 )
@@ -17,6 +19,9 @@ from tui.cli.streams import exit_past_hung_threads
 
 if TYPE_CHECKING:
     from checks.model.settings import Settings
+
+NAGIOS = "nagios"
+"""The format of a plugin."""
 
 _EPILOG = """\
 examples:
@@ -26,10 +31,13 @@ examples:
   racwire check --connect rac-scan:1521/prod --user racwire
                                        check the database too
   racwire check --from night.racwire   repeat the checks on a saved file
+  racwire check --quiet --format nagios
+                                       one line for Nagios, Icinga, Checkmk, OEM
 
 exit codes: 0 pass, 1 warnings, 2 failures, 3 could not tell, or the report
 could not be written; 64 usage; 130 interrupted. A finding that a waiver of the
-settings covers does not count."""
+settings covers does not count. With --format nagios 0 OK, 1 WARNING,
+2 CRITICAL, 3 UNKNOWN, also for a wrong option and an interrupt."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -41,8 +49,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_selection_options(parser)
     output = parser.add_argument_group("output")
     output.add_argument("--full", action="store_true", help="print every finding whole, and each check that passed")
-    add_document_options(output)
-    add_quiet_option(output)
+    declare(output, (FORMAT._replace(choices=("text", "json", NAGIOS)),))
+    add_output_options(output)
+    add_quiet_option(output, "print no progress; no text either where all checks pass")
     add_evidence_options(parser)
     add_check_options(parser)
 
@@ -61,17 +70,27 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     """
     from checks.model.report import exit_code
     from checks.report.json_report import to_json
+    from checks.report.nagios import nagios, plugin_code
     from tui.cli.load_or_run import load_or_run
     from tui.cli.text_report import text_report
 
     output = chosen_output(args)
     with load_or_run(args, settings) as found:
         report = found.evidence.report
-        document = Document(
-            "report",
-            args.format,
-            json=lambda: to_json(report),
-            text=lambda stream: text_report(report, stream, full=args.full),
-        )
-        code = document.deliver(output, exit_code(report))
+        code: int = exit_code(report)
+        document: Handout
+        if args.format == NAGIOS:
+            code = plugin_code(code)
+            document = Handout("line", lambda: as_file(lambda _: nagios(report)), lambda _: nagios(report), ".txt")
+        else:
+            document = Document(
+                "report",
+                args.format,
+                json=lambda: to_json(report),
+                text=lambda stream: text_report(report, stream, full=args.full),
+            )
+        # A job of cron or of a timer reads of what is wrong, and of nothing else.
+        is_silent = args.quiet and args.format == "text" and not args.full and not code and output is None
+        if not is_silent:
+            code = document.deliver(output, code, quiet=args.quiet)
     return exit_past_hung_threads(code)

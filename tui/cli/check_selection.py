@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from checks.model.check import Check
 from checks.model.report import Report
-from checks.model.wording import listed
+from checks.model.wording import listed, nearest
 from checks.run.check_discovery import Checks
 from tui.cli.errors import UsageError
 
@@ -44,4 +44,6 @@ def choose_saved(found: Checks, report: Report, requested: list[str], skipped: l
 def _refuse_unknown(named: Sequence[str], known: Sequence[str]) -> None:
     for name in named:
         if name not in known:
-            raise UsageError(f"There is no check {name!r}; the checks are {', '.join(known)}.")
+            meant = nearest(name, known)
+            hint = f"did you mean {meant}?" if meant else f"the checks are {', '.join(known)}."
+            raise UsageError(f"There is no check {name!r}; {hint}")

@@ -64,13 +64,14 @@ class Handout:
     ending: str = ""
     """The file name ending, with the dot."""
 
-    def deliver(self, output: OutputFile | None, code: int) -> int:
-        """Write the result to `output`, or print it. Return `code`, or a higher exit code where that failed.
+    def deliver(self, output: OutputFile | None, code: int, *, quiet: bool = False) -> int:
+        """Write the result to `output`, or print it. Return `code`, or a higher exit code where that failed. `quiet`:
+        do not say that the file was written.
 
         A result that cannot be written is printed, and a result that cannot be printed goes to stderr. A terminal gets
         text only: other formats go to a file of their own. The last message gives the reason and the place.
         """
-        problem = self._printed(sys.stdout) if output is None else self._saved(output)
+        problem = self._printed(sys.stdout) if output is None else self._saved(output, quiet=quiet)
         if not problem:
             return code
         print_message(
@@ -78,14 +79,15 @@ class Handout:
         )
         return max(code, ExitCode.COULD_NOT_TELL)
 
-    def _saved(self, output: OutputFile) -> str:
+    def _saved(self, output: OutputFile, *, quiet: bool) -> str:
         """A sentence with the reason why the file could not be written; empty on success."""
         try:
             data = self.data()
             write_interruptibly(lambda: write_whole(output, data))
         except OutputError as error:
             return str(error)
-        print_message(f"the {self.name} is in {output}.")
+        if not quiet:
+            print_message(f"the {self.name} is in {output}.")
         return ""
 
     def _printed(self, stream: TextIO) -> str:

@@ -4,12 +4,12 @@ how to configure a kind of switch for jumbo frames, or what is known of a cloud 
 from __future__ import annotations
 
 import argparse
-import difflib
 import sys
 import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from checks.model.wording import nearest
 from tui.cli.errors import UsageError
 from tui.cli.options import add_settings_option
 from tui.text.sanitize import for_encoding, sanitize_lines
@@ -193,8 +193,7 @@ def _topic_page(topic: ExplainedTopic) -> Iterator[str]:
 
 
 def _unknown(name: str, known: list[str]) -> str:
-    close = difflib.get_close_matches(name.lower(), [each.lower() for each in known], 1)
-    similar = next((each for each in known if close and each.lower() == close[0]), "")
+    similar = nearest(name, known)
     return (
         f"There is no check, code or kind of switch {name!r}"
         + (f"; did you mean {similar}?" if similar else ";")

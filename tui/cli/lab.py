@@ -382,7 +382,7 @@ def enter_lab(argv: list[str], user: str = "") -> None:
             return
         lab = _running()
         node = lab.nodes[0]
-        command = lab.enter(node, [sys.executable, "-P", "-m", "tui", *without_lab(argv)], user)
+        command = lab.enter(node, [sys.executable, "-P", "-m", "racwire", *without_lab(argv)], user)
         # No Python on the way may set LC_CTYPE: racwire would take that for the locale of the terminal.
         variables = {**lab.environment(node, user), ENTERED: f"--lab --as {user}", "PYTHONCOERCECLOCALE": "0"}
         os.execvpe(command[0], command, {**os.environ, **variables})

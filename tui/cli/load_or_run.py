@@ -158,7 +158,8 @@ def _saved(args: argparse.Namespace, settings: Settings, with_traffic: bool) -> 
 
 
 def _report_source(saved: Saved, args: argparse.Namespace) -> None:
-    print_message(f"{saved.path} was {saved.told(datetime.now(UTC))}; this run reads, queries and sends nothing.")
+    if not args.quiet:
+        print_message(f"{saved.path} was {saved.told(datetime.now(UTC))}; this run reads, queries and sends nothing.")
     unused = [option for name, option in _OF_THE_CLUSTER.items() if hasattr(args, name)]
     if unused:
         print_message(f"{listed(unused)}: ignored, because the evidence comes from {saved.path}.")

@@ -17,11 +17,12 @@ from typing import Any, NamedTuple, NoReturn
 from checks.model.broken_dependency import named_dependency
 from checks.model.exit_codes import ExitCode
 from checks.model.system_limits import limit_reached
+from checks.model.wording import nearest
 from tui import __version__
 from tui.cli.errors import UsageError
 from tui.cli.interrupts import graceful_stop
 from tui.cli.options import add_check_options, add_console_options, effective_settings
-from tui.cli.streams import follow_locale, give_up_stdout, open_closed_streams, print_message
+from tui.cli.streams import follow_locale, give_up_stdout, last_message, open_closed_streams, print_message
 
 EXAMPLES = """\
 examples:
@@ -34,6 +35,7 @@ examples:
   racwire report -o report.html  write the findings as one HTML page
   racwire save night.racwire     save all evidence in one file
   racwire open night.racwire     open that file on any machine
+  racwire help measure           explain a command, or a topic: help jumbo
   racwire explain IC-PATH-003    explain the code of a finding
   racwire plan                   list all that the checks read, query and send
   racwire lab up                 start a practice cluster; then add --lab
@@ -86,6 +88,7 @@ COMMANDS = {
     ),
     "grants": Command("print SQL that creates a read-only database user", "tui.cli.grants", False),
     "settings": Command("print a settings file with all defaults", "tui.cli.settings", False),
+    "unit": Command("print systemd units: check on a timer, record, watch", "tui.cli.unit", False),
     "schema": Command("print the JSON Schema of `check --format json`", "tui.cli.schema", False),
     "lab": Command("run a practice cluster, and break it", "tui.cli.lab", False),
 }
@@ -104,6 +107,16 @@ WITHOUT_LAB = (
 
 class Parser(argparse.ArgumentParser):
     """argparse with racwire's exit code for a wrong command line."""
+
+    def _check_value(self, action: argparse.Action, value: object) -> None:
+        """Refuse a value that is no choice, with the one that it is most like. Raises ArgumentError."""
+        try:
+            super()._check_value(action, value)
+        except argparse.ArgumentError:
+            known = [*map(str, action.choices or ())]
+            meant = nearest(str(value), known)
+            hint = f"did you mean {meant}?" if meant else f"choose from {', '.join(known)}"
+            raise argparse.ArgumentError(action, f"there is no {value!r} ({hint})") from None
 
     def error(self, message: str) -> NoReturn:
         """Print one sentence that names the help, and exit."""
@@ -159,9 +172,25 @@ def main(argv: Sequence[str] | None = None) -> int:
     open_closed_streams()
     follow_locale()
     arguments = list(sys.argv[1:] if argv is None else argv)
+    code = _ended(arguments, is_own_process=argv is None)
+    return _as_plugin(code) if {"nagios", "--format=nagios"} & {*arguments} else code
+
+
+def _as_plugin(code: int) -> int:
+    """Return the exit code of a plugin, which monitoring reads with a line on stdout: also of a wrong option."""
+    from checks.report.nagios import plugin_code, plugin_line
+
+    if plugin_code(code) != code:
+        with suppress(OSError):
+            sys.stdout.write(plugin_line(code, last_message() or "interrupted"))
+            sys.stdout.flush()
+    return plugin_code(code)
+
+
+def _ended(arguments: list[str], *, is_own_process: bool) -> int:
     try:
         with graceful_stop():
-            code = _run(arguments, is_own_process=argv is None)
+            code = _run(arguments, is_own_process=is_own_process)
             sys.stdout.flush()
             return code
     except KeyboardInterrupt:
@@ -187,8 +216,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(argv: list[str], *, is_own_process: bool) -> int:
-    if argv == ["--version"]:
+    if argv in (["--version"], ["-V"]):
         return _print_version()
+    if argv[:1] == ["help"]:
+        argv = _as_help(argv[1:])
     # The first screen of the console does not wait for the parsers of all commands.
     parser = build_parser(argv, has_commands=not _OF_THE_CONSOLE.issuperset(argv))
     try:
@@ -199,7 +230,8 @@ def _run(argv: list[str], *, is_own_process: bool) -> int:
         module = None if command is None else _module(command)
         if unknown:
             own = getattr(args, f"{args.command}_command", None)
-            return _refuse(unknown[0], " ".join(filter(None, (args.command, own))))
+            known = _options(parser, args.command, own)
+            return _refuse(unknown[0], " ".join(filter(None, (args.command, own))), known)
         if args.version:
             return _print_version()
         if module is None or command is None or command.takes_settings:
@@ -235,16 +267,31 @@ def _run_with_settings(module: Any, args: argparse.Namespace, argv: list[str], *
         raise UsageError(str(error)) from None
 
 
+def _as_help(words: Sequence[str]) -> list[str]:
+    """Return the command line that explains a command or a topic."""
+    if not words or words[0] in COMMANDS:
+        return [*words, "--help"]
+    return ["explain", *words]
+
+
 def _print_version() -> int:
     sys.stdout.write(f"racwire {__version__}\n")
     return 0
 
 
-def _refuse(argument: str, command: str) -> int:
+def _options(parser: argparse.ArgumentParser, *commands: str | None) -> list[str]:
+    """Return the options of a command."""
+    for name in filter(None, commands):
+        for action in parser._actions:
+            if isinstance(action, argparse._SubParsersAction) and name in action.choices:
+                parser = action.choices[name]
+    return [name for name, action in parser._option_string_actions.items() if action.help != argparse.SUPPRESS]
+
+
+def _refuse(argument: str, command: str, known: Sequence[str]) -> int:
     """Print that there is no such option. The message does not repeat the value, which may be a password."""
     name = argument.partition("=")[0]
-    if not command:
-        print_message(f"There is no option {name}; see `racwire --help`.")
-    else:
-        print_message(f"{command} takes no {name}; see `racwire {command} --help`.")
+    meant = nearest(name[2:], (one[2:] for one in known if one.startswith("--")))
+    hint = f"did you mean --{meant}?" if meant else f"see `{' '.join(filter(None, ('racwire', command, '--help')))}`."
+    print_message(f"{f'{command} takes no' if command else 'There is no option'} {name}; {hint}")
     return ExitCode.USAGE

@@ -228,9 +228,9 @@ def _mode(text: str) -> int:
     return _MODES[text]
 
 
-def add_quiet_option(options: argparse._ActionsContainer) -> None:
+def add_quiet_option(options: argparse._ActionsContainer, help: str = "print no progress on stderr") -> None:  # noqa: A002
     """Add `-q`."""
-    options.add_argument("-q", "--quiet", action="store_true", help="print no progress on stderr")
+    options.add_argument("-q", "--quiet", action="store_true", help=help)
 
 
 def add_live_options(options: argparse.ArgumentParser, file_help: str, nargs: str | None = None) -> None:

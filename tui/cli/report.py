@@ -74,7 +74,7 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     if form.name == _WITH_TRAFFIC:
         import_module("checks.report.html.html_page")  # report a missing library before the checks run
     with load_or_run(args, settings, record_s=record_s) as found:
-        code = _handout(form, found.evidence).deliver(output, exit_code(found.evidence.report))
+        code = _handout(form, found.evidence).deliver(output, exit_code(found.evidence.report), quiet=args.quiet)
     return exit_past_hung_threads(code)
 
 

@@ -68,8 +68,18 @@ def _forget_coercion() -> None:
             del os.environ["LC_CTYPE"]
 
 
+_messages: list[str] = []
+"""The last sentence."""
+
+
+def last_message() -> str:
+    """Return the last sentence that was printed on stderr; empty where there was none."""
+    return "".join(_messages)
+
+
 def print_message(sentence: str) -> None:
     """Print a sentence on stderr, sanitized and on one line. Do nothing where stderr cannot be written."""
+    _messages[:] = [sentence]
     with suppress(OSError, ValueError):
         print(f"racwire: {sanitize(sentence)}", file=sys.stderr, flush=True)
 

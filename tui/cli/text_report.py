@@ -87,15 +87,22 @@ def _summary(report: Report, causes: int) -> Line:
     return [*line, (f"{len(report.waived)} waived", "title")] if report.waived else line
 
 
-def _header(report: Report) -> str:
-    """One line: cluster, nodes, start and duration of the run."""
+def _between_parts(parts: Iterable[str], width: int, role: str = "") -> Iterator[Line]:
+    """Yield the parts on one line, or wrapped between them."""
+    whole = "  ".join(sanitize_line(part).replace(" ", _UNPARTED) for part in parts if part)
+    for text in textwrap.wrap(whole, width, subsequent_indent="  ", break_on_hyphens=False):
+        yield [(text.replace(_UNPARTED, " "), role)]
+
+
+def _header(report: Report, width: int) -> Iterator[Line]:
+    """Cluster, nodes, start and duration of the run."""
     cluster = report.cluster
     name = cluster_name(report)
     known = () if isinstance(cluster.nodes, Unknown) else cluster.nodes
     nodes = " ".join(n.name + ("*" if n.name == cluster.local_node else "") for n in known) or f"{cluster.local_node}*"
     parts = [f"racwire {report.racwire_version}", *([name] if name else []), nodes]
     parts += [time_text(report.started_at), f"{report.duration_s:.1f} s"]
-    return "  ".join(map(sanitize_line, parts))
+    return _between_parts(parts, width, "title")
 
 
 def _database_header(cluster: Cluster, database: Database, width: int) -> Iterator[Line]:
@@ -114,9 +121,7 @@ def _database_header(cluster: Cluster, database: Database, width: int) -> Iterat
         database.driver,
         f"{count} {'instance' if known + missing == 1 else 'instances'}{where}",
     ]
-    whole = "  ".join(sanitize_line(part).replace(" ", _UNPARTED) for part in parts if part)
-    for text in textwrap.wrap(whole, width, subsequent_indent="  ", break_on_hyphens=False):
-        yield [(text.replace(_UNPARTED, " "), "")]
+    yield from _between_parts(parts, width)
     if database.login_warning:
         warning = sanitize_line(f"The database warned at the login: {database.login_warning}")
         yield from ([(text, "")] for text in textwrap.wrap(warning, width, subsequent_indent="  "))
@@ -125,7 +130,7 @@ def _database_header(cluster: Cluster, database: Database, width: int) -> Iterat
 def _lines(report: Report, width: int, state: str, *, full: bool) -> Iterator[Line]:
     causes = cause_entries(report)
     further = further_entries(report, causes)
-    lines = [*_incident(report, width), [(_header(report), "title")], *_notices(report, width, state)]
+    lines = [*_incident(report, width), *_header(report, width), *_notices(report, width, state)]
     if isinstance(report.cluster.database, Database):
         lines += _database_header(report.cluster, report.cluster.database, width)
     lines.append(_summary(report, len(causes)))

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 
 from checks.model.facts import Cluster, Database
 from checks.model.report import Report
+from checks.model.wording import nearest
 from checks.report.causes import cause_entries
 from tui.console.actions import EVERYWHERE, TABS, Action
 
@@ -165,9 +165,8 @@ def nothing_found(text: str, scope: Scope) -> tuple[str, ...]:
     """Return the sentences for a text that nothing matches: what to do about it, with the name that is most like it."""
     known = [*choices("", scope), *_elsewhere(scope.elsewhere), *(_objects(scope.report) if scope.report else ())]
     words = (*(word for one in known for word in (one.name, *one.words)), *scope.pages)
-    names = {word.casefold(): word for word in words if len(word) > 1}
-    close = get_close_matches(text.casefold(), sorted(names), 1)
-    likely = f" Did you mean {names[close[0]]}?" if close else ""
+    close = nearest(text, (word for word in words if len(word) > 1))
+    likely = f" Did you mean {close}?" if close else ""
     return (
         f"Nothing matches {text}.{likely}",
         "Change the text, or delete it to see all commands. Names of nodes and interfaces, codes (IC-PATH-003, "

@@ -5,7 +5,6 @@ The error about a mistake is one sentence with the file, the table, the key and 
 
 from __future__ import annotations
 
-import difflib
 import re
 import tomllib
 from collections.abc import Mapping
@@ -15,6 +14,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from checks.model.vendors import PLACEHOLDERS, Hypervisor, Kinds, SwitchKind, known_kinds
+from checks.model.wording import nearest
 from checks.run.settings_file import limit_text
 
 FILE_LIMIT = 1_000_000
@@ -88,8 +88,8 @@ def _kind(table: Mapping[str, Any], key: str, kind: type[_AnyKind], where: str) 
         raise VendorsFileError(f"{where}: a key has lower-case letters, digits and hyphens, such as nexus-9000.")
     fields = kind.__struct_fields__
     if unknown := next((name for name in table if name not in fields), ""):
-        close = difflib.get_close_matches(unknown, fields, n=1)
-        hint = f"did you mean '{close[0]}'?" if close else f"known are {', '.join(fields)}."
+        close = nearest(unknown, fields)
+        hint = f"did you mean '{close}'?" if close else f"known are {', '.join(fields)}."
         raise VendorsFileError(f"{where} '{unknown}' is not known; {hint}")
     needed = (field.name for field in msgspec.structs.fields(kind) if field.required)
     if missing := next((name for name in needed if not table.get(name)), ""):

@@ -123,7 +123,7 @@ class Scene:
         It is offered where the stack of each node that it touches is stopped, or another private network was not seen
         to lose packets of them: that it carries them is proved just before (`carries`).
         """
-        if step.by is not By.HANDS or all(self._is_stopped(node) for node in step.place.nodes):
+        if step.by is not By.HANDS or self.is_stopped(step.place.nodes):
             return None
         others = self.others(step.place.nodes)
         if not others:
@@ -138,11 +138,12 @@ class Scene:
             n.name for n in every if n.name != self.network and len(n.ports) > 1 and all(n.port(one) for one in nodes)
         )
 
-    def _is_stopped(self, node: str) -> bool:
+    def is_stopped(self, nodes: Sequence[str]) -> bool:
+        """Return whether Clusterware is stopped on each of these nodes: then hands disturb nobody there."""
         grid = self.cluster.clusterware
         members = grid.members if isinstance(grid, Clusterware) else ()
         known = {m.name: m.status for m in members} if isinstance(members, tuple) else {}
-        return known.get(node) == "Inactive"
+        return all(known.get(node) == "Inactive" for node in nodes)
 
     def _loses(self, network: str, nodes: Sequence[str]) -> bool:
         own = [a for a in self.answers if a.step.declared == CARRIES and network in a.step.place.networks]

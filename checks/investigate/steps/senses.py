@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from checks.investigate.steps.declaration import Declaration
 from checks.investigate.steps.scene import SMALL_BYTES, Scene
 from checks.model.investigation import By, Price, Risk, Step
-from checks.model.senses import DROPS_STEP, OPTICS_STEP, PAUSES_STEP
+from checks.model.sense_steps import DROPS_STEP, OPTICS_STEP, PAUSES_STEP
 from checks.model.signs import Sign, SignAt
 
 DROP_SIGNS = (Sign.NODE_DROPS, Sign.NODE_RULE, Sign.NODE_QDISC)

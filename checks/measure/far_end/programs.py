@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
+from checks.sources.probes.cluster_turn import SENDING
+
 KERNEL = "kernel"
 """No program: the far node's kernel answers pings."""
 PERL, PYTHON = "perl", "python"
-LOCK = "racwire-measure"
+LOCK = SENDING
 """The name of the abstract socket that a measurement holds on each node: it cannot collide with a port of Oracle."""
 LOCK_IS_HELD = "another measure runs"
 """What a far end prints where another measurement holds the lock."""

@@ -45,6 +45,7 @@ from checks.model.facts.database_facts import (
     WaitEvent,
     release,
 )
+from checks.model.facts.dropped_packets import DroppedPackets, FollowedPackets, KernelDrops
 from checks.model.facts.flow_probe import (
     AddressProbe,
     AddressProbes,
@@ -91,7 +92,6 @@ from checks.model.facts.host_setup import (
     RightsOfOradism,
     ScheduledProcess,
 )
-from checks.model.facts.kernel_drops import DroppedPackets, FollowedPackets, KernelDrops
 from checks.model.facts.log_lines import AlertLog, LogKind, LogLine, NodeLogs
 from checks.model.facts.node import (
     Address,
@@ -113,7 +113,6 @@ from checks.model.facts.node import (
     Route,
     UnreadNode,
 )
-from checks.model.facts.optics import NodeOptics, OpticalLane, OpticalLimits, OpticalModule, UnreadModule
 from checks.model.facts.own_load import QuietLosses, RecentLoad
 from checks.model.facts.path_probe import Leg, PathProbe, PingSeries, Port, PrivateNetwork, Verdict
 from checks.model.facts.route_in_use import NodeRoutes, RouteInUse
@@ -128,3 +127,4 @@ from checks.model.facts.system_counters import (
 )
 from checks.model.facts.tcp_facts import PrivateTcp, TcpFlow
 from checks.model.facts.thresholds import Thresholds
+from checks.model.facts.transceivers import NodeOptics, OpticalLane, OpticalLimits, OpticalModule, UnreadModule

@@ -7,15 +7,15 @@ import msgspec
 from checks.model.facts.base import Fact, NotAsked, NotGathered, Unknown
 from checks.model.facts.change_facts import Changing
 from checks.model.facts.database_facts import Activity, Database, History
+from checks.model.facts.dropped_packets import KernelDrops
 from checks.model.facts.flow_probe import AddressProbes, Flows, HaipPaths
 from checks.model.facts.grid import Clusterware, Managed
-from checks.model.facts.kernel_drops import KernelDrops
 from checks.model.facts.node import CounterChanges, Interface, Node, NodeSetup, UnreadNode
-from checks.model.facts.optics import NodeOptics
 from checks.model.facts.own_load import RecentLoad
 from checks.model.facts.path_probe import PathProbe, Port, PrivateNetwork
 from checks.model.facts.route_in_use import NodeRoutes
 from checks.model.facts.thresholds import Thresholds
+from checks.model.facts.transceivers import NodeOptics
 
 FACT_GROUPS = (
     "clusterware",

@@ -164,7 +164,7 @@ _FAULTS = {
     NicFault.CLASS_PAUSED: _OfFault(
         CLASS_PAUSED, lambda n: counted(n, "pause frame"), "No pause frames for its class while blocks are lost"
     ),
-    NicFault.OTHER_CLASS_PAUSED: _OfFault(OTHER_CLASS_PAUSED, lambda n: counted(n, "pause frame"), "Nothing to do"),
+    NicFault.OTHER_CLASS_PAUSED: _OfFault(OTHER_CLASS_PAUSED, lambda n: counted(n, "pause frame"), "Any number"),
     NicFault.MARKED: _OfFault(MARKED, lambda n: f"{n:,} marked as congested"),
     NicFault.OTHER: _OfFault(OTHER, lambda n: counted(n, "error")),
 }

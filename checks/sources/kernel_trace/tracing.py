@@ -11,13 +11,18 @@ import re
 import shlex
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from functools import cache
-from importlib.resources import files
 from secrets import token_hex
 
 from checks.model.facts import KernelDrops, MissingRight, UnreadNode
 from checks.model.journal import Journal
-from checks.sources.kernel_trace.trace_entry import BUFFER_KB, KERNEL_TRACE, MOST_EVENTS_A_SECOND, MOST_S
+from checks.sources.kernel_trace.trace_entry import (
+    BUFFER_KB,
+    KERNEL_TRACE,
+    MOST_EVENTS_A_SECOND,
+    MOST_S,
+    program_text,
+    watchdog_text,
+)
 from checks.sources.kernel_trace.trace_text import Trace
 from checks.sources.nodes.shell import Shell
 
@@ -36,18 +41,6 @@ _WHY_NONE = {
     "instance": "the kernel refused a tracing instance",
     "filter": "the kernel refused the filter of the event",
 }
-
-
-@cache
-def program_text() -> str:
-    """Return the text of the program."""
-    return files(__package__).joinpath("drops.sh").read_text(encoding="ascii")
-
-
-@cache
-def watchdog_text() -> str:
-    """Return the text of the process that switches the program's events off."""
-    return files(__package__).joinpath("watchdog.sh").read_text(encoding="ascii")
 
 
 def command_line(seconds: int, nics: Sequence[str], size: int | None, token: str) -> str:

@@ -93,7 +93,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class RowCount:
     """What became of a row."""
 
     sent: int
@@ -126,7 +126,7 @@ def cut_payload(path: Path) -> int:
 
 
 def held_bytes(payload: int) -> int:
-    """Return the memory that an incomplete datagram holds at most: a kernel counts the whole buffer of each fragment."""
+    """Return the memory that an incomplete datagram holds at most: kernels count the whole buffer of each fragment."""
     return INCOMPLETE_BYTES if payload <= BLOCK_PAYLOAD else 2 * payload
 
 
@@ -144,7 +144,7 @@ class CountedRows:
         self._next_control_s: dict[str, float] = {}
         self._control_until_s: dict[str, float] = {}
 
-    async def count(self, row: Row) -> Counted:
+    async def count(self, row: Row) -> RowCount:
         """Send a row and count it. Raises CannotCountError, and FragmentsStoppedError where no fragment may be sent."""
         for _ in range(_DISTURBED_TIMES):
             found, strangers = await self._once(row)
@@ -159,7 +159,7 @@ class CountedRows:
         """Return when the last incomplete datagram gives its memory back, by the monotonic clock; 0 for none."""
         return max((at + self._fragment_s for held in self._incomplete.values() for at, _ in held), default=0.0)
 
-    async def _once(self, row: Row) -> tuple[Counted, int]:
+    async def _once(self, row: Row) -> tuple[RowCount, int]:
         """Send the row once, and return what arrived, and what others sent meanwhile."""
         node = row.path.destination.node
         port = await self._closed_port(node)
@@ -189,7 +189,7 @@ class CountedRows:
             self._note_incomplete(node, row, max(0, len(left) - arrived))
         ports = tuple(dict.fromkeys(answer.source_port for answer in left))
         held = sum(answer.what == "held" for answer in answers)
-        return Counted(len(left), arrived, ports, held), await self._strangers(node, after, arrived > len(left))
+        return RowCount(len(left), arrived, ports, held), await self._strangers(node, after, arrived > len(left))
 
     async def _strangers(self, node: str, after: _Receiver, is_more: bool) -> int:
         """Return the datagrams of others in an interval without own ones; 0 where none is due."""

@@ -7,19 +7,17 @@ A word is a path with its datagrams, `SOURCE,TARGET,PORT,AT:SLOT:SOURCEPORT:BYTE
 is in milliseconds from the start; a slot has one source port, which the kernel chooses where SOURCEPORT is 0; BYTES are
 those of the payload; DF is 1 for Don't Fragment, 2 for it and 3 without it where no answer is awaited. NODE is the
 number of the receiver: at most MOST datagrams in fragments to it may be without an answer, on all its paths; COUNTED is
-its Udp.NoPorts before. The first word: the time for an answer, the most time to wait for others, the greatest age of
-their results, in ms, and 1 where nothing is sent beside another racwire of the node.
+its Udp.NoPorts before. The first word: the time for an answer, the longest wait for others and the greatest age of
+their results, in ms; 1 to send nothing beside another racwire.
 
 A receiver limits its answers to all senders of a node together, so one racwire of a node sends at a time: an abstract
-socket is the lock, which all users of the node see and which ends with its process. The others wait. They get the words
-and the lines of the run that ends, and send only what it did not; they believe their own user and root. A word that
-starts with `=` is an earlier run of the same racwire.
+socket is the lock, which all users of the node see and which ends with its process. The others wait, get its words and
+lines, and send only what it did not; they believe their own user and root. A word with `=` first is an earlier run.
 
 A line of the output is a datagram: number of the path, slot, source port, bytes, answer, sender of the answer; `held`
 is one in fragments that was not sent, `enough` one whose path has shown both losses and answers. Others are `start
-MILLISECONDS`, `busy` where nothing is sent beside another racwire, `used PATH PID AGE COUNTED` where that one had the
-results of a path, `first` before those of its earlier run, and `waited PID MILLISECONDS ended|held` where this one sent
-after it had waited.
+MILLISECONDS`, `busy` where nothing is sent, `used PATH PID AGE COUNTED` where another racwire had results of a path,
+`first` before those of its earlier run, and `waited PID MILLISECONDS ended|held` where this one sent after a wait.
 """
 
 # Python 2.7 has no f-strings and no annotations, and its socket.error is no OSError.
@@ -45,10 +43,8 @@ SLOW_MS = 1100
 """Between datagrams of a path where a kernel answers no more than one a second."""
 ENOUGH = 2
 """Lost and answered datagrams of a path after which no other port is tried: each more may displace a block."""
-PROBE, NEVER = 3, 0
-"""IP_PMTUDISC_PROBE sets DF and ignores a remembered path MTU; IP_PMTUDISC_DONT lets the kernel fragment."""
-COUNTED, CUT_COUNTED = 2, 3
-"""DF where no answer is awaited: Don't Fragment, and may be cut."""
+PROBE, NEVER, COUNTED, CUT_COUNTED = 3, 0, 2, 3
+"""IP_PMTUDISC_PROBE sets DF and ignores a learned path MTU, IP_PMTUDISC_DONT lets the kernel cut; two values of DF."""
 FAILED, ERROR_QUEUE = (OSError, socket.error), 0x2000
 PROHIBITED = {(2, 3, 9), (2, 3, 10), (2, 3, 13), (3, 1, 1)}
 """Origin, type and code of an ICMP error with which a filter refuses: RFC 1812, 5.2.7.1; RFC 4443, 3.1."""
@@ -69,7 +65,7 @@ def open_flow(family, source, source_port, target, port):
     return flow
 
 
-def outcome(flow, target):
+def outcome(flow):
     """The answer that the kernel holds for a socket, with its sender: `refused` is "port unreachable"."""
     if not hasattr(flow, "recvmsg"):
         number = flow.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
@@ -82,7 +78,7 @@ def outcome(flow, target):
             flow.recv(1)
         except FAILED:
             return ("", "")
-        return ("data", target)
+        return ("data", "")
     for level, kind, data in notes:
         if (level, kind) in RECVERR.values() and len(data) >= 16:
             number, origin, icmp, code = struct.unpack("=IBBB", data[:7])
@@ -284,8 +280,7 @@ def run(words, say, stopped):
     turn.take(limits[1] / 1000.0, enough, stopped)
     try:
         if limits[3] and turn.lock is None:
-            say("busy")
-            return
+            return say("busy")
         began = min([time.time()] + [start for start, _, _ in taken.values()])
         say("start %d" % (began * 1000))
         for path, (_, used, answers) in sorted(taken.items()):
@@ -303,11 +298,6 @@ def run(words, say, stopped):
         turn.end(record)
 
 
-def is_first(word):
-    """Whether each source port of a word sends one datagram."""
-    return all(len(sizes) == 1 for _, sizes in slots_of(word).values())
-
-
 def plan_of(words, has_waited):
     """The datagrams in the order of sending. After a wait the receivers' limit is used up: then all are far apart."""
     plan = []
@@ -322,13 +312,14 @@ def plan_of(words, has_waited):
 
 def send(words, patience_s, turn, say, stopped):
     """Send the datagrams of paths, which are numbers with their words."""
-    receivers, room, flows, waiting, lossy, last = {}, {}, {}, {}, set(), {}
+    receivers, room, flows, waiting, lossy, last, seen = {}, {}, {}, {}, set(), {}, {}
     for path, word in words:
         node, most, _ = (word.split(",") + ["%d:1:" % path])[4].split(":")
         receivers[path] = node
         # What another run left in the receiver's memory is not known after a wait.
         room[node] = 0 if turn.waited else int(most)
-    seen = {path: {"silence": 0, "refused": 0} for path, word in words if is_first(word)}
+        if all(len(sizes) == 1 for _, sizes in slots_of(word).values()):
+            seen[path] = {"silence": 0, "refused": 0}
     poller, started = select.poll(), clock()
 
     def finish(key, answer, sender):
@@ -344,12 +335,12 @@ def send(words, patience_s, turn, say, stopped):
         turn.welcome()
         for number, _ in poller.poll(max(0.0, (until - clock()) * 1000)):
             for key in [k for k, held in waiting.items() if held[0].fileno() == number]:
-                answer, sender = outcome(waiting[key][0], "")
+                answer, sender = outcome(waiting[key][0])
                 if answer:
                     finish(key, answer, sender)
             for flow in flows.values():
                 if flow.fileno() == number:
-                    outcome(flow, "")
+                    outcome(flow)
         for key in [k for k, held in waiting.items() if held[1] <= clock()]:
             finish(key, "silence", "")
 
@@ -385,7 +376,7 @@ def send(words, patience_s, turn, say, stopped):
                     poller.register(flows[key].fileno(), select.POLLIN | select.POLLERR)
                 flow = flows[key]
                 flow.setsockopt(*(DISCOVER[family] + (NEVER if is_cut else PROBE,)))
-                outcome(flow, "")
+                outcome(flow)
                 if whole in (COUNTED, CUT_COUNTED):
                     room[node] -= is_cut
                     flow.send(b"\0" * size)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from difflib import get_close_matches
 
 from racwire_lab.cluster.aggregation import LAG_FAULTS
 from racwire_lab.cluster.boot_faults import BOOT_FAULTS
@@ -317,9 +318,9 @@ def fault_named(name: str) -> Fault:
     try:
         return FAULTS[name]
     except KeyError:
-        raise LabUsageError(
-            f"There is no fault '{name}': choose one of {', '.join(FAULTS)} (`racwire lab faults` explains them)."
-        ) from None
+        close = get_close_matches(name, FAULTS, 1)
+        hint = f"did you mean {close[0]}?" if close else f"choose one of {', '.join(FAULTS)}."
+        raise LabUsageError(f"There is no fault '{name}'; {hint} `racwire lab faults` explains them.") from None
 
 
 def place(

@@ -112,7 +112,7 @@ def _make_sbin(own: Path, machine: Path, starting: str, system: tuple[str, ...],
     """Fill the node's /usr/sbin: the lab's programs, this racwire, a SQL*Plus, and links to the machine's programs."""
     own.mkdir()
     lay(links(machine, f"{MACHINE}/sbin", (*SYSTEM, *hidden, RACWIRE, SQLPLUS)), own, None)
-    _write_program(own / RACWIRE, f'#!/bin/sh\nexec {shlex.join([sys.executable, "-P", "-m", "tui"])} "$@"\n')
+    _write_program(own / RACWIRE, f'#!/bin/sh\nexec {shlex.join([sys.executable, "-P", "-m", "racwire"])} "$@"\n')
     sqlplus = shlex.join([sys.executable, "-P", "-m", "racwire_lab.programs.sqlplus"])
     _write_program(own / SQLPLUS, f'#!/bin/sh\nexec {sqlplus} "$@"\n')
     first = own / system[0]

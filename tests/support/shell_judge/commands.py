@@ -54,7 +54,7 @@ ss [-<46Haeilmnoptux>]... state WORD WORD
 ip [-<46dso>]... route get (WORD|VALUE) [(from|oif|iif) (WORD|VALUE)]...
 tc -s qdisc show
 ethtool [-i|-k|-g|-S|-c|-a|-l|-P|-T] WORD
-ethtool (-i|-g|-a|-S) VALUE
+ethtool (-i|-g|-a|-S|-m) VALUE
 ethtool -n VALUE rx-flow-hash udp4
 ethtool --json -S VALUE --groups rmon
 ping -V

@@ -46,8 +46,8 @@ TEMPERATURE = Kind(
 DIM = InfoKind(
     "IC-OPTICS-004",
     "A private NIC receives far less light than those of the other nodes",
-    "The module is within its limits, and its reserve is smaller than that of the others: a connector that is not "
-    "clean, a bent fibre or a longer way.",
+    "The module is within its limits, and its reserve is smaller than that of the others: a dirty "
+    "connector, a bent fibre or a longer way.",
 )
 NOT_KNOWN = UnknownKind("IC-OPTICS-005", "The transceivers of the private NICs are not known")
 NONE = SkippedKind("IC-OPTICS-006", "No transceiver of a private NIC measures its light")
@@ -64,8 +64,8 @@ def optics(cluster: Cluster) -> Iterator[Finding]:
     """Compares the power that each transceiver sends and receives, and its temperature, with the module's own limits.
 
     Beyond an alarm limit is a failure, beyond a warning limit a warning. A NIC that receives half the light of the
-    other nodes' NICs, of the same kind and network, is reported for information. Lanes without light beside lanes with
-    light are not in use. Copper cables, and modules without diagnostics, are SKIPPED. `ethtool -m` reads the module
+    other nodes' NICs, of the same kind and network, is reported for information. Where some lanes have light, those
+    without any are not in use. Copper cables, and modules without diagnostics, are SKIPPED. `ethtool -m` reads the module
     over its own slow bus and needs root: only a step of `racwire investigate` reads it, with a consent.
     """
     modules = private_modules(cluster)
@@ -192,7 +192,7 @@ def _dim(dim: Dimmer) -> Finding:
         data={"less_db": round(less, 1), "received_dbm": round(decibels(dim.received_mw), 2)},
         seen=(f"{_line(of)}; the others mostly {decibels(dim.others_mw):.1f} dBm",),
         expected=("About as much light as the others",),
-        next=[NextStep(f"Clean the connectors of the fibre of {of.place} when its link may go down.")],
+        next=[NextStep(f"Have the connectors of the fibre of {of.place} wiped when its link may go down.")],
         evidence=topics_of([of.node], TOPIC),
         network=of.network,
         nodes=[of.node],
@@ -230,7 +230,7 @@ def _steps(what: OpticalValue, same: Sequence[BeyondLimit]) -> list[NextStep]:
             ask = NextStep(f"Exchange the transceiver of {places} when its link may go down.")
         case OpticalValue.RECEIVED:
             ask = NextStep(
-                f"Ask the network team how much light the switch port of {places} sends; then clean the connectors and "
+                f"Ask the network team how much light the switch port of {places} sends; then wipe the connectors and "
                 "exchange the fibre, one at a time, when the link may go down."
             )
     return [look, ask]

@@ -8,8 +8,8 @@ from checks.model.facts.base import Fact
 class DroppedPackets(Fact, frozen=True):
     """Packets that the kernel dropped at one place of its code for one reason."""
 
-    reason: str
-    """The kernel's name: `NETFILTER_DROP`; empty where this kernel has no reasons."""
+    code: str
+    """The kernel's name of the reason: `NETFILTER_DROP`; empty where this kernel has no reasons."""
     location: str
     """The function that dropped them: `nf_hook_slow`; empty where the kernel shows none."""
     number: int

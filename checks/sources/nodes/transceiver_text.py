@@ -11,18 +11,15 @@ from checks.model.facts import (
     OpticalLane,
     OpticalLimits,
     OpticalModule,
-    Unknown,
     UnreadModule,
     UnreadNode,
 )
 from checks.model.journal import Journal
-from checks.sources.nic_drivers import NIC_MARK, NO_ETHTOOL, NO_MODULE_MARK, OPTICS, OPTICS_RIGHT, queried
+from checks.model.shell_command import shell
+from checks.sources.nic_drivers import EXIT_MARK, NIC_MARK, NO_ETHTOOL, OPTICS, OPTICS_RIGHT, USER_MARK, queried
 from checks.sources.nodes.shell import Shell
 from checks.sources.sh_text import TIMED_OUT
 
-_REFUSED = re.compile(r"operation not permitted|permission denied", re.IGNORECASE)
-_NO_QUERY = re.compile(r"operation not supported|no such device|inappropriate ioctl", re.IGNORECASE)
-_NO_ANSWER = re.compile(r"invalid argument|input/output error|remote i/o error|connection timed out", re.IGNORECASE)
 _FIELD = re.compile(r"\s*([^:]{1,60}?)\s*:\s?(.{0,200})")
 _MILLIWATTS = re.compile(r"(-?[0-9]{1,6}(?:\.[0-9]{1,6})?)\s*mW\b", re.IGNORECASE | re.ASCII)
 _DBM = re.compile(r"(-?(?:inf|[0-9]{1,4}(?:\.[0-9]{1,6})?))\s*dBm\b", re.IGNORECASE | re.ASCII)
@@ -42,7 +39,7 @@ _MOST_MW = 100.0
 
 
 async def read_optics(
-    shell: Shell, journal: Journal, node: str, nics: Sequence[str], timeout_s: float
+    open_shell: Shell, journal: Journal, node: str, nics: Sequence[str], timeout_s: float
 ) -> NodeOptics | UnreadNode:
     """Read the modules of these NICs; UnreadNode where the node has no ethtool, or this user may not.
 
@@ -51,8 +48,8 @@ async def read_optics(
     names = queried(nics)
     if not names:
         return UnreadNode(node, "The private NICs of the node are not known.")
-    with journal.entry(shell.node, OPTICS.topics[0], OPTICS.action_on(*names)) as entry:
-        entry.text = (await shell.run(OPTICS, *names, timeout_s=max(timeout_s, OPTICS.limit_s or 0))).text
+    with journal.entry(open_shell.node, OPTICS.topics[0], OPTICS.action_on(*names)) as entry:
+        entry.text = (await open_shell.run(OPTICS, *names, timeout_s=max(timeout_s, OPTICS.limit_s or 0))).text
         found = parse_optics(entry.text, node)
         if isinstance(found, UnreadNode):
             entry.outcome = found.reason
@@ -62,36 +59,33 @@ async def read_optics(
 def parse_optics(text: str, node: str) -> NodeOptics | UnreadNode:
     """Parse the output of the program `optics`: the name of each NIC, lines of `ethtool -m`, and its exit status."""
     parts: dict[str, list[str]] = {}
-    name = ""
+    name, is_root = "", True
     for line in text.split("\n"):
         if line.strip() == NO_ETHTOOL:
             return UnreadNode(node, "The node has no ethtool.")
-        if line.startswith(NIC_MARK):
+        if line.startswith(USER_MARK) and not name:
+            is_root = line.removeprefix(USER_MARK).strip() == "0"
+        elif line.startswith(NIC_MARK):
             name = line.removeprefix(NIC_MARK).strip()
             parts.setdefault(name, [])
         elif name:
             parts[name].append(line)
-    read = {nic: _module(nic, lines) for nic, lines in parts.items()}
-    if refused := next((m for m in read.values() if isinstance(m, Unknown)), None):
-        return UnreadNode(node, refused.reason, refused.right)
-    return NodeOptics(
-        node,
-        tuple(m for m in read.values() if isinstance(m, OpticalModule)),
-        tuple(m for m in read.values() if isinstance(m, UnreadModule)),
-    )
+    read = [_module(nic, lines) for nic, lines in parts.items()]
+    modules = tuple(m for m in read if isinstance(m, OpticalModule))
+    if not modules and not is_root:
+        command = shell("ethtool -m {nic}", nic=next(iter(parts), "ETH"))
+        right = MissingRight(f"{OPTICS_RIGHT} on {node}, to read a transceiver", (command,), f"root on {node}")
+        return UnreadNode(node, "A transceiver is read by root alone.", right)
+    return NodeOptics(node, modules, tuple(m for m in read if isinstance(m, UnreadModule)))
 
 
-def _module(nic: str, lines: Sequence[str]) -> OpticalModule | UnreadModule | Unknown:
-    whole = "\n".join(lines)
+def _module(nic: str, lines: Sequence[str]) -> OpticalModule | UnreadModule:
     fields = list(_fields(lines))
-    kind = next(
-        (found[1].strip() for name, value in fields if name == "identifier" and (found := _KIND.search(value))), ""
-    )
+    kinds = (_KIND.search(value) for name, value in fields if name == "identifier")
+    kind = next((found[1].strip() for found in kinds if found), "")
     if not kind and not any(_SENT.search(name) or _RECEIVED.search(name) for name, _ in fields):
-        if _REFUSED.search(whole):
-            right = MissingRight(f"{OPTICS_RIGHT} to read a transceiver", (f"ethtool -m {nic}",), "root")
-            return Unknown("A transceiver is read by root alone.", right)
-        return UnreadModule(nic, _why_none(lines, whole))
+        is_late = f"{EXIT_MARK}{TIMED_OUT}" in lines
+        return UnreadModule(nic, "did not answer in time" if is_late else "no module that its driver can read")
     limits = dict(_limits(fields))
     return OpticalModule(
         nic, kind, any(_is_copper(name, value) for name, value in fields), tuple(_lanes(fields)), _temperature(fields),
@@ -100,20 +94,10 @@ def _module(nic: str, lines: Sequence[str]) -> OpticalModule | UnreadModule | Un
     )  # fmt: skip
 
 
-def _why_none(lines: Sequence[str], whole: str) -> str:
-    if f"{NO_MODULE_MARK}{TIMED_OUT}" in lines:
-        return "the module did not answer in time"
-    if _NO_QUERY.search(whole):
-        return "the driver has no such query, as of a virtual NIC or one with a copper port"
-    if _NO_ANSWER.search(whole):
-        return "the driver could not read the module"
-    return "it has no module that can be read"
-
-
 def _fields(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
     """The lines of a module as name, in small letters, and value."""
     for line in lines:
-        if (found := _FIELD.fullmatch(line.rstrip())) and not line.startswith(NO_MODULE_MARK):
+        if (found := _FIELD.fullmatch(line.rstrip())) and not line.startswith(EXIT_MARK):
             yield " ".join(found[1].lower().split()), found[2]
 
 

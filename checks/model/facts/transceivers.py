@@ -48,7 +48,7 @@ class UnreadModule(Fact, frozen=True):
 
     interface: str
     reason: str
-    """A clause: `the driver has no such query`."""
+    """A predicate in a few words: `did not answer in time`."""
 
 
 class NodeOptics(Fact, frozen=True):
