@@ -58,7 +58,7 @@ class Fault:
 
 FAULTS = (
     Fault("port-bad --node rac2", "CAUSE-01", ("port",), without=("CAUSE-01",)),
-    Fault("loss-out --node rac2 --share 30", "CAUSE-01", ("cable",), without=("CAUSE-01",)),
+    Fault("loss-out --node rac2 --share 30", "CAUSE-01", ("cable",)),
     Fault("nic-bad --node rac2", "CAUSE-01", ("NIC",)),
     Fault("buffer-full --node rac2", "CAUSE-20", ("port",), without=("CAUSE-20",)),
     Fault("port-policer --node rac2", "CAUSE-21", ("port",)),
