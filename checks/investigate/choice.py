@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import log2
 
-from checks.investigate.predicting import Impact, Known, Other, Outcome, beside, fits, naming, outcomes, owned
+from checks.investigate.predicting import Impact, Known, Other, Outcome, beside, fits, naming, outcomes
 from checks.investigate.suspects import Entry
 from checks.model.investigation import Answer, Step, Suspect
 from checks.model.signs import SignAt
@@ -50,6 +50,8 @@ class Choice:
         self._together: dict[tuple[str, int], frozenset[Impact]] = {}
         self._beside: dict[str, frozenset[Impact]] = {}
         self._says: dict[tuple[str, int], frozenset[Outcome]] = {}
+        self.damage: tuple[SignAt, ...] = ()
+        """The signs that name nothing alone, of the answers so far."""
         self.steps = self._cheapest(steps)
 
     def _cheapest(self, steps: Iterable[Step]) -> tuple[Step, ...]:
@@ -112,9 +114,12 @@ class Choice:
         own = self._known.impact(step, self.entry.keys[one], self.entry.alternatives[one])
         return any(own.fates) or bool(own.sure or own.may)
 
-    def _owners(self, left: Left, seen: Iterable[SignAt]) -> frozenset[int]:
-        every = list(seen)
-        return frozenset(one for one in left if one != OTHER and every and owned(every, self.entry.alternatives[one]))
+    def _owners(self, left: Left, seen: Collection[SignAt]) -> frozenset[int]:
+        """Return the alternatives that a sign names, also together with damage that was seen before."""
+        if not seen:
+            return frozenset()
+        every = (*seen, *self.damage)
+        return frozenset(one for one in left if one != OTHER and naming(every, self.entry.alternatives[one]))
 
     def sign_of(self, one: int, answers: Iterable[Answer]) -> SignAt | None:
         """Return the sign that names an alternative, if an answer has it."""

@@ -203,26 +203,30 @@ def _shows(answer: Answer, one: Impact) -> bool:
     )
 
 
-def owned(seen: Iterable[SignAt], suspect: Suspect) -> SignAt | None:
-    """Return a sign among those that were seen which this suspect makes, and which nothing unknown makes."""
-    return _covering(seen, (*suspect.signs, *suspect.may_show))
-
-
 def naming(seen: Iterable[SignAt], suspect: Suspect) -> SignAt | None:
-    """Return the sign that names a suspect among those that were seen: no other kind of cause makes it.
+    """Return the sign that names a suspect among those that were seen: no other kind of cause makes it, known or not.
 
-    What ends at another port names a bad port alone: all that is set at a port ends there, too. What only may be seen
-    of a path is of its receiver, and names no path.
+    What ends at another port names a bad port where damaged frames were counted: else it can be set there. What only
+    may be seen of a path is of its receiver, and names no path.
     """
-    may = () if suspect.place.to else (one for one in suspect.may_show if one.sign is not Sign.WITH_PORT)
-    return _covering(seen, (*suspect.signs, *may))
+    every = list(seen)
+    own = suspect.signs if suspect.place.to else (*suspect.signs, *suspect.may_show)
+    is_damaged = any(s.sign in _DAMAGE and s.place == mine.place for s in every for mine in suspect.signs)
+    names = {s.sign for s in suspect.signs} if is_damaged else frozenset[Sign]()
+    sole = (s for s in every if s.sign in SOLE or (s.sign is Sign.WITH_PORT and s.sign in names))
+    return next((s for s in sole if any(s.shows(mine) for mine in own) and _is_of(s, suspect)), None)
 
 
-def _covering(seen: Iterable[SignAt], own: Sequence[SignAt]) -> SignAt | None:
-    """Return the first sign that only these make, and of all packets that they are of: a filter of pings does not show
-    what drops datagrams."""
-    every = (s for s in seen if s.sign in SOLE)
-    return next((s for s in every if any(s.shows(mine) and mine.packets <= s.packets for mine in own)), None)
+def _is_of(sign: SignAt, suspect: Suspect) -> bool:
+    """Return whether a sign is of the packets that a suspect drops: a filter of pings does not show what drops
+    datagrams, and a limit of all packets is none of datagrams."""
+    if sign.sign in _LIMITS and sign.packets.protocols is None and any(f.traffic.protocols for f in suspect.footprint):
+        return False
+    return any(f.traffic <= sign.packets for f in suspect.footprint)
+
+
+_LIMITS = frozenset({Sign.PORT_POLICED, Sign.NODE_QDISC})
+_DAMAGE = frozenset({Sign.PORT_CRC, Sign.NIC_CRC})
 
 
 def fared(probe: Probe, by_port: Sequence[tuple[int, int]]) -> Fared:

@@ -9,9 +9,9 @@ from checks.diagnosis.cause import Cause
 from checks.diagnosis.seen import pair_of
 from checks.investigate.choice import OTHER, Choice, Left, Offer
 from checks.investigate.placing_step import placing_step
-from checks.investigate.predicting import Known, Other, is_contradicted
+from checks.investigate.predicting import Known, Other, is_contradicted, naming
 from checks.investigate.steps import Offered, offered_for
-from checks.investigate.steps.scene import Scene, scenes
+from checks.investigate.steps.scene import scenes
 from checks.investigate.steps.sending import BUDGET, PACE, PLACE_RARE_LOSS, carrying
 from checks.investigate.suspects import Entry, Run, Settled
 from checks.model.facts import Cluster
@@ -31,7 +31,7 @@ from checks.model.investigation import (
     Suspect,
 )
 from checks.model.observation import Fate, Observation
-from checks.model.signs import SignAt
+from checks.model.signs import SOLE, SignAt
 
 _MOST_ENDS = 40
 """Entries that are examined one after the other, at most."""
@@ -81,6 +81,10 @@ class Memory:
             self._states[key] = State(self, answers, before)
         return self._states[key]
 
+    def suspect(self, key: str) -> Suspect:
+        """Return a suspect of the run by its key."""
+        return next(run.suspects[key] for run in self._runs.values() if key in run.suspects)
+
     def entries(self, settled: Settled, placed: Sequence[Finding]) -> tuple[Entry, ...]:
         """Return what is left open; `placed`: what the placing of a rare loss found."""
         key, number = (settled, len(placed)), len(placed)
@@ -112,6 +116,7 @@ class State:
         self._closed: dict[tuple[str, ...], _Closed] = dict(before._closed) if before else {}
         self._only_signs: set[str] = set(before._only_signs) if before else set()
         """The networks on which a "none of these" came: there, only a sign names a cause then."""
+        self._gone_with_none: set[str] = set(before._gone_with_none) if before else set()
         placed = _placed(self._done)
         for _ in range(_MOST_ENDS):
             self.entries = memory.entries(self.settled, placed)
@@ -125,7 +130,10 @@ class State:
     @property
     def endings(self) -> list[Ending]:
         """How the entries ended. A "none of these" is said of what is still not explained."""
-        said = [one for one in self._closed.values() if one.ending.end is not End.NONE]
+        # What is proved since can explain what was left over, or could not be told apart.
+        still = {id(self._closed[e.keys]) for e in self.entries if e.is_open and e.keys in self._closed}
+        known = [one for one in self._closed.values() if one.ending.end is not End.NONE]
+        said = [one for one in known if one.ending.end is End.PROVED or id(one) in still]
         open_ = {key for e in self.entries if e.is_open and not e.alternatives for key in e.shown_by}
         none = [one for one in self._closed.values() if one.ending.end is End.NONE and open_ & set(one.losses)]
         ended = {(one.ending.end, tuple(s.named for s in one.ending.suspects)): one.ending for one in said}
@@ -158,11 +166,13 @@ class State:
             return self._place(entry)
         offered = offered_for(entry, self._memory.cluster, self._answers)
         choice = self._choice(entry, offered)
+        choice.damage = tuple(sign for answer in self._done for sign in answer.seen if sign.sign not in SOLE)
         left = choice.every
         for answer in self._done:
             left = choice.after(left, answer)
         used = self._used | {step.key for step, _ in offered.withheld}
-        if ranked := choice.ranked(left, used):
+        ranked = [one for one in choice.ranked(left, used) if not self._lacks_proof(entry, one.step)]
+        if ranked:
             return self._ask(entry, choice, left, ranked, offered)
         return self._end(entry, choice, left, offered)
 
@@ -186,8 +196,7 @@ class State:
     def _proof(self, entry: Entry, step: Step) -> Step | None:
         """Return the step that proves that another network carries the nodes that hands shall touch, unless it was
         answered just now."""
-        scene = self._scene(entry, step)
-        made = carrying(scene, step) if scene else None
+        made = self._carrying(entry, step)
         if made is None:
             return None
         last = self._answers[-1] if self._answers else None
@@ -199,9 +208,16 @@ class State:
         )
         return None if is_fresh else made
 
-    def _scene(self, entry: Entry, step: Step) -> Scene | None:
+    def _carrying(self, entry: Entry, step: Step) -> Step | None:
         found = scenes(entry, self._memory.cluster, self._answers)
-        return next((one for one in found if one.network in step.place.networks), None)
+        scene = next((one for one in found if one.network in step.place.networks), None)
+        return None if scene is None or scene.is_stopped(step.place.nodes) else carrying(scene, step)
+
+    def _lacks_proof(self, entry: Entry, step: Step) -> bool:
+        """Return whether hands shall touch nodes of which nobody could prove that another network carries them."""
+        made = self._carrying(entry, step) if step.by is By.HANDS else None
+        last = next((a for a in reversed(self._answers) if made and a.step.key == made.key), None)
+        return last is not None and last.said is not Said.DONE
 
     def _end(self, entry: Entry, choice: Choice, left: Left, offered: Offered) -> Question | None:
         real = frozenset(one for one in left if one != OTHER)
@@ -219,9 +235,11 @@ class State:
             done = {answer.step.key for answer in self._done}
             if sign is not None:
                 is_seen = all(step.key in done for step in tests)
-                self._close(entry, choice, real, End.PROVED if is_seen else End.LEFT_OVER, sign)
+                rivals = self._rivals(sign, choice.suspects(real)[0])
+                end = End.APART if rivals else End.PROVED if is_seen else End.LEFT_OVER
+                self._close(entry, choice, real, end, sign, rivals)
                 return None
-        if real and not needs_sign:
+        if real and not needs_sign and not self._shows_nothing(choice.suspects(real)):
             end = End.LEFT_OVER if choice.names(real) == 1 else End.APART
             self._close(entry, choice, real, end)
             return None
@@ -229,12 +247,38 @@ class State:
         self._close(entry, choice, frozenset(), End.NONE)
         return None
 
-    def _close(self, entry: Entry, choice: Choice, real: Left, end: End, sign: SignAt | None = None) -> None:
+    def _shows_nothing(self, left: tuple[Suspect, ...]) -> bool:
+        """Return whether what is left is on a path, and nothing that it may show there was seen where it was looked
+        for: no name is given then."""
+        looked = [at for answer in self._done for at in answer.looked]
+        return all(
+            bool(one.place.to and one.may_show) and all(any(s.shows(at) for at in looked) for s in one.may_show)
+            for one in left
+        ) and not any(s.shows(mine) for a in self._done for s in a.seen for one in left for mine in one.may_show)
+
+    def _rivals(self, sign: SignAt, named: Suspect) -> tuple[Suspect, ...]:
+        """Return the suspects that a sign names as well, and that went only with an entry of which none fitted: another
+        cause may have hidden what they lose."""
+        found = (self._memory.suspect(key) for key in sorted(self._gone_with_none))
+        others = [one for one in found if one.named != named.named and naming((sign,), one)]
+        known = self._memory.known
+        return tuple(
+            {
+                one.named: one
+                for one in others
+                if not any(is_contradicted(a.step, a, known.impact(a.step, one.key, one)) for a in self._done)
+            }.values()
+        )
+
+    def _close(
+        self, entry: Entry, choice: Choice, real: Left, end: End, sign: SignAt | None = None,
+        rivals: tuple[Suspect, ...] = (),
+    ) -> None:  # fmt: skip
         keys = entry.keys
         gone = tuple(key for n, key in enumerate(keys) if n not in real)
         ending = Ending(
             end=end,
-            suspects=choice.suspects(real),
+            suspects=(*choice.suspects(real), *rivals),
             excluded=gone,
             sign=sign,
             at=self._done[-1].at if self._done else 0.0,
@@ -247,6 +291,7 @@ class State:
         else:
             self._closed.setdefault(tuple(key for n, key in enumerate(keys) if n in real), closed)
         if end is End.NONE:
+            self._gone_with_none |= set(gone)
             self._only_signs |= {name for one in entry.alternatives for name in one.place.networks}
         self.settled = Settled(proved, self.settled.excluded | frozenset(gone))
 

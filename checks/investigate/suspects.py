@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import sqrt
 from typing import NamedTuple
 
 from checks.diagnosis.bad_links import bad_links
@@ -22,6 +23,8 @@ from checks.model.signs import Sign, SignAt
 from checks.model.traffic import Traffic
 from checks.model.wording import listed
 
+_SURE, _LEAST_OF_ONE = 2.0, 0.05
+"""Standard deviations of a count; and the least part of a few losses that counts."""
 _FEW = 30
 """Packets of which all can be lost by a share: of ten, half of the packets lose all once in a thousand tests, and a run
 has hundreds of tests. Only more of them show that nothing passes."""
@@ -79,6 +82,8 @@ class Run:
     def __init__(self, cluster: Cluster, findings: Iterable[Finding], causes: Sequence[Cause] = CATALOGUE) -> None:
         self.seen = Seen(cluster, findings)
         self._made = {one.suspect.key: one for one in _suspected(self.seen, causes)}
+        self.suspects = {key: one.suspect for key, one in self._made.items()}
+        """All suspects by their keys."""
         self._stated = [one for cause in causes for one in stated(cause, self.seen)]
 
     def entries(self, settled: Settled = NOTHING) -> list[Entry]:
@@ -108,12 +113,13 @@ def _entries(
 ) -> Iterator[Entry]:
     own = frozenset(loss.number for loss, _ in seen.placed_losses())
     number = 0
-    open_ = [one for one in found if not _is_settled(one)]
+    forms = {id(one): _forms(one, offered, suspects.values()) for one in found if one.losses & own}
+    open_ = [one for one in found if not _is_settled(one) or forms.get(id(one))]
     for one in sorted(open_, key=lambda c: -len(c.losses & own)):
         rest = frozenset[int]().union(*(other.losses for other in found if other is not one))
         alone = (one.losses & own) - rest or one.losses & own
         losses = [seen.losses[n] for n in sorted(alone)]
-        alternatives = _explaining(losses, offered, seen)
+        alternatives = forms.get(id(one)) or _explaining(losses, offered, seen)
         number += 1
         yield Entry(
             number=number,
@@ -139,7 +145,7 @@ def _entries(
                 is_placed=is_placed,
             )
     for one in found:
-        if _is_settled(one):
+        if one not in open_:
             number += 1
             of = suspects.get(id(one.first)) or _of_stated(one.first)
             yield Entry(number=number, alternatives=(of,), standing=Certainty.PROVED,
@@ -149,6 +155,22 @@ def _entries(
 def _is_settled(one: Covering) -> bool:
     """Return whether a finding states the cause, or the session proved it: no session is needed."""
     return one.first.is_stated or one.first.standing is Certainty.PROVED
+
+
+def _forms(one: Covering, offered: Mapping[str, _Made], proved: Collection[Suspect]) -> tuple[Suspect, ...]:
+    """Return the forms of a cause that a finding states at a node, where they need different hands: damaged frames are
+    of the cable, the port or the NIC. Empty where there is one form, or the session proved one."""
+
+    def is_of_it(suspect: Suspect) -> bool:
+        place, at = suspect.place, one.first.place
+        return suspect.cause == one.first.cause.code and (place.networks, place.nodes, place.to) == (
+            at.networks, at.nodes, (),
+        )  # fmt: skip
+
+    if not one.first.is_stated or len(one.first.place.nodes) != 1 or any(map(is_of_it, proved)):
+        return ()
+    found = tuple(made.suspect for made in offered.values() if is_of_it(made.suspect))
+    return found if len({suspect.kind for suspect in found}) > 1 else ()
 
 
 def _keys(losses: Iterable[Loss]) -> tuple[Key, ...]:
@@ -162,9 +184,12 @@ def _ways(losses: Iterable[Loss]) -> tuple[Traffic, ...]:
 
 
 def _share(losses: Iterable[Loss]) -> float:
-    """Return the share of the packets that were lost where some were and others not."""
+    """Return the share of the packets that is lost at least where some were and others not: of few losses, which can
+    be many by chance where each path was sent few packets, the share that makes as many once in a hundred times."""
     partial = [o for loss in losses if (o := loss.observation).of and not o.is_total]
-    return sum(o.number for o in partial) / sum(o.of or 0 for o in partial) if partial else 0.0
+    lost = sum(o.number for o in partial)
+    least = max(lost - _SURE * sqrt(lost), _LEAST_OF_ONE * lost)
+    return least / sum(o.of or 0 for o in partial) if partial else 0.0
 
 
 def _explaining(losses: Sequence[Loss], offered: Mapping[str, _Made], seen: Seen) -> tuple[Suspect, ...]:
@@ -239,7 +264,9 @@ def _at(signs: Collection[Sign], one: Candidate, place: Place) -> Iterator[SignA
     """Yield the signs at the place: of the node, or of the receiver of a path; else of the network."""
     ends = place.to or (place.nodes if len(place.nodes) == 1 else ())
     for network in place.networks:
-        yield from _signs(signs, one.effects, network, ends[0] if ends else "")
+        for sign in signs:
+            is_inside = bool(place.to) and sign in _INSIDE
+            yield from _signs((sign,), one.effects, network, ends[0] if ends and not is_inside else "")
 
 
 def _signs(signs: Iterable[Sign], effects: Sequence[Footprint], network: str, node: str) -> Iterator[SignAt]:
@@ -254,6 +281,8 @@ def _signs(signs: Iterable[Sign], effects: Sequence[Footprint], network: str, no
         yield SignAt(sign=sign, network=network, node=node, packets=packets)
 
 
+_INSIDE = frozenset({Sign.MEMBER_CRC, Sign.FABRIC})
+"""The signs that a path has between the ports of its nodes."""
 _ENDS: Mapping[Sign, str] = {Sign.PORT_CRC: "senders", Sign.NIC_CRC: "receivers"}
 """Damaged frames are counted where they arrive: those from a node at its switch port."""
 _OF_PACKETS = frozenset({Sign.NODE_RULE, Sign.NODE_QDISC, Sign.PORT_ACL, Sign.PORT_POLICED, Sign.NODE_DROPS})

@@ -44,6 +44,10 @@ class PastedOutput(StrEnum):
     KERNEL = "dmesg"
     CAPTURE = "tcpdump"
     RULES = "nft list ruleset"
+    ACCESS_LISTS = "show access-lists"
+    SETUP = "show running-config interface"
+    INTERNAL = "show hardware internal errors"
+    NEIGHBOURS = "ip -s neigh"
 
 
 class Counter(StrEnum):
@@ -117,6 +121,10 @@ class PortReading(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     """The port-channel whose member it is, where the output has it."""
     vlan: str = ""
     """The VLAN of an access port, or `trunk` and `routed`, as the output has it."""
+    allowed_vlans: str = ""
+    """The VLANs of a trunk, as the output has them: `1,811-812`."""
+    forwarding_vlans: str = ""
+    """Those in which spanning tree lets it forward."""
     counters: dict[Counter, int] = msgspec.field(default_factory=dict)
     """Totals. A counter that the output does not have is absent."""
     named: dict[str, int] = msgspec.field(default_factory=dict)
@@ -279,6 +287,27 @@ class FilterRule(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return self.device, self.chain, self.text
 
 
+class AclPlace(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Where a switch applies an access list."""
+
+    device: str = ""
+    name: str
+    port: str = ""
+    """Empty: to a VLAN."""
+    vlan: str = ""
+    is_egress: bool = False
+
+
+class NeighbourLine(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """An entry of a node's ARP table."""
+
+    device: str = ""
+    ip: str
+    nic: str
+    state: str
+    """In lower case: `reachable`, `stale`, `failed`, `incomplete`."""
+
+
 class CapturedFrame(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A packet in a capture."""
 
@@ -345,6 +374,10 @@ class Pasted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     pairs: tuple[SwitchPair, ...] = ()
     trees: tuple[TreePort, ...] = ()
     rules: tuple[FilterRule, ...] = ()
+    access_lists: tuple[FilterRule, ...] = ()
+    """The lines of a switch's access lists; `chain` is the name of the list."""
+    acl_places: tuple[AclPlace, ...] = ()
+    neighbours: tuple[NeighbourLine, ...] = ()
     frames: tuple[CapturedFrame, ...] = ()
     captures: tuple[CaptureSummary, ...] = ()
     kernel: tuple[KernelLine, ...] = ()
@@ -352,8 +385,6 @@ class Pasted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The MTU of the whole switch, in bytes (`show system mtu` of IOS-XE)."""
     inside: dict[str, int] = msgspec.field(default_factory=dict)
     """Drops that a switch counts of no port, by name: of a forwarding engine, of its fabric."""
-    applied: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
-    """Where each access list of a switch is active: ports and VLANs."""
     notes: tuple[Note, ...] = ()
     not_understood: tuple[str, ...] = ()
     """Parts of the paste, as pasted but for control characters: kept as notes of the session."""

@@ -68,8 +68,9 @@ class Sign(StrEnum):
     """Its spoof checks, security lists or bridge rules drop these packets, as its operators read them."""
 
 
-SOLE = frozenset(Sign) - {Sign.PORT_CRC, Sign.NIC_CRC, Sign.NODE_DROPS, Sign.PAUSED}
-"""The signs that one kind of cause alone makes: seen at the place of a cause, nothing else explains them."""
+SOLE = frozenset(Sign) - {Sign.PORT_CRC, Sign.NIC_CRC, Sign.NODE_DROPS, Sign.PAUSED, Sign.WITH_PORT}
+"""The signs that one kind of cause alone makes: seen at the place of a cause, nothing else explains them. What ends at
+another port can also be set at the port; where the port counted damaged frames, it is the port."""
 
 
 class SignAt(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, order=True):

@@ -140,6 +140,8 @@ class Guided:
             return self.take(self._captured(step, outputs[-1], sent))
         found = self.reader(step, outputs[0] if len(outputs) > 1 else "", outputs[-1])
         seen, looked = found or ((), ())
+        if sent is not None and sent.said is not Said.DONE:
+            looked = seen  # what was not sent moves no counter
         return self.take(
             Answer(
                 step=step,

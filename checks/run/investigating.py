@@ -77,6 +77,11 @@ class SessionBudget:
     seconds: float
     datagrams: int
 
+    @property
+    def is_spent(self) -> bool:
+        """Whether nothing more may be sent."""
+        return self.seconds <= 0 or self.datagrams <= 0
+
     @classmethod
     def left(cls, settings: Settings, record: SessionRecord | None) -> SessionBudget:
         """Return what the answers of a session have left of the budget of the settings."""
@@ -200,7 +205,7 @@ class Investigator:
         """Return how many of these may be sent. Raises _StoppedError where none may."""
         if self._halted is not None:
             raise self._halted
-        if self.budget.seconds <= 0 or self.budget.datagrams <= 0:
+        if self.budget.is_spent:
             raise _StoppedError("The budget of the session is spent (investigate.seconds, investigate.datagrams).")
         return min(datagrams, self.budget.datagrams)
 

@@ -124,8 +124,11 @@ class Driver:
                 return self.maker.make(step)
             case By.HANDS:
                 return self._by_hand(step)
-            case _ if step.declared == "capture" or not step.commands:
+            case _ if step.declared == "capture":
                 return Answer(step=step, said=Said.NOT_POSSIBLE, at=time.time())
+            case _ if not step.commands:
+                # The operators of what is below the nodes: nothing there filters, and there is no tunnel.
+                return Answer(step=step, said=Said.DONE, at=time.time(), looked=step.reads)
             case _:
                 return self._pasted(step)
 
@@ -141,6 +144,8 @@ class Driver:
             self.reader.name_port(step, port_of(view, step.place.nodes[0]))
         found = self.reader(step, before, after)
         seen, looked = found or ((), ())
+        if sent is not None and sent.said is not Said.DONE:
+            looked = seen
         return Answer(
             step=step,
             said=Said.NOT_UNDERSTOOD if found is None else Said.DONE,

@@ -58,15 +58,15 @@ class Fault:
 
 FAULTS = (
     Fault("port-bad --node rac2", "CAUSE-01", ("port",), without=("CAUSE-01",)),
-    Fault("loss-out --node rac2 --share 30", "CAUSE-01", ("cable",)),
+    Fault("loss-out --node rac2 --share 30", "CAUSE-01", ("cable",), without=("CAUSE-01",)),
     Fault("nic-bad --node rac2", "CAUSE-01", ("NIC",)),
     Fault("buffer-full --node rac2", "CAUSE-20", ("port",), without=("CAUSE-20",)),
-    Fault("port-policer --node rac2", "CAUSE-21", ("port",), without=("CAUSE-21", "CAUSE-73")),
-    Fault("udp-filtered --node rac2", "CAUSE-08", ("node",)),
+    Fault("port-policer --node rac2", "CAUSE-21", ("port",)),
+    Fault("udp-filtered --node rac2", "CAUSE-08", ("node",), without=("CAUSE-08",)),
     Fault("udp-filtered-port --node rac2", "CAUSE-08", ("switch port",), without=("CAUSE-08",)),
     Fault("icmp-filtered-port --node rac2", "CAUSE-75", ("filter of a switch port",), without=("CAUSE-75",)),
     Fault("private-filtered --node rac2", "CAUSE-08", ("switch port, by address",)),
-    Fault("lag-share", "CAUSE-71", ("lossy",), node="", without=("CAUSE-70", "CAUSE-71")),
+    Fault("lag-share", "CAUSE-71", ("lossy",), node="", least_left=1, without=("CAUSE-70", "CAUSE-71")),
     Fault("haip-filtered", "CAUSE-69", ("network",), node="", least_left=1, database=True),
     Fault("loss-out --node rac2 --share 0.5", "CAUSE-01", ("cable",), database=True),
 )

@@ -37,7 +37,13 @@ SWAP, MOVE = Hand("swap-cable", 2, ("rac2", "rac3")), Hand("move-port", 2, ("rac
 
 @pytest.mark.parametrize(
     ("fault", "swapped", "moved"),
-    [("cable-bad", "rac3", "rac2"), ("port-bad", "rac2", ""), ("nic-bad", "rac2", "rac2"), ("loss-in", "rac3", "rac2")],
+    [
+        ("cable-bad", "rac3", "rac2"),
+        ("port-bad", "rac2", ""),
+        ("nic-bad", "rac2", "rac2"),
+        ("loss-in", "rac3", "rac2"),
+        ("buffer-full", "rac2", ""),
+    ],
 )
 def test_hands_tell_a_bad_cable_from_a_bad_port_and_a_bad_nic(fault: str, swapped: str, moved: str) -> None:
     for hands, at in (

@@ -225,6 +225,7 @@ _RULES: dict[str, Rule] = {
     **dict.fromkeys(("cable-bad", "port-bad", "nic-bad"), _when(_at_port, of=Effect(0.3))),
     "strand-in-bad": _when(_to_port, of=Effect(0.3)),
     "strand-out-bad": _when(_from_port, of=Effect(0.3)),
+    "strand-in-weak": _when(_to_port, of=Effect(0.005)),
     **dict.fromkeys(("queue-full", "port-policed"), _when(_to_port, lambda p: p.size > LARGE, Effect(0.3))),
     "udp-filtered-at-port": _when(_to_port, lambda p: p.protocol == "udp"),
     "icmp-filtered-at-port": _when(_to_port, lambda p: p.protocol == "icmp" and not p.is_error),

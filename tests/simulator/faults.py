@@ -140,6 +140,7 @@ ALIKE = {
         Kind("nic-bad", Scope.NIC, _causes(1), _LOSS_FINDINGS),
         Kind("strand-in-bad", Scope.NIC, _causes(1), _LOSS_FINDINGS),
         Kind("strand-out-bad", Scope.NIC, _causes(1), _LOSS_FINDINGS),
+        Kind("strand-in-weak", Scope.NIC, _causes(1), ()),
         Kind("queue-full", Scope.NIC, _causes(20), _LOSS_FINDINGS),
         Kind("port-policed", Scope.NIC, _causes(21), _LOSS_FINDINGS),
         Kind("udp-filtered-at-port", Scope.NIC, _causes(8), ()),

@@ -41,8 +41,9 @@ def _of(cause: int, forms: str | tuple[str, ...], signs: str = "", protocol: str
 TRUTHS = {
     "cable-bad": _of(1, "cable", "PORT_CRC NIC_CRC WITH_CABLE"),
     "port-bad": _of(1, "port", "PORT_CRC NIC_CRC WITH_PORT"),
-    "nic-bad": _of(1, "NIC", "PORT_CRC"),
+    "nic-bad": _of(1, "NIC", "PORT_CRC NIC_CRC"),
     "strand-in-bad": _of(1, "cable", "NIC_CRC WITH_CABLE"),
+    "strand-in-weak": _of(1, "cable", "NIC_CRC WITH_CABLE"),
     "strand-out-bad": _of(1, "cable", "PORT_CRC WITH_CABLE"),
     "queue-full": _of(20, "port", "PORT_DISCARDS WITH_PORT"),
     "port-policed": _of(21, "port", "PORT_POLICED WITH_PORT"),

@@ -66,7 +66,7 @@ def test_a_question_names_what_is_left_the_best_step_and_why_and_the_end_of_stdi
 def test_outputs_around_datagrams_of_racwire_end_the_session() -> None:
     maker = PaperMaker()
     sessions = PaperSessions(maker)
-    text, ended = asked(f"\ny\n{NOTHING}{SMALL_MTU}{'1' + chr(10)}{'n' + chr(10)}", sessions)
+    text, _ = asked(f"\ny\n{NOTHING}{SMALL_MTU}{'1' + chr(10)}{'n' + chr(10)}", sessions)
     answer = sessions.kept[-1].answers[0]
     assert answer.said is Said.DONE
     assert answer.seen == (answer.step.reads[2],)

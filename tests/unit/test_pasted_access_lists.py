@@ -1,4 +1,4 @@
-"""Access lists of a switch, drops of its forwarding engine, and port-channels between switches, as signs at places."""
+"""Access lists and policies of a switch, drops of its engine, port-channels between switches, as signs at places."""
 
 from __future__ import annotations
 
@@ -131,3 +131,25 @@ def test_what_the_forwarding_engine_drops_is_of_no_port() -> None:
     before, after = understand(text.format(24)), understand(text.format(31))
     assert after.inside == {"Fabric drop packets": 31}
     assert signs(before, after, at("rac2"))[0] == {SignAt(sign=Sign.FABRIC, network=NETWORK)}
+
+
+def policies(policer: str) -> Pasted:
+    return understand(
+        "sw# show policy-map interface Ethernet1/2\n\nGlobal statistics status :   enabled\n\nEthernet1/2\n\n"
+        f"{policer}"
+        "  Service-policy (queuing) output:   default-out-policy\n    SNMP Policy Index:  301990050\n\n"
+        "    Class-map (queuing):   c-out-q-default (match-any)\n      bandwidth remaining percent 100\n"
+        "      queue dropped pkts : 0\n      queue depth in bytes : 0\n"
+    )
+
+
+def test_policies_without_a_policer_do_not_police() -> None:
+    policer = (
+        "  Service-policy (qos) output:   limit\n\n    Class-map (qos):   large (match-any)\n"
+        "      police cir 400 kbps bc 55000 bytes\n        conformed 99 bytes, 0 bps action: transmit\n"
+        "        violated {} bytes, 0 bps action: drop\n\n"
+    )
+    polices = SignAt(sign=Sign.PORT_POLICED, network=NETWORK, node="rac2")
+    assert polices in signs(policies(""), policies(""), at("rac2"))[1]
+    assert polices in signs(policies(policer.format(5)), policies(policer.format(5)), at("rac2"))[1]
+    assert polices in signs(policies(policer.format(5)), policies(policer.format(90)), at("rac2"))[0]

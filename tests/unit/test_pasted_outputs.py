@@ -59,6 +59,9 @@ def port(name: str, port: str) -> PortReading:
         ("junos-outputs", DeviceSystem.JUNOS, ["PORTS", "QUEUES", "LACP", "MACS", "TREE", "POLICERS", "OPTICS"]),
         ("sonic-outputs", DeviceSystem.SONIC, ["STATUS", "COUNTERS", "QUEUES", "MEMBERS", "MACS"]),
         ("cumulus-outputs", DeviceSystem.CUMULUS, ["COUNTERS", "STATUS", "DRIVER", "MACS"]),
+        ("nxos-filters", DeviceSystem.NXOS, ["ACCESS_LISTS", "SETUP", "STATUS", "INTERNAL"]),
+        ("iosxe-access-lists", DeviceSystem.IOS_XE, ["ACCESS_LISTS", "STATUS"]),
+        ("node-neighbours", DeviceSystem.LINUX, ["NEIGHBOURS"]),
         ("node-tcpdump", DeviceSystem.LINUX, ["CAPTURE"]),
         ("node-tcpdump-verbose", DeviceSystem.LINUX, ["CAPTURE"]),
         ("node-ethtool-statistics", DeviceSystem.LINUX, ["DRIVER"]),
@@ -375,6 +378,48 @@ def test_rules_of_packet_filters() -> None:
         ("filter INPUT", ("eth1",), ("udp",), None, False, True, 7),
         ("filter OUTPUT", ("eth1",), (), None, False, False, 0),
     ]
+
+
+def test_access_lists_and_where_they_are_applied() -> None:
+    found = pasted("nxos-filters")
+    assert [
+        (r.chain, r.drops, r.protocols, r.destinations, r.lengths, r.is_of_fragments, r.packets)
+        for r in found.access_lists
+    ] == [
+        ("PRIV-RAC2", True, ("udp",), (), None, False, 412),
+        ("PRIV-RAC2", False, (), (), None, False, 88_123_401),
+        ("VLAN811", True, (), ("169.254.0.0/16",), None, False, 0),
+        ("VLAN811", True, ("icmp",), (), (1501, 65_535), False, 0),
+        ("VLAN811", True, (), (), None, True, 0),
+        ("VLAN811", False, (), (), None, False, 993_311),
+    ]
+    assert [(a.name, a.port, a.vlan, a.is_egress) for a in found.acl_places] == [
+        ("PRIV-RAC2", "Ethernet1/12", "", True),
+        ("VLAN811", "", "811", False),
+    ]
+    assert [(p.name, p.mtu, p.vlan, p.forwarding_vlans) for p in found.ports] == [
+        ("Ethernet1/12", 9216, "811", ""),
+        ("Ethernet1/49", 1500, "trunk", "1,811"),
+        ("Ethernet1/11", None, "811", ""),
+    ]
+    assert found.inside == {"Fabric drop packets": 7}
+    catalyst = pasted("iosxe-access-lists")
+    assert [(r.sources, r.destinations, r.is_of_fragments, r.is_partial, r.packets) for r in catalyst.access_lists] == [
+        ((), ("192.168.10.2",), True, False, 77),
+        (("192.168.10.0/24",), (), False, True, 3),
+        ((), (), False, False, 91_233),
+    ]
+    assert [(p.name, p.is_up, p.allowed_vlans, p.forwarding_vlans) for p in catalyst.ports] == [
+        ("TenGigabitEthernet1/1/1", True, "811-812", "811")
+    ]
+
+
+def test_outputs_of_several_nics_are_taken_in_the_order_of_the_commands() -> None:
+    text = SAMPLES["node-ethtool-statistics"].partition("\n")[2]
+    asked = ("ethtool -S ens2f0", "ethtool -S ens2f1")
+    found = understand(text + text.replace("rx_crc_errors_phy: 6", "rx_crc_errors_phy: 8"), asked)
+    assert [(p.name, p.counters[Counter.CRC]) for p in found.ports] == [("ens2f0", 6), ("ens2f1", 8)]
+    assert [p.name for p in understand(text, asked).ports] == [""]  # one of the two: not known which
 
 
 # --- what a terminal and a mail add -----------------------------------------------------------------------------------

@@ -293,3 +293,84 @@ def test_how_many_of_our_packets_arrived() -> None:
 
 def test_an_empty_paste_shows_nothing() -> None:
     assert signs(Pasted(), Pasted(), PastePlaces(nodes=tuple(places()), network=FIRST)) == (frozenset(), frozenset())
+
+
+# --- what is of the switch --------------------------------------------------------------------------------------------
+
+FILTERS = SAMPLES["nxos-filters"]
+
+
+def of(sign: Sign, found: set[SignAt]) -> set[SignAt]:
+    return {one for one in found if one.sign is sign}
+
+
+def test_a_line_of_an_access_list_drops_where_it_is_applied() -> None:
+    seen, absent = read(FILTERS, FILTERS.replace("[match=412]", "[match=431]"))
+    assert of(Sign.PORT_ACL, seen) == {at(Sign.PORT_ACL, "rac2", receivers=("rac2",), protocols=("udp",))}
+    assert {SignAt(sign=Sign.PORT_ACL, network=FIRST), at(Sign.PORT_ACL, "rac1")} <= absent
+    of_vlan = FILTERS.replace("any 169.254.0.0/16 [match=0]", "any 169.254.0.0/16 [match=9]")
+    assert of(Sign.PORT_ACL, read(FILTERS, of_vlan)[0]) == {
+        SignAt(sign=Sign.PORT_ACL, network=FIRST, packets=Traffic(addresses=("haip",)))
+    }
+
+
+def test_a_line_that_dropped_at_a_place_that_is_not_known_shows_nothing() -> None:
+    text = FILTERS.partition("sw-priv-a# show access-lists summary")[0]
+    seen, absent = read(text, text.replace("[match=412]", "[match=431]"))
+    assert not [one for one in seen | absent if one.sign is Sign.PORT_ACL]
+    assert at(Sign.PORT_ACL) in read(text, text)[1]
+
+
+def test_the_settings_of_ports_and_trunks() -> None:
+    seen, absent = read("", FILTERS)
+    assert SignAt(sign=Sign.TRUNK_MTU, network=FIRST) in seen  # Ethernet1/49
+    assert SignAt(sign=Sign.TRUNK_DOWN, network=FIRST) in absent
+    down = FILTERS.replace("trunking      --", "not-connected --")
+    assert SignAt(sign=Sign.TRUNK_DOWN, network=FIRST) in read("", down)[0]
+    # A trunk for all VLANs can be any port that nothing uses.
+    unused = read("", down.replace("1,811\n", "1-4094\n"))
+    assert not [one for one in unused[0] | unused[1] if one.sign is Sign.TRUNK_DOWN]
+
+
+def test_a_port_in_another_vlan_than_two_others() -> None:
+    text = SAMPLES["nxos-status"] + "Eth1/13       rac3 eth1 private  connected 811       full    25G     --\n"
+    text = text.replace("Eth1/13       --                 xcvrAbsen 1         auto    auto    --\n", "")
+    nodes = places()
+    for vlan, is_other in (("811", False), ("812", True)):
+        pasted = understand(text.replace("linkFlapE 811", f"connected {vlan}"))
+        said = {(FIRST, f"rac{n}"): f"Eth1/1{n}" for n in (1, 2, 3)}
+        ports = {(p.network, p.node): port_of_node(pasted, p, nodes, said) for p in nodes}
+        seen, absent = signs(None, pasted, PastePlaces(nodes=tuple(nodes), ports=ports, network=FIRST))
+        assert at(Sign.PORT_VLAN) in (seen if is_other else absent)
+        assert at(Sign.PORT_VLAN, "rac1") not in seen
+
+
+def test_the_only_port_channel_of_a_switch_leads_to_another() -> None:
+    text = SAMPLES["nxos-port-channel"]
+    one = "\n".join(line for line in text.split("\n") if not line.startswith(("11 ", "12 ", "14 ")))
+    counters = SAMPLES["nxos-counters-errors"].replace("Eth1/12", "Eth1/50")
+    grown = counters.replace("4407", "4410").replace("4419", "4422")
+    seen, _ = read(one + counters, one + grown)
+    trunk = {SignAt(sign=sign, network=FIRST) for sign in (Sign.MEMBER_DOWN, Sign.MEMBER_CRC)}
+    assert trunk <= seen
+    assert not trunk & set().union(*read(text + counters, text + grown))
+
+
+def test_a_policer_of_a_vlan_and_drops_of_a_forwarding_engine() -> None:
+    policer = SAMPLES["nxos-policy-map"].replace("Ethernet1/11", "Vlan 811")
+    seen, _ = read(policer, policer.replace("violated 902311", "violated 910000"))
+    assert seen == {SignAt(sign=Sign.PORT_POLICED, network=FIRST)}
+    seen, _ = read(FILTERS, FILTERS.replace("0000000000000007", "0000000000000031"))
+    assert SignAt(sign=Sign.FABRIC, network=FIRST) in seen
+    assert SignAt(sign=Sign.FABRIC, network=FIRST) in read(FILTERS, FILTERS)[1]
+
+
+def test_neighbour_entries_and_receive_buffers_of_a_node() -> None:
+    text = SAMPLES["node-neighbours"]
+    failing = text.replace("lladdr 52:54:00:10:02:01 ref 1 used 4/4/4 probes 1 REACHABLE", "used 4/4/4 probes 3 FAILED")
+    assert read(text, failing)[0] == {at(Sign.NEIGHBOURS_FAIL, "rac1")}
+    assert read(text, text)[1] == {at(Sign.NEIGHBOURS_FAIL, "rac1")}
+    one = replace(places()[0], nics=("ens2f0",))
+    counters = SAMPLES["node-ethtool-statistics"]
+    grown = understand(counters.replace("rx_out_of_buffer: 17", "rx_out_of_buffer: 90"))
+    assert at(Sign.NIC_MISSED, "rac1") in signs(understand(counters), grown, PastePlaces(nodes=(one,)))[0]

@@ -17,6 +17,8 @@ _AT_A_PORT = (
     *(touch(How.SHARE, way, sizes=FULL) for way in (Way.BOTH, Way.TO, Way.FROM)),
 )
 """What is bad at a port loses in both directions, or in one: a strand of a fibre, the queue to a node."""
+_DAMAGE = (Sign.PORT_CRC, Sign.NIC_CRC)
+_OPTICS = (Sign.OPTICS,)
 
 
 def _has_no_bond(cluster: Cluster) -> str:
@@ -50,27 +52,11 @@ CABLING = (
         patterns=(SHARE_ALL, SHARE_FULL),
         at=(At.NODE, At.PATH, At.NETWORK),
         kinds=(
-            Kind(
-                name="cable",
-                at=(At.NODE,),
-                patterns=_AT_A_PORT,
-                signs=(Sign.PORT_CRC, Sign.WITH_CABLE),
-                may_show=(Sign.NIC_CRC, Sign.OPTICS),
-            ),
-            Kind(
-                name="port",
-                at=(At.NODE,),
-                patterns=_AT_A_PORT,
-                signs=(Sign.WITH_PORT,),
-                may_show=(Sign.PORT_CRC, Sign.NIC_CRC),
-            ),
-            Kind(
-                name="NIC",
-                at=(At.NODE,),
-                patterns=_AT_A_PORT,
-                may_show=(Sign.WITH_NIC, Sign.PORT_CRC, Sign.NIC_CRC),
-            ),
-            Kind(name="on the way", at=(At.PATH, At.NETWORK)),
+            # Whichever it is, it damages frames: they are counted where they arrive.
+            Kind(name="cable", at=(At.NODE,), patterns=_AT_A_PORT, signs=(*_DAMAGE, Sign.WITH_CABLE), may_show=_OPTICS),
+            Kind(name="port", at=(At.NODE,), patterns=_AT_A_PORT, signs=(*_DAMAGE, Sign.WITH_PORT)),
+            Kind(name="NIC", at=(At.NODE,), patterns=_AT_A_PORT, signs=_DAMAGE, may_show=(Sign.WITH_NIC,)),
+            Kind(name="on the way", at=(At.PATH, At.NETWORK), signs=(Sign.MEMBER_CRC,)),
         ),
         proved_by=("IC-NIC-002",),
         supported_by=("IC-SPEED-003", "IC-PATH-005", "IC-NIC-007"),
@@ -179,7 +165,7 @@ CABLING = (
                 may_show=(Sign.WITH_PORT,),
             ),
             Kind(name="switch", at=(At.NETWORK,), signs=(Sign.FABRIC,)),
-            Kind(name="on the way", at=(At.PATH,), may_show=(Sign.PORT_DISCARDS,)),
+            Kind(name="on the way", at=(At.PATH,), signs=(Sign.FABRIC,)),
         ),
         supported_by=("IC-PATH-005",),
         hinted_by=("IC-TOPO-009",),

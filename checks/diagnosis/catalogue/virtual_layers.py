@@ -38,7 +38,7 @@ BELOW_NICS = (
         excluded_by=("IC-PATH-001", "IC-FLOW-001"),
         covers="for the pings and datagrams of this run",
         ruled_out=_has_cables,
-        kinds=(Kind(may_show=(Sign.HOST_FILTER,)),),
+        kinds=(Kind(signs=(Sign.HOST_FILTER,)),),
         further_sources=(mos(8), "VMware vSphere Security, MAC address changes and forged transmits"),
         look=(
             *look("Read the kind and the MAC address of the NIC.", "ip -details link show ETH"),

@@ -1,99 +1,126 @@
-"""Access lists of a switch, as pasted: `show access-lists` with the matches of each line, and where each is applied
-(`show access-lists summary`)."""
+"""Access lists of a switch, the packets that matched, and where they are applied: `show access-lists`, `summary`."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from checks.investigate.outputs.found_parts import FoundPart
 from checks.investigate.outputs.pasted_text import PasteBlock
-from checks.model.pasted import DeviceSystem, FilterRule, PastedOutput, RuleVerdict
+from checks.investigate.outputs.port_names import is_port, port_name
+from checks.model.pasted import AclPlace, DeviceSystem, FilterRule, PastedOutput, RuleVerdict
 
 _MOST_BYTES = 65_535
-_LIST = re.compile(r"\s*(?:IP|IPv4|Extended IP) access[ -]list (\S{1,64})\s*", re.IGNORECASE)
+_HEAD = re.compile(r"\s*(?:(?:Extended |Standard )?IP(?:v4|v6)?|MAC) [Aa]ccess [Ll]ist (\S{1,64})(?: .{0,60})?")
 _LINE = re.compile(
-    r"\s+(?:seq )?[0-9]{1,10} (deny|permit) (\S{1,20}) (\S.{0,300}?)\s*(?:\[match(?:es)?=([0-9]{1,20})\]\s*)?"
+    r"\s*(?:[0-9]{1,10} )?(permit|deny) (\S.{0,200}?)\s*"
+    r"(?:\[match(?:es)?[= ]([0-9,]{1,26})[^\]]{0,60}\]|\(([0-9,]{1,26}) match(?:es)?\)|)\s*"
 )
-_APPLIED_LIST = re.compile(r"\s*IPV4 ACL (\S{1,64})\s*", re.IGNORECASE)
-_APPLIED = re.compile(
-    r"\s+(\S{2,40}|Vlan \d{1,4}) - (?:(ingress|egress) \(\w{2,8} ACL\)|\(VLAN ACL\))\s*", re.IGNORECASE
-)
-_ACTIVE = re.compile(r"\s*Active on interfaces:\s*", re.IGNORECASE)
+_OF_THE_SWITCH_ITSELF = "copp-"
+_ADDRESS = re.compile(r"[0-9a-fA-F.:]{2,45}(?:/[0-9]{1,3})?")
+_WILDCARD = re.compile(r"0\.[0-9.]{5,11}")
 
 
 def access_lists(block: PasteBlock) -> Iterator[FoundPart]:
-    """Find the lines that decide. Their chain is the list; the summary has where it is active."""
+    """Find the lines of access lists. A list that protects the switch itself (`copp`) is left out."""
+    name = ""
     rules: list[FilterRule] = []
     used: set[int] = set()
-    name = ""
     for at, line in enumerate(block.lines):
-        if begun := _LIST.fullmatch(line):
+        if begun := _HEAD.fullmatch(line):
             name = begun[1]
-            used.add(at)
-        elif name and (found := _LINE.fullmatch(line)):
-            used.add(at)
-            rules.append(_rule(block.device, name, found[1].casefold() == "deny", found[2], found[3], found[4]))
-    applied = dict(_where(block, used))
-    if used:
-        yield FoundPart(
-            output=PastedOutput.RULES,
-            platform=DeviceSystem.NXOS,
-            lines=frozenset(used),
-            rules=tuple(rules),
-            applied=applied,
-        )
+        elif name and (row := _LINE.fullmatch(line)):
+            matched = row[3] or row[4]
+            if not name.startswith(_OF_THE_SWITCH_ITSELF):
+                packets = int(matched.replace(",", "")) if matched else None
+                rules.append(_rule(block.device, name, row[1], row[2].split(), packets))
+        elif line.strip() and "statistics" not in line:
+            continue
+        used.add(at)
+    if name:
+        yield FoundPart(output=PastedOutput.ACCESS_LISTS, lines=frozenset(used), access_lists=tuple(rules))
 
 
-def _where(block: PasteBlock, used: set[int]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield where each list is active: its ports and VLANs."""
-    name, is_active, found = "", False, dict[str, list[str]]()
-    for at, line in enumerate(block.lines):
-        if begun := _APPLIED_LIST.fullmatch(line):
-            name, is_active = begun[1], False
-            found[name] = []
-            used.add(at)
-        elif name and _ACTIVE.fullmatch(line):
-            is_active = True
-            used.add(at)
-        elif name and is_active and (place := _APPLIED.fullmatch(line)):
-            found[name].append(place[1])
-            used.add(at)
-    yield from ((name, tuple(places)) for name, places in found.items())
-
-
-def _rule(device: str, name: str, drops: bool, protocol: str, rest: str, matches: str | None) -> FilterRule:
-    words = rest.split()
-    ends = [word for word in words if re.fullmatch(r"[0-9.]{7,15}/[0-9]{1,2}", word)]
-    source, destination = _ends(words)
-    length = re.search(r"packet-length gt ([0-9]{1,5})", rest)
-    known = {"fragments", "any", "host", "packet-length", "gt", "log", *ends}
+def _rule(device: str, name: str, action: str, words: Sequence[str], packets: int | None) -> FilterRule:
+    source, at = _address(words, 1)
+    destination, at = _address(words, at)
+    lengths: tuple[int, int] | None = None
+    is_of_fragments = is_partial = False
+    while at < len(words):
+        word = words[at]
+        values = [int(value) for value in words[at + 2 : at + 4] if value.isdigit()]
+        if word == "fragments":
+            is_of_fragments = True
+        elif word == "packet-length" and values:
+            lengths = _lengths(words[at + 1], values)
+            at += 1 + len(values)
+        elif word not in ("log", "log-input"):
+            is_partial = True
+        at += 1
     return FilterRule(
         device=device,
         chain=name,
-        text=f"{'deny' if drops else 'permit'} {protocol} {rest}",
-        verdict=RuleVerdict.DROP if drops else RuleVerdict.ACCEPT,
-        protocols=() if protocol == "ip" else (protocol,),
+        text=" ".join((action, *words)),
+        verdict=RuleVerdict.DROP if action == "deny" else RuleVerdict.ACCEPT,
+        protocols=() if words[0] in ("ip", "ipv4", "ipv6") else (words[0],),
         sources=source,
         destinations=destination,
-        lengths=(int(length[1]) + 1, _MOST_BYTES) if length else None,
-        is_of_fragments="fragments" in words,
-        is_partial=any(not (word in known or word.isdigit()) for word in words),
-        packets=int(matches) if matches else None,
+        lengths=lengths,
+        is_of_fragments=is_of_fragments,
+        is_partial=is_partial,
+        packets=packets,
     )
 
 
-def _ends(words: list[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The source and the destination: `any`, `host A` or `A/LENGTH` each."""
-    found: list[tuple[str, ...]] = []
-    at = 0
-    while at < len(words) and len(found) < 2:
-        if words[at] == "host" and at + 1 < len(words):
-            found.append((words[at + 1],))
-            at += 2
-        elif words[at] == "any" or "/" in words[at]:
-            found.append(() if words[at] == "any" else (words[at],))
-            at += 1
-        else:
-            at += 1
-    return (*found, (), ())[0], (*found, (), ())[1]
+def _lengths(sign: str, values: Sequence[int]) -> tuple[int, int]:
+    first, last = values[0], values[-1]
+    return {"gt": (first + 1, _MOST_BYTES), "lt": (0, first - 1)}.get(sign, (first, last))
+
+
+def _address(words: Sequence[str], at: int) -> tuple[tuple[str, ...], int]:
+    """The address at a place, and the place behind; nothing for `any`."""
+    word = words[at] if at < len(words) else "any"
+    following = words[at + 1] if at + 1 < len(words) else ""
+    if word == "host" and following:
+        return (following,), at + 2
+    if word == "any" or not _ADDRESS.fullmatch(word):
+        return (), at + 1 if word == "any" else at
+    if _WILDCARD.fullmatch(following):
+        return (f"{word}/{_prefix(following)}",), at + 2
+    return (word,), at + 1
+
+
+def _prefix(wildcard: str) -> int:
+    """The length of the prefix of a wildcard mask: 24 of `0.0.0.255`."""
+    parts = [int(part) for part in wildcard.split(".") if part.isdigit() and int(part) < 256]
+    return max(0, 32 - sum(part.bit_length() for part in parts))
+
+
+_SUMMARY = re.compile(r"\s*(?:IPV?[46]?|MAC) ACL (\S{1,64})\s*", re.IGNORECASE)
+_ON_PORT = re.compile(r"\s*(\S{2,40}) - (ingress|egress) \((?:Port|Router) ACL\)\s*")
+_ON_VLAN = re.compile(r"\s*Vlan ?([0-9]{1,4})(?:-[0-9]{1,4})? - .{0,40}")
+
+
+def acl_summaries(block: PasteBlock) -> Iterator[FoundPart]:
+    """Find `show access-lists summary` of NX-OS: the ports and VLANs to which each list is applied."""
+    name = ""
+    places: list[AclPlace] = []
+    used: set[int] = set()
+    for at, line in enumerate(block.lines):
+        if begun := _SUMMARY.fullmatch(line):
+            name = begun[1]
+        elif not name:
+            continue
+        elif (row := _ON_PORT.fullmatch(line)) and is_port(row[1]):
+            is_egress = row[2] == "egress"
+            places.append(AclPlace(device=block.device, name=name, port=port_name(row[1]), is_egress=is_egress))
+        elif row := _ON_VLAN.fullmatch(line):
+            places.append(AclPlace(device=block.device, name=name, vlan=row[1]))
+        used.add(at)
+    if name:
+        yield FoundPart(
+            output=PastedOutput.ACCESS_LISTS,
+            platform=DeviceSystem.NXOS,
+            lines=frozenset(used),
+            acl_places=tuple(dict.fromkeys(places)),
+        )

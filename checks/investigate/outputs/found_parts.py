@@ -11,6 +11,7 @@ import msgspec
 
 from checks.investigate.outputs.pasted_text import PasteBlock
 from checks.model.pasted import (
+    AclPlace,
     CapturedFrame,
     CaptureSummary,
     ChannelMember,
@@ -18,6 +19,7 @@ from checks.model.pasted import (
     FilterRule,
     KernelLine,
     MacEntry,
+    NeighbourLine,
     PastedOutput,
     PortReading,
     SwitchPair,
@@ -39,12 +41,14 @@ class FoundPart(msgspec.Struct, frozen=True, kw_only=True):
     pairs: tuple[SwitchPair, ...] = ()
     trees: tuple[TreePort, ...] = ()
     rules: tuple[FilterRule, ...] = ()
+    access_lists: tuple[FilterRule, ...] = ()
+    acl_places: tuple[AclPlace, ...] = ()
+    neighbours: tuple[NeighbourLine, ...] = ()
     frames: tuple[CapturedFrame, ...] = ()
     captures: tuple[CaptureSummary, ...] = ()
     kernel: tuple[KernelLine, ...] = ()
     inside: dict[str, int] = {}
     system_mtu: int | None = None
-    applied: dict[str, tuple[str, ...]] = {}
 
 
 OutputParser = Callable[[PasteBlock], Iterator[FoundPart]]

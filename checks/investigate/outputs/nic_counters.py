@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 
 from checks.investigate.outputs.found_parts import FoundPart
 from checks.investigate.outputs.pasted_text import PasteBlock, mac_address
-from checks.model.pasted import Counter, DeviceSystem, PastedOutput, PortReading
+from checks.model.pasted import Counter, DeviceSystem, NeighbourLine, PastedOutput, PortReading
 from checks.rules.driver_counts import DriverSign, largest, meanings_of
 
 _HEAD = re.compile(r"\s*(?:NIC statistics|NIC-Statistiken?|Statistiques NIC) ?:\s*", re.IGNORECASE)
@@ -44,36 +45,47 @@ _MOST_NAMES = 2000
 
 
 def driver_statistics(block: PasteBlock) -> Iterator[FoundPart]:
-    """Find `ethtool -S`. The output does not name the NIC, the command does."""
-    asked = next((w for i, w in enumerate(block.words()) if i and block.words()[i - 1] in ("-S", "--statistics")), "")
-    is_open = False
-    counts: dict[str, int] = {}
+    """Find `ethtool -S`. The output does not name the NIC, the command does; of several commands in their order."""
+    asked = option_values(block.words(), "-S", "--statistics")
+    sections: list[dict[str, int]] = []
     used: set[int] = set()
+    is_open = False
     for at, line in enumerate(block.lines):
-        if _HEAD.fullmatch(line) or (not is_open and asked and _COUNTER.fullmatch(line)):
+        found = _COUNTER.fullmatch(line)
+        if _HEAD.fullmatch(line) or (found and asked and not sections):
             is_open = True
+            sections.append({})
             used.add(at)
-        if is_open and (found := _COUNTER.fullmatch(line)) and len(counts) < _MOST_NAMES:
-            counts[found[1]] = counts.get(found[1], 0) + int(found[2])
+        if is_open and found and len(sections[-1]) < _MOST_NAMES:
+            sections[-1][found[1]] = sections[-1].get(found[1], 0) + int(found[2])
             used.add(at)
         elif line.strip() and not _HEAD.fullmatch(line):
             is_open = False
-    if not counts:
+    read = [counts for counts in sections if counts]
+    if not read:
         return
-    is_cumulus = any(name.startswith("HwIf") for name in counts)
+    names = asked if len(asked) == len(sections) else ("",) * len(sections)
+    is_cumulus = any(name.startswith("HwIf") for name in read[0])
     yield FoundPart(
         output=PastedOutput.DRIVER,
         platform=DeviceSystem.CUMULUS if is_cumulus else DeviceSystem.LINUX,
         lines=frozenset(used),
-        ports=(
+        ports=tuple(
             PortReading(
                 device=block.device,
-                name=asked,
+                name=name,
                 counters=_of_cumulus(counts) if is_cumulus else _of_driver(counts),
-                named={name: number for name, number in counts.items() if _NAMED.fullmatch(name)},
-            ),
+                named={counter: number for counter, number in counts.items() if _NAMED.fullmatch(counter)},
+            )
+            for name, counts in zip(names, sections, strict=True)
+            if counts
         ),
     )
+
+
+def option_values(words: Sequence[str], *options: str) -> tuple[str, ...]:
+    """Return the words that follow an option in commands."""
+    return tuple(word for before, word in pairwise(words) if before in options)
 
 
 def _of_cumulus(counts: Mapping[str, int]) -> dict[Counter, int]:
@@ -173,7 +185,8 @@ _TC_HEAD = re.compile(r"\s*filter (?:dev ([\w.-]{1,15}) )?(?:parent|ingress|egre
 def queue_disciplines(block: PasteBlock) -> Iterator[FoundPart]:
     """Find `tc -s qdisc`, and the policers of `tc -s filter`: packets that the node drops before they leave it, or as
     they arrive."""
-    asked = next((w for i, w in enumerate(block.words()) if i and block.words()[i - 1] == "dev"), "")
+    named = option_values(block.words(), "dev")
+    asked = named[0] if len(set(named)) == 1 else ""
     drops: dict[str, dict[str, int]] = {}
     policed: dict[str, dict[str, int]] = {}
     nic, label, is_police = asked, "", False
@@ -200,3 +213,25 @@ def queue_disciplines(block: PasteBlock) -> Iterator[FoundPart]:
             for name in dict.fromkeys((*drops, *policed))
         )
         yield FoundPart(output=PastedOutput.QDISC, platform=DeviceSystem.LINUX, lines=frozenset(used), ports=ports)
+
+
+_NEIGHBOUR = re.compile(
+    r"\s*([0-9a-fA-F.:]{3,45}) (?:dev ([\w.-]{1,15}) )?(?:lladdr [0-9a-f:]{17} )?(?:ref [0-9]{1,4} )?"
+    r"(?:used \S{3,40} )?(?:probes [0-9]{1,4} )?(?:router )?"
+    r"(REACHABLE|STALE|DELAY|PROBE|FAILED|INCOMPLETE|NOARP|PERMANENT)\s*"
+)
+
+
+def neighbour_lines(block: PasteBlock) -> Iterator[FoundPart]:
+    """Find `ip neigh`, with `-s` too."""
+    named = option_values(block.words(), "dev")
+    asked = named[0] if len(set(named)) == 1 else ""
+    rows = {at: row for at, line in enumerate(block.lines) if (row := _NEIGHBOUR.fullmatch(line))}
+    if rows:
+        found = tuple(
+            NeighbourLine(device=block.device, ip=row[1], nic=row[2] or asked, state=row[3].casefold())
+            for row in rows.values()
+        )
+        yield FoundPart(
+            output=PastedOutput.NEIGHBOURS, platform=DeviceSystem.LINUX, lines=frozenset(rows), neighbours=found
+        )

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from checks.investigate.outputs.found_parts import FoundPart
+from checks.investigate.outputs.nic_counters import option_values
 from checks.investigate.outputs.pasted_text import PasteBlock
 from checks.investigate.outputs.port_names import is_port, port_in, port_name
 from checks.model.pasted import DeviceSystem, OpticLane, OpticLimits, PastedOutput, PortReading
@@ -16,6 +17,7 @@ _DBM = re.compile(r"(-?[0-9]{1,3}(?:\.[0-9]{1,4})?|-inf) ?dBm")
 _VALUE = re.compile(r"\s*(\S.{0,60}?) *: +(\S.{0,60}?)\s*")
 _LANE = re.compile(r"[Cc]hannel ([0-9]{1,2})|\bLane ([0-9]{1,2})")
 _CELSIUS = re.compile(r"(-?[0-9]{1,3}(?:\.[0-9]{1,2})?) ?(?:degrees )?C\b")
+_MODULE = re.compile(r"\s*Identifier +:")
 _JUNOS_PORT = re.compile(r"\s*Physical interface: ([\w/:.-]{1,40})\s*")
 _JUNOS_LANE = re.compile(r"\s*Lane ([0-9]{1,2})\s*")
 _RECEIVED = ("receiver signal", "rcvr signal", "laser receiver power", "rx power", "laser rx power")
@@ -79,15 +81,17 @@ class _Module:
 
 def optic_values(block: PasteBlock) -> Iterator[FoundPart]:
     """Find what `ethtool -m` and Junos print: a name and a value in each line."""
-    words = block.words()
-    asked = next((w for i, w in enumerate(words) if i and words[i - 1] in ("-m", "--module-info")), "") or port_in(
-        words
-    )
-    module = _Module(asked)
+    asked = option_values(block.words(), "-m", "--module-info")
+    starts = [at for at, line in enumerate(block.lines) if _MODULE.match(line)]
+    names = dict(zip(starts, asked, strict=True)) if len(asked) == len(starts) > 1 else {}
+    module = _Module(asked[0] if len(asked) == 1 else "" if asked else port_in(block.words()))
     modules = [module]
     used: set[int] = set()
     is_junos = False
     for at, line in enumerate(block.lines):
+        if at in names:
+            module = _Module(names[at])
+            modules.append(module)
         if begun := _JUNOS_PORT.fullmatch(line):
             module, is_junos = _Module(begun[1]), True
             modules.append(module)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeVar
 
 import msgspec
@@ -44,6 +44,7 @@ class PasteDifference(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
 
     ports: tuple[PortChange, ...] = ()
     rules: tuple[RuleChange, ...] = ()
+    access_lists: tuple[RuleChange, ...] = ()
     inside: dict[str, int] = msgspec.field(default_factory=dict)
     cleared: tuple[tuple[str, str], ...] = ()
     """The ports, by device and name, whose counters were cleared in between."""
@@ -66,7 +67,8 @@ def difference(before: Pasted, after: Pasted) -> PasteDifference:
     changes = tuple(_change(old, new) for old, new in pairs if old is not None)
     return PasteDifference(
         ports=changes,
-        rules=tuple(_rules(before, after)),
+        rules=tuple(_rules(before.rules, after.rules)),
+        access_lists=tuple(_rules(before.access_lists, after.access_lists)),
         inside={name: number for name, number in _grown(before.inside, after.inside).items() if number >= 0},
         cleared=tuple((change.device, change.name) for change in changes if change.is_cleared),
         only_before=tuple((port.device, port.name) for key, port in earlier.items() if key not in later),
@@ -111,12 +113,12 @@ def _grown(before: Mapping[_Name, int], after: Mapping[_Name, int]) -> dict[_Nam
     return {name: after[name] - number for name, number in before.items() if name in after}
 
 
-def _rules(before: Pasted, after: Pasted) -> Iterator[RuleChange]:
+def _rules(before: Sequence[FilterRule], after: Sequence[FilterRule]) -> Iterator[RuleChange]:
     """Equal rules of one chain are compared in their order."""
     earlier: dict[tuple[str, str, str], list[FilterRule]] = {}
-    for rule in before.rules:
+    for rule in before:
         earlier.setdefault(rule.key, []).append(rule)
-    for rule in after.rules:
+    for rule in after:
         same = earlier.get(rule.key)
         old = same.pop(0) if same else None
         if old is None or old.packets is None or rule.packets is None or rule.packets < old.packets:

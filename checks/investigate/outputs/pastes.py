@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from checks.investigate.outputs.access_lists import access_lists
+from checks.investigate.outputs.access_lists import access_lists, acl_summaries
 from checks.investigate.outputs.captured import captures
 from checks.investigate.outputs.channel_members import channel_summaries, lacp_states
 from checks.investigate.outputs.filter_rules import iptables_rules, nft_rules
 from checks.investigate.outputs.found_parts import FoundPart, OutputParser
 from checks.investigate.outputs.kernel_lines import kernel_lines
 from checks.investigate.outputs.mac_tables import mac_tables
-from checks.investigate.outputs.nic_counters import driver_statistics, link_statistics, queue_disciplines
+from checks.investigate.outputs.nic_counters import (
+    driver_statistics,
+    link_statistics,
+    neighbour_lines,
+    queue_disciplines,
+)
 from checks.investigate.outputs.optics import cisco_optics, optic_values
 from checks.investigate.outputs.pasted_text import PasteBlock, blocks, is_refused, is_ruler, plain_lines
 from checks.investigate.outputs.policers import junos_policers, policy_maps
 from checks.investigate.outputs.port_names import system_of
 from checks.investigate.outputs.port_sections import port_sections
 from checks.investigate.outputs.port_sections_junos import junos_port_sections
+from checks.investigate.outputs.port_setups import port_setups, trunk_tables
 from checks.investigate.outputs.port_tables import counter_tables, ruled_port_tables, state_tables
-from checks.investigate.outputs.queue_drops import catalyst_queues, engine_errors, nexus_queues, queue_tables
+from checks.investigate.outputs.queue_drops import catalyst_queues, internal_errors, nexus_queues, queue_tables
 from checks.investigate.outputs.switch_pairs import switch_pairs, system_mtu
 from checks.investigate.outputs.tree_ports import tree_ports
 from checks.model.pasted import DeviceSystem, Note, Pasted, PastedOutput, PortReading
@@ -33,7 +39,6 @@ _PARSERS: tuple[OutputParser, ...] = (
     state_tables,
     ruled_port_tables,
     nexus_queues,
-    engine_errors,
     queue_tables,
     catalyst_queues,
     policy_maps,
@@ -54,6 +59,11 @@ _PARSERS: tuple[OutputParser, ...] = (
     nft_rules,
     iptables_rules,
     access_lists,
+    acl_summaries,
+    port_setups,
+    trunk_tables,
+    internal_errors,
+    neighbour_lines,
 )
 MOST_CHARACTERS = 4_000_000
 """Of one paste; what follows is not read."""
@@ -70,17 +80,17 @@ def understand(paste: str, asked: Sequence[str] = ()) -> Pasted:
     unknown: list[str] = []
     notes: list[Note] = [Note.CUT_SHORT] if len(paste) > MOST_CHARACTERS else []
     for block in blocks(plain_lines(paste[:MOST_CHARACTERS])):
-        if not block.command and len(asked) == 1:
-            block = PasteBlock(block.lines, block.device, asked[0])
+        if not block.command and asked:
+            block = PasteBlock(block.lines, block.device, "\n".join(asked))
         found = [part for parser in _PARSERS for part in parser(block)]
         if found:
             parts += ((block, part) for part in found)
             unknown += _left(block, found)
         elif is_refused(block):
             notes.append(Note.REFUSED)
-            unknown.append(_text(block.command, block.lines))
+            unknown.append(_text(block))
         else:
-            unknown.append(_text(block.command, block.lines))
+            unknown.append(_text(block))
     if any(part.is_cut for _, part in parts):
         notes.append(Note.CUT_SHORT)
     ports, is_repeated = _merged(parts)
@@ -96,12 +106,14 @@ def understand(paste: str, asked: Sequence[str] = ()) -> Pasted:
         pairs=tuple(pair for part in found_parts for pair in part.pairs),
         trees=tuple({(t.device, t.tree, t.port): t for part in found_parts for t in part.trees}.values()),
         rules=tuple(rule for part in found_parts for rule in part.rules),
+        access_lists=tuple(rule for part in found_parts for rule in part.access_lists),
+        acl_places=tuple(dict.fromkeys(place for part in found_parts for place in part.acl_places)),
+        neighbours=tuple(one for part in found_parts for one in part.neighbours),
         frames=tuple(frame for part in found_parts for frame in part.frames),
         captures=tuple(summary for part in found_parts for summary in part.captures),
         kernel=tuple(line for part in found_parts for line in part.kernel),
         system_mtu=next((part.system_mtu for part in found_parts if part.system_mtu), None),
         inside={name: number for part in found_parts for name, number in part.inside.items()},
-        applied={name: places for part in found_parts for name, places in part.applied.items()},
         notes=tuple(dict.fromkeys(notes)),
         not_understood=tuple(text for text in unknown if text),
     )
@@ -120,7 +132,7 @@ def _left(block: PasteBlock, parts: Sequence[FoundPart]) -> list[str]:
             continue
         filled = [one for one in run if not is_ruler(one)]
         if len(filled) >= _LEAST_LINES and not filled[0].startswith(" "):
-            found.append(_text("", run))
+            found.append("\n".join(run).strip("\n"))
         run = []
     return found
 
@@ -136,8 +148,9 @@ def _platform(parts: Sequence[tuple[PasteBlock, FoundPart]]) -> DeviceSystem:
     return DeviceSystem.UNKNOWN
 
 
-def _text(command: str, lines: Iterable[str]) -> str:
-    return "\n".join(filter(None, (command, "\n".join(lines).strip("\n"))))
+def _text(block: PasteBlock) -> str:
+    command = "" if "\n" in block.command else block.command
+    return "\n".join(filter(None, (command, "\n".join(block.lines).strip("\n"))))
 
 
 def _merged(parts: Sequence[tuple[PasteBlock, FoundPart]]) -> tuple[tuple[PortReading, ...], bool]:

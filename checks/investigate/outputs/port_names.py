@@ -108,10 +108,12 @@ def system_of(words: Iterable[str]) -> DeviceSystem:
 
 
 def port_in(words: tuple[str, ...]) -> str:
-    """Return the port that a command names: `show interface ethernet 1/1 status`; empty where it names none."""
+    """Return the port that commands name: `show interface ethernet 1/1 status`; empty where they name none, or
+    several."""
+    found: set[str] = set()
     for at, word in enumerate(words):
         if is_port(word):
-            return port_name(word)
-        if at + 1 < len(words) and word.casefold() in _LONG and re.fullmatch(r"[0-9][0-9/.:]{0,20}", words[at + 1]):
-            return port_name(word + words[at + 1])
-    return ""
+            found.add(port_name(word))
+        elif at + 1 < len(words) and word.casefold() in _LONG and re.fullmatch(r"[0-9][0-9/.:]{0,20}", words[at + 1]):
+            found.add(port_name(word + words[at + 1]))
+    return next(iter(found)) if len(found) == 1 else ""

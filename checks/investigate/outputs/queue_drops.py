@@ -138,19 +138,24 @@ def catalyst_queues(block: PasteBlock) -> Iterator[FoundPart]:
         yield FoundPart(output=PastedOutput.QUEUES, platform=DeviceSystem.IOS_XE, lines=frozenset(used), ports=(port,))
 
 
-_ERRORS_HEAD = re.compile(r"ID\s+Name\s+Value\s+Ports\s*")
-_ERROR = re.compile(r"[0-9]{1,6}\s+(\S.{0,80}?)\s{2,}([0-9]{16})\s+-\s*")
+_INTERNAL_HEAD = re.compile(r"\s*ID\s+Name\s+Value\s+Ports\s*")
+_INTERNAL = re.compile(r"\s*[0-9]{1,6}\s+(\S.{0,60}?)\s{2,}([0-9]{1,20})\s+(\S{1,60}).{0,60}")
+_IS_DROP = re.compile(r"drop|discard|error|crc|overflow", re.IGNORECASE)
 
 
-def engine_errors(block: PasteBlock) -> Iterator[FoundPart]:
-    """Find what the forwarding engine of a Nexus dropped of no port (`show hardware internal errors`)."""
-    used: set[int] = set()
+def internal_errors(block: PasteBlock) -> Iterator[FoundPart]:
+    """Find `show hardware internal errors` of NX-OS: what the forwarding engines count of no port."""
     inside: dict[str, int] = {}
+    used: set[int] = set()
+    is_headed = False
     for at, line in enumerate(block.lines):
-        if _ERRORS_HEAD.fullmatch(line.strip()):
-            used.add(at)
-        elif used and (found := _ERROR.fullmatch(line.strip())):
-            used.add(at)
-            inside[found[1]] = inside.get(found[1], 0) + int(found[2])
-    if used:
-        yield FoundPart(output=PastedOutput.QUEUES, platform=DeviceSystem.NXOS, lines=frozenset(used), inside=inside)
+        if _INTERNAL_HEAD.fullmatch(line):
+            is_headed = True
+        elif is_headed and (row := _INTERNAL.fullmatch(line)):
+            if row[3] == "-" and _IS_DROP.search(row[1]):
+                inside[row[1]] = inside.get(row[1], 0) + int(row[2])
+        elif not is_ruler(line):
+            continue
+        used.add(at)
+    if is_headed:
+        yield FoundPart(output=PastedOutput.INTERNAL, platform=DeviceSystem.NXOS, lines=frozenset(used), inside=inside)

@@ -8,6 +8,8 @@ from functools import partial
 
 from checks.investigate.steps.declaration import Declaration
 from checks.investigate.steps.scene import Scene
+from checks.investigate.steps.switch_commands import commands_for
+from checks.model.facts import LldpNeighbour
 from checks.model.investigation import By, Price, Risk, Step
 from checks.model.shell_command import switch
 from checks.model.signs import Sign, SignAt
@@ -18,7 +20,7 @@ _SECONDS = 30
 
 @dataclass(frozen=True)
 class _Look:
-    """One reading of a switch: by kind of switch, the commands are data (`COMMANDS`)."""
+    """One reading of a switch: by kind of switch, the commands are data."""
 
     name: str
     signs: tuple[Sign, ...]
@@ -44,22 +46,11 @@ _LOOKS = (
     _Look("switch-inside", (Sign.FABRIC,), 4, is_twice=True, of_network=True),
 )
 
-COMMANDS: dict[str, tuple[str, ...]] = {
-    "switch-port": ("show interface {port}", "show interface {port} counters errors", "show queuing interface {port}"),
-    "switch-port-filter": ("show access-lists", "show access-lists summary", "show policy-map interface {port}"),
-    "switch-addresses": ("show mac address-table",),
-    "switch-vlan": ("show interface {port} switchport", "show spanning-tree interface {port}"),
-    "switch-trunks": ("show interface trunk", "show interface status"),
-    "switch-mtu": ("show running-config | include mtu", "show system mtu"),
-    "switch-filters": ("show access-lists", "show access-lists summary", "show policy-map"),
-    "switch-aggregation": ("show port-channel summary", "show interface counters errors"),
-    "switch-inside": ("show hardware internal errors", "show queuing interface"),
-}
-
 
 def _made(look: _Look, scene: Scene) -> Iterator[Step]:
     for node in ("",) if look.of_network else scene.named:
-        port = _announced(scene, node) or PORT
+        known = _announced(scene, node)
+        port = known.port if known and known.port else PORT
         packets = 2 * scene.sent if look.is_twice else 0
         yield Step(
             key=scene.key(look.name, node).rstrip(),
@@ -74,17 +65,20 @@ def _made(look: _Look, scene: Scene) -> Iterator[Step]:
                 rights="the network team",
             ),
             reads=tuple(SignAt(sign=sign, network=scene.network, node=node) for sign in look.signs),
-            commands=tuple(switch(command, port=port) for command in COMMANDS[look.name]),
+            commands=tuple(switch(command, port=port) for command in commands_for(look.name, known)),
             where=f"the switch of {scene.network}",
             is_twice=look.is_twice,
         )
 
 
-def _announced(scene: Scene, node: str) -> str:
-    """Return the switch port of a node, as the switch announces it; empty where it does not."""
-    setup = scene.cluster.setup(node) if node else None
-    known = setup.lldp if setup and isinstance(setup.lldp, tuple) else ()
-    return next((one.port for one in known if one.interface in scene.nics(node) and one.port), "")
+def _announced(scene: Scene, node: str) -> LldpNeighbour | None:
+    """Return the switch port of a node, as the switch announces it; of the whole network, that of its first node."""
+    for name in (node,) if node else scene.nodes:
+        setup = scene.cluster.setup(name)
+        for one in setup.lldp if setup and isinstance(setup.lldp, tuple) else ():
+            if one.interface in scene.nics(name):
+                return one
+    return None
 
 
 ON_SWITCHES = tuple(Declaration(name=look.name, by=By.COMMAND, made=partial(_made, look)) for look in _LOOKS)

@@ -24,6 +24,8 @@ BLOCK_BYTES = packet_of(USUAL_BLOCK_BYTES + BLOCK_HEADER_BYTES, 4)
 """A block of 8 KB with its header, as one IP packet."""
 FEWEST, MOST_OF_A_PROBE = 40, 3000
 _USUAL_SHARE = 0.3
+_LEAST_SHARE = 0.003
+"""The smallest share that a probe looks for: rarer losses are placed, path by path (`placing`)."""
 _EXPECTED = 14
 """The losses that are expected of a probe at the share that is looked for: two or fewer come once in 10,000 times."""
 _RARE = 1e-3
@@ -121,7 +123,7 @@ class Scene:
         It is offered where the stack of each node that it touches is stopped, or another private network was not seen
         to lose packets of them: that it carries them is proved just before (`carries`).
         """
-        if step.by is not By.HANDS or all(self._is_stopped(node) for node in step.place.nodes):
+        if step.by is not By.HANDS or self.is_stopped(step.place.nodes):
             return None
         others = self.others(step.place.nodes)
         if not others:
@@ -136,11 +138,12 @@ class Scene:
             n.name for n in every if n.name != self.network and len(n.ports) > 1 and all(n.port(one) for one in nodes)
         )
 
-    def _is_stopped(self, node: str) -> bool:
+    def is_stopped(self, nodes: Sequence[str]) -> bool:
+        """Return whether Clusterware is stopped on each of these nodes: then hands disturb nobody there."""
         grid = self.cluster.clusterware
         members = grid.members if isinstance(grid, Clusterware) else ()
         known = {m.name: m.status for m in members} if isinstance(members, tuple) else {}
-        return known.get(node) == "Inactive"
+        return all(known.get(node) == "Inactive" for node in nodes)
 
     def _loses(self, network: str, nodes: Sequence[str]) -> bool:
         own = [a for a in self.answers if a.step.declared == CARRIES and network in a.step.place.networks]
@@ -167,7 +170,7 @@ def loses(cluster: Cluster, network: str, node: str) -> bool:
 
 def scenes(entry: Entry, cluster: Cluster, answers: Sequence[Answer]) -> Iterator[Scene]:
     """Yield the places of an entry by private network."""
-    share = min(_USUAL_SHARE, entry.share / 2) if entry.share else _USUAL_SHARE
+    share = min(_USUAL_SHARE, max(_LEAST_SHARE, entry.share / 2)) if entry.share else _USUAL_SHARE
     networks = dict.fromkeys(n for one in entry.alternatives for n in one.place.networks)
     if not entry.is_placed:
         networks = dict.fromkeys(n.name for n in cluster.read_networks())

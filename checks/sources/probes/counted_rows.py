@@ -126,7 +126,7 @@ def cut_payload(path: Path) -> int:
 
 
 def held_bytes(payload: int) -> int:
-    """Return the memory that an incomplete datagram holds at most: a kernel counts the whole buffer of each fragment."""
+    """Return the memory that an incomplete datagram holds at most: kernels count the whole buffer of each fragment."""
     return INCOMPLETE_BYTES if payload <= BLOCK_PAYLOAD else 2 * payload
 
 

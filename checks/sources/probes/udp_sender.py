@@ -16,7 +16,7 @@ lines, and send only what it did not; they believe their own user and root. A wo
 
 A line of the output is a datagram: number of the path, slot, source port, bytes, answer, sender of the answer; `held`
 is one in fragments that was not sent, `enough` one whose path has shown both losses and answers. Others are `start
-MILLISECONDS`, `busy` where nothing is sent, `used PATH PID AGE COUNTED` where another racwire had the results of a path,
+MILLISECONDS`, `busy` where nothing is sent, `used PATH PID AGE COUNTED` where another racwire had results of a path,
 `first` before those of its earlier run, and `waited PID MILLISECONDS ended|held` where this one sent after a wait.
 """
 
@@ -44,7 +44,7 @@ SLOW_MS = 1100
 ENOUGH = 2
 """Lost and answered datagrams of a path after which no other port is tried: each more may displace a block."""
 PROBE, NEVER, COUNTED, CUT_COUNTED = 3, 0, 2, 3
-"""IP_PMTUDISC_PROBE sets DF and ignores a remembered path MTU, IP_PMTUDISC_DONT lets the kernel cut; two values of DF."""
+"""IP_PMTUDISC_PROBE sets DF and ignores a learned path MTU, IP_PMTUDISC_DONT lets the kernel cut; two values of DF."""
 FAILED, ERROR_QUEUE = (OSError, socket.error), 0x2000
 PROHIBITED = {(2, 3, 9), (2, 3, 10), (2, 3, 13), (3, 1, 1)}
 """Origin, type and code of an ICMP error with which a filter refuses: RFC 1812, 5.2.7.1; RFC 4443, 3.1."""

@@ -145,6 +145,8 @@ def port_rules(
                 if damage.way in ("out", "both"):
                     rule = named(name, port.node, nic.name) + OUT
                     yield DropRule(rule, "forward", f'oifname "{port.name}" {share}')
+        if cabling.is_moved(port):
+            continue  # the queue and the lists of the port stay behind
         large = f"ip length > {_LARGE}"
         limit = f"limit rate over {POLICED_KBYTES} kbytes/second burst {_BURST_KBYTES} kbytes"
         for name, match in {

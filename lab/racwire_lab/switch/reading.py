@@ -182,7 +182,7 @@ class _Reading:
         crc = sum(self.counted(fault, port.node, IN).packets for fault in DAMAGING)
         discards = self.counted(FULL_BUFFER, port.node).packets + self._queue_drops(port.name)
         at = self.cabling.changed_at(port)
-        acl = next((n for n in _PORT_ACLS if (n, port.node) in self.broken), "")
+        acl = "" if self.cabling.is_moved(port) else next((n for n in _PORT_ACLS if (n, port.node) in self.broken), "")
         return PortView(
             number=number,
             description=port.name,
@@ -222,7 +222,7 @@ class _Reading:
         return sum(queue["drops"] for queue in queues if queue.get("root"))
 
     def _port_policer(self, port: PortId, tx: PortTraffic) -> Policed | None:
-        if (POLICER, port.node) not in self.broken:
+        if (POLICER, port.node) not in self.broken or self.cabling.is_moved(port):
             return None
         violated = self.counted(POLICER, port.node)
         return Policed(POLICED_KBYTES * 8, 55_000, "match packet length 1001-9216", tx, violated)
@@ -292,7 +292,7 @@ class _Reading:
         for port in self.ids:
             lines = []
             for fault, rule in _PORT_ACLS.items():
-                if (fault, port.node) in self.broken:
+                if (fault, port.node) in self.broken and not self.cabling.is_moved(port):
                     private = self._nic(port.node).address.partition("/")[0]
                     lines.append(AclLine(rule.format(private=private), self.counted(fault, port.node).packets))
             if lines:
