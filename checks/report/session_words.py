@@ -138,7 +138,8 @@ def _of_ports(fared: Fared) -> str:
 def _signs(answer: Answer, on: str) -> Iterator[str]:
     if answer.seen:
         yield few((sign_text(sign, on) for sign in answer.seen), _SIGNS)
-    if absent := [sign_text(sign, on) for sign in answer.looked if sign not in answer.seen]:
+    unseen = {*answer.looked} - {*answer.seen}
+    if absent := [sign_text(sign, on) for sign in answer.looked if sign in unseen]:
         yield f"not seen: that {few(absent, _SIGNS)}"
     if answer.step.reads and not answer.looked:
         yield "the output does not show what the step is about"
