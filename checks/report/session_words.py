@@ -73,8 +73,11 @@ def why_text(separates: tuple[Sequence[Suspect], Sequence[Suspect]], on: str = "
         where = place_text(one[0].place, on)
         return f"Separates {names_in_short(one)} from {names_in_short(other)} {where}".rstrip() + "."
     names, others = suspect_names(one), suspect_names(other)
-    if one and other and not {*names} & {*others} and min(len(names), len(others)) == 1 < max(len(one), len(other)):
-        return f"Shows whether it is {(names if len(names) == 1 else others)[0]}."
+    if one and other and not {*names} & {*others}:
+        if len(names) == 1 < len(one):
+            return f"Shows whether it is {names[0]}."
+        if len(others) == 1 < len(other) and len(one) > 1:
+            return f"Shows whether it is {others[0]}."
     if len(one) == 1 or (one and not other):
         return f"Shows whether it is {suspects_in_short(one, on)}."
     if len(other) == 1 or (other and not one):
@@ -135,7 +138,8 @@ def _of_ports(fared: Fared) -> str:
 def _signs(answer: Answer, on: str) -> Iterator[str]:
     if answer.seen:
         yield few((sign_text(sign, on) for sign in answer.seen), _SIGNS)
-    if absent := [sign_text(sign, on) for sign in answer.looked if sign not in answer.seen]:
+    unseen = {*answer.looked} - {*answer.seen}
+    if absent := [sign_text(sign, on) for sign in answer.looked if sign in unseen]:
         yield f"not seen: that {few(absent, _SIGNS)}"
     if answer.step.reads and not answer.looked:
         yield "the output does not show what the step is about"
