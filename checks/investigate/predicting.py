@@ -12,7 +12,7 @@ from itertools import combinations, product
 from operator import contains
 from typing import NamedTuple
 
-from checks.investigate.suspects import Entry
+from checks.investigate.suspects import SuspectEntry
 from checks.model.hypothesis import Footprint, How
 from checks.model.investigation import Answer, Fared, Probe, Step, Suspect
 from checks.model.signs import SOLE, Sign, SignAt
@@ -70,7 +70,7 @@ def _is_seen_before(probe: Probe, leg: Traffic, one: Footprint, suspect: Suspect
 class Other(NamedTuple):
     """Another entry, with those of its alternatives that no answer contradicts by itself."""
 
-    entry: Entry
+    entry: SuspectEntry
     alive: tuple[int, ...]
 
 

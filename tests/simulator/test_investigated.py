@@ -11,7 +11,7 @@ from checks.investigate.session import Session
 from checks.investigate.steps import offered_for
 from checks.investigate.steps.on_switches import ON_SWITCHES
 from checks.investigate.steps.switch_commands import COMMANDS, commands_for
-from checks.investigate.suspects import Entry
+from checks.investigate.suspects import SuspectEntry
 from checks.model.facts import Cluster, LldpNeighbour
 from checks.model.finding import Finding
 from checks.model.investigation import Answer, By, End, Fared, NotOffered, Said, SessionRecord, Standing
@@ -143,7 +143,7 @@ def test_hands_are_asked_for_after_the_other_network_was_proved_to_carry_the_nod
     }
 
 
-def _open(session: Session) -> Entry:
+def _open(session: Session) -> SuspectEntry:
     return next(entry for entry in session.entries if entry.is_open)
 
 
