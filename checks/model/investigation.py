@@ -247,6 +247,8 @@ class SessionRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     format: int = FORMAT
     started_at: float
     cluster: str
+    is_of_file: bool = False
+    """Whether it is about a saved file: then only people make steps."""
     run_at: float
     """The time of the run whose diagnosis it began with."""
     suspects: tuple[Suspect, ...] = ()

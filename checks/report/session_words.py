@@ -73,8 +73,11 @@ def why_text(separates: tuple[Sequence[Suspect], Sequence[Suspect]], on: str = "
         where = place_text(one[0].place, on)
         return f"Separates {names_in_short(one)} from {names_in_short(other)} {where}".rstrip() + "."
     names, others = suspect_names(one), suspect_names(other)
-    if one and other and not {*names} & {*others} and min(len(names), len(others)) == 1 < max(len(one), len(other)):
-        return f"Shows whether it is {(names if len(names) == 1 else others)[0]}."
+    if one and other and not {*names} & {*others}:
+        if len(names) == 1 < len(one):
+            return f"Shows whether it is {names[0]}."
+        if len(others) == 1 < len(other) and len(one) > 1:
+            return f"Shows whether it is {others[0]}."
     if len(one) == 1 or (one and not other):
         return f"Shows whether it is {suspects_in_short(one, on)}."
     if len(other) == 1 or (other and not one):

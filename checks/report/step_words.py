@@ -99,6 +99,22 @@ WORDS: dict[str, StepWords] = {
         "Entries that fail and return show that ARP, not the path, loses the packets.",
         _ON_NODE,
     ),
+    "kernel-drops": StepWords(
+        "Watch why the kernel drops packets",
+        "The kernel gives a reason for each packet that it drops: a filter, a full queue, a wrong checksum.",
+        "racwire watches the receiver's kernel for some seconds as root, while it sends datagrams of one size.",
+    ),
+    "read-optics": StepWords(
+        "Read the light of the transceivers",
+        "A transceiver that sends or receives too little light damages frames; its own limits say how little is too "
+        "little.",
+        "racwire runs `ethtool -m` as root on the nodes of the network, once.",
+    ),
+    "pauses-by-class": StepWords(
+        "Read the pause frames by class",
+        "A switch that pauses the class of these packets makes them wait and lose their place in full queues.",
+        "racwire reads the counters of the NIC's driver twice, 30 s apart.",
+    ),
     "host-of-machine": StepWords(
         "Ask the operators of the host",
         "Spoof checks, security lists and tunnels below a virtual NIC are seen only from its host or cloud.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Protocol
 
@@ -66,8 +67,17 @@ class Guided:
 
     @property
     def question(self) -> Question | None:
-        """The next question; None where the session has ended."""
-        return self.session.question()
+        """The next question; None where the session has ended. Without the live cluster it has only steps of people."""
+        while (question := self.session.question()) is not None and self.maker is None:
+            offers = [one for one in (question.best, *question.others) if one.step.by is not By.ITSELF]
+            if offers:
+                return replace(question, best=offers[0], others=tuple(offers[1:]))
+            self.take(self._without_cluster(question.best.step))
+        return question
+
+    def _without_cluster(self, step: Step) -> Answer:
+        reason = "It needs the live cluster."
+        return Answer(step=step, said=Said.NOT_POSSIBLE, at=self._clock(), reason=reason)
 
     @property
     def record(self) -> SessionRecord:
@@ -184,9 +194,14 @@ def resumed_session(report: Report, record: SessionRecord) -> Session:
     return Session(report.cluster, report.findings, record)
 
 
-def new_session(report: Report, now: float) -> Session:
-    """Return a session about what a report leaves open."""
+def new_session(report: Report, now: float, *, is_of_file: bool = False) -> Session:
+    """Return a session about what a report leaves open; `is_of_file`: of a saved file."""
     clusterware = report.cluster.clusterware
     name = clusterware.cluster_name if isinstance(clusterware, Clusterware) else ""
-    record = SessionRecord(started_at=now, cluster=name if isinstance(name, str) else "", run_at=run_time(report))
+    record = SessionRecord(
+        started_at=now,
+        cluster=name if isinstance(name, str) else "",
+        run_at=run_time(report),
+        is_of_file=is_of_file,
+    )
     return Session(report.cluster, report.findings, record)

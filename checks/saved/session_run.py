@@ -1,5 +1,5 @@
-"""The run with which a session of guided troubleshooting started: a saved file next to the record, so that a session
-can be resumed after any end of the process, with the same questions."""
+"""The run with which a session of guided troubleshooting started: a saved file next to the record, so that it can be
+resumed after any end of the process, with the same questions."""
 
 from __future__ import annotations
 

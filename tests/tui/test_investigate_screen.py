@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 from textual import events
 from textual.pilot import Pilot
 from textual.widgets import TextArea
 
-from checks.model.investigation import Said
+from checks.model.investigation import End, Said
 from checks.model.signs import Sign
 from tests.tui.clusters import UNCHANGING, engine, healthy
 from tests.tui.conftest import NewConsole
 from tests.tui.driving import concluded, shown, until
 from tests.tui.investigate_driving import PaperMaker, PaperSessions
+from tui.console.app import ConsoleApp
 from tui.screens.investigate.paste import PasteScreen
 from tui.screens.investigate.screen import InvestigateScreen
 
@@ -93,3 +96,74 @@ async def test_a_port_that_is_read_twice_proves_the_cause_and_the_session_ends(n
         assert answer.said is Said.DONE
         assert len(answer.pasted) == 2
         assert len(maker.made) == 1, "racwire sends once, between the two readings"
+
+
+async def test_the_last_step_ends_the_session_and_verify_runs_the_checks_again(new_console: NewConsole) -> None:
+    sessions = PaperSessions(PaperMaker())
+    async with investigating(new_console, sessions) as pilot:
+        while sessions.kept[-1].is_ended is False:
+            kept = len(sessions.kept)
+            await pilot.press("n")
+            await until(pilot, lambda kept=kept: len(sessions.kept) > kept)  # type: ignore[misc]
+        await until(pilot, lambda: "v verify" in shown(pilot, "keys"))
+        assert sessions.kept[-1].endings[0].end is End.APART
+        assert "No step from here can tell these apart" in step(pilot)
+        assert "a small MTU of the switch port" in " ".join(shown(pilot, "suspects").split())
+        await pilot.press("u")
+        await until(pilot, lambda: "Next" in shown(pilot, "step"))
+        assert sessions.kept[-1].endings == ()
+
+
+async def test_a_step_that_racwire_makes_is_stopped_and_gives_no_answer(new_console: NewConsole) -> None:
+    maker = PaperMaker()
+    maker.gate.clear()
+    sessions = PaperSessions(maker)
+    async with investigating(new_console, sessions) as pilot:
+        await consent(pilot)
+        await paste(pilot, NOTHING)
+        await until(pilot, lambda: "SENDING" in shown(pilot, "lower-rule"))
+        assert "s stop" in shown(pilot, "keys")
+        await pilot.press("s")
+        await until(pilot, lambda: "nothing is sent any more" in shown(pilot, "lower-rule"))
+        assert sessions.kept[-1].answers == ()
+        assert "Enter do it" in shown(pilot, "keys")
+
+
+async def test_quitting_while_racwire_sends_takes_less_than_a_second(new_console: NewConsole) -> None:
+    maker = PaperMaker()
+    maker.gate.clear()
+    async with investigating(new_console, PaperSessions(maker)) as pilot:
+        await consent(pilot)
+        await paste(pilot, NOTHING)
+        await until(pilot, lambda: "SENDING" in shown(pilot, "lower-rule"))
+        app = pilot.app
+        assert isinstance(app, ConsoleApp)
+        started = time.monotonic()
+        await app.action_quit()
+        assert time.monotonic() - started < 1
+        assert maker.is_closed
+
+
+async def test_an_output_comes_from_a_file_that_is_named(new_console: NewConsole, tmp_path: Path) -> None:
+    (tmp_path / "show.txt").write_text(NOTHING)
+    sessions = PaperSessions(PaperMaker())
+    async with investigating(new_console, sessions) as pilot:
+        await consent(pilot)
+        await paste(pilot, f"{tmp_path}/none.txt")
+        assert "could not be read" in shown(pilot, "paste-rule")
+        pilot.app.screen.query_one(TextArea).text = f"{tmp_path}/show.txt"
+        await pilot.press("ctrl+d")
+        await paste(pilot, NOTHING)
+        await until(pilot, lambda: bool(sessions.kept[-1].answers))
+        assert sessions.kept[-1].answers[0].pasted == (NOTHING, NOTHING)
+
+
+async def test_letters_that_are_typed_on_the_page_for_an_output_are_no_commands(new_console: NewConsole) -> None:
+    async with investigating(new_console, PaperSessions(PaperMaker())) as pilot:
+        await consent(pilot)
+        await until(pilot, lambda: isinstance(pilot.app.screen, PasteScreen))
+        await pilot.press("q", "1", "i")
+        assert pilot.app.screen.query_one(TextArea).text == "q1i"
+        await pilot.press("escape")
+        await pilot.pause()
+        assert isinstance(pilot.app.screen, InvestigateScreen)

@@ -16,11 +16,13 @@ from tests.fixtures.databases import asked
 from tests.tui.change_driving import PaperChanges, settled
 from tests.tui.clusters import UNCHANGING, black_hole, engine
 from tests.tui.conftest import FakeFeed, NewConsole
-from tests.tui.driving import concluded, shown
+from tests.tui.driving import concluded, shown, until
+from tests.tui.investigate_driving import PaperMaker, PaperSessions
 from tests.tui.measure_driving import PaperMeasurements, agree
 from tests.tui.traffic_driving import Console
 from tests.tui.traffic_samples import cluster_events
 from tests.unit.change_journals import journal, verification
+from tui.screens.investigate.screen import InvestigateScreen
 
 Compare = Callable[..., bool]
 
@@ -113,3 +115,14 @@ def test_measure(new_console: NewConsole, snap_compare: Compare) -> None:
 
     app = new_console(lambda: engine(black_hole(), UNCHANGING), measurements=source)
     assert snap_compare(app, terminal_size=(80, 24), run_before=sends)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+def test_investigate(new_console: NewConsole, snap_compare: Compare, size: tuple[int, int]) -> None:
+    async def asked(pilot: Pilot[None]) -> None:
+        await concluded(pilot)
+        await pilot.press("i")
+        await until(pilot, lambda: isinstance(pilot.app.screen, InvestigateScreen) and "Next" in shown(pilot, "step"))
+
+    app = new_console(lambda: engine(black_hole(), UNCHANGING), sessions=PaperSessions(PaperMaker()))
+    assert snap_compare(app, terminal_size=size, run_before=asked)

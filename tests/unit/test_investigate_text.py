@@ -97,7 +97,7 @@ def test_an_output_is_read_from_a_file_and_what_is_not_understood_is_kept_as_a_n
     (tmp_path / "out.txt").write_text("hello\n")
     sessions = PaperSessions()
     text, _ = asked(f"\n< {tmp_path}/none\n< {tmp_path}/out.txt\n\n< {tmp_path}/out.txt\nq\n", sessions)
-    assert "could not be read: No such file or directory." in " ".join(text.split())
+    assert "could not be read (No such file or directory)" in " ".join(text.split())
     assert sessions.kept[-1].answers[0].said is Said.NOT_UNDERSTOOD
     assert sessions.kept[-1].answers[0].pasted == ("hello\n", "hello\n")
     assert "Not understood; the output is kept as a note." in text

@@ -229,7 +229,7 @@ def _print_list(args: argparse.Namespace) -> int:
     from checks.run.session_journal import kept_sessions
     from tui.text.line import hanging
 
-    known = [(one.path.stem, one.record) for one in kept_sessions() if one.record is not None]
+    known = [(one.path.stem, one.record) for one in kept_sessions() if one.record is not None and one.record.answers]
 
     def text(stream: TextIO) -> str:
         from tui.cli.output import columns_of, render

@@ -11,7 +11,8 @@ from msgspec.structs import replace
 from textual import events
 from textual.app import App
 from textual.binding import Binding
-from textual.widgets import Input
+from textual.message_pump import MessagePump
+from textual.widget import Widget
 
 
 class Action(msgspec.Struct, frozen=True):
@@ -145,6 +146,11 @@ def bindings(actions: Iterable[Action]) -> list[Binding]:
     return [Binding(a.keys, a.action, a.label or a.help, show=False) for a in actions]
 
 
+def _takes(target: MessagePump, event: events.Key) -> bool:
+    """Return whether a key is text for the widget that has the focus, or moves its cursor."""
+    return isinstance(target, Widget) and target.check_consume_key(event.key, event.character)
+
+
 class KeysInOrder(App[None]):
     """An app that finishes the command of a key before it reads the next key.
 
@@ -187,6 +193,6 @@ class KeysInOrder(App[None]):
         event.stop()  # otherwise the event would bubble up to the app again
         with target._context():
             await target._dispatch_message(event)
-        is_typed = isinstance(target, Input) and isinstance(event, events.Key) and event.is_printable
+        is_typed = isinstance(event, events.Key) and _takes(target, event)
         if isinstance(event, events.Key) and not is_typed:
             await self._check_bindings(event.key)

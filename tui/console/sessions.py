@@ -74,7 +74,7 @@ class KeptSessions:
             self._journal, record = SessionJournal.resume(resumed)
             session = resumed_session(report, record)
         else:
-            session = new_session(report, time.time())
+            session = new_session(report, time.time(), is_of_file=not self._is_live)
             if session.question() is not None:
                 self._journal = begin_with_run(session.record, report)
         keep = self._journal.keep if self._journal is not None else _forget
@@ -86,7 +86,7 @@ class KeptSessions:
         return self._journal.path.stem if self._journal is not None else ""
 
     def _steps(self, report: Report, record: SessionRecord) -> _WatchedSteps | None:
-        if self._is_live:
+        if self._is_live and not record.is_of_file:
             self._maker = _WatchedSteps(report, self._settings, record, self._password)
         return self._maker
 

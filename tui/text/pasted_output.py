@@ -23,12 +23,12 @@ def output_in(path: Path) -> tuple[str, str]:
         handle = os.open(path.expanduser(), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(handle, "rb") as file:
             if not stat.S_ISREG(os.fstat(handle).st_mode):
-                return "", f"{path} is no file with an output: name a text file."
+                return "", f"That is no text file: {path}"
             data = file.read(_MOST_BYTES + 1)
     except (OSError, ValueError) as error:
-        return "", f"{path} could not be read: {getattr(error, 'strerror', None) or error}."
+        return "", f"That file could not be read ({getattr(error, 'strerror', None) or error}): {path}"
     if len(data) > _MOST_BYTES:
-        return "", f"{path} has more than {_MOST_BYTES // 1_000_000} MB, more than any output of a command."
+        return "", f"That file has more than {_MOST_BYTES // 1_000_000} MB, more than any output: {path}"
     if not data.strip():
-        return "", f"{path} is empty."
+        return "", f"That file is empty: {path}"
     return data.decode(errors="replace"), ""

@@ -77,7 +77,7 @@ def open_plan(context: ChangeContext, request: ChangeRequest) -> int:
 
 
 def _reason(args: argparse.Namespace) -> str:
-    """Return the reason of the change: as typed, or how a session of troubleshooting ended. Raises UsageError."""
+    """Return the reason of the change: as typed, and how an investigation ended. Raises UsageError."""
     typed: str = args.reason.strip()
     if getattr(args, "investigation", None) is None:
         return typed
