@@ -15,9 +15,9 @@ demo: $(READY)
 test: $(READY) $(COMPILED)
 	@sh .ci/packages
 	@sh .ci/clients
-	@# Four of the processes mostly wait for practice clusters. At the nice value at which racwire runs itself: else each
+	@# Three of the processes mostly wait for practice clusters. At the nice value at which racwire runs itself: else each
 	@# racwire that a test starts waits for the tests.
-	nice $(BIN)/pytest -n 7 --dist loadfile --no-loadscope-reorder
+	nice $(BIN)/pytest -n 6 --dist loadfile --no-loadscope-reorder
 
 # The branch coverage of checks/ by the unit tests and the cases, and the files below 80 %. Apart from `make test`: measuring
 # doubles what a line costs.

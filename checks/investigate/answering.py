@@ -29,7 +29,7 @@ def advanced(session: Session, answer: Answer) -> Advance:
 
 
 def begun(session: Session) -> Session:
-    """Return the session with what it begins with in its record."""
+    """Return the session with its first suspects in its record."""
     question = session.question()
     record = replace(session.record, suspects=tuple(map(bare, left_of(question))))
     return session.with_record(record)
@@ -60,7 +60,7 @@ def _with(question: Question | None, standing: Standing) -> tuple[Suspect, ...]:
 
 
 def _excluded(before: Question | None, after: Session) -> tuple[Suspect, ...]:
-    """Return those that were left before and are not any more, by what is asked next or how it ended."""
+    """Return those that were left before and are not any more, by the next question or how it ended."""
     next_, endings = after.question(), after.record.endings
     remain = {one.key for one in left_of(next_)} | {one.key for ending in endings for one in ending.suspects}
     return tuple(one for one in left_of(before) if one.key not in remain)

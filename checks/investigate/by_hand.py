@@ -9,9 +9,9 @@ _WITH = frozenset({Sign.WITH_CABLE, Sign.WITH_PORT, Sign.WITH_MEMBER, Sign.WITH_
 
 
 def hands_showed(step: Step, before: Answer, after: Answer) -> tuple[tuple[SignAt, ...], tuple[SignAt, ...]]:
-    """Return the signs that were seen, and those that were looked at, from datagrams before and after a step by hand.
+    """Return the signs that were seen, and those that were examined, from datagrams before and after a step by hand.
 
-    Nothing was looked at where nothing was lost before: the loss was away by itself.
+    None was examined where nothing was lost before: the loss was gone by itself.
     """
     first, *rest = step.place.nodes
     if not _loses(before, first, without=rest):

@@ -18,7 +18,7 @@ _SHOWN_BY_RULES = frozenset({Sign.NODE_RULE, Sign.NODE_QDISC})
 _MOST_CAPTURED = 200
 """The packets after which the printed capture ends by itself (`tcpdump -c`): it shows nothing of later ones."""
 Signs = tuple[tuple[SignAt, ...], tuple[SignAt, ...]]
-"""Those that were seen, and those that were looked at."""
+"""Those that were seen, and those that were examined."""
 
 
 class PasteReader:
@@ -78,7 +78,10 @@ class PasteReader:
         ports = self._where(step, pasted).ports
         if ports.get((step.place.networks[0], step.place.nodes[0])):
             return ()
-        return tuple(dict.fromkeys(port.name for port in pasted.ports if port.name))
+        names = tuple(dict.fromkeys(port.name for port in pasted.ports if port.name))
+        if len(names) == 1:  # the output of the one port that was asked for
+            self.name_port(step, names[0])
+        return names if len(names) > 1 else ()
 
     def name_port(self, step: Step, port: str) -> None:
         """Take from a person which port leads to the node of the step."""

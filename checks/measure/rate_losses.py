@@ -2,21 +2,25 @@
 
 What a program or its own socket counted is exact. What a kernel and its NICs counted is of all senders and receivers of
 the node, and of fragments singly: up to so many were of the step. What is left is the network's.
+
+Packets that IP took in and handed to no protocol can be of the step, or what a firewall keeps from the public network:
+of up to so many it is not known whose they are.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from checks.measure.far_end.far_process import FarCounts
-from checks.model.facts import Unknown
+from checks.model.facts import KernelCounters, Unknown
 from checks.model.measured_rate import RateStep
 from checks.sources.nodes.counter_difference import SOFTNET, KernelReading, difference
 
 _NOT_RECEIVED = ("rx_dropped", "rx_missed_errors", "rx_fifo_errors")
 _NOT_SENT = ("qdisc_drops", "tx_dropped", "tx_errors")
+_TAKEN_IN, _HANDED_ON = ("InReceives", "ReasmOKs"), ("ReasmReqds", "InDelivers", "ForwDatagrams")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +31,11 @@ class NodeDrops:
     """Fragments without room for reassembly or out of order, datagrams without room in a socket or in memory, packets
     that the node had no room for before its network stack, and those that its NICs dropped."""
     sent: int | None = None
-    """Packets that the queues of its NICs and the NICs dropped."""
+    """Packets that the queues of its NICs and the NICs dropped. Queues inside a queue are among those of the outer one
+    (`qdisc_tree_reduce_backlog`, `mq_dump` of Linux)."""
+    discarded: int | None = None
+    """Packets that IP received, whole or put together, and neither delivered nor forwarded: a rule of the host firewall
+    dropped them, a filter of the reverse path, or a route."""
 
 
 def drops_between(before: KernelReading | Unknown, after: KernelReading | Unknown) -> NodeDrops:
@@ -50,17 +58,23 @@ def drops_between(before: KernelReading | Unknown, after: KernelReading | Unknow
         if not nics or fails is None or timeouts is None or errors is None or before_stack is None
         else max(0, fails - timeouts) + errors + before_stack + _sum(nics, _NOT_RECEIVED),
         _sum(nics, _NOT_SENT) if has_queue else None,
+        _discarded(growth.counters),
     )
+
+
+def _discarded(counters: KernelCounters) -> int | None:
+    grown = [counters.value("Ip", name) for name in (*_TAKEN_IN, *_HANDED_ON)]
+    taken_in, handed_on = grown[: len(_TAKEN_IN)], grown[len(_TAKEN_IN) :]
+    if None in grown:
+        return None
+    return max(0, sum(one or 0 for one in taken_in) - sum(one or 0 for one in handed_on))
 
 
 def all_of(drops: Iterable[NodeDrops]) -> NodeDrops:
     """Return the drops of several nodes together, None where one of them could not be read."""
     each = list(drops)
-    received, sent = [one.received for one in each], [one.sent for one in each]
-    return NodeDrops(
-        None if None in received else sum(one for one in received if one is not None),
-        None if None in sent else sum(one for one in sent if one is not None),
-    )
+    counts = ([getattr(one, field.name) for one in each] for field in fields(NodeDrops))
+    return NodeDrops(*(None if None in of_nodes else sum(of_nodes) for of_nodes in counts))
 
 
 def _sum(nics: Iterable[Any], names: Collection[str]) -> int:
@@ -100,6 +114,8 @@ def step_of(
     left -= kernel_refused
     unsent = min(left, max(0, (senders.sent or 0) - refused))
     left -= unsent
+    discarded = min(left, receiver.discarded or 0)
+    left -= discarded
     is_known = receiver.received is not None and senders.sent is not None and not is_arriving
     return RateStep(
         **known,
@@ -114,7 +130,8 @@ def step_of(
         dropped=dropped,
         kernel_refused=kernel_refused,
         unsent=unsent,
-        unknown=0 if is_known else left,
+        unknown=discarded if is_known else discarded + left,
+        discarded=discarded,
         lost=left if is_known else 0,
         is_receiver_unread=bool(left) and receiver.received is None,
         is_sender_unread=bool(left) and senders.sent is None,

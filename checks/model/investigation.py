@@ -205,7 +205,7 @@ class End(StrEnum):
     """One cause at one place, by a sign that nothing else makes, both directions seen to fare as it says."""
     LEFT_OVER = "left over"
     """All others are excluded; it has no sign of its own: fix it and verify."""
-    APART = "cannot be told apart"
+    APART = "cannot be separated"
     """No step that is possible here separates these."""
     NONE = "none of these"
     """None of the causes that racwire knows fits what was seen."""
@@ -250,7 +250,7 @@ class SessionRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     run_at: float
     """The time of the run whose diagnosis it began with."""
     suspects: tuple[Suspect, ...] = ()
-    """What the diagnosis left when it began, without what they predict: for those who read the record."""
+    """What the diagnosis left at its start, without what they predict: for those who read the record."""
     answers: tuple[Answer, ...] = ()
     endings: tuple[Ending, ...] = ()
     is_ended: bool = False

@@ -57,8 +57,11 @@ class RateStep(Fact, frozen=True):
     unsent: int = 0
     """At most so many the queues and the NICs of the sender dropped, which count those of all programs."""
     unknown: int = 0
-    """Datagrams that did not arrive, and are not known to be the network's: a node could not be read, or datagrams
-    still arrived when they were counted last."""
+    """Datagrams that did not arrive, and are not known to be the network's: a node could not be read, datagrams still
+    arrived when they were counted last, or the receiver discarded packets (`discarded`)."""
+    discarded: int = 0
+    """At most so many of the unknown the receiver's kernel took in and handed to no program: its firewall drops such
+    packets. It counts those of all networks of the node."""
     is_receiver_unread: bool = False
     """Whether what the kernel of the receiver counted could not be read."""
     is_sender_unread: bool = False

@@ -15,6 +15,7 @@ SMALL_PAYLOAD = 56
 """Payload of the small ping: the default of `ping`, which fits every link."""
 
 USUAL_BLOCK_BYTES = 8192
+"""Oracle's default of db_block_size: assumed where that of the database is not known."""
 BLOCK_HEADER_BYTES = 136
 """The bytes that Oracle sends with a block: 8,328 bytes of UDP data for a block of 8 KB, one packet with Don't Fragment
 at MTU 9000, six fragments at 1500 (packet dumps in Shamsudeen and others, Expert Oracle RAC 12c)."""

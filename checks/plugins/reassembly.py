@@ -8,11 +8,12 @@ from checks.model.check import Kind, PassKind, UnknownKind, check
 from checks.model.condition import ConditionKind
 from checks.model.facts import Cluster, Unknown
 from checks.model.finding import Finding, NextStep
+from checks.model.packet_sizes import USUAL_BLOCK_BYTES
 from checks.model.shell_command import for_each, shell
 from checks.model.wording import counted, listed
 from checks.plugins.shared.counter_text import TOPIC, unknown_nodes_findings
 from checks.plugins.shared.engineered_notes import beside_udp
-from checks.plugins.shared.fragments import block_bytes, fragmenting, mtu_line, plan_jumbo
+from checks.plugins.shared.fragments import fragmenting, mtu_line, plan_jumbo
 from checks.plugins.shared.grouping import alike, briefly, named, some, time_of
 from checks.plugins.shared.hash_steps import hash_lines, without_ports
 from checks.plugins.shared.instance_text import percent
@@ -115,7 +116,7 @@ def _failing(cluster: Cluster, counts: Sequence[NodeCounts], fault: ReassemblyFa
     worst = sorted(counts, key=lambda c: (-c.failed, c.node))
     nodes = [c.node for c in counts]
     names, time = named(nodes, "node"), time_of(counts)
-    size = block_bytes(cluster)
+    size = cluster.block_size_bytes or USUAL_BLOCK_BYTES
     memory = {n: bytes_ for n in nodes if (bytes_ := sysctl(cluster, n, "net.ipv4.ipfrag_high_thresh")) is not None}
     number = sum(c.failed for c in counts)
     kind, because = _KINDS[fault]
@@ -202,7 +203,7 @@ def _next(
             f"any user on {names}",
         ),
         *without_ports(hashing),
-        *plan_jumbo(cluster, block_bytes(cluster)),
+        *plan_jumbo(cluster, cluster.block_size_bytes or USUAL_BLOCK_BYTES),
     )
 
 
@@ -225,7 +226,7 @@ def _lost_next(cluster: Cluster, nodes: Sequence[str], hashing: Sequence[Carryin
         nics,
         NextStep("Ask the network team for discards and errors of the switch ports of these nodes and of their peers."),
         *without_ports(hashing),
-        *plan_jumbo(cluster, block_bytes(cluster)),
+        *plan_jumbo(cluster, cluster.block_size_bytes or USUAL_BLOCK_BYTES),
     )
 
 

@@ -77,9 +77,14 @@ def rp_filter(cluster: Cluster) -> Iterator[Finding]:
     for same in alike(dropping, lambda f: (f.status, f.strict)):
         yield _filtered(cluster, same)
     reported = {f.counts.node for f in dropping}
-    waiting = [f for f in filtering if f.counts.node not in reported]
-    for same in alike([f for f in waiting if f.status is Status.FAIL], lambda f: f.strict):
-        yield _strict_without_drops(cluster, same)
+    uncounted = {**without_counts(cluster), **blind}
+    waiting = {f.counts.node: f.strict for f in filtering if f.status is Status.FAIL and f.counts.node not in reported}
+    for node in uncounted:
+        strict = strict_interfaces(cluster, node)
+        if filtered_status(strict, private_interfaces(cluster, node)) is Status.FAIL and node not in reported:
+            waiting[node] = strict
+    for nodes in alike(waiting, lambda node: (waiting[node], node in uncounted)):
+        yield _strict_without_drops(cluster, waiting[nodes[0]], nodes, is_counted=nodes[0] not in uncounted)
     fine = [c for c in counts if c.node not in reported and c.node not in blind]
     if fine:
         yield NONE_FILTERED.finding(
@@ -88,7 +93,7 @@ def rp_filter(cluster: Cluster) -> Iterator[Finding]:
             evidence=[(c.node, TOPIC) for c in fine],
             observed=read_on(NONE_FILTERED.code, [c.node for c in fine]),
         )
-    unknown = {n: why for n, why in {**without_counts(cluster), **blind}.items() if n not in reported}
+    unknown = {n: why for n, why in uncounted.items() if n not in reported}
     yield from unknown_nodes_findings(cluster, NOT_KNOWN, "Whether rp_filter drops packets on {}", "rp-filter", unknown)
 
 
@@ -135,11 +140,13 @@ def _filtered(cluster: Cluster, same: Sequence[_Filtering]) -> Finding:
     )
 
 
-def _strict_without_drops(cluster: Cluster, same: Sequence[_Filtering]) -> Finding:
-    strict, nodes = same[0].strict, [f.counts.node for f in same]
+def _strict_without_drops(
+    cluster: Cluster, strict: Sequence[str], nodes: Sequence[str], *, is_counted: bool
+) -> Finding:
+    dropped = "it dropped no packet in the interval" if is_counted else "whether it drops packets was not counted"
     return STRICT.finding(
         f"rp_filter is strict on {listed(strict)} of {named(nodes, 'node')}, which "
-        f"{'has' if len(nodes) == 1 else 'have'} several private interfaces; it dropped no packet in the interval.",
+        f"{'has' if len(nodes) == 1 else 'have'} several private interfaces; {dropped}.",
         subject=f"{briefly(nodes, 'node')}: strict",
         data={"strict_interfaces": ", ".join(strict)},
         seen=some([_setting(node, nic, STRICT_FILTER) for node in nodes for nic in strict]),

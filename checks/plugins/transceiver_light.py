@@ -65,8 +65,8 @@ def optics(cluster: Cluster) -> Iterator[Finding]:
 
     Beyond an alarm limit is a failure, beyond a warning limit a warning. A NIC that receives half the light of the
     other nodes' NICs, of the same kind and network, is reported for information. Where some lanes have light, those
-    without any are not in use. Copper cables, and modules without diagnostics, are SKIPPED. `ethtool -m` reads the module
-    over its own slow bus and needs root: only a step of `racwire investigate` reads it, with a consent.
+    without any are not in use. Copper cables, and modules without diagnostics, are SKIPPED. `ethtool -m` reads the
+    module over its own slow bus and needs root: only a step of `racwire investigate` reads it, with a consent.
     """
     modules = private_modules(cluster)
     measured = [of for of in modules if is_measured(of.module)]

@@ -92,7 +92,7 @@ def load_of(recording: Recorded) -> MeasuredLoad:
     stretches = readings.stretches(each)
     cluster = recording.header.cluster
     database = cluster.database if isinstance(cluster.database, Database) else None
-    block = database.block_size_bytes if database else None
+    block = cluster.block_size_bytes
     nodes: list[NodeLoad] = []
     left_out: dict[str, str] = {}
     for node in sorted({*readings.subjects("node"), *(one.name for one in cluster.read_nodes())}):

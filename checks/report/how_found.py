@@ -49,7 +49,7 @@ class HowFound(msgspec.Struct, frozen=True):
     about: str
     """When it was, how long it took, what it sent."""
     suspects: tuple[str, ...]
-    """What was left when it began."""
+    """What was left at its start."""
     steps: tuple[FoundStep, ...]
     ends: tuple[FoundEnd, ...]
     state: str

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from checks.model.investigation import Answer, By, End, Ending, Fared, Placing, Price, Probe, Risk, Said, Step, Suspect
+from checks.model.signs import SignAt
 from checks.model.wording import continued, counted, few, listed
 from checks.report.suspect_words import (
     names_in_short,
@@ -59,14 +60,18 @@ def cost_text(step: Step) -> str:
     return f"{who}, {price_text(step.price)}"
 
 
-def why_text(separates: tuple[Sequence[Suspect], Sequence[Suspect]], on: str = "") -> str:
-    """Return what a step tells apart: `Tells a bad cable from a bad switch port at rac2.`, or `Shows whether it is a
+def why_text(separates: tuple[Sequence[Suspect], Sequence[Suspect]], on: str = "", reads: Sequence[SignAt] = ()) -> str:
+    """Return what a step separates: `Separates a bad cable from a bad switch port at rac2.`, or `Shows whether it is a
     bad cable at rac2.` where one is against several. An empty side is a cause that racwire does not know. The network
-    `on` is known to the reader."""
-    one, other = separates
+    `on` is known to the reader. Of a step that `reads` signs, the causes that make them are named."""
+    one, other = _without_common(*separates)
+    if not one and not other:
+        return "Shows which packets are lost, and in which direction."
+    if reads and not _make(one, reads) and _make(other, reads):
+        one, other = other, one
     if len(one) == len(other) == 1 and one[0].place == other[0].place:
         where = place_text(one[0].place, on)
-        return f"Tells {names_in_short(one)} from {names_in_short(other)} {where}".rstrip() + "."
+        return f"Separates {names_in_short(one)} from {names_in_short(other)} {where}".rstrip() + "."
     names, others = suspect_names(one), suspect_names(other)
     if one and other and not {*names} & {*others} and min(len(names), len(others)) == 1 < max(len(one), len(other)):
         return f"Shows whether it is {(names if len(names) == 1 else others)[0]}."
@@ -74,7 +79,21 @@ def why_text(separates: tuple[Sequence[Suspect], Sequence[Suspect]], on: str = "
         return f"Shows whether it is {suspects_in_short(one, on)}."
     if len(other) == 1 or (other and not one):
         return f"Shows whether it is {suspects_in_short(other, on)}."
-    return f"Tells {suspects_in_short(one, on)} from {suspects_in_short(other, on)}."
+    return f"Separates {suspects_in_short(one, on)} from {suspects_in_short(other, on)}."
+
+
+def _without_common(one: Sequence[Suspect], other: Sequence[Suspect]) -> tuple[Sequence[Suspect], Sequence[Suspect]]:
+    """Return two sides without the causes at places that are on both, where they differ in the packets that they lose;
+    nothing where one side has no other."""
+    common = {suspect.named for suspect in one} & {suspect.named for suspect in other}
+    if not common:
+        return one, other
+    own, others = ([s for s in side if s.named not in common] for side in (one, other))
+    return (own, others) if own and others else ((), ())
+
+
+def _make(suspects: Sequence[Suspect], reads: Sequence[SignAt]) -> bool:
+    return any(sign.shows(read) for one in suspects for sign in (*one.signs, *one.may_show) for read in reads)
 
 
 def outcome_text(answer: Answer, on: str = "") -> str:
@@ -123,13 +142,12 @@ def _signs(answer: Answer, on: str) -> Iterator[str]:
 
 
 def probe_text(probe: Probe, on: str = "") -> str:
-    """Return the packets of a probe: `rac1 to rac2, datagrams of 9,000 bytes`; of a ping, which has two ways, the
+    """Return the packets of a probe: `datagrams of 9,000 bytes, rac1 to rac2`; of a ping, which has two ways, the
     first."""
     leg = probe.legs[0]
     kind = "pings" if leg.protocols == ("icmp",) else "datagrams"
-    parts = [f"{listed(leg.senders or ())} to {listed(leg.receivers or ())}", f"{kind} of {leg.sizes[1]:,} bytes"]
-    if leg.forms == ("fragment",):
-        parts[1] = f"{kind} in fragments"
+    what = f"{kind} in fragments" if leg.forms == ("fragment",) else f"{kind} of {leg.sizes[1]:,} bytes"
+    parts = [what, f"{listed(leg.senders or ())} to {listed(leg.receivers or ())}"]
     if leg.addresses == ("haip",):
         parts.append("between HAIP addresses")
     if networks := listed(network for network in leg.networks or () if network != on):
@@ -153,7 +171,7 @@ def ending_text(ending: Ending) -> str:
         case End.LEFT_OVER:
             return f"Only {first} is left over. That is not a proof: fix it, then verify."
         case End.APART:
-            return f"These cannot be told apart from here: {'; '.join(suspects_by_place(ending.suspects))}."
+            return f"No step from here can tell these apart: {'; '.join(suspects_by_place(ending.suspects))}."
         case End.NONE:
             return "None of the causes that racwire knows fits what was seen."
         case End.NOT_PLACED:

@@ -69,22 +69,6 @@ WORDS: dict[str, StepWords] = {
         "The database loses blocks that 20 pings cannot show; racwire sends on, most on the path that looks worst.",
         _FROM_HERE,
     ),
-    "kernel-drops": StepWords(
-        "Watch why the kernel drops packets",
-        "The kernel gives a reason for each packet that it drops: a filter, a full queue, a wrong checksum.",
-        "racwire watches the receiver's kernel for some seconds as root, while it sends datagrams of one size.",
-    ),
-    "read-optics": StepWords(
-        "Read the light of the transceivers",
-        "A transceiver that sends or receives too little light damages frames; its own limits say how little is too "
-        "little.",
-        "racwire runs `ethtool -m` as root on the nodes of the network, once.",
-    ),
-    "pauses-by-class": StepWords(
-        "Read the pause frames by class",
-        "A switch that pauses the class of these packets makes them wait and lose their place in full queues.",
-        "racwire reads the counters of the NIC's driver twice, 30 s apart.",
-    ),
     "capture": StepWords(
         "Capture at the receiver's NIC",
         "Packets in the capture that do not arrive are dropped by the kernel above it; others are lost on the way.",
@@ -223,4 +207,5 @@ def _nodes(step: Step) -> str:
 def _sizes(step: Step) -> str:
     """Return the size of the packets, where all have one."""
     sizes = {leg.sizes[1] for probe in step.probes for leg in probe.legs[:1]}
+    sizes = sizes or {sign.packets.sizes[1] for sign in step.reads if sign.packets.sizes[0] == sign.packets.sizes[1]}
     return f"{sizes.pop():,} bytes" if len(sizes) == 1 else ""

@@ -21,6 +21,7 @@ _KINDS = {
     ("CAUSE-01", "on the way"): "a bad link on the way",
     ("CAUSE-20", "port"): "full buffers of the switch port",
     ("CAUSE-20", "switch"): "full buffers inside the switch",
+    ("CAUSE-71", "lossy"): "a link of an aggregation that loses packets",
     ("CAUSE-71", "dead"): "a link of an aggregation that carries nothing",
     ("CAUSE-75", "node"): "a packet filter of the node for pings",
     ("CAUSE-75", "filter of a switch port"): "a filter of the switch port for pings",
@@ -127,7 +128,7 @@ def suspects_in_short(suspects: Sequence[Suspect], on: str = "") -> str:
 def suspects_by_place(suspects: Sequence[Suspect], on: str = "") -> tuple[str, ...]:
     """Return `at rac2, 192.168.11.0/24: a bad cable, a bad switch port` for each place."""
     groups = _by_place(suspects, on)
-    return tuple(f"{place}: {', '.join(names)}" if place else ", ".join(names) for place, names in groups.items())
+    return tuple(f"{place or 'on the whole network'}: {', '.join(names)}" for place, names in groups.items())
 
 
 def network_of(suspects: Iterable[Suspect]) -> str:
@@ -170,7 +171,7 @@ def place_text(place: Place, on: str = "") -> str:
     elif place.to:
         where = f"on the way to {few(place.to)}"
     else:
-        return f"on {networks}" if networks else "on the whole network" if place.networks else place.text
+        return f"on {networks}" if networks else "" if place.networks else place.text
     return f"{where}, {networks}" if networks else where
 
 

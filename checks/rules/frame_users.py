@@ -113,7 +113,7 @@ def _blocks(
     if gap := next((own for own in here if not isinstance(own, InstanceActivity)), None):
         return Unknown(f"The blocks of {instance_name(cluster, gap.instance)} are not known.")
     counts = [(received if way == "rx" else served)(own.statistics) for own in known]
-    size, mtus = database.block_size_bytes, {nic.mtu for nic in nics}
+    size, mtus = cluster.block_size_bytes, {nic.mtu for nic in nics}
     if size is None or len(mtus) > 1 or None in counts:
         return Unknown(f"The size of a block, the MTU of {node} or its number of blocks is not known.")
     blocks = sum(count or 0 for count in counts) * nics[0].nic.seconds / activity.seconds

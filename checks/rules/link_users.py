@@ -226,8 +226,7 @@ def _database_bytes(cluster: Cluster, change: CounterChange, link: _Link, way: s
 
 
 def _bytes_of(cluster: Cluster, activity: Activity, own: InstanceActivity, link: _Link, way: str) -> float | None:
-    database = database_of(cluster)
-    block = (database.block_size_bytes if database else None) or USUAL_BLOCK_BYTES
+    block = cluster.block_size_bytes or USUAL_BLOCK_BYTES
     mtu = min(top.mtu for top in link.tops)
     version = max((ip_version(address.ip) for top in link.tops for address in top.addresses), default=4)
     receives = way == "rx"

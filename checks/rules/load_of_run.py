@@ -62,8 +62,7 @@ def interconnect_load(cluster: Cluster) -> InterconnectLoad | Unknown | NotAsked
         load_class = classify(wire, [own.statistics for own in known], events, _busiest(cluster))
     else:
         load_class = wire
-    block_bytes = database.block_size_bytes if isinstance(database, Database) else None
-    users = _users(activity, known, names, block_bytes)
+    users = _users(activity, known, names, cluster.block_size_bytes)
     return InterconnectLoad(
         seconds=activity.seconds,
         instances=tuple(statistics),
@@ -76,7 +75,7 @@ def interconnect_load(cluster: Cluster) -> InterconnectLoad | Unknown | NotAsked
         if isinstance(activity.clients, tuple)
         else activity.clients,
         estimated_clients=tuple(user for user in users if user.is_estimate),
-        block_bytes=block_bytes,
+        block_bytes=cluster.block_size_bytes,
         services=_services(activity, names),
         force_local=_force_local(database, known, names),
     )
@@ -122,13 +121,11 @@ def wire_path(cluster: Cluster) -> WirePath:
     """Return what the run measured of the private networks: block size, MTU, link speed, round-trip times."""
     networks = cluster.read_networks()
     version = 6 if any(":" in network.subnet for network in networks) else 4
-    database = cluster.database if isinstance(cluster.database, Database) else None
-    block = (database.block_size_bytes if database else None) or USUAL_BLOCK_BYTES
     # The lower limit must hold for every block: it goes over the fastest link with the fewest headers.
     mtus = [network.mtu for network in networks if isinstance(network.mtu, int)]
     small, full, pings = _round_trips(cluster, version)
     return WirePath(
-        block_bytes=block,
+        block_bytes=cluster.block_size_bytes or USUAL_BLOCK_BYTES,
         mtu=max(mtus) if mtus and len(mtus) == len(networks) else None,
         speed_mbps=_fastest_mbps(cluster),
         small_rtt_ms=small,

@@ -71,8 +71,8 @@ def _weighed(cluster: Cluster, finding: Finding, loads: Loads, flows: FlowsByPat
         return _haip_weighed(cluster, finding, loads)
     paths = _paths(cluster, finding)
     network = cluster.network(finding.network)
-    if not paths or network is None:
-        return finding
+    if not paths or network is None or any(map(_is_without_arp, paths)):
+        return finding  # nothing leaves for the peer now, whatever arrived before; and no filter of ICMP stops ARP
     loss = packet_loss(paths)
     share = (loss.percent if loss else 100.0) / 100
     pings = {
@@ -97,6 +97,11 @@ def _weighed(cluster: Cluster, finding: Finding, loads: Loads, flows: FlowsByPat
             "filter of ICMP fails pings and passes blocks.",
         )
     return finding
+
+
+def _is_without_arp(path: PathProbe) -> bool:
+    """Return whether ARP requests for the destination got no answer: then the own kernel answers the pings."""
+    return not path.neighbour_mac and any(series.unreachable_from == path.source_ip for series in path.series)
 
 
 def _haip_weighed(cluster: Cluster, finding: Finding, loads: Loads) -> Finding:

@@ -22,7 +22,7 @@ class StepMaker(Protocol):
     """Makes the automatic part of a step, within the budget of the session."""
 
     async def make(self, step: Step, progress: Callable[[str], None]) -> Answer:
-        """Make a step, and return what came of it. A cancelled one sends nothing more."""
+        """Make a step, and return its answer. A cancelled one sends nothing more."""
 
     async def close(self) -> None:
         """Close its connections."""
@@ -66,7 +66,7 @@ class Guided:
 
     @property
     def question(self) -> Question | None:
-        """What is asked next; None where the session has ended."""
+        """The next question; None where the session has ended."""
         return self.session.question()
 
     @property
@@ -180,7 +180,7 @@ def run_time(report: Report) -> float:
 
 
 def resumed_session(report: Report, record: SessionRecord) -> Session:
-    """Return the session of a record about the run that it began with."""
+    """Return the session of a record about the run with which it started."""
     return Session(report.cluster, report.findings, record)
 
 

@@ -1,5 +1,5 @@
-"""The run that a session of guided troubleshooting began with: a saved file next to the record, so that a session can
-be resumed after any end of the process, with the same questions."""
+"""The run with which a session of guided troubleshooting started: a saved file next to the record, so that a session
+can be resumed after any end of the process, with the same questions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def begin_with_run(record: SessionRecord, report: Report) -> SessionJournal:
 
 
 def run_of(path: Path) -> Report:
-    """Return the run that the session in a file began with. Blocking. Raises SessionJournalError."""
+    """Return the run with which the session in a file started. Blocking. Raises SessionJournalError."""
     try:
         with open_saved(_run_of(path), recording=False) as saved:
             return replace(saved.report, saved_at="")
@@ -38,16 +38,16 @@ def run_of(path: Path) -> Report:
         raise SessionJournalError(str(error)) from None
 
 
-def session_named(name: str) -> KeptSession:
-    """Return the session of that name; without one, the newest that has not ended. Blocking. Raises
-    SessionJournalError."""
+def session_named(name: str, *, is_ended: bool = False) -> KeptSession:
+    """Return the session of that name; without one, the newest that has not ended, or the newest that has. Blocking.
+    Raises SessionJournalError."""
     known = [one for one in kept_sessions() if one.record is not None]
     if name:
         found = next((one for one in known if one.path.stem == name), None)
     else:
-        found = next((one for one in known if one.record is not None and not one.record.is_ended), None)
+        found = next((one for one in known if one.record is not None and one.record.is_ended is is_ended), None)
     if found is None:
-        what = f"no session {name[:40]!r}" if name else "no session that has not ended"
+        what = f"no session {name[:40]!r}" if name else f"no session that has {'' if is_ended else 'not '}ended"
         raise SessionJournalError(f"There is {what}; `racwire investigate --list` names those that are kept.")
     return found
 

@@ -20,7 +20,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from checks.model.facts import Cluster, Database, Unknown
+from checks.model.facts import Cluster, Unknown
 from checks.model.packet_sizes import BLOCK_HEADER_BYTES, SMALL_PAYLOAD, USUAL_BLOCK_BYTES, ping_bytes
 from checks.model.settings import ProbeSettings
 from checks.model.wording import listed
@@ -102,9 +102,9 @@ def latency_paths(cluster: Cluster) -> tuple[LatencyPath, ...]:
     if isinstance(cluster.networks, Unknown):
         return ()
     public = public_subnets(cluster)
-    block = cluster.database.block_size_bytes if isinstance(cluster.database, Database) else None
+    block = cluster.block_size_bytes or USUAL_BLOCK_BYTES
     return tuple(
-        LatencyPath(path, block or USUAL_BLOCK_BYTES, _refusal(path, public))
+        LatencyPath(path, block, _refusal(path, public))
         for path in all_paths(cluster.networks)
         if path.source.node == cluster.local_node
     )

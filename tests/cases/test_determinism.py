@@ -14,13 +14,14 @@ from checks.report.markdown import to_markdown
 from checks.run.engine import Engine
 from tests.cases.loading import Case, fact_cases
 from tests.cases.test_fact_cases import report_of
+from tests.support.sampling import sampled
 
 TIMES = 8
-SAMPLE = [case for case in fact_cases() if case.expect.first][::5]
+CASES = [case for case in fact_cases() if case.expect.first][::5]
 
 
 @pytest.mark.case
-@pytest.mark.parametrize("case", SAMPLE, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", sampled(CASES, 3))
 def test_the_order_of_the_findings_has_no_influence_on_the_diagnosis(case: Case) -> None:
     report, chance = report_of(case), random.Random(20)
     seen = set()
@@ -32,7 +33,7 @@ def test_the_order_of_the_findings_has_no_influence_on_the_diagnosis(case: Case)
 
 
 @pytest.mark.case
-@pytest.mark.parametrize("case", SAMPLE[::6], ids=lambda case: case.name)
+@pytest.mark.parametrize("case", sampled(CASES[::6]))
 def test_the_order_in_which_checks_end_has_no_influence_on_the_report(
     case: Case, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -113,6 +113,7 @@ def test_the_same_fault_gives_the_same_first_line_twenty_times(cluster):
     assert first[0].cause == "CAUSE-12"
 
 
+@pytest.mark.beyond_sample
 def test_a_hung_shell_costs_its_time_limit_once_and_is_named(cluster, tmp_path):
     (tmp_path / "s.toml").write_text(
         "[ssh]\nconnect_timeout_s = 2\nlogin_timeout_s = 2\n[sampling]\ninterval_without_database_s = 1\n"
@@ -249,6 +250,7 @@ def test_an_unusable_grid_home_is_one_sentence(cluster, tmp_path):
     assert str(tmp_path) in finding.title
 
 
+@pytest.mark.beyond_sample
 def test_without_clusterware_the_networks_and_peers_are_named_on_the_command_line(cluster, tmp_path):
     report = cluster.check(
         "--grid-home", str(tmp_path), "--network", "192.168.10.0/24", "--network", NETWORK_2, "--peer", "rac2"

@@ -209,6 +209,7 @@ def test_a_case_has_exactly_its_expected_findings_within_one_interval(
     assert_lost_by(report, {receiver for receiver, _ in case.expect.lost})
 
 
+@pytest.mark.beyond_sample
 def test_an_instance_that_hangs_costs_one_time_limit_and_the_others_are_judged(
     cluster: Practice, tmp_path: Path
 ) -> None:

@@ -179,6 +179,7 @@ def test_a_link_that_is_the_only_one_is_refused(practice: Practice) -> None:
     assert "eth0 of rac2 carries no private network" in public.stderr
 
 
+@pytest.mark.beyond_sample
 @pytest.mark.parametrize("dies", ["the operator", *(pytest.param(one, marks=beyond) for one in ("racwire", "hang-up"))])
 def test_it_stops_and_leaves_nothing(practice: Practice, dies: str) -> None:
     running = Running(practice, "link")

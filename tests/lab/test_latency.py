@@ -87,12 +87,14 @@ def jumbo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
             pytest.skip(f"no practice cluster here: {error}")
 
 
+@pytest.mark.beyond_sample
 def test_a_healthy_network_loses_nothing(jumbo: Lab) -> None:
     counts = measure(jumbo)
     assert set(counts) == {(1, 56), (1, 8328), (2, 56), (2, 8328)}
     assert all(sent == received > 0 for sent, received in counts.values())
 
 
+@pytest.mark.beyond_sample
 def test_a_switch_without_jumbo_frames_loses_block_size_packets(jumbo: Lab) -> None:
     counts = measure(jumbo.break_("switch-mtu"))
     jumbo.mend()

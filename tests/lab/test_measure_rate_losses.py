@@ -23,6 +23,7 @@ from bench.instruments import far_ends, in_switch, processes
 from checks.model.measured_rate import MeasuredRate
 from checks.model.measurement import Measurement
 from tests.lab.lab_support import needs_namespaces, needs_nft
+from tests.lab.lab_support import run as on
 from tests.lab.practice_command import Practice
 
 pytestmark = [pytest.mark.lab, pytest.mark.beyond_sample, needs_namespaces, needs_nft]
@@ -40,6 +41,8 @@ class Run:
     stops: str = ""
     """The end that stands still again and again: `far` or `near`; or `busy`: all CPUs are."""
     far_end: str = "perl"
+    firewall_percent: int = 0
+    """What the firewall of the peer drops of the datagrams that reach it."""
 
 
 RUNS = (
@@ -48,6 +51,7 @@ RUNS = (
     Run("1 % lost to the peer", 1),
     Run("1 % lost to the peer, far end in Python", 1, far_end="python"),
     Run("1 % lost from the peer", 1, FAR),
+    Run("firewall of the peer drops 1 %", firewall_percent=1),
     Run("far end stands still", stops="far"),
     Run("far end in Python stands still", stops="far", far_end="python"),
     Run("near end stands still", stops="near"),
@@ -68,7 +72,7 @@ def practice(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Practice]:
 
 @pytest.mark.parametrize("run", RUNS, ids=lambda run: run.name)
 def test_the_network_has_what_the_switch_lost_and_nothing_of_the_ends(practice: Practice, run: Run) -> None:
-    with switch_that_counts(practice, run) as dropped, standing_still(practice, run):
+    with switch_that_counts(practice, run) as dropped, firewall(practice, run), standing_still(practice, run):
         ran = practice.racwire(
             *("measure", "rate", "--lab", "--on", "192.168.10.0/24", "--share", "80", "--steps", "80", "--step", "2s"),
             *("--packets", "20000", "--far-end", run.far_end, "--format", "json", "--go", "practice"),
@@ -116,6 +120,21 @@ def switch_that_counts(practice: Practice, run: Run) -> Iterator[Callable[[], di
         yield dropped
     finally:
         in_switch(lab, "nft", "delete table bridge losses")
+
+
+@contextlib.contextmanager
+def firewall(practice: Practice, run: Run) -> Iterator[None]:
+    """Let the kernel of the peer drop a share of the datagrams of 8 KB that it received."""
+    if not run.firewall_percent:
+        yield
+        return
+    lost = f"udp length {8192 + 8} numgen random mod 100 < {run.firewall_percent} drop"
+    rules = f"table ip firewall {{ chain arriving {{ type filter hook input priority 0; {lost}; }}; }}"
+    assert on(practice.cluster, "rac2", "nft", rules).returncode == 0
+    try:
+        yield
+    finally:
+        assert on(practice.cluster, "rac2", "nft", "delete table ip firewall").returncode == 0
 
 
 def _queue_drops(practice: Practice) -> dict[str, int]:

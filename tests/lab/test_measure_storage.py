@@ -71,6 +71,7 @@ def with_file_in(directory: Path) -> list[int]:
     return found
 
 
+@pytest.mark.beyond_sample
 @pytest.mark.parametrize("dies", ["interrupted", *(pytest.param(one, marks=beyond) for one in ("killed", "sender"))])
 def test_no_file_and_no_process_is_left_in_whatever_way_it_ends(practice: Practice, tmp_path: Path, dies: str) -> None:
     process = subprocess.Popen(

@@ -159,14 +159,9 @@ EACH_WAY = pytest.mark.parametrize(
 
 
 # The source and the format are independent: each source once, and each format.
+@pytest.mark.beyond_sample
 @pytest.mark.parametrize(
-    ("source", "form"),
-    [
-        ("file", "json"),
-        ("prompt", "text"),
-        pytest.param("environment", "json", marks=pytest.mark.beyond_sample),
-        pytest.param("prompt", "json", marks=pytest.mark.beyond_sample),
-    ],
+    ("source", "form"), [("file", "json"), ("prompt", "text"), ("environment", "json"), ("prompt", "json")]
 )
 def test_a_check_shows_and_writes_the_password_nowhere(
     source: str, form: str, run: Callable[..., Run], password: str, tmp_path: Path

@@ -86,6 +86,7 @@ def gaps_of(path: Path, source: str) -> str:
         return " ".join(e.reason for e in recording.events() if isinstance(e, Gap) and str(e.source) == source)
 
 
+@pytest.mark.beyond_sample
 def test_a_killed_recording_has_every_sample_that_readers_saw_at_each_write(practice: Practice, tmp_path: Path) -> None:
     path = tmp_path / "killed.rec"
     running = record(practice, path)
@@ -134,6 +135,7 @@ def last_sample(path: Path) -> float:
         return span[1]
 
 
+@pytest.mark.beyond_sample
 def test_json_lines_have_the_same_samples_in_a_pipe_that_is_closed_early(practice: Practice) -> None:
     line = f"{sys.executable} -P -m racwire watch --lab --for 20s | head -4; echo ${{PIPESTATUS[0]}}"
     ran = subprocess.run(

@@ -97,6 +97,7 @@ def test_a_port_that_drops_one_direction_is_found_too(rehearsal):
     assert any("from rac1 to rac2; they arrive in the other direction" in waited for waited in waiting(verified))
 
 
+@pytest.mark.beyond_sample
 def test_a_reverted_mtu_is_found_by_the_next_verification_and_reopens_its_step(rehearsal):
     rehearsal.operate(rehearsal.step())
     rehearsal.prove(rehearsal.step())

@@ -26,6 +26,7 @@ def rehearsal(cluster: Rehearsal) -> Iterator[Rehearsal]:
     cluster.forget_change()
 
 
+@pytest.mark.beyond_sample
 def test_a_faulty_cluster_is_refused_with_the_name_of_the_fault(rehearsal):
     rehearsal.outside(["racwire lab break link-down"])
     try:

@@ -48,6 +48,7 @@ def test_a_working_directory_that_was_removed_is_named(practice: racwire_lab.Lab
     )
 
 
+@pytest.mark.beyond_sample
 def test_a_peer_with_two_names_is_reported_and_not_probed_against_itself(practice: racwire_lab.Lab) -> None:
     if practice.remote_shell != "ssh":
         pytest.skip(f"THE SECOND NAME OF A PEER WAS NOT TESTED: {practice.remote_shell_reason}")

@@ -82,9 +82,8 @@ def test_the_recording_has_samples_of_every_node_and_instance_from_the_time_of_t
     assert [e for e in events if isinstance(e, Gap)] == []
 
 
-@pytest.mark.parametrize(
-    "form", ["html", *(pytest.param(form, marks=pytest.mark.beyond_sample) for form in FORMATS if form != "html")]
-)
+@pytest.mark.beyond_sample
+@pytest.mark.parametrize("form", FORMATS)
 def test_every_format_can_be_made_from_the_file_on_any_machine(night: Path, form: str) -> None:
     ran = elsewhere("report", "--from", str(night), "--format", form)
     assert ran.returncode == ExitCode.FAILURES, ran.stderr
@@ -107,6 +106,7 @@ def sources_of(file: Path) -> tuple[str, ...]:
     return ()
 
 
+@pytest.mark.beyond_sample
 def test_a_run_ended_early_is_saved_with_its_results(
     practice: Practice, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

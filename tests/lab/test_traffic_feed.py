@@ -305,6 +305,7 @@ def test_an_unreachable_peer_and_a_restarted_instance_are_reported_and_sampled_a
         assert_left_in_order(feed.close())
 
 
+@pytest.mark.beyond_sample
 def test_an_instance_that_hangs_is_a_gap_and_stopping_waits_for_nothing(
     cluster: racwire_lab.Lab,
 ) -> None:
@@ -323,6 +324,7 @@ def test_an_instance_that_hangs_is_a_gap_and_stopping_waits_for_nothing(
             cluster.mend()
 
 
+@pytest.mark.beyond_sample
 def test_stopping_while_a_peer_and_the_database_hang_waits_for_neither(cluster: racwire_lab.Lab) -> None:
     with running(cluster, "here", database_timeout_s=60) as feed:
         feed.wait("instance", instance="prac2")

@@ -76,6 +76,7 @@ def test_ssh_between_nodes(tmp_path: Path) -> None:
             assert (done.stdout, done.returncode) == (f"{peer}\n{cluster.directory}/home\n", 7)
 
 
+@pytest.mark.beyond_sample
 def test_a_replacement_for_ssh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ssh_configuration, "find_sshd", lambda: None)
     with lab_directory(tmp_path / "lab"):
@@ -122,6 +123,7 @@ def test_a_recycled_pid_is_never_killed(tmp_path: Path) -> None:
         other.wait()
 
 
+@pytest.mark.beyond_sample
 def test_killed_while_coming_up_leaves_no_process(tmp_path: Path) -> None:
     with lab_directory(tmp_path / "lab") as directory:
         script = """

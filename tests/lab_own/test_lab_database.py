@@ -133,6 +133,7 @@ def test_its_settings_connect_to_it_and_the_password_is_nowhere_else(client: Cli
     assert holding == [password_file]
 
 
+@pytest.mark.beyond_sample
 def test_drop_fragments(client: Client) -> None:
     before = counters(client.cluster, "rac2")
     client.cluster.break_("drop-fragments")
@@ -143,6 +144,7 @@ def test_drop_fragments(client: Client) -> None:
     assert events
 
 
+@pytest.mark.beyond_sample
 def test_small_reassembly_memory(client: Client) -> None:
     lost, before = client.lost(), counters(client.cluster, "rac2")
     client.cluster.break_("small-reassembly-memory")
@@ -151,6 +153,7 @@ def test_small_reassembly_memory(client: Client) -> None:
     assert after["Ip.ReasmTimeout"] - before["Ip.ReasmTimeout"] < 10
 
 
+@pytest.mark.beyond_sample
 def test_small_receive_buffer(client: Client) -> None:
     lost, before = client.lost(), counters(client.cluster, "rac2")
     client.cluster.break_("small-receive-buffer")
@@ -158,6 +161,7 @@ def test_small_receive_buffer(client: Client) -> None:
     assert counters(client.cluster, "rac2")["Udp.RcvbufErrors"] > before["Udp.RcvbufErrors"]
 
 
+@pytest.mark.beyond_sample
 def test_public_interconnect(client: Client) -> None:
     client.cluster.break_("public-interconnect")
     query = "SELECT inst_id, name, ip_address, is_public, source FROM gv$cluster_interconnects ORDER BY inst_id"
@@ -169,6 +173,7 @@ def test_public_interconnect(client: Client) -> None:
     assert int(run(client.cluster, "rac2", *count).stdout) > bytes_before + 20 * 8192
 
 
+@pytest.mark.beyond_sample
 def test_cluster_interconnects_set(client: Client) -> None:
     client.cluster.break_("cluster-interconnects-set")
     query = "SELECT inst_id, name, ip_address, source FROM gv$cluster_interconnects WHERE source LIKE 'CLUSTER%'"
@@ -182,6 +187,7 @@ def test_cluster_interconnects_set(client: Client) -> None:
     assert flows_without_loss(client)
 
 
+@pytest.mark.beyond_sample
 @pytest.mark.parametrize("node", [None, "rac2"])
 def test_listener_down(client: Client, node: str | None) -> None:
     query = "SELECT instance_number AS n FROM v$instance"
@@ -200,6 +206,7 @@ def test_listener_down(client: Client, node: str | None) -> None:
     assert client.refusal(query, scan + next(fresh)) == ""
 
 
+@pytest.mark.beyond_sample
 def test_no_grants(client: Client) -> None:
     here = "10.20.0.1:1521/prac"
     client.cluster.break_("no-grants")
@@ -209,6 +216,7 @@ def test_no_grants(client: Client) -> None:
     assert client.refusal("SELECT value FROM v$sysstat", here) == ""
 
 
+@pytest.mark.beyond_sample
 def test_no_ic_clients(client: Client) -> None:
     here, users = "10.20.0.1:1521/prac", "SELECT name FROM sys.racwire_ic_clients"
     client.cluster.break_("no-ic-clients")
@@ -218,12 +226,14 @@ def test_no_ic_clients(client: Client) -> None:
     assert {row["name"] for row in client.ask(users, here)} == {"cache", "dlm", "ipq"}
 
 
+@pytest.mark.beyond_sample
 def test_no_diagnostics_pack(client: Client) -> None:
     client.cluster.break_("no-diagnostics-pack")
     query = "SELECT DISTINCT value FROM gv$parameter WHERE name = 'control_management_pack_access'"
     until(lambda: client.ask(query) == [{"value": "NONE"}])
 
 
+@pytest.mark.beyond_sample
 def test_hung_instance(client: Client) -> None:
     here = "10.20.0.1:1521/prac"
     client.ask("SELECT value FROM v$sysstat", here)
@@ -236,6 +246,7 @@ def test_hung_instance(client: Client) -> None:
     until(lambda: client.refusal("SELECT value FROM gv$sysstat", here, timeout_s=0.5) == "")
 
 
+@pytest.mark.beyond_sample
 def test_instance_restart(client: Client) -> None:
     query = "SELECT inst_id, startup_time FROM gv$instance ORDER BY inst_id"
     before, received = client.ask(query), client.received()
@@ -248,6 +259,7 @@ def test_instance_restart(client: Client) -> None:
     until(lambda: "DPY-4011" in client.refusal("SELECT 1 AS one FROM dual", "10.20.0.2:1521/prac"))
 
 
+@pytest.mark.beyond_sample
 def test_false_lost_of_12_1(client: Client) -> None:
     def versions() -> list[str]:
         with contextlib.suppress(Refused):  # its server is restarted with that version
@@ -263,6 +275,7 @@ def test_false_lost_of_12_1(client: Client) -> None:
     until(lambda: versions() == ["19.0.0.0.0"] * 2)
 
 
+@pytest.mark.beyond_sample
 def test_peer_down_takes_its_instance_out(client: Client) -> None:
     client.cluster.break_("peer-down", "rac1")
     other = Client(client.cluster, "rac2")

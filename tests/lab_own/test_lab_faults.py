@@ -49,6 +49,7 @@ def echoes_received(cluster: Lab, node: str) -> int:
     return int(values.split()[header.split().index("InEchos")])
 
 
+@pytest.mark.beyond_sample
 def test_node_mtu(cluster: Lab) -> None:
     cluster.break_("node-mtu")
     assert "message too long, mtu=1500" in ping(cluster, "rac2", TO_RAC1, LARGE)
@@ -56,6 +57,7 @@ def test_node_mtu(cluster: Lab) -> None:
     assert ping(cluster, "rac1", TO_RAC2, SMALL) == ""
 
 
+@pytest.mark.beyond_sample
 def test_switch_mtu_drops_silently_in_both_directions(cluster: Lab) -> None:
     cluster.break_("switch-mtu", "2", "eth2")
     for node, address in (("rac1", TO_RAC2), ("rac2", TO_RAC1)):
@@ -83,6 +85,7 @@ def test_switch_mtu_stops_tcp_too(cluster: Lab) -> None:
     assert "TimeoutError" in result.stderr
 
 
+@pytest.mark.beyond_sample
 def test_switch_mtu_in_one_direction(cluster: Lab) -> None:
     cluster.break_("switch-mtu-one-way")
     before = echoes_received(cluster, "rac1"), echoes_received(cluster, "rac2")
@@ -93,6 +96,7 @@ def test_switch_mtu_in_one_direction(cluster: Lab) -> None:
     assert ping(cluster, "rac1", TO_RAC2, SMALL) == ping(cluster, "rac2", TO_RAC1, SMALL) == ""
 
 
+@pytest.mark.beyond_sample
 def test_loss(cluster: Lab) -> None:
     cluster.break_("loss")
     output = run(cluster, "rac1", "ping", "-q", "-i", "0.002", "-c", "800", "-W", "0.4", TO_RAC2).stdout
@@ -102,6 +106,7 @@ def test_loss(cluster: Lab) -> None:
     assert " 0% packet loss" in quiet
 
 
+@pytest.mark.beyond_sample
 def test_peer_down(cluster: Lab) -> None:
     cluster.break_("peer-down")
     for address in (TO_RAC2, PRIVATE[0].address(2), "10.20.0.2"):
@@ -109,6 +114,7 @@ def test_peer_down(cluster: Lab) -> None:
     assert grid(cluster, "rac1", "olsnodes", "-s").stdout == "rac1\tActive\nrac2\tInactive\n"
 
 
+@pytest.mark.beyond_sample
 def test_link_down(cluster: Lab) -> None:
     cluster.break_("link-down", "rac1", "1")
     link = run(cluster, "rac1", "ip", "link", "show", "eth1").stdout
@@ -118,6 +124,7 @@ def test_link_down(cluster: Lab) -> None:
     assert ping(cluster, "rac1", TO_RAC2) == ""
 
 
+@pytest.mark.beyond_sample
 def test_no_ssh(cluster: Lab) -> None:
     cluster.break_("no-ssh")
     refused = ssh(cluster, "rac1", "rac2", "true")
@@ -153,6 +160,7 @@ def test_names_differ(cluster: Lab) -> None:
     assert_healthy(cluster)
 
 
+@pytest.mark.beyond_sample
 def test_icmp_filtered(cluster: Lab) -> None:
     cluster.break_("icmp-filtered")
     assert "100% packet loss" in ping(cluster, "rac1", TO_RAC2)
@@ -160,6 +168,7 @@ def test_icmp_filtered(cluster: Lab) -> None:
     assert TO_RAC2 in run(cluster, "rac1", "ip", "neigh", "show", "nud", "reachable", "nud", "stale").stdout
 
 
+@pytest.mark.beyond_sample
 def test_routed(cluster: Lab) -> None:
     cluster.break_("routed")
     for node, address in (("rac1", TO_RAC2), ("rac2", TO_RAC1)):
@@ -172,6 +181,7 @@ def test_routed(cluster: Lab) -> None:
     assert ping(cluster, "rac1", haip.partition("/")[0]) == ""
 
 
+@pytest.mark.beyond_sample
 def test_duplicate_subnet(cluster: Lab) -> None:
     cluster.break_("duplicate-subnet")
     assert "inet 192.168.10.102/24" in run(cluster, "rac2", "ip", "address", "show", "eth2").stdout

@@ -102,6 +102,7 @@ def test_a_hypervisor_keeps_the_carrier_when_the_cable_is_pulled(cluster: Lab) -
     assert "100% packet loss" in ping(cluster, "rac2", TO_RAC3)
 
 
+@pytest.mark.beyond_sample
 def test_spoof_check_drops_what_the_node_sends(cluster: Lab) -> None:
     assert ping(cluster, "rac1", TO_RAC2) == ""
     cluster.break_("spoof-check")

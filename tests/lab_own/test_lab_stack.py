@@ -128,6 +128,7 @@ def test_a_node_is_stopped_and_started(practice: Practice, cluster: Lab, client:
     assert {"ocssd.bin", "crsd.bin", "ora_pmon_prac2", "asm_pmon_+ASM2"} <= programs(cluster, "rac2")
 
 
+@pytest.mark.beyond_sample
 class TestStoppedNode:
     """On the first node, from which racwire looks, Clusterware is stopped."""
 
@@ -238,6 +239,7 @@ def test_a_stopped_database_stays_down_until_it_is_started(practice: Practice, c
     assert "PRCC-1014 : prac was already running" in srvctl("start", "-d", "prac")
 
 
+@pytest.mark.beyond_sample
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may set a buffer above the maximum of the machine")
 def test_an_instance_has_the_buffers_of_its_node_since_its_start(cluster: Lab) -> None:
     def srvctl(verb: str, *options: str) -> str:
@@ -258,6 +260,7 @@ def test_an_instance_has_the_buffers_of_its_node_since_its_start(cluster: Lab) -
     run(cluster, "rac1", "sysctl", "-w", "net.core.rmem_default=262144")
 
 
+@pytest.mark.beyond_sample
 def test_one_instance_stops_and_starts_and_services_follow_the_instances(cluster: Lab) -> None:
     def srvctl(words: str) -> str:
         return grid(cluster, "rac1", "srvctl", *words.split()).stdout
@@ -326,6 +329,7 @@ def test_a_node_joins_only_if_full_size_packets_pass(cluster: Lab) -> None:
     assert "CRS-4133" in crsctl(cluster, "rac2", "stop crs -f")
 
 
+@pytest.mark.beyond_sample
 def test_a_crsctl_killed_in_the_middle_leaves_a_stack_that_can_be_stopped(cluster: Lab) -> None:
     crsctl(cluster, "rac2", "stop crs")
     cluster.set_port_mtu("all", 1500)
@@ -346,6 +350,7 @@ def test_a_killed_daemon_is_detected_at_once(cluster: Lab) -> None:
     assert cluster.is_running("rac2", "cssd")
 
 
+@pytest.mark.beyond_sample
 def test_a_node_that_drops_pings_can_join(cluster: Lab) -> None:
     cluster.break_("icmp-filtered", "rac1")
     crsctl(cluster, "rac2", "stop crs")

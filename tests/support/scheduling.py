@@ -16,6 +16,9 @@ LONG = (
     "lab/test_events.py",
     "lab/test_database_check.py",
     "lab/test_measure_sizes.py",
+    "lab_own/test_lab_stack.py",
+    "lab_own/test_lab_database.py",
+    "lab_own/test_lab_cluster.py",
 )
 """The files that take longest: they start first."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 PROSE = frozenset({"advice", "because", "headline", "note", "reason", "remark", "sentence", "text", "title", "why"})
@@ -31,9 +31,9 @@ def read_back(tree: ast.Module) -> Iterator[tuple[str, int]]:
     """
     found: dict[int, str] = {}
     for scope in (tree, *(node for node in ast.walk(tree) if isinstance(node, Function))):
-        is_function = isinstance(scope, Function)
-        names, prose = (SPEAKING | _bound(scope, of) if is_function else SPEAKING for of in (TEXTS, PROSE))
-        for node in ast.walk(scope):
+        is_function, nodes = isinstance(scope, Function), [*ast.walk(scope)]
+        names, prose = (SPEAKING | _bound(nodes, of) if is_function else SPEAKING for of in (TEXTS, PROSE))
+        for node in nodes:
             if (isinstance(node, ast.Call) and _is_search(node, names)) or (
                 isinstance(node, ast.Compare) and _is_membership(node, names, prose)
             ):
@@ -41,10 +41,10 @@ def read_back(tree: ast.Module) -> Iterator[tuple[str, int]]:
     yield from ((function, line) for line, function in sorted(found.items()))
 
 
-def _bound(scope: ast.AST, attributes: frozenset[str]) -> frozenset[str]:
+def _bound(nodes: Iterable[ast.AST], attributes: frozenset[str]) -> frozenset[str]:
     """The names in a function that hold such an attribute, or each of several in it."""
     found: set[str] = set()
-    for node in ast.walk(scope):
+    for node in nodes:
         match node:
             case ast.Assign(targets=[target], value=value):
                 pass

@@ -6,6 +6,7 @@ import pytest
 from textual.pilot import Pilot
 
 from checks.model.journal import Entry
+from tests.support.sampling import sampled
 from tests.tui.clusters import black_hole, engine
 from tests.tui.conftest import NewConsole
 from tests.tui.driving import concluded, shown, until
@@ -50,7 +51,7 @@ def test_each_entry_is_one_line_and_a_failure_has_its_reason_below(width: int) -
     assert places[2] == places[1] + 2
 
 
-@pytest.mark.parametrize("key", "157!")
+@pytest.mark.parametrize("key", sampled("157!"))
 async def test_the_list_opens_from_every_main_screen(ran: NewConsole, key: str) -> None:
     async with ran().run_test() as pilot:
         await concluded(pilot)

@@ -22,6 +22,7 @@ from racwire_lab.oracle_net.releases import release_of
 from tests.fixtures.databases import asked
 from tests.fixtures.instance_states import STARTED, instances, practice
 from tests.fixtures.oracle import PASSWORD, serve, settings
+from tests.support.sampling import sampled
 
 VERSIONS = ["12.1.0.2.0", "19.22.0.0.0", "23.7.0.25.1"]
 INTERVAL_S = 0.05
@@ -88,27 +89,38 @@ async def test_an_instance_that_hangs_costs_one_call_timeout():
 
 @pytest.mark.parametrize(
     ("code", "text", "why"),
-    [
-        (
-            12850,
-            "Could not allocate slaves on all specified instances: 2 needed, 1 allocated",
-            "(ORA-12850): parallel_",
-        ),
-        (12853, "insufficient memory for PX buffers", "(ORA-12853): parallel_max_servers is 0 on an instance, or no"),
-        (12805, "parallel query server died unexpectedly", "(ORA-12805): an instance failed during the query."),
-        (
-            12801,
-            "error signaled in parallel query server PZ98, instance rac2.example.com:prod2 (2)\n"
-            "ORA-00600: internal error code, arguments: [kjbrchkpkeywait:timeout], [], []",
-            "(ORA-12801): prod2 failed during the query with ORA-00600.",
-        ),
-        (12801, "error signaled in parallel query server PZ99", "(ORA-12801): an instance failed during the query."),
-        (
-            12801,
-            "error signaled in parallel query server PZ99, instance prod2 (2)\nORA-04031: unable to allocate memory",
-            "(ORA-12801): prod2 failed during the query with ORA-04031.",
-        ),
-    ],
+    sampled(
+        [
+            (
+                12850,
+                "Could not allocate slaves on all specified instances: 2 needed, 1 allocated",
+                "(ORA-12850): parallel_",
+            ),
+            (
+                12853,
+                "insufficient memory for PX buffers",
+                "(ORA-12853): parallel_max_servers is 0 on an instance, or no",
+            ),
+            (12805, "parallel query server died unexpectedly", "(ORA-12805): an instance failed during the query."),
+            (
+                12801,
+                "error signaled in parallel query server PZ98, instance rac2.example.com:prod2 (2)\n"
+                "ORA-00600: internal error code, arguments: [kjbrchkpkeywait:timeout], [], []",
+                "(ORA-12801): prod2 failed during the query with ORA-00600.",
+            ),
+            (
+                12801,
+                "error signaled in parallel query server PZ99",
+                "(ORA-12801): an instance failed during the query.",
+            ),
+            (
+                12801,
+                "error signaled in parallel query server PZ99, instance prod2 (2)\n"
+                "ORA-04031: unable to allocate memory",
+                "(ORA-12801): prod2 failed during the query with ORA-04031.",
+            ),
+        ]
+    ),
 )
 async def test_a_gv_query_that_another_instance_fails_is_repeated_for_the_connected_one(code, text, why):
     source = instances(3)
@@ -124,7 +136,9 @@ async def test_a_gv_query_that_another_instance_fails_is_repeated_for_the_connec
     assert [e.topic for e in journal.entries if e.outcome != "ok"] == ["sql instances"]
 
 
-@pytest.mark.parametrize("name", ["instance_ping", "cache_transfer", "system_event", "dlm_misc", "cr_block_server"])
+@pytest.mark.parametrize(
+    "name", sampled(["instance_ping", "cache_transfer", "system_event", "dlm_misc", "cr_block_server"], 2)
+)
 async def test_an_instance_that_answers_all_views_but_one_is_named(name):
     """A shortage of parallel query processes: GV$ has no rows of an instance, and no error says so."""
     source = instances(2)

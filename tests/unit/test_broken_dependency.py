@@ -11,6 +11,7 @@ import pytest
 
 from checks.model.broken_dependency import DEPENDENCIES
 from checks.model.exit_codes import ExitCode
+from tests.support.sampling import sampled
 
 ROOT = Path(__file__).parents[2]
 HEALTHY = ROOT / "tests" / "golden" / "v0_2_0" / "healthy.racwire"
@@ -70,7 +71,13 @@ WAYS = {
 }
 
 
-@pytest.mark.parametrize(("name", "way"), [*((name, "ImportError") for name in ENDED_BY), ("psutil", "OSError")])
+@pytest.mark.parametrize(
+    ("name", "way"),
+    sampled(
+        [*((name, "ImportError") for name in ENDED_BY), ("psutil", "OSError")],
+        [("rich", "ImportError"), ("psutil", "OSError")],
+    ),
+)
 def test_a_broken_package_that_every_command_needs_ends_the_command(name, way, tmp_path):
     how, why = WAYS[way]
     break_(tmp_path, name, how)

@@ -1,12 +1,13 @@
 """The command line: its output and its exit codes."""
 
 import importlib.metadata
+import io
 import json
 import os
 import re
 import subprocess
 import sys
-from contextlib import suppress
+from contextlib import redirect_stdout, suppress
 from pathlib import Path
 from typing import get_args, get_type_hints
 
@@ -132,8 +133,15 @@ def test_the_schema_and_the_settings_template_are_printed(capsys):
     assert "max_packets_per_path" in capsys.readouterr().out
 
 
+@pytest.fixture(scope="module")
+def printed_settings():
+    with redirect_stdout(io.StringIO()) as printed:
+        assert main(["settings"]) == 0
+    return printed.getvalue()
+
+
 @pytest.mark.parametrize("option", OPTIONS, ids=lambda option: option.name)
-def test_help_of_an_option_matches_its_setting(option, capsys):
+def test_help_of_an_option_matches_its_setting(option, printed_settings):
     """The help is written before any module is loaded; type, limits, default and choices are those of the setting."""
     section, _, name = option.place.partition(".")
     table = type(getattr(Settings(), section))
@@ -147,8 +155,7 @@ def test_help_of_an_option_matches_its_setting(option, capsys):
     if option.metavar is None and not option.choices:
         assert default is not option.means
     assert option.is_repeatable == (default == () and isinstance(default, tuple))
-    assert main(["settings"]) == 0
-    assert re.search(rf"# Option: (\S+ or )?{option.name}( or \S+)?\.\n{name} = ", capsys.readouterr().out)
+    assert re.search(rf"# Option: (\S+ or )?{option.name}( or \S+)?\.\n{name} = ", printed_settings)
 
 
 def test_the_command_line_overrides_the_settings_file(tmp_path):

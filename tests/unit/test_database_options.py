@@ -17,6 +17,7 @@ from checks.run.check_discovery import discover
 from checks.run.dry_run import plan_checks
 from racwire_lab.oracle_net.verifier import Verifier
 from tests.fixtures.oracle import USER, Witness, serving
+from tests.support.sampling import sampled
 from tui.cli.errors import UsageError
 from tui.cli.interrupts import STOPPING
 from tui.cli.main import build_parser, effective_settings, main
@@ -184,7 +185,7 @@ def assert_nowhere(password, tmp_path, *texts):
     assert not [text for text in (*texts, *written) if password in text]
 
 
-@pytest.mark.parametrize("form", ["text", "json"])
+@pytest.mark.parametrize("form", sampled(["text", "json"]))
 def test_the_environment_has_the_password_and_no_output_shows_it(form, server, password, tmp_path):
     output = tmp_path / "report"
     words = (*CHECK, "--format", form, "-o", str(output))
@@ -261,7 +262,7 @@ def test_repeated_signals_do_not_truncate_the_report(server, password, tmp_path)
     assert "The run was interrupted before gc-blocks-lost finished." in out
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+@pytest.mark.parametrize("number", sampled([signal.SIGTERM, signal.SIGHUP, signal.SIGINT]))
 def test_a_process_terminated_during_the_prompt_restores_the_terminal(number, server, tmp_path):
     with prompt_on_a_terminal(server, tmp_path) as (ran, terminal, _):
         ran.send_signal(number)

@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any
 
 import msgspec
+import pytest
 
 from checks.model.facts import Cluster, NotAsked, Unknown
 from checks.run.check_discovery import discover
@@ -73,10 +74,11 @@ def commands(change: Callable[[str], str], every: int = 1) -> set[str]:
     return found
 
 
-def test_a_name_with_syntax_stays_one_word() -> None:
-    lines = commands(lambda name: name + SYNTAX)
+@pytest.mark.parametrize(("every", "least"), [(9, 20), pytest.param(1, 100, marks=pytest.mark.beyond_sample)])
+def test_a_name_with_syntax_stays_one_word(every: int, least: int) -> None:
+    lines = commands(lambda name: name + SYNTAX, every)
     hostile = [line for line in lines if "reboot" in line]
-    assert len(hostile) > 100
+    assert len(hostile) > least
     wrong = [line for line in hostile for word in shlex.split(line) if "reboot" in word and SYNTAX not in word]
     assert wrong == []
     assert not [line for line in hostile if line.startswith(("ALTER", "GRANT", "SELECT", "show "))]

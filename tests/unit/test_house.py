@@ -9,7 +9,7 @@ import ast
 import re
 import tomllib
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -38,6 +38,7 @@ REGISTRIES = (
     "checks.change.steps",
     "checks.traffic.imports",
     "checks.investigate.outputs",
+    "checks.investigate.steps",
     "checks.sources.nodes.boot_config",
     "tui.cli",
     "tui.cli.change",
@@ -79,8 +80,14 @@ class Module:
     name: str
     path: Path
     tree: ast.Module
-    lines: int
+    nodes: Sequence[ast.AST]
+    """All nodes of the tree: most rules look at each, and a walk takes longer than a look."""
+    text: str
     code_lines: int
+
+    @property
+    def lines(self) -> int:
+        return self.text.count("\n")
 
     @property
     def package(self) -> str:
@@ -99,13 +106,14 @@ def _modules() -> Iterator[Module]:
             name = ".".join((package, *(part for part in parts if part != "__init__")))
             text = path.read_text(encoding="utf-8")
             tree = source_tree(path)
-            yield Module(name, path, tree, text.count("\n"), len(_code_lines(text, tree)))
+            nodes = [*ast.walk(tree)]
+            yield Module(name, path, tree, nodes, text, len(_code_lines(text, nodes)))
 
 
-def _code_lines(text: str, tree: ast.Module) -> set[int]:
+def _code_lines(text: str, nodes: Sequence[ast.AST]) -> set[int]:
     """Numbers of the lines that are neither blank nor a comment nor part of a docstring."""
     prose: set[int] = set()
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             prose.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
     lines = enumerate(text.splitlines(), 1)
@@ -218,14 +226,15 @@ def thresholds_read_elsewhere() -> Iterator[str]:
             "checks.model.facts.cluster",
         ):
             continue
-        if any(isinstance(node, ast.Attribute) and node.attr in names for node in ast.walk(module.tree)):
+        if any(isinstance(node, ast.Attribute) and node.attr in names for node in module.nodes):
             yield module.name
 
 
 def status_chosen_elsewhere() -> Iterator[str]:
     """Modules outside `checks.rules` that choose between statuses: FAIL or WARN as a value, not in a comparison."""
     for module in modules().values():
-        if not module.name.startswith(STATUS_DECLARED) and any(_chosen_statuses(module.tree)):
+        is_named = "Status.FAIL" in module.text or "Status.WARN" in module.text
+        if is_named and not module.name.startswith(STATUS_DECLARED) and any(_chosen_statuses(module.tree)):
             yield module.name
 
 
@@ -271,7 +280,7 @@ def textual_elsewhere() -> Iterator[str]:
     for module in modules().values():
         if module.name.startswith(TEXTUAL_ROOMS):
             continue
-        for node in ast.walk(module.tree):
+        for node in module.nodes:
             names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
             names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
             if any(name.partition(".")[0] == "textual" for name in names):
@@ -283,8 +292,8 @@ def ways_to_the_lab() -> Iterator[str]:
     """Modules of the terminal that import the practice cluster, after the first."""
     found = []
     for module in modules().values():
-        if module.name.startswith("tui") and re.search(r"\bracwire_lab\b", module.path.read_text(encoding="utf-8")):
-            reached = [n for n in ast.walk(module.tree) if isinstance(n, ast.ImportFrom | ast.Import)]
+        if module.name.startswith("tui") and re.search(r"\bracwire_lab\b", module.text):
+            reached = [n for n in module.nodes if isinstance(n, ast.ImportFrom | ast.Import)]
             if any("racwire_lab" in ast.unparse(n) for n in reached):
                 found.append(module.name)
     yield from found[1:]
@@ -295,8 +304,8 @@ def commands_made_by_hand() -> Iterator[str]:
     for module in modules().values():
         if module.name.startswith("racwire_lab"):
             continue
-        texts = [node for node in ast.walk(module.tree) if isinstance(node, ast.JoinedStr)]
-        scripts = [script for call in ast.walk(module.tree) for script in _scripts(call)]
+        texts = [node for node in module.nodes if isinstance(node, ast.JoinedStr)]
+        scripts = [script for call in module.nodes for script in _scripts(call)]
         runs = module.name.startswith(RUNS_ITSELF)
         if any(map(_is_made, scripts)) or (not runs and any(map(_has_command, texts))):
             yield module.name

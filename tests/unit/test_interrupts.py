@@ -10,18 +10,21 @@ import select
 import signal
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
 
 import pytest
 
 from checks.model.exit_codes import ExitCode
 from checks.saved import open_saved
+from tests.support.sampling import sampled
 from tests.unit.saved_support import recording
 from tui.cli.interrupts import STOPPING
 
 ROOT = Path(__file__).parents[2]
 FIRST = str(ROOT / "tests" / "fixtures" / "saved" / "first.racwire")
 INTERRUPTED_LINE = f"racwire: {STOPPING}\n"
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 PATIENCE_S = 20
 """Seconds to wait for an event; no test measures this time."""
 
@@ -165,16 +168,10 @@ def commands_that_write(file, tmp_path):
 
 @pytest.mark.parametrize(
     ("command", "number"),
-    [
-        ("check", signal.SIGINT),
-        ("save", signal.SIGTERM),
-        ("compare", signal.SIGINT),
-        *(
-            pytest.param(command, number, marks=pytest.mark.beyond_sample)
-            for command in ("check", "report", "save", "compare", "diff")
-            for number in (signal.SIGINT, signal.SIGTERM)
-        ),
-    ],
+    sampled(
+        product(("check", "report", "save", "compare", "diff"), (signal.SIGINT, signal.SIGTERM)),
+        [("check", signal.SIGINT), ("save", signal.SIGTERM)],
+    ),
 )
 def test_the_second_signal_ends_a_command_whose_disk_does_not_answer(command, number, disk, tmp_path):
     temporary = tmp_path / "temporary"
@@ -251,8 +248,10 @@ def stuck(before=None):
     return running
 
 
-@pytest.mark.parametrize("first", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-@pytest.mark.parametrize("second", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize(
+    ("first", "second"),
+    sampled(product(ENDING, repeat=2), [(one, one) for one in ENDING]),
+)
 def test_any_second_signal_ends_the_command(first, second):
     running = stuck()
     running.send_signal(first)

@@ -3,10 +3,14 @@
 import re
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from checks.model.facts import NotAsked, Unknown
 from checks.model.packet_sizes import counted_bytes_of, fragments_of, wire_bytes_of
 from checks.predict.topics import TOPICS
+from tests.fixtures.clusters import cluster
+from tests.fixtures.databases import database
 
 _JUMBO = next(topic for topic in TOPICS if topic.name == "jumbo")
 _PAGE = Path(__file__).parents[2] / "docs" / "experiment.md"
@@ -18,6 +22,20 @@ _PAGE = Path(__file__).parents[2] / "docs" / "experiment.md"
 )
 def test_a_block_is_fragmented_as_the_kernel_fragments_it(block, mtu, packets):
     assert fragments_of(block, mtu) == packets
+
+
+@pytest.mark.parametrize(
+    ("read", "size"),
+    [
+        (database(block_size_bytes=16384), 16384),
+        (database(block_size_bytes=None), None),
+        (database(block_size_bytes=0), None),
+        (Unknown("ORA-12541"), None),
+        (NotAsked("-"), None),
+    ],
+)
+def test_the_block_size_is_that_of_the_database_or_not_known(read, size):
+    assert msgspec.structs.replace(cluster(), database=read).block_size_bytes == size
 
 
 def test_an_mtu_too_small_for_a_payload_makes_no_fragments():

@@ -34,6 +34,7 @@ few = st.integers(0, 500)
     kernel=st.none() | few,
     queue=st.none() | few,
     refused=few,
+    discarded=few,
     is_back=st.booleans(),
     is_arriving=st.booleans(),
 )
@@ -44,6 +45,7 @@ def test_each_datagram_has_one_fate_and_what_is_not_known_is_not_the_networks(
     kernel: int | None,
     queue: int | None,
     refused: int,
+    discarded: int,
     is_back: bool,
     is_arriving: bool,
 ) -> None:
@@ -51,9 +53,8 @@ def test_each_datagram_has_one_fate_and_what_is_not_known_is_not_the_networks(
         here, there = near(received=received, dropped=own), NOTHING._replace(packets_out=sent, refused=refused)
     else:
         here, there = near(sent=sent, refused=refused), NOTHING._replace(packets_in=received, dropped=own)
-    step = step_of(
-        "udp", is_back, here, there, KNOWN, NodeDrops(kernel, 0), NodeDrops(0, queue), is_arriving=is_arriving
-    )
+    receiver, sender = NodeDrops(kernel, 0, discarded), NodeDrops(0, queue)
+    step = step_of("udp", is_back, here, there, KNOWN, receiver, sender, is_arriving=is_arriving)
     fates = (step.received, step.dropped, step.kernel_refused, step.unsent, step.unknown, step.lost)
     assert min(fates) >= 0
     assert sum(fates) == step.sent == sent
@@ -64,8 +65,8 @@ def test_each_datagram_has_one_fate_and_what_is_not_known_is_not_the_networks(
         assert step.lost == 0
     else:
         ends = min(missing, own) + max(0, kernel - min(missing, own)) + max(0, queue - refused)
-        assert step.lost == max(0, missing - ends)
-        assert step.unknown == 0
+        assert step.lost == max(0, missing - ends - discarded)
+        assert step.unknown == step.discarded == min(discarded, max(0, missing - ends))
 
 
 def test_the_ends_have_what_they_counted_and_the_network_the_rest() -> None:
@@ -93,8 +94,9 @@ def test_a_tcp_stream_loses_nothing() -> None:
 
 
 def reading(nics: dict[str, dict[str, int]], softnet: int = 0, **counters: int) -> KernelReading:
-    groups: dict[str, dict[str, int]] = {"Ip": {"InReceives": 1}, "Udp": {}}
-    for name, value in ({"ReasmFails": 0, "ReasmTimeout": 0, "InErrors": 0} | counters).items():
+    groups: dict[str, dict[str, int]] = {"Ip": {}, "Udp": {}}
+    names = ("InReceives", "InDelivers", "ForwDatagrams", "ReasmReqds", "ReasmOKs", "ReasmFails", "ReasmTimeout")
+    for name, value in (dict.fromkeys((*names, "InErrors"), 0) | counters).items():
         groups["Udp" if name == "InErrors" else "Ip"][name] = value
     return KernelReading(KernelCounters(groups), ((1, softnet, 0),), machine=SystemReading(nics))
 
@@ -108,7 +110,7 @@ def test_the_drops_of_a_node_are_those_of_its_kernel_and_of_the_layers_of_its_in
         ReasmTimeout=6,
         InErrors=100,
     )
-    assert drops_between(before, after) == NodeDrops(4 + 100 + 3 + 1 + 20, 4)
+    assert drops_between(before, after) == NodeDrops(4 + 100 + 3 + 1 + 20, 4, 0)
 
 
 @pytest.mark.parametrize(
@@ -116,9 +118,9 @@ def test_the_drops_of_a_node_are_those_of_its_kernel_and_of_the_layers_of_its_in
     [
         (Unknown("no answer"), reading({}), NodeDrops()),
         (reading({"eth1": {"qdisc_drops": 0}}), Unknown("no answer"), NodeDrops()),
-        (reading({}), reading({}), NodeDrops()),
+        (reading({}), reading({}), NodeDrops(None, None, 0)),
         # Without tc on a peer, its queues are not known.
-        (reading({"eth1": {"rx_dropped": 0}}), reading({"eth1": {"rx_dropped": 2}}), NodeDrops(2, None)),
+        (reading({"eth1": {"rx_dropped": 0}}), reading({"eth1": {"rx_dropped": 2}}), NodeDrops(2, None, 0)),
     ],
 )
 def test_what_was_not_read_is_not_zero(
@@ -127,6 +129,16 @@ def test_what_was_not_read_is_not_zero(
     assert drops_between(before, after) == drops
 
 
+def test_packets_that_no_protocol_was_given_are_discarded_by_the_node_and_fragments_are_not_counted_singly() -> None:
+    nics = {"eth1": {"qdisc_drops": 0}}
+    # Of 130 packets 5 were forwarded and 60 were fragments, which made 10 datagrams: 75 less 68 were discarded.
+    grown = {"InReceives": 130, "ForwDatagrams": 5, "ReasmReqds": 60, "ReasmOKs": 10, "InDelivers": 68}
+    assert drops_between(reading(nics), reading(nics, **grown)) == NodeDrops(0, 0, 7)
+    there = NOTHING._replace(packets_in=90)
+    step = step_of("udp", False, near(sent=100), there, KNOWN, NodeDrops(0, 0, 7), QUIET)
+    assert (step.discarded, step.unknown, step.lost) == (7, 7, 3)
+
+
 def test_several_senders_are_known_where_each_is() -> None:
-    assert all_of([NodeDrops(1, 2), NodeDrops(3, 4)]) == NodeDrops(4, 6)
+    assert all_of([NodeDrops(1, 2, 3), NodeDrops(3, 4, 5)]) == NodeDrops(4, 6, 8)
     assert all_of([NodeDrops(1, 2), NodeDrops(3, None)]) == NodeDrops(4, None)

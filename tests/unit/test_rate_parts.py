@@ -147,6 +147,11 @@ def test_the_buffers_of_both_ends_are_a_table() -> None:
             udp(received=993, unknown=7),
             "Not known whose: 7 datagrams that did not arrive; datagrams still arrived when they were counted last.",
         ),
+        (
+            udp(received=991, unknown=9, discarded=7),
+            "Not known whose: 7 datagrams that did not arrive; the receivers' kernels discarded at least as many "
+            "packets of all networks. A rule of a host firewall does that.\nNot known whose: 2 datagrams that",
+        ),
         (udp(sent=600, received=600), "The senders sent 60% of what the steps ask for"),
     ],
 )

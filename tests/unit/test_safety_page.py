@@ -6,15 +6,16 @@ import ast
 import re
 from pathlib import Path
 
+from checks.measure.deep_check import EVERY_S
 from checks.measure.load_limits import FRAGMENT_STOP_SHARE, HARD, LoadLimits
 from checks.model.effect import Effect
 from checks.model.fragment_memory import FRAGMENT_SHARE
-from checks.model.settings import ProbeSettings
+from checks.model.settings import InvestigateSettings, ProbeSettings
 from checks.rules.sampling_pace import PX_PER_S
 from checks.sources.alert_logs import LOGS_LIMIT_S, MOST_FILES, TAIL_BYTES
 from checks.sources.nodes.considerate_ssh import GUEST_SESSIONS, LOGINS_AT_ONCE
 from checks.sources.nodes.niceness import NICE
-from checks.sources.probes import port_turns
+from checks.sources.probes import counted_rows, port_turns
 from checks.sources.probes.limits import PING_WAIT_S, GentlePace
 
 ROOT = Path(__file__).parents[2]
@@ -41,6 +42,10 @@ def test_the_limits_are_those_of_the_code() -> None:
         f"{LOGS_LIMIT_S} s",
         f"lost, {GentlePace.BYTES_PER_S // 1000} kB/s",
         f"`measure`: {LoadLimits().packets_per_s:,} a second, up to {HARD.packets_per_s:,}",
+        f"at most {counted_rows.CUT_PER_SECOND} datagrams in fragments a second to one receiver, none where a quarter",
+        f"and reads that every {counted_rows.MEMORY_EVERY_S} s" if counted_rows.STOP_SHARE == 0.25 else "",
+        f"once an hour: {counted_rows.PER_SECOND} a second on all nodes together" if EVERY_S == 3600 else "",
+        f"on all nodes together, {InvestigateSettings().datagrams:,} in all",
         f"| {LOGINS_AT_ONCE} to a peer |",
         f"| {GUEST_SESSIONS} to a peer |",
         f"live samples: {PX_PER_S:g} a second on all instances",

@@ -25,11 +25,15 @@ from checks.model.facts import (
     UnreadNode,
 )
 from checks.model.investigation import Answer, Said, SessionRecord, Step
+from checks.model.settings import Settings
 from checks.model.signs import Sign
 from checks.report.consent_words import consent_text
+from checks.run.replay import ReplayedFacts
+from checks.run.sensed_findings import sensed_findings
 from tests.fixtures.clusters import cluster, node
 from tests.fixtures.databases import asked, counters
 from tests.unit.test_optics import QSFP
+from tui.text.session_lines import sensed_lines
 
 NETWORK = "192.168.11.0/24"
 LIMITS = OpticalLimits(0.01, 0.016, 0.8, 1.0)
@@ -141,3 +145,14 @@ def test_pasted_light_of_a_divided_port_and_limits_of_zero_are_no_sign():
     assert _is_light_out(port) is False
     (dim,) = understand(text.replace("0.7682 mW / -1.15 dBm", "0.0100 mW / -20.00 dBm")).ports
     assert _is_light_out(dim) is True
+
+
+async def test_the_end_of_a_session_names_what_the_checks_find_in_what_its_steps_read():
+    found = drops(DroppedPackets("NETFILTER_DROP", "nft_do_chain", 60, "eth2"))
+    answer = Answer(step=steps()["kernel-drops"], said=Said.DONE, at=0.0, facts=(found,))
+    record = SessionRecord(started_at=0.0, cluster="prac", run_at=0.0, answers=(answer,))
+    report = await ReplayedFacts(facts(), (), Settings()).run()
+    lines = ["".join(text for text, _ in line) for line in sensed_lines(sensed_findings(report, record), 100)]
+    assert lines[1] == "Read by its steps"
+    assert lines[2].startswith("FAIL    The kernel of rac2 dropped 60 of 60 packets that eth2 received on 192.168.11.0")
+    assert list(sensed_lines(sensed_findings(report, replace(record, answers=())), 100)) == []

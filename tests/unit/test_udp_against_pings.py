@@ -205,3 +205,16 @@ def test_haip_is_filtered_where_the_share_lost_of_private_pings_leaves_no_chance
     (found,) = [f for f in haip_path.run(lossy) if f.status is Status.FAIL]
     assert found.code == code
     assert found.title.endswith("answer most pings.") is (code == "IC-HAIP-010")
+
+
+def test_blocks_from_before_do_not_outweigh_a_peer_without_a_mac_address():
+    base = loaded(Verdict.FILTERED)
+    assert judged(base).status is Status.INFO
+    silent = tuple(
+        msgspec.structs.replace(
+            p, series=tuple(msgspec.structs.replace(s, unreachable_from=p.source_ip) for s in p.series)
+        )
+        for p in base.read_paths()
+        if p.verdict is not Verdict.PASSES
+    )
+    assert judged(with_paths(base, *silent)).status is not Status.INFO

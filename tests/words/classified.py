@@ -101,7 +101,8 @@ DATA = frozenset(
     verified_at verified_by verify version versions view vip virtual_switch wallet who worst_begin worst_end
     writer zone
     allowed_vlans chain channel class_mtus cleared destinations device forwarding_vlans hook inside last link_port
-    named nics_in nics_out policer_drop_bytes policer_drops protocols queue_drop_bytes queue_drops strange_macs tree trunks vlan
+    named nics_in nics_out policer_drop_bytes policer_drops protocols queue_drop_bytes queue_drops strange_macs
+    tree trunks vlan
     """.split()  # noqa: SIM905
 )
 """Codes, names, addresses, times, commands, and values of other programs."""

@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from tui.cli.document import Document, Handout, as_file, chosen_output
+from tui.cli.errors import UsageError
 from tui.cli.option import declare
 from tui.cli.options import (
     FORMAT,
@@ -30,6 +31,9 @@ examples:
   racwire check --full                 print every finding whole
   racwire check --connect rac-scan:1521/prod --user racwire
                                        check the database too
+  racwire check --deep                 then look for what is left open: sends up
+                                       to 20,000 datagrams (racwire plan
+                                       investigate)
   racwire check --from night.racwire   repeat the checks on a saved file
   racwire check --quiet --format nagios
                                        one line for Nagios, Icinga, Checkmk, OEM
@@ -47,6 +51,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.epilog = _EPILOG
     add_selection_options(parser)
+    parser.add_argument(
+        "--deep",
+        action="store_true",
+        help="afterwards make the automatic steps of `racwire investigate`, without questions, at most once an hour",
+    )
     output = parser.add_argument_group("output")
     output.add_argument("--full", action="store_true", help="print every finding whole, and each check that passed")
     declare(output, (FORMAT._replace(choices=("text", "json", NAGIOS)),))
@@ -75,6 +84,8 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     from tui.cli.text_report import text_report
 
     output = chosen_output(args)
+    if args.deep and args.from_file:
+        raise UsageError("--deep sends packets, and a saved file has no cluster: leave --deep or --from out.")
     with load_or_run(args, settings) as found:
         report = found.evidence.report
         code: int = exit_code(report)

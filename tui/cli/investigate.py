@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 _ABOUT = """\
 Lead from a report to one cause at one place.
 
-racwire runs the checks, and asks for the step that tells most of the causes
-that are left for the least effort: it sends packets by itself, prints a
+racwire runs the checks, and asks for the step that separates most of the
+causes that are left for the least effort: it sends packets by itself, prints a
 command for a switch or a node and reads the output that you paste, or asks you
 to move a cable where that is safe. After each answer it shows what is excluded.
 
@@ -53,8 +53,8 @@ In plain text an answer is a line: Enter makes the step, s skips it, n means
 that it is not possible here, u takes the last answer back, q leaves. An output
 ends with a line that has only a dot; `< FILE` reads it from a file.
 
-exit codes: 0 proved, left over, or nothing to investigate; 3 cannot be told
-apart, none of the causes that racwire knows, or not ended; 64 usage, or FILE
+exit codes: 0 proved, left over, or nothing to investigate; 3 no step can tell
+them apart, none of the causes that racwire knows, or not ended; 64 usage, or FILE
 cannot be read; 130 interrupted."""
 
 
@@ -193,13 +193,15 @@ def _conclude(args: argparse.Namespace, record: SessionRecord, sessions: KeptSes
     from checks.model.investigation import End
     from checks.report.age import zone_of
     from checks.report.how_found import how_found
-    from tui.text.session_lines import how_found_lines
+    from checks.run.sensed_findings import sensed_findings
+    from tui.text.session_lines import how_found_lines, sensed_lines
 
     def text(stream: TextIO) -> str:
         from tui.cli.output import columns_of, render
 
-        found = how_found(record, zone_of(report.started_at))
-        return "\n" + render(how_found_lines(found, columns_of(stream, narrowest=40, widest=100)), stream)
+        found, width = how_found(record, zone_of(report.started_at)), columns_of(stream, narrowest=40, widest=100)
+        read = sensed_lines(sensed_findings(report, record), width)
+        return "\n" + render([*how_found_lines(found, width), *read], stream)
 
     known = all(one.end in (End.PROVED, End.LEFT_OVER) for one in record.endings)
     code = ExitCode.PASS if record.is_ended and known else ExitCode.COULD_NOT_TELL

@@ -29,6 +29,7 @@ from checks.whole_files import OutputError
 from tui.cli.adviser import adviser
 from tui.cli.check_selection import choose, choose_saved
 from tui.cli.checking import check
+from tui.cli.deepening import deepened_report
 from tui.cli.durations import seconds_of
 from tui.cli.errors import UsageError
 from tui.cli.interrupts import removed_at_abrupt_end
@@ -124,6 +125,8 @@ def _live(args: argparse.Namespace, settings: Settings, record_s: float | None) 
         recording = ShortRecording(directory, settings, new_feed, record_s) if record_s else None
         with progress_line(sys.stderr.isatty() and not args.quiet) as progress:
             report = run_in_own_loop(check(engine, progress, recording))
+            if getattr(args, "deep", False):
+                report = deepened_report(report, settings, password, progress)
         with _opened(recording) as opened:
             yield with_situation(report, found.every, time.time()), opened
 

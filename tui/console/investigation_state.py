@@ -52,7 +52,7 @@ class StepSent(msgspec.Struct, frozen=True):
 
 
 class StepEnded(msgspec.Struct, frozen=True):
-    """Nothing is sent any more, and no answer came of it: stopped, or failed; `why` is a sentence."""
+    """Nothing is sent any more, and there is no answer: stopped, or failed; `why` is a sentence."""
 
     why: str
 

@@ -126,7 +126,7 @@ class InvestigationWorker:
         from checks.run.session_journal import SessionJournalError
 
         self._post(SessionBegan())
-        news: InvestigationNews = SessionFailed("The session was not begun.")
+        news: InvestigationNews = SessionFailed("The session was not started.")
         try:
             self._guided = await asyncio.to_thread(source.begin, report)
             news = await self._asked(self._guided)
@@ -134,7 +134,7 @@ class InvestigationWorker:
             news = SessionFailed(str(error))
         except Exception as error:
             log.exception("a session of guided troubleshooting could not begin")
-            news = SessionFailed(f"The session could not begin: {error or type(error).__name__}.")
+            news = SessionFailed(f"The session could not start: {error or type(error).__name__}.")
         finally:
             self._sent = []
             self._post(news)

@@ -27,7 +27,7 @@ class _WatchedSteps:
         self._investigator: Investigator | None = None
 
     async def make(self, step: Step, progress: Callable[[str], None]) -> Answer:
-        """Make a step, and return what came of it."""
+        """Make a step, and return its answer."""
         if self._investigator is None:
             from checks.measure.session_harm import open_investigator
 
@@ -45,7 +45,7 @@ class _WatchedSteps:
 
 
 class KeptSessions:
-    """Begins sessions whose record is on disk, and resumes one. It loads what it needs at first use."""
+    """Starts sessions whose record is on disk, and resumes one. It loads what it needs at first use."""
 
     def __init__(
         self, settings: Settings, *, is_live: bool, resumed: Path | None = None, password: Secret | None = None

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from checks.investigate.session import Question
 
 _LABEL = 10
+_NARROW = 60
+"""Columns below which a label has a line of its own."""
 _ASIDE = 4
 """The most steps that are not offered and are named with the reason."""
 
@@ -45,10 +47,14 @@ def question_network(question: Question) -> str:
 
 def offers_lines(question: Question, width: int, chosen: int = 0) -> Iterator[Line]:
     """Yield the steps that can be made now, the best first; the chosen one in full."""
-    on = question_network(question)
+    on, is_narrow = question_network(question), width < _NARROW
     for number, offer in enumerate((question.best, *question.others)):
         label = "Next" if number == 0 else "Or" if number == 1 else ""
-        start: list[Span] = [(f"{label:<{_LABEL}}", "label"), (f"{number + 1:>2}  ", "accent")]
+        if is_narrow and label:
+            yield from ([[]] if number else [])
+            yield [(label, "label")]
+        start: list[Span] = [] if is_narrow else [(f"{label:<{_LABEL}}", "label")]
+        start.append((f"{number + 1} " if is_narrow else f"{number + 1:>2}  ", "accent"))
         if number == chosen:
             yield from offer_lines(offer, width, start, on=on, confirms=question.confirms)
         else:
@@ -62,7 +68,7 @@ def offer_lines(
     """Yield a step in full: what it is, why, what it shows and where it is run, and its commands."""
     yield from hanging(start, step_title(offer.step, on), width, "title")
     margin: Line = [(" " * sum(len(text) for text, _ in start), "")]
-    why = confirming_text(confirms, on) if confirms is not None else why_text(offer.separates, on)
+    why = confirming_text(confirms, on) if confirms is not None else why_text(offer.separates, on, offer.step.reads)
     cost = cost_text(offer.step)
     yield from hanging(margin, f"{cost if offer.step.by is By.ITSELF else cost[:1].upper() + cost[1:]}. {why}", width)
     if about := step_about(offer.step):
@@ -88,7 +94,11 @@ def aside_lines(not_offered: Sequence[tuple[Step, NotOffered]], width: int, on: 
     """Yield the steps that are not offered here, each with the reason."""
     for number, (step, reason) in enumerate(not_offered[:_ASIDE]):
         text = f"{step_title(step, on)}: {withheld_text(reason)}."
-        yield from hanging([("" if number else f"{'Not now':<{_LABEL}}", "label"), ("    ", "")], text, width, "faint")
+        label = "" if number else "Not now"
+        if width < _NARROW:
+            yield from hanging([(f"{label}: " if label else "", "label")], text, width, "faint")
+        else:
+            yield from hanging([(f"{label:<{_LABEL}}    ", "label")], text, width, "faint")
     if (more := len(not_offered) - _ASIDE) > 0:
         yield [(" " * (_LABEL + 4), ""), (f"and {counted(more, 'more step')} that cannot be made here", "faint")]
 

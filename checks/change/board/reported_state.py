@@ -6,11 +6,10 @@ from collections.abc import Iterator
 
 import msgspec
 
-from checks.change.plan.block_packets import USUAL_BLOCK
 from checks.change.progress.change_events import Verified
 from checks.change.progress.state import Change
 from checks.model.facts import Unknown
-from checks.model.packet_sizes import fragments_of
+from checks.model.packet_sizes import USUAL_BLOCK_BYTES, fragments_of
 
 _NOT_READ = Unknown("it was not read after the change was opened")
 
@@ -91,7 +90,7 @@ def reported_blocks(change: Change) -> Iterator[ReportedBlocks]:
     for network in plan.networks:
         version = 6 if ":" in network.subnet else 4
         after = _seen_on(change, network.name)
-        for name, block in dict.fromkeys(known) or [("", USUAL_BLOCK)]:
+        for name, block in dict.fromkeys(known) or [("", USUAL_BLOCK_BYTES)]:
             yield ReportedBlocks(
                 network=network.name,
                 database=name,

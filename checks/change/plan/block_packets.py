@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from checks.change.plan.change_plan import PlannedDatabase, PlannedNetwork
-from checks.model.facts import Cluster, Database
-from checks.model.packet_sizes import fragments_of, ip_version, payload_for
+from checks.model.facts import Cluster
+from checks.model.packet_sizes import USUAL_BLOCK_BYTES, fragments_of, ip_version, payload_for
 from checks.model.wording import counted, listed
 
-USUAL_BLOCK = 8192
-"""Oracle's default of db_block_size, in bytes: assumed when no database is connected."""
 _KB = 1024
 
 
@@ -19,15 +17,10 @@ def full_size(mtu: int, address: str) -> int:
     return payload_for(mtu, ip_version(address))
 
 
-def block_size(cluster: Cluster) -> int | None:
-    """Return the block size of the connected database, in bytes; None if no database is connected."""
-    return cluster.database.block_size_bytes if isinstance(cluster.database, Database) else None
-
-
 def block_remarks(cluster: Cluster, networks: Iterable[PlannedNetwork]) -> Iterator[str]:
     """Yield the number of packets for a block before and after, with the networks' names if they differ."""
-    known = block_size(cluster)
-    size = known or USUAL_BLOCK
+    known = cluster.block_size_bytes
+    size = known or USUAL_BLOCK_BYTES
     alike: dict[tuple[int, int, int], list[str]] = {}
     for network in networks:
         alike.setdefault((network.mtu_before, network.mtu_after, _version(network)), []).append(network.name)
@@ -46,7 +39,7 @@ def block_remarks(cluster: Cluster, networks: Iterable[PlannedNetwork]) -> Itera
 
 def block_remarks_back(networks: Iterable[PlannedNetwork], databases: Iterable[PlannedDatabase]) -> Iterator[str]:
     """Yield the number of packets for a block after a rollback, from the plan only."""
-    sizes = dict.fromkeys(d.block_bytes for d in databases if d.block_bytes) or {USUAL_BLOCK: None}
+    sizes = dict.fromkeys(d.block_bytes for d in databases if d.block_bytes) or {USUAL_BLOCK_BYTES: None}
     for network in networks:
         for size in sizes:
             packets = counted(fragments_of(size, network.mtu_after, _version(network)), "packet")

@@ -10,7 +10,6 @@ from string import ascii_lowercase
 from typing import Protocol, runtime_checkable
 
 from checks.change.plan import codes
-from checks.change.plan.block_packets import block_size
 from checks.change.plan.change_plan import (
     Accepted,
     ChangeKind,
@@ -69,7 +68,7 @@ def _planned_database(
     found = part_of(cluster.changing, lambda changing: changing.pluggables)
     pdbs = None if isinstance(found, Unknown) else tuple(PlannedPluggable(p.name, p.instance, p.mode) for p in found)
     return PlannedDatabase(
-        name=name, instances=instances, block_bytes=block_size(cluster), services=services, pluggables=pdbs
+        name=name, instances=instances, block_bytes=cluster.block_size_bytes, services=services, pluggables=pdbs
     )
 
 

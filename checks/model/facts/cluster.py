@@ -78,6 +78,12 @@ class Cluster(Fact, frozen=True):
             if isinstance(getattr(self, group), NotGathered):
                 msgspec.structs.force_setattr(self, group, _NOT_GATHERED)
 
+    @property
+    def block_size_bytes(self) -> int | None:
+        """db_block_size of the connected database; None where it is not known."""
+        size = self.database.block_size_bytes if isinstance(self.database, Database) else None
+        return size if size is not None and size > 0 else None  # a damaged file can have any number
+
     def is_gathered(self, group: str) -> bool:
         """Return whether that group of facts was gathered, with any result."""
         return not isinstance(getattr(self, group), NotGathered)

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 
 from checks.model.facts import Cluster, PathProbe, Verdict
 from checks.model.finding import NextStep
+from checks.model.packet_sizes import USUAL_BLOCK_BYTES
 from checks.model.wording import counted, listed
 from checks.plugins.shared.counter_text import TOPIC
 from checks.plugins.shared.engineered_notes import beside_udp
-from checks.plugins.shared.fragments import block_bytes, fragmenting, mtu_line, size_text
+from checks.plugins.shared.fragments import fragmenting, mtu_line, size_text
 from checks.plugins.shared.grouping import named, time_of
 from checks.plugins.shared.path_text import evidence_of, pairs_text, ping_commands
 from checks.plugins.shared.private_nics import on_nics
@@ -213,7 +214,7 @@ def _counter_signs(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[L
 
 
 def _reassembly(cluster: Cluster, failed: Sequence[NodeCounts], fault: ReassemblyFault) -> LossSign:
-    nodes, size = _nodes(failed), block_bytes(cluster)
+    nodes, size = _nodes(failed), cluster.block_size_bytes or USUAL_BLOCK_BYTES
     seen = (
         f"{nodes}: {sum(c.failed for c in failed):,} reassemblies failed in {time_of(failed)}, "
         f"{_timed_out(failed)} by timeout, with a fragment missing"
@@ -261,7 +262,7 @@ def _nodes(counts: Sequence[NodeCounts]) -> str:
 
 
 def _background(cluster: Cluster, counts: Sequence[NodeCounts]) -> Iterator[str]:
-    size = block_bytes(cluster)
+    size = cluster.block_size_bytes or USUAL_BLOCK_BYTES
     cut = fragmenting(cluster, size)
     yield from (mtu_line(network, mtu, pieces, size) for network, mtu, pieces in cut)
     timeout_s = {c.node: sysctl(cluster, c.node, "net.ipv4.ipfrag_time") or 0 for c in counts if not c.failed}

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from checks.model.facts import Activity, Cluster, InstanceActivity
 from checks.model.finding import Table
-from checks.model.known_instances import active, database_of, instance_name
+from checks.model.known_instances import active, instance_name
 from checks.model.wording import counted, span
 from checks.plugins.shared.instance_text import milliseconds, percent
 from checks.rules.cache_fusion import estimated_traffic_kb_per_s
@@ -73,9 +73,7 @@ def times_table(cluster: Cluster, activity: Activity) -> Table:
 
 def traffic(cluster: Cluster, own: InstanceActivity) -> str:
     """Return the estimated traffic of an instance, `1.6 MB/s`; empty where a figure for it is missing."""
-    database = database_of(cluster)
-    size = database.block_size_bytes if database else None
-    kb_per_s = estimated_traffic_kb_per_s(own.statistics, own.messages, size, own.seconds)
+    kb_per_s = estimated_traffic_kb_per_s(own.statistics, own.messages, cluster.block_size_bytes, own.seconds)
     if kb_per_s is None:
         return ""
     return f"{kb_per_s / 1024:,.1f} MB/s" if kb_per_s >= 1024 else f"{kb_per_s:.0f} KB/s"

@@ -5,19 +5,9 @@ from __future__ import annotations
 from checks.model.effect import Effect
 from checks.model.facts import Cluster, PrivateNetwork
 from checks.model.finding import NextStep
-from checks.model.known_instances import database_of
 from checks.model.packet_sizes import fragments_of, ip_version
 from checks.model.shell_command import shell
 from checks.rules.frame_sizes import STANDARD_MTU
-
-USUAL_BLOCK_BYTES = 8192
-
-
-def block_bytes(cluster: Cluster) -> int:
-    """Return the block size of the database; 8 KB, the most common size, where it is not known."""
-    database = database_of(cluster)
-    size = database.block_size_bytes if database else None
-    return size if size is not None and size > 0 else USUAL_BLOCK_BYTES
 
 
 def size_text(size_bytes: int) -> str:

@@ -143,13 +143,19 @@ def _losses(steps: Sequence[RateStep]) -> Iterator[Prose]:
     if refused := total("refused"):
         network += f" The senders' queues refused {refused:,} more, which never left."
     yield Prose(network, "fail" if lost else "faint")
-    if unknown:
+    if discarded := total("discarded"):
+        yield Prose(
+            f"Not known whose: {counted(discarded, 'datagram')} that did not arrive; the receivers' kernels discarded "
+            "at least as many packets of all networks. A rule of a host firewall does that.",
+            "unknown",
+        )
+    if rest := unknown - discarded:
         why = [
             *(["the counters of a receiver"] if any(step.is_receiver_unread for step in steps) else []),
             *(["the queues of a sender"] if any(step.is_sender_unread for step in steps) else []),
         ]
         reason = f"{listed(why)} could not be read" if why else "datagrams still arrived when they were counted last"
-        yield Prose(f"Not known whose: {counted(unknown, 'datagram')} that did not arrive; {reason}.", "unknown")
+        yield Prose(f"Not known whose: {counted(rest, 'datagram')} that did not arrive; {reason}.", "unknown")
     due = sum((step.cap_bps or 0.0) * step.seconds / 8 / USUAL_BLOCK_BYTES for step in steps)
     if sent + refused < _PACED * due:
         yield Prose(

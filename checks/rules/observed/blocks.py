@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from checks.model.facts import Activity, Cluster, Unknown
-from checks.model.known_instances import database_of, node_of
+from checks.model.known_instances import node_of
 from checks.model.observation import Fate, Observation
 from checks.model.packet_sizes import BLOCK_HEADER_BYTES, USUAL_BLOCK_BYTES
 from checks.model.traffic import Traffic
@@ -109,6 +109,5 @@ def _from_others(cluster: Cluster, ways: DatabaseWays, receiver: str) -> tuple[T
 
 
 def _block(cluster: Cluster, ways: DatabaseWays, sender: str, receiver: str) -> tuple[Traffic, ...]:
-    database = database_of(cluster)
-    size = (database.block_size_bytes if database else None) or USUAL_BLOCK_BYTES
-    return ways.packets(sender, receiver, max(size, 0) + BLOCK_HEADER_BYTES)
+    size = cluster.block_size_bytes or USUAL_BLOCK_BYTES
+    return ways.packets(sender, receiver, size + BLOCK_HEADER_BYTES)

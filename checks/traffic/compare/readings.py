@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
-from checks.model.facts import Database, InstancePing, ServiceActivity
+from checks.model.facts import InstancePing, ServiceActivity
 from checks.model.percentiles import least_values
 from checks.rules.interconnect_users import DLM, counted_bytes, users_of
 from checks.rules.measured_moment import PortValues
@@ -198,8 +198,7 @@ def read(
     where its file is damaged."""
     begin, lasting_s = times or time_of(recording, skip_first_s)
     count = math.floor(lasting_s / piece_s + 0.05)  # the last sample may have ended a moment early
-    database = recording.header.cluster.database
-    block_bytes = database.block_size_bytes if isinstance(database, Database) else None
+    block_bytes = recording.header.cluster.block_size_bytes
     times = begin, begin + lasting_s
     readings = Readings(piece_s, [{} for _ in range(count)], times=times, block_bytes=block_bytes)
     watch = DisturbanceWatch()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from datetime import datetime
 
 from checks.change.kinds.descriptions import (
     ADD_NETWORK,
@@ -63,7 +64,7 @@ def open_plan(context: ChangeContext, request: ChangeRequest) -> int:
         request=request,
         accepted=accepted(args),
         password=password_for(settings.database, found),
-        reason=args.reason.strip(),
+        reason=_reason(args),
     )
     try:
         session = open_new_change(opening, quiet=args.quiet).session
@@ -73,6 +74,25 @@ def open_plan(context: ChangeContext, request: ChangeRequest) -> int:
     code = context.print(lambda width: opened_lines(session.change, width, context.hints, path=str(session.path)))
     print_message(f"{headline(plan)}: the plan has {counted(len(plan.steps), 'step')}. Nothing was changed.")
     return finish(context, session.change, code)
+
+
+def _reason(args: argparse.Namespace) -> str:
+    """Return the reason of the change: as typed, or how a session of troubleshooting ended. Raises UsageError."""
+    typed: str = args.reason.strip()
+    if getattr(args, "investigation", None) is None:
+        return typed
+    from checks.report.how_found import how_found
+    from checks.run.session_journal import SessionJournalError
+    from checks.saved.session_run import session_named
+
+    try:
+        kept = session_named(args.investigation, is_ended=True)
+    except SessionJournalError as error:
+        raise UsageError(f"--investigation: {error}") from None
+    if kept.record is None:
+        raise UsageError(f"--investigation: {kept.problem}")
+    found = how_found(kept.record, datetime.now().astimezone().tzinfo).in_short
+    return f"{typed}: {found}" if typed else found
 
 
 def _request(args: argparse.Namespace, settings: Settings) -> ChangeRequest:

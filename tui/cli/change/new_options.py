@@ -78,4 +78,11 @@ def add_plan_options(new: argparse.ArgumentParser) -> argparse._ArgumentGroup:
         help="accept the obstacle with this code, where that is possible (repeatable; needs --reason)",
     )
     plan.add_argument("--reason", default="", metavar="TEXT", help=_REASON)
+    plan.add_argument(
+        "--investigation",
+        nargs="?",
+        const="",
+        metavar="ID",
+        help="the reason is how this session of `racwire investigate` ended (default: the last that has ended)",
+    )
     return plan

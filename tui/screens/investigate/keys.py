@@ -12,13 +12,13 @@ _SCROLL = (
     Action("left,h", "suspects(-1)", "←", "Scroll the suspects up."),
 )
 _UNDO = Action("u", "undo", "u", "Undo: take the last answer back.", "undo")
-_RECORD = Action("r", "record", "r", "Show the session so far: each step with what came of it.", "record")
+_RECORD = Action("r", "record", "r", "Show the session so far: each step with its result.", "record")
 
 ASKING = (
     Action("enter", "make", "Enter", "Make the selected step: racwire sends, or shows what a person does.", "do it"),
     Action("down,j", "move(1)", "↓ j", "Select the next step.", "other step"),
     Action("up,k", "move(-1)", "↑ k", "Select the step before."),
-    Action("s", "skip", "s", "Skip the selected step; it is not asked again now.", "skip"),
+    Action("s", "skip", "s", "Skip the selected step; it stays possible later.", "skip"),
     Action("n", "not_possible", "n", "The selected step is not possible here: never offer it again.", "not possible"),
     _UNDO,
     Action("c", "copy", "c", "Copy the commands of the step to the clipboard and to a file.", "copy"),

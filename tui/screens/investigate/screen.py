@@ -92,7 +92,7 @@ class InvestigateScreen(StyledScreen[None]):
         return offers[min(self._chosen, len(offers) - 1)].step if offers else None
 
     def refresh_state(self, *, is_new: bool = False) -> None:
-        """Draw the state. `is_new`: another question is asked, so that its best step is selected."""
+        """Draw the state. `is_new`: there is another question, so that its best step is selected."""
         if not self.is_mounted or not self.children:
             return
         if is_new:

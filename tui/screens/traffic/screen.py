@@ -29,7 +29,6 @@ from tui.screens.traffic.size_lines import KnownSizes
 from tui.screens.traffic.time_axis import Mark, episode_marks
 from tui.screens.traffic.time_cursor import TrackView
 from tui.screens.traffic.time_keys import TimeKeysScreen
-from tui.screens.traffic.user_lines import block_bytes_of
 from tui.text.line import Line, sanitize_line
 from tui.widgets.graph import points
 from tui.widgets.help_text import Legend
@@ -186,7 +185,7 @@ class TrafficScreen(TimeKeysScreen, TableScreen):
             trouble,
             self._cursor.waiting,
             self._sizes.block(self.state.cluster, self._view.node),
-            block_bytes_of(self.state.cluster),
+            cluster.block_size_bytes if (cluster := self.state.cluster) else None,
             self.nothing_matches(),
         )
         self._page = page_of(shown.window if shown else None, self._places, self._view, look, around)

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import tzinfo
 
-from checks.model.facts import Cluster, Database
 from checks.model.interconnect_load import ClientRates
 from checks.model.wording import span
 from checks.report.load_section import estimate_basis
@@ -95,12 +94,6 @@ class UsersBlock:
 def _bar(percent: float | None, width: int, look: DrawingStyle) -> str:
     sign = "#" if look.style == "ascii" else "█"
     return sign * max(round((percent or 0.0) * width / 100), 1 if percent and width else 0)
-
-
-def block_bytes_of(cluster: Cluster | None) -> int | None:
-    """Return the block size of the database; None where it is not known."""
-    database = cluster.database if cluster else None
-    return database.block_size_bytes if isinstance(database, Database) else None
 
 
 def user_blocks(
