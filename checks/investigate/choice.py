@@ -31,7 +31,7 @@ class Offer:
 
 
 @dataclass(frozen=True)
-class Part:
+class OutcomePart:
     """One outcome of a step: its chance, and what it leaves."""
 
     outcome: Outcome
@@ -39,7 +39,7 @@ class Part:
     left: Left
 
 
-class Choice:
+class StepChoice:
     """The steps of one entry, and what each tells of its alternatives beside those of the other entries."""
 
     def __init__(self, entry: Entry, others: Sequence[Other], steps: Iterable[Step], known: Known) -> None:
@@ -128,7 +128,7 @@ class Choice:
 
     # --- what a step would tell ---------------------------------------------------------------------------------------
 
-    def parts(self, step: Step, left: Left) -> list[Part]:
+    def parts(self, step: Step, left: Left) -> list[OutcomePart]:
         """Return the outcomes of a step with their chance at equal priors."""
         real = sorted(one for one in left if one != OTHER)
         weights = self._weights(left)
@@ -152,7 +152,7 @@ class Choice:
                 stay &= owners[outcome]
             elif OTHER in left:
                 stay.add(OTHER)
-            found.append(Part(outcome, chance[outcome], frozenset(stay)))
+            found.append(OutcomePart(outcome, chance[outcome], frozenset(stay)))
         return found
 
     def _weights(self, left: Left) -> Mapping[int, float]:
@@ -163,12 +163,12 @@ class Choice:
             count[name] = count.get(name, 0) + 1
         return {one: 1 / len(count) / count[OTHER if one == OTHER else self._names[one]] for one in left}
 
-    def bits(self, parts: Iterable[Part], left: Left) -> float:
+    def bits(self, parts: Iterable[OutcomePart], left: Left) -> float:
         """Return the expected information in bits."""
         names = self.names(left)
         return round(sum(p.chance * log2(names / max(1, self.names(p.left))) for p in parts), 9)
 
-    def informative(self, left: Left, used: frozenset[str]) -> Iterator[tuple[float, Step, list[Part]]]:
+    def informative(self, left: Left, used: frozenset[str]) -> Iterator[tuple[float, Step, list[OutcomePart]]]:
         """Yield the steps that tell anything, with what they tell."""
         if self.names(left) < 2:
             return
@@ -186,7 +186,7 @@ class Choice:
         )
         return [Offer(step, bits, self._separates(parts, left)) for bits, step, parts in found]
 
-    def _separates(self, parts: Sequence[Part], left: Left) -> tuple[tuple[Suspect, ...], tuple[Suspect, ...]]:
+    def _separates(self, parts: Sequence[OutcomePart], left: Left) -> tuple[tuple[Suspect, ...], tuple[Suspect, ...]]:
         likeliest = max(parts, key=lambda p: (p.left != left, p.chance))
         return self.suspects(likeliest.left), self.suspects(left - likeliest.left)
 

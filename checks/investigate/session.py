@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from checks.diagnosis.catalogue import CATALOGUE
 from checks.diagnosis.cause import Cause
 from checks.investigate.choice import Offer
-from checks.investigate.state import Memory, Question
+from checks.investigate.session_state import Memory, Question
 from checks.investigate.suspects import Entry, Settled
 from checks.model.facts import Cluster
 from checks.model.finding import Finding, Key

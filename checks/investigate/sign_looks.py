@@ -11,6 +11,7 @@ from checks.investigate.port_places import LeadingPort, NodePlace
 from checks.model.pasted import Counter, DeviceSystem, FilterRule, Pasted, PortReading
 from checks.model.signs import Sign, SignAt
 from checks.model.traffic import MOST, Address, Protocol, Traffic
+from checks.rules.optical_power import DARK_DBM
 
 _PROTOCOLS: Mapping[str, Protocol] = {"udp": "udp", "icmp": "icmp", "tcp": "tcp", "arp": "arp"}
 
@@ -49,19 +50,21 @@ def has_moved(counts: Mapping[Counter, int], *counters: Counter) -> bool | None:
 
 
 def is_light_out(port: PortReading) -> bool | None:
-    """Return whether the light or the temperature of a transceiver is outside its thresholds; None without either."""
+    """Return whether the light of a transceiver is outside its alarm thresholds; None without either.
+
+    Lanes of a divided port that are not in use are dark, and some modules have thresholds of no light at all.
+    """
     limits = port.limits
+    lit = [lane for lane in port.optics if any(p is not None and p > DARK_DBM for p in (lane.rx_dbm, lane.tx_dbm))]
     out = [
-        (least is not None and power < least) or (most is not None and power > most)
-        for lane in port.optics
+        power < least or power > most
+        for lane in lit or port.optics
         for power, least, most in (
             (lane.rx_dbm, limits.rx_least_dbm, limits.rx_most_dbm),
             (lane.tx_dbm, limits.tx_least_dbm, limits.tx_most_dbm),
         )
-        if power is not None and (least is not None or most is not None)
+        if power is not None and least is not None and most is not None and least < most
     ]
-    if port.celsius is not None and limits.most_celsius is not None:
-        out.append(port.celsius > limits.most_celsius)
     return any(out) if out else None
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from checks.diagnosis.bad_links import bad_links
 from checks.diagnosis.candidate import Candidate
 from checks.diagnosis.catalogue import CATALOGUE
-from checks.diagnosis.cause import Cause, Kind
+from checks.diagnosis.cause import Cause, Form
 from checks.diagnosis.cover import Covering, cover
 from checks.diagnosis.predict import LostPaths, inferred, stated
 from checks.diagnosis.seen import Loss, Pair, Seen
@@ -224,7 +224,7 @@ def _suspected(seen: Seen, causes: Sequence[Cause]) -> Iterator[_Made]:
             yield from (_Made(_suspect(cause, kind, one), one) for one in found)
 
 
-def _suspect(cause: Cause, kind: Kind, one: Candidate) -> Suspect:
+def _suspect(cause: Cause, kind: Form, one: Candidate) -> Suspect:
     place = _place(one.place)
     return Suspect(
         cause=cause.code,
@@ -265,7 +265,7 @@ def _at(signs: Collection[Sign], one: Candidate, place: Place) -> Iterator[SignA
     ends = place.to or (place.nodes if len(place.nodes) == 1 else ())
     for network in place.networks:
         for sign in signs:
-            is_inside = bool(place.to) and sign in _INSIDE
+            is_inside = sign in _OF_AGGREGATION or (bool(place.to) and sign is Sign.FABRIC)
             yield from _signs((sign,), one.effects, network, ends[0] if ends and not is_inside else "")
 
 
@@ -281,8 +281,8 @@ def _signs(signs: Iterable[Sign], effects: Sequence[Footprint], network: str, no
         yield SignAt(sign=sign, network=network, node=node, packets=packets)
 
 
-_INSIDE = frozenset({Sign.MEMBER_CRC, Sign.FABRIC})
-"""The signs that a path has between the ports of its nodes."""
+_OF_AGGREGATION = frozenset({Sign.MEMBER_CRC, Sign.MEMBER_DOWN, Sign.MEMBER_MTU})
+"""The signs of the links that the flows of several nodes take: the switch lists them for the network."""
 _ENDS: Mapping[Sign, str] = {Sign.PORT_CRC: "senders", Sign.NIC_CRC: "receivers"}
 """Damaged frames are counted where they arrive: those from a node at its switch port."""
 _OF_PACKETS = frozenset({Sign.NODE_RULE, Sign.NODE_QDISC, Sign.PORT_ACL, Sign.PORT_POLICED, Sign.NODE_DROPS})

@@ -23,7 +23,8 @@ from checks.model.wording import counted
 from checks.rules.cache_fusion import BLOCKS_LOST
 from checks.rules.load_harm import is_beyond, most_silence_s
 from checks.rules.lost_blocks import loss_of
-from checks.run.investigating import Investigator, SessionBudget
+from checks.run.investigating import Investigator
+from checks.run.step_packets import SessionBudget
 from checks.sources.database.secret import Secret
 from checks.traffic.feed import Feed
 from checks.traffic.samples import FeedEvent, Gap, InstanceSample, NodeSample

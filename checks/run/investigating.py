@@ -11,101 +11,41 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
-from math import ceil
 
 import msgspec
 
 from checks.investigate.placing import NextBatch, WayKey, is_clear, next_batch, pairs_of
-from checks.investigate.placing_step import named_pairs, udp_leg
-from checks.investigate.predicting import fared
-from checks.investigate.steps.scene import SMALL_BYTES
+from checks.investigate.placing_step import named_pairs
 from checks.investigate.steps.sending import PLACE_RARE_LOSS
 from checks.model.facts import Cluster
 from checks.model.fragment_memory import USUAL_FRAGMENT_S
-from checks.model.investigation import Answer, By, Fared, Placing, Probe, Said, SensedFact, SessionRecord, Step
+from checks.model.investigation import Answer, By, Fared, Placing, Said, Step
 from checks.model.journal import Journal
 from checks.model.packet_sizes import payload_for
 from checks.model.sense_steps import ALL as SENSES
 from checks.model.settings import Settings
-from checks.model.signs import SignAt
 from checks.rules.node_counts import sysctl
 from checks.run.counter_signs import READABLE, signs_seen
 from checks.run.sensing import Senses
+from checks.run.step_packets import Count, Made, SessionBudget, StepPackets, StepStoppedError, together
 from checks.sources.nodes.session import Session
 from checks.sources.nodes.shell import ShellError
 from checks.sources.probes.cluster_turn import ClusterTurn, TurnTakenError
 from checks.sources.probes.counted_rows import (
-    MOST_AT_ONCE,
     PER_SECOND,
     CannotCountError,
     CountedRows,
     FragmentsStoppedError,
     Row,
-    cut_payload,
 )
 from checks.sources.probes.investigated_ways import NoWayError, way_of
-from checks.sources.probes.limits import BudgetSpentError, PathLimits
+from checks.sources.probes.limits import BudgetSpentError
 from checks.sources.probes.path import Path
-from checks.sources.probes.pinger import CannotPingError, Request
+from checks.sources.probes.pinger import CannotPingError
 from checks.sources.probes.probe_hosts import ProbeHosts
 
 TURN_S = 90.0
 """Seconds to wait for the turn of another racwire of the cluster."""
-_PINGS_AT_ONCE = 20
-_NEIGHBOUR_S, _ASKED, _FEW = 1.2, 3, 20
-"""Seconds in which the kernel asks for a neighbour again; how often it is waited for; datagrams each time."""
-_LOST_OF_PORTS = 15
-"""Losses that are expected of all source ports together before they are counted one by one."""
-
-Count = tuple[int, int]
-"""Lost, sent."""
-
-
-class _StoppedError(Exception):
-    """A step ends early. The text is a sentence that says why."""
-
-    def __init__(self, sentence: str, said: Said = Said.STOPPED, *, is_harm: bool = False) -> None:
-        super().__init__(sentence)
-        self.said, self.is_harm = said, is_harm
-
-
-@dataclass(slots=True)
-class SessionBudget:
-    """What a session may still send."""
-
-    seconds: float
-    datagrams: int
-
-    @property
-    def is_spent(self) -> bool:
-        """Whether nothing more may be sent."""
-        return self.seconds <= 0 or self.datagrams <= 0
-
-    @classmethod
-    def left(cls, settings: Settings, record: SessionRecord | None) -> SessionBudget:
-        """Return what the answers of a session have left of the budget of the settings."""
-        own = [a for a in record.answers if a.packets and a.step.by is By.ITSELF] if record else []
-        return cls(
-            settings.investigate.seconds - sum(answer.seconds for answer in own),
-            settings.investigate.datagrams - sum(answer.packets for answer in own),
-        )
-
-
-@dataclass(slots=True)
-class _Made:
-    """What a step has so far."""
-
-    progress: Callable[[str], None]
-    step: Step
-    """With the probes alone that were decided."""
-    sent: int = 0
-    fared: list[Fared] = field(default_factory=list)
-    counts: list[Count] = field(default_factory=list)
-    seen: tuple[SignAt, ...] = ()
-    looked: tuple[SignAt, ...] = ()
-    placing: Placing | None = None
-    facts: tuple[SensedFact, ...] = ()
 
 
 class Investigator:
@@ -126,14 +66,14 @@ class Investigator:
         self._turn = ClusterTurn(self._session, [node.name for node in cluster.read_nodes()])
         self._sockets = ExitStack()
         self._hosts = ProbeHosts(cluster.read_nodes(), self._session, self._sockets)
-        self._halted: _StoppedError | None = None
+        self._packets = StepPackets(cluster, self._session, budget, self._rows, self._hosts)
         self._returning: asyncio.TimerHandle | None = None
         self.is_sending = False
         """Whether a step is made that sends: then what is lost can be harm."""
 
     def halt(self, sentence: str) -> None:
         """End the step that is being made, for a sign of harm."""
-        self._halted = self._halted or _StoppedError(sentence, is_harm=True)
+        self._packets.halted = self._packets.halted or StepStoppedError(sentence, is_harm=True)
 
     async def close(self) -> None:
         """End all shells and give the turn back."""
@@ -149,18 +89,18 @@ class Investigator:
 
         `progress` gets what was sent so far, in a few words.
         """
-        made, at = _Made(progress, step), time.time()
+        made, at = Made(progress, step), time.time()
         began_s = time.monotonic()
         said, reason, is_harm = Said.DONE, "", False
         try:
             if sends := bool(step.probes) or step.price.packets > 0:
                 await self._turn.take(TURN_S)
-                began_s, self._halted, self.is_sending = time.monotonic(), None, True
-                self._demand_budget(1)
+                began_s, self._packets.halted, self.is_sending = time.monotonic(), None, True
+                self._packets.demand(1)
                 await self._send(step, made)
             else:
                 await self._look(step, made)
-        except _StoppedError as error:
+        except StepStoppedError as error:
             said, reason, is_harm = error.said, str(error), error.is_harm
         except TurnTakenError as error:
             said, reason = Said.SKIPPED, f"Nothing was sent: {error}."
@@ -201,15 +141,7 @@ class Investigator:
         if not wait_s:
             self._turn.release()
 
-    def _demand_budget(self, datagrams: int) -> int:
-        """Return how many of these may be sent. Raises _StoppedError where none may."""
-        if self._halted is not None:
-            raise self._halted
-        if self.budget.is_spent:
-            raise _StoppedError("The budget of the session is spent (investigate.seconds, investigate.datagrams).")
-        return min(datagrams, self.budget.datagrams)
-
-    async def _send(self, step: Step, made: _Made) -> None:
+    async def _send(self, step: Step, made: Made) -> None:
         try:
             async with asyncio.timeout(self.budget.seconds):
                 if step.declared == PLACE_RARE_LOSS:
@@ -217,115 +149,15 @@ class Investigator:
                 elif step.by is By.ITSELF and step.reads:
                     await self._look(step, made)
                 elif step.probes:
-                    await self._probe_all(step, made)
+                    await self._packets.probe_all(step, made)
                 else:
-                    await self._to_and_from(step, made)
+                    await self._packets.to_and_from(step, made)
         except TimeoutError:
-            raise _StoppedError("The seconds of the session are spent (investigate.seconds).") from None
-
-    async def _probe_all(self, step: Step, made: _Made) -> None:
-        for probe in step.probes:
-            counts = await self._probe(probe, made)
-            made.fared.append(fared(probe, counts))
-            made.counts.append(_together(counts))
-
-    # --- probes -------------------------------------------------------------------------------------------------------
-
-    async def _probe(self, probe: Probe, made: _Made) -> list[Count]:
-        """Send the packets of a probe; return lost and sent, by source port where these differ."""
-        if "icmp" in (probe.legs[0].protocols or ()):
-            return [await self._ping(probe, made)]
-        path, is_cut, size = way_of(self._cluster, probe.legs[0])
-        payload = cut_payload(path) if is_cut else payload_for(size, path.version)
-        if probe.ports > 1:
-            return await self._ports(probe, Row(path, payload, probe.sent, is_cut=is_cut), made)
-        row = Row(path, payload, probe.sent, is_cut=is_cut)
-        lost, sent = await self._rows_of(row, made)
-        if lost == sent and not is_cut and await self._is_neighbour_found(row, made):
-            return [await self._rows_of(row, made)]
-        return [(lost, sent)]
-
-    async def _is_neighbour_found(self, row: Row, made: _Made) -> bool:
-        """Return whether a path passes anything some seconds later: where an ARP packet is lost, the kernel asks again
-        after a second, and all that waits is lost."""
-        for _ in range(_ASKED):
-            await asyncio.sleep(_NEIGHBOUR_S)
-            lost, sent = await self._rows_of(replace(row, number=min(row.number, _FEW)), made)
-            if lost < sent:
-                return True
-        return False
-
-    async def _ports(self, probe: Probe, row: Row, made: _Made) -> list[Count]:
-        """Send from all source ports together, and one port after the other where a part was lost."""
-        whole = min(probe.sent * probe.ports, ceil(_LOST_OF_PORTS * probe.ports / probe.share))
-        lost = sent = 0
-        while sent < whole:
-            number = min(MOST_AT_ONCE, whole - sent)
-            found = await self._counted(replace(row, number=number, ports=(0,) * probe.ports), made)
-            lost, sent = lost + found[0], sent + found[1]
-            if 0 < lost < sent:
-                return [await self._rows_of(row, made) for _ in range(probe.ports)]
-        return [(lost, sent)]
-
-    async def _rows_of(self, row: Row, made: _Made) -> Count:
-        """Send so many datagrams of a row, as many at once as may be, from one source port."""
-        lost = sent = 0
-        port = row.ports[0]
-        while sent < row.number:
-            try:
-                number = min(MOST_AT_ONCE, row.number - sent)
-                found = await self._counted(replace(row, number=number, ports=(port,)), made)
-            except FragmentsStoppedError:
-                if not lost or lost < sent:
-                    raise
-                break  # as many as may be missing are, and none arrived
-            lost, sent, port = lost + found[0], sent + found[1], found[2] or port
-        return lost, sent
-
-    async def _counted(self, row: Row, made: _Made) -> tuple[int, int, int]:
-        """Send one row within the budget; return lost, sent and the source port."""
-        number = self._demand_budget(min(row.number, MOST_AT_ONCE))
-        found = await self._rows.count(replace(row, number=number))
-        self._spend(found.sent, row.path, made)
-        return found.lost, found.sent, found.ports[0] if len(row.ports) == 1 else 0
-
-    async def _ping(self, probe: Probe, made: _Made) -> Count:
-        path, _, size = way_of(self._cluster, probe.legs[0])
-        pinger = await self._hosts.pinger(path, PathLimits(self._session.settings.probe))
-        lost = sent = 0
-        while sent < probe.sent:
-            number = self._demand_budget(min(_PINGS_AT_ONCE, probe.sent - sent))
-            request = Request(payload_for(size, path.version), number)
-            (series,) = await pinger.ping([request], timeout_s=self._session.settings.probe.timeout_ms / 1000)
-            if series.refused_locally:
-                raise NoWayError(f"the kernel of {path.source.node} refuses to send a packet of {size} bytes")
-            lost, sent = lost + series.sent - series.received, sent + series.sent
-            self._spend(series.sent, path, made)
-        return lost, sent
-
-    def _spend(self, datagrams: int, path: Path, made: _Made) -> None:
-        made.sent += datagrams
-        self.budget.datagrams -= datagrams
-        way = f"{path.source.node} > {path.destination.node}"
-        made.progress(f"{made.sent:,} of {made.step.price.packets:,} datagrams, {way} on {path.network.name}")
-
-    async def _to_and_from(self, step: Step, made: _Made) -> None:
-        """Send the datagrams between two readings of counters: small and full-size, to and from the step's node."""
-        (network,), node = step.place.networks, step.place.nodes[0]
-        known = self._cluster.network(network)
-        peers = [port.node for port in known.ports if port.node != node] if known else []
-        if not peers or known is None or not isinstance(known.mtu, int):
-            raise NoWayError(f"{node} has no peer on {network}")
-        pairs = [pair for peer in peers for pair in ((node, peer), (peer, node))]
-        each = max(1, step.price.packets // (len(pairs) * 2))
-        for sender, receiver in pairs:
-            for size in (SMALL_BYTES, known.mtu):
-                path, _, size = way_of(self._cluster, udp_leg(network, sender, receiver, size))
-                await self._rows_of(Row(path, payload_for(size, path.version), each), made)
+            raise StepStoppedError("The seconds of the session are spent (investigate.seconds).") from None
 
     # --- placing ------------------------------------------------------------------------------------------------------
 
-    async def _place(self, step: Step, made: _Made) -> None:
+    async def _place(self, step: Step, made: Made) -> None:
         """Sample the paths of the step until a loss is placed, all are clear, or the budget is spent."""
         paths: dict[WayKey, tuple[Path, int]] = {}
         for probe in step.probes:
@@ -336,15 +168,17 @@ class Investigator:
         try:
             while isinstance(turn := next_batch(counts, first, self.budget.datagrams), NextBatch):
                 path, size = paths[turn.way]
-                lost, sent, _ = await self._counted(Row(path, payload_for(size, path.version), turn.datagrams), made)
-                counts[turn.way] = _together([counts[turn.way], (lost, sent)])
+                lost, sent, _ = await self._packets.counted(
+                    Row(path, payload_for(size, path.version), turn.datagrams), made
+                )
+                counts[turn.way] = together([counts[turn.way], (lost, sent)])
             made.placing = turn
         finally:
             made.placing = made.placing or _placed_so_far(counts, first)
             self._decide(step, made, counts)
 
     @staticmethod
-    def _decide(step: Step, made: _Made, counts: dict[WayKey, Count]) -> None:
+    def _decide(step: Step, made: Made, counts: dict[WayKey, Count]) -> None:
         """Note the paths of which something is known: the one that was named, and those that are clear."""
         decided = [
             (probe, seen, Fared.SOME_LOST if made.placing and way == made.placing.path else Fared.NONE_LOST)
@@ -356,7 +190,7 @@ class Investigator:
 
     # --- signs --------------------------------------------------------------------------------------------------------
 
-    async def _look(self, step: Step, made: _Made) -> None:
+    async def _look(self, step: Step, made: Made) -> None:
         """Read the counters around the datagrams of the step, or over its seconds; or what only a sense reads."""
         if step.declared in SENSES:
             await self._sense(step, made)
@@ -377,18 +211,18 @@ class Investigator:
         if not made.looked:
             raise NoWayError("the counters could not be read")
 
-    def _sending(self, step: Step, made: _Made) -> asyncio.Task[None] | None:
+    def _sending(self, step: Step, made: Made) -> asyncio.Task[None] | None:
         """Start to send what moves the counters that a step reads."""
         if step.probes:
-            return asyncio.create_task(self._probe_all(step, made))
-        return asyncio.create_task(self._to_and_from(step, made)) if step.price.packets else None
+            return asyncio.create_task(self._packets.probe_all(step, made))
+        return asyncio.create_task(self._packets.to_and_from(step, made)) if step.price.packets else None
 
-    async def _sense(self, step: Step, made: _Made) -> None:
+    async def _sense(self, step: Step, made: Made) -> None:
         """Read what no run reads, with the datagrams of the step."""
         if step.price.packets:
             await self._turn.take(TURN_S)
-            self._demand_budget(1)
-        found = await self._senses.make(step, lambda row: self._rows_of(row, made))
+            self._packets.demand(1)
+        found = await self._senses.make(step, lambda row: self._packets.rows_of(row, made))
         made.seen, made.looked = found.signs
         made.facts = found.facts
         if not made.looked:
@@ -398,7 +232,3 @@ class Investigator:
 def _placed_so_far(counts: dict[WayKey, Count], first: Sequence[WayKey]) -> Placing:
     found = next_batch(counts, first, 0)
     return found if isinstance(found, Placing) else Placing()
-
-
-def _together(counts: Sequence[Count]) -> Count:
-    return sum(lost for lost, _ in counts), sum(sent for _, sent in counts)

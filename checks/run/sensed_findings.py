@@ -12,7 +12,7 @@ from checks.run.judgement import judged
 
 
 def sensed_findings(report: Report, record: SessionRecord) -> tuple[Finding, ...]:
-    """Return the findings, on the cluster of the run with which the session began; none where no step read any."""
+    """Return the findings, on the cluster of the run of the session; none where no step read any."""
     cluster = with_sensed(report.cluster, record)
     able = [check for check in discover().on_request if all(map(cluster.is_gathered, check.needs))]
     return tuple(finding for check in able for finding in judged(check, cluster, Journal()))

@@ -58,11 +58,11 @@ class Fault:
 
 FAULTS = (
     Fault("port-bad --node rac2", "CAUSE-01", ("port",), without=("CAUSE-01",)),
-    Fault("loss-out --node rac2 --share 30", "CAUSE-01", ("cable",), without=("CAUSE-01",)),
+    Fault("loss-out --node rac2 --share 30", "CAUSE-01", ("cable",)),
     Fault("nic-bad --node rac2", "CAUSE-01", ("NIC",)),
     Fault("buffer-full --node rac2", "CAUSE-20", ("port",), without=("CAUSE-20",)),
     Fault("port-policer --node rac2", "CAUSE-21", ("port",)),
-    Fault("udp-filtered --node rac2", "CAUSE-08", ("node",), without=("CAUSE-08",)),
+    Fault("udp-filtered --node rac2", "CAUSE-08", ("node",), least_left=2, without=("CAUSE-08",)),
     Fault("udp-filtered-port --node rac2", "CAUSE-08", ("switch port",), without=("CAUSE-08",)),
     Fault("icmp-filtered-port --node rac2", "CAUSE-75", ("filter of a switch port",), without=("CAUSE-75",)),
     Fault("private-filtered --node rac2", "CAUSE-08", ("switch port, by address",)),

@@ -113,6 +113,7 @@ def test_the_kernel_says_why_it_drops_what_arrived_at_a_nic(peer: str):
     assert wait_until_gone() < 2
 
 
+@pytest.mark.beyond_sample
 def test_more_events_than_the_limit_stop_it(peer: str):
     process = start(peer, 10, 0)
     assert process.stdout is not None
@@ -130,7 +131,14 @@ def test_more_events_than_the_limit_stop_it(peer: str):
     assert wait_until_gone() < 2
 
 
-@pytest.mark.parametrize("killed", ["racwire", "its program", "racwire and its program"])
+@pytest.mark.parametrize(
+    "killed",
+    [
+        pytest.param("racwire", marks=pytest.mark.beyond_sample),
+        pytest.param("its program", marks=pytest.mark.beyond_sample),
+        "racwire and its program",
+    ],
+)
 def test_nothing_is_left_after_kill_9(peer: str, killed: str):
     process = start(peer, 2, 0)
     assert process.stdout is not None

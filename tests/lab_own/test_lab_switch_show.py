@@ -264,6 +264,9 @@ def test_every_command_answers_and_what_is_none_is_one_sentence(
         assert re.fullmatch(r"racwire: [^\n]+\.\n", capfd.readouterr().err)
     with pytest.raises(LabUsageError, match="drops no share"):
         cluster.break_("link-down", share=3)
+    for share in (0, 0.001, 101, float("nan")):
+        with pytest.raises(LabUsageError, match="A share is"):
+            cluster.break_("loss-in", share=share)
     cluster.break_("loss-in", share=2)
     with pytest.raises(LabUsageError, match=r"loss-in \(rac2 eth2, 2 %\) is already there"):
         cluster.break_("loss-in", share=3)

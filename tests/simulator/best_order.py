@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from checks.investigate.choice import Choice, Left, Part
+from checks.investigate.choice import Left, OutcomePart, StepChoice
 from checks.investigate.predicting import Known
 from checks.investigate.steps import offered_for
 from checks.investigate.suspects import entries
@@ -19,7 +19,7 @@ from tests.simulator.world import World
 MOST_CAUSES, MOST_STEPS = 5, 16
 _IN_VAIN = 2
 """Steps in a row that told nothing, at most: else no order ends."""
-_Option = tuple[float, Step, list[Part]]
+_Option = tuple[float, Step, list[OutcomePart]]
 
 
 class Compared(NamedTuple):
@@ -40,13 +40,13 @@ def compared(count: int, seed: int) -> Iterator[Compared]:
     for draw in draws(count, 1, seed):
         cluster = gathered(World(draw.faults, nodes=draw.nodes, mtu=draw.mtu, seed=draw.seed))
         for entry in entries(cluster, findings_of(cluster))[:1]:
-            choice = Choice(entry, (), offered_for(entry, cluster).steps, Known())
+            choice = StepChoice(entry, (), offered_for(entry, cluster).steps, Known())
             if entry.is_open and 2 <= choice.names(choice.every) - 1 <= MOST_CAUSES:
                 choice.steps = _most_telling(choice)
                 yield Compared(str(draw), _Order(choice).expected(), _Order(choice, is_best=True).expected())
 
 
-def _most_telling(choice: Choice) -> tuple[Step, ...]:
+def _most_telling(choice: StepChoice) -> tuple[Step, ...]:
     """Return the steps that tell most for their price, half of them by racwire itself: few enough for brute force."""
     ranked = [offer.step for offer in choice.ranked(choice.every, frozenset())]
     own = [step for step in ranked if step.probes and not step.price.minutes][: MOST_STEPS // 2]
@@ -54,7 +54,7 @@ def _most_telling(choice: Choice) -> tuple[Step, ...]:
 
 
 class _Order:
-    def __init__(self, choice: Choice, *, is_best: bool = False) -> None:
+    def __init__(self, choice: StepChoice, *, is_best: bool = False) -> None:
         self._choice, self._is_best = choice, is_best
         self.through = cache(self._through)
 

@@ -86,12 +86,18 @@ class Hands:
 
     def _seen(self, at: SignAt) -> Iterator[SignAt]:
         for one in self._signs:
-            if (one.sign, NAMES[one.network - 1], one.node) == (at.sign.name, at.network, at.node):
+            is_it = (one.sign, NAMES[one.network - 1], one.node) == (at.sign.name, at.network, at.node)
+            if is_it and (at.sign is not Sign.WITH_PORT or self._ends_elsewhere(one.network, one.node)):
                 packets = Traffic(
                     protocols=(one.protocol,) if one.protocol else None,  # type: ignore[arg-type]
                     addresses=(one.address,) if one.address else None,  # type: ignore[arg-type]
                 )
                 yield SignAt(sign=Sign[one.sign], network=at.network, node=at.node, packets=packets)
+
+    def _ends_elsewhere(self, network: int, node: str) -> bool:
+        """Return whether all losses of a node end at another port: none of another fault stays."""
+        here = [f for f in self._world.faults if f.network in (0, network) and f.node in ("", node)]
+        return all(any(one.sign == Sign.WITH_PORT.name for one in shown(fault)) for fault in here)
 
     def _send(self, step: Step, probe: Probe) -> list[tuple[int, int]]:
         ports = [_LEAST_PORT + self._rng.randrange(20_000) for _ in range(probe.ports)]

@@ -101,7 +101,7 @@ def run(world: World, node: str, cluster: Cluster, words: Sequence[str]) -> str:
         ports.append(chosen)
         return _Flow(world, (network, node, places[target][0], target), chosen, len(ports), clock)
 
-    def outcome(flow: _Flow, target: str) -> tuple[str, str]:
+    def outcome(flow: _Flow) -> tuple[str, str]:
         return flow.answer()
 
     poll: Callable[[], _Clock] = lambda: clock  # noqa: E731

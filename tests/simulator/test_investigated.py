@@ -49,6 +49,7 @@ def test_many_investigations_end_with_nothing_wrong(count, many, least):
     assert found["faults named"] >= least, text
 
 
+@pytest.mark.beyond_sample
 def test_a_cause_that_racwire_does_not_know_is_none_of_these():
     found = investigated(SAMPLE[:2], is_unknown=True)
     assert [[e.end for e in t.endings] for t in found.trials] == [[End.NONE]] * 2, "\n".join(found.notes(every=True))
@@ -60,6 +61,7 @@ def test_of_many_causes_that_racwire_does_not_know_none_gets_a_wrong_name():
     assert found.wrong == 0, "\n".join(found.notes(every=True))
 
 
+@pytest.mark.beyond_sample
 def test_the_recommended_steps_cost_little_more_than_the_best_order():
     assert mean_ratio(list(compared(2, 5))) <= MOST_PRICE
 
@@ -145,6 +147,7 @@ def _open(session: Session) -> Entry:
     return next(entry for entry in session.entries if entry.is_open)
 
 
+@pytest.mark.beyond_sample
 def test_hands_are_not_offered_where_the_other_network_loses_packets_of_the_node():
     session, _ = begun(CABLE, Fault("loss", 1, "rac2"))
     entries = [e for e in session.entries if e.is_open and NET2 in e.alternatives[0].place.networks]
@@ -182,6 +185,7 @@ def test_a_cause_whose_directions_nobody_may_look_at_is_left_over():
     assert [(e.end, e.suspects[0].kind) for e in session.endings] == [(End.LEFT_OVER, "cable")]
 
 
+@pytest.mark.beyond_sample
 def test_what_ends_at_another_port_does_not_prove_what_is_set_at_a_port():
     found = trial(Draw((Fault("queue-full", 2, "rac2"),), 9000, 5), refuses=lambda step: step.by is By.COMMAND)
     assert not any(ending.end is End.PROVED for ending in found.endings), found.note
@@ -208,7 +212,7 @@ def test_a_rare_loss_that_only_the_database_knows_is_placed_first_and_then_told_
     share = session.question().entry.share
     assert 0 < share < 0.02
     probes = [p for o in (session.question().best, *session.question().others) for p in o.step.probes]
-    assert all(p.sent * p.share >= 10 for p in probes if p.ports == 1)
+    assert all(p.sent >= 1000 for p in probes if p.ports == 1)
 
 
 def test_the_signs_of_a_port_name_the_direction_that_damages_frames():

@@ -38,6 +38,7 @@ REGISTRIES = (
     "checks.change.steps",
     "checks.traffic.imports",
     "checks.investigate.outputs",
+    "checks.investigate.steps",
     "checks.sources.nodes.boot_config",
     "tui.cli",
     "tui.cli.change",

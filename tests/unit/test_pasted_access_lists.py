@@ -75,6 +75,8 @@ def filters(rule: str, where: str = AT_PORT, grew: int = 5) -> tuple[set[SignAt]
 
 
 def acl(node: str, **packets: object) -> SignAt:
+    if node and packets:
+        packets["receivers"] = (node,)  # it leaves by the port
     return SignAt(sign=Sign.PORT_ACL, network=NETWORK, node=node, packets=Traffic(**packets))  # type: ignore[arg-type]
 
 

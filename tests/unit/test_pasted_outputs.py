@@ -152,7 +152,16 @@ def test_state_of_a_port(
         ("junos-outputs", "xe-0/0/4", {"0 best-effort": 118, "3 network-control": 3}, {}),
         ("sonic-outputs", "Ethernet0", {"UC0": 1204, "UC1": 0, "pg0": 12}, {}),
         ("iosxe-queue-stats", "TenGigabitEthernet1/0/7", {}, {"0": 0, "1": 811_200}),
-        ("iosxe-policy-map", "TenGigabitEthernet1/0/7", {"output class-default": 77}, {}),
+        (
+            "iosxe-policy-map",
+            "TenGigabitEthernet1/0/7",
+            {
+                "output class-default": 77,
+                "output class-default/all priority classes": 5,
+                "output class-default/VOICE": 72,
+            },
+            {},
+        ),
         ("node-links", "eth1", {"mq root": 61, "ingress parent ffff:fff1": 440}, {}),
     ],
 )
@@ -218,6 +227,13 @@ def test_members_of_port_channels() -> None:
         "sonic-outputs": {"Ethernet8": "BUNDLED", "Ethernet12": "NOT_BUNDLED", "Ethernet16": "WAITING"},
         "junos-outputs": {"xe-0/0/4": "BUNDLED", "xe-0/0/5": "NOT_BUNDLED"},
     }
+
+
+def test_a_port_names_its_port_channel() -> None:
+    assert port("nxos-interface", "Ethernet1/11").channel == "Port-channel11"
+    assert port("eos-outputs", "Ethernet5/1").channel == "Port-channel5"
+    assert port("sonic-outputs", "Ethernet8").channel == "PortChannel0008"
+    assert port("nxos-interface", "Ethernet1/12").channel == ""
 
 
 def test_two_switches_as_one() -> None:

@@ -7,8 +7,8 @@ from functools import cache
 from msgspec.structs import replace
 
 from checks.investigate.outputs.pastes import understand
-from checks.investigate.pasted_signs import _is_light_out
 from checks.investigate.sensed import drop_signs, optic_signs, pause_signs, with_sensed
+from checks.investigate.sign_looks import is_light_out
 from checks.investigate.steps.scene import Scene
 from checks.investigate.steps.senses import SENSES
 from checks.model.facts import (
@@ -142,16 +142,16 @@ def test_pasted_light_of_a_divided_port_and_limits_of_zero_are_no_sign():
     text = QSFP.replace("0.0001 mW / -40.00 dBm", "0.7000 mW / -1.55 dBm")
     (port,) = understand(text).ports
     assert len(port.optics) == 4
-    assert _is_light_out(port) is False
+    assert is_light_out(port) is False
     (dim,) = understand(text.replace("0.7682 mW / -1.15 dBm", "0.0100 mW / -20.00 dBm")).ports
-    assert _is_light_out(dim) is True
+    assert is_light_out(dim) is True
 
 
 async def test_the_end_of_a_session_names_what_the_checks_find_in_what_its_steps_read():
     found = drops(DroppedPackets("NETFILTER_DROP", "nft_do_chain", 60, "eth2"))
     answer = Answer(step=steps()["kernel-drops"], said=Said.DONE, at=0.0, facts=(found,))
     record = SessionRecord(started_at=0.0, cluster="prac", run_at=0.0, answers=(answer,))
-    report = await ReplayedFacts(facts(), (), Settings()).run()
+    report = replace(await ReplayedFacts(facts(), (), Settings()).run(), cluster=facts())
     lines = ["".join(text for text, _ in line) for line in sensed_lines(sensed_findings(report, record), 100)]
     assert lines[1] == "Read by its steps"
     assert lines[2].startswith("FAIL    The kernel of rac2 dropped 60 of 60 packets that eth2 received on 192.168.11.0")

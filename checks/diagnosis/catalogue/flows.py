@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from checks.diagnosis.cause import At, Cause, Kind, Way, look, mos
+from checks.diagnosis.cause import At, Cause, Form, Way, look, mos
 from checks.diagnosis.touches import FULL, MESSAGES, SHARE_ALL, SHARE_FULL, haip_alone, touch
 from checks.model.hypothesis import How
 from checks.model.signs import Sign
@@ -28,7 +28,7 @@ FLOWS = (
         name="A link of an aggregation carries no full-size packets",
         patterns=(touch(How.STOPS, sizes=FULL),),
         is_link_of_aggregation=True,
-        kinds=(Kind(signs=(Sign.MEMBER_MTU,), may_show=(Sign.WITH_MEMBER,)),),
+        kinds=(Form(signs=(Sign.MEMBER_MTU,), may_show=(Sign.WITH_MEMBER,)),),
         further_sources=(mos(11), mos(12), _HASH),
         supported_by=("IC-FLOW-002",),
         hinted_by=("IC-FLOW-010",),  # the pings of a pair can take the bad link while the source ports miss it
@@ -47,8 +47,8 @@ FLOWS = (
         at=(At.NODE, At.PATH, At.NETWORK),
         is_link_of_aggregation=True,
         kinds=(
-            Kind(name="dead", patterns=(touch(How.STOPS),), signs=(Sign.MEMBER_DOWN,), may_show=(Sign.WITH_MEMBER,)),
-            Kind(
+            Form(name="dead", patterns=(touch(How.STOPS),), signs=(Sign.MEMBER_DOWN,), may_show=(Sign.WITH_MEMBER,)),
+            Form(
                 name="lossy",
                 patterns=(SHARE_ALL, SHARE_FULL, *_SHARES_OF_UDP),
                 signs=(Sign.MEMBER_CRC,),
@@ -78,10 +78,10 @@ FLOWS = (
         ),
         at=(At.NODE, At.PATH, At.NETWORK),
         kinds=(
-            Kind(name="node", at=(At.NODE,), signs=(Sign.NODE_RULE,), may_show=(Sign.NODE_DROPS,), is_above_nic=True),
-            Kind(name="switch port", at=(At.NODE,), signs=(Sign.PORT_ACL,), may_show=(Sign.WITH_PORT,)),
-            Kind(name="network", at=(At.NETWORK,), signs=(Sign.PORT_ACL,)),
-            Kind(name="on the way", at=(At.PATH,), may_show=(Sign.PORT_ACL,)),
+            Form(name="node", at=(At.NODE,), signs=(Sign.NODE_RULE,), may_show=(Sign.NODE_DROPS,), is_above_nic=True),
+            Form(name="switch port", at=(At.NODE,), signs=(Sign.PORT_ACL,), may_show=(Sign.WITH_PORT,)),
+            Form(name="network", at=(At.NETWORK,), signs=(Sign.PORT_ACL,)),
+            Form(name="on the way", at=(At.PATH,), may_show=(Sign.PORT_ACL,)),
         ),
         further_sources=(mos(3), mos(8)),
         supported_by=("IC-FRAG-002",),
@@ -104,10 +104,10 @@ FLOWS = (
         ),
         at=(At.NODE, At.PATH, At.NETWORK),
         kinds=(
-            Kind(name="node", at=(At.NODE,), signs=(Sign.NODE_QDISC,), may_show=(Sign.NODE_DROPS,), is_above_nic=True),
-            Kind(name="switch port", at=(At.NODE,), signs=(Sign.PORT_POLICED,), may_show=(Sign.WITH_PORT,)),
-            Kind(name="network", at=(At.NETWORK,), signs=(Sign.PORT_POLICED,)),
-            Kind(name="on the way", at=(At.PATH,), may_show=(Sign.PORT_POLICED,)),
+            Form(name="node", at=(At.NODE,), signs=(Sign.NODE_QDISC,), may_show=(Sign.NODE_DROPS,), is_above_nic=True),
+            Form(name="switch port", at=(At.NODE,), signs=(Sign.PORT_POLICED,), may_show=(Sign.WITH_PORT,)),
+            Form(name="network", at=(At.NETWORK,), signs=(Sign.PORT_POLICED,)),
+            Form(name="on the way", at=(At.PATH,), may_show=(Sign.PORT_POLICED,)),
         ),
         further_sources=(mos(21),),
         supported_by=("IC-FLOW-005", "IC-FLOW-008", "IC-FLOW-017"),
@@ -136,24 +136,24 @@ FLOWS = (
         patterns=(*_PINGS_STOPPED, *_PINGS_SHARED),
         at=(At.NODE, At.PATH, At.NETWORK),
         kinds=(
-            Kind(name="node", at=(At.NODE,), signs=(Sign.NODE_RULE,), may_show=(Sign.NODE_DROPS,), is_above_nic=True),
-            Kind(
+            Form(name="node", at=(At.NODE,), signs=(Sign.NODE_RULE,), may_show=(Sign.NODE_DROPS,), is_above_nic=True),
+            Form(
                 name="filter of a switch port",
                 at=(At.NODE,),
                 patterns=_PINGS_STOPPED,
                 signs=(Sign.PORT_ACL,),
                 may_show=(Sign.WITH_PORT,),
             ),
-            Kind(
+            Form(
                 name="policer of a switch port",
                 at=(At.NODE,),
                 patterns=_PINGS_SHARED,
                 signs=(Sign.PORT_POLICED,),
                 may_show=(Sign.WITH_PORT,),
             ),
-            Kind(name="filter of the network", at=(At.NETWORK,), patterns=_PINGS_STOPPED, signs=(Sign.PORT_ACL,)),
-            Kind(name="policer of the network", at=(At.NETWORK,), patterns=_PINGS_SHARED, signs=(Sign.PORT_POLICED,)),
-            Kind(name="on the way", at=(At.PATH,), may_show=(Sign.PORT_ACL, Sign.PORT_POLICED)),
+            Form(name="filter of the network", at=(At.NETWORK,), patterns=_PINGS_STOPPED, signs=(Sign.PORT_ACL,)),
+            Form(name="policer of the network", at=(At.NETWORK,), patterns=_PINGS_SHARED, signs=(Sign.PORT_POLICED,)),
+            Form(name="on the way", at=(At.PATH,), may_show=(Sign.PORT_ACL, Sign.PORT_POLICED)),
         ),
         further_sources=("RFC 1812, 4.3.2.8",),
         supported_by=("IC-FLOW-010", "IC-FLOW-011"),

@@ -19,7 +19,7 @@ from checks.investigate.outputs.nic_counters import (
     neighbour_lines,
     queue_disciplines,
 )
-from checks.investigate.outputs.optics import cisco_optics, optic_values
+from checks.investigate.outputs.optic_values import cisco_optics, optic_values
 from checks.investigate.outputs.pasted_text import PasteBlock, blocks, is_refused, is_ruler, plain_lines
 from checks.investigate.outputs.policers import junos_policers, policy_maps
 from checks.investigate.outputs.port_names import system_of

@@ -12,8 +12,9 @@ from checks.investigate.outputs.port_names import is_port, port_in, port_name
 from checks.model.pasted import DeviceSystem, PastedOutput, PortReading
 
 _PORT = re.compile(r"\s*(?:[Ii]nterface )?(\S{2,40}(?: [0-9][0-9/]{0,12})?)\s*")
-_POLICY = re.compile(r"\s*Service-policy(?: \(\w{1,10}\))? ?(input|output)?\s?:?\s*(\S{1,80})?.{0,40}", re.IGNORECASE)
+_POLICY = re.compile(r"\s*Service-policy(?: \(\w{1,10}\))? ?(input|output)?\s?:\s*(\S{1,80})?.{0,40}", re.IGNORECASE)
 _CLASS = re.compile(r"\s*Class-map ?(?:\(\w{1,10}\))? ?: *(\S{1,80})\b.{0,60}", re.IGNORECASE)
+_PRIORITY_QUEUE = re.compile(r"\s*queue stats for all priority classes:\s*")
 _RESULT = re.compile(
     r"\s*(conformed|exceeded|violated) ([0-9]{1,20}) (packets|bytes)(?:, +([0-9]{1,20}) bytes)?(?:, +\S{1,20} bps)?;? *"
     r"(?:actions?: *(\S{1,40})?)?.{0,60}"
@@ -89,6 +90,8 @@ def policy_maps(block: PasteBlock) -> Iterator[FoundPart]:
             continue
         elif class_ := _CLASS.fullmatch(line):
             port.enter(len(line) - len(line.lstrip()), class_[1])
+        elif _PRIORITY_QUEUE.fullmatch(line):
+            port.enter(len(line) - len(line.lstrip()), "all priority classes")
         elif _BPS.fullmatch(line):
             port.last = None
         elif result := _RESULT.fullmatch(line):

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from checks.model.pasted import DeviceSystem
 
 _LONG = {
+    "e": "Ethernet",
     "eth": "Ethernet",
     "et": "Ethernet",
     "ethernet": "Ethernet",
@@ -55,8 +56,8 @@ _KEPT = frozenset(
 _NAMED = re.compile(r"([A-Za-z][A-Za-z-]{0,30}) ?([0-9][0-9/.:]{0,20})", re.ASCII)
 _OF_LINUX = re.compile(r"(?:swp|bond|br|eth|ens|eno|enp|p|ib|team|vlan|peerlink|sup-eth)[\w.-]{0,24}", re.ASCII)
 _OF_JUNOS = re.compile(
-    r"(?:[a-z]{2}-[0-9]{1,3}/[0-9]{1,3}/[0-9]{1,3}(?::[0-9]{1,2})?|(?:ae|irb|em|me|fxp|lo|vme|reth|vlan)[0-9]{0,5})"
-    r"(?:\.[0-9]{1,5})?",
+    r"(?:[a-z]{2}-[0-9]{1,3}/[0-9]{1,3}/[0-9]{1,3}(?::[0-9]{1,2})?|(?:ae|em|me|fxp|lo|reth|vme|irb|vlan)[0-9]{1,5})"
+    r"(?:\.[0-9]{1,5})?|(?:vme|irb|vlan)\.[0-9]{1,5}",
     re.ASCII,
 )
 
@@ -77,7 +78,7 @@ def port_name(text: str) -> str:
 def is_port(text: str) -> bool:
     """Return whether a word is the name of a port, a port-channel or an interface."""
     found = _NAMED.fullmatch(text)
-    if found and " " not in text and (found[1].casefold() in _LONG or found[1].casefold() in _KEPT):
+    if found and " " not in text and (found[1].casefold() in (*_LONG, *_KEPT) and len(found[1]) > 1):
         return True
     return bool(_OF_JUNOS.fullmatch(text) or (_OF_LINUX.fullmatch(text) and any(map(str.isdigit, text))))
 
@@ -90,7 +91,8 @@ _OF_SYSTEMS = (
     (
         DeviceSystem.IOS_XE,
         re.compile(
-            r"\(?(?:(?:Gi|Te|Twe|Tw|Fo|Hu|Fa)[0-9]{1,2}(?:/[0-9/]{1,8})?|(?:Ten|TwentyFive|Forty|Hundred)?Gig\w{1,11}[0-9][0-9/]{0,9}|Port-channel[0-9]{1,4})[(),]{0,2}.{0,9}",
+            r"\(?(?:(?:Gi|Te|Twe|Tw|Fo|Hu|Fa)[0-9]{1,2}(?:/[0-9/]{1,8})?"
+            r"|(?:Ten|TwentyFive|Forty|Hundred)?Gig\w{1,11}[0-9][0-9/]{0,9}|Port-channel[0-9]{1,4})[(),]{0,2}.{0,9}",
             re.ASCII,
         ),
     ),
@@ -107,13 +109,19 @@ def system_of(words: Iterable[str]) -> DeviceSystem:
     return DeviceSystem.UNKNOWN
 
 
+_SPELT = frozenset(_LONG) - {"vlan", "vl"}
+"""What can be a word of its own before a number: `ethernet 1/1`. `vlan 811` only restricts what is shown."""
+_SHORTEST = re.compile(r"e[0-9]{1,3}/[0-9/]{1,8}")
+"""`e1/2`, as it is typed; no output has it."""
+
+
 def port_in(words: tuple[str, ...]) -> str:
     """Return the port that commands name: `show interface ethernet 1/1 status`; empty where they name none, or
     several."""
     found: set[str] = set()
     for at, word in enumerate(words):
-        if is_port(word):
+        if is_port(word) or _SHORTEST.fullmatch(word):
             found.add(port_name(word))
-        elif at + 1 < len(words) and word.casefold() in _LONG and re.fullmatch(r"[0-9][0-9/.:]{0,20}", words[at + 1]):
+        elif at + 1 < len(words) and word.casefold() in _SPELT and re.fullmatch(r"[0-9][0-9/.:]{0,20}", words[at + 1]):
             found.add(port_name(word + words[at + 1]))
     return next(iter(found)) if len(found) == 1 else ""

@@ -45,6 +45,7 @@ _NAMES: Mapping[str, Counter] = {
 _MTU = re.compile(r"\bMTU (?:is )?([0-9]{2,5}) bytes")
 _SPEED = re.compile(r"\b([0-9]{1,4}(?:\.[0-9])?) ?([MG])b(?:/s|ps|it/s)\b")
 _CLEARED = re.compile(r'[Ll]ast clearing of "show interface" counters:? (.{1,60})')
+_CHANNEL = re.compile(r"\s*(?:Belongs to|Member of) ((?:Po|[Pp]ort-[Cc]hannel)[0-9]{1,5})\b.{0,40}")
 _ADDRESS = re.compile(r"address(?: is|:)? +([0-9A-Fa-f.:-]{14,17})\b")
 _DESCRIPTION = re.compile(r"(?:Port )?[Dd]escription(?: is|:)? (.{1,250})")
 _OUTPUT_DROPS = re.compile(r"Total output drops: ([0-9]{1,20})")
@@ -140,6 +141,9 @@ def _platform(head: re.Match[str], lines: Sequence[str]) -> DeviceSystem:
     return DeviceSystem.UNKNOWN
 
 
+_VALUES = (("cleared", _CLEARED), ("description", _DESCRIPTION), ("mac", _ADDRESS), ("channel", _CHANNEL))
+
+
 def _port(device: str, head: re.Match[str], lines: Sequence[str], by_class: bool) -> PortReading:
     counters: dict[Counter, int] = {}
     values: dict[str, str] = {}
@@ -149,7 +153,7 @@ def _port(device: str, head: re.Match[str], lines: Sequence[str], by_class: bool
             mtu = int(found[1])
         if "uplex" in line and (rate := _SPEED.search(line)):
             speed = int(float(rate[1]) * (1000 if rate[2] == "G" else 1))
-        for name, pattern in (("cleared", _CLEARED), ("description", _DESCRIPTION), ("mac", _ADDRESS)):
+        for name, pattern in _VALUES:
             if name not in values and (said := pattern.search(line)):
                 values[name] = said[1].strip()
         _count(line, counters)
@@ -168,6 +172,7 @@ def _port(device: str, head: re.Match[str], lines: Sequence[str], by_class: bool
         is_mtu_by_class=by_class,
         speed_mbps=speed,
         counters=counters,
+        channel=port_name(values["channel"]) if "channel" in values else "",
         cleared=cleared,
         cleared_s=seconds_ago(cleared),
     )

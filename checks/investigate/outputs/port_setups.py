@@ -75,9 +75,10 @@ def trunk_tables(block: PasteBlock) -> Iterator[FoundPart]:
     """Find `show interface trunk` of NX-OS and IOS-XE: state, VLANs allowed, VLANs forwarded."""
     ports: dict[str, PortReading] = {}
     used: set[int] = set()
-    part = ""
+    part, is_headed = "", False
     for at, line in enumerate(block.lines):
         if head := _TRUNK_HEAD.fullmatch(line):
+            is_headed = True
             part = "state" if "tatus" in head[1] else "allowed" if "llowed" in head[1] else "forwarding"
         elif line.strip().startswith("Port "):
             part = ""
@@ -94,5 +95,5 @@ def trunk_tables(block: PasteBlock) -> Iterator[FoundPart]:
         elif not is_ruler(line):
             continue
         used.add(at)
-    if ports:
+    if is_headed:
         yield FoundPart(output=PastedOutput.STATUS, lines=frozenset(used), ports=tuple(ports.values()))

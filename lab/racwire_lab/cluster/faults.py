@@ -45,6 +45,7 @@ def _database(name: str, summary: str, effect: str) -> Fault:
     return Fault(name, summary, effect, "cluster", default_node=None, default_network=None, needs_database=True)
 
 
+_LEAST_SHARE = 0.01
 _CATALOGUE = (
     _nic(
         "node-mtu",
@@ -332,6 +333,8 @@ def place(
     """
     if share is not None and fault.share is None:
         raise LabUsageError(f"The fault {fault.name} drops no share of the packets: leave out --share.")
+    if share is not None and not _LEAST_SHARE <= share <= 100:
+        raise LabUsageError(f"A share is {_LEAST_SHARE:g} to 100 percent, not {share:g}: choose with --share.")
     if node is not None and fault.scope in ("network", "cluster"):
         raise LabUsageError(f"The fault {fault.name} affects more than one node: leave out --node.")
     if network is not None and fault.scope in ("node", "cluster"):

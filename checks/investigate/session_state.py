@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from checks.diagnosis.cause import Cause
-from checks.diagnosis.seen import pair_of
-from checks.investigate.choice import OTHER, Choice, Left, Offer
+from checks.investigate.choice import OTHER, Left, Offer, StepChoice
 from checks.investigate.placing_step import placing_step
 from checks.investigate.predicting import Known, Other, is_contradicted, naming
 from checks.investigate.steps import Offered, offered_for
@@ -15,7 +14,7 @@ from checks.investigate.steps.scene import scenes
 from checks.investigate.steps.sending import BUDGET, PACE, PLACE_RARE_LOSS, carrying
 from checks.investigate.suspects import Entry, Run, Settled
 from checks.model.facts import Cluster
-from checks.model.finding import Finding, Key, Status
+from checks.model.finding import Finding, Key
 from checks.model.investigation import (
     Answer,
     By,
@@ -23,15 +22,13 @@ from checks.model.investigation import (
     Ending,
     Fared,
     NotOffered,
-    Placing,
-    Probe,
     Said,
     Standing,
     Step,
     Suspect,
 )
-from checks.model.observation import Fate, Observation
 from checks.model.signs import SOLE, SignAt
+from checks.rules.placed_loss import placed_losses
 
 _MOST_ENDS = 40
 """Entries that are examined one after the other, at most."""
@@ -65,10 +62,10 @@ class Memory:
         self.known = Known()
         self._runs: dict[int, Run] = {}
         self._entries: dict[tuple[Settled, int], tuple[Entry, ...]] = {}
-        self._states: dict[tuple[object, ...], State] = {}
-        self.choices: dict[tuple[Entry, tuple[tuple[int, ...], ...]], Choice] = {}
+        self._states: dict[tuple[object, ...], SessionState] = {}
+        self.choices: dict[tuple[Entry, tuple[tuple[int, ...], ...]], StepChoice] = {}
 
-    def state(self, answers: Sequence[Answer]) -> State:
+    def state(self, answers: Sequence[Answer]) -> SessionState:
         """Return where a session is after these answers."""
         found, key = self._at((), None, ()), tuple[object, ...]()
         for number, one in enumerate(answers, 1):
@@ -76,9 +73,9 @@ class Memory:
             found = self._at(key, found, answers[:number])
         return found
 
-    def _at(self, key: tuple[object, ...], before: State | None, answers: Sequence[Answer]) -> State:
+    def _at(self, key: tuple[object, ...], before: SessionState | None, answers: Sequence[Answer]) -> SessionState:
         if key not in self._states:
-            self._states[key] = State(self, answers, before)
+            self._states[key] = SessionState(self, answers, before)
         return self._states[key]
 
     def suspect(self, key: str) -> Suspect:
@@ -103,10 +100,10 @@ class _Closed:
     losses: tuple[Key, ...]
 
 
-class State:
+class SessionState:
     """Where a session is after its answers. What ended before the last answer stays so."""
 
-    def __init__(self, memory: Memory, answers: Sequence[Answer], before: State | None) -> None:
+    def __init__(self, memory: Memory, answers: Sequence[Answer], before: SessionState | None) -> None:
         self._memory = memory
         self._answers = tuple(answers)
         self._done = [a for a in self._answers if a.said is Said.DONE]
@@ -117,7 +114,7 @@ class State:
         self._only_signs: set[str] = set(before._only_signs) if before else set()
         """The networks on which a "none of these" came: there, only a sign names a cause then."""
         self._gone_with_none: set[str] = set(before._gone_with_none) if before else set()
-        placed = _placed(self._done)
+        placed = placed_losses(self._done)
         for _ in range(_MOST_ENDS):
             self.entries = memory.entries(self.settled, placed)
             entry = next((e for e in self.entries if e.is_open and e.keys not in self._closed), None)
@@ -151,13 +148,13 @@ class State:
 
         return tuple(one for one in range(len(entry.alternatives)) if is_alive(one))
 
-    def _choice(self, entry: Entry, offered: Offered) -> Choice:
+    def _choice(self, entry: Entry, offered: Offered) -> StepChoice:
         memory = self._memory
         others = [Other(e, self._alive(e)) for e in self.entries if e is not entry and e.is_placed]
         key = entry, tuple(one.alive for one in others)
         if key not in memory.choices:
             every = (*offered.steps, *(step for step, _ in offered.withheld))
-            memory.choices[key] = Choice(entry, others, every, memory.known)
+            memory.choices[key] = StepChoice(entry, others, every, memory.known)
         return memory.choices[key]
 
     def _examine(self, entry: Entry) -> Question | None:
@@ -177,7 +174,7 @@ class State:
         return self._end(entry, choice, left, offered)
 
     def _ask(
-        self, entry: Entry, choice: Choice, left: Left, ranked: Sequence[Offer], offered: Offered,
+        self, entry: Entry, choice: StepChoice, left: Left, ranked: Sequence[Offer], offered: Offered,
         confirms: Suspect | None = None,
     ) -> Question | None:  # fmt: skip
         best = ranked[0]
@@ -219,7 +216,7 @@ class State:
         last = next((a for a in reversed(self._answers) if made and a.step.key == made.key), None)
         return last is not None and last.said is not Said.DONE
 
-    def _end(self, entry: Entry, choice: Choice, left: Left, offered: Offered) -> Question | None:
+    def _end(self, entry: Entry, choice: StepChoice, left: Left, offered: Offered) -> Question | None:
         real = frozenset(one for one in left if one != OTHER)
         networks = {name for one in entry.alternatives for name in one.place.networks}
         needs_sign = not self._only_signs.isdisjoint(networks)
@@ -247,6 +244,17 @@ class State:
         self._close(entry, choice, frozenset(), End.NONE)
         return None
 
+    def _looking(self, left: Suspect, offered: Offered) -> list[Step]:
+        """Return the cheapest step by command for each sign that what is left may show, and for which nobody looked."""
+        looked = [at for answer in self._done for at in answer.looked]
+        found = dict[str, Step]()
+        for sign in (*left.signs, *left.may_show):
+            steps = [s for s in offered.steps if s.by is By.COMMAND and any(sign.shows(at) for at in s.reads)]
+            if steps and not any(sign.shows(at) for at in looked):
+                step = min(steps, key=lambda s: (s.price.number, s.key))
+                found[step.key] = step
+        return list(found.values())
+
     def _shows_nothing(self, left: tuple[Suspect, ...]) -> bool:
         """Return whether what is left is on a path, and nothing that it may show there was seen where it was looked
         for: no name is given then."""
@@ -271,7 +279,7 @@ class State:
         )
 
     def _close(
-        self, entry: Entry, choice: Choice, real: Left, end: End, sign: SignAt | None = None,
+        self, entry: Entry, choice: StepChoice, real: Left, end: End, sign: SignAt | None = None,
         rivals: tuple[Suspect, ...] = (),
     ) -> None:  # fmt: skip
         keys = entry.keys
@@ -295,7 +303,7 @@ class State:
             self._only_signs |= {name for one in entry.alternatives for name in one.place.networks}
         self.settled = Settled(proved, self.settled.excluded | frozenset(gone))
 
-    def _tests(self, choice: Choice, real: Left, offered: Offered, *, is_named: bool) -> list[Step]:
+    def _tests(self, choice: StepChoice, real: Left, offered: Offered, *, is_named: bool) -> list[Step]:
         """Return the steps that show whether both directions at the place of the one suspect that is left fare as it
         says; where these look at none of the packets that it touches, also the cheapest one that does; and where no
         sign names it, packets of all kinds between one pair of nodes there."""
@@ -306,6 +314,7 @@ class State:
         found = [s for s in found if _ends(s) in chosen]
         if not is_named:
             found += [s for s in sent if s.declared in _OF_ALL_KINDS and _ends(s) in chosen[:1] and _is_short(s)]
+            found += self._looking(named, offered)
         known, entry = self._memory.known, choice.entry
 
         def touches(step: Step) -> bool:
@@ -329,32 +338,7 @@ class State:
         return None
 
 
-def _placed(answers: Iterable[Answer]) -> tuple[Finding, ...]:
-    """Return what the placing of a rare loss found, as a finding of its path."""
-    return tuple(
-        Finding(
-            code="RW-INVESTIGATE-001",
-            check="investigate",
-            status=Status.WARN,
-            title="",
-            network=answer.placing.path[0],
-            observed=tuple(_observed(answer.placing, probe) for probe in answer.step.probes),
-        )
-        for answer in answers
-        if answer.placing and answer.placing.path
-    )
-
-
-def _observed(placing: Placing, probe: Probe) -> Observation:
-    way = pair_of(probe.legs[0])
-    lost, of = next((n, of) for *path, n, of in placing.counts if tuple(path) == way)
-    is_it = way == placing.path
-    return Observation(
-        fate=Fate.LOST if is_it else Fate.PASSED, what="datagram", legs=probe.legs, number=lost if is_it else of, of=of
-    )
-
-
-def _standing(choice: Choice, left: Left) -> tuple[tuple[Suspect, Standing], ...]:
+def _standing(choice: StepChoice, left: Left) -> tuple[tuple[Suspect, Standing], ...]:
     names = {one.named for one in choice.suspects(left)}
     return tuple(
         (one, Standing.LEFT if one.named in names else Standing.EXCLUDED) for one in choice.suspects(choice.every)
