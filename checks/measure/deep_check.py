@@ -33,7 +33,7 @@ _STAMP = "deep"
 
 @dataclass(frozen=True, slots=True)
 class Deepened:
-    """A report with the session that was made of it, or why none was made."""
+    """A report with its session, or why none was made."""
 
     report: Report
     why_not: str = ""

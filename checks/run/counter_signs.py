@@ -22,7 +22,7 @@ _LEAST_S = 1.0
 async def signs_seen(
     cluster: Cluster, session: Session, wanted: Sequence[SignAt], seconds: float, sending: asyncio.Task[None] | None
 ) -> tuple[tuple[SignAt, ...], tuple[SignAt, ...]]:
-    """Return the signs that were seen, and those that were looked at.
+    """Return the signs that were seen, and those that would show.
 
     The counters are read twice, `seconds` apart; longer where `sending` has not ended by then.
     """

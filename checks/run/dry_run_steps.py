@@ -35,7 +35,7 @@ def plan_investigation(settings: Settings) -> Iterator[str]:
         "  sizes from 84 bytes to the MTU of the sender, Don't Fragment set, from up to 32 source ports",
         f"  in fragments: at most {per_cut} datagrams a second to one receiver, and no more than may be missing at one",
         f"    time and fill {FRAGMENT_SHARE:.0%} of its memory for reassembly; none where over "
-        f"{counted_rows.STOP_SHARE:.0%} of it is in use by any program",
+        f"{counted_rows.STOP_SHARE:.0%} of this memory is in use by any program",
         f"  to a port below ip_local_port_range that no socket and no service has: one of "
         f"{', '.join(map(str, CLOSED_PORTS))}",
         "  a peer runs, through the open connection, for one row at a time:",

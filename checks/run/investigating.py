@@ -85,7 +85,7 @@ class Investigator:
         await self._session.close()
 
     async def make(self, step: Step, progress: Callable[[str], None] = lambda text: None) -> Answer:
-        """Make the automatic part of a step, and return what came of it, also where it ended early.
+        """Make the automatic part of a step, and return its answer, also where it ended early.
 
         `progress` gets what was sent so far, in a few words.
         """

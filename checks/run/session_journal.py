@@ -1,7 +1,7 @@
 """The record of a session of guided troubleshooting on disk: `investigations/CLUSTER/TIME.json` in the state directory.
 
 It is written whole after each answer, so a session goes on where it was after kill -9. One racwire at a time has a
-session: it holds the lock of a file beside the record, which ends with its process.
+session: it holds the lock of a file next to the record, which ends with its process.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MOST_LISTED = 200
 _UNSAFE = re.compile(r"[^A-Za-z0-9_-]")
 _ENDING, _LOCK = ".json", ".lock"
 _MOST_ALIKE = 100
-"""Sessions that began in the same second."""
+"""Sessions that started in the same second."""
 
 
 class SessionJournalError(Exception):

@@ -98,4 +98,4 @@ def hand_lines(lab: Lab, args: argparse.Namespace) -> Iterator[str]:
         act, *words = args.words
         yield f"Done: {lab.hand(act, words, args.network).hands[-1]}. To take it back: `racwire lab hand back`."
     else:
-        yield from [f"{hand}" for hand in lab.hands] or ["Nobody did anything at the switch."]
+        yield from [f"{hand}" for hand in lab.hands] or ["No hand is at the switch."]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def deepened_report(report: Report, settings: Settings, password: Secret | None, progress: Progress) -> Report:
-    """Return the report with the session that racwire made of it, and say why where it made none.
+    """Return the report with the session that racwire made, and print why where it made none.
 
     The first signal (INT, TERM, HUP) ends the step that is made, and the session.
     """

@@ -223,7 +223,7 @@ class WorkingMixin(SamplingMixin):
 
         report, record = self.state.run.report, self.state.investigation.record
         if self.running or report is None or not self.state.run.is_whole:
-            self.notice("The checks are running: the investigation begins with what they find.")
+            self.notice("The checks are running: the investigation starts with what they find.")
             return
         is_due = record is None or (record.is_ended and record.run_at != run_time(report))
         if is_due and (notice := self._investigating.do(BeginSession(report))):

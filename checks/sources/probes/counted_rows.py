@@ -2,7 +2,7 @@
 
 Udp.NoPorts is one counter for all senders and networks of a node. So a row has one sender, one network and one
 receiver. Every few seconds, and after each row where others sent lately, an interval without one is counted, too:
-where some arrive in it, or more arrive than were sent, the row is sent again. Rows are short, so that whoever ends them
+where some arrive in it, or more arrive than were sent, the row is sent again. Rows are short, so that what ends them
 ends the sending.
 
 Datagrams in fragments that do not arrive hold memory of their receiver for `ipfrag_time`, which the database needs. Few

@@ -8,7 +8,7 @@ is in milliseconds from the start; a slot has one source port, which the kernel 
 those of the payload; DF is 1 for Don't Fragment, 2 for it and 3 without it where no answer is awaited. NODE is the
 number of the receiver: at most MOST datagrams in fragments to it may be without an answer, on all its paths; COUNTED is
 its Udp.NoPorts before. The first word: the time for an answer, the longest wait for others and the greatest age of
-their results, in ms; 1 to send nothing beside another racwire.
+their results, in ms; 1 to send nothing while another racwire sends.
 
 A receiver limits its answers to all senders of a node together, so one racwire of a node sends at a time: an abstract
 socket is the lock, which all users of the node see and which ends with its process. The others wait, get its words and

@@ -75,7 +75,7 @@ _MATCHES: Mapping[str, tuple[tuple[str, ...], str]] = {
         "",
     ),
 }
-"""What the bad link carries of all that the nodes send: beside the other link, and alone."""
+"""What the bad link carries of all that the nodes send: with the other link, and alone."""
 
 
 def lag_rules(shape: Shape, cabling: Cabling, broken: frozenset[ActiveFault]) -> Iterator[DropRule]:

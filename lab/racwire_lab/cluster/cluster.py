@@ -204,7 +204,7 @@ class Lab:
     def hand_back(self) -> Lab:
         """Take the last act back. Raises LabUsageError when there is none."""
         if not self.state.hands:
-            raise LabUsageError("Nobody did anything at the switch: there is nothing to take back.")
+            raise LabUsageError("No hand is at the switch: there is nothing to take back.")
         last = self.state.hands[-1]
         return self._change(lambda state: replace(state, hands=state.hands[:-1]))._pulled(last)
 

@@ -70,7 +70,7 @@ class ActiveFault:
     node: str | None
     network: int | None
     share: float | None = field(default=None, compare=False)
-    """The share of the packets that it drops, in percent. Two faults that differ in it alone are the same."""
+    """The share of the packets that it drops, in percent. Two faults with different shares are the same."""
 
     def __str__(self) -> str:
         where = [self.node or "", f"eth{self.network}" if self.network else ""]

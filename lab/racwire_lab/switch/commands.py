@@ -96,7 +96,7 @@ def _without_ports(words: Sequence[str], switch: SwitchView) -> tuple[list[str],
 
 
 def _command(words: Sequence[str]) -> str:
-    """The command that these words begin: `int count err` is `interface counters errors`."""
+    """The command that these words abbreviate: `int count err` is `interface counters errors`."""
     if words and words[-1] == "vlan" and len(words) > 1 and not "policy-map".startswith(words[0]):
         words = words[:-1]
     for command in _COMMANDS:

@@ -34,7 +34,7 @@ class PortView:
     """From the cable."""
     tx: PortTraffic = PortTraffic()
     rx_now: PortTraffic = PortTraffic()
-    """Of it, what came since the practice cluster started."""
+    """The part that came since the practice cluster started."""
     tx_now: PortTraffic = PortTraffic()
     crc: int = 0
     discards: int = 0
