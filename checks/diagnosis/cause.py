@@ -75,7 +75,7 @@ class Touch:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Form:
+class CauseForm:
     """A cause in one of its forms, which needs other hands than the others: a cable, a port.
 
     An investigation tells them apart by signs; packets show them alike.
@@ -150,7 +150,7 @@ class Cause:
     its check."""
     covers: str = ""
     """What the exclusion covers, as a clause: `for the packets of this run`."""
-    kinds: tuple[Form, ...] = ()
+    kinds: tuple[CauseForm, ...] = ()
     """Its forms, with the signs of each; each cause with patterns declares at least one."""
     look: tuple[NextStep, ...] = ()
     """How to examine the cause where racwire does not."""

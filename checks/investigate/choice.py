@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import log2
 
-from checks.investigate.predicting import Impact, Known, Other, Outcome, beside, fits, naming, outcomes
-from checks.investigate.suspects import Entry
+from checks.investigate.predicting import Impact, Known, Other, Outcome, beside, fits, is_whole, naming, outcomes
+from checks.investigate.suspects import SuspectEntry
 from checks.model.investigation import Answer, Step, Suspect
 from checks.model.signs import SignAt
 
@@ -42,7 +42,7 @@ class OutcomePart:
 class StepChoice:
     """The steps of one entry, and what each tells of its alternatives beside those of the other entries."""
 
-    def __init__(self, entry: Entry, others: Sequence[Other], steps: Iterable[Step], known: Known) -> None:
+    def __init__(self, entry: SuspectEntry, others: Sequence[Other], steps: Iterable[Step], known: Known) -> None:
         self.entry = entry
         self.every: Left = frozenset((*range(len(entry.alternatives)), OTHER))
         self._others, self._known = others, known
@@ -102,7 +102,7 @@ class StepChoice:
         may be unknown.
         """
         step = answer.step
-        if not any(self._has_part(step, one) for one in range(len(self.entry.alternatives))):
+        if not is_whole(answer) or not any(self._has_part(step, one) for one in range(len(self.entry.alternatives))):
             return left
         stay = {one for one in left if one != OTHER and fits(step, answer, self.together(step, one))}
         owners = self._owners(left, answer.seen)

@@ -12,7 +12,7 @@ from itertools import combinations, product
 from operator import contains
 from typing import NamedTuple
 
-from checks.investigate.suspects import Entry
+from checks.investigate.suspects import SuspectEntry
 from checks.model.hypothesis import Footprint, How
 from checks.model.investigation import Answer, Fared, Probe, Step, Suspect
 from checks.model.signs import SOLE, Sign, SignAt
@@ -70,7 +70,7 @@ def _is_seen_before(probe: Probe, leg: Traffic, one: Footprint, suspect: Suspect
 class Other(NamedTuple):
     """Another entry, with those of its alternatives that no answer contradicts by itself."""
 
-    entry: Entry
+    entry: SuspectEntry
     alive: tuple[int, ...]
 
 
@@ -168,12 +168,16 @@ def fits(step: Step, answer: Answer, together: Iterable[Impact]) -> bool:
         ports = [p.ports > 1 for p in step.probes]
         every = {tuple(map(_fares, ports, one.fates)) for one in together}
         return any(all(map(contains, one, answer.fared)) for one in every)
-    return any(_shows(answer, one) for one in together)
+    # What an output shows besides, of other places, is not of this step.
+    seen = [sign for sign in answer.seen if any(sign.shows(at) for at in step.reads)]
+    return any(_shows(answer, seen, one) for one in together)
 
 
 def is_contradicted(step: Step, answer: Answer, own: Impact) -> bool:
     """Return whether an answer contradicts what one suspect does, whatever else is at work: others lose more, and let
     nothing pass that it stops."""
+    if not is_whole(answer):
+        return False
     if step.probes:
         return any(
             _RANK[got] < min(_RANK[one] for one in fares(probe, fate))
@@ -181,6 +185,12 @@ def is_contradicted(step: Step, answer: Answer, own: Impact) -> bool:
         )
     looked = [s for s in own.sure if any(s.shows(at) for at in answer.looked)]
     return not all(any(seen.shows(s) for seen in answer.seen) for s in looked)
+
+
+def is_whole(answer: Answer) -> bool:
+    """Return whether an answer says of each probe of its step how it fared: a capture that was not understood does
+    not."""
+    return len(answer.fared) == len(answer.step.probes) or not answer.step.probes
 
 
 _RANK = {
@@ -193,13 +203,13 @@ _RANK = {
 """How much is lost."""
 
 
-def _shows(answer: Answer, one: Impact) -> bool:
+def _shows(answer: Answer, found: Sequence[SignAt], one: Impact) -> bool:
     """Return whether what was seen is what these make: each sign that they surely make, where it was looked for, and
     none that they do not make."""
     looked = [s for s in one.sure if any(s.shows(at) for at in answer.looked)]
     possible = (*one.sure, *one.may)
-    return all(any(seen.shows(s) for seen in answer.seen) for s in looked) and all(
-        any(seen.shows(s) for s in possible) for seen in answer.seen
+    return all(any(seen.shows(s) for seen in found) for s in looked) and all(
+        any(seen.shows(s) for s in possible) for seen in found
     )
 
 

@@ -14,7 +14,7 @@ from checks.diagnosis.catalogue import CATALOGUE
 from checks.diagnosis.cause import Cause
 from checks.investigate.choice import Offer
 from checks.investigate.session_state import Memory, Question
-from checks.investigate.suspects import Entry, Settled
+from checks.investigate.suspects import Settled, SuspectEntry
 from checks.model.facts import Cluster
 from checks.model.finding import Finding, Key
 from checks.model.investigation import Answer, Ending, SessionRecord
@@ -72,7 +72,7 @@ class Session:
         return self.record.endings
 
     @property
-    def entries(self) -> tuple[Entry, ...]:
+    def entries(self) -> tuple[SuspectEntry, ...]:
         """What the findings leave open now, after what the session settled."""
         return self._state.entries
 

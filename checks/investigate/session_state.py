@@ -12,7 +12,7 @@ from checks.investigate.predicting import Known, Other, is_contradicted, naming
 from checks.investigate.steps import Offered, offered_for
 from checks.investigate.steps.scene import scenes
 from checks.investigate.steps.sending import BUDGET, PACE, PLACE_RARE_LOSS, carrying
-from checks.investigate.suspects import Entry, Run, Settled
+from checks.investigate.suspects import Run, Settled, SuspectEntry
 from checks.model.facts import Cluster
 from checks.model.finding import Finding, Key
 from checks.model.investigation import (
@@ -44,7 +44,7 @@ class Question:
     """What is asked next."""
 
     number: int
-    entry: Entry
+    entry: SuspectEntry
     standing: tuple[tuple[Suspect, Standing], ...]
     """Each cause at a place that can have lost it, once."""
     best: Offer
@@ -61,9 +61,9 @@ class Memory:
         self.cluster, self.findings, self._causes = cluster, findings, causes
         self.known = Known()
         self._runs: dict[int, Run] = {}
-        self._entries: dict[tuple[Settled, int], tuple[Entry, ...]] = {}
+        self._entries: dict[tuple[Settled, int], tuple[SuspectEntry, ...]] = {}
         self._states: dict[tuple[object, ...], SessionState] = {}
-        self.choices: dict[tuple[Entry, tuple[tuple[int, ...], ...]], StepChoice] = {}
+        self.choices: dict[tuple[SuspectEntry, tuple[tuple[int, ...], ...]], StepChoice] = {}
 
     def state(self, answers: Sequence[Answer]) -> SessionState:
         """Return where a session is after these answers."""
@@ -82,7 +82,7 @@ class Memory:
         """Return a suspect of the run by its key."""
         return next(run.suspects[key] for run in self._runs.values() if key in run.suspects)
 
-    def entries(self, settled: Settled, placed: Sequence[Finding]) -> tuple[Entry, ...]:
+    def entries(self, settled: Settled, placed: Sequence[Finding]) -> tuple[SuspectEntry, ...]:
         """Return what is left open; `placed`: what the placing of a rare loss found."""
         key, number = (settled, len(placed)), len(placed)
         if number not in self._runs:
@@ -138,7 +138,7 @@ class SessionState:
 
     # --- one entry ----------------------------------------------------------------------------------------------------
 
-    def _alive(self, entry: Entry) -> tuple[int, ...]:
+    def _alive(self, entry: SuspectEntry) -> tuple[int, ...]:
         """Return the alternatives of another entry that no answer contradicts by itself."""
         known = self._memory.known
 
@@ -148,7 +148,7 @@ class SessionState:
 
         return tuple(one for one in range(len(entry.alternatives)) if is_alive(one))
 
-    def _choice(self, entry: Entry, offered: Offered) -> StepChoice:
+    def _choice(self, entry: SuspectEntry, offered: Offered) -> StepChoice:
         memory = self._memory
         others = [Other(e, self._alive(e)) for e in self.entries if e is not entry and e.is_placed]
         key = entry, tuple(one.alive for one in others)
@@ -157,7 +157,7 @@ class SessionState:
             memory.choices[key] = StepChoice(entry, others, every, memory.known)
         return memory.choices[key]
 
-    def _examine(self, entry: Entry) -> Question | None:
+    def _examine(self, entry: SuspectEntry) -> Question | None:
         """Return what is asked of an entry; None where it has ended, which is noted."""
         if not entry.is_placed:
             return self._place(entry)
@@ -174,7 +174,7 @@ class SessionState:
         return self._end(entry, choice, left, offered)
 
     def _ask(
-        self, entry: Entry, choice: StepChoice, left: Left, ranked: Sequence[Offer], offered: Offered,
+        self, entry: SuspectEntry, choice: StepChoice, left: Left, ranked: Sequence[Offer], offered: Offered,
         confirms: Suspect | None = None,
     ) -> Question | None:  # fmt: skip
         best = ranked[0]
@@ -190,7 +190,7 @@ class SessionState:
             confirms=confirms,
         )
 
-    def _proof(self, entry: Entry, step: Step) -> Step | None:
+    def _proof(self, entry: SuspectEntry, step: Step) -> Step | None:
         """Return the step that proves that another network carries the nodes that hands shall touch, unless it was
         answered just now."""
         made = self._carrying(entry, step)
@@ -205,18 +205,18 @@ class SessionState:
         )
         return None if is_fresh else made
 
-    def _carrying(self, entry: Entry, step: Step) -> Step | None:
+    def _carrying(self, entry: SuspectEntry, step: Step) -> Step | None:
         found = scenes(entry, self._memory.cluster, self._answers)
         scene = next((one for one in found if one.network in step.place.networks), None)
         return None if scene is None or scene.is_stopped(step.place.nodes) else carrying(scene, step)
 
-    def _lacks_proof(self, entry: Entry, step: Step) -> bool:
+    def _lacks_proof(self, entry: SuspectEntry, step: Step) -> bool:
         """Return whether hands shall touch nodes of which nobody could prove that another network carries them."""
         made = self._carrying(entry, step) if step.by is By.HANDS else None
         last = next((a for a in reversed(self._answers) if made and a.step.key == made.key), None)
         return last is not None and last.said is not Said.DONE
 
-    def _end(self, entry: Entry, choice: StepChoice, left: Left, offered: Offered) -> Question | None:
+    def _end(self, entry: SuspectEntry, choice: StepChoice, left: Left, offered: Offered) -> Question | None:
         real = frozenset(one for one in left if one != OTHER)
         networks = {name for one in entry.alternatives for name in one.place.networks}
         needs_sign = not self._only_signs.isdisjoint(networks)
@@ -279,7 +279,7 @@ class SessionState:
         )
 
     def _close(
-        self, entry: Entry, choice: StepChoice, real: Left, end: End, sign: SignAt | None = None,
+        self, entry: SuspectEntry, choice: StepChoice, real: Left, end: End, sign: SignAt | None = None,
         rivals: tuple[Suspect, ...] = (),
     ) -> None:  # fmt: skip
         keys = entry.keys
@@ -326,7 +326,7 @@ class SessionState:
 
     # --- a loss without a place ---------------------------------------------------------------------------------------
 
-    def _place(self, entry: Entry) -> Question | None:
+    def _place(self, entry: SuspectEntry) -> Question | None:
         """Return the step that places a loss of which only the database knows; where it was made, the entry ends."""
         step = placing_step(self._memory.cluster, datagrams=BUDGET, seconds=BUDGET / PACE)
         if step is not None and step.key not in self._used:

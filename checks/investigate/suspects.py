@@ -11,7 +11,7 @@ from typing import NamedTuple
 from checks.diagnosis.bad_links import bad_links
 from checks.diagnosis.candidate import Candidate
 from checks.diagnosis.catalogue import CATALOGUE
-from checks.diagnosis.cause import Cause, Form
+from checks.diagnosis.cause import Cause, CauseForm
 from checks.diagnosis.cover import Covering, cover
 from checks.diagnosis.predict import LostPaths, inferred, stated
 from checks.diagnosis.seen import Loss, Pair, Seen
@@ -41,7 +41,7 @@ NOTHING = Settled()
 
 
 @dataclass(frozen=True, eq=False)
-class Entry:
+class SuspectEntry:
     """What was lost, and what can have lost it."""
 
     number: int
@@ -86,7 +86,7 @@ class Run:
         """All suspects by their keys."""
         self._stated = [one for cause in causes for one in stated(cause, self.seen)]
 
-    def entries(self, settled: Settled = NOTHING) -> list[Entry]:
+    def entries(self, settled: Settled = NOTHING) -> list[SuspectEntry]:
         """Return what is left open, after what a session settled: most losses first, what is stated or proved at the
         end.
 
@@ -103,14 +103,14 @@ class Run:
 
 def entries(
     cluster: Cluster, findings: Iterable[Finding], settled: Settled = NOTHING, causes: Sequence[Cause] = CATALOGUE
-) -> list[Entry]:
+) -> list[SuspectEntry]:
     """Return what the findings leave open, after what a session settled; see `Run.entries`."""
     return Run(cluster, findings, causes).entries(settled)
 
 
 def _entries(
     seen: Seen, found: Sequence[Covering], offered: Mapping[str, _Made], suspects: Mapping[int, Suspect]
-) -> Iterator[Entry]:
+) -> Iterator[SuspectEntry]:
     own = frozenset(loss.number for loss, _ in seen.placed_losses())
     number = 0
     forms = {id(one): _forms(one, offered, suspects.values()) for one in found if one.losses & own}
@@ -121,7 +121,7 @@ def _entries(
         losses = [seen.losses[n] for n in sorted(alone)]
         alternatives = forms.get(id(one)) or _explaining(losses, offered, seen)
         number += 1
-        yield Entry(
+        yield SuspectEntry(
             number=number,
             alternatives=alternatives,
             standing=Certainty.SUPPORTED,
@@ -135,7 +135,7 @@ def _entries(
         losses = [loss for loss in left if (loss.number in own) is is_placed]
         if losses:
             number += 1
-            yield Entry(
+            yield SuspectEntry(
                 number=number,
                 alternatives=_explaining(losses, offered, seen) if is_placed else (),
                 standing=Certainty.POSSIBLE,
@@ -148,7 +148,7 @@ def _entries(
         if one not in open_:
             number += 1
             of = suspects.get(id(one.first)) or _of_stated(one.first)
-            yield Entry(number=number, alternatives=(of,), standing=Certainty.PROVED,
+            yield SuspectEntry(number=number, alternatives=(of,), standing=Certainty.PROVED,
                         shown_by=tuple(seen.key(f) for f in one.first.shown))  # fmt: skip
 
 
@@ -224,7 +224,7 @@ def _suspected(seen: Seen, causes: Sequence[Cause]) -> Iterator[_Made]:
             yield from (_Made(_suspect(cause, kind, one), one) for one in found)
 
 
-def _suspect(cause: Cause, kind: Form, one: Candidate) -> Suspect:
+def _suspect(cause: Cause, kind: CauseForm, one: Candidate) -> Suspect:
     place = _place(one.place)
     return Suspect(
         cause=cause.code,

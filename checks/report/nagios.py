@@ -56,7 +56,7 @@ def _text(report: Report) -> str:
 
 
 def _figures(report: Report) -> Iterator[str]:
-    for status in PROBLEMS:
+    for status in sorted(PROBLEMS, key=lambda one: one.gravity):
         yield f"{status.lower()}={report.count(status)};;;0"
     yield f"causes={len(cause_entries(report))};;;0"
     paths = [] if isinstance(report.cluster.paths, Unknown) else report.cluster.paths

@@ -207,7 +207,7 @@ def _without(codes: Iterable[str]) -> tuple[Cause, ...]:
 def is_right(suspect: Suspect, fault: Fault, draw: Draw) -> bool:
     """Return whether a suspect is the fault: its cause in its form at its place."""
     truth = TRUTHS.get(fault.kind)
-    return bool(truth) and (suspect.cause, suspect.kind) in truth.forms and is_at(suspect.place, fault, draw)
+    return truth is not None and (suspect.cause, suspect.kind) in truth.forms and is_at(suspect.place, fault, draw)
 
 
 def _judge(result: Trial, session: Session) -> None:

@@ -11,11 +11,11 @@ from checks.investigate.session import Session
 from checks.investigate.steps import offered_for
 from checks.investigate.steps.on_switches import ON_SWITCHES
 from checks.investigate.steps.switch_commands import COMMANDS, commands_for
-from checks.investigate.suspects import Entry
+from checks.investigate.suspects import SuspectEntry
 from checks.model.facts import Cluster, LldpNeighbour
 from checks.model.finding import Finding
 from checks.model.investigation import Answer, By, End, Fared, NotOffered, Said, SessionRecord, Standing
-from checks.model.signs import Sign
+from checks.model.signs import Sign, SignAt
 from tests.simulator.best_order import compared, mean_ratio
 from tests.simulator.facts import gathered
 from tests.simulator.faults import Fault
@@ -143,7 +143,7 @@ def test_hands_are_asked_for_after_the_other_network_was_proved_to_carry_the_nod
     }
 
 
-def _open(session: Session) -> Entry:
+def _open(session: Session) -> SuspectEntry:
     return next(entry for entry in session.entries if entry.is_open)
 
 
@@ -220,6 +220,26 @@ def test_the_signs_of_a_port_name_the_direction_that_damages_frames():
     cable = [s for entry in session.entries for s in entry.alternatives if s.kind == "cable"]
     both = [s for s in cable if len(s.footprint) == 2]
     assert {sign.sign for sign in both[0].signs} == {Sign.PORT_CRC, Sign.NIC_CRC, Sign.WITH_CABLE}
+
+
+def test_what_an_output_shows_of_another_place_excludes_nothing():
+    session, hands = begun(CABLE)
+    step = next(o.step for o in session.question().others if o.step.declared == "switch-port")
+    answer = hands.make(step)
+    other = SignAt(sign=Sign.PORT_DISCARDS, network=NET2, node="rac3")
+    left, more = (
+        {one.kind for one, is_ in session.answered(a).question().standing if is_ is Standing.LEFT}
+        for a in (answer, replace(answer, seen=(*answer.seen, other), looked=(*answer.looked, other)))
+    )
+    assert "cable" in left
+    assert more == left
+
+
+def test_a_capture_that_was_not_understood_excludes_nothing():
+    session, _ = begun(Fault("udp-filtered-at-port", 2, "rac3"))
+    step = next(o.step for o in (session.question().best, *session.question().others) if o.step.declared == "capture")
+    answered = session.answered(Answer(step=step, said=Said.DONE, at=1.0))
+    assert answered.question().standing == session.question().standing
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ def test_a_cause_with_a_pattern_declares_its_forms_and_what_each_shows(cause):
     # Wherever the cause is looked for, it has a form.
     assert set(cause.at) <= {at for kind in cause.kinds for at in kind.at or cause.at}
     for kind in cause.kinds:
-        assert kind.at or cause.at
+        assert kind.at or cause.at or cause.is_link_of_aggregation
         assert kind.patterns or cause.patterns
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from checks.diagnosis.cause import At, Cause, Form, Way, look
+from checks.diagnosis.cause import At, Cause, CauseForm, Way, look
 from checks.diagnosis.fitting_places import on_switch
 from checks.diagnosis.touches import FULL, MESSAGES, filtered, is_of_some_nodes, smaller_mtu, touch
 from checks.model.hypothesis import How
@@ -69,9 +69,9 @@ BETWEEN_NODES = (
         ),
         at=(At.NODE, At.PATH),
         kinds=(
-            Form(name="node", signs=(Sign.NODE_RULE,), may_show=(Sign.NODE_DROPS,), is_above_nic=True),
-            Form(name="switch port", signs=(Sign.PORT_ACL,), may_show=(Sign.WITH_PORT,)),
-            Form(
+            CauseForm(name="node", signs=(Sign.NODE_RULE,), may_show=(Sign.NODE_DROPS,), is_above_nic=True),
+            CauseForm(name="switch port", signs=(Sign.PORT_ACL,), may_show=(Sign.WITH_PORT,)),
+            CauseForm(
                 name="switch port, by address",
                 at=(At.NODE,),
                 patterns=tuple(touch(How.STOPS, way, addresses=("private",)) for way in Way),
@@ -137,10 +137,10 @@ BETWEEN_NODES = (
         at=(At.NODE, At.PATH, At.SIDES, At.NETWORK),
         fits=on_switch,
         kinds=(
-            Form(name="port", at=(At.NODE,), signs=(Sign.PORT_MTU,), may_show=(Sign.WITH_PORT,)),
-            Form(name="on the way", at=(At.PATH,)),
-            Form(name="trunk", at=(At.SIDES,), signs=(Sign.TRUNK_MTU,)),
-            Form(name="switch", at=(At.NETWORK,), signs=(Sign.SWITCH_MTU,)),
+            CauseForm(name="port", at=(At.NODE,), signs=(Sign.PORT_MTU,), may_show=(Sign.WITH_PORT,)),
+            CauseForm(name="on the way", at=(At.PATH,)),
+            CauseForm(name="trunk", at=(At.SIDES,), signs=(Sign.TRUNK_MTU,)),
+            CauseForm(name="switch", at=(At.NETWORK,), signs=(Sign.SWITCH_MTU,)),
         ),
         supported_by=("IC-PATH-003", "IC-PATH-033", "IC-PING-005"),
         excluded_by=("IC-PATH-001",),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from checks.diagnosis.cause import At, Cause, Form, Way, look, mos
+from checks.diagnosis.cause import At, Cause, CauseForm, Way, look, mos
 from checks.diagnosis.fitting_places import without_counts
 from checks.diagnosis.touches import FULL, SHARE_ALL, SHARE_FULL, SHARE_IN, of_bond, touch
 from checks.model.facts import Cluster, HostSetup, Unknown
@@ -53,10 +53,12 @@ CABLING = (
         at=(At.NODE, At.PATH, At.NETWORK),
         kinds=(
             # Whichever it is, it damages frames: they are counted where they arrive.
-            Form(name="cable", at=(At.NODE,), patterns=_AT_A_PORT, signs=(*_DAMAGE, Sign.WITH_CABLE), may_show=_OPTICS),
-            Form(name="port", at=(At.NODE,), patterns=_AT_A_PORT, signs=(*_DAMAGE, Sign.WITH_PORT)),
-            Form(name="NIC", at=(At.NODE,), patterns=_AT_A_PORT, signs=_DAMAGE, may_show=(Sign.WITH_NIC,)),
-            Form(name="on the way", at=(At.PATH, At.NETWORK), signs=(Sign.MEMBER_CRC,)),
+            CauseForm(
+                name="cable", at=(At.NODE,), patterns=_AT_A_PORT, signs=(*_DAMAGE, Sign.WITH_CABLE), may_show=_OPTICS
+            ),
+            CauseForm(name="port", at=(At.NODE,), patterns=_AT_A_PORT, signs=(*_DAMAGE, Sign.WITH_PORT)),
+            CauseForm(name="NIC", at=(At.NODE,), patterns=_AT_A_PORT, signs=_DAMAGE, may_show=(Sign.WITH_NIC,)),
+            CauseForm(name="on the way", at=(At.PATH, At.NETWORK), signs=(Sign.MEMBER_CRC,)),
         ),
         proved_by=("IC-NIC-002",),
         supported_by=("IC-SPEED-003", "IC-PATH-005", "IC-NIC-007"),
@@ -127,7 +129,7 @@ CABLING = (
         patterns=(SHARE_IN,),
         at=(At.NODE,),
         fits=without_counts,
-        kinds=(Form(may_show=(Sign.NIC_MISSED,)),),
+        kinds=(CauseForm(may_show=(Sign.NIC_MISSED,)),),
         proved_by=("IC-NIC-003",),
         supported_by=("IC-DRIVER-004",),
         hinted_by=("IC-DEV-004", "IC-DRIVER-004"),
@@ -157,15 +159,15 @@ CABLING = (
         patterns=(SHARE_ALL, SHARE_FULL),
         at=(At.NODE, At.PATH, At.NETWORK),
         kinds=(
-            Form(
+            CauseForm(
                 name="port",
                 at=(At.NODE,),
                 patterns=_AT_A_PORT,
                 signs=(Sign.PORT_DISCARDS,),
                 may_show=(Sign.WITH_PORT,),
             ),
-            Form(name="switch", at=(At.NETWORK,), signs=(Sign.FABRIC,)),
-            Form(name="on the way", at=(At.PATH,), signs=(Sign.FABRIC,)),
+            CauseForm(name="switch", at=(At.NETWORK,), signs=(Sign.FABRIC,)),
+            CauseForm(name="on the way", at=(At.PATH,), signs=(Sign.FABRIC,)),
         ),
         supported_by=("IC-PATH-005",),
         hinted_by=("IC-TOPO-009",),
@@ -179,15 +181,15 @@ CABLING = (
         patterns=(SHARE_ALL, SHARE_FULL),
         at=(At.NODE, At.PATH, At.NETWORK),
         kinds=(
-            Form(
+            CauseForm(
                 name="port",
                 at=(At.NODE,),
                 patterns=_AT_A_PORT,
                 signs=(Sign.PORT_POLICED,),
                 may_show=(Sign.WITH_PORT,),
             ),
-            Form(name="network", at=(At.NETWORK,), signs=(Sign.PORT_POLICED,)),
-            Form(name="on the way", at=(At.PATH,), may_show=(Sign.PORT_POLICED,)),
+            CauseForm(name="network", at=(At.NETWORK,), signs=(Sign.PORT_POLICED,)),
+            CauseForm(name="on the way", at=(At.PATH,), may_show=(Sign.PORT_POLICED,)),
         ),
         supported_by=("IC-PATH-005",),
         look=look("Read the QoS policy and its drop counters on the ports of the nodes.", where=_NETWORK_TEAM),

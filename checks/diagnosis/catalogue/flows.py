@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from checks.diagnosis.cause import At, Cause, Form, Way, look, mos
+from checks.diagnosis.cause import At, Cause, CauseForm, Way, look, mos
 from checks.diagnosis.touches import FULL, MESSAGES, SHARE_ALL, SHARE_FULL, haip_alone, touch
 from checks.model.hypothesis import How
 from checks.model.signs import Sign
@@ -28,7 +28,7 @@ FLOWS = (
         name="A link of an aggregation carries no full-size packets",
         patterns=(touch(How.STOPS, sizes=FULL),),
         is_link_of_aggregation=True,
-        kinds=(Form(signs=(Sign.MEMBER_MTU,), may_show=(Sign.WITH_MEMBER,)),),
+        kinds=(CauseForm(signs=(Sign.MEMBER_MTU,), may_show=(Sign.WITH_MEMBER,)),),
         further_sources=(mos(11), mos(12), _HASH),
         supported_by=("IC-FLOW-002",),
         hinted_by=("IC-FLOW-010",),  # the pings of a pair can take the bad link while the source ports miss it
@@ -47,8 +47,10 @@ FLOWS = (
         at=(At.NODE, At.PATH, At.NETWORK),
         is_link_of_aggregation=True,
         kinds=(
-            Form(name="dead", patterns=(touch(How.STOPS),), signs=(Sign.MEMBER_DOWN,), may_show=(Sign.WITH_MEMBER,)),
-            Form(
+            CauseForm(
+                name="dead", patterns=(touch(How.STOPS),), signs=(Sign.MEMBER_DOWN,), may_show=(Sign.WITH_MEMBER,)
+            ),
+            CauseForm(
                 name="lossy",
                 patterns=(SHARE_ALL, SHARE_FULL, *_SHARES_OF_UDP),
                 signs=(Sign.MEMBER_CRC,),
@@ -78,10 +80,12 @@ FLOWS = (
         ),
         at=(At.NODE, At.PATH, At.NETWORK),
         kinds=(
-            Form(name="node", at=(At.NODE,), signs=(Sign.NODE_RULE,), may_show=(Sign.NODE_DROPS,), is_above_nic=True),
-            Form(name="switch port", at=(At.NODE,), signs=(Sign.PORT_ACL,), may_show=(Sign.WITH_PORT,)),
-            Form(name="network", at=(At.NETWORK,), signs=(Sign.PORT_ACL,)),
-            Form(name="on the way", at=(At.PATH,), may_show=(Sign.PORT_ACL,)),
+            CauseForm(
+                name="node", at=(At.NODE,), signs=(Sign.NODE_RULE,), may_show=(Sign.NODE_DROPS,), is_above_nic=True
+            ),
+            CauseForm(name="switch port", at=(At.NODE,), signs=(Sign.PORT_ACL,), may_show=(Sign.WITH_PORT,)),
+            CauseForm(name="network", at=(At.NETWORK,), signs=(Sign.PORT_ACL,)),
+            CauseForm(name="on the way", at=(At.PATH,), may_show=(Sign.PORT_ACL,)),
         ),
         further_sources=(mos(3), mos(8)),
         supported_by=("IC-FRAG-002",),
@@ -104,10 +108,12 @@ FLOWS = (
         ),
         at=(At.NODE, At.PATH, At.NETWORK),
         kinds=(
-            Form(name="node", at=(At.NODE,), signs=(Sign.NODE_QDISC,), may_show=(Sign.NODE_DROPS,), is_above_nic=True),
-            Form(name="switch port", at=(At.NODE,), signs=(Sign.PORT_POLICED,), may_show=(Sign.WITH_PORT,)),
-            Form(name="network", at=(At.NETWORK,), signs=(Sign.PORT_POLICED,)),
-            Form(name="on the way", at=(At.PATH,), may_show=(Sign.PORT_POLICED,)),
+            CauseForm(
+                name="node", at=(At.NODE,), signs=(Sign.NODE_QDISC,), may_show=(Sign.NODE_DROPS,), is_above_nic=True
+            ),
+            CauseForm(name="switch port", at=(At.NODE,), signs=(Sign.PORT_POLICED,), may_show=(Sign.WITH_PORT,)),
+            CauseForm(name="network", at=(At.NETWORK,), signs=(Sign.PORT_POLICED,)),
+            CauseForm(name="on the way", at=(At.PATH,), may_show=(Sign.PORT_POLICED,)),
         ),
         further_sources=(mos(21),),
         supported_by=("IC-FLOW-005", "IC-FLOW-008", "IC-FLOW-017"),
@@ -136,24 +142,28 @@ FLOWS = (
         patterns=(*_PINGS_STOPPED, *_PINGS_SHARED),
         at=(At.NODE, At.PATH, At.NETWORK),
         kinds=(
-            Form(name="node", at=(At.NODE,), signs=(Sign.NODE_RULE,), may_show=(Sign.NODE_DROPS,), is_above_nic=True),
-            Form(
+            CauseForm(
+                name="node", at=(At.NODE,), signs=(Sign.NODE_RULE,), may_show=(Sign.NODE_DROPS,), is_above_nic=True
+            ),
+            CauseForm(
                 name="filter of a switch port",
                 at=(At.NODE,),
                 patterns=_PINGS_STOPPED,
                 signs=(Sign.PORT_ACL,),
                 may_show=(Sign.WITH_PORT,),
             ),
-            Form(
+            CauseForm(
                 name="policer of a switch port",
                 at=(At.NODE,),
                 patterns=_PINGS_SHARED,
                 signs=(Sign.PORT_POLICED,),
                 may_show=(Sign.WITH_PORT,),
             ),
-            Form(name="filter of the network", at=(At.NETWORK,), patterns=_PINGS_STOPPED, signs=(Sign.PORT_ACL,)),
-            Form(name="policer of the network", at=(At.NETWORK,), patterns=_PINGS_SHARED, signs=(Sign.PORT_POLICED,)),
-            Form(name="on the way", at=(At.PATH,), may_show=(Sign.PORT_ACL, Sign.PORT_POLICED)),
+            CauseForm(name="filter of the network", at=(At.NETWORK,), patterns=_PINGS_STOPPED, signs=(Sign.PORT_ACL,)),
+            CauseForm(
+                name="policer of the network", at=(At.NETWORK,), patterns=_PINGS_SHARED, signs=(Sign.PORT_POLICED,)
+            ),
+            CauseForm(name="on the way", at=(At.PATH,), may_show=(Sign.PORT_ACL, Sign.PORT_POLICED)),
         ),
         further_sources=("RFC 1812, 4.3.2.8",),
         supported_by=("IC-FLOW-010", "IC-FLOW-011"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from checks.diagnosis.cause import At, Cause, Form, Way, look
+from checks.diagnosis.cause import At, Cause, CauseForm, Way, look
 from checks.diagnosis.fitting_places import arp_unsettled
 from checks.diagnosis.touches import SHARE_ALL, touch
 from checks.model.hypothesis import How
@@ -17,7 +17,7 @@ LAYER2 = (
         name="Duplicate address: two hosts answer for a private address",
         touches=(touch(How.AT_TIMES, Way.TO, addresses=("private", "haip")),),
         kinds=(
-            Form(
+            CauseForm(
                 name="behind another port",
                 at=(At.NODE,),
                 patterns=(touch(How.STOPS, Way.TO, addresses=("private",)),),
@@ -86,7 +86,7 @@ LAYER2 = (
         patterns=(SHARE_ALL,),
         at=(At.NODE, At.PATH, At.NETWORK),
         fits=arp_unsettled,
-        kinds=(Form(may_show=(Sign.NEIGHBOURS_FAIL,)),),
+        kinds=(CauseForm(may_show=(Sign.NEIGHBOURS_FAIL,)),),
         further_sources=("Linux kernel documentation, ip-sysctl, arp_ignore and arp_filter", "netdevice(7), IFF_NOARP"),
         proved_by=("IC-NEIGH-009", "IC-NEIGH-010"),
         supported_by=("IC-NEIGH-013",),
@@ -132,7 +132,7 @@ LAYER2 = (
         name="The link between two switches of a private network carries no packets",
         patterns=(touch(How.STOPS),),
         at=(At.SIDES,),
-        kinds=(Form(signs=(Sign.TRUNK_DOWN,)),),
+        kinds=(CauseForm(signs=(Sign.TRUNK_DOWN,)),),
         supported_by=("IC-PATH-031",),
         excluded_by=("IC-PATH-001",),
         covers="for the flows of these pings",
@@ -147,16 +147,16 @@ LAYER2 = (
         patterns=(touch(How.STOPS),),
         at=(At.NODE, At.PATH, At.NETWORK),
         kinds=(
-            Form(name="down", at=(At.NODE,), signs=(Sign.PORT_DOWN,), may_show=(Sign.WITH_PORT,)),
-            Form(name="blocked", at=(At.NODE,), signs=(Sign.PORT_BLOCKED,), may_show=(Sign.WITH_PORT,)),
-            Form(name="VLAN", at=(At.NODE,), signs=(Sign.PORT_VLAN,), may_show=(Sign.WITH_PORT,)),
-            Form(
+            CauseForm(name="down", at=(At.NODE,), signs=(Sign.PORT_DOWN,), may_show=(Sign.WITH_PORT,)),
+            CauseForm(name="blocked", at=(At.NODE,), signs=(Sign.PORT_BLOCKED,), may_show=(Sign.WITH_PORT,)),
+            CauseForm(name="VLAN", at=(At.NODE,), signs=(Sign.PORT_VLAN,), may_show=(Sign.WITH_PORT,)),
+            CauseForm(
                 name="one way",
                 at=(At.NODE,),
                 patterns=(touch(How.STOPS, Way.TO), touch(How.STOPS, Way.FROM)),
                 may_show=(Sign.PORT_BLOCKED, Sign.WITH_PORT),
             ),
-            Form(name="on the way", at=(At.PATH, At.NETWORK)),
+            CauseForm(name="on the way", at=(At.PATH, At.NETWORK)),
         ),
         moves=("IC-TOPO-006",),
         supported_by=("IC-PATH-006", "IC-FLOW-013"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from checks.diagnosis.cause import At, Cause, Form, Way, look, mos
+from checks.diagnosis.cause import At, Cause, CauseForm, Way, look, mos
 from checks.diagnosis.fitting_places import below_nics, in_tunnel, of_haip
 from checks.diagnosis.touches import FULL, MESSAGES, touch
 from checks.model.facts import Cluster
@@ -38,7 +38,7 @@ BELOW_NICS = (
         excluded_by=("IC-PATH-001", "IC-FLOW-001"),
         covers="for the pings and datagrams of this run",
         ruled_out=_has_cables,
-        kinds=(Form(signs=(Sign.HOST_FILTER,)),),
+        kinds=(CauseForm(signs=(Sign.HOST_FILTER,)),),
         further_sources=(mos(8), "VMware vSphere Security, MAC address changes and forged transmits"),
         look=(
             *look("Read the kind and the MAC address of the NIC.", "ip -details link show ETH"),
@@ -57,7 +57,7 @@ BELOW_NICS = (
         patterns=tuple(touch(How.STOPS, way, sizes=FULL) for way in Way),
         at=(At.NODE, At.PATH, At.SIDES, At.NETWORK),
         fits=in_tunnel,
-        kinds=(Form(may_show=(Sign.TUNNEL,)),),
+        kinds=(CauseForm(may_show=(Sign.TUNNEL,)),),
         further_sources=(mos(5), "RFC 7348", "RFC 7637", "RFC 8926"),
         supported_by=("IC-PATH-033",),
         excluded_by=("IC-PATH-001",),
@@ -77,10 +77,12 @@ BELOW_NICS = (
         at=(At.NODE, At.PATH, At.NETWORK),
         fits=of_haip,
         kinds=(
-            Form(name="node", at=(At.NODE,), patterns=_HAIP, signs=(Sign.NODE_RULE,), is_above_nic=True),
-            Form(name="switch port", at=(At.NODE,), patterns=_HAIP, signs=(Sign.PORT_ACL,), may_show=(Sign.WITH_PORT,)),
-            Form(name="network", at=(At.NETWORK,), signs=(Sign.PORT_ACL,)),
-            Form(name="on the way", at=(At.PATH,), may_show=(Sign.PORT_ACL,)),
+            CauseForm(name="node", at=(At.NODE,), patterns=_HAIP, signs=(Sign.NODE_RULE,), is_above_nic=True),
+            CauseForm(
+                name="switch port", at=(At.NODE,), patterns=_HAIP, signs=(Sign.PORT_ACL,), may_show=(Sign.WITH_PORT,)
+            ),
+            CauseForm(name="network", at=(At.NETWORK,), signs=(Sign.PORT_ACL,)),
+            CauseForm(name="on the way", at=(At.PATH,), may_show=(Sign.PORT_ACL,)),
         ),
         further_sources=("MOS 1210883.1", "RFC 3927, 7"),
         supported_by=("IC-HAIP-010",),

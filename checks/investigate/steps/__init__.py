@@ -12,7 +12,7 @@ from checks.investigate.steps.on_switches import ON_SWITCHES
 from checks.investigate.steps.scene import scenes
 from checks.investigate.steps.sending import SENDING
 from checks.investigate.steps.senses import SENSES
-from checks.investigate.suspects import NOTHING, Entry, Settled
+from checks.investigate.suspects import NOTHING, Settled, SuspectEntry
 from checks.model.facts import Cluster
 from checks.model.investigation import Answer, NotOffered, Step
 
@@ -28,14 +28,14 @@ class Offered(NamedTuple):
 
 
 def offered(
-    entries: Sequence[Entry], cluster: Cluster, settled: Settled = NOTHING, answers: Sequence[Answer] = ()
+    entries: Sequence[SuspectEntry], cluster: Cluster, settled: Settled = NOTHING, answers: Sequence[Answer] = ()
 ) -> list[Step]:
     """Return the steps that can be made at the places of the open entries, by their keys."""
     found = [offered_for(one, cluster, answers) for one in entries if one.is_open]
     return sorted({step.key: step for every in found for step in every.steps}.values(), key=lambda step: step.key)
 
 
-def offered_for(entry: Entry, cluster: Cluster, answers: Sequence[Answer] = ()) -> Offered:
+def offered_for(entry: SuspectEntry, cluster: Cluster, answers: Sequence[Answer] = ()) -> Offered:
     """Return the steps at the places of one entry, and those by hand that would disturb more than they show."""
     steps, withheld = dict[str, Step](), list[tuple[Step, NotOffered]]()
     for scene in scenes(entry, cluster, answers):

@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import permutations
 from math import ceil, log
 
-from checks.investigate.suspects import Entry
+from checks.investigate.suspects import SuspectEntry
 from checks.model.facts import Cluster, Clusterware, Port
 from checks.model.hypothesis import Place
 from checks.model.investigation import Answer, By, Fared, NotOffered, Probe, Step
@@ -168,7 +168,7 @@ def loses(cluster: Cluster, network: str, node: str) -> bool:
     )
 
 
-def scenes(entry: Entry, cluster: Cluster, answers: Sequence[Answer]) -> Iterator[Scene]:
+def scenes(entry: SuspectEntry, cluster: Cluster, answers: Sequence[Answer]) -> Iterator[Scene]:
     """Yield the places of an entry by private network."""
     share = min(_USUAL_SHARE, max(_LEAST_SHARE, entry.share / 2)) if entry.share else _USUAL_SHARE
     networks = dict.fromkeys(n for one in entry.alternatives for n in one.place.networks)
