@@ -64,7 +64,7 @@ def open_plan(context: ChangeContext, request: ChangeRequest) -> int:
         request=request,
         accepted=accepted(args),
         password=password_for(settings.database, found),
-        reason=_reason(args),
+        reason=reason_of(args),
     )
     try:
         session = open_new_change(opening, quiet=args.quiet).session
@@ -76,7 +76,7 @@ def open_plan(context: ChangeContext, request: ChangeRequest) -> int:
     return finish(context, session.change, code)
 
 
-def _reason(args: argparse.Namespace) -> str:
+def reason_of(args: argparse.Namespace) -> str:
     """Return the reason of the change: as typed, and how an investigation ended. Raises UsageError."""
     typed: str = args.reason.strip()
     if getattr(args, "investigation", None) is None:
