@@ -78,7 +78,7 @@ class Touch:
 class CauseForm:
     """A cause in one of its forms, which needs other hands than the others: a cable, a port.
 
-    An investigation tells them apart by signs; packets show them alike.
+    An investigation separates them by signs; packets show them alike.
     """
 
     name: str = ""

@@ -27,7 +27,7 @@ SIGN_WORDS: Mapping[Sign, str] = {
     Sign.PORT_BLOCKED: "a switch port that does not forward",
     Sign.PORT_VLAN: "a switch port in another VLAN",
     Sign.TRUNK_DOWN: "the link between the switches",
-    Sign.MEMBER_DOWN: "a member of the aggregation that carries nothing",
+    Sign.MEMBER_DOWN: "a member of the aggregation without packets",
     Sign.MEMBER_CRC: "damaged frames that a member of the aggregation counts",
     Sign.MEMBER_MTU: "the MTU of each member of the aggregation",
     Sign.SECOND_MAC: "a second MAC address for the private address, at another port",
@@ -39,7 +39,7 @@ SIGN_WORDS: Mapping[Sign, str] = {
     Sign.TUNNEL: "a tunnel (VXLAN, Geneve, NVGRE, IPsec) and the MTU of the network below it",
     Sign.HOST_FILTER: "spoof checks, security lists or bridge rules of the virtual machine's host",
 }
-"""Each as a noun, so that it can stand in a list: `drops inside the switch`."""
+"""Each as a noun, for a list: `drops inside the switch`."""
 
 
 def signs_by_kind(cause: Cause) -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -51,7 +51,7 @@ class Session:
         return self.memory.findings
 
     def question(self) -> Question | None:
-        """Return what is asked next; None where the session has ended."""
+        """Return the next question; None where the session has ended."""
         return self._state.question
 
     def answered(self, answer: Answer) -> Session:
