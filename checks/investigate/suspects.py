@@ -113,7 +113,11 @@ def _entries(
 ) -> Iterator[SuspectEntry]:
     own = frozenset(loss.number for loss, _ in seen.placed_losses())
     number = 0
-    forms = {id(one): _forms(one, offered, suspects.values()) for one in found if one.losses & own}
+    forms = {
+        id(one): _still_open(one, [seen.losses[n] for n in sorted(one.losses & own)], offered, suspects.values(), seen)
+        for one in found
+        if one.losses & own
+    }
     open_ = [one for one in found if not _is_settled(one) or forms.get(id(one))]
     for one in sorted(open_, key=lambda c: -len(c.losses & own)):
         rest = frozenset[int]().union(*(other.losses for other in found if other is not one))
@@ -157,9 +161,12 @@ def _is_settled(one: Covering) -> bool:
     return one.first.is_stated or one.first.standing is Certainty.PROVED
 
 
-def _forms(one: Covering, offered: Mapping[str, _Made], proved: Collection[Suspect]) -> tuple[Suspect, ...]:
-    """Return the forms of a cause that a finding states at a node, where they need different hands: damaged frames are
-    of the cable, the port or the NIC. Empty where there is one form, or the session proved one."""
+def _still_open(
+    one: Covering, losses: Sequence[Loss], offered: Mapping[str, _Made], proved: Collection[Suspect], seen: Seen
+) -> tuple[Suspect, ...]:
+    """Return what a session can still tell of a cause that a finding states at a node. Where the finding proves it, its
+    forms that need different hands: damaged frames are of the cable, the port or the NIC. Where it only supports it,
+    all that can have lost the same. Empty where there is no more to tell, or the session proved it."""
 
     def is_of_it(suspect: Suspect) -> bool:
         place, at = suspect.place, one.first.place
@@ -169,8 +176,11 @@ def _forms(one: Covering, offered: Mapping[str, _Made], proved: Collection[Suspe
 
     if not one.first.is_stated or len(one.first.place.nodes) != 1 or any(map(is_of_it, proved)):
         return ()
-    found = tuple(made.suspect for made in offered.values() if is_of_it(made.suspect))
-    return found if len({suspect.kind for suspect in found}) > 1 else ()
+    forms = tuple(made.suspect for made in offered.values() if is_of_it(made.suspect))
+    if one.first.standing is not Certainty.PROVED:
+        every = _explaining(losses, offered, seen) if forms else ()
+        return every if any(map(is_of_it, every)) else ()
+    return forms if len({suspect.kind for suspect in forms}) > 1 else ()
 
 
 def _keys(losses: Iterable[Loss]) -> tuple[Key, ...]:

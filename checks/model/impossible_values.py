@@ -87,7 +87,7 @@ _FIELDS = {
     "interface": _INTERFACE, "master": _INTERFACE, "parent": _INTERFACE, "Interface.members": _INTERFACE,
     "active_member": _INTERFACE, "Interface.name": _INTERFACE, "NicAddresses.name": _INTERFACE,
     "DriverCounters.name": _INTERFACE, "NicState.name": _INTERFACE, "Bond.name": _INTERFACE,
-    "BondMember.name": _INTERFACE,
+    "BondMember.name": _INTERFACE, "DroppedPackets.nic": _INTERFACE, "FollowedPackets.nic": _INTERFACE,
     "label": _LABEL, "ConfiguredInterface.name": _LABEL, "ListedInterface.name": _LABEL,
     "PrivateNetwork.interface": _LABEL, "InterconnectInUse.name": _LABEL, "DeviceHistory.name": _LABEL,
     "ip": _ADDRESS, "gateway": _ADDRESS, "Route.source": _ADDRESS, "source_ip": _ADDRESS, "destination_ip": _ADDRESS,

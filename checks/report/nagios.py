@@ -1,4 +1,4 @@
-"""A report as the one line of a monitoring plugin: status, cause in words, figures after `|`.
+"""A report as the one line of a monitoring plugin: status, cause, figures after `|`.
 
 The form is that of the Monitoring Plugins Development Guidelines, which Nagios, Icinga, Naemon, Checkmk and Enterprise
 Manager read: `CRITICAL - text | name=value[unit];warning;critical;minimum`.
@@ -10,12 +10,13 @@ from collections.abc import Iterator
 
 from checks.model.exit_codes import ExitCode
 from checks.model.facts import Activity, InstanceActivity, Unknown
-from checks.model.finding import Status
+from checks.model.finding import PROBLEMS
 from checks.model.report import Report, exit_code
 from checks.model.sanitize import sanitize
 from checks.model.wording import counted
 from checks.report.age import saved_state
 from checks.report.causes import cause_entries
+from checks.report.situation_words import new_events
 from checks.report.summary import headline, headline_stands
 from checks.rules.cache_fusion import lost
 
@@ -31,7 +32,7 @@ def plugin_code(code: int) -> int:
 
 
 def plugin_line(code: int, text: str, figures: str = "") -> str:
-    """Return the line of a plugin. In the text, `|` would begin the figures."""
+    """Return the line of a plugin. In the text, `|` would start the figures."""
     plain = sanitize(text).replace("|", "/").strip()
     if len(plain) > _LONGEST:
         plain = f"{plain[: _LONGEST - 3]}..."
@@ -46,7 +47,7 @@ def nagios(report: Report) -> str:
 def _text(report: Report) -> str:
     first = headline(report).rstrip(".")
     entries = cause_entries(report)
-    if entries and entries[0].headline.rstrip(".") in first:
+    if entries and not new_events(report):
         first += f" ({' or '.join(dict.fromkeys(cause.cause for cause in entries[0].causes))})"
     stands = headline_stands(report).rstrip(".")
     more = f"{counted(len(entries) - 1, 'more cause')}" if len(entries) > 1 else ""
@@ -55,8 +56,8 @@ def _text(report: Report) -> str:
 
 
 def _figures(report: Report) -> Iterator[str]:
-    for status, name in ((Status.FAIL, "failures"), (Status.WARN, "warnings"), (Status.UNKNOWN, "unknown")):
-        yield f"{name}={report.count(status)};;;0"
+    for status in sorted(PROBLEMS, key=lambda one: one.gravity):
+        yield f"{status.lower()}={report.count(status)};;;0"
     yield f"causes={len(cause_entries(report))};;;0"
     paths = [] if isinstance(report.cluster.paths, Unknown) else report.cluster.paths
     sent = [(series.received, series.sent - series.refused_locally) for path in paths for series in path.series]

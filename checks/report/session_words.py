@@ -136,9 +136,10 @@ def _of_ports(fared: Fared) -> str:
 
 
 def _signs(answer: Answer, on: str) -> Iterator[str]:
-    if answer.seen:
+    shown = frozenset(answer.seen)
+    if shown:
         yield few((sign_text(sign, on) for sign in answer.seen), _SIGNS)
-    if absent := [sign_text(sign, on) for sign in answer.looked if sign not in answer.seen]:
+    if absent := [sign_text(sign, on) for sign in answer.looked if sign not in shown]:
         yield f"not seen: that {few(absent, _SIGNS)}"
     if answer.step.reads and not answer.looked:
         yield "the output does not show what the step is about"

@@ -11,7 +11,7 @@ from checks.investigate.placing_step import udp_leg
 from checks.investigate.predicting import fared
 from checks.investigate.steps.scene import SMALL_BYTES
 from checks.model.facts import Cluster
-from checks.model.investigation import By, Fared, Placing, Probe, Said, SensedFact, SessionRecord, Step
+from checks.model.investigation import Fared, Placing, Probe, Said, SensedFact, SessionRecord, Step
 from checks.model.packet_sizes import payload_for
 from checks.model.settings import Settings
 from checks.model.signs import SignAt
@@ -62,7 +62,7 @@ class SessionBudget:
     @classmethod
     def left(cls, settings: Settings, record: SessionRecord | None) -> SessionBudget:
         """Return what the answers of a session have left of the budget of the settings."""
-        own = [a for a in record.answers if a.packets and a.step.by is By.ITSELF] if record else []
+        own = [answer for answer in record.answers if answer.packets] if record else []
         return cls(
             settings.investigate.seconds - sum(answer.seconds for answer in own),
             settings.investigate.datagrams - sum(answer.packets for answer in own),

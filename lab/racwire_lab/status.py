@@ -79,6 +79,7 @@ def status_lines(lab: Lab) -> list[str]:
         f"Settings   {lab.settings_file}",
         f"Directory  {lab.directory}",
         f"Faults     {broken}",
+        *([f"Hands      {', '.join(map(str, lab.hands))}"] if lab.hands else []),
     ]
 
 

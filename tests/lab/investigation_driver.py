@@ -54,9 +54,10 @@ class Maker:
 
     def close(self) -> None:
         """End the process."""
-        assert self._process.stdin
-        self._process.stdin.close()
-        self._process.wait(timeout=20)
+        with self._process as process:
+            assert process.stdin
+            process.stdin.close()
+            process.wait(timeout=20)
 
 
 @dataclass

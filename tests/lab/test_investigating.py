@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 
 import pytest
 
@@ -111,20 +113,31 @@ async def arrived(investigator):
 
 
 def test_of_two_sessions_one_sends_at_a_time(practice: Practice) -> None:
-    """They are on two nodes: the second finds the lock of the first, waits, and both count right."""
+    """They are on two nodes: one waits for the other, no two rows overlap, and both count right."""
     session = """
 async def session(investigator, cluster):
+    rows, spans = investigator._rows, []
+    send = rows._send
+    async def timed(*of):
+        began = time.time()
+        try:
+            return await send(*of)
+        finally:
+            spans.append(f"{began} {time.time()}")
+    rows._send = timed
     for _ in range(3):
-        say(await investigator.make(step(udp("rac1", "rac3", 9000, 100), udp("rac2", "rac3", 9000, 100))))
+        answer = await investigator.make(step(udp("rac1", "rac3", 9000, 100), udp("rac2", "rac3", 9000, 100)))
+        say(msgspec.structs.replace(answer, pasted=tuple(spans)))
+        spans.clear()
 """
-    from concurrent.futures import ThreadPoolExecutor
-
     with ThreadPoolExecutor() as pool:
         found = list(pool.map(lambda node: answers_of(practice, session, node), ("rac1", "rac2")))
-    spans = sorted((a.at, a.at + a.seconds) for answers in found for a in answers)
-    assert [a.fared for answers in found for a in answers] == [(Fared.NONE_LOST, Fared.NONE_LOST)] * 6
-    assert all(a.said is Said.DONE for answers in found for a in answers)
-    assert len(spans) == 6
+    answers = [answer for own in found for answer in own]
+    assert [answer.fared for answer in answers] == [(Fared.NONE_LOST, Fared.NONE_LOST)] * 6
+    assert all(answer.said is Said.DONE for answer in answers)
+    spans = sorted(tuple(map(float, span.split())) for answer in answers for span in answer.pasted)
+    assert len(spans) >= 12
+    assert all(end <= begin for (_, end), (begin, _) in pairwise(spans))
 
 
 def test_fragments_that_do_not_arrive_are_no_more_than_may_be_missing(practice: Practice) -> None:

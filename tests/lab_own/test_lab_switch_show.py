@@ -16,6 +16,7 @@ from racwire_lab.cluster.faults import place
 from racwire_lab.cluster.hands import Cabling, Hand, checked_hand
 from racwire_lab.cluster.networks import PRIVATE
 from racwire_lab.cluster.topology import PortId, Shape
+from racwire_lab.status import status_lines
 from racwire_lab.switch.commands import COMMANDS, answer
 from tests.lab.lab_support import lab_directory, needs_namespaces, needs_nft, run, until
 from tui.cli import lab as lab_command
@@ -160,7 +161,8 @@ def test_a_bad_cable_counts_at_both_ends_and_goes_with_the_cable(cluster: Lab) -
 @needs_namespaces
 @needs_nft
 def test_a_bad_port_ends_at_another_port_whose_name_the_switch_shows(cluster: Lab) -> None:
-    cluster.break_("port-bad").hand("move-port", ["rac2"])
+    moved = cluster.break_("port-bad").hand("move-port", ["rac2"])
+    assert status_lines(moved)[-1] == "Hands      move-port rac2 --network eth2"
     assert lost(cluster, "rac1", TO_RAC2) == 0
     assert "Ethernet1/2 is down (Link not connected)" in shown("interface Ethernet1/2")
     assert "0272.6163.0202   dynamic" in next(

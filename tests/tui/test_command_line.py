@@ -15,7 +15,7 @@ from tests.tui.traffic_samples import cluster_events
 from tui.console.actions import CHECKS, EVERYWHERE, TABS, Action
 from tui.console.command_choices import SYNONYMS, Scope, argument_of, choices, nothing_found, synonyms
 from tui.console.main_screens import _class_of
-from tui.screens.ask import Answer, Field, Question, ask
+from tui.screens.ask import Answer, AskPage, Field, ask
 from tui.screens.change import keys as change_keys
 from tui.screens.measure import keys as measure_keys
 from tui.screens.palette import PaletteScreen
@@ -86,7 +86,7 @@ async def test_an_open_question_keeps_what_was_typed(new_console: NewConsole, ac
     async with app.run_test() as pilot:
         await concluded(pilot)
         answers: list[Answer] = []
-        await ask(app, Question("Override", lambda width: [], (Field("reason"),), "override"), answers.append)
+        await ask(app, AskPage("Override", lambda width: [], (Field("reason"),), "override"), answers.append)
         await pilot.press(*"storage")
         await app.run_action(f"app.{action}")
         await pilot.press(*" team", "enter")

@@ -267,6 +267,14 @@ def test_strict_filtering_on_several_private_interfaces_is_a_warning_before_anyt
     assert "IC-RPF-004" not in found(rp_filter, filtering("2", "2"))
 
 
+def test_strict_filtering_is_reported_of_a_node_whose_counters_were_not_read_too():
+    silent = counters(1, unread={"rac2": Unknown("rac2 did not answer twice.")})
+    made = {f.code: f for f in rp_filter.run(asked(filtering("1", "1"), counters=silent))}
+    assert made["IC-RPF-004"].nodes == ("rac2",)
+    assert made["IC-RPF-004"].title.endswith("; whether it drops packets was not counted.")
+    assert made["IC-RPF-003"].nodes == ("rac2",)
+
+
 @pytest.mark.parametrize(
     ("sizes", "proposed"),
     [

@@ -47,7 +47,7 @@ def test_a_cause_is_in_words_with_its_code_and_how_often_it_loses(capsys: pytest
     assert (code, found.state) == (2, "CRITICAL")
     assert re.search(r"^\d.* are lost on 192\.168\.11\.0/24 .*\(CAUSE-01 or .*\)", found.text)
     assert "saved 20" in found.text, "a saved state has its time"
-    assert found.figures["failures"] == 5
+    assert found.figures["fail"] == 5
     assert found.figures["blocks_lost_per_s"] > 20
 
 
@@ -57,7 +57,7 @@ def test_without_a_problem_the_state_is_ok_and_quiet_prints_no_text_elsewhere(
     saved = str(GOLDEN / "healthy.racwire")
     assert main(["check", "-q", "--format=nagios", "--from", saved]) == 0
     found = read(capsys.readouterr().out)
-    assert (found.state, found.figures["failures"]) == ("OK", 0)
+    assert (found.state, found.figures["fail"]) == ("OK", 0)
     assert main(["check", "-q", "--from", saved]) == 0
     assert capsys.readouterr() == ("", "")
 

@@ -88,14 +88,18 @@ def test_only_the_shell_module_uses_the_process_module() -> None:
     assert users == {"checks/sources/nodes/shell.py", *own}
 
 
-def test_only_the_far_end_of_a_measurement_replaces_a_shell() -> None:
+def test_only_the_far_end_of_a_measurement_and_the_trace_of_a_kernel_replace_a_shell() -> None:
     users = {
         file.relative_to(ROOT).as_posix()
         for package in (checks, tui)
         for file in Path(package.__file__ or "").parent.rglob("*.py")
         if "hand_over" in file.read_text()
     }
-    assert users == {"checks/sources/nodes/shell.py", "checks/measure/far_end/far_process.py"}
+    assert users == {
+        "checks/sources/nodes/shell.py",
+        "checks/measure/far_end/far_process.py",
+        "checks/sources/kernel_trace/tracing.py",
+    }
 
 
 def test_netlink_requests_only_read() -> None:

@@ -98,7 +98,7 @@ DATA = frozenset(
     sysctl_files sysctls table tables taken_at target target_interface target_node think_time timer tns_admin to
     to_node together too_big_from transition udp_hash udp_sockets unasked unbound_source unexplained unit
     unknown unlike unreachable_from unread until upgrade_state uplinks user uses value values verdict
-    verified_at verified_by verify version versions view vip virtual_switch wallet who worst_begin worst_end
+    verified_at verified_by verify version versions view vip virtual_switch wallet way who worst_begin worst_end
     writer zone
     allowed_vlans chain channel class_mtus cleared destinations device forwarding_vlans hook inside last link_port
     named nics_in nics_out policer_drop_bytes policer_drops protocols queue_drop_bytes queue_drops strange_macs

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import os
 import sys
 from collections.abc import Callable, Iterable
@@ -54,7 +53,7 @@ that it is not possible here, u takes the last answer back, q leaves. An output
 ends with a line that has only a dot; `< FILE` reads it from a file.
 
 exit codes: 0 proved, left over, or nothing to investigate; 3 no step can tell
-them apart, none of the causes that racwire knows, or not ended; 64 usage, or FILE
+them apart, no cause that racwire knows fits, or not ended; 64 usage, or FILE
 cannot be read; 130 interrupted."""
 
 
@@ -156,6 +155,8 @@ def _report(args: argparse.Namespace, settings: Settings) -> Report:
 
 
 async def _ask(args: argparse.Namespace, settings: Settings, report: Report, sessions: KeptSessions) -> SessionRecord:
+    import asyncio
+
     from tui.cli.interrupts import graceful_loop_stop
     from tui.cli.investigating import Dialogue
     from tui.cli.status_line import StatusLine

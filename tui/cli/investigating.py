@@ -27,6 +27,8 @@ from tui.text.question_lines import heading, left_lines, offer_lines, offers_lin
 
 _T = TypeVar("_T")
 _KEYS = "Enter makes step 1; 2, 3, … another; s skip, n not possible here, u undo, q leave: "
+_STEPS = 5
+"""The most steps that a question shows at once."""
 _PASTE = (
     f"Paste the output, then a line with only a dot ({END_OF_PASTE}); or < FILE; or `none` where it printed nothing; "
     "or s, n, q: "
@@ -83,7 +85,7 @@ class Dialogue:
             yield []
             yield from hanging([], heading(question), width, "title")
             yield from left_lines(left, excluded, width, may_be_unknown=question.confirms is None)
-            yield from offers_lines(question, width)
+            yield from offers_lines(question, width, most=_STEPS)
 
         self._write(lines)
 
@@ -104,6 +106,8 @@ class Dialogue:
                     self._say("There is no answer to take back.")
                 case "q":
                     raise _LeftError
+                case "m":
+                    self._write(lambda width: offers_lines(question, width))
                 case _ if typed.isascii() and typed.isdigit() and 2 <= int(typed) <= len(offers):
                     offer, on = offers[int(typed) - 1], question_network(question)
                     self._write(lambda width: offer_lines(offer, width, on=on))  # noqa: B023 - printed at once

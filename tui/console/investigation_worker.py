@@ -133,7 +133,7 @@ class InvestigationWorker:
         except SessionJournalError as error:
             news = SessionFailed(str(error))
         except Exception as error:
-            log.exception("a session of guided troubleshooting could not begin")
+            log.exception("a session of guided troubleshooting could not start")
             news = SessionFailed(f"The session could not start: {error or type(error).__name__}.")
         finally:
             self._sent = []

@@ -35,7 +35,7 @@ class Field:
 
 
 @dataclass(frozen=True)
-class Question:
+class AskPage:
     """A page to read, and the input fields below it."""
 
     title: str
@@ -92,7 +92,7 @@ class AskScreen(StyledScreen[Answer | None]):
     ]
     AUTO_FOCUS = "Input"
 
-    def __init__(self, question: Question) -> None:
+    def __init__(self, question: AskPage) -> None:
         super().__init__()
         self._question = question
         self._problem = ""
@@ -194,7 +194,7 @@ class AskScreen(StyledScreen[Answer | None]):
         self.dismiss(None)
 
 
-async def ask(app: App[None], question: Question, then: Callable[[Answer], None]) -> None:
+async def ask(app: App[None], question: AskPage, then: Callable[[Answer], None]) -> None:
     """Ask the question, and call `then` with the answers, unless the operator cancels."""
 
     def answered(answer: Answer | None) -> None:

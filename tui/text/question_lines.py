@@ -45,10 +45,11 @@ def question_network(question: Question) -> str:
     return network_of(suspect for suspect, _ in question.standing)
 
 
-def offers_lines(question: Question, width: int, chosen: int = 0) -> Iterator[Line]:
-    """Yield the steps that can be made now, the best first; the chosen one in full."""
+def offers_lines(question: Question, width: int, chosen: int = 0, *, most: int | None = None) -> Iterator[Line]:
+    """Yield the steps that can be made now, the best first, at most so many; the chosen one in full."""
+    offers = (question.best, *question.others)
     on, is_narrow = question_network(question), width < _NARROW
-    for number, offer in enumerate((question.best, *question.others)):
+    for number, offer in enumerate(offers[:most]):
         label = "Next" if number == 0 else "Or" if number == 1 else ""
         if is_narrow and label:
             yield from ([[]] if number else [])
@@ -59,6 +60,9 @@ def offers_lines(question: Question, width: int, chosen: int = 0) -> Iterator[Li
             yield from offer_lines(offer, width, start, on=on, confirms=question.confirms)
         else:
             yield from hanging(start, offer_text(offer.step, on), width)
+    if most is not None and len(offers) > most:
+        yield [(" " * (_LABEL + 4), ""), (f"and {counted(len(offers) - most, 'more step')}: m shows all", "faint")]
+        return
     yield from aside_lines(question.not_offered, width, on)
 
 

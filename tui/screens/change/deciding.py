@@ -15,7 +15,7 @@ from checks.model.journal import now
 from checks.model.own_command import VERIFY
 from tui.console.change_state import Decide, Decision, Doing, MakePlan, StartStep, WantedPlan
 from tui.console.messages import ChangeWanted
-from tui.screens.ask import Answer, Question, ask
+from tui.screens.ask import Answer, AskPage, ask
 from tui.screens.change import questions as questions
 from tui.screens.change.gate_page import details_lines
 from tui.screens.change.overview import mtus_of
@@ -33,7 +33,7 @@ class Deciding(ChangeView):
     """The part of the screen that asks questions. It rejects an impossible decision before the operator types
     anything."""
 
-    async def _decide(self, decision: Decision, question: Question, host: str = "") -> None:
+    async def _decide(self, decision: Decision, question: AskPage, host: str = "") -> None:
         def then(answer: Answer) -> None:
             by, text, *_ = answer
             self.post_message(ChangeWanted(Decide(decision, by, text, host)))

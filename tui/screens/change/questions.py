@@ -13,7 +13,7 @@ from checks.change.progress.change_text import headline
 from checks.change.progress.state import Change
 from checks.model.wording import counted, listed
 from tui.console.change_state import WantedPlan
-from tui.screens.ask import Field, Question
+from tui.screens.ask import AskPage, Field
 from tui.screens.change.gate_page import detail_lines
 from tui.text.line import Line, hanging, sanitize_line
 from tui.text.own_keys import KEYS
@@ -37,7 +37,7 @@ def login() -> str:
         return ""
 
 
-def ask_plan(mtus: str, offered: WantedPlan) -> Question:
+def ask_plan(mtus: str, offered: WantedPlan) -> AskPage:
     """Return the question for a plan: the new MTU, and what `racwire change new` takes in addition."""
 
     def page(width: int) -> Iterator[Line]:
@@ -66,7 +66,7 @@ def ask_plan(mtus: str, offered: WantedPlan) -> Question:
         Field("Hypervisor", " ".join(offered.hypervisors), "kinds, such as vmware, or none"),
         Field("Hosts", " ".join(offered.hosts), "of the guests, such as esx1 esx2: each is attested"),
     )
-    return Question("Plan a change", page, fields, "make the plan")
+    return AskPage("Plan a change", page, fields, "make the plan")
 
 
 def wanted_plan(answer: tuple[str, ...]) -> WantedPlan:
@@ -79,7 +79,7 @@ def _words(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text.replace(",", " ").split()))
 
 
-def ask_attest(change: Change, step: Step) -> Question:
+def ask_attest(change: Change, step: Step) -> AskPage:
     """Return the question for an attestation of what racwire cannot see."""
     number = change.plan.position(step.id) + 1
 
@@ -96,10 +96,10 @@ def ask_attest(change: Change, step: Step) -> Question:
     hosts = change.mark(step).unattested(step)
     where = f" for {sanitize_line(hosts[0])}" if hosts else ""
     fields = (_name(), _note_of(step))
-    return Question(f"Attest step {number}, {sanitize_line(step.title)}{where}", page, fields, "attest")
+    return AskPage(f"Attest step {number}, {sanitize_line(step.title)}{where}", page, fields, "attest")
 
 
-def ask_start(change: Change, step: Step) -> Question:
+def ask_start(change: Change, step: Step) -> AskPage:
     """Return the question whether to start a step, whose commands were copied."""
 
     def page(width: int) -> Iterator[Line]:
@@ -118,7 +118,7 @@ def ask_start(change: Change, step: Step) -> Question:
 
     number = change.plan.position(step.id) + 1
     field = Field("Start?", hint="y or n", wrong=lambda text: "" if text.lower() in _YES_OR_NO else "Type y or n.")
-    return Question(f"Start step {number}, {sanitize_line(step.title)}", page, (field,), "answer")
+    return AskPage(f"Start step {number}, {sanitize_line(step.title)}", page, (field,), "answer")
 
 
 def is_yes(answer: str) -> bool:
@@ -129,7 +129,7 @@ def is_yes(answer: str) -> bool:
 _YES_OR_NO = {"y": True, "yes": True, "n": False, "no": False}
 
 
-def ask_sign_off(change: Change) -> Question:
+def ask_sign_off(change: Change) -> AskPage:
     """Return the question for the sign-off of a change or of a rollback."""
     step = change.plan.steps[-1]
 
@@ -142,10 +142,10 @@ def ask_sign_off(change: Change) -> Question:
         yield from hanging([], "After this the change is over; `racwire change report` writes its report.", width)
 
     fields = (_name(), _note_of(step))
-    return Question(f"Sign off {sanitize_line(change.opened.id)}", page, fields, "sign off")
+    return AskPage(f"Sign off {sanitize_line(change.opened.id)}", page, fields, "sign off")
 
 
-def ask_override(change: Change, step: Step) -> Question:
+def ask_override(change: Change, step: Step) -> AskPage:
     """Return the question for an override of a gate that did not pass."""
 
     def page(width: int) -> Iterator[Line]:
@@ -159,10 +159,10 @@ def ask_override(change: Change, step: Step) -> Question:
 
     number = change.plan.position(step.id) + 1
     title = f"Override the gate of step {number}, {sanitize_line(step.title)}"
-    return Question(title, page, (_name(), _reason(), _yes("to override the gate")), "override the gate")
+    return AskPage(title, page, (_name(), _reason(), _yes("to override the gate")), "override the gate")
 
 
-def ask_note(change: Change) -> Question:
+def ask_note(change: Change) -> AskPage:
     """Return the question for a note."""
     step = change.current or change.plan.steps[-1]
 
@@ -170,10 +170,10 @@ def ask_note(change: Change) -> Question:
         where = f"step {change.plan.position(step.id) + 1}, {sanitize_line(step.title)}"
         yield from hanging([], f"A remark on {where}, for the report and for the next operator.", width)
 
-    return Question("Note", page, (Field("Note", wrong=_empty("Type a note, or Esc.")),), "write the note")
+    return AskPage("Note", page, (Field("Note", wrong=_empty("Type a note, or Esc.")),), "write the note")
 
 
-def ask_rollback(change: Change, rollback: Plan) -> Question:
+def ask_rollback(change: Change, rollback: Plan) -> AskPage:
     """Return the question for a rollback, with the steps of the rollback."""
 
     def page(width: int) -> Iterator[Line]:
@@ -188,22 +188,22 @@ def ask_rollback(change: Change, rollback: Plan) -> Question:
         text = "The rollback ends the change: it cannot be continued. A new change can be planned afterwards."
         yield from hanging([], text, width)
 
-    return Question("Rollback", page, (_name(), _reason(), _yes("to roll back")), "start the rollback")
+    return AskPage("Rollback", page, (_name(), _reason(), _yes("to roll back")), "start the rollback")
 
 
-def ask_abandon(change: Change) -> Question:
+def ask_abandon(change: Change) -> AskPage:
     """Return the question for abandoning a change."""
 
     def page(width: int) -> Iterator[Line]:
         text = "Nothing was stopped or changed yet, so the change can be abandoned here. Its journal stays."
         yield from hanging([], text, width)
 
-    return Question(
+    return AskPage(
         f"Abandon {sanitize_line(change.opened.id)}", page, (_name(), _reason(), _yes("to abandon it")), "abandon it"
     )
 
 
-def ask_accept(obstacle: Obstacle) -> Question:
+def ask_accept(obstacle: Obstacle) -> AskPage:
     """Return the question for the acceptance of an obstacle."""
 
     def page(width: int) -> Iterator[Line]:
@@ -215,7 +215,7 @@ def ask_accept(obstacle: Obstacle) -> Question:
         )
         yield from hanging([], text, width, "warn")
 
-    return Question("Accept an obstacle", page, (_reason(),), "accept it")
+    return AskPage("Accept an obstacle", page, (_reason(),), "accept it")
 
 
 def _name() -> Field:

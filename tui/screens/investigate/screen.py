@@ -26,8 +26,7 @@ from tui.console.investigation_state import (
     UndoAnswer,
 )
 from tui.console.messages import CopyWanted, InvestigationWanted
-from tui.screens.ask import Answer, Field, ask
-from tui.screens.ask import Question as Asking
+from tui.screens.ask import Answer, AskPage, Field, ask
 from tui.screens.base import ConsoleScreen
 from tui.screens.investigate import keys
 from tui.screens.investigate.lines import consent_lines, heading_text, page_lines, person_lines, suspect_lines
@@ -207,7 +206,7 @@ class InvestigateScreen(StyledScreen[None]):
 
         await ask(
             self.app,
-            Asking(
+            AskPage(
                 "Before racwire sends: what it sends at most",
                 lambda width: list(consent_lines(self._state, width)),
                 (Field("Send?", hint="y sends; Esc does not", wrong=_no_yes),),
@@ -227,7 +226,7 @@ class InvestigateScreen(StyledScreen[None]):
 
         await ask(
             self.app,
-            Asking(
+            AskPage(
                 step_title(step),
                 lambda width: list(hanging([], consent_text(step), width)),
                 (Field("Do it?", hint="y does it; Esc does not", wrong=_no_yes),),
@@ -263,7 +262,7 @@ class InvestigateScreen(StyledScreen[None]):
     async def _ask_to_start(self, step: Step) -> None:
         await ask(
             self.app,
-            Asking(
+            AskPage(
                 "Start the command, then let racwire send while it runs",
                 lambda width: list(person_lines(step, width)),
                 (Field("Started?", hint="Enter once it runs; Esc cancels"),),
@@ -282,7 +281,7 @@ class InvestigateScreen(StyledScreen[None]):
         want = SendFor(step) if times == 1 else TakeHands(step)
         await ask(
             self.app,
-            Asking(
+            AskPage(
                 title,
                 lambda width: list(person_lines(step, width)),
                 (Field("Done?", hint="Enter once it is done; Esc cancels"),),
@@ -301,7 +300,7 @@ class InvestigateScreen(StyledScreen[None]):
                        for number in range(1, len(step.reads) + 1))  # fmt: skip
         await ask(
             self.app,
-            Asking("What was seen", lambda width: list(person_lines(step, width, with_signs=True)), fields, "done"),
+            AskPage("What was seen", lambda width: list(person_lines(step, width, with_signs=True)), fields, "done"),
             then,
         )
 

@@ -14,7 +14,7 @@ from tui.console.measure_state import (
     StopSending,
 )
 from tui.console.messages import MeasureWanted
-from tui.screens.ask import Answer, Field, Question, ask
+from tui.screens.ask import Answer, AskPage, Field, ask
 from tui.screens.base import ConsoleScreen
 from tui.screens.measure.lines import CHECKS_DISTURB, question_lines
 from tui.widgets.choice_list import ChoiceList
@@ -108,7 +108,7 @@ class PlanKeysScreen(ConsoleScreen):
             fields.append(Field("Reason", hint="why it is measured although it is loaded", wrong=_no_reason))
         await ask(
             self.app,
-            Question(
+            AskPage(
                 f"Measure {entry.kind}: nothing is sent before the name is typed",
                 lambda width: question_lines(prepared, self._measures, entry.kind, width),
                 tuple(fields),
