@@ -27,7 +27,7 @@ SIGN_WORDS: Mapping[Sign, str] = {
     Sign.PORT_BLOCKED: "a switch port that does not forward",
     Sign.PORT_VLAN: "a switch port in another VLAN",
     Sign.TRUNK_DOWN: "the link between the switches",
-    Sign.MEMBER_DOWN: "a member of the aggregation that carries no packets",
+    Sign.MEMBER_DOWN: "a member of the aggregation without packets",
     Sign.MEMBER_CRC: "damaged frames that a member of the aggregation counts",
     Sign.MEMBER_MTU: "the MTU of each member of the aggregation",
     Sign.SECOND_MAC: "a second MAC address for the private address, at another port",

@@ -21,7 +21,7 @@ Left = frozenset[int]
 
 @dataclass(frozen=True)
 class Offer:
-    """A step, with how much its answer separates."""
+    """A step with its information."""
 
     step: Step
     bits: float
@@ -40,7 +40,7 @@ class OutcomePart:
 
 
 class StepChoice:
-    """The steps of one entry, and how each separates its alternatives, with those of the other entries at work."""
+    """The steps of one entry, and what each shows of its alternatives together with those of the other entries."""
 
     def __init__(self, entry: SuspectEntry, others: Sequence[Other], steps: Iterable[Step], known: Known) -> None:
         self.entry = entry
@@ -68,7 +68,7 @@ class StepChoice:
         return not step.probes and any(isinstance(o, frozenset) and o for o in every)
 
     def together(self, step: Step, one: int) -> frozenset[Impact]:
-        """Return what an alternative does to what a step examines, together with each set of the other entries'."""
+        """Return what an alternative does to the packets of a step, together with each set of the other entries'."""
         key = step.key, one
         if key not in self._together:
             if step.key not in self._beside:

@@ -55,7 +55,7 @@ class Question:
 
 
 class Memory:
-    """A run, and what was computed from its findings for its sessions: it follows from the run and the answers."""
+    """A run, and what was computed for its sessions: that follows from the run and the answers."""
 
     def __init__(self, cluster: Cluster, findings: tuple[Finding, ...], causes: Sequence[Cause]) -> None:
         self.cluster, self.findings, self._causes = cluster, findings, causes
@@ -126,7 +126,7 @@ class SessionState:
 
     @property
     def endings(self) -> list[Ending]:
-        """How the entries ended. A "none of these" is about what is still not explained."""
+        """How the entries ended. A "none of these" remains for what is still not explained."""
         # What is proved since can explain what was left over, or could not be told apart.
         still = {id(self._closed[e.keys]) for e in self.entries if e.is_open and e.keys in self._closed}
         known = [one for one in self._closed.values() if one.ending.end is not End.NONE]
@@ -211,7 +211,7 @@ class SessionState:
         return None if scene is None or scene.is_stopped(step.place.nodes) else carrying(scene, step)
 
     def _lacks_proof(self, entry: SuspectEntry, step: Step) -> bool:
-        """Return whether hands shall touch nodes of which it was not proved that another network carries them."""
+        """Return whether hands shall touch nodes which no other network was proved to carry."""
         made = self._carrying(entry, step) if step.by is By.HANDS else None
         last = next((a for a in reversed(self._answers) if made and a.step.key == made.key), None)
         return last is not None and last.said is not Said.DONE
@@ -245,7 +245,7 @@ class SessionState:
         return None
 
     def _looking(self, left: Suspect, offered: Offered) -> list[Step]:
-        """Return the cheapest step by command for each sign that what is left may show, and which was not examined."""
+        """Return the cheapest step by command for each sign that what is left may show, and for which no one looked."""
         looked = [at for answer in self._done for at in answer.looked]
         found = dict[str, Step]()
         for sign in (*left.signs, *left.may_show):

@@ -1,4 +1,4 @@
-"""What a diagnosis leaves open: for each entry, all causes at all places that can have lost what no other one lost."""
+"""What a diagnosis leaves open: for each entry, every cause at every place that can have lost what is its own."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class _Made(NamedTuple):
 
 
 class Run:
-    """The findings of a run, with all its suspects: these do not depend on what a session settles."""
+    """The findings of a run, with all of its suspects: these do not depend on what a session settles."""
 
     def __init__(self, cluster: Cluster, findings: Iterable[Finding], causes: Sequence[Cause] = CATALOGUE) -> None:
         self.seen = Seen(cluster, findings)

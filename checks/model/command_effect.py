@@ -135,7 +135,7 @@ _NO_FILE = re.compile(r"&\d|\d|/dev/null")
 _GUARDED = re.compile(
     r"systemctl -q is-active firewalld && firewall-cmd (--zone=\S+ )?--(get|list)-\S+$|"
     r"grep -q '\^nf_tables ' /proc/modules && nft list ruleset$|"
-    r"grep -q \. /proc/net/ip_tables_names && iptables -S$"
+    r"grep -q \. /proc/net/ip_tables_names && (iptables -S|iptables-save -c)$"
 )
 """Commands that read, and would start or load what they read: D-Bus starts a firewalld that is enabled and stopped, and
 its default zone rejects blocks; for root, `nft` and `iptables` load modules."""

@@ -183,7 +183,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Of each probe: lost, sent."""
     seen: tuple[SignAt, ...] = ()
     looked: tuple[SignAt, ...] = ()
-    """The signs of the step that the answer decides, seen or not."""
+    """The signs of the step for which someone looked, seen or not."""
     packets: int = 0
     seconds: float = 0.0
     pasted: tuple[str, ...] = ()
@@ -242,7 +242,7 @@ class Placing(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class SessionRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A session: everything that follows from it is computed from this and the run with which it started."""
+    """A session: everything that follows from it is computed from this and the run of its start."""
 
     format: int = FORMAT
     started_at: float
@@ -250,7 +250,7 @@ class SessionRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     is_of_file: bool = False
     """Whether it is about a saved file: then only people make steps."""
     run_at: float
-    """The time of the run with which it started."""
+    """The time of the run of its start."""
     suspects: tuple[Suspect, ...] = ()
     """What the diagnosis left at its start, without what they predict: for those who read the record."""
     answers: tuple[Answer, ...] = ()

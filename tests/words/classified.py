@@ -28,7 +28,7 @@ WORDS = frozenset(
     how if_rolled_back incident inputs journal_remarks legend login_warning measured moment needed no_return
     note notes noun only_ipv4 open other_platform outage paragraphs peak predicted problem purpose question
     reasons remarks risk rows seen sentence sign stopped summary tells_apart text title warnings what when where
-    why why_fail why_warn worse
+    price rights suspects then why why_fail why_warn worse
     """.split()  # noqa: SIM905
 )
 """Texts that people read and nothing else does."""
@@ -103,6 +103,7 @@ DATA = frozenset(
     allowed_vlans chain channel class_mtus cleared destinations device forwarding_vlans hook inside last link_port
     named nics_in nics_out policer_drop_bytes policer_drops protocols queue_drop_bytes queue_drops strange_macs
     tree trunks vlan
+    declared excluded forms losses pasted
     """.split()  # noqa: SIM905
 )
 """Codes, names, addresses, times, commands, and values of other programs."""

@@ -71,7 +71,7 @@ def _filter_of_node(scene: Scene) -> Iterator[Step]:
     listing the rules would load it."""
     commands = (
         "grep -q '^nf_tables ' /proc/modules && nft list ruleset",
-        "grep -q '^ip_tables ' /proc/modules && iptables-save -c",
+        "grep -q . /proc/net/ip_tables_names && iptables-save -c",
     )
     for node in scene.named:
         yield _reading(

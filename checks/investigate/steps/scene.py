@@ -139,7 +139,7 @@ class Scene:
         )
 
     def is_stopped(self, nodes: Sequence[str]) -> bool:
-        """Return whether Clusterware is stopped on each of these nodes: then hands disturb no instance there."""
+        """Return whether Clusterware is stopped on each of these nodes: then hands disturb no user there."""
         grid = self.cluster.clusterware
         members = grid.members if isinstance(grid, Clusterware) else ()
         known = {m.name: m.status for m in members} if isinstance(members, tuple) else {}
