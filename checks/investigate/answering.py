@@ -6,20 +6,20 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from checks.investigate.session import Question, Session
-from checks.model.investigation import Answer, Ending, SessionRecord, Standing, Suspect
+from checks.investigate.guided_session import GuidedSession, Question
+from checks.model.investigation import EntryEnding, SessionRecord, StepAnswer, Suspect, SuspectStanding
 
 
 class Advance(NamedTuple):
     """A session after an answer, and what the answer changed."""
 
-    session: Session
+    session: GuidedSession
     excluded: tuple[Suspect, ...]
-    endings: tuple[Ending, ...]
+    endings: tuple[EntryEnding, ...]
     """The entries that it ended."""
 
 
-def advanced(session: Session, answer: Answer) -> Advance:
+def advanced(session: GuidedSession, answer: StepAnswer) -> Advance:
     """Return the session with the answer. Its record has what the answer excluded."""
     before, after = session.question(), session.answered(answer)
     excluded = _excluded(before, after)
@@ -28,7 +28,7 @@ def advanced(session: Session, answer: Answer) -> Advance:
     return Advance(session.with_record(record), excluded, endings)
 
 
-def begun(session: Session) -> Session:
+def begun(session: GuidedSession) -> GuidedSession:
     """Return the session with its first suspects in its record."""
     question = session.question()
     record = replace(session.record, suspects=tuple(map(bare, left_of(question))))
@@ -37,12 +37,12 @@ def begun(session: Session) -> Session:
 
 def left_of(question: Question | None) -> tuple[Suspect, ...]:
     """Return the suspects that are left."""
-    return _with(question, Standing.LEFT)
+    return _with(question, SuspectStanding.LEFT)
 
 
 def excluded_of(question: Question | None) -> tuple[Suspect, ...]:
     """Return the suspects of the entry that are excluded."""
-    return _with(question, Standing.EXCLUDED)
+    return _with(question, SuspectStanding.EXCLUDED)
 
 
 def bare(suspect: Suspect) -> Suspect:
@@ -50,16 +50,16 @@ def bare(suspect: Suspect) -> Suspect:
     return Suspect(cause=suspect.cause, kind=suspect.kind, name=suspect.name, place=suspect.place, footprint=())
 
 
-def with_last(record: SessionRecord, answer: Answer) -> SessionRecord:
+def with_last(record: SessionRecord, answer: StepAnswer) -> SessionRecord:
     """Return the record with another last answer."""
     return replace(record, answers=(*record.answers[:-1], answer))
 
 
-def _with(question: Question | None, standing: Standing) -> tuple[Suspect, ...]:
+def _with(question: Question | None, standing: SuspectStanding) -> tuple[Suspect, ...]:
     return () if question is None else tuple(s for s, one in question.standing if one is standing)
 
 
-def _excluded(before: Question | None, after: Session) -> tuple[Suspect, ...]:
+def _excluded(before: Question | None, after: GuidedSession) -> tuple[Suspect, ...]:
     """Return those that were left before and are not any more, by the next question or how it ended."""
     next_, endings = after.question(), after.record.endings
     remain = {one.key for one in left_of(next_)} | {one.key for ending in endings for one in ending.suspects}

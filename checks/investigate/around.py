@@ -8,7 +8,7 @@ from itertools import permutations
 from msgspec.structs import replace
 
 from checks.model.facts import Cluster, PrivateNetwork
-from checks.model.investigation import By, Probe, Step
+from checks.model.investigation import By, Probe, SessionStep
 from checks.model.traffic import Traffic
 from checks.rules.observed.packets import legs, route_mtu
 
@@ -17,7 +17,7 @@ _PEERS = 2
 _LEAST = 20
 
 
-def around(step: Step, cluster: Cluster) -> Step:
+def around(step: SessionStep, cluster: Cluster) -> SessionStep:
     """Return what racwire sends between the two readings of a step, as a step: full-size datagrams to and from its
     node, or between the first nodes of its network."""
     ways = [way for name in step.place.networks for way in _ways(step, cluster, name)]
@@ -25,7 +25,7 @@ def around(step: Step, cluster: Cluster) -> Step:
     return replace(step, by=By.ITSELF, probes=tuple(Probe(legs=way, sent=each) for way in ways), reads=())
 
 
-def _ways(step: Step, cluster: Cluster, name: str) -> Iterator[tuple[Traffic, ...]]:
+def _ways(step: SessionStep, cluster: Cluster, name: str) -> Iterator[tuple[Traffic, ...]]:
     network = cluster.network(name)
     if network is None:
         return

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from checks.model.investigation import Answer, Fared, Step
+from checks.model.investigation import Fared, SessionStep, StepAnswer
 from checks.model.signs import Sign, SignAt
 
 _WITH = frozenset({Sign.WITH_CABLE, Sign.WITH_PORT, Sign.WITH_MEMBER, Sign.WITH_NIC})
 
 
-def hands_showed(step: Step, before: Answer, after: Answer) -> tuple[tuple[SignAt, ...], tuple[SignAt, ...]]:
+def hands_showed(
+    step: SessionStep, before: StepAnswer, after: StepAnswer
+) -> tuple[tuple[SignAt, ...], tuple[SignAt, ...]]:
     """Return the signs that were seen, and those that were examined, from datagrams before and after a step by hand.
 
     None was examined where nothing was lost before: the loss was gone by itself.
@@ -33,7 +35,7 @@ def hands_showed(step: Step, before: Answer, after: Answer) -> tuple[tuple[SignA
     return tuple(seen), tuple(looked)
 
 
-def _loses(answer: Answer, node: str, *, without: list[str]) -> bool:
+def _loses(answer: StepAnswer, node: str, *, without: list[str]) -> bool:
     """Return whether packets to or from a node were lost, those of the nodes `without` left out."""
     for probe, fared in zip(answer.step.probes, answer.fared, strict=False):
         ends = {*(probe.legs[0].senders or ()), *(probe.legs[0].receivers or ())}

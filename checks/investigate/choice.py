@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import log2
 
-from checks.investigate.predicting import Impact, Known, Other, Outcome, beside, fits, is_whole, naming, outcomes
+from checks.investigate.step_predictions import Impact, Known, Other, Outcome, beside, fits, is_whole, naming, outcomes
 from checks.investigate.suspects import SuspectEntry
-from checks.model.investigation import Answer, Step, Suspect
+from checks.model.investigation import SessionStep, StepAnswer, Suspect
 from checks.model.signs import SignAt
 
 OTHER = -1
@@ -23,7 +23,7 @@ Left = frozenset[int]
 class Offer:
     """A step with its information."""
 
-    step: Step
+    step: SessionStep
     bits: float
     """The expected information, at equal priors."""
     separates: tuple[tuple[Suspect, ...], tuple[Suspect, ...]] = ((), ())
@@ -42,7 +42,9 @@ class OutcomePart:
 class StepChoice:
     """The steps of one entry, and what each shows of its alternatives together with those of the other entries."""
 
-    def __init__(self, entry: SuspectEntry, others: Sequence[Other], steps: Iterable[Step], known: Known) -> None:
+    def __init__(
+        self, entry: SuspectEntry, others: Sequence[Other], steps: Iterable[SessionStep], known: Known
+    ) -> None:
         self.entry = entry
         self.every: Left = frozenset((*range(len(entry.alternatives)), OTHER))
         self._others, self._known = others, known
@@ -54,9 +56,9 @@ class StepChoice:
         """The signs that name nothing alone, of the answers so far."""
         self.steps = self._cheapest(steps)
 
-    def _cheapest(self, steps: Iterable[Step]) -> tuple[Step, ...]:
+    def _cheapest(self, steps: Iterable[SessionStep]) -> tuple[SessionStep, ...]:
         """Return the steps that tell anything; of those that tell the same, the cheapest."""
-        best: dict[object, Step] = {}
+        best: dict[object, SessionStep] = {}
         for step in sorted(steps, key=lambda s: (s.price.number, s.key)):
             says = tuple(self.says(step, one) for one in range(len(self.entry.alternatives)))
             if not step.probes and not any(any(o) for every in says for o in every):
@@ -64,10 +66,10 @@ class StepChoice:
             best.setdefault((bool(step.probes), tuple(self._named_by(step, o) for o in says), says), step)
         return tuple(best.values())
 
-    def _named_by(self, step: Step, every: frozenset[Outcome]) -> bool:
+    def _named_by(self, step: SessionStep, every: frozenset[Outcome]) -> bool:
         return not step.probes and any(isinstance(o, frozenset) and o for o in every)
 
-    def together(self, step: Step, one: int) -> frozenset[Impact]:
+    def together(self, step: SessionStep, one: int) -> frozenset[Impact]:
         """Return what an alternative does to the packets of a step, together with each set of the other entries'."""
         key = step.key, one
         if key not in self._together:
@@ -77,7 +79,7 @@ class StepChoice:
             self._together[key] = frozenset(own | other for other in self._beside[step.key])
         return self._together[key]
 
-    def says(self, step: Step, one: int) -> frozenset[Outcome]:
+    def says(self, step: SessionStep, one: int) -> frozenset[Outcome]:
         """Return the outcomes of a step that an alternative predicts."""
         key = step.key, one
         if key not in self._says:
@@ -95,7 +97,7 @@ class StepChoice:
 
     # --- what an answer leaves ----------------------------------------------------------------------------------------
 
-    def after(self, left: Left, answer: Answer) -> Left:
+    def after(self, left: Left, answer: StepAnswer) -> Left:
         """Return what an answer leaves. A sign names its owner, not what stands next to it.
 
         Where no alternative has a part in what a step looks at, its answer says nothing of them: something else there
@@ -110,7 +112,7 @@ class StepChoice:
             return frozenset(stay & owners)
         return frozenset(stay | ({OTHER} & left))
 
-    def _has_part(self, step: Step, one: int) -> bool:
+    def _has_part(self, step: SessionStep, one: int) -> bool:
         own = self._known.impact(step, self.entry.keys[one], self.entry.alternatives[one])
         return any(own.fates) or bool(own.sure or own.may)
 
@@ -121,14 +123,14 @@ class StepChoice:
         every = (*seen, *self.damage)
         return frozenset(one for one in left if one != OTHER and naming(every, self.entry.alternatives[one]))
 
-    def sign_of(self, one: int, answers: Iterable[Answer]) -> SignAt | None:
+    def sign_of(self, one: int, answers: Iterable[StepAnswer]) -> SignAt | None:
         """Return the sign that names an alternative, if an answer has it."""
         seen = [sign for answer in answers for sign in answer.seen]
         return naming(seen, self.entry.alternatives[one])
 
     # --- what a step would tell ---------------------------------------------------------------------------------------
 
-    def parts(self, step: Step, left: Left) -> list[OutcomePart]:
+    def parts(self, step: SessionStep, left: Left) -> list[OutcomePart]:
         """Return the outcomes of a step with their chance at equal priors."""
         real = sorted(one for one in left if one != OTHER)
         weights = self._weights(left)
@@ -168,7 +170,7 @@ class StepChoice:
         names = self.names(left)
         return round(sum(p.chance * log2(names / max(1, self.names(p.left))) for p in parts), 9)
 
-    def informative(self, left: Left, used: frozenset[str]) -> Iterator[tuple[float, Step, list[OutcomePart]]]:
+    def informative(self, left: Left, used: frozenset[str]) -> Iterator[tuple[float, SessionStep, list[OutcomePart]]]:
         """Yield the steps that tell anything, with what they tell."""
         if self.names(left) < 2:
             return

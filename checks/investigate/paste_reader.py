@@ -8,7 +8,7 @@ from checks.investigate.outputs.pastes import understand
 from checks.investigate.pasted_signs import PastePlaces, arrived, signs
 from checks.investigate.port_places import node_places, port_of_node
 from checks.model.facts import Cluster
-from checks.model.investigation import Probe, Step
+from checks.model.investigation import Probe, SessionStep
 from checks.model.pasted import Pasted
 from checks.model.signs import Sign, SignAt
 
@@ -29,7 +29,7 @@ class PasteReader:
         self.said: dict[tuple[str, str], str] = {}
         """By network and node: the port that a person named."""
 
-    def __call__(self, step: Step, before: str, after: str) -> Signs | None:
+    def __call__(self, step: SessionStep, before: str, after: str) -> Signs | None:
         """Return the signs of the step that the outputs show, and those that they would show; None: not understood.
 
         Commands that printed nothing have no rule and no queue to show."""
@@ -44,7 +44,9 @@ class PasteReader:
         looked = tuple(mine for mine in step.reads if mine in found or any(one.shows(mine) for one in absent))
         return found, looked
 
-    def fares(self, step: Step, output: str, sent: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...] | None:
+    def fares(
+        self, step: SessionStep, output: str, sent: Sequence[tuple[int, int]]
+    ) -> tuple[tuple[int, int], ...] | None:
         """Return lost and sent of each probe of a step that counts at the NIC, by a capture there; None where the
         capture does not show that. `sent`: lost and sent as the receiver's kernel counted."""
         pasted = understand(output, step.commands)
@@ -69,7 +71,7 @@ class PasteReader:
         here = (one for one in self._places if one.network in (networks or ()) and one.node in (nodes or ()))
         return frozenset(address for place in here for address in place.addresses)
 
-    def unknown_port(self, step: Step, output: str) -> tuple[str, ...]:
+    def unknown_port(self, step: SessionStep, output: str) -> tuple[str, ...]:
         """Return the ports of an output of which one leads to the node of the step, where it is not known which; empty
         where it is known, or where the step is not about one port."""
         if not step.declared.startswith(_AT_PORTS) or len(step.place.nodes) != 1:
@@ -83,11 +85,11 @@ class PasteReader:
             self.name_port(step, names[0])
         return names if len(names) > 1 else ()
 
-    def name_port(self, step: Step, port: str) -> None:
+    def name_port(self, step: SessionStep, port: str) -> None:
         """Take from a person which port leads to the node of the step."""
         self.said[step.place.networks[0], step.place.nodes[0]] = port
 
-    def _where(self, step: Step, pasted: Pasted) -> PastePlaces:
+    def _where(self, step: SessionStep, pasted: Pasted) -> PastePlaces:
         ports = {
             (place.network, place.node): found
             for place in self._places

@@ -7,14 +7,14 @@ from itertools import permutations
 from checks.investigate.steps.sending import PLACE_RARE_LOSS
 from checks.model.facts import Activity, Cluster, Database, PrivateNetwork, Unknown
 from checks.model.hypothesis import Place
-from checks.model.investigation import By, Price, Probe, Risk, Step
+from checks.model.investigation import By, Price, Probe, Risk, SessionStep
 from checks.model.known_instances import active, node_of
 from checks.model.traffic import Traffic
 from checks.rules.lost_blocks import loss_of
 from checks.rules.places_in_use import places
 
 
-def placing_step(cluster: Cluster, *, datagrams: int, seconds: float) -> Step | None:
+def placing_step(cluster: Cluster, *, datagrams: int, seconds: float) -> SessionStep | None:
     """Return the step on the networks that the instances use, a probe for each directed path with full-size datagrams;
     None where there is no path. `datagrams` and `seconds` are what is left of the budget."""
     probes = tuple(
@@ -27,7 +27,7 @@ def placing_step(cluster: Cluster, *, datagrams: int, seconds: float) -> Step | 
         return None
     networks = tuple(dict.fromkeys(name for probe in probes for name in probe.legs[0].networks or ()))
     octets = datagrams * max(probe.legs[0].sizes[1] for probe in probes)
-    return Step(
+    return SessionStep(
         key=" ".join((PLACE_RARE_LOSS, *networks)),
         declared=PLACE_RARE_LOSS,
         by=By.ITSELF,

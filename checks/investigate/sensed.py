@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from msgspec.structs import replace
 
 from checks.model.facts import Cluster, CounterChanges, KernelDrops, NodeOptics, UnreadNode
-from checks.model.investigation import SensedFact, SessionRecord, Step
+from checks.model.investigation import SensedFact, SessionRecord, SessionStep
 from checks.model.sense_steps import DROPS_STEP, OPTICS_STEP
 from checks.model.signs import Sign, SignAt
 from checks.rules.driver_counts import is_known
@@ -19,7 +19,7 @@ Signs = tuple[tuple[SignAt, ...], tuple[SignAt, ...]]
 """The signs that were seen, and those that could be seen."""
 
 
-def drop_signs(step: Step, drops: KernelDrops) -> Signs:
+def drop_signs(step: SessionStep, drops: KernelDrops) -> Signs:
     """Return what the kernel of a receiver shows of the datagrams of a step.
 
     No sign could be seen where the kernel has no reasons, or where none of the datagrams was seen at the NIC: then they
@@ -31,7 +31,7 @@ def drop_signs(step: Step, drops: KernelDrops) -> Signs:
     return tuple(at for at in step.reads if at.sign in shown), step.reads
 
 
-def optic_signs(step: Step, cluster: Cluster) -> Signs:
+def optic_signs(step: SessionStep, cluster: Cluster) -> Signs:
     """Return whether the light at a place is out of the specification of its module, with the optics of the cluster.
 
     A warning of the module is no sign: nothing else explains this one, so it must be beyond doubt.
@@ -50,7 +50,7 @@ def optic_signs(step: Step, cluster: Cluster) -> Signs:
     )
 
 
-def pause_signs(step: Step, cluster: Cluster) -> Signs:
+def pause_signs(step: SessionStep, cluster: Cluster) -> Signs:
     """Return whether pause frames stop the packets of a place, by the counters of its driver in the cluster's interval.
 
     Those for classes in which none of its packets travel stop nothing of the interconnect.

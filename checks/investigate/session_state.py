@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from checks.diagnosis.cause import Cause
 from checks.investigate.choice import OTHER, Left, Offer, StepChoice
 from checks.investigate.placing_step import placing_step
-from checks.investigate.predicting import Known, Other, is_contradicted, naming
+from checks.investigate.step_predictions import Known, Other, is_contradicted, naming
 from checks.investigate.steps import Offered, offered_for
 from checks.investigate.steps.scene import scenes
 from checks.investigate.steps.sending import BUDGET, PACE, PLACE_RARE_LOSS, carrying
@@ -16,16 +16,16 @@ from checks.investigate.suspects import Run, Settled, SuspectEntry
 from checks.model.facts import Cluster
 from checks.model.finding import Finding, Key
 from checks.model.investigation import (
-    Answer,
     By,
     End,
-    Ending,
+    EntryEnding,
     Fared,
     NotOffered,
-    Said,
-    Standing,
-    Step,
+    SessionStep,
+    StepAnswer,
+    StepSaid,
     Suspect,
+    SuspectStanding,
 )
 from checks.model.signs import SOLE, SignAt
 from checks.rules.placed_loss import placed_losses
@@ -45,11 +45,11 @@ class Question:
 
     number: int
     entry: SuspectEntry
-    standing: tuple[tuple[Suspect, Standing], ...]
+    standing: tuple[tuple[Suspect, SuspectStanding], ...]
     """Each cause at a place that can have lost it, once."""
     best: Offer
     others: tuple[Offer, ...] = ()
-    not_offered: tuple[tuple[Step, NotOffered], ...] = ()
+    not_offered: tuple[tuple[SessionStep, NotOffered], ...] = ()
     confirms: Suspect | None = None
     """The suspect that its sign names, where the step only shows whether both directions fare as it says."""
 
@@ -65,7 +65,7 @@ class Memory:
         self._states: dict[tuple[object, ...], SessionState] = {}
         self.choices: dict[tuple[SuspectEntry, tuple[tuple[int, ...], ...]], StepChoice] = {}
 
-    def state(self, answers: Sequence[Answer]) -> SessionState:
+    def state(self, answers: Sequence[StepAnswer]) -> SessionState:
         """Return where a session is after these answers."""
         found, key = self._at((), None, ()), tuple[object, ...]()
         for number, one in enumerate(answers, 1):
@@ -73,7 +73,7 @@ class Memory:
             found = self._at(key, found, answers[:number])
         return found
 
-    def _at(self, key: tuple[object, ...], before: SessionState | None, answers: Sequence[Answer]) -> SessionState:
+    def _at(self, key: tuple[object, ...], before: SessionState | None, answers: Sequence[StepAnswer]) -> SessionState:
         if key not in self._states:
             self._states[key] = SessionState(self, answers, before)
         return self._states[key]
@@ -96,17 +96,17 @@ class Memory:
 class _Closed:
     """An entry that was examined to its end."""
 
-    ending: Ending
+    ending: EntryEnding
     losses: tuple[Key, ...]
 
 
 class SessionState:
     """Where a session is after its answers. What ended before the last answer stays so."""
 
-    def __init__(self, memory: Memory, answers: Sequence[Answer], before: SessionState | None) -> None:
+    def __init__(self, memory: Memory, answers: Sequence[StepAnswer], before: SessionState | None) -> None:
         self._memory = memory
         self._answers = tuple(answers)
-        self._done = [a for a in self._answers if a.said is Said.DONE]
+        self._done = [a for a in self._answers if a.said is StepSaid.DONE]
         self._used = frozenset(a.step.key for a in self._answers)
         self.settled: Settled = before.settled if before else Settled()
         self.question: Question | None = None
@@ -125,7 +125,7 @@ class SessionState:
                 break
 
     @property
-    def endings(self) -> list[Ending]:
+    def endings(self) -> list[EntryEnding]:
         """How the entries ended. A "none of these" remains for what is still not explained."""
         # What is proved since can explain what was left over, or could not be told apart.
         still = {id(self._closed[e.keys]) for e in self.entries if e.is_open and e.keys in self._closed}
@@ -190,7 +190,7 @@ class SessionState:
             confirms=confirms,
         )
 
-    def _proof(self, entry: SuspectEntry, step: Step) -> Step | None:
+    def _proof(self, entry: SuspectEntry, step: SessionStep) -> SessionStep | None:
         """Return the step that proves that another network carries the nodes that hands shall touch, unless it was
         answered just now."""
         made = self._carrying(entry, step)
@@ -200,21 +200,21 @@ class SessionState:
         is_fresh = (
             last is not None
             and last.step.key == made.key
-            and last.said is Said.DONE
+            and last.said is StepSaid.DONE
             and all(one is Fared.NONE_LOST for one in last.fared)
         )
         return None if is_fresh else made
 
-    def _carrying(self, entry: SuspectEntry, step: Step) -> Step | None:
+    def _carrying(self, entry: SuspectEntry, step: SessionStep) -> SessionStep | None:
         found = scenes(entry, self._memory.cluster, self._answers)
         scene = next((one for one in found if one.network in step.place.networks), None)
         return None if scene is None or scene.is_stopped(step.place.nodes) else carrying(scene, step)
 
-    def _lacks_proof(self, entry: SuspectEntry, step: Step) -> bool:
+    def _lacks_proof(self, entry: SuspectEntry, step: SessionStep) -> bool:
         """Return whether hands shall touch nodes which no other network was proved to carry."""
         made = self._carrying(entry, step) if step.by is By.HANDS else None
         last = next((a for a in reversed(self._answers) if made and a.step.key == made.key), None)
-        return last is not None and last.said is not Said.DONE
+        return last is not None and last.said is not StepSaid.DONE
 
     def _end(self, entry: SuspectEntry, choice: StepChoice, left: Left, offered: Offered) -> Question | None:
         real = frozenset(one for one in left if one != OTHER)
@@ -244,10 +244,10 @@ class SessionState:
         self._close(entry, choice, frozenset(), End.NONE)
         return None
 
-    def _looking(self, left: Suspect, offered: Offered) -> list[Step]:
+    def _looking(self, left: Suspect, offered: Offered) -> list[SessionStep]:
         """Return the cheapest step by command for each sign that what is left may show, and for which no one looked."""
         looked = [at for answer in self._done for at in answer.looked]
-        found = dict[str, Step]()
+        found = dict[str, SessionStep]()
         for sign in (*left.signs, *left.may_show):
             steps = [s for s in offered.steps if s.by is By.COMMAND and any(sign.shows(at) for at in s.reads)]
             if steps and not any(sign.shows(at) for at in looked):
@@ -284,7 +284,7 @@ class SessionState:
     ) -> None:  # fmt: skip
         keys = entry.keys
         gone = tuple(key for n, key in enumerate(keys) if n not in real)
-        ending = Ending(
+        ending = EntryEnding(
             end=end,
             suspects=(*choice.suspects(real), *rivals),
             excluded=gone,
@@ -303,7 +303,7 @@ class SessionState:
             self._only_signs |= {name for one in entry.alternatives for name in one.place.networks}
         self.settled = Settled(proved, self.settled.excluded | frozenset(gone))
 
-    def _tests(self, choice: StepChoice, real: Left, offered: Offered, *, is_named: bool) -> list[Step]:
+    def _tests(self, choice: StepChoice, real: Left, offered: Offered, *, is_named: bool) -> list[SessionStep]:
         """Return the steps that show whether both directions at the place of the one suspect that is left fare as it
         says; where these look at none of the packets that it touches, also the cheapest one that does; and where no
         sign names it, packets of all kinds between one pair of nodes there."""
@@ -317,7 +317,7 @@ class SessionState:
             found += self._looking(named, offered)
         known, entry = self._memory.known, choice.entry
 
-        def touches(step: Step) -> bool:
+        def touches(step: SessionStep) -> bool:
             return any(any(known.impact(step, entry.keys[n], entry.alternatives[n]).fates) for n in sorted(real))
 
         if any(map(touches, found)):
@@ -333,23 +333,24 @@ class SessionState:
             return Question(len(self._answers) + 1, entry, (), Offer(step, 0.0))
         last = next((a for a in reversed(self._answers) if a.step.declared == PLACE_RARE_LOSS), None)
         at = self._done[-1].at if self._done else 0.0
-        ending = Ending(end=End.NOT_PLACED, suspects=(), placing=last.placing if last else None, at=at)
+        ending = EntryEnding(end=End.NOT_PLACED, suspects=(), placing=last.placing if last else None, at=at)
         self._closed[entry.keys] = _Closed(ending, entry.shown_by)
         return None
 
 
-def _standing(choice: StepChoice, left: Left) -> tuple[tuple[Suspect, Standing], ...]:
+def _standing(choice: StepChoice, left: Left) -> tuple[tuple[Suspect, SuspectStanding], ...]:
     names = {one.named for one in choice.suspects(left)}
     return tuple(
-        (one, Standing.LEFT if one.named in names else Standing.EXCLUDED) for one in choice.suspects(choice.every)
+        (one, SuspectStanding.LEFT if one.named in names else SuspectStanding.EXCLUDED)
+        for one in choice.suspects(choice.every)
     )
 
 
-def _ends(step: Step) -> frozenset[str]:
+def _ends(step: SessionStep) -> frozenset[str]:
     return frozenset((*step.place.nodes, *step.place.to))
 
 
-def _is_at(step: Step, suspect: Suspect) -> bool:
+def _is_at(step: SessionStep, suspect: Suspect) -> bool:
     """Return whether a step sends at the place of a suspect: on its path, to or from its node, or on its network."""
     place = suspect.place
     if not set(place.networks) & set(step.place.networks):
@@ -359,5 +360,5 @@ def _is_at(step: Step, suspect: Suspect) -> bool:
     return len(place.nodes) != 1 or not _ends(step).isdisjoint(place.nodes)
 
 
-def _is_short(step: Step) -> bool:
+def _is_short(step: SessionStep) -> bool:
     return step.price.packets <= _MOST_OF_ALL_KINDS

@@ -14,10 +14,10 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from checks.investigate.guided_session import Question
 from checks.investigate.paste_reader import PasteReader
-from checks.investigate.session import Question
 from checks.measure.session_harm import open_investigator
-from checks.model.investigation import By, Said, SessionRecord, Step
+from checks.model.investigation import By, SessionRecord, SessionStep, StepSaid
 from checks.model.report import Report
 from checks.model.settings import Settings
 from checks.run.guided import Guided, new_session
@@ -84,12 +84,12 @@ async def _made(
                 task.cancel()
             await asyncio.gather(making, stopping, return_exceptions=True)
         # What ends this step would end each further one, too.
-        if answer.is_harm or answer.said is Said.SKIPPED or investigator.budget.is_spent:
+        if answer.is_harm or answer.said is StepSaid.SKIPPED or investigator.budget.is_spent:
             break
     return guided.record
 
 
-def _automatic(question: Question) -> Step | None:
+def _automatic(question: Question) -> SessionStep | None:
     """Return the best step that racwire makes alone; None where each needs a person."""
     steps = (offer.step for offer in (question.best, *question.others))
     return next((step for step in steps if step.by is By.ITSELF and not step.needs_consent), None)

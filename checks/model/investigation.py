@@ -116,7 +116,7 @@ class Suspect(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return " ".join((self.cause, self.kind or "-", *place, *sorted(f.text for f in self.footprint)))
 
 
-class Standing(StrEnum):
+class SuspectStanding(StrEnum):
     """The standing of a suspect in a session."""
 
     LEFT = "left"
@@ -124,7 +124,7 @@ class Standing(StrEnum):
     PROVED = "proved"
 
 
-class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class SessionStep(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A step that can be made now, at a place. `declared` has its words."""
 
     key: str
@@ -148,7 +148,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Whether it is read twice, around datagrams of racwire: a counter since the start shows nothing of now."""
 
 
-class Said(StrEnum):
+class StepSaid(StrEnum):
     """What came of a step."""
 
     DONE = "done"
@@ -170,11 +170,11 @@ class NotOffered(StrEnum):
     ONE_NODE = "no other node has a cable to exchange"
 
 
-class Answer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class StepAnswer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What came of one step."""
 
-    step: Step
-    said: Said
+    step: SessionStep
+    said: StepSaid
     at: float
     """When, in seconds since 1970."""
     fared: tuple[Fared, ...] = ()
@@ -213,7 +213,7 @@ class End(StrEnum):
     """Something is lost, so rarely that no path was found to lose it: `Ending.placing` says what that would need."""
 
 
-class Ending(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class EntryEnding(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The end of one entry."""
 
     end: End
@@ -253,6 +253,6 @@ class SessionRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     """The time of the run of its start."""
     suspects: tuple[Suspect, ...] = ()
     """What the diagnosis left at its start, without what they predict: for those who read the record."""
-    answers: tuple[Answer, ...] = ()
-    endings: tuple[Ending, ...] = ()
+    answers: tuple[StepAnswer, ...] = ()
+    endings: tuple[EntryEnding, ...] = ()
     is_ended: bool = False

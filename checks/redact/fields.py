@@ -52,7 +52,7 @@ _UNCHANGED: dict[type[msgspec.Struct], tuple[str, ...]] = {
     traffic.Traffic: ("addresses", "protocols", "forms", "ends"),
     finding.Magnitude: ("unit",),
     investigation.Suspect: ("cause", "kind", "name"),
-    investigation.Step: ("declared",),
+    investigation.SessionStep: ("declared",),
     journal.Entry: ("started_at",),
     measurement.Measurement: ("started_at", "racwire_version", "sha256"),
     measurement.MeasuredPath: ("far_end",),

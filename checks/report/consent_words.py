@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from checks.model.investigation import Step
+from checks.model.investigation import SessionStep
 from checks.model.sense_steps import DROPS_STEP, OPTICS_STEP
 from checks.model.wording import listed
 
 
-def consent_text(step: Step) -> str:
+def consent_text(step: SessionStep) -> str:
     """Return what a step switches on or asks, where and for how long, as sentences."""
     nodes = listed(step.place.to or step.place.nodes)
     match step.declared:

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, tzinfo
 
 import msgspec
 
-from checks.model.investigation import By, Said, SessionRecord
+from checks.model.investigation import By, SessionRecord, StepSaid
 from checks.model.report import Report
 from checks.model.wording import counted, lasting
 from checks.report.age import time_text, zone_of
@@ -81,7 +81,7 @@ def sessions_of(report: Report) -> Iterator[HowFound]:
 def _about(session: SessionRecord, zone: tzinfo | None) -> str:
     took = max((answer.at for answer in session.answers), default=session.started_at) - session.started_at
     sent = sum(answer.packets for answer in session.answers)
-    people = sum(a.step.by is not By.ITSELF and a.said is Said.DONE for a in session.answers)
+    people = sum(a.step.by is not By.ITSELF and a.said is StepSaid.DONE for a in session.answers)
     made = counted(len(session.answers), "step") + (f", {people} of them by a person" if people else "")
     began = datetime.fromtimestamp(session.started_at, zone or UTC)
     started = time_text(began.isoformat(timespec="seconds"))

@@ -7,7 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from checks.model.investigation import Answer, By, End, Ending, Fared, Placing, Price, Probe, Risk, Said, Step, Suspect
+from checks.model.investigation import (
+    By,
+    End,
+    EntryEnding,
+    Fared,
+    Placing,
+    Price,
+    Probe,
+    Risk,
+    SessionStep,
+    StepAnswer,
+    StepSaid,
+    Suspect,
+)
 from checks.model.signs import SignAt
 from checks.model.wording import continued, counted, few, listed
 from checks.report.suspect_words import (
@@ -30,11 +43,11 @@ _FARED = {
 }
 _BY = {By.ITSELF: "racwire", By.COMMAND: "a person", By.HANDS: "a person, by hand"}
 _SAID = {
-    Said.DONE: "done",
-    Said.SKIPPED: "skipped",
-    Said.NOT_POSSIBLE: "not possible here",
-    Said.NOT_UNDERSTOOD: "not understood; the output is kept as a note",
-    Said.STOPPED: "stopped",
+    StepSaid.DONE: "done",
+    StepSaid.SKIPPED: "skipped",
+    StepSaid.NOT_POSSIBLE: "not possible here",
+    StepSaid.NOT_UNDERSTOOD: "not understood; the output is kept as a note",
+    StepSaid.STOPPED: "stopped",
 }
 _SIGNS, _PROBES = 3, 4
 """The most signs and probes that a sentence names."""
@@ -54,7 +67,7 @@ def price_text(price: Price) -> str:
     return ", ".join(parts)
 
 
-def cost_text(step: Step) -> str:
+def cost_text(step: SessionStep) -> str:
     """Return who makes a step, and what it costs: `racwire, 12 s, 600 datagrams`; `the network team, 3 min`."""
     who = _BY[step.by] if step.by is By.ITSELF or not step.price.rights else step.price.rights
     return f"{who}, {price_text(step.price)}"
@@ -99,9 +112,9 @@ def _make(suspects: Sequence[Suspect], reads: Sequence[SignAt]) -> bool:
     return any(sign.shows(read) for one in suspects for sign in (*one.signs, *one.may_show) for read in reads)
 
 
-def outcome_text(answer: Answer, on: str = "") -> str:
+def outcome_text(answer: StepAnswer, on: str = "") -> str:
     """Return what came of a step, in a sentence. The network `on` is known to the reader."""
-    if answer.said is not Said.DONE:
+    if answer.said is not StepSaid.DONE:
         reason = f": {continued(answer.reason)}" if answer.reason else ""
         return f"{_SAID[answer.said].capitalize()}{reason}".rstrip(".") + "."
     parts = [*_lost(answer, on), *_signs(answer, on)]
@@ -114,7 +127,7 @@ def _first_up(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}"
 
 
-def _lost(answer: Answer, on: str) -> Iterator[str]:
+def _lost(answer: StepAnswer, on: str) -> Iterator[str]:
     probes = answer.step.probes
     known = len(answer.lost) == len(answer.fared)
     if known and len(answer.fared) > 1 and all(one is Fared.NONE_LOST for one in answer.fared):
@@ -135,7 +148,7 @@ def _of_ports(fared: Fared) -> str:
     return f", {_FARED[fared]}" if fared in (Fared.PORTS_LOST, Fared.PORTS_SHARE) else ""
 
 
-def _signs(answer: Answer, on: str) -> Iterator[str]:
+def _signs(answer: StepAnswer, on: str) -> Iterator[str]:
     shown = frozenset(answer.seen)
     if shown:
         yield few((sign_text(sign, on) for sign in answer.seen), _SIGNS)
@@ -164,7 +177,7 @@ def confirming_text(suspect: Suspect, on: str = "") -> str:
     return f"Confirms {suspect_text(suspect, on)}: both directions must lose what it loses, and nothing else."
 
 
-def ending_text(ending: Ending) -> str:
+def ending_text(ending: EntryEnding) -> str:
     """Return how the examination of an entry ended, in one or two sentences."""
     on = network_of(ending.suspects)
     first = suspect_text(ending.suspects[0]) if ending.suspects else ""
@@ -192,7 +205,7 @@ def _not_placed(placing: Placing | None) -> str:
     return f"No path was found to lose packets more than the others: {counted(placing.sent, 'datagram')} sent.{needs}"
 
 
-def after_text(ending: Ending) -> str:
+def after_text(ending: EntryEnding) -> str:
     """Return what to do after the end of an entry."""
     match ending.end:
         case End.PROVED | End.LEFT_OVER:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from checks.model.investigation import NotOffered, Step
+from checks.model.investigation import NotOffered, SessionStep
 from checks.model.wording import listed
 
 
@@ -190,7 +190,7 @@ _BOTH_WAYS = frozenset({"each-direction"})
 """Steps whose place has a first and a second node, and no direction."""
 
 
-def step_title(step: Step, on: str = "") -> str:
+def step_title(step: SessionStep, on: str = "") -> str:
     """Return what a step is, with its place: `Send each direction alone, 84 bytes: rac1 and rac2, 192.168.11.0/24`. The
     network `on` is known to the reader, and left out."""
     words = WORDS.get(step.declared)
@@ -202,7 +202,7 @@ def step_title(step: Step, on: str = "") -> str:
     return f"{title}: {where}" if where else title
 
 
-def step_about(step: Step) -> str:
+def step_about(step: SessionStep) -> str:
     """Return what a step shows and where it is made, in two sentences."""
     words = WORDS.get(step.declared)
     return f"{words.shows} {words.where}" if words else ""
@@ -213,14 +213,14 @@ def withheld_text(why: NotOffered) -> str:
     return _WITHHELD[why]
 
 
-def _nodes(step: Step) -> str:
+def _nodes(step: SessionStep) -> str:
     place = step.place
     if place.to and step.declared not in _BOTH_WAYS:
         return f"{listed(place.nodes)} to {listed(place.to)}"
     return listed(dict.fromkeys((*place.nodes, *place.to)))
 
 
-def _sizes(step: Step) -> str:
+def _sizes(step: SessionStep) -> str:
     """Return the size of the packets, where all have one."""
     sizes = {leg.sizes[1] for probe in step.probes for leg in probe.legs[:1]}
     sizes = sizes or {sign.packets.sizes[1] for sign in step.reads if sign.packets.sizes[0] == sign.packets.sizes[1]}

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from checks.model.finding import Finding, Status
-from checks.model.investigation import Answer, Placing, Probe
+from checks.model.investigation import Placing, Probe, StepAnswer
 from checks.model.observation import Fate, Observation
 
 
-def placed_losses(answers: Iterable[Answer]) -> tuple[Finding, ...]:
+def placed_losses(answers: Iterable[StepAnswer]) -> tuple[Finding, ...]:
     """Return what these answers placed, each as a finding of its path, for the diagnosis."""
     return tuple(_placed(answer, answer.placing) for answer in answers if answer.placing and answer.placing.path)
 
 
-def _placed(answer: Answer, placing: Placing) -> Finding:
+def _placed(answer: StepAnswer, placing: Placing) -> Finding:
     return Finding(
         code="RW-INVESTIGATE-001",
         check="investigate",

@@ -19,7 +19,7 @@ from checks.investigate.placing_step import named_pairs
 from checks.investigate.steps.sending import PLACE_RARE_LOSS
 from checks.model.facts import Cluster
 from checks.model.fragment_memory import USUAL_FRAGMENT_S
-from checks.model.investigation import Answer, By, Fared, Placing, Said, Step
+from checks.model.investigation import By, Fared, Placing, SessionStep, StepAnswer, StepSaid
 from checks.model.journal import Journal
 from checks.model.packet_sizes import payload_for
 from checks.model.sense_steps import ALL as SENSES
@@ -84,14 +84,14 @@ class Investigator:
         await self._hosts.close()
         await self._session.close()
 
-    async def make(self, step: Step, progress: Callable[[str], None] = lambda text: None) -> Answer:
+    async def make(self, step: SessionStep, progress: Callable[[str], None] = lambda text: None) -> StepAnswer:
         """Make the automatic part of a step, and return its answer, also where it ended early.
 
         `progress` gets what was sent so far, in a few words.
         """
         made, at = Made(progress, step), time.time()
         began_s = time.monotonic()
-        said, reason, is_harm = Said.DONE, "", False
+        said, reason, is_harm = StepSaid.DONE, "", False
         try:
             if sends := bool(step.probes) or step.price.packets > 0:
                 await self._turn.take(TURN_S)
@@ -103,18 +103,18 @@ class Investigator:
         except StepStoppedError as error:
             said, reason, is_harm = error.said, str(error), error.is_harm
         except TurnTakenError as error:
-            said, reason = Said.SKIPPED, f"Nothing was sent: {error}."
+            said, reason = StepSaid.SKIPPED, f"Nothing was sent: {error}."
         except FragmentsStoppedError as error:
-            said, reason = Said.STOPPED, f"No more fragments were sent: {error}."
+            said, reason = StepSaid.STOPPED, f"No more fragments were sent: {error}."
         except (NoWayError, CannotCountError, CannotPingError, ShellError, BudgetSpentError) as error:
-            said, reason = Said.NOT_POSSIBLE, f"It is not possible here: {str(error).rstrip('.')}."
+            said, reason = StepSaid.NOT_POSSIBLE, f"It is not possible here: {str(error).rstrip('.')}."
         finally:
             self.is_sending = False
             self._give_turn_back()
             seconds = time.monotonic() - began_s
             if sends:
                 self.budget.seconds -= seconds
-        return Answer(
+        return StepAnswer(
             step=made.step,
             said=said,
             at=at,
@@ -141,7 +141,7 @@ class Investigator:
         if not wait_s:
             self._turn.release()
 
-    async def _send(self, step: Step, made: Made) -> None:
+    async def _send(self, step: SessionStep, made: Made) -> None:
         try:
             async with asyncio.timeout(self.budget.seconds):
                 if step.declared == PLACE_RARE_LOSS:
@@ -157,7 +157,7 @@ class Investigator:
 
     # --- placing ------------------------------------------------------------------------------------------------------
 
-    async def _place(self, step: Step, made: Made) -> None:
+    async def _place(self, step: SessionStep, made: Made) -> None:
         """Sample the paths of the step until a loss is placed, all are clear, or the budget is spent."""
         paths: dict[WayKey, tuple[Path, int]] = {}
         for probe in step.probes:
@@ -178,7 +178,7 @@ class Investigator:
             self._decide(step, made, counts)
 
     @staticmethod
-    def _decide(step: Step, made: Made, counts: dict[WayKey, Count]) -> None:
+    def _decide(step: SessionStep, made: Made, counts: dict[WayKey, Count]) -> None:
         """Note the paths of which something is known: the one that was named, and those that are clear."""
         decided = [
             (probe, seen, Fared.SOME_LOST if made.placing and way == made.placing.path else Fared.NONE_LOST)
@@ -190,7 +190,7 @@ class Investigator:
 
     # --- signs --------------------------------------------------------------------------------------------------------
 
-    async def _look(self, step: Step, made: Made) -> None:
+    async def _look(self, step: SessionStep, made: Made) -> None:
         """Read the counters around the datagrams of the step, or over its seconds; or what only a sense reads."""
         if step.declared in SENSES:
             await self._sense(step, made)
@@ -211,13 +211,13 @@ class Investigator:
         if not made.looked:
             raise NoWayError("the counters could not be read")
 
-    def _sending(self, step: Step, made: Made) -> asyncio.Task[None] | None:
+    def _sending(self, step: SessionStep, made: Made) -> asyncio.Task[None] | None:
         """Start to send what moves the counters that a step reads."""
         if step.probes:
             return asyncio.create_task(self._packets.probe_all(step, made))
         return asyncio.create_task(self._packets.to_and_from(step, made)) if step.price.packets else None
 
-    async def _sense(self, step: Step, made: Made) -> None:
+    async def _sense(self, step: SessionStep, made: Made) -> None:
         """Read what no run reads, with the datagrams of the step."""
         if step.price.packets:
             await self._turn.take(TURN_S)

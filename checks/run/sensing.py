@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from checks.investigate.sensed import Signs, drop_signs, optic_signs, pause_signs
 from checks.investigate.steps.senses import WATCH_S
 from checks.model.facts import Cluster, KernelDrops, NodeOptics, Port, UnreadNode
-from checks.model.investigation import SensedFact, Step
+from checks.model.investigation import SensedFact, SessionStep
 from checks.model.networks import nics_of, private_layers
 from checks.model.packet_sizes import payload_for
 from checks.model.sense_steps import DROPS_STEP, OPTICS_STEP
@@ -51,7 +51,7 @@ class Senses:
         self._optics: dict[str, tuple[float, tuple[NodeOptics | UnreadNode, ...]]] = {}
         """The transceivers of a network, and when they were read, by the monotonic clock."""
 
-    async def make(self, step: Step, send: Send) -> Sensed:
+    async def make(self, step: SessionStep, send: Send) -> Sensed:
         """Make a step of `SENSES`. Raises NoWayError where its place is not known, ShellError for a silent node."""
         if step.declared == DROPS_STEP:
             return await self._watch(step, send)
@@ -59,7 +59,7 @@ class Senses:
             return await self._look_at_optics(step)
         return await self._pauses(step)
 
-    async def _watch(self, step: Step, send: Send) -> Sensed:
+    async def _watch(self, step: SessionStep, send: Send) -> Sensed:
         """Watch the kernel of a receiver while it gets datagrams of a size of their own."""
         path, is_cut, size = way_of(self._cluster, step.reads[0].packets)
         node = path.destination.node
@@ -82,7 +82,7 @@ class Senses:
             return await Shell.open_local(node)
         return await Shell.open_ssh(node, self._session.settings.ssh, quick=True)
 
-    async def _look_at_optics(self, step: Step) -> Sensed:
+    async def _look_at_optics(self, step: SessionStep) -> Sensed:
         """Read the transceivers of the network at all its nodes: they are compared with each other.
 
         Those that were read less than 30 s ago are not read again.
@@ -114,7 +114,7 @@ class Senses:
         self._optics[name] = time.monotonic(), found
         return found
 
-    async def _pauses(self, step: Step) -> Sensed:
+    async def _pauses(self, step: SessionStep) -> Sensed:
         """Read the counters of a driver at both ends of the least interval."""
         at = step.reads[0]
         nodes = [node for node in self._cluster.read_nodes() if node.name == at.node]

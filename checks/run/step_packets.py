@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from math import ceil
 
 from checks.investigate.placing_step import udp_leg
-from checks.investigate.predicting import fared
+from checks.investigate.step_predictions import fared
 from checks.investigate.steps.scene import SMALL_BYTES
 from checks.model.facts import Cluster
-from checks.model.investigation import Fared, Placing, Probe, Said, SensedFact, SessionRecord, Step
+from checks.model.investigation import Fared, Placing, Probe, SensedFact, SessionRecord, SessionStep, StepSaid
 from checks.model.packet_sizes import payload_for
 from checks.model.settings import Settings
 from checks.model.signs import SignAt
@@ -42,7 +42,7 @@ Count = tuple[int, int]
 class StepStoppedError(Exception):
     """A step ends early. The text is a sentence that says why."""
 
-    def __init__(self, sentence: str, said: Said = Said.STOPPED, *, is_harm: bool = False) -> None:
+    def __init__(self, sentence: str, said: StepSaid = StepSaid.STOPPED, *, is_harm: bool = False) -> None:
         super().__init__(sentence)
         self.said, self.is_harm = said, is_harm
 
@@ -74,7 +74,7 @@ class Made:
     """What a step has so far."""
 
     progress: Callable[[str], None]
-    step: Step
+    step: SessionStep
     """With the probes alone that were decided."""
     sent: int = 0
     fared: list[Fared] = field(default_factory=list)
@@ -105,7 +105,7 @@ class StepPackets:
             raise StepStoppedError("The budget of the session is spent (investigate.seconds, investigate.datagrams).")
         return min(datagrams, self.budget.datagrams)
 
-    async def probe_all(self, step: Step, made: Made) -> None:
+    async def probe_all(self, step: SessionStep, made: Made) -> None:
         """Send the packets of all probes of a step, one probe after the other."""
         for probe in step.probes:
             counts = await self._probe(probe, made)
@@ -190,7 +190,7 @@ class StepPackets:
         way = f"{path.source.node} > {path.destination.node}"
         made.progress(f"{made.sent:,} of {made.step.price.packets:,} datagrams, {way} on {path.network.name}")
 
-    async def to_and_from(self, step: Step, made: Made) -> None:
+    async def to_and_from(self, step: SessionStep, made: Made) -> None:
         """Send the datagrams between two readings of counters: small and full-size, to and from the step's node."""
         (network,), node = step.place.networks, step.place.nodes[0]
         known = self._cluster.network(network)

@@ -17,9 +17,9 @@ from checks.diagnosis.catalogue import CATALOGUE
 from checks.diagnosis.cause import Cause
 from checks.investigate.around import around
 from checks.investigate.by_hand import hands_showed
+from checks.investigate.guided_session import GuidedSession, Question
 from checks.investigate.paste_reader import PasteReader
-from checks.investigate.session import Question, Session
-from checks.model.investigation import Answer, By, Ending, Said, SessionRecord, Step
+from checks.model.investigation import By, EntryEnding, SessionRecord, SessionStep, StepAnswer, StepSaid
 from checks.model.report import Report
 from checks.report.json_report import to_json
 from tests.lab.person_at_the_switch import lab, number_of, port_of, put_back, touch, typed
@@ -42,7 +42,7 @@ class Maker:
             env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
         )  # fmt: skip
 
-    def make(self, step: Step) -> Answer:
+    def make(self, step: SessionStep) -> StepAnswer:
         """Make a step."""
         assert self._process.stdin
         assert self._process.stdout
@@ -50,7 +50,7 @@ class Maker:
         self._process.stdin.flush()
         line = self._process.stdout.readline()
         assert line, "the process on the node ended"
-        return msgspec.json.decode(line, type=Answer)
+        return msgspec.json.decode(line, type=StepAnswer)
 
     def close(self) -> None:
         """End the process."""
@@ -64,8 +64,8 @@ class Maker:
 class Driven:
     """A session at its end."""
 
-    endings: tuple[Ending, ...]
-    answers: tuple[Answer, ...]
+    endings: tuple[EntryEnding, ...]
+    answers: tuple[StepAnswer, ...]
     first_left: int
     """How many causes the first question left."""
     seconds: float
@@ -91,7 +91,7 @@ class Driver:
         started = time.monotonic()
         cluster = self.report.cluster
         record = SessionRecord(started_at=time.time(), cluster="practice", run_at=time.time())
-        self.session = Session(cluster, self.report.findings, record, causes=self.causes)
+        self.session = GuidedSession(cluster, self.report.findings, record, causes=self.causes)
         self.maker = Maker(self.practice, self.report)
         self.reader = PasteReader(cluster)
         first = 0
@@ -109,7 +109,7 @@ class Driver:
         assert self.session.question() is None, "\n".join(self.log)
         return Driven(self.session.endings, self.session.record.answers, first, time.monotonic() - started, self.log)
 
-    def _note(self, question: Question, answer: Answer) -> None:
+    def _note(self, question: Question, answer: StepAnswer) -> None:
         left = sum(1 for _, standing in question.standing if standing.name == "LEFT")
         seen = ", ".join(f"{s.sign.name} {s.node}" for s in answer.seen)
         fared = " ".join(one.value for one in answer.fared)
@@ -118,7 +118,7 @@ class Driver:
             f"[{answer.packets} packets, {answer.seconds:.1f} s] {answer.reason}"
         )
 
-    def _answer(self, question: Question) -> Answer:
+    def _answer(self, question: Question) -> StepAnswer:
         step = question.best.step
         match step.by:
             case By.ITSELF:
@@ -126,14 +126,14 @@ class Driver:
             case By.HANDS:
                 return self._by_hand(step)
             case _ if step.declared == "capture":
-                return Answer(step=step, said=Said.NOT_POSSIBLE, at=time.time())
+                return StepAnswer(step=step, said=StepSaid.NOT_POSSIBLE, at=time.time())
             case _ if not step.commands:
                 # The operators of what is below the nodes: nothing there filters, and there is no tunnel.
-                return Answer(step=step, said=Said.DONE, at=time.time(), looked=step.reads)
+                return StepAnswer(step=step, said=StepSaid.DONE, at=time.time(), looked=step.reads)
             case _:
                 return self._pasted(step)
 
-    def _pasted(self, step: Step) -> Answer:
+    def _pasted(self, step: SessionStep) -> StepAnswer:
         """Paste what the commands print, twice around datagrams where a counter counts."""
         cluster = self.report.cluster
         before = typed(cluster, step) if step.is_twice else ""
@@ -145,11 +145,11 @@ class Driver:
             self.reader.name_port(step, port_of(view, step.place.nodes[0]))
         found = self.reader(step, before, after)
         seen, looked = found or ((), ())
-        if sent is not None and sent.said is not Said.DONE:
+        if sent is not None and sent.said is not StepSaid.DONE:
             looked = seen
-        return Answer(
+        return StepAnswer(
             step=step,
-            said=Said.NOT_UNDERSTOOD if found is None else Said.DONE,
+            said=StepSaid.NOT_UNDERSTOOD if found is None else StepSaid.DONE,
             at=time.time(),
             seen=seen,
             looked=looked,
@@ -158,7 +158,7 @@ class Driver:
             pasted=(before, after) if before else (after,),
         )
 
-    def _by_hand(self, step: Step) -> Answer:
+    def _by_hand(self, step: SessionStep) -> StepAnswer:
         cluster = self.report.cluster
         sent = around(step, cluster)
         before = self.maker.make(sent)
@@ -168,7 +168,7 @@ class Driver:
         finally:
             put_back()
         seen, looked = hands_showed(step, before, after)
-        return Answer(
-            step=step, said=Said.DONE, at=time.time(), seen=seen, looked=looked,
+        return StepAnswer(
+            step=step, said=StepSaid.DONE, at=time.time(), seen=seen, looked=looked,
             packets=before.packets + after.packets, seconds=before.seconds + after.seconds,
         )  # fmt: skip

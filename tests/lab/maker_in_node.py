@@ -13,7 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from checks.measure.session_harm import open_investigator
-from checks.model.investigation import Step
+from checks.model.investigation import SessionStep
 from checks.report.json_report import from_json
 from checks.run.settings_file import load_settings
 
@@ -26,7 +26,7 @@ async def main(report: bytes) -> None:
     cluster = from_json(report).cluster
     async with open_investigator(cluster, settings) as maker:
         while line := await asyncio.to_thread(sys.stdin.readline):
-            answer = await maker.make(msgspec.json.decode(line, type=Step))
+            answer = await maker.make(msgspec.json.decode(line, type=SessionStep))
             print(msgspec.json.encode(answer).decode(), flush=True)
 
 

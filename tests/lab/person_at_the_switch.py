@@ -6,7 +6,7 @@ import time
 
 import racwire_lab
 from checks.model.facts import Cluster
-from checks.model.investigation import Step
+from checks.model.investigation import SessionStep
 from racwire_lab.lab_errors import LabUsageError
 from racwire_lab.switch.commands import answer
 from racwire_lab.switch.view import SwitchView
@@ -31,7 +31,7 @@ def number_of(cluster: Cluster, network: str) -> int:
     return int(known.ports[0].interface.removeprefix("eth"))
 
 
-def typed(cluster: Cluster, step: Step) -> str:
+def typed(cluster: Cluster, step: SessionStep) -> str:
     """Return what the commands of a step print, as a person pastes it: at the switch with prompts and echoes."""
     if "switch" not in step.where:
         return _on_node(step)
@@ -53,7 +53,7 @@ def _printed(view: SwitchView, words: str) -> str:
         return "                   ^\n% Invalid command at '^' marker.\n"
 
 
-def _on_node(step: Step) -> str:
+def _on_node(step: SessionStep) -> str:
     node = (step.place.to or step.place.nodes)[0]
     # The module of the filter is loaded: on the machine of the practice cluster it may be built in.
     lines = [str(getattr(one, "text", one)).rpartition(" && ")[2] for one in step.commands]
@@ -66,7 +66,7 @@ def port_of(view: SwitchView, node: str) -> str:
     return next((port for port in ports if port.is_up), ports[0]).name
 
 
-def touch(step: Step, cluster: Cluster) -> None:
+def touch(step: SessionStep, cluster: Cluster) -> None:
     """Do a step by hand, and wait for the links."""
     (network,) = step.place.networks
     lab().hand(step.declared, list(step.place.nodes), number_of(cluster, network))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from checks.model.investigation import Answer
+from checks.model.investigation import StepAnswer
 from tests.lab.node_operator import Operator
 from tests.lab.practice_command import Practice
 
@@ -67,7 +67,7 @@ asyncio.run(main())
 """
 
 
-def answers_of(practice: Practice, session: str, node: str = "rac1", seconds: float = 60.0) -> list[Answer]:
+def answers_of(practice: Practice, session: str, node: str = "rac1", seconds: float = 60.0) -> list[StepAnswer]:
     """Return the answers that `say` gets in the lines of a function `session(investigator, cluster)`, which run on a
     node; `seconds` is the budget."""
     environment = {name: practice.environment[name] for name in ("HOME", "RACWIRE_LAB_DIR", "XDG_STATE_HOME")}
@@ -77,4 +77,4 @@ def answers_of(practice: Practice, session: str, node: str = "rac1", seconds: fl
     finally:
         operator.leave()
     assert ran.code == 0, ran.err
-    return [msgspec.json.decode(line, type=Answer) for line in ran.out.splitlines()]
+    return [msgspec.json.decode(line, type=StepAnswer) for line in ran.out.splitlines()]

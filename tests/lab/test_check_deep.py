@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from checks.model.investigation import Answer, By, Said
+from checks.model.investigation import By, StepAnswer, StepSaid
 from checks.model.report import Report
 from checks.model.traffic import Traffic
 from checks.report.json_report import from_json
@@ -61,7 +61,7 @@ def test_a_loss_that_no_counter_shows_is_followed_by_steps_without_a_person_once
     assert session.answers
     assert all(answer.step.by is By.ITSELF and not answer.step.needs_consent for answer in session.answers)
     assert sum(answer.packets for answer in session.answers) <= 20_000
-    assert any(answer.said is Said.DONE for answer in session.answers)
+    assert any(answer.said is StepSaid.DONE for answer in session.answers)
     ways = [(f.networks, f.senders, f.receivers) for answer in session.answers for f in _lossy(answer)]
     assert ways
     assert set(ways) == {(("192.168.10.0/24",), ("rac3",), ("rac2",))}
@@ -71,7 +71,7 @@ def test_a_loss_that_no_counter_shows_is_followed_by_steps_without_a_person_once
     assert len(kept) == 1, "the session of the first time"
 
 
-def _lossy(answer: Answer) -> Iterator[Traffic]:
+def _lossy(answer: StepAnswer) -> Iterator[Traffic]:
     """Yield the UDP packets of which a step saw some lost."""
     for probe, (lost, sent) in zip(answer.step.probes, answer.lost, strict=False):
         if lost * 50 > sent and probe.legs[0].protocols == ("udp",):

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import pytest
 
-from checks.model.investigation import Fared, Said
+from checks.model.investigation import Fared, StepSaid
 from checks.model.signs import Sign
 from racwire_lab import LabError
 from tests.lab.lab_support import needs_namespaces, needs_nft, processes_of, run, until
@@ -56,12 +56,12 @@ def healthy_afterwards(practice: Practice) -> Iterator[None]:
 def test_each_kind_of_packet_is_sent_and_none_is_lost_on_a_healthy_cluster(practice: Practice) -> None:
     answers = answers_of(practice, ALL_KINDS)
     *passed, too_large, counters, around = answers
-    assert [answer.said for answer in passed] == [Said.DONE] * len(passed), passed
+    assert [answer.said for answer in passed] == [StepSaid.DONE] * len(passed), passed
     assert {how for answer in passed for how in answer.fared} == {Fared.NONE_LOST}
     assert [answer.packets for answer in passed] == [80, 800, 8, 40, 40]
-    assert (too_large.said, too_large.packets) == (Said.NOT_POSSIBLE, 0)
+    assert (too_large.said, too_large.packets) == (StepSaid.NOT_POSSIBLE, 0)
     assert "9001" in too_large.reason
-    assert (counters.said, counters.packets, counters.seen) == (Said.DONE, 80, ())
+    assert (counters.said, counters.packets, counters.seen) == (StepSaid.DONE, 80, ())
     assert [sign.sign for sign in counters.looked] == [sign.sign for sign in around.looked] == [Sign.NIC_CRC]
     assert (around.packets, around.fared) == (40, (Fared.NONE_LOST,))
 
@@ -134,7 +134,7 @@ async def session(investigator, cluster):
         found = list(pool.map(lambda node: answers_of(practice, session, node), ("rac1", "rac2")))
     answers = [answer for own in found for answer in own]
     assert [answer.fared for answer in answers] == [(Fared.NONE_LOST, Fared.NONE_LOST)] * 6
-    assert all(answer.said is Said.DONE for answer in answers)
+    assert all(answer.said is StepSaid.DONE for answer in answers)
     spans = sorted(tuple(map(float, span.split())) for answer in answers for span in answer.pasted)
     assert len(spans) >= 12
     assert all(end <= begin for (_, end), (begin, _) in pairwise(spans))

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import racwire_lab
-from checks.model.investigation import Said
+from checks.model.investigation import StepSaid
 from racwire_lab.cluster.losses import Losses
 from tests.lab.lab_support import needs_namespaces, needs_nft, run
 from tests.lab.practice_command import Practice
@@ -82,7 +82,7 @@ def test_no_fragment_is_sent_where_those_of_the_database_fill_a_quarter_of_the_m
     practice.lab("break", "drop-fragments", "--network", "2")
     time.sleep(35)
     answers = answers_of(practice, SESSION, seconds=120)
-    assert {answer.said for answer in answers} == {Said.STOPPED}
+    assert {answer.said for answer in answers} == {StepSaid.STOPPED}
     assert {len(answer.lost) for answer in answers} == {1}, "whole datagrams are sent and counted all the same"
     assert all("of the memory for reassembly of rac" in answer.reason for answer in answers)
 

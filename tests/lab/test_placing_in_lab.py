@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from checks.model.investigation import Said
+from checks.model.investigation import StepSaid
 from racwire_lab import LabError
 from tests.lab.lab_support import needs_namespaces, needs_nft
 from tests.lab.practice_command import Practice
@@ -44,7 +44,7 @@ def test_a_drawn_loss_is_placed_or_would_need_more(practice: Practice, seed: int
         (answer,) = answers_of(practice, PLACE, seconds=240)
     finally:
         practice.cluster = practice.cluster.mend()
-    assert answer.said is Said.DONE, answer.reason
+    assert answer.said is StepSaid.DONE, answer.reason
     placing = answer.placing
     assert placing is not None
     assert not placing.does_all_lose

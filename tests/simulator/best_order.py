@@ -7,10 +7,10 @@ from functools import cache
 from typing import NamedTuple
 
 from checks.investigate.choice import Left, OutcomePart, StepChoice
-from checks.investigate.predicting import Known
+from checks.investigate.step_predictions import Known
 from checks.investigate.steps import offered_for
 from checks.investigate.suspects import entries
-from checks.model.investigation import Step
+from checks.model.investigation import SessionStep
 from tests.simulator.facts import gathered
 from tests.simulator.investigating import draws
 from tests.simulator.judging import findings_of
@@ -19,7 +19,7 @@ from tests.simulator.world import World
 MOST_CAUSES, MOST_STEPS = 5, 16
 _IN_VAIN = 2
 """Steps in a row that told nothing, at most: else no order ends."""
-_Option = tuple[float, Step, list[OutcomePart]]
+_Option = tuple[float, SessionStep, list[OutcomePart]]
 
 
 class Compared(NamedTuple):
@@ -46,7 +46,7 @@ def compared(count: int, seed: int) -> Iterator[Compared]:
                 yield Compared(str(draw), _Order(choice).expected(), _Order(choice, is_best=True).expected())
 
 
-def _most_telling(choice: StepChoice) -> tuple[Step, ...]:
+def _most_telling(choice: StepChoice) -> tuple[SessionStep, ...]:
     """Return the steps that tell most for their price, half of them by racwire itself: few enough for brute force."""
     ranked = [offer.step for offer in choice.ranked(choice.every, frozenset())]
     own = [step for step in ranked if step.probes and not step.price.minutes][: MOST_STEPS // 2]

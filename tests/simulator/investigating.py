@@ -14,12 +14,23 @@ from msgspec import structs
 from checks.diagnosis.catalogue import CATALOGUE
 from checks.diagnosis.cause import Cause
 from checks.diagnosis.seen import pair_of
+from checks.investigate.guided_session import GuidedSession, Question
 from checks.investigate.placing import NextBatch, is_clear, next_batch
-from checks.investigate.predicting import fared
-from checks.investigate.session import Question, Session
+from checks.investigate.step_predictions import fared
 from checks.investigate.steps.sending import PLACE_RARE_LOSS
 from checks.investigate.suspects import entries
-from checks.model.investigation import Answer, By, End, Ending, Fared, Probe, Said, SessionRecord, Step, Suspect
+from checks.model.investigation import (
+    By,
+    End,
+    EntryEnding,
+    Fared,
+    Probe,
+    SessionRecord,
+    SessionStep,
+    StepAnswer,
+    StepSaid,
+    Suspect,
+)
 from checks.model.signs import Sign, SignAt
 from checks.model.traffic import Traffic
 from tests.simulator.facts import gathered
@@ -46,15 +57,15 @@ class Hands:
         self._signs = [one for fault in world.faults for one in shown(fault)]
         self.now = 0.0
 
-    def make(self, step: Step) -> Answer:
+    def make(self, step: SessionStep) -> StepAnswer:
         """Make a step, and return what came of it."""
         self.now += step.price.seconds + 60 * step.price.minutes
         if step.declared == PLACE_RARE_LOSS:
             return self._place(step)
         found = [self._send(step, probe) for probe in step.probes]
-        return Answer(
+        return StepAnswer(
             step=step,
-            said=Said.DONE,
+            said=StepSaid.DONE,
             at=self.now,
             fared=tuple(fared(p, by_port) for p, by_port in zip(step.probes, found, strict=True)),
             lost=tuple((sum(n for n, _ in by), sum(of for _, of in by)) for by in found),
@@ -64,7 +75,7 @@ class Hands:
             seconds=step.price.seconds,
         )
 
-    def _place(self, step: Step) -> Answer:
+    def _place(self, step: SessionStep) -> StepAnswer:
         """Sample the paths as racwire does; note those of which something is known."""
         packets = {way: _packet(p.legs[0], _LEAST_PORT) for p in step.probes if (way := pair_of(p.legs[0]))}
         counts, left = dict.fromkeys(packets, (0, 0)), step.price.packets
@@ -74,9 +85,9 @@ class Hands:
             left -= turn.datagrams
         known = [p for p in step.probes if (w := pair_of(p.legs[0])) and (w == turn.path or is_clear(*counts[w]))]
         ways = [pair_of(probe.legs[0]) for probe in known]
-        return Answer(
+        return StepAnswer(
             step=structs.replace(step, probes=tuple(known)),
-            said=Said.DONE,
+            said=StepSaid.DONE,
             at=self.now,
             fared=tuple(Fared.SOME_LOST if way == turn.path else Fared.NONE_LOST for way in ways),
             lost=tuple(counts[way] for way in ways if way),
@@ -99,7 +110,7 @@ class Hands:
         here = [f for f in self._world.faults if f.network in (0, network) and f.node in ("", node)]
         return all(any(one.sign == Sign.WITH_PORT.name for one in shown(fault)) for fault in here)
 
-    def _send(self, step: Step, probe: Probe) -> list[tuple[int, int]]:
+    def _send(self, step: SessionStep, probe: Probe) -> list[tuple[int, int]]:
         ports = [_LEAST_PORT + self._rng.randrange(20_000) for _ in range(probe.ports)]
         by_port = []
         for port in ports:
@@ -145,8 +156,8 @@ class Trial:
     """One investigation, and what its ends are worth."""
 
     draw: Draw
-    answers: tuple[Answer, ...] = ()
-    endings: tuple[Ending, ...] = ()
+    answers: tuple[StepAnswer, ...] = ()
+    endings: tuple[EntryEnding, ...] = ()
     count: Counter[str] = field(default_factory=Counter)
     cpu_s: float = 0.0
 
@@ -161,16 +172,20 @@ def _named(one: Suspect) -> str:
     return f"{one.cause} {one.kind} {one.place.text}".replace("  ", " ")
 
 
-Policy = Callable[[Question, random.Random], Step]
+Policy = Callable[[Question, random.Random], SessionStep]
 
 
-def best(question: Question, rng: random.Random) -> Step:
+def best(question: Question, rng: random.Random) -> SessionStep:
     """Return the step that the session recommends."""
     return question.best.step
 
 
 def trial(
-    draw: Draw, *, without: Iterable[str] = (), policy: Policy = best, refuses: Callable[[Step], bool] | None = None
+    draw: Draw,
+    *,
+    without: Iterable[str] = (),
+    policy: Policy = best,
+    refuses: Callable[[SessionStep], bool] | None = None,
 ) -> Trial:
     """Investigate one draw to its end. `without`: causes that are taken out of the catalogue."""
     began = time.process_time()
@@ -179,7 +194,7 @@ def trial(
     found = findings_of(cluster)
     causes = _without(without)
     result, rng = Trial(draw), random.Random(draw.seed)
-    session = Session(cluster, found, SessionRecord(started_at=0.0, cluster="", run_at=0.0), causes=causes)
+    session = GuidedSession(cluster, found, SessionRecord(started_at=0.0, cluster="", run_at=0.0), causes=causes)
     hands = Hands(World(draw.faults, nodes=draw.nodes, mtu=draw.mtu, seed=draw.seed + 1), draw.seed)
     result.count["sessions"] = session.question() is not None
     for _ in range(_MOST_STEPS):
@@ -188,7 +203,7 @@ def trial(
             break
         step = policy(question, rng)
         if refuses is not None and refuses(step):
-            session = session.answered(Answer(step=step, said=Said.NOT_POSSIBLE, at=hands.now))
+            session = session.answered(StepAnswer(step=step, said=StepSaid.NOT_POSSIBLE, at=hands.now))
         else:
             session = session.answered(hands.make(step))
     else:
@@ -210,7 +225,7 @@ def is_right(suspect: Suspect, fault: Fault, draw: Draw) -> bool:
     return truth is not None and (suspect.cause, suspect.kind) in truth.forms and is_at(suspect.place, fault, draw)
 
 
-def _judge(result: Trial, session: Session) -> None:
+def _judge(result: Trial, session: GuidedSession) -> None:
     draw, count = result.draw, result.count
     named = set[Fault]()
     for ending in result.endings:

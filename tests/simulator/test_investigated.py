@@ -7,14 +7,14 @@ from functools import cache
 import pytest
 from msgspec.structs import replace
 
-from checks.investigate.session import Session
+from checks.investigate.guided_session import GuidedSession
 from checks.investigate.steps import offered_for
 from checks.investigate.steps.on_switches import ON_SWITCHES
 from checks.investigate.steps.switch_commands import COMMANDS, commands_for
 from checks.investigate.suspects import SuspectEntry
 from checks.model.facts import Cluster, LldpNeighbour
 from checks.model.finding import Finding
-from checks.model.investigation import Answer, By, End, Fared, NotOffered, Said, SessionRecord, Standing
+from checks.model.investigation import By, End, Fared, NotOffered, SessionRecord, StepAnswer, StepSaid, SuspectStanding
 from checks.model.signs import Sign, SignAt
 from tests.simulator.best_order import compared, mean_ratio
 from tests.simulator.facts import gathered
@@ -86,12 +86,12 @@ def run(*faults: Fault) -> tuple[Cluster, tuple[Finding, ...]]:
     return cluster, findings_of(cluster)
 
 
-def begun(*faults: Fault) -> tuple[Session, Hands]:
-    session = Session(*run(*faults), SessionRecord(started_at=0.0, cluster="", run_at=0.0))
+def begun(*faults: Fault) -> tuple[GuidedSession, Hands]:
+    session = GuidedSession(*run(*faults), SessionRecord(started_at=0.0, cluster="", run_at=0.0))
     return session, Hands(World(faults, mtu=9000, seed=4), 4)
 
 
-def until(session: Session, hands: Hands, declared: str) -> Session:
+def until(session: GuidedSession, hands: Hands, declared: str) -> GuidedSession:
     """Return the session before a step of this name."""
     while (question := session.question()) and question.best.step.declared != declared:
         session = session.answered(hands.make(question.best.step))
@@ -103,7 +103,7 @@ def test_a_session_is_a_function_of_its_record():
     session, hands = begun(CABLE)
     for _ in range(4):
         session = session.answered(hands.make(session.question().best.step))
-    again = Session(*run(CABLE), session.record)
+    again = GuidedSession(*run(CABLE), session.record)
     assert again.question().best.step == session.question().best.step
     assert again.question().standing == session.question().standing
     assert again.record == session.record
@@ -117,7 +117,7 @@ def test_a_step_that_is_not_possible_here_is_never_asked_again():
     asked = list[str]()
     while question := session.question():
         asked.append(question.best.step.key)
-        session = session.answered(Answer(step=question.best.step, said=Said.NOT_POSSIBLE, at=0.0))
+        session = session.answered(StepAnswer(step=question.best.step, said=StepSaid.NOT_POSSIBLE, at=0.0))
     assert len(set(asked)) == len(asked)
     assert [ending.end for ending in session.endings] == [End.APART]
     assert {s.cause for s in session.endings[0].suspects} == {"CAUSE-01", "CAUSE-20", "CAUSE-21", "CAUSE-71"}
@@ -143,7 +143,7 @@ def test_hands_are_asked_for_after_the_other_network_was_proved_to_carry_the_nod
     }
 
 
-def _open(session: Session) -> SuspectEntry:
+def _open(session: GuidedSession) -> SuspectEntry:
     return next(entry for entry in session.entries if entry.is_open)
 
 
@@ -164,13 +164,13 @@ def test_a_sign_proves_nothing_before_both_directions_were_seen_to_fare_as_it_sa
     session = session.answered(hands.make(session.question().best.step))
     question = session.question()
     assert question.confirms.kind == "cable"
-    assert [one.kind for one, standing in question.standing if standing is Standing.LEFT] == ["cable"]
+    assert [one.kind for one, standing in question.standing if standing is SuspectStanding.LEFT] == ["cable"]
     assert not session.endings
     while (question := session.question()) is not None:
         step = question.best.step
         assert step.declared == "each-direction"
         none = tuple(Fared.NONE_LOST for _ in step.probes)
-        session = session.answered(Answer(step=step, said=Said.DONE, at=1.0, fared=none))
+        session = session.answered(StepAnswer(step=step, said=StepSaid.DONE, at=1.0, fared=none))
         if session.endings:
             break
     assert [ending.end for ending in session.endings] == [End.NONE]
@@ -181,7 +181,7 @@ def test_a_cause_whose_directions_nobody_may_look_at_is_left_over():
     session = until(session, hands, "swap-cable")
     session = session.answered(hands.make(session.question().best.step))
     while question := session.question():
-        session = session.answered(Answer(step=question.best.step, said=Said.SKIPPED, at=1.0))
+        session = session.answered(StepAnswer(step=question.best.step, said=StepSaid.SKIPPED, at=1.0))
     assert [(e.end, e.suspects[0].kind) for e in session.endings] == [(End.LEFT_OVER, "cable")]
 
 
@@ -197,7 +197,11 @@ def test_a_capture_that_shows_what_a_node_drops_excludes_the_switch():
     step = next(o.step for o in (session.question().best, *session.question().others) if o.step.declared == "capture")
     answer = hands.make(step)
     assert answer.fared[0] is Fared.ALL_LOST
-    left = {(one.cause, one.kind) for one, is_ in session.answered(answer).question().standing if is_ is Standing.LEFT}
+    left = {
+        (one.cause, one.kind)
+        for one, is_ in session.answered(answer).question().standing
+        if is_ is SuspectStanding.LEFT
+    }
     assert ("CAUSE-08", "node") not in left
     assert ("CAUSE-08", "switch port") in left
 
@@ -228,7 +232,7 @@ def test_what_an_output_shows_of_another_place_excludes_nothing():
     answer = hands.make(step)
     other = SignAt(sign=Sign.PORT_DISCARDS, network=NET2, node="rac3")
     left, more = (
-        {one.kind for one, is_ in session.answered(a).question().standing if is_ is Standing.LEFT}
+        {one.kind for one, is_ in session.answered(a).question().standing if is_ is SuspectStanding.LEFT}
         for a in (answer, replace(answer, seen=(*answer.seen, other), looked=(*answer.looked, other)))
     )
     assert "cable" in left
@@ -238,7 +242,7 @@ def test_what_an_output_shows_of_another_place_excludes_nothing():
 def test_a_capture_that_was_not_understood_excludes_nothing():
     session, _ = begun(Fault("udp-filtered-at-port", 2, "rac3"))
     step = next(o.step for o in (session.question().best, *session.question().others) if o.step.declared == "capture")
-    answered = session.answered(Answer(step=step, said=Said.DONE, at=1.0))
+    answered = session.answered(StepAnswer(step=step, said=StepSaid.DONE, at=1.0))
     assert answered.question().standing == session.question().standing
 
 

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from functools import cache
 
-from checks.model.investigation import Answer, Fared, Said, SessionRecord, Step
+from checks.model.investigation import Fared, SessionRecord, SessionStep, StepAnswer, StepSaid
 from checks.model.report import Report
 from checks.model.signs import Sign, SignAt
 from checks.run.guided import Guided, new_session
@@ -27,7 +27,7 @@ class PaperMaker:
         self.gate = asyncio.Event()
         self.gate.set()
 
-    async def make(self, step: Step, progress: Callable[[str], None]) -> Answer:
+    async def make(self, step: SessionStep, progress: Callable[[str], None]) -> StepAnswer:
         progress("UDP packets from rac1 to rac2, 40 of 94")
         await self.gate.wait()
         self.made.append(step.key)
@@ -35,8 +35,8 @@ class PaperMaker:
         lost = tuple(
             (0 if one is Fared.NONE_LOST else p.sent // 3, p.sent) for one, p in zip(fared, step.probes, strict=True)
         )
-        return Answer(
-            step=step, said=Said.DONE, at=NOW + 10, fared=fared, lost=lost, packets=step.price.packets, seconds=2
+        return StepAnswer(
+            step=step, said=StepSaid.DONE, at=NOW + 10, fared=fared, lost=lost, packets=step.price.packets, seconds=2
         )
 
     async def close(self) -> None:
@@ -50,19 +50,23 @@ class PaperReader:
         self.ports = ports
         self.named = ""
 
-    def __call__(self, step: Step, before: str, after: str) -> tuple[tuple[SignAt, ...], tuple[SignAt, ...]] | None:
+    def __call__(
+        self, step: SessionStep, before: str, after: str
+    ) -> tuple[tuple[SignAt, ...], tuple[SignAt, ...]] | None:
         if "show" not in after:
             return None
         wanted = {sign for sign in Sign if sign.value in after}
         return tuple(one for one in step.reads if one.sign in wanted), step.reads
 
-    def fares(self, step: Step, output: str, sent: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...] | None:
+    def fares(
+        self, step: SessionStep, output: str, sent: Sequence[tuple[int, int]]
+    ) -> tuple[tuple[int, int], ...] | None:
         return None
 
-    def unknown_port(self, step: Step, output: str) -> tuple[str, ...]:
+    def unknown_port(self, step: SessionStep, output: str) -> tuple[str, ...]:
         return () if self.named else self.ports
 
-    def name_port(self, step: Step, port: str) -> None:
+    def name_port(self, step: SessionStep, port: str) -> None:
         self.named = port
 
 

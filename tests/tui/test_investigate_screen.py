@@ -11,7 +11,7 @@ from textual import events
 from textual.pilot import Pilot
 from textual.widgets import TextArea
 
-from checks.model.investigation import End, Said
+from checks.model.investigation import End, StepSaid
 from checks.model.signs import Sign
 from tests.tui.clusters import UNCHANGING, engine, healthy
 from tests.tui.conftest import NewConsole
@@ -93,7 +93,7 @@ async def test_a_port_that_is_read_twice_proves_the_cause_and_the_session_ends(n
         await until(pilot, lambda: "Result" in step(pilot))
         assert "seen" in step(pilot).lower()
         answer = sessions.kept[-1].answers[0]
-        assert answer.said is Said.DONE
+        assert answer.said is StepSaid.DONE
         assert len(answer.pasted) == 2
         assert len(maker.made) == 1, "racwire sends once, between the two readings"
 

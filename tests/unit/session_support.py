@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from checks.model.hypothesis import Footprint, How, Place
 from checks.model.investigation import (
-    Answer,
     By,
     End,
-    Ending,
+    EntryEnding,
     Fared,
     Price,
     Probe,
     Risk,
-    Said,
     SessionRecord,
-    Step,
+    SessionStep,
+    StepAnswer,
+    StepSaid,
     Suspect,
 )
 from checks.model.signs import Sign, SignAt
@@ -49,7 +49,7 @@ def way(sender: str, receiver: str) -> Traffic:
     )
 
 
-DIRECTIONS = Step(
+DIRECTIONS = SessionStep(
     key=f"each-direction {NETWORK} rac1 rac2",
     declared="each-direction",
     by=By.ITSELF,
@@ -57,7 +57,7 @@ DIRECTIONS = Step(
     price=Price(risk=Risk.PROBE, seconds=12, packets=600, octets=900_000),
     probes=(Probe(legs=(way("rac1", "rac2"),), sent=300), Probe(legs=(way("rac2", "rac1"),), sent=300)),
 )
-SHOW = Step(
+SHOW = SessionStep(
     key=f"show-interface {NETWORK} rac2",
     declared="show-interface",
     by=By.COMMAND,
@@ -80,7 +80,7 @@ Ethernet1/2 is up
 """
 
 
-def record(*answers: Answer, ending: Ending | None = None) -> SessionRecord:
+def record(*answers: StepAnswer, ending: EntryEnding | None = None) -> SessionRecord:
     """Return a session with these answers."""
     return SessionRecord(
         started_at=STARTED,
@@ -93,11 +93,11 @@ def record(*answers: Answer, ending: Ending | None = None) -> SessionRecord:
     )
 
 
-def lossy(at: float = STARTED + 20) -> Answer:
+def lossy(at: float = STARTED + 20) -> StepAnswer:
     """Return the answer of a step by racwire, that lost packets in both directions."""
-    return Answer(
+    return StepAnswer(
         step=DIRECTIONS,
-        said=Said.DONE,
+        said=StepSaid.DONE,
         at=at,
         fared=(Fared.SOME_LOST, Fared.SOME_LOST),
         lost=((90, 300), (84, 300)),
@@ -107,11 +107,11 @@ def lossy(at: float = STARTED + 20) -> Answer:
     )
 
 
-def pasted(at: float = STARTED + 200) -> Answer:
+def pasted(at: float = STARTED + 200) -> StepAnswer:
     """Return the answer of a person who pasted an output."""
-    return Answer(
+    return StepAnswer(
         step=SHOW,
-        said=Said.DONE,
+        said=StepSaid.DONE,
         at=at,
         seen=(SHOW.reads[0],),
         looked=SHOW.reads,
@@ -122,4 +122,4 @@ def pasted(at: float = STARTED + 200) -> Answer:
 
 def whole() -> SessionRecord:
     """Return a session that ended with two suspects that cannot be told apart."""
-    return record(lossy(), pasted(), ending=Ending(end=End.APART, suspects=(CABLE, PORT), at=STARTED + 200))
+    return record(lossy(), pasted(), ending=EntryEnding(end=End.APART, suspects=(CABLE, PORT), at=STARTED + 200))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from checks.model.investigation import Said
+from checks.model.investigation import StepSaid
 from checks.model.signs import Sign
 from tests.tui.investigate_driving import PaperMaker, PaperSessions
 from tui.cli.investigating import Dialogue
@@ -68,7 +68,7 @@ def test_outputs_around_datagrams_of_racwire_end_the_session() -> None:
     sessions = PaperSessions(maker)
     text, _ = asked(f"\ny\n{NOTHING}{SMALL_MTU}{'1' + chr(10)}{'n' + chr(10)}", sessions)
     answer = sessions.kept[-1].answers[0]
-    assert answer.said is Said.DONE
+    assert answer.said is StepSaid.DONE
     assert answer.seen == (answer.step.reads[2],)
     assert len(maker.made) >= 1
     assert "racwire sends at most 20,000 datagrams." in text
@@ -87,9 +87,9 @@ def test_skip_not_possible_and_undo_are_kept_in_order() -> None:
     asked("s\nn\nu\nq\n", sessions)
     assert [[a.said for a in record.answers] for record in sessions.kept] == [
         [],
-        [Said.SKIPPED],
-        [Said.SKIPPED, Said.NOT_POSSIBLE],
-        [Said.SKIPPED],
+        [StepSaid.SKIPPED],
+        [StepSaid.SKIPPED, StepSaid.NOT_POSSIBLE],
+        [StepSaid.SKIPPED],
     ]
 
 
@@ -98,7 +98,7 @@ def test_an_output_is_read_from_a_file_and_what_is_not_understood_is_kept_as_a_n
     sessions = PaperSessions()
     text, _ = asked(f"\n< {tmp_path}/none\n< {tmp_path}/out.txt\n\n< {tmp_path}/out.txt\nq\n", sessions)
     assert "could not be read (No such file or directory)" in " ".join(text.split())
-    assert sessions.kept[-1].answers[0].said is Said.NOT_UNDERSTOOD
+    assert sessions.kept[-1].answers[0].said is StepSaid.NOT_UNDERSTOOD
     assert sessions.kept[-1].answers[0].pasted == ("hello\n", "hello\n")
     assert "Not understood; the output is kept as a note." in text
 

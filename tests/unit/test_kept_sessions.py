@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from checks.model.investigation import By, Said
+from checks.model.investigation import By, StepSaid
 from checks.model.settings import Settings
 from checks.run.session_journal import SessionJournalError
 from checks.saved.session_run import newest_session, session_named
@@ -39,7 +39,7 @@ def test_a_session_is_resumed_with_its_answers_and_the_same_question() -> None:
 
     again = KeptSessions(Settings(), is_live=True, resumed=kept.path).begin(report_of(black_hole()))
     assert again.record == guided.record
-    assert [a.said for a in again.record.answers] == [Said.SKIPPED]
+    assert [a.said for a in again.record.answers] == [StepSaid.SKIPPED]
     assert again.question is not None
     assert next_ is not None
     assert again.question.best.step == next_.best.step

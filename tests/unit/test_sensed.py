@@ -24,7 +24,7 @@ from checks.model.facts import (
     OpticalModule,
     UnreadNode,
 )
-from checks.model.investigation import Answer, Said, SessionRecord, Step
+from checks.model.investigation import SessionRecord, SessionStep, StepAnswer, StepSaid
 from checks.model.settings import Settings
 from checks.model.signs import Sign
 from checks.report.consent_words import consent_text
@@ -44,7 +44,7 @@ def facts() -> Cluster:
     return cluster([node(n) for n in (1, 2, 3)])
 
 
-def steps() -> dict[str, Step]:
+def steps() -> dict[str, SessionStep]:
     scene = Scene(
         cluster=facts(), network=NETWORK, nodes=("rac1", "rac2"), named=("rac2",), share=0.3, forms=frozenset(),
         addresses=frozenset(),
@@ -57,7 +57,7 @@ def drops(*found: DroppedPackets, followed: int = 60, has_reasons: bool = True) 
     return KernelDrops("rac2", 6.0, found, of, has_reasons)
 
 
-def signs(step: Step, found: KernelDrops) -> tuple[set[Sign], set[Sign]]:
+def signs(step: SessionStep, found: KernelDrops) -> tuple[set[Sign], set[Sign]]:
     seen, looked = drop_signs(step, found)
     return {at.sign for at in seen}, {at.sign for at in looked}
 
@@ -128,7 +128,7 @@ def test_a_session_gives_its_facts_to_the_checks_the_last_of_each_node():
         cluster="prac",
         run_at=0.0,
         answers=tuple(
-            Answer(step=step, said=Said.DONE, at=0.0, facts=of)
+            StepAnswer(step=step, said=StepSaid.DONE, at=0.0, facts=of)
             for of in ((first,), (UnreadNode("rac1", "root"),), (last,))
         ),
     )
@@ -149,7 +149,7 @@ def test_pasted_light_of_a_divided_port_and_limits_of_zero_are_no_sign():
 
 async def test_the_end_of_a_session_names_what_the_checks_find_in_what_its_steps_read():
     found = drops(DroppedPackets("NETFILTER_DROP", "nft_do_chain", 60, "eth2"))
-    answer = Answer(step=steps()["kernel-drops"], said=Said.DONE, at=0.0, facts=(found,))
+    answer = StepAnswer(step=steps()["kernel-drops"], said=StepSaid.DONE, at=0.0, facts=(found,))
     record = SessionRecord(started_at=0.0, cluster="prac", run_at=0.0, answers=(answer,))
     report = replace(await ReplayedFacts(facts(), (), Settings()).run(), cluster=facts())
     lines = ["".join(text for text, _ in line) for line in sensed_lines(sensed_findings(report, record), 100)]

@@ -1,14 +1,14 @@
 """What a session may still send after its answers."""
 
 from checks.model.hypothesis import Place
-from checks.model.investigation import Answer, By, Price, Risk, Said, SessionRecord, Step
+from checks.model.investigation import By, Price, Risk, SessionRecord, SessionStep, StepAnswer, StepSaid
 from checks.model.settings import InvestigateSettings, Settings
 from checks.run.step_packets import SessionBudget
 
 
-def answer(by: By, packets: int, seconds: float) -> Answer:
-    step = Step(key="s", declared="s", by=by, place=Place(), price=Price(risk=Risk.PROBE))
-    return Answer(step=step, said=Said.DONE, at=0.0, packets=packets, seconds=seconds)
+def answer(by: By, packets: int, seconds: float) -> StepAnswer:
+    step = SessionStep(key="s", declared="s", by=by, place=Place(), price=Price(risk=Risk.PROBE))
+    return StepAnswer(step=step, said=StepSaid.DONE, at=0.0, packets=packets, seconds=seconds)
 
 
 def test_what_was_sent_is_gone_and_what_people_took_is_not() -> None:

@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from checks.model.hypothesis import Place
-from checks.model.investigation import Answer, By, Price, Risk, Said, SessionRecord, Step
+from checks.model.investigation import By, Price, Risk, SessionRecord, SessionStep, StepAnswer, StepSaid
 from checks.run.session_journal import (
     SessionJournal,
     SessionJournalError,
@@ -21,9 +21,9 @@ from checks.run.session_journal import (
     to_json,
 )
 
-STEP = Step(key="s", declared="s", by=By.ITSELF, place=Place(), price=Price(risk=Risk.PROBE, packets=40))
+STEP = SessionStep(key="s", declared="s", by=By.ITSELF, place=Place(), price=Price(risk=Risk.PROBE, packets=40))
 RECORD = SessionRecord(started_at=1_790_000_000.0, cluster="prod rac", run_at=1_789_999_990.0)
-LONGER = replace(RECORD, answers=(Answer(step=STEP, said=Said.DONE, at=1.0, packets=40, seconds=0.5),))
+LONGER = replace(RECORD, answers=(StepAnswer(step=STEP, said=StepSaid.DONE, at=1.0, packets=40, seconds=0.5),))
 
 
 @pytest.fixture(autouse=True)

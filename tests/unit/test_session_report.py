@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from checks.investigate.steps import DECLARED
-from checks.model.investigation import NotOffered, Said, SessionRecord
+from checks.model.investigation import NotOffered, SessionRecord, StepSaid
 from checks.model.report import Report
 from checks.model.signs import Sign, SignAt
 from checks.report.how_found import how_found
@@ -88,8 +88,8 @@ def test_suspects_are_listed_by_place() -> None:
     )
 
 
-@pytest.mark.parametrize("said", [said for said in Said if said is not Said.DONE])
-def test_a_step_without_a_result_says_why(said: Said) -> None:
+@pytest.mark.parametrize("said", [said for said in StepSaid if said is not StepSaid.DONE])
+def test_a_step_without_a_result_says_why(said: StepSaid) -> None:
     text = outcome_text(replace(lossy(), said=said, reason="The budget of the session is spent."))
     assert text.endswith(": the budget of the session is spent.")
 

@@ -10,8 +10,8 @@ from typing import TypeVar
 
 from checks.investigate.answering import Advance, excluded_of, left_of
 from checks.investigate.choice import Offer
-from checks.investigate.session import Question
-from checks.model.investigation import Answer, By, Step
+from checks.investigate.guided_session import Question
+from checks.model.investigation import By, SessionStep, StepAnswer
 from checks.model.signs import SignAt
 from checks.model.wording import few
 from checks.report.consent_words import consent_text
@@ -141,17 +141,17 @@ class Dialogue:
             self._may_send = (await self._ask("Send? y or n: ")).strip().lower() in ("y", "yes")
         return self._may_send
 
-    async def _is_consented(self, step: Step) -> bool:
+    async def _is_consented(self, step: SessionStep) -> bool:
         """Return whether a step may be made that switches something on; it asks each time."""
         self._say(consent_text(step))
         return (await self._ask("Do it? y or n: ")).strip().lower() in ("y", "yes")
 
     # --- what people do -----------------------------------------------------------------------------------------------
 
-    async def _by_command(self, step: Step) -> None:
+    async def _by_command(self, step: SessionStep) -> None:
         guided = self._guided
         outputs: list[str] = []
-        sent: Answer | None = None
+        sent: StepAnswer | None = None
         self._write(lambda width: step_commands(step, width))
         if step.probes and guided.maker is not None:
             await self._ask("Start the command, then press Enter: racwire sends while it runs. ")
@@ -170,7 +170,7 @@ class Dialogue:
         await self._ask_port(step, outputs[-1])
         return self._tell(guided.paste(step, outputs, sent))
 
-    async def _ask_port(self, step: Step, output: str) -> None:
+    async def _ask_port(self, step: SessionStep, output: str) -> None:
         """Ask which port of the output leads to the node of the step, where the output does not show it."""
         if not (ports := self._guided.reader.unknown_port(step, output)):
             return
@@ -178,20 +178,20 @@ class Dialogue:
         if typed.strip():
             self._guided.reader.name_port(step, typed.strip())
 
-    async def _between(self, step: Step) -> Answer | None:
+    async def _between(self, step: SessionStep) -> StepAnswer | None:
         """Send the datagrams between two readings; without a cluster, let the traffic of the cluster pass."""
         if self._guided.maker is None:
             await self._ask("Wait 30 s, so that the counters can move, then press Enter. ")
             return None
         return await self._sent(step)
 
-    async def _sent(self, step: Step) -> Answer | None:
+    async def _sent(self, step: SessionStep) -> StepAnswer | None:
         assert self._guided.maker is not None
         sent = await self._unless_stopped(self._guided.send(step, self._status.show))
         self._status.clear()
         return sent
 
-    async def _by_hand(self, step: Step) -> None:
+    async def _by_hand(self, step: SessionStep) -> None:
         """Send before and after a person has moved something, and say what must be put back."""
         self._write(lambda width: hanging([], step_about(step), width))
         before = await self._sent(step)
@@ -203,7 +203,7 @@ class Dialogue:
         await self._ask("Press Enter once it is back: ")
         return self._tell(self._guided.hands(step, before, after))
 
-    async def _by_person(self, step: Step) -> None:
+    async def _by_person(self, step: SessionStep) -> None:
         """Ask for each sign whether it was seen."""
         seen: list[SignAt] = []
         looked: list[SignAt] = []

@@ -87,14 +87,15 @@ def _units(args: argparse.Namespace) -> Iterator[str]:
 
 
 def _install(name: str, where: str, args: argparse.Namespace, *, timer: bool) -> Iterator[str]:
-    systemctl = "systemctl --user" if args.of_user else "systemctl"
+    scope = " --user" if args.of_user else ""
     yield f"Write each part to its file in {where}, then:"
     if args.of_user:
         yield "  loginctl enable-linger       else they end when you log out"
     else:
         yield f"  install -d -m 0750 -o {args.account or getpass.getuser()} {_directory(args)}"
     yield f"  systemd-analyze verify {name}.service"
-    yield f"  {systemctl} daemon-reload && {systemctl} enable --now {name}.{'timer' if timer else 'service'}"
+    yield f"  systemctl{scope} daemon-reload"
+    yield f"  systemctl{scope} enable --now {name}.{'timer' if timer else 'service'}"
 
 
 def _service(args: argparse.Namespace) -> Iterator[str]:

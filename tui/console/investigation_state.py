@@ -9,8 +9,8 @@ import msgspec
 
 if TYPE_CHECKING:
     from checks.investigate.answering import Advance
-    from checks.investigate.session import Question
-    from checks.model.investigation import SessionRecord, Step
+    from checks.investigate.guided_session import Question
+    from checks.model.investigation import SessionRecord, SessionStep
     from checks.model.report import Report
     from checks.model.signs import SignAt
 
@@ -36,7 +36,7 @@ class Asked(msgspec.Struct, frozen=True):
 class StepStarted(msgspec.Struct, frozen=True):
     """racwire makes a step, or sends while a person works."""
 
-    step: Step
+    step: SessionStep
 
 
 class StepProgressed(msgspec.Struct, frozen=True):
@@ -48,7 +48,7 @@ class StepProgressed(msgspec.Struct, frozen=True):
 class StepSent(msgspec.Struct, frozen=True):
     """What was to be sent around or during a person's step was sent; the person goes on."""
 
-    step: Step
+    step: SessionStep
 
 
 class StepEnded(msgspec.Struct, frozen=True):
@@ -78,26 +78,26 @@ class BeginSession(msgspec.Struct, frozen=True):
 class MakeStep(msgspec.Struct, frozen=True):
     """Make an automatic step."""
 
-    step: Step
+    step: SessionStep
 
 
 class SendFor(msgspec.Struct, frozen=True):
     """Send what a person's step needs, between two readings or during one."""
 
-    step: Step
+    step: SessionStep
 
 
 class TakeOutput(msgspec.Struct, frozen=True):
     """A person pasted the outputs of a step."""
 
-    step: Step
+    step: SessionStep
     outputs: tuple[str, ...]
 
 
 class TakeSigns(msgspec.Struct, frozen=True):
     """A person stated which signs of a step were seen."""
 
-    step: Step
+    step: SessionStep
     seen: tuple[SignAt, ...]
     looked: tuple[SignAt, ...]
 
@@ -105,13 +105,13 @@ class TakeSigns(msgspec.Struct, frozen=True):
 class TakeHands(msgspec.Struct, frozen=True):
     """A person has moved something, and racwire has sent before and after it."""
 
-    step: Step
+    step: SessionStep
 
 
 class SkipStep(msgspec.Struct, frozen=True):
     """Leave a step for later; with `is_impossible`, never offer it again."""
 
-    step: Step
+    step: SessionStep
     is_impossible: bool = False
 
 
@@ -137,7 +137,7 @@ class InvestigationState:
         """None before the first question."""
         self.advance: Advance | None = None
         self.can_send = True
-        self.making: Step | None = None
+        self.making: SessionStep | None = None
         """The step that racwire makes now, or sends for."""
         self.progress = ""
         self.trouble = ""

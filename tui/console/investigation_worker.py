@@ -36,7 +36,7 @@ from tui.console.messages import InvestigationReported
 
 if TYPE_CHECKING:
     from checks.investigate.answering import Advance
-    from checks.model.investigation import Answer, Step
+    from checks.model.investigation import SessionStep, StepAnswer
     from checks.model.report import Report
     from checks.run.guided import Guided
 
@@ -64,7 +64,7 @@ class InvestigationWorker:
         self._source = source
         self._guided: Guided | None = None
         self._work: Worker[None] | None = None
-        self._sent: list[Answer] = []
+        self._sent: list[StepAnswer] = []
         """What was sent for a person's step that is not answered yet."""
 
     @property
@@ -139,7 +139,7 @@ class InvestigationWorker:
             self._sent = []
             self._post(news)
 
-    async def _make(self, guided: Guided, step: Step) -> None:
+    async def _make(self, guided: Guided, step: SessionStep) -> None:
         news: InvestigationNews = StepEnded(STOPPED)
         self._post(StepStarted(step))
         try:
@@ -151,7 +151,7 @@ class InvestigationWorker:
         finally:
             self._post(news)
 
-    async def _send_for(self, guided: Guided, step: Step) -> None:
+    async def _send_for(self, guided: Guided, step: SessionStep) -> None:
         news: InvestigationNews = StepEnded(STOPPED)
         self._post(StepStarted(step))
         try:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from checks.model.investigation import Answer, SessionRecord, Step
+    from checks.model.investigation import SessionRecord, SessionStep, StepAnswer
     from checks.model.report import Report
     from checks.model.settings import Settings
     from checks.run.guided import Guided
@@ -26,7 +26,7 @@ class _WatchedSteps:
         self._open: AsyncExitStack | None = None
         self._investigator: Investigator | None = None
 
-    async def make(self, step: Step, progress: Callable[[str], None]) -> Answer:
+    async def make(self, step: SessionStep, progress: Callable[[str], None]) -> StepAnswer:
         """Make a step, and return its answer."""
         if self._investigator is None:
             from checks.measure.session_harm import open_investigator

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from checks.model.investigation import By, NotOffered, Step, Suspect
+from checks.model.investigation import By, NotOffered, SessionStep, Suspect
 from checks.model.wording import counted
 from checks.report.session_words import confirming_text, cost_text, why_text
 from checks.report.step_words import step_about, step_title, withheld_text
@@ -14,7 +14,7 @@ from tui.text.line import Line, Span, command_lines, hanging
 
 if TYPE_CHECKING:
     from checks.investigate.choice import Offer
-    from checks.investigate.session import Question
+    from checks.investigate.guided_session import Question
 
 _LABEL = 10
 _NARROW = 60
@@ -80,12 +80,12 @@ def offer_lines(
     yield from step_commands(offer.step, width, len(margin[0][0]))
 
 
-def offer_text(step: Step, on: str = "") -> str:
+def offer_text(step: SessionStep, on: str = "") -> str:
     """Return a step in one line, with its price."""
     return f"{step_title(step, on)} ({cost_text(step)})"
 
 
-def step_commands(step: Step, width: int, indent: int = 0) -> Iterator[Line]:
+def step_commands(step: SessionStep, width: int, indent: int = 0) -> Iterator[Line]:
     """Yield where the commands of a step are run, and the commands."""
     if not step.commands:
         return
@@ -94,7 +94,7 @@ def step_commands(step: Step, width: int, indent: int = 0) -> Iterator[Line]:
         yield from command_lines(command, indent + 2, width)
 
 
-def aside_lines(not_offered: Sequence[tuple[Step, NotOffered]], width: int, on: str = "") -> Iterator[Line]:
+def aside_lines(not_offered: Sequence[tuple[SessionStep, NotOffered]], width: int, on: str = "") -> Iterator[Line]:
     """Yield the steps that are not offered here, each with the reason."""
     for number, (step, reason) in enumerate(not_offered[:_ASIDE]):
         text = f"{step_title(step, on)}: {withheld_text(reason)}."

@@ -14,7 +14,7 @@ from checks.investigate.steps.sending import SENDING
 from checks.investigate.steps.senses import SENSES
 from checks.investigate.suspects import NOTHING, Settled, SuspectEntry
 from checks.model.facts import Cluster
-from checks.model.investigation import Answer, NotOffered, Step
+from checks.model.investigation import NotOffered, SessionStep, StepAnswer
 
 DECLARED: tuple[Declaration, ...] = (*SENDING, *SENSES, *ON_NODES, *ON_SWITCHES, *HANDS)
 
@@ -22,22 +22,22 @@ DECLARED: tuple[Declaration, ...] = (*SENDING, *SENSES, *ON_NODES, *ON_SWITCHES,
 class Offered(NamedTuple):
     """The steps at the places of an entry."""
 
-    steps: tuple[Step, ...]
-    withheld: tuple[tuple[Step, NotOffered], ...] = ()
+    steps: tuple[SessionStep, ...]
+    withheld: tuple[tuple[SessionStep, NotOffered], ...] = ()
     """Steps by hand that are not offered, and why."""
 
 
 def offered(
-    entries: Sequence[SuspectEntry], cluster: Cluster, settled: Settled = NOTHING, answers: Sequence[Answer] = ()
-) -> list[Step]:
+    entries: Sequence[SuspectEntry], cluster: Cluster, settled: Settled = NOTHING, answers: Sequence[StepAnswer] = ()
+) -> list[SessionStep]:
     """Return the steps that can be made at the places of the open entries, by their keys."""
     found = [offered_for(one, cluster, answers) for one in entries if one.is_open]
     return sorted({step.key: step for every in found for step in every.steps}.values(), key=lambda step: step.key)
 
 
-def offered_for(entry: SuspectEntry, cluster: Cluster, answers: Sequence[Answer] = ()) -> Offered:
+def offered_for(entry: SuspectEntry, cluster: Cluster, answers: Sequence[StepAnswer] = ()) -> Offered:
     """Return the steps at the places of one entry, and those by hand that would disturb more than they show."""
-    steps, withheld = dict[str, Step](), list[tuple[Step, NotOffered]]()
+    steps, withheld = dict[str, SessionStep](), list[tuple[SessionStep, NotOffered]]()
     for scene in scenes(entry, cluster, answers):
         for one in DECLARED:
             for step in one.made(scene):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from checks.investigate.steps.scene import Scene
-from checks.model.investigation import By, Step
+from checks.model.investigation import By, SessionStep
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,5 +15,5 @@ class Declaration:
 
     name: str
     by: By
-    made: Callable[[Scene], Iterator[Step]]
+    made: Callable[[Scene], Iterator[SessionStep]]
     """Yields it at each of its places on a network."""

@@ -6,15 +6,15 @@ from collections.abc import Iterator
 
 from checks.investigate.steps.declaration import Declaration
 from checks.investigate.steps.scene import Scene
-from checks.model.investigation import By, Price, Risk, Step
+from checks.model.investigation import By, Price, Risk, SessionStep
 from checks.model.signs import Sign, SignAt
 
 _SECONDS = 300
 
 
-def _by_hand(scene: Scene, declared: str, nodes: tuple[str, ...], sign: Sign, minutes: int, rights: str) -> Step:
+def _by_hand(scene: Scene, declared: str, nodes: tuple[str, ...], sign: Sign, minutes: int, rights: str) -> SessionStep:
     packets = 4 * scene.sent
-    return Step(
+    return SessionStep(
         key=scene.key(declared, *nodes),
         declared=declared,
         by=By.HANDS,
@@ -25,19 +25,19 @@ def _by_hand(scene: Scene, declared: str, nodes: tuple[str, ...], sign: Sign, mi
     )
 
 
-def _swap_cable(scene: Scene) -> Iterator[Step]:
+def _swap_cable(scene: Scene) -> Iterator[SessionStep]:
     """Yield the exchange of a node's cable for that of another node, at both ends."""
     for node in scene.named:
         for other in [one for one in scene.nodes if one != node][:1]:
             yield _by_hand(scene, "swap-cable", (node, other), Sign.WITH_CABLE, 20, "who may touch the cables")
 
 
-def _move_port(scene: Scene) -> Iterator[Step]:
+def _move_port(scene: Scene) -> Iterator[SessionStep]:
     for node in scene.named:
         yield _by_hand(scene, "move-port", (node,), Sign.WITH_PORT, 15, "the network team")
 
 
-def _member_down(scene: Scene) -> Iterator[Step]:
+def _member_down(scene: Scene) -> Iterator[SessionStep]:
     for node in scene.named:
         if len(scene.nics(node)) > 1:
             yield _by_hand(scene, "member-down", (node,), Sign.WITH_MEMBER, 10, f"root on {node}")

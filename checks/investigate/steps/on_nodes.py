@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from checks.investigate.steps.declaration import Declaration
 from checks.investigate.steps.scene import Scene
-from checks.model.investigation import By, Price, Probe, Risk, Step
+from checks.model.investigation import By, Price, Probe, Risk, SessionStep
 from checks.model.shell_command import for_each, shell
 from checks.model.signs import Sign, SignAt
 from checks.rules.below_nics import Below, below
@@ -17,8 +17,8 @@ _CAPTURE_S = 20
 def _reading(
     scene: Scene, declared: str, node: str, signs: tuple[Sign, ...], commands: tuple[str, ...], *,
     user: str, minutes: int, seconds: float = 20, packets: int = 0,
-) -> Step:  # fmt: skip
-    return Step(
+) -> SessionStep:  # fmt: skip
+    return SessionStep(
         key=scene.key(declared, node),
         declared=declared,
         by=By.COMMAND,
@@ -31,7 +31,7 @@ def _reading(
     )
 
 
-def _capture(scene: Scene) -> Iterator[Step]:
+def _capture(scene: Scene) -> Iterator[SessionStep]:
     for s, r in scene.pairs:
         port, source = scene.port(r), scene.port(s)
         if port is None or source is None:
@@ -41,7 +41,7 @@ def _capture(scene: Scene) -> Iterator[Step]:
                 Probe(legs=p.legs[:1], sent=p.sent, is_at_nic=True, share=p.share)
                 for p in (scene.udp(s, r, size), scene.ping(s, r, size))
             )
-            yield Step(
+            yield SessionStep(
                 key=scene.key("capture", s, r, size),
                 declared="capture",
                 by=By.COMMAND,
@@ -66,7 +66,7 @@ def _capture(scene: Scene) -> Iterator[Step]:
             )
 
 
-def _filter_of_node(scene: Scene) -> Iterator[Step]:
+def _filter_of_node(scene: Scene) -> Iterator[SessionStep]:
     """Yield the reading of the node's packet filter: the command reads it only where its module is loaded, since
     listing the rules would load it."""
     commands = (
@@ -79,7 +79,7 @@ def _filter_of_node(scene: Scene) -> Iterator[Step]:
         )
 
 
-def _queues_of_node(scene: Scene) -> Iterator[Step]:
+def _queues_of_node(scene: Scene) -> Iterator[SessionStep]:
     for node in scene.named:
         commands = for_each("tc -s qdisc show dev {nic}", "tc -s filter show dev {nic} ingress", nic=scene.nics(node))
         yield _reading(
@@ -88,7 +88,7 @@ def _queues_of_node(scene: Scene) -> Iterator[Step]:
         )  # fmt: skip
 
 
-def _nic(scene: Scene) -> Iterator[Step]:
+def _nic(scene: Scene) -> Iterator[SessionStep]:
     for node in scene.named:
         counters = for_each("ethtool -S {nic}", nic=scene.nics(node))
         signs = (Sign.NIC_CRC, Sign.NIC_MISSED, Sign.PAUSED)
@@ -99,7 +99,7 @@ def _nic(scene: Scene) -> Iterator[Step]:
         yield _reading(scene, "ethtool-optics", node, (Sign.OPTICS,), optics, user="root", minutes=2)
 
 
-def _neighbours(scene: Scene) -> Iterator[Step]:
+def _neighbours(scene: Scene) -> Iterator[SessionStep]:
     for node in scene.named:
         port = scene.port(node)
         nic = port.interface if port else "ETH"
@@ -110,13 +110,13 @@ def _neighbours(scene: Scene) -> Iterator[Step]:
         )  # fmt: skip
 
 
-def _host_of_machine(scene: Scene) -> Iterator[Step]:
+def _host_of_machine(scene: Scene) -> Iterator[SessionStep]:
     """Yield the question to the operators of what is below the NICs of virtual machines."""
     for node in scene.named:
         if below(scene.cluster, _network(scene), node) is Below.CABLE:
             continue
         signs = (Sign.HOST_FILTER, Sign.TUNNEL)
-        yield Step(
+        yield SessionStep(
             key=scene.key("host-of-machine", node),
             declared="host-of-machine",
             by=By.COMMAND,

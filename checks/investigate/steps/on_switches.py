@@ -10,7 +10,7 @@ from checks.investigate.steps.declaration import Declaration
 from checks.investigate.steps.scene import Scene
 from checks.investigate.steps.switch_commands import commands_for
 from checks.model.facts import LldpNeighbour
-from checks.model.investigation import By, Price, Risk, Step
+from checks.model.investigation import By, Price, Risk, SessionStep
 from checks.model.shell_command import switch
 from checks.model.signs import Sign, SignAt
 from checks.model.vendors import PORT
@@ -47,12 +47,12 @@ _LOOKS = (
 )
 
 
-def _made(look: _Look, scene: Scene) -> Iterator[Step]:
+def _made(look: _Look, scene: Scene) -> Iterator[SessionStep]:
     for node in ("",) if look.of_network else scene.named:
         known = _announced(scene, node)
         port = known.port if known and known.port else PORT
         packets = 2 * scene.sent if look.is_twice else 0
-        yield Step(
+        yield SessionStep(
             key=scene.key(look.name, node).rstrip(),
             declared=look.name,
             by=By.COMMAND,

@@ -11,7 +11,7 @@ from math import ceil, log
 from checks.investigate.suspects import SuspectEntry
 from checks.model.facts import Cluster, Clusterware, Port
 from checks.model.hypothesis import Place
-from checks.model.investigation import Answer, By, Fared, NotOffered, Probe, Step
+from checks.model.investigation import By, Fared, NotOffered, Probe, SessionStep, StepAnswer
 from checks.model.networks import nics_of
 from checks.model.packet_sizes import BLOCK_HEADER_BYTES, USUAL_BLOCK_BYTES, packet_of
 from checks.model.traffic import Address, Traffic
@@ -50,7 +50,7 @@ class Scene:
     forms: frozenset[str]
     """The forms of packets that the suspects tell apart, if any does."""
     addresses: frozenset[str]
-    answers: tuple[Answer, ...] = ()
+    answers: tuple[StepAnswer, ...] = ()
 
     @property
     def pairs(self) -> Iterator[tuple[str, str]]:
@@ -117,7 +117,7 @@ class Scene:
 
     # --- whether hands may touch a place ------------------------------------------------------------------------------
 
-    def hinders(self, step: Step) -> NotOffered | None:
+    def hinders(self, step: SessionStep) -> NotOffered | None:
         """Return why a step by hand is not offered; None where it is, or where it is not by hand.
 
         It is offered where the stack of each node that it touches is stopped, or another private network was not seen
@@ -168,7 +168,7 @@ def loses(cluster: Cluster, network: str, node: str) -> bool:
     )
 
 
-def scenes(entry: SuspectEntry, cluster: Cluster, answers: Sequence[Answer]) -> Iterator[Scene]:
+def scenes(entry: SuspectEntry, cluster: Cluster, answers: Sequence[StepAnswer]) -> Iterator[Scene]:
     """Yield the places of an entry by private network."""
     share = min(_USUAL_SHARE, max(_LEAST_SHARE, entry.share / 2)) if entry.share else _USUAL_SHARE
     networks = dict.fromkeys(n for one in entry.alternatives for n in one.place.networks)

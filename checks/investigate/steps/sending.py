@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from checks.investigate.steps.declaration import Declaration
 from checks.investigate.steps.scene import CARRIES, SMALL_BYTES, Scene
-from checks.model.investigation import By, Price, Probe, Risk, Step
+from checks.model.investigation import By, Price, Probe, Risk, SessionStep
 from checks.model.signs import Sign, SignAt
 from checks.model.traffic import Address
 
@@ -22,11 +22,13 @@ BUDGET = 20_000
 _SET_UP_S = 1.0
 
 
-def _sends(scene: Scene, declared: str, s: str, r: str, *probes: Probe, size: int | str = "", minutes: int = 0) -> Step:
+def _sends(
+    scene: Scene, declared: str, s: str, r: str, *probes: Probe, size: int | str = "", minutes: int = 0
+) -> SessionStep:
     packets = sum(p.sent * p.ports for p in probes)
     cut = sum(p.sent for p in probes if any("fragment" in (leg.forms or ()) for leg in p.legs[:1]))
     octets = sum(p.sent * p.ports * sum(leg.sizes[1] for leg in p.legs) for p in probes)
-    return Step(
+    return SessionStep(
         key=scene.key(declared, s, r, size).rstrip(),
         declared=declared,
         by=By.ITSELF,
@@ -42,7 +44,7 @@ def _sends(scene: Scene, declared: str, s: str, r: str, *probes: Probe, size: in
     )
 
 
-def _each_direction(scene: Scene) -> Iterator[Step]:
+def _each_direction(scene: Scene) -> Iterator[SessionStep]:
     for s, r in scene.pairs:
         if s < r:
             for n, (there, back) in enumerate(zip(scene.sizes(s, r), scene.sizes(r, s), strict=True)):
@@ -50,14 +52,14 @@ def _each_direction(scene: Scene) -> Iterator[Step]:
                 yield _sends(scene, "each-direction", s, r, scene.udp(s, r, there), scene.udp(r, s, back), size=size)
 
 
-def _udp_against_pings(scene: Scene) -> Iterator[Step]:
+def _udp_against_pings(scene: Scene) -> Iterator[SessionStep]:
     for s, r in scene.pairs:
         for size in scene.sizes(s, r):
             probes = scene.udp(s, r, size), scene.ping(s, r, size)
             yield _sends(scene, "udp-against-pings", s, r, *probes, size=size)
 
 
-def _private_against_haip(scene: Scene) -> Iterator[Step]:
+def _private_against_haip(scene: Scene) -> Iterator[SessionStep]:
     kinds: tuple[Address, ...] = ("private", "haip")
     for s, r in scene.pairs:
         if has_haip(scene, s) and has_haip(scene, r):
@@ -65,12 +67,12 @@ def _private_against_haip(scene: Scene) -> Iterator[Step]:
             yield _sends(scene, "private-against-haip", s, r, *probes)
 
 
-def _small_against_full(scene: Scene) -> Iterator[Step]:
+def _small_against_full(scene: Scene) -> Iterator[SessionStep]:
     for s, r in scene.pairs:
         yield _sends(scene, "small-against-full", s, r, *(scene.udp(s, r, size) for size in scene.sizes(s, r)))
 
 
-def _source_ports(scene: Scene) -> Iterator[Step]:
+def _source_ports(scene: Scene) -> Iterator[SessionStep]:
     for s, r in scene.pairs:
         for size in scene.sizes(s, r):
             probe = scene.udp(s, r, size, ports=PORTS)
@@ -78,19 +80,19 @@ def _source_ports(scene: Scene) -> Iterator[Step]:
                 yield _sends(scene, "source-ports", s, r, probe, size=size)
 
 
-def _fragments_against_whole(scene: Scene) -> Iterator[Step]:
+def _fragments_against_whole(scene: Scene) -> Iterator[SessionStep]:
     if scene.sent > MOST_FRAGMENTS:
         return
     for s, r in scene.pairs:
         yield _sends(scene, "fragments-against-whole", s, r, scene.fragments(s, r), scene.udp(s, r, scene.mtu(s, r)))
 
 
-def _carries(scene: Scene) -> Iterator[Step]:
+def _carries(scene: Scene) -> Iterator[SessionStep]:
     """Yield nothing: it is made where hands shall touch a node (`carrying`)."""
     yield from ()
 
 
-def carrying(scene: Scene, step: Step) -> Step | None:
+def carrying(scene: Scene, step: SessionStep) -> SessionStep | None:
     """Return the step that proves that another network carries each node that a step by hand touches, to and from each
     peer, small and full-size; None where there is none."""
     for name in scene.others(step.place.nodes):
@@ -102,18 +104,18 @@ def carrying(scene: Scene, step: Step) -> Step | None:
         )  # fmt: skip
         probes = tuple(over.udp(s, r, size) for s, r in over.pairs for size in over.sizes(s, r))
         made = _sends(over, CARRIES, step.place.nodes[0], "", *probes)
-        return Step(
+        return SessionStep(
             key=over.key(CARRIES, *step.place.nodes), declared=CARRIES, by=By.ITSELF,
             place=over.place(*step.place.nodes), price=made.price, probes=probes,
         )  # fmt: skip
     return None
 
 
-def _counters_of_nics(scene: Scene) -> Iterator[Step]:
+def _counters_of_nics(scene: Scene) -> Iterator[SessionStep]:
     """Yield the reading of the error counters of a NIC, before and after datagrams to and from its node."""
     for node in scene.named:
         packets = 2 * scene.sent
-        yield Step(
+        yield SessionStep(
             key=scene.key("nic-counters", node),
             declared="nic-counters",
             by=By.ITSELF,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from checks.investigate.steps.declaration import Declaration
 from checks.investigate.steps.scene import SMALL_BYTES, Scene
-from checks.model.investigation import By, Price, Risk, Step
+from checks.model.investigation import By, Price, Risk, SessionStep
 from checks.model.sense_steps import DROPS_STEP, OPTICS_STEP, PAUSES_STEP
 from checks.model.signs import Sign, SignAt
 
@@ -22,14 +22,14 @@ _ODD = 25, 7
 these are followed through the NIC."""
 
 
-def _kernel_drops(scene: Scene) -> Iterator[Step]:
+def _kernel_drops(scene: Scene) -> Iterator[SessionStep]:
     """Yield the watching of a receiver's kernel while datagrams of one size arrive: its NIC must be known by name."""
     for s, r in scene.pairs:
         if r not in scene.named:
             continue
         for size in (SMALL_BYTES + _ODD[0], scene.mtu(s, r) - _ODD[1]):
             (packets,) = scene.udp(s, r, size).legs[:1]
-            yield Step(
+            yield SessionStep(
                 key=scene.key(DROPS_STEP, s, r, size),
                 declared=DROPS_STEP,
                 by=By.ITSELF,
@@ -43,20 +43,20 @@ def _kernel_drops(scene: Scene) -> Iterator[Step]:
             )
 
 
-def _optics(scene: Scene) -> Iterator[Step]:
+def _optics(scene: Scene) -> Iterator[SessionStep]:
     for node in scene.named:
         yield _reading(scene, OPTICS_STEP, node, Sign.OPTICS, _OPTICS_S, f"root on {node}", needs_consent=True)
 
 
-def _pauses(scene: Scene) -> Iterator[Step]:
+def _pauses(scene: Scene) -> Iterator[SessionStep]:
     for node in scene.named:
         yield _reading(scene, PAUSES_STEP, node, Sign.PAUSED, _PAUSES_S, f"any user on {node}")
 
 
 def _reading(
     scene: Scene, declared: str, node: str, sign: Sign, seconds: float, rights: str, *, needs_consent: bool = False
-) -> Step:
-    return Step(
+) -> SessionStep:
+    return SessionStep(
         key=scene.key(declared, node),
         declared=declared,
         by=By.ITSELF,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from checks.investigate.answering import Advance, excluded_of, left_of
-from checks.model.investigation import Step
+from checks.model.investigation import SessionStep
 from checks.model.wording import counted
 from checks.report.session_words import after_text, ending_text, outcome_text
 from checks.report.step_words import step_about, step_title
@@ -85,7 +85,7 @@ def consent_lines(state: InvestigationState, width: int) -> Iterator[Line]:
         yield []
 
 
-def person_lines(step: Step, width: int, *, with_signs: bool = False) -> Iterator[Line]:
+def person_lines(step: SessionStep, width: int, *, with_signs: bool = False) -> Iterator[Line]:
     """Yield a step that a person makes: what it shows, where it is made, its commands, and the signs to state."""
     yield from hanging([], step_title(step), width, "title")
     yield from hanging([], step_about(step), width)

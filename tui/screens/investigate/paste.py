@@ -9,7 +9,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widgets import TextArea
 
-from checks.model.investigation import Step
+from checks.model.investigation import SessionStep
 from checks.report.step_words import step_title
 from tui.screens.investigate.lines import person_lines
 from tui.screens.styled import StyledScreen
@@ -30,7 +30,7 @@ class PasteScreen(StyledScreen[str | None]):
     ]
     AUTO_FOCUS = "TextArea"
 
-    def __init__(self, step: Step, reading: int = 0) -> None:
+    def __init__(self, step: SessionStep, reading: int = 0) -> None:
         """`reading` is the number of the reading of a step that is read twice; 0: it is read once."""
         super().__init__()
         self._step = step

@@ -9,7 +9,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 
-from checks.model.investigation import By, Step
+from checks.model.investigation import By, SessionStep
 from checks.report.step_words import step_title
 from checks.run.guided import sends
 from tui.console.actions import Action, bindings
@@ -86,7 +86,7 @@ class InvestigateScreen(StyledScreen[None]):
         return () if question is None else (question.best, *question.others)
 
     @property
-    def _step(self) -> Step | None:
+    def _step(self) -> SessionStep | None:
         offers = self._offers
         return offers[min(self._chosen, len(offers) - 1)].step if offers else None
 
@@ -215,7 +215,7 @@ class InvestigateScreen(StyledScreen[None]):
             then,
         )
 
-    async def _ask_own_consent(self, step: Step) -> None:
+    async def _ask_own_consent(self, step: SessionStep) -> None:
         """Ask before a step that switches something on, or asks a device."""
         from checks.report.consent_words import consent_text
 
@@ -235,7 +235,7 @@ class InvestigateScreen(StyledScreen[None]):
             then,
         )
 
-    async def _by_command(self, step: Step) -> None:
+    async def _by_command(self, step: SessionStep) -> None:
         from tui.screens.investigate.paste import PasteScreen
 
         is_during = bool(step.probes)
@@ -259,7 +259,7 @@ class InvestigateScreen(StyledScreen[None]):
 
         await self.app.push_screen(PasteScreen(step, number), pasted)
 
-    async def _ask_to_start(self, step: Step) -> None:
+    async def _ask_to_start(self, step: SessionStep) -> None:
         await ask(
             self.app,
             AskPage(
@@ -271,7 +271,7 @@ class InvestigateScreen(StyledScreen[None]):
             lambda answer: self._want(SendFor(step)),
         )
 
-    async def _by_hand(self, step: Step) -> None:
+    async def _by_hand(self, step: SessionStep) -> None:
         """Send, let the person move something, and send again."""
         times = self._state.sent_for.count(step.key)
         if times == 0:
@@ -290,7 +290,7 @@ class InvestigateScreen(StyledScreen[None]):
             lambda answer: self._want(want),
         )
 
-    async def _ask_signs(self, step: Step) -> None:
+    async def _ask_signs(self, step: SessionStep) -> None:
         def then(answer: Answer) -> None:
             seen = tuple(s for s, typed in zip(step.reads, answer, strict=True) if typed.lower() in _YES)
             looked = tuple(s for s, typed in zip(step.reads, answer, strict=True) if typed)

@@ -17,12 +17,12 @@ from checks.investigate.session_state import Memory, Question
 from checks.investigate.suspects import Settled, SuspectEntry
 from checks.model.facts import Cluster
 from checks.model.finding import Finding, Key
-from checks.model.investigation import Answer, Ending, SessionRecord
+from checks.model.investigation import EntryEnding, SessionRecord, StepAnswer
 
-__all__ = ["Offer", "Question", "Session"]
+__all__ = ["GuidedSession", "Offer", "Question"]
 
 
-class Session:
+class GuidedSession:
     """One session. It never changes: an answer makes a new one, with a new record."""
 
     def __init__(
@@ -54,20 +54,20 @@ class Session:
         """Return the next question; None where the session has ended."""
         return self._state.question
 
-    def answered(self, answer: Answer) -> Session:
+    def answered(self, answer: StepAnswer) -> GuidedSession:
         """Return the session with one more answer."""
         return self.with_record(replace(self.record, answers=(*self.record.answers, answer)))
 
-    def undone(self) -> Session:
+    def undone(self) -> GuidedSession:
         """Return the session without its last answer."""
         return self.with_record(replace(self.record, answers=self.record.answers[:-1]))
 
-    def with_record(self, record: SessionRecord) -> Session:
+    def with_record(self, record: SessionRecord) -> GuidedSession:
         """Return the session of the same run with another record."""
-        return Session(self.cluster, self.findings, record, memory=self.memory)
+        return GuidedSession(self.cluster, self.findings, record, memory=self.memory)
 
     @property
-    def endings(self) -> tuple[Ending, ...]:
+    def endings(self) -> tuple[EntryEnding, ...]:
         """How the examined entries ended so far, in their order."""
         return self.record.endings
 

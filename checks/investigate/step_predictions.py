@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from checks.investigate.suspects import SuspectEntry
 from checks.model.hypothesis import Footprint, How
-from checks.model.investigation import Answer, Fared, Probe, Step, Suspect
+from checks.model.investigation import Fared, Probe, SessionStep, StepAnswer, Suspect
 from checks.model.signs import SOLE, Sign, SignAt
 from checks.model.traffic import Traffic
 
@@ -39,7 +39,7 @@ class Impact(NamedTuple):
         return Impact(fates, self.sure | other.sure, self.may | other.may)
 
 
-def impact(step: Step, suspect: Suspect) -> Impact:
+def impact(step: SessionStep, suspect: Suspect) -> Impact:
     """Return what a suspect does to what a step looks at."""
     if step.probes:
         return Impact(tuple(_fate(probe, suspect) for probe in step.probes))
@@ -74,7 +74,7 @@ class Other(NamedTuple):
     alive: tuple[int, ...]
 
 
-def beside(step: Step, others: Sequence[Other], known: Known) -> frozenset[Impact]:
+def beside(step: SessionStep, others: Sequence[Other], known: Known) -> frozenset[Impact]:
     """Return what the other entries can do to what a step looks at: one for each set that differs."""
     found = {Impact((_EMPTY,) * len(step.probes))}
     for entry, alive in others:
@@ -101,7 +101,7 @@ class Known:
         self._like: dict[str, str] = {}
         self._first: dict[object, str] = {}
 
-    def impact(self, step: Step, key: str, suspect: Suspect) -> Impact:
+    def impact(self, step: SessionStep, key: str, suspect: Suspect) -> Impact:
         """Return what a suspect with this key does to what a step looks at; suspects that touch the same packets do the
         same to them."""
         like = self._alike(key, suspect) if step.probes else key
@@ -120,7 +120,7 @@ class Known:
 _OF_ONE_PORT = frozenset((Fared.NONE_LOST, Fared.SOME_LOST, Fared.ALL_LOST))
 
 
-def outcomes(step: Step, together: Iterable[Impact]) -> frozenset[Outcome]:
+def outcomes(step: SessionStep, together: Iterable[Impact]) -> frozenset[Outcome]:
     """Return the outcomes that a step can have where one of these sets is at work."""
     if step.probes:
         ports = [p.ports > 1 for p in step.probes]
@@ -162,7 +162,7 @@ def _fares(of_ports: bool, fate: frozenset[tuple[How, bool]]) -> frozenset[Fared
     return frozenset((Fared.PORTS_SHARE,) if parts_of_flows else (least,))
 
 
-def fits(step: Step, answer: Answer, together: Iterable[Impact]) -> bool:
+def fits(step: SessionStep, answer: StepAnswer, together: Iterable[Impact]) -> bool:
     """Return whether an answer can come of one of these sets."""
     if step.probes:
         ports = [p.ports > 1 for p in step.probes]
@@ -173,7 +173,7 @@ def fits(step: Step, answer: Answer, together: Iterable[Impact]) -> bool:
     return any(_shows(answer, seen, one) for one in together)
 
 
-def is_contradicted(step: Step, answer: Answer, own: Impact) -> bool:
+def is_contradicted(step: SessionStep, answer: StepAnswer, own: Impact) -> bool:
     """Return whether an answer contradicts what one suspect does, whatever else is at work: others lose more, and let
     nothing pass that it stops."""
     if not is_whole(answer):
@@ -187,7 +187,7 @@ def is_contradicted(step: Step, answer: Answer, own: Impact) -> bool:
     return not all(any(seen.shows(s) for seen in answer.seen) for s in looked)
 
 
-def is_whole(answer: Answer) -> bool:
+def is_whole(answer: StepAnswer) -> bool:
     """Return whether an answer says of each probe of its step how it fared: a capture that was not understood does
     not."""
     return len(answer.fared) == len(answer.step.probes) or not answer.step.probes
@@ -203,7 +203,7 @@ _RANK = {
 """How much is lost."""
 
 
-def _shows(answer: Answer, found: Sequence[SignAt], one: Impact) -> bool:
+def _shows(answer: StepAnswer, found: Sequence[SignAt], one: Impact) -> bool:
     """Return whether what was seen is what these make: each sign that they surely make, where it was looked for, and
     none that they do not make."""
     looked = [s for s in one.sure if any(s.shows(at) for at in answer.looked)]
