@@ -148,9 +148,8 @@ def template(options: Mapping[str, str] | None = None) -> str:
     options = options or {}
     lines = [
         "# racwire settings (TOML). Every line is optional; this template has the defaults.",
-        f"# Read from --settings FILE or ${ENVIRONMENT_VARIABLE}; else from racwire/settings.toml in $XDG_CONFIG_HOME,",
-        f"# which is ~/.config where it is not set, above {SYSTEM_PATH}. A variable of the environment overrides",
-        "# a setting: RACWIRE_DATABASE_CONNECT, RACWIRE_CLUSTER_PEERS=rac2,rac3.",
+        f"# Read from --settings FILE or ${ENVIRONMENT_VARIABLE}; else from racwire/settings.toml in ~/.config, above",
+        f"# {SYSTEM_PATH}. A variable overrides a setting: RACWIRE_CLUSTER_PEERS=rac2,rac3.",
     ]
     for section, table in _sections().items():
         heading = f"# [[{section}]]" if section in _repeated() else f"[{section}]"

@@ -16,11 +16,10 @@ A port silently drops frames larger than its MTU, in both directions, as a real
 switch does.
 
 show COMMAND prints what a switch of Cisco (NX-OS) prints, with the counters of
-the practice switch: show interface, show interface counters errors, show queuing
-interface, show policy-map interface, show access-lists, show mac address-table,
-show spanning-tree, show port-channel summary, show lacp counters, show vpc. Each
-private network has a switch of its own. As on a real switch, totals are those of
-years: what counts is what is added.
+the practice switch: interface, interface counters errors, queuing interface,
+policy-map interface, access-lists, mac address-table, spanning-tree, vpc,
+port-channel summary, lacp counters. Each private network has a switch. As on a
+real one, totals are those of years: what counts is what is added.
 
 --prioritise N needs `racwire lab up --rate 1g`: the first N packets of each TCP
 or UDP flow leave a port before the others, and so do the first N after a pause

@@ -1,3 +1,0 @@
-"""Runs racwire by its old name."""
-
-from racwire import main as main
