@@ -43,7 +43,7 @@ def measure(pace: Pace) -> Iterator[Row]:
 
 
 def _check(environment: dict[str, str]) -> _Run:
-    command = [sys.executable, "-m", "tui", "check", "--lab", "--interval", str(_INTERVAL_S), "--format", "json"]
+    command = [sys.executable, "-m", "racwire", "check", "--lab", "--interval", str(_INTERVAL_S), "--format", "json"]
     before, began = _children_cpu_s(), time.monotonic()
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=False)
     wall, cpu = time.monotonic() - began, _children_cpu_s() - before

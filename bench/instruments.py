@@ -108,7 +108,7 @@ def running(lab: Lab, node: str, command: Sequence[str], ready: str = "") -> Ite
 
 def measure(lab: Lab, *words: str) -> tuple[int, Any]:
     """Run `racwire measure ...` on the near node, and return its exit code and its result. Raises NoInstrument."""
-    command = [sys.executable, "-P", "-m", "tui", "measure", *words, "--format", "json", "--go", "practice"]
+    command = [sys.executable, "-P", "-m", "racwire", "measure", *words, "--format", "json", "--go", "practice"]
     done = subprocess.run(
         lab.enter(NEAR, command), cwd=_ROOT, env=_environment(lab, NEAR), stdin=subprocess.DEVNULL,
         capture_output=True, text=True, check=False,

@@ -89,7 +89,7 @@ def last_packet(pcap: bytes) -> float:
 def _measuring(lab: Any) -> Iterator[tuple[int, int]]:
     """Start a measurement on a terminal of its own. Yield the terminal and racwire's process."""
     master, slave = pty.openpty()
-    command = [sys.executable, "-P", "-m", "tui", "measure", *(word for word in _LONG if word != "--lab")]
+    command = [sys.executable, "-P", "-m", "racwire", "measure", *(word for word in _LONG if word != "--lab")]
     process = subprocess.Popen(
         **entered(lab, NEAR, command), stdin=slave, stdout=slave, stderr=slave, start_new_session=True,
         preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),

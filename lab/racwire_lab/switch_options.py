@@ -37,8 +37,8 @@ racwire lab switch --prioritise 20
 racwire lab switch --prioritise off"""
 
 HAND_ABOUT = """\
-The links of these nodes go down for a moment. A bad cable goes with the cable, a
-bad port stays behind, a bad NIC stays with its node."""
+The links of these nodes go down for a moment. A fault of a cable goes with the
+cable, that of a port stays behind, that of a NIC stays with its node."""
 
 HAND_EXAMPLES = """\
 racwire lab hand swap-cable rac2 rac3 --network eth2
