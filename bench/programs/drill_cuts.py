@@ -56,7 +56,8 @@ def cuts(lengths_s: Sequence[float] = LENGTHS_S, *, is_down: bool = False) -> It
     whole_s = sum(lengths_s) + (4 * _PAUSE_S + 1) * len(lengths_s) + 5
     with subprocess.Popen(
         [
-            *(sys.executable, "-P", "-m", "racwire", "drill", "link", "eth2", "of", "rac2", "--lab", "--go", "practice"),
+            *(sys.executable, "-P", "-m", "racwire", "drill", "link", "eth2", "of", "rac2"),
+            *("--lab", "--go", "practice"),
             *("--for", f"{whole_s:.0f}s", "--format", "json", "--although-loaded", "a bench"),
         ],
         stdin=subprocess.DEVNULL,

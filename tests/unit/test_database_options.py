@@ -214,9 +214,8 @@ def prompt_on_a_terminal(server, tmp_path):
     """
     ours, theirs = pty.openpty()
     become = f"import os, fcntl, termios; os.setsid(); fcntl.ioctl({theirs}, termios.TIOCSCTTY, 0)"
-    start = (
-        f"{become}; os.execv({sys.executable!r}, [{sys.executable!r}, '-P', '-m', 'racwire', *__import__('sys').argv[1:]])"
-    )
+    racwire = f"[{sys.executable!r}, '-P', '-m', 'racwire', *__import__('sys').argv[1:]]"
+    start = f"{become}; os.execv({sys.executable!r}, {racwire})"
     command = [sys.executable, "-c", start, *CHECK, "--connect", server.dsn, "--user", USER]
     home = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path)}
     ran = subprocess.Popen(
