@@ -16,7 +16,7 @@ from checks.investigate.placing_step import placing_step, udp_leg
 from checks.measure.session_harm import open_investigator
 from checks.model.facts import Cluster
 from checks.model.hypothesis import Place
-from checks.model.investigation import By, Price, Probe, Risk, Step
+from checks.model.investigation import By, Price, Probe, Risk, SessionStep
 from checks.model.journal import Journal
 from checks.model.signs import Sign, SignAt
 from checks.run.gathering import GATHERERS
@@ -31,7 +31,7 @@ PASSWORD = Secret((Path(os.environ["RACWIRE_LAB_DIR"]) / "database/password").re
 def step(*probes, **other):
     price = Price(risk=Risk.PROBE, seconds=2, packets=sum(p.sent * p.ports for p in probes))
     fields = dict(key="step", declared="step", by=By.ITSELF, place=Place(networks=(FIRST,)), price=price)
-    return Step(**{**fields, "probes": probes, **other})
+    return SessionStep(**{**fields, "probes": probes, **other})
 
 def udp(sender, receiver, size, sent=40, network=FIRST, **other):
     fields = {name: other.pop(name) for name in ("ports", "share") if name in other}

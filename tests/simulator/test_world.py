@@ -27,7 +27,7 @@ from tests.simulator.packets import Packet, pieces
 from tests.simulator.world import World
 
 HERE = Path(__file__).parent
-WORLD = ("faults", "packets", "fates", "world", "hosts", "sender", "node_facts", "facts")
+WORLD = ("faults", "packets", "fates", "world", "hosts", "sender", "node_facts", "facts", "shown")
 """The modules that make the facts: what judges and compares them is not among them."""
 IN_THE_PRACTICE_CLUSTER = {
     "port-mtu": "switch-mtu", "one-way-mtu": "switch-mtu-one-way", "node-down": "peer-down",
@@ -292,6 +292,6 @@ def test_the_world_knows_no_sets_of_packets_and_no_observations(name):
 
 
 def test_every_module_of_the_simulator_is_of_the_world_or_of_what_judges_it():
-    others = {"__init__", "__main__", "judging", "losses", "mended"}
+    others = {"__init__", "__main__", "best_order", "investigating", "judging", "losses", "mended"}
     names = {file.stem for file in HERE.glob("*.py") if not file.stem.startswith("test_")}
     assert names == {*WORLD, *others}
