@@ -104,7 +104,7 @@ def test_a_shell_has_the_terminal_for_itself_and_ends_with_the_console(shell: Sh
     shell.read_until(ENTER_ALTERNATE_SCREEN, b"1 Checks", b"quit")
     shell.type("$")
     shell.read_until(b"racwire keeps running")
-    shell.type("echo $((PPID)) is; sleep 1000\r")
+    shell.type("echo $((PPID)) is; sleep 30\r")
     shell.read_until(b" is\r\n")
     os.kill(int(shell.seen.rpartition(b" is\r\n")[0].split()[-1]), number)
     shell.read_until(b"ready> ")

@@ -56,7 +56,7 @@ def test_bars_fit(width: int) -> None:
 
 def test_the_footer_at_80_columns_names_everything() -> None:
     assert plain([keys_line(in_footer(CHECKS), 80)]) == (
-        " Enter open  → unfold  v verify  / filter  c copy  r rerun  ? help  q quit"
+        " Enter open  → unfold  v verify  i investigate  / filter  c copy  ? help  q quit"
     )
 
 
