@@ -26,7 +26,7 @@ from checks.model.finding import NextStep, Status
 from tests.unit.change_journals import plan, verification
 from tests.unit.change_lines_support import AGREED, LIVE, SWITCHED, change, text, words
 from tui.console.change_state import ChangeState, JournalsRead, Refused, WantedPlan, Work
-from tui.screens.ask import Question
+from tui.screens.ask import AskPage
 from tui.screens.change.alarms import alarm_lines
 from tui.screens.change.gate_page import detail_lines
 from tui.screens.change.head import head_line
@@ -201,7 +201,7 @@ def test_an_accepted_obstacle_has_its_reason_and_is_no_longer_counted():
 # --- questions --------------------------------------------------------------------------------------------------------
 
 
-def wrong(question: Question, name: str) -> Callable[[str], str]:
+def wrong(question: AskPage, name: str) -> Callable[[str], str]:
     return next(field.wrong for field in question.fields if field.name == name)
 
 

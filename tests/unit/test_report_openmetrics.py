@@ -21,7 +21,8 @@ from checks.model.facts import (
     UnreadNode,
     Verdict,
 )
-from checks.model.finding import Finding, Status, Waived
+from checks.model.finding import Finding, Status, Waived, keyed
+from checks.model.hypothesis import Certainty, Diagnosis, Hypothesis, Place
 from checks.model.report import Report, exit_code
 from checks.model.situation import Episode, Situation
 from checks.report.openmetrics import METRICS, to_openmetrics
@@ -93,7 +94,19 @@ def test_every_metric_is_documented_with_its_labels_and_unit():
     unknown = msgspec.structs.replace(ALL.cluster, history=NotAsked("no licence"))
     event = ClusterEvent(number=1, kind=EventKind.LINK_DOWN, status=Status.FAIL, places=(), start=1.0)
     waivers, now = (waiver_standing("lifted"),), Situation(at=1.0, episodes=(Episode(event=event, as_of=1.0),))
-    seen = samples(msgspec.structs.replace(ALL, cluster=unknown, waivers=waivers, situation=now))
+    key, failed = next((key, one) for key, one in keyed(ALL.findings) if one.status is Status.FAIL)
+    place = Place(networks=("192.168.10.0/24",), nodes=("rac1",))
+    cause = Hypothesis(
+        cause="CAUSE-12",
+        name="c",
+        standing=Certainty.SUPPORTED,
+        entry=1,
+        headline=failed.title,
+        place=place,
+        shown_by=(key,),
+    )
+    found = Diagnosis(hypotheses=(cause,))
+    seen = samples(msgspec.structs.replace(ALL, cluster=unknown, waivers=waivers, situation=now, diagnosis=found))
     assert {name for name, _ in seen} == set(METRICS)
     assert all({label for label, _ in labels} <= set(METRICS[name].labels) for name, labels in seen)
     labels_by_name = {name: {label for of, labels in seen if of == name for label, _ in labels} for name in METRICS}
