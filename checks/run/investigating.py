@@ -107,7 +107,7 @@ class Investigator:
         except FragmentsStoppedError as error:
             said, reason = StepSaid.STOPPED, f"No more fragments were sent: {error}."
         except (NoWayError, CannotCountError, CannotPingError, ShellError, BudgetSpentError) as error:
-            said, reason = StepSaid.NOT_POSSIBLE, f"It is not possible here: {str(error).rstrip('.')}."
+            said, reason = StepSaid.NOT_POSSIBLE, f"{str(error).rstrip('.')}."
         finally:
             self.is_sending = False
             self._give_turn_back()
