@@ -59,6 +59,8 @@ class Fault:
 FAULTS = (
     Fault("port-bad --node rac2", "CAUSE-01", ("port",), without=("CAUSE-01",)),
     Fault("loss-out --node rac2 --share 30", "CAUSE-01", ("cable",)),
+    # The NIC counts damaged frames: the first report proves the cause, and leaves which of its forms it is.
+    Fault("cable-bad --node rac2", "CAUSE-01", ("cable",)),
     Fault("nic-bad --node rac2", "CAUSE-01", ("NIC",)),
     Fault("buffer-full --node rac2", "CAUSE-20", ("port",), without=("CAUSE-20",)),
     Fault("port-policer --node rac2", "CAUSE-21", ("port",)),
