@@ -278,18 +278,18 @@ def _error_text(message: str, text: str, where: str) -> str:
     expected, _ = limit_text(message)
     name, section, number = _place(message.partition(" - at ")[2].strip("`$."))
     table = _sections()[section]
-    if name and (choices := _choices(get_type_hints(table)[name])):
-        expected = f"must be {listed(choices, 'or')}"
+    if name and (possible := choices(get_type_hints(table)[name])):
+        expected = f"must be {listed(possible, 'or')}"
     if not name:
         name, section = section, ""
     return f"{where}{_line(name, text, section, number)}: '{name}' {expected}."
 
 
-def _choices(kind: Any) -> Sequence[str]:
+def choices(kind: Any) -> Sequence[str]:
     """Return the values of a type that has few; empty for other types."""
     if get_origin(kind) is Literal:
         return get_args(kind)
-    parts = [("true", "false") if part is bool else _choices(part) for part in get_args(kind)]
+    parts = [("true", "false") if part is bool else choices(part) for part in get_args(kind)]
     return [value for part in parts for value in part] if parts and all(parts) else ()
 
 

@@ -90,6 +90,7 @@ COMMANDS = {
     "settings": Command("print a settings file with all defaults", "tui.cli.settings", False),
     "unit": Command("print systemd units: check on a timer, record, watch", "tui.cli.unit", False),
     "schema": Command("print the JSON Schema of `check --format json`", "tui.cli.schema", False),
+    "bug": Command("print what a bug report needs, without names", "tui.cli.bug", False),
     "lab": Command("run a practice cluster, and break it", "tui.cli.lab", False),
 }
 
@@ -172,7 +173,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     open_closed_streams()
     follow_locale()
     arguments = list(sys.argv[1:] if argv is None else argv)
-    code = _ended(arguments, is_own_process=argv is None)
+    try:
+        code = _ended(arguments, is_own_process=argv is None)
+    except Exception as error:
+        from tui.cli.crash import end_after
+
+        code = end_after(error)
     return _as_plugin(code) if {"nagios", "--format=nagios"} & {*arguments} else code
 
 

@@ -52,7 +52,7 @@ class FaultLog:
         place = _place(error)
         if place not in self._seen and len(self._seen) < _REMEMBERED:
             self._seen.add(place)
-            log.error("an internal error in racwire; the console continues", exc_info=error)
+            log.error("an internal error in racwire", exc_info=error)
 
 
 def _place(error: Exception) -> tuple[str, str, int]:
@@ -78,6 +78,7 @@ class GuardedApp(Guarded, App[None]):
     def broke(self, error: Exception) -> None:
         """Write an error to the log, display a notice, and continue."""
         if not self.goes_on_after_faults:
+            self.faults.write(error)
             super()._handle_exception(error)
             return
         if (self._exit or not self.is_running) and isinstance(error, NoMatches | ScreenStackError):

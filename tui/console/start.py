@@ -24,6 +24,7 @@ from checks.model.exit_codes import ExitCode
 from checks.model.report import exit_code
 from checks.model.settings import Settings
 from checks.run.directories import state_directory
+from tui.cli.crash import HOW_TO_REPORT
 from tui.cli.interrupts import graceful_stop
 from tui.cli.log_file import LogFile, log_path
 from tui.cli.options import ENTERED
@@ -225,9 +226,11 @@ def _run_full_screen(
         _run_in_own_loop(app, mouse=settings.console.mouse)
     broke = app.return_code != 0
     if broke:
-        print_message_unless_blocked(f"the console failed; {log.location}.")
+        print_message_unless_blocked(f"the console failed; {log.location}; {HOW_TO_REPORT}.")
     elif app.faults.count:
-        print_message_unless_blocked(f"an internal error occurred while the console ran; {log.location}.")
+        print_message_unless_blocked(
+            f"an internal error occurred while the console ran; {log.location}; {HOW_TO_REPORT}."
+        )
     usual = " ".join(("racwire change", *os.environ.get(ENTERED, "").split()))
     farewells = (app.state.measures.farewell(), app.state.changes.farewell(again or usual)) if past is None else ()
     for told in farewells:
