@@ -5,7 +5,7 @@ COMPILED := .venv/.compiled
 # The tests start hundreds of Pythons: where each had to compile racwire anew, that would be a tenth of their time.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test coverage cases lint bench screenshots docs lock wheels clean
+.PHONY: demo test coverage cases lint bench screenshots docs site lock wheels clean
 
 demo: $(READY)
 	@sh .ci/packages
@@ -35,6 +35,12 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	sh .ci/site
+
+# The pages as a site in build/site, for a web server or a browser without the Internet.
+site: $(READY)
+	sh .ci/site
+	@echo build/site/README.html
 
 # Measures what racwire costs against what it may cost; no test. ARGS="--quick", ARGS="--only keys".
 bench: $(READY)
@@ -75,4 +81,4 @@ $(COMPILED): $(READY) .ci/compiled
 	@touch $@
 
 clean:
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage
+	rm -rf .venv build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage
