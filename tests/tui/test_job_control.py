@@ -93,6 +93,28 @@ def test_a_stopped_console_ends_at_a_signal(shell: Shell) -> None:
     assert b"Traceback" not in shell.seen
 
 
+def test_a_console_that_bg_continues_leaves_the_terminal_and_ends_at_a_signal(shell: Shell) -> None:
+    """SIGSTOP cannot be handled: the shell takes a terminal that racwire has not given back."""
+    before = shell.mode()
+    shell.type(f"{CONSOLE}\r")
+    shell.read_until(b"1 Checks", b"quit")
+    os.kill(os.tcgetpgrp(shell.master), signal.SIGSTOP)
+    shell.read_until(b"Stopped")
+    shell.type("bg\r")
+    shell.read_until(LEAVE_ALTERNATE_SCREEN, MOUSE_OFF, SHOW_CURSOR)
+    shell.type("kill %1; while kill -0 %1; do sleep 0.1; done; echo all''gone\r")
+    shell.read_until(b"allgone")
+    assert b"Traceback" not in shell.seen
+    assert shell.mode() == before
+
+
+def test_in_the_background_the_report_is_text_and_nothing_stops(shell: Shell) -> None:
+    """In a script `timeout` makes a process group of its own, which nothing brings to the foreground."""
+    shell.type(f"sh -c 'timeout 60 {CONSOLE}; echo ended $?'\r")
+    shell.read_until(b"ended 2\r")
+    assert ENTER_ALTERNATE_SCREEN not in shell.seen
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_shell_has_the_terminal_for_itself_and_ends_with_the_console(shell: Shell, number: signal.Signals) -> None:
     before = shell.mode()

@@ -207,3 +207,16 @@ def test_moving_the_cursor_costs_few_bytes(environment: dict[str, str]) -> None:
         assert len(sent) < 4000
     finally:
         terminal.close()
+
+
+def test_an_error_at_the_start_of_the_console_gives_the_terminal_back(environment: dict[str, str]) -> None:
+    program = (
+        "import sys\nfrom textual.drivers.linux_driver import LinuxDriver\n"
+        "def fail(*_): raise RuntimeError('wheels')\nLinuxDriver._query_in_band_window_resize = fail\n"
+        "from tui.cli.main import main\nsys.exit(main([]))\n"
+    )
+    with contextlib.closing(Terminal(environment, [sys.executable, "-c", program])) as console:
+        assert console.ended() == 3
+        output = console.seen.partition(LEAVE_ALTERNATE_SCREEN)[2]
+        assert b"racwire: the console failed; the details are in" in output
+        assert termios.tcgetattr(console.master) == console.before

@@ -66,7 +66,7 @@ class ExportWorker:
         """Carry out a request of the operator; return a sentence where that is not possible now."""
         if isinstance(want, FindDirectory):
             if self._finder is None or self._finder.is_finished:  # one thread is enough where a file server is dead
-                self._finder = self._app.run_worker(self._find_directory(), group="report-where", exit_on_error=False)
+                self._finder = self._app.run_worker(self._find_directory, group="report-where", exit_on_error=False)
             return ""
         if self._is_working:
             return _BUSY

@@ -30,6 +30,7 @@ from tui.cli.log_file import LogFile, log_path
 from tui.cli.options import ENTERED
 from tui.cli.own_loop import own_loop
 from tui.cli.streams import exit_past_hung_threads, print_message, print_message_unless_blocked
+from tui.terminal.job_control import is_in_background
 
 if TYPE_CHECKING:
     from checks.model.check import Check
@@ -109,6 +110,8 @@ def no_console(environment: Mapping[str, str], stdin: TextIO | None, stderr: Tex
         return "there is no terminal"
     if environment.get("TERM", "") in ("", "dumb", "unknown"):
         return f"the terminal type (TERM) is {environment.get('TERM') or 'not set'}"
+    if is_in_background(stdin.fileno()):  # `racwire &`, `timeout 60 racwire`: the kernel would stop it, again and again
+        return "racwire is in the background of this terminal"
     return ""
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import termios
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tui.terminal.clipboard import clipboard_sequence
 from tui.terminal.terminal_output import TerminalOutput
@@ -47,6 +48,8 @@ def console_driver(encoding: str) -> type[Driver]:
         """Whether another program uses the terminal: racwire then writes nothing to it."""
         _is_stopping = False
         _was_continued = False
+        _own_mode: list[Any] | None = None
+        """The mode of the terminal that Textual has set."""
         is_lent = False
         """Whether a shell that racwire started uses the terminal."""
 
@@ -60,7 +63,12 @@ def console_driver(encoding: str) -> type[Driver]:
 
             if self._file is not None:
                 self._output = TerminalOutput(self._file.fileno(), encoding, caught_up)
-            super().start_application_mode()  # type: ignore[no-untyped-call]
+            try:
+                super().start_application_mode()  # type: ignore[no-untyped-call]
+                self._own_mode = self._mode()
+            except BaseException:
+                self.suspend_application_mode()
+                raise
 
         def write(self, data: str) -> None:
             """Queue data for the terminal."""
@@ -76,12 +84,23 @@ def console_driver(encoding: str) -> type[Driver]:
                 super().disable_input()
 
         def stop_application_mode(self) -> None:
-            """Restore the terminal, unless another program uses it by now."""
+            """Restore the terminal, unless another program uses it by now. In the background (SIGSTOP and `bg`, a shell
+            that was killed) the kernel must not stop racwire for that, and a mode that the other program set stays."""
+            from tui.terminal.job_control import is_in_background, without_stop
+
             if self._is_suspended:
                 return
             if self._output is not None:
                 self._output.start_restoring()
-            super().stop_application_mode()
+            if is_in_background(self.fileno) and self._mode() != self._own_mode:
+                self.attrs_before = None
+            with without_stop():
+                super().stop_application_mode()
+
+        def _mode(self) -> list[Any] | None:
+            with suppress(termios.error):
+                return termios.tcgetattr(self.fileno)
+            return None
 
         def close(self) -> None:
             """Write the sequences that restore the terminal, unless it accepts nothing."""
@@ -125,8 +144,12 @@ def console_driver(encoding: str) -> type[Driver]:
         def _sigcont_application(self, *_: object) -> None:
             """Handle that the process was continued. A shell may have changed the terminal after a SIGSTOP, which
             cannot be handled."""
+            from tui.terminal.job_control import is_in_background
+
             self._was_continued = True
             if not self._is_stopping:
+                if not self._is_suspended and not self.is_lent and is_in_background(self.fileno):
+                    self.suspend_application_mode()
                 self._use_terminal_again()
 
         def _use_terminal_again(self) -> None:

@@ -34,6 +34,14 @@ def is_in_foreground(terminal: int) -> bool:
         return False
 
 
+def is_in_background(terminal: int) -> bool:
+    """Return whether another process group has the terminal; False where it is not the one that controls racwire, or
+    is lost: the kernel then stops nobody."""
+    with suppress(OSError):
+        return os.tcgetpgrp(terminal) != os.getpgrp()
+    return False
+
+
 def stop_process(was_continued: Callable[[], bool]) -> None:
     """Stop this process and what the shell started with it (`sudo`, `time`), until a shell continues them.
 
@@ -108,7 +116,7 @@ class Subshell:
         """Make this process group the foreground of the terminal again, with the mode from before the shell."""
         if own := os.getpgrp():
             self._make_foreground(own)
-            with suppress(termios.error), _without_stop():
+            with suppress(termios.error), without_stop():
                 self._restore_mode()
             return
         # In a practice node that racwire entered from outside, the kernel does not name the group of racwire. It stops
@@ -123,7 +131,7 @@ class Subshell:
             termios.tcsetattr(self._terminal, termios.TCSANOW, self._mode)
 
     def _make_foreground(self, group: int) -> None:
-        with suppress(OSError), _without_stop():
+        with suppress(OSError), without_stop():
             os.tcsetpgrp(self._terminal, group)
 
     def _wait(self, process: subprocess.Popen[bytes], loop: asyncio.AbstractEventLoop) -> None:
@@ -146,7 +154,7 @@ def _shell() -> str:
 
 
 @contextmanager
-def _without_stop() -> Iterator[None]:
+def without_stop() -> Iterator[None]:
     """Within it the kernel does not stop this thread for a change of the terminal from the background."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTTOU})
     try:
