@@ -56,6 +56,7 @@ from checks.traffic.recording_file import (
 _SQLITE = b"SQLite format 3\0"
 _IDS = {APPLICATION_ID.to_bytes(4, "big"): "recording", SAVED_ID.to_bytes(4, "big"): "saved"}
 _BEGINNING = 100
+_SCHEMA = b'"racwire-report/'
 _Read = TypeVar("_Read")
 
 
@@ -98,14 +99,17 @@ class Saved:
         self.close()
 
 
-def kind_of(path: Path) -> str:
-    """`saved`, `report` (as JSON) or `recording`; empty where the file is none of these, or cannot be read.
+def kind_of(path: Path, *, strictly: bool = False) -> str:
+    """`saved`, `report` (as JSON) or `recording`; empty where the file is none of these, or cannot be read. `strictly`:
+    only a report that starts as racwire writes it, and not every file of JSON.
 
     `open_saved` raises the error of a faulty file.
     """
     try:
         with _open_regular(path) as file:
-            return _kind_in(file)
+            kind = _kind_in(file)
+            file.seek(0)
+            return "" if strictly and kind == "report" and _SCHEMA not in file.read(_BEGINNING) else kind
     except (SavedError, OSError):
         return ""
 
