@@ -236,8 +236,14 @@ def exit_code(report: Report) -> ExitCode:
     of UNKNOWN, also where it passed before, and so has an event of which it is not known whether it lasts."""
     if report.interrupted:
         return ExitCode.INTERRUPTED
+    return exit_code_for(statuses_now(report))
+
+
+def statuses_now(report: Report) -> set[Status | None]:
+    """Return the statuses of what is so at the moment of a report, with the events that no finding is about; None for
+    what is over or planned. Waived findings do not count."""
     besides = report.situation.statuses_besides() if report.situation else ()
-    return exit_code_for({*besides, *_statuses(report.stated())})
+    return {*besides, *_statuses(report.stated())}
 
 
 def exit_code_of(stated: Iterable[tuple[Finding, Statement | None]]) -> ExitCode:

@@ -73,6 +73,11 @@ class ReportEntry(msgspec.Struct, frozen=True):
         )
 
     @property
+    def cause_codes(self) -> str:
+        """The codes of the causes: `CAUSE-12`, `CAUSE-02 or CAUSE-73`; empty where no cause is known."""
+        return " or ".join(dict.fromkeys(cause.cause for cause in self.causes))
+
+    @property
     def tells_apart(self) -> str:
         """What would tell the causes of the entry apart; empty where that is not known, or there is one cause."""
         return next((cause.tells_apart for cause in self.causes if cause.tells_apart), "")

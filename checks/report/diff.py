@@ -82,11 +82,11 @@ def _findings(before: Report, after: Report, by_name: bool) -> tuple[FindingChan
     """Compare what held at the moment of each. What one of the runs did not examine is not known there: it is neither
     gone nor new."""
     one, other = (before, after) if by_name else (None, None)
-    coverage = Coverage(_read(before), one), Coverage(_read(after), other)
-    return finding_changes(_held(before), _held(after), by_name=by_name, coverage=coverage)
+    coverage = Coverage(examined(before), one), Coverage(examined(after), other)
+    return finding_changes(held(before), held(after), by_name=by_name, coverage=coverage)
 
 
-def _held(report: Report) -> tuple[Finding, ...]:
+def held(report: Report) -> tuple[Finding, ...]:
     """Return the findings as they stood at the moment of the report: without what was over or planned, and what was not
     known any longer as UNKNOWN."""
     stood = ((f, status_now(f, said)) for f, said in report.stated())
@@ -97,7 +97,7 @@ def _held(report: Report) -> tuple[Finding, ...]:
     )
 
 
-def _read(report: Report) -> tuple[Finding, ...]:
+def examined(report: Report) -> tuple[Finding, ...]:
     """Return the findings as they stood, with what was over as passed: its place was read."""
     stood = ((f, status_now(f, said) or Status.PASS) for f, said in report.stated())
     return tuple(f if now is f.status else replace(f, status=now) for f, now in stood)

@@ -48,7 +48,7 @@ def _text(report: Report) -> str:
     first = headline(report).rstrip(".")
     entries = cause_entries(report)
     if entries and not new_events(report):
-        first += f" ({' or '.join(dict.fromkeys(cause.cause for cause in entries[0].causes))})"
+        first += f" ({entries[0].cause_codes})"
     stands = headline_stands(report).rstrip(".")
     more = f"{counted(len(entries) - 1, 'more cause')}" if len(entries) > 1 else ""
     interrupted = "interrupted, not all checks were run" if report.interrupted else ""

@@ -2,7 +2,7 @@
 
 The state directory has the log, the pseudonyms, copied commands, recordings of the console, what the console remembers,
 the journals of changes, results of measurements, and files that could not be written to their intended place. The
-configuration directory has the settings file.
+configuration directory has the settings file, the cache directory the index of `racwire fleet`.
 """
 
 from __future__ import annotations
@@ -27,6 +27,13 @@ def config_directory() -> Path:
     from platformdirs import user_config_path
 
     return _absolute(user_config_path, "XDG_CONFIG_HOME", ".config")
+
+
+def cache_directory() -> Path:
+    """Return $XDG_CACHE_HOME/racwire, else ~/.cache/racwire: what is there can be made again."""
+    from platformdirs import user_cache_path
+
+    return _absolute(user_cache_path, "XDG_CACHE_HOME", ".cache")
 
 
 def change_directory() -> Path:

@@ -7,10 +7,12 @@ import re
 import sqlite3
 import stat
 import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO, Self
+from typing import BinaryIO, Self, TypeVar
 
 import msgspec
 
@@ -54,6 +56,8 @@ from checks.traffic.recording_file import (
 _SQLITE = b"SQLite format 3\0"
 _IDS = {APPLICATION_ID.to_bytes(4, "big"): "recording", SAVED_ID.to_bytes(4, "big"): "saved"}
 _BEGINNING = 100
+_SCHEMA = b'"racwire-report/'
+_Read = TypeVar("_Read")
 
 
 class _Outline(msgspec.Struct, frozen=True):
@@ -95,14 +99,17 @@ class Saved:
         self.close()
 
 
-def kind_of(path: Path) -> str:
-    """`saved`, `report` (as JSON) or `recording`; empty where the file is none of these, or cannot be read.
+def kind_of(path: Path, *, strictly: bool = False) -> str:
+    """`saved`, `report` (as JSON) or `recording`; empty where the file is none of these, or cannot be read. `strictly`:
+    only a report that starts as racwire writes it, and not every file of JSON.
 
     `open_saved` raises the error of a faulty file.
     """
     try:
         with _open_regular(path) as file:
-            return _kind_in(file)
+            kind = _kind_in(file)
+            file.seek(0)
+            return "" if strictly and kind == "report" and _SCHEMA not in file.read(_BEGINNING) else kind
     except (SavedError, OSError):
         return ""
 
@@ -112,18 +119,18 @@ def open_saved(path: Path, *, recording: bool = True) -> Saved:
 
     Without `recording` the recording is not read. Raises SavedError where the file cannot be read or is no such file.
     """
-    with _open_regular(path) as file:
-        match _kind_in(file):
-            case "recording":
-                shown = shell("racwire open {file}", file=str(path))
-                raise SavedError(f"{path} is a recording without a report; `{shown}` displays it.")
-            case "report":
-                file.seek(0)
-                report = report_in(as_utf8(_all_of(path, file)), path)
-                return Saved(path, msgspec.structs.replace(report, saved_at=report.saved_at or report.started_at))
-            case "":
-                raise foreign(path)
-    return _of_sqlite(path, recording)
+    data = _json_report(path)
+    if data is None:
+        return _of_sqlite(path, lambda file: _saved_in(path, file, recording))
+    report = report_in(data, path)
+    return Saved(path, msgspec.structs.replace(report, saved_at=report.saved_at or report.started_at))
+
+
+def written_report(path: Path) -> tuple[bytes, Manifest | None]:
+    """Return the report of a saved file as JSON, not decoded, and the manifest, which a report as JSON has not. The
+    checksums of both were verified; a recording was not read. Raises SavedError as `open_saved` does."""
+    data = _json_report(path)
+    return _of_sqlite(path, lambda file: _report_alone(path, file)) if data is None else (data, None)
 
 
 def report_in(data: bytes, path: object) -> Report:
@@ -131,32 +138,45 @@ def report_in(data: bytes, path: object) -> Report:
 
     Raises SavedError where it is no report, or exceeds a limit.
     """
-    try:
+    with refused_as_report(path):
         outline = msgspec.json.decode(data, type=_Outline)
-        _refuse_newer(outline.schema, path)
+        refuse_newer(outline.schema, path)
         if not settings_fit(outline.settings):
             raise SavedError(f"{path} was not read: its settings are too large or too deep for racwire's own.")
         if has_a_number_without_end(data):
             raise SavedError(f"{path} could not be read: a number in it is larger than anything that is counted.")
         report = from_json(data)
-    except msgspec.DecodeError as error:
-        if isinstance(error, msgspec.ValidationError):
-            raise _unlike_a_report(path, error) from None
-        raise damaged(path) from None
-    except (ValueError, RecursionError) as error:
-        raise _unlike_a_report(path, error) from None
+    report = within_limits(report, path)
+    cluster = without_impossible(report.cluster, is_redacted=report.is_redacted)
+    return report if cluster is report.cluster else msgspec.structs.replace(report, cluster=cluster)
+
+
+def within_limits(report: Report, path: object) -> Report:
+    """Return the report without impossible situations and sessions. Raises SavedError where a list is too long."""
     if too_long := too_long_list(report):
         what, count, most = too_long
         raise SavedError(
             f"{path} was not opened: it has {count:,} {what}, and no report that racwire writes has more than "
             f"{most:,}; ask the person who sent it."
         )
-    report = without_impossible_sessions(without_impossible_situation(report))
-    cluster = without_impossible(report.cluster, is_redacted=report.is_redacted)
-    return report if cluster is report.cluster else msgspec.structs.replace(report, cluster=cluster)
+    return without_impossible_sessions(without_impossible_situation(report))
 
 
-def _refuse_newer(schema: str, path: object) -> None:
+@contextmanager
+def refused_as_report(path: object) -> Iterator[None]:
+    """Raise SavedError in place of the errors of decoding the report of the file `path`."""
+    try:
+        yield
+    except msgspec.DecodeError as error:
+        if isinstance(error, msgspec.ValidationError):
+            raise _unlike_a_report(path, error) from None
+        raise damaged(path) from None
+    except (ValueError, RecursionError) as error:
+        raise _unlike_a_report(path, error) from None
+
+
+def refuse_newer(schema: str, path: object) -> None:
+    """Raise SavedError where the report of the file `path` has the schema of a newer racwire."""
     if schema not in (SCHEMA, SCHEMA_OF_0_2_0) and re.fullmatch(r"racwire-report/\d{1,4}", schema):
         raise newer(path, schema, SCHEMA)
 
@@ -189,6 +209,21 @@ def _kind_in(file: BinaryIO) -> str:
     return "report" if as_utf8(beginning).lstrip().startswith(b"{") else ""
 
 
+def _json_report(path: Path) -> bytes | None:
+    """A report as JSON in UTF-8; None for a saved file. Raises SavedError for other files."""
+    with _open_regular(path) as file:
+        match _kind_in(file):
+            case "recording":
+                shown = shell("racwire open {file}", file=str(path))
+                raise SavedError(f"{path} is a recording without a report; `{shown}` displays it.")
+            case "report":
+                file.seek(0)
+                return as_utf8(_all_of(path, file))
+            case "":
+                raise foreign(path)
+    return None
+
+
 def _all_of(path: Path, file: BinaryIO) -> bytes:
     try:
         data = file.read(REPORT_BYTES + 1)
@@ -203,7 +238,8 @@ def _dated(report: Report, manifest: Manifest) -> Report:
     return msgspec.structs.replace(report, saved_at=manifest.saved_at or report.saved_at or report.started_at)
 
 
-def _of_sqlite(path: Path, with_recording: bool) -> Saved:
+def _of_sqlite(path: Path, read: Callable[[sqlite3.Connection], _Read]) -> _Read:
+    """Read an SQLite file, and close it where that fails. Raises SavedError."""
     try:
         file = open_file(path, saved_too=True)
     except ForeignFileError:
@@ -211,7 +247,7 @@ def _of_sqlite(path: Path, with_recording: bool) -> Saved:
     except RecordingError as error:
         raise SavedError(str(error)) from None
     try:
-        return _saved_in(path, file, with_recording)
+        return read(file)
     except sqlite3.Error as error:
         file.close()
         raise SavedError(str(unreadable(path, error))) from None
@@ -223,13 +259,27 @@ def _of_sqlite(path: Path, with_recording: bool) -> Saved:
         raise
 
 
-def _saved_in(path: Path, file: sqlite3.Connection, with_recording: bool) -> Saved:
+def _report_alone(path: Path, file: sqlite3.Connection) -> tuple[bytes, Manifest]:
+    manifest = _manifest_in(path, file)
+    data = _inflated(path, file, manifest, _most_bytes(path))
+    file.close()
+    return data, manifest
+
+
+def _manifest_in(path: Path, file: sqlite3.Connection) -> Manifest:
     row = file.execute("SELECT body FROM manifest LIMIT 1").fetchone()
     if row is None or not isinstance(row[0], str) or len(row[0]) > MANIFEST_BYTES:
         raise damaged(path)
-    manifest = decode(row[0].encode(), path)
-    # The values of an intact file do not overlap, so reading them returns no more bytes than the file has.
-    most = 2 * path.stat().st_size
+    return decode(row[0].encode(), path)
+
+
+def _most_bytes(path: Path) -> int:
+    """The values of an intact file do not overlap, so reading them returns no more bytes than the file has."""
+    return 2 * path.stat().st_size
+
+
+def _saved_in(path: Path, file: sqlite3.Connection, with_recording: bool) -> Saved:
+    manifest, most = _manifest_in(path, file), _most_bytes(path)
     report = _dated(report_in(_inflated(path, file, manifest, most), path), manifest)
     if (RECORDING in manifest.members) != has_traffic(file):
         raise damaged(path)

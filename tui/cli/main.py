@@ -65,6 +65,7 @@ COMMANDS = {
     "report": Command("write a report: HTML, Markdown, JSON, JUnit, ...", "tui.cli.report"),
     "save": Command("run the checks and save all evidence in one file", "tui.cli.save"),
     "diff": Command("compare two reports or saved files", "tui.cli.diff", False),
+    "fleet": Command("show many clusters by their saved files, worst first", "tui.cli.fleet", False),
     "waive": Command("print a waiver for the settings file", "tui.cli.waive", False),
     "explain": Command("explain a check, a code or a kind of switch", "tui.cli.explain", False),
     "investigate": Command("separate the causes that are left, step by step", "tui.cli.investigate"),
