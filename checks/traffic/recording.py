@@ -187,9 +187,9 @@ class Recording:
                 max((packed.at for _, _, packed in end), default=last / 1e6),
             )
 
-    def events(self) -> Iterator[Event]:
-        """Yield all events in order of time, without holding all of them in memory."""
-        return heapq.merge(self._all_links(), self._all_samples(), key=lambda event: event.at)
+    def events(self, begin: float = -math.inf, end: float = math.inf) -> Iterator[Event]:
+        """Yield the events after `begin` and up to `end` in order of time, without holding all of them in memory."""
+        return heapq.merge(self._all_links(begin, end), self._all_samples(begin, end), key=lambda event: event.at)
 
     def tallies(self) -> dict[SourceId, SourceTally]:
         """Return the numbers of samples and gaps by source, without decoding the samples."""
@@ -281,11 +281,14 @@ class Recording:
         with suppress(sqlite3.Error):
             self._file.close()
 
-    def _all_samples(self) -> Iterator[Event]:
+    def _all_samples(self, begin: float, end: float) -> Iterator[Event]:
         """Yield the samples in the order of their times. They are stored in the order of the rows' last events."""
         waiting: list[tuple[float, int, Event]] = []
+        keys = () if begin == -math.inf else (key_of(begin) - 1, key_of(end + SPAN_S))
         with self._readable():
-            for number, (_, shape, packed) in enumerate(self._packed()):
+            for number, (_, shape, packed) in enumerate(self._packed(*keys)):
+                if not begin < packed.at <= end:
+                    continue
                 event = unpack(shape, packed)
                 heapq.heappush(waiting, (event.at, number, event))
                 while waiting[0][0] < event.at - SPAN_S:
@@ -293,14 +296,14 @@ class Recording:
         while waiting:
             yield heapq.heappop(waiting)[2]
 
-    def _all_links(self) -> Iterator[Event]:
-        after = (float("-inf"), 0)
+    def _all_links(self, begin: float, end: float) -> Iterator[Event]:
+        after = (begin, math.inf)
         while True:
             with self._readable():
                 row = self._file.execute(
                     "SELECT at, id, body FROM links WHERE (at, id) > (?, ?) ORDER BY at, id LIMIT 1", after
                 ).fetchone()
-                if row is None:
+                if row is None or row[0] > end:
                     return
                 after = (row[0], row[1])
                 links = from_json(row[2], Links)

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 
 from tui.cli.document import chosen_output, output_file
 from tui.cli.durations import seconds_of
 from tui.cli.errors import UsageError
-from tui.cli.options import add_document_options
+from tui.cli.option import declare
+from tui.cli.options import FORMAT, add_output_options
+
+NAGIOS = "nagios"
+"""The format of a plugin."""
 
 _EPILOG = """\
 BEFORE and AFTER are two recordings, two results of one kind of racwire
@@ -51,8 +56,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.description = "Compare two runs of the same load: what is better, what is worse, what is noise."
     parser.epilog = _EPILOG
     runs = parser.add_argument_group("runs")
-    runs.add_argument("before", metavar="BEFORE", help="recording, or result of another tool, before the change")
-    runs.add_argument("after", metavar="AFTER", help="recording, or result of the same tool, after the change")
+    runs.add_argument(
+        "before", metavar="BEFORE", nargs="?", help="recording, or result of another tool, before the change"
+    )
+    runs.add_argument(
+        "after", metavar="AFTER", nargs="?", help="recording, or result of the same tool, after the change"
+    )
     runs.add_argument(
         "--same", metavar="FILE", help="second run of the same load before the change: its differences are noise"
     )
@@ -66,17 +75,28 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     runs.add_argument("--skip-first", metavar="TIME", help="leave out the start of each recording, such as 30s or 5m")
     runs.add_argument("--stretch", metavar="TIME", help="length of the stretches (default: racwire chooses)")
+    hours = parser.add_argument_group("the same hour of last week")
+    hours.add_argument(
+        "--last-week",
+        metavar="PLACE",
+        help="compare the last whole hour of a recording, or of the recordings in a directory (*.rec), with the same "
+        "hour of one to four weeks before",
+    )
+    hours.add_argument(
+        "--hour", metavar="TIME", help="compare the hour from then on: 2026-11-29T13 (this node's clock)"
+    )
     output = parser.add_argument_group("output")
     output.add_argument("--all", action="store_true", dest="every", help="every metric of every node, also those at 0")
     output.add_argument("--svg", metavar="FILE", help="also draw the comparison as an SVG file")
-    add_document_options(output)
+    declare(output, (FORMAT._replace(choices=("text", "json", NAGIOS)),))
+    add_output_options(output)
 
 
 def run(args: argparse.Namespace) -> int:
     """Compare, print, and return the exit code. Raises UsageError for files that cannot be compared."""
+    _refuse_both_forms(args)
     args.before, args.after, args.same = _file_of(args.before), _file_of(args.after), _file_of(args.same)
-    runs_named = [args.before, args.after, *([args.same] if args.same else [])]
-    names = [*runs_named, *(name for pair in args.also for name in pair)]
+    names = [name for name in (args.before, args.after, args.same, *chain(*args.also)) if name]
     _refuse_twice(names, "compare two runs")
     output = chosen_output(args)
     picture = None if args.svg is None else output_file(args.svg, args, "--svg")
@@ -87,8 +107,24 @@ def run(args: argparse.Namespace) -> int:
     skip_first_s = seconds_of(args.skip_first, "--skip-first") if args.skip_first else 0.0
     stretch_s = seconds_of(args.stretch, "--stretch") if args.stretch else None
     from tui.cli.comparing import comparison_of, deliver
+    from tui.cli.last_week import comparison_with_weeks
 
-    return deliver(args, comparison_of(args, names, skip_first_s, stretch_s), output, picture)
+    if args.last_week:
+        comparison = comparison_with_weeks(Path(args.last_week), args.hour, stretch_s)
+    else:
+        comparison = comparison_of(args, names, skip_first_s, stretch_s)
+    return deliver(args, comparison, output, picture)
+
+
+def _refuse_both_forms(args: argparse.Namespace) -> None:
+    """Refuse two runs together with an hour, and neither. Raises UsageError."""
+    if not args.last_week:
+        if args.hour:
+            raise UsageError("--hour is the hour of --last-week PLACE: name the recordings, too.")
+        if not args.after:
+            raise UsageError("name two runs, BEFORE and AFTER, or --last-week PLACE.")
+    elif args.before or args.same or args.also or args.skip_first:
+        raise UsageError("--last-week finds its hours itself: leave BEFORE, --same, --also and --skip-first out.")
 
 
 def _file_of(name: str | None) -> str | None:

@@ -49,7 +49,8 @@ def lines_of(comparison: Comparison, width: int, *, every: bool = False) -> Iter
             yield []
         yield from _head(pair, width)
         yield from _tables(pair, width, every)
-    yield []
+    if comparison.pairs:
+        yield []
     for sentence in comparison.shifted:
         yield from _paragraph("Shifted  ", sentence, width, _MOVED)
     for sentence in comparison.summary:

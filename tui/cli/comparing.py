@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from checks.model.exit_codes import ExitCode
 from checks.model.sound_measurement import sound
 from checks.report.compare_pictures import picture_of
+from checks.report.nagios import plugin_line
 from checks.rules.measured_moment import Moment
 from checks.traffic.compare.comparison import Comparison, ComparisonVerdict, to_json
 from checks.traffic.compare.comparison_verdict import Runs, compare
@@ -19,8 +20,9 @@ from checks.traffic.compare.recorded_run import runs_of
 from checks.traffic.compare.run import ComparedRun, ImportProblem
 from checks.traffic.recording import Recording, RecordingError
 from checks.whole_files import OutputError, OutputFile, write_whole
+from tui.cli.compare import NAGIOS
 from tui.cli.compare_text import comparison_text
-from tui.cli.document import Document
+from tui.cli.document import Document, Handout
 from tui.cli.errors import UsageError
 from tui.cli.interrupts import write_interruptibly
 from tui.cli.measured_pairs import ResultsOf, measured_pairs
@@ -157,6 +159,13 @@ def deliver(
         except OutputError as error:
             print_message(str(error))
             code = ExitCode.COULD_NOT_TELL
+    document: Handout
+    if args.format == NAGIOS:
+        line = plugin_line(
+            code, " ".join(comparison.summary), f"worse={len(comparison.having(ComparisonVerdict.WORSE))};;;0"
+        )
+        document = Handout("line", line.encode, lambda _: line, ".txt")
+        return document.deliver(output, code)
     document = Document(
         "comparison",
         args.format,

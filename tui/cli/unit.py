@@ -26,6 +26,8 @@ examples:
   racwire unit check > racwire-check.txt     a service, and its timer
   racwire unit check --every 15m --directory /var/lib/node_exporter
   racwire unit record --systemd 239          directives of a newer systemd
+  racwire unit record --keep 15d             what racwire unit compare needs
+  racwire unit compare                       last hour and last week's, each hour
   racwire unit watch --user                  events in the journal, as yourself
 
 exit codes: 0 printed; 64 usage."""
@@ -34,9 +36,11 @@ OLDEST = 219
 """The systemd of Oracle Linux 7; that of 8 is 239, that of 9 is 252."""
 _ABOUT = {
     "check": "one check of the private interconnect",
+    "compare": "the last hour and the same hour of last week",
     "record": "the traffic of the private interconnect",
     "watch": "events of the private interconnect",
 }
+_TIMED = ("check", "compare")
 _NEEDED = """\
 # Not set, since racwire needs on an Oracle node what they take away:
 #   PrivateTmp                Clusterware and local logins use sockets in /var/tmp/.oracle
@@ -50,7 +54,7 @@ _NEEDED = """\
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    parser.description = "Print systemd units: a check on a timer, a recording, or a watch for events."
+    parser.description = "Print systemd units: a check or a comparison on a timer, a recording, a watch."
     parser.epilog = _EPILOG
     parser.add_argument("kind", metavar="KIND", choices=tuple(_ABOUT), help=", ".join(_ABOUT))
     parser.add_argument("--every", default="1h", metavar="TIME", help="of check: 15m, 1h, 1d (default 1h)")
@@ -79,7 +83,7 @@ def run(args: argparse.Namespace, _: Settings | None = None) -> int:
 def _units(args: argparse.Namespace) -> Iterator[str]:
     name = f"racwire-{args.kind}"
     where = "~/.config/systemd/user" if args.of_user else "/etc/systemd/system"
-    timer = args.kind == "check"
+    timer = args.kind in _TIMED
     yield from (f"# {line}" for line in _install(name, where, args, timer=timer))
     yield from ("", f"# --- {where}/{name}.service", *_service(args))
     if timer:
@@ -103,7 +107,7 @@ def _service(args: argparse.Namespace) -> Iterator[str]:
     yield f"ConditionHost={args.host or socket.gethostname()}"
     if not args.of_user:
         yield from ("Wants=network-online.target", "After=network-online.target")
-    yield from ("", "[Service]", f"Type={'oneshot' if args.kind == 'check' else 'simple'}")
+    yield from ("", "[Service]", f"Type={'oneshot' if args.kind in _TIMED else 'simple'}")
     if not args.of_user:
         yield f"User={args.account or getpass.getuser()}"
     yield from _commands(args)
@@ -114,7 +118,7 @@ def _service(args: argparse.Namespace) -> Iterator[str]:
         yield from _protection(args)
     yield from (
         *_NEEDED.splitlines(),
-        *(("", "[Install]", f"WantedBy={_target(args)}") if args.kind != "check" else ()),
+        *(("", "[Install]", f"WantedBy={_target(args)}") if args.kind not in _TIMED else ()),
     )
 
 
@@ -133,6 +137,10 @@ def _commands(args: argparse.Namespace) -> Iterator[str]:
         yield f"ExecStartPost=-{_quoted(racwire, 'report', '--quiet', '--from', saved, *metrics)}"
         yield from ("# 1, 2 and 3 are results: warnings, failures, could not tell.", "SuccessExitStatus=1 2 3")
         yield "TimeoutStartSec=15min"
+    elif args.kind == "compare":
+        yield f"ExecStart={_quoted(racwire, 'compare', '--last-week', directory, '--format', 'nagios')}"
+        yield "# 1, worse, fails the unit: that is the alarm (OnFailure=). 3: could not tell, as in the first week."
+        yield from ("SuccessExitStatus=3", "TimeoutStartSec=15min")
     elif args.kind == "record":
         seconds_of(args.keep, "--keep")
         words = f'exec "$0" record --quiet --keep {args.keep} "$1/traffic-$(date +%Y%m%d-%H%M%S).rec"'
@@ -144,10 +152,11 @@ def _commands(args: argparse.Namespace) -> Iterator[str]:
 
 
 def _timer(args: argparse.Namespace) -> Iterator[str]:
-    seconds = seconds_of(args.every, "--every")
-    yield from ("[Unit]", f"Description=racwire: a check every {args.every}")
+    seconds = 3600.0 if args.kind == "compare" else seconds_of(args.every, "--every")
+    every = ("OnBootSec=10min", f"OnUnitActiveSec={seconds:.0f}s") if args.kind == "check" else ("OnCalendar=*:05",)
+    yield from ("[Unit]", f"Description=racwire: {_ABOUT[args.kind]}, on a timer")
     yield f"ConditionHost={args.host or socket.gethostname()}"
-    yield from ("", "[Timer]", "OnBootSec=10min", f"OnUnitActiveSec={seconds:.0f}s", "AccuracySec=1min")
+    yield from ("", "[Timer]", *every, "AccuracySec=1min")
     if args.systemd >= 229:
         yield f"RandomizedDelaySec={min(seconds / 10, 300):.0f}s"
     yield from ("", "[Install]", "WantedBy=timers.target")

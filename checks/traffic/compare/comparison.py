@@ -147,6 +147,14 @@ class Shift(msgspec.Struct, frozen=True):
         return f"{self.what}: {self.meaning}"
 
 
+class Week(msgspec.Struct, frozen=True):
+    """The hour of a week before."""
+
+    begun_at: str
+    left_out: str = ""
+    """Why it was not compared; empty where it was."""
+
+
 class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     """The whole result."""
 
@@ -156,6 +164,9 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     """Values and settings that differ although they must be equal; then no other verdict exists."""
     summary: tuple[str, ...]
     """The result in sentences."""
+    weeks: tuple[Week, ...] = ()
+    """The hours of weeks before with which this hour was to be compared, the last week first; `pairs` has the first
+    one that was."""
 
     @property
     def shifted(self) -> tuple[str, ...]:
@@ -204,5 +215,6 @@ def folded(metrics: Sequence[Compared]) -> list[Compared]:
 
 def to_json(comparison: Comparison) -> bytes:
     """Return the comparison as indented JSON in UTF-8, with a final newline."""
-    fields = ("schema", "pairs", "shifted", "summary")
+    fields: tuple[str, ...] = ("schema", "pairs", "shifted", "summary")
+    fields += ("weeks",) if comparison.weeks else ()
     return to_json_text({name: getattr(comparison, name) for name in fields}, indented=True) + b"\n"

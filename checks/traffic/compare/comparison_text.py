@@ -70,7 +70,7 @@ def summary_of(comparison: Comparison) -> Iterator[str]:
             f"{_shift_advice(comparison)}"
         )
         if new := comparison.new_losses:
-            yield f"Check these whatever the cause, since they were 0 before: {_named(new)}."
+            yield f"Check these whatever the cause, since they were 0 before: {named_changes(new)}."
         return
     if not comparison.is_telling:
         yield "These runs allow no verdict: they have too few samples."
@@ -79,11 +79,11 @@ def summary_of(comparison: Comparison) -> Iterator[str]:
     rarely = {ComparisonVerdict.WORSE: any(m.change > 0 for m in comparison.too_rare), ComparisonVerdict.BETTER: False}
     for verdict, word in ((ComparisonVerdict.WORSE, "Worse"), (ComparisonVerdict.BETTER, "Better")):
         if found := comparison.having(verdict):
-            yield f"{word}: {_named(found)}."
+            yield f"{word}: {named_changes(found)}."
         else:
             yield f"Nothing {'else ' if rarely[verdict] else ''}got {word.lower()} by more than noise."
     if found := comparison.having(ComparisonVerdict.DIFFERS):
-        yield f"Neither better nor worse, but an effect of the change: {_named(found)}."
+        yield f"Neither better nor worse, but an effect of the change: {named_changes(found)}."
     for pair in comparison.pairs:
         yield from _winners(pair.metrics)
     yield from _noise(comparison)
@@ -188,7 +188,7 @@ def _shift_advice(comparison: Comparison) -> str:
     )
 
 
-def _named(metrics: Sequence[Compared]) -> str:
+def named_changes(metrics: Sequence[Compared]) -> str:
     """The metrics that changed most, with their changes."""
     return few((f"{m.name} {_moved(m)}" for m in sorted(metrics, key=_largest_first)), _NAMED)
 
@@ -224,9 +224,9 @@ def _noise(comparison: Comparison) -> Iterator[str]:
     open_still = [m for m in loud if abs(m.change) > m.believed_from]
     noise = [m for m in loud if m not in open_still]
     if noise:
-        yield f"Noise: {_named(noise)}."
+        yield f"Noise: {named_changes(noise)}."
     if open_still:
-        yield f"Perhaps noise; the runs are too short or too uneven for a verdict: {_named(open_still)}."
+        yield f"Perhaps noise; the runs are too short or too uneven for a verdict: {named_changes(open_still)}."
     if none and not loud:
         yield f"{counted(len(none), 'other metric')} changed by less than {_LOUD_PERCENT:g} %: noise."
     if unproven := [m for m in comparison.having(ComparisonVerdict.TOO_FEW_SAMPLES) if m not in comparison.too_rare]:

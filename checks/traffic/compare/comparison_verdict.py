@@ -68,6 +68,8 @@ class Runs:
     after: ComparedRun
     same: ComparedRun | None = None
     stretch_s: float | None = None
+    is_load_chosen: bool = True
+    """Whether somebody chose the load; users did otherwise, and it differs as much as any figure without a cause."""
 
 
 def compare(runs: Sequence[Runs]) -> Comparison:
@@ -111,6 +113,7 @@ def _drafts(runs: Runs) -> list[Compared]:
             same.get(metric.name),
             runs.before.are_values_independent,
             factors.get(metric.noise, 1.0),
+            runs.is_load_chosen,
         )
         for metric in runs.before.measured
         if metric.name in after
@@ -123,7 +126,9 @@ def _factor(one: float, other: float) -> float:
     return 1.0 if low == high else 1.0 + _NOISE_TIMES * (high / low - 1.0) if low > 0 else math.inf
 
 
-def _draft(before: Measured, after: Measured, same: Measured | None, independent: bool, factor: float) -> Compared:
+def _draft(
+    before: Measured, after: Measured, same: Measured | None, independent: bool, factor: float, load_is_chosen: bool
+) -> Compared:
     """The comparison of one metric, without the influence of the others. Values of recordings are already stretches."""
     b, a = (metric.values if independent else thinned(metric.values) for metric in (before, after))
     s = () if same is None else same.values if independent else thinned(same.values)
@@ -135,7 +140,7 @@ def _draft(before: Measured, after: Measured, same: Measured | None, independent
     sides = [_side(values, is_mean) for values in (b, a)]
     change = sides[1].centre - sides[0].centre
     noise = _side(s, is_mean) if s else None
-    floor = FLOOR if noise or is_load else FLOOR_WITHOUT_SAME
+    floor = FLOOR if noise or (is_load and load_is_chosen) else FLOOR_WITHOUT_SAME
     floor = max(floor, factor - 1.0 if change > 0 else 1.0 - 1.0 / factor)
     return Compared(
         name=before.name,
@@ -193,7 +198,8 @@ def _family(metric: Compared) -> tuple[bool, bool, bool]:
     return metric.is_control, metric.is_still, bool(metric.part_of) and not metric.is_control
 
 
-def _differs(metric: Compared) -> bool:
+def differs(metric: Compared) -> bool:
+    """Return whether a difference is larger than noise and more than chance."""
     return (
         metric.p_adjusted is not None and metric.p_adjusted < SIGNIFICANT and abs(metric.change) > metric.believed_from
     )
@@ -211,10 +217,10 @@ def _verdict(metric: Compared, shifted: bool) -> ComparisonVerdict:
     if metric.p is None:
         return ComparisonVerdict.TOO_FEW_SAMPLES
     if metric.is_control:
-        return ComparisonVerdict.ENVIRONMENT_SHIFTED if _differs(metric) else ComparisonVerdict.NO_DIFFERENCE
+        return ComparisonVerdict.ENVIRONMENT_SHIFTED if differs(metric) else ComparisonVerdict.NO_DIFFERENCE
     if shifted:
         return ComparisonVerdict.ENVIRONMENT_SHIFTED
-    if not _differs(metric):
+    if not differs(metric):
         return ComparisonVerdict.TOO_FEW_SAMPLES if _is_open(metric) else ComparisonVerdict.NO_DIFFERENCE
     if metric.better is Better.NEITHER:
         return ComparisonVerdict.DIFFERS
@@ -224,7 +230,7 @@ def _verdict(metric: Compared, shifted: bool) -> ComparisonVerdict:
 
 
 def _moved_controls(drafts: Sequence[Sequence[Compared]]) -> Iterator[Shift]:
-    for metric in (m for drafted in drafts for m in drafted if m.is_control and _differs(m)):
+    for metric in (m for drafted in drafts for m in drafted if m.is_control and differs(m)):
         yield control_moved(metric)
 
 

@@ -148,6 +148,14 @@ class Readings:
         """Return the names of the subjects of one kind, sorted."""
         return sorted({name for piece in self.pieces for found, name in piece if found == kind})
 
+    def sampled(self, kind: str) -> dict[str, float]:
+        """Return the share of the pieces, from 0 to 1, in which each subject of a kind was sampled."""
+        return {
+            name: sum(bool(piece[kind, name].rates(self.piece_s)) for piece in self.pieces if (kind, name) in piece)
+            / len(self.pieces)
+            for name in self.subjects(kind)
+        }
+
     def instances_of(self, node: str) -> list[str]:
         """Return the instances of a node."""
         return [instance for instance, host in self.hosts.items() if host == short(node)]

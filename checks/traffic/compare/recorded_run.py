@@ -83,6 +83,7 @@ def runs_of(
             | {key: value for _, other in beside.get(place, ()) for key, value in _of_other_database(other).items()},
             warnings=tuple(_warnings(readings, found, times, seconds, skip_first_s)),
             moment=moment_of(recording.header.cluster, readings.ports, readings.times),
+            sampled=readings.sampled("node") | readings.sampled("instance"),
             are_values_independent=True,
         )
         for place, ((name, recording), readings, found, seconds) in enumerate(
@@ -259,9 +260,7 @@ def _warnings(
         yield f"{source}: {counted(len(reasons), 'gap')}, first: {reasons[0]}"
     if len(readings.gaps) > _MOST_GAPS:
         yield f"{counted(len(readings.gaps) - _MOST_GAPS, 'further source')} had gaps."
-    for node in readings.subjects("node"):
-        sampled = [piece["node", node].rates(readings.piece_s) for piece in readings.pieces if ("node", node) in piece]
-        share = sum(map(bool, sampled)) / len(readings.pieces)
+    for node, share in readings.sampled("node").items():
         if share < _SAMPLED:
             yield f"{node} was sampled during only {100 * share:.0f} % of the time."
         links = readings.links.get(node)

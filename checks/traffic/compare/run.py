@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -62,6 +63,8 @@ class ComparedRun:
     """Reasons not to trust the run: gaps, failed transactions, a ramp-up."""
     moment: Moment = field(default_factory=Moment)
     """Of a recording: what its private paths were in the compared part, to which measurements belong."""
+    sampled: Mapping[str, float] = field(default_factory=dict)
+    """Of a recording: the share of its time, from 0 to 1, in which each node and each instance was sampled."""
     are_values_independent: bool = False
     """Whether each value is a sample for itself: a round in random order, or a stretch that was chosen for that."""
 
