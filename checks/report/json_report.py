@@ -103,8 +103,8 @@ def schema() -> bytes:
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": SCHEMA,
         "title": "racwire report",
-        "description": "The facts and findings of a run of racwire. Later versions of racwire can add fields, and values "
-        "of enumerations and tags; a reader ignores fields that it does not know.",
+        "description": "The facts and findings of a run of racwire. Later versions can add fields, and values of "
+        "enumerations and tags; a reader ignores fields that it does not know.",
         **described,
     }
     return msgspec.json.format(msgspec.json.encode(described), indent=2) + b"\n"
