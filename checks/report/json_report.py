@@ -1,8 +1,7 @@
 """Writes the report as JSON, reads such a report back, and writes the published JSON Schema.
 
-The name of the schema changes when a reader of the old schema could not understand a new report. Added fields do not
-change the name: a reader ignores fields that it does not know, and uses the default for a missing field. In
-`racwire-report/2` the diagnosis refers to findings by their keys: check, code, network, nodes, and a number.
+docs/reports-and-evidence.md promises what may change while the name of the schema stays. In `racwire-report/2` the
+diagnosis refers to findings by their keys: check, code, network, nodes, and a number.
 
 JSON cannot hold everything. A half character (lone surrogate), which a file name can contain, is written as `\\udcff`.
 An infinite number, which a threshold can be, is written as the largest float, which compares the same. NaN is written
@@ -104,8 +103,8 @@ def schema() -> bytes:
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": SCHEMA,
         "title": "racwire report",
-        "description": "The facts and findings of a run of racwire. Later versions of racwire can add fields; "
-        "a reader ignores fields that it does not know.",
+        "description": "The facts and findings of a run of racwire. Later versions can add fields, and values of "
+        "enumerations and tags; a reader ignores fields that it does not know.",
         **described,
     }
     return msgspec.json.format(msgspec.json.encode(described), indent=2) + b"\n"

@@ -1,4 +1,5 @@
-"""The pages for people: their commands print the output on the page, or at least parse, and their links have a target.
+"""The pages for people: their commands print the output on the page, or at least parse. `make site` checks
+their links.
 
 Commands of the practice cluster run in `tests/lab/test_docs_commands.py`.
 """
@@ -8,11 +9,9 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 
 import pytest
 
-from docs.generate.__main__ import PAGES
 from docs.generate.console_blocks import Block, blocks, matches, steps, updated
 from docs.generate.outputs import CONSOLE, FILES, ON_LAB, ON_NODE, ROOT, blocks_of, pages, workplace, wrong_outputs
 from tests.unit.test_vocabulary import hits_in
@@ -91,23 +90,6 @@ def test_commands_within_a_sentence_exist(page: str) -> None:
     for command in _COMMAND.findall((ROOT / page).read_text(encoding="utf-8")):
         name = command.split()[0]
         assert name in COMMANDS or name.startswith("--"), command
-
-
-def anchors(page: Path) -> set[str]:
-    """The anchors of a page's headings, as GitHub makes them."""
-    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
-
-
-@pytest.mark.parametrize("page", [*pages(), *PAGES])
-def test_links_lead_to_an_existing_file_and_heading(page: str) -> None:
-    text = re.sub(r"^```.*?^```$", "", (ROOT / page).read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
-    for link in _LINK.findall(text):
-        if not link.startswith("https://"):
-            path, _, anchor = link.partition("#")
-            target = (ROOT / page).parent / path if path else ROOT / page
-            assert target.exists(), link
-            assert not anchor or anchor in anchors(target), link
 
 
 def test_the_readme_is_short_and_names_every_page() -> None:
