@@ -228,6 +228,36 @@ class ConsoleSettings(_Section, frozen=True):
     ] = 20_000
 
 
+class SyslogSettings(_Section, frozen=True):
+    """The messages to syslog: of a run by `check`, of events by `watch` and `record`. racwire sends none by itself."""
+
+    send: Annotated[bool, Meta(description="Whether racwire sends messages to syslog.")] = False
+    socket: Annotated[
+        str,
+        Meta(min_length=1, max_length=100, description="The socket of the daemon on this node. No network is used."),
+    ] = "/dev/log"
+    format: Annotated[
+        Literal["local", "rfc5424"],
+        Meta(
+            description="local: the header of syslog(3), which journald, rsyslog and syslog-ng read at /dev/log as "
+            "they are installed. rfc5424: RFC 5424, for an input that is configured for it."
+        ),
+    ] = "local"
+    facility: Annotated[
+        Literal["user", "daemon", "local0", "local1", "local2", "local3", "local4", "local5", "local6", "local7"],
+        Meta(description="The facility of the messages; user is that of syslog(3)."),
+    ] = "user"
+    enterprise: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=4_294_967_295,
+            description="The Private Enterprise Number of your site, for the structured data of RFC 5424: "
+            "[racwire@NUMBER ...]. 0: racwire has no number of its own, and the fields end the text.",
+        ),
+    ] = 0
+
+
 class ChangeSettings(_Section, frozen=True):
     """The safe change of the MTU."""
 
@@ -383,6 +413,7 @@ class Settings(_Section, frozen=True):
     sampling: SamplingSettings = SamplingSettings()
     traffic: TrafficSettings = TrafficSettings()
     console: ConsoleSettings = ConsoleSettings()
+    syslog: SyslogSettings = SyslogSettings()
     database: DatabaseSettings = DatabaseSettings()
     change: ChangeSettings = ChangeSettings()
     measure: MeasureSettings = MeasureSettings()

@@ -145,6 +145,16 @@ def outcome(event: ClusterEvent, now: float) -> str:
     return f"for {took}"
 
 
+def change(state: str, event: ClusterEvent, now: float) -> str:
+    """Return an event that starts, continues, ends, was once, or lasts at the end of a watch, for one line."""
+    text = headline(event)
+    if state in ("starts", "continues") and not event.is_moment:
+        text += f", {peak(event, now)}" if event.count else ""
+    elif extent := outcome(event, now):
+        text += f", {extent}"
+    return text + (f": {event.reason}" if state in ("starts", "once") and event.reason else "")
+
+
 def pauses(event: ClusterEvent, now: float) -> bool:
     """Return whether an event that is counted has no sign in the newest samples, and is not over."""
     return event.kind in _COUNTED and not event.is_over and not goes_on(now - event.last_sign, event.sample_s)

@@ -41,10 +41,11 @@ def plugin_line(code: int, text: str, figures: str = "") -> str:
 
 def nagios(report: Report) -> str:
     """Return the line of a report, with a line feed."""
-    return plugin_line(exit_code(report), _text(report), " ".join(_figures(report)))
+    return plugin_line(exit_code(report), summary_line(report), " ".join(_figures(report)))
 
 
-def _text(report: Report) -> str:
+def summary_line(report: Report) -> str:
+    """Return what is wrong on one line: the first cause with its code, how many more, and the time of a saved state."""
     first = headline(report).rstrip(".")
     entries = cause_entries(report)
     if entries and not new_events(report):

@@ -111,11 +111,12 @@ EVERY = Option(
     seconds_of,
     place="traffic.interval_s",
 )
+SYSLOG = Option("--syslog", "also send messages to syslog on this node ([syslog] in the settings)", place="syslog.send")
 DIRECTORY = Option(
     "--directory", "directory of the journals (default: [change] in the settings)", "DIR", place="change.directory"
 )
 FORMAT = Option("--format", "format (default {default})", choices=("text", "json"), default="text")
-OPTIONS = (*CLUSTER_OPTIONS, *DATABASE_OPTIONS, *SAMPLING_OPTIONS, *CONSOLE_OPTIONS, EVERY, DIRECTORY)
+OPTIONS = (*CLUSTER_OPTIONS, *DATABASE_OPTIONS, *SAMPLING_OPTIONS, *CONSOLE_OPTIONS, EVERY, SYSLOG, DIRECTORY)
 """All options that override a setting."""
 
 _NEVER_AN_ARGUMENT = (
@@ -247,6 +248,7 @@ def add_live_options(options: argparse.ArgumentParser, file_help: str, nargs: st
     samples.add_argument(
         "-q", "--quiet", action="store_true", help="print only errors on stderr, and what --probe sends"
     )
+    declare(samples, (SYSLOG,))
     add_cluster_options(options)
     add_database_options(options)
 

@@ -6,7 +6,7 @@ import asyncio
 import os
 import time
 from collections.abc import AsyncGenerator, Callable
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from functools import partial
 from pathlib import Path
 
@@ -15,14 +15,18 @@ from checks.model.facts import Cluster
 from checks.model.settings import Settings
 from checks.model.shell_command import for_each
 from checks.model.wording import counted, lasting
+from checks.report.syslog import of_recording
+from checks.situation.events.watching import EventWatch
 from checks.traffic.recorder import Recorder
 from checks.traffic.recording import RecordingError
 from tui.cli.durations import size_of
+from tui.cli.event_states import EventStates, passing_time
 from tui.cli.sampling import Ending, Samples, run_sampling, sample
 from tui.cli.sampling_status import SamplingStatus
 from tui.cli.status_line import StatusLine
 from tui.cli.streams import print_message
-from tui.console.batch_writer import BatchWriter, record
+from tui.cli.syslog import Syslog, event_sender
+from tui.console.batch_writer import BatchWriter, Item, record
 
 WRITE_EVERY_S = 1.0
 """Seconds between two writes: so much is lost at most when racwire is killed."""
@@ -41,6 +45,9 @@ class Tape:
         self._line = StatusLine(quiet=quiet)
         self.status = SamplingStatus(self._line.print, self._line.announce)
         self._started = time.monotonic()
+        self._syslog = Syslog(settings.syslog, self._line.announce) if settings.syslog.send else None
+        tell = event_sender(settings.syslog, self._line.announce)
+        self._events = EventStates(EventWatch(), tell) if tell is not None else None
 
     def record(
         self, new_feed: Callable[[], Samples], clusters: AsyncGenerator[Cluster, None], probe: bool = False
@@ -51,6 +58,16 @@ class Tape:
         self._line.print(
             f"recording to {self._path} {every}, {until}. Sampling starts on this node, then on other nodes."
         )
+        self._send("record-start", f"recording to {self._path} {every}, {until}", ExitCode.PASS)
+        code = self._recorded(new_feed, clusters, probe)
+        self._send("record-stop", f"{self._path} contains {self.status.counts} of {self.status.sources}", code)
+        return code
+
+    def _send(self, kind: str, text: str, code: int) -> None:
+        if self._syslog is not None:
+            self._syslog.send(of_recording(kind, text, str(self._path), self.status.samples, code))
+
+    def _recorded(self, new_feed: Callable[[], Samples], clusters: AsyncGenerator[Cluster, None], probe: bool) -> int:
         try:
             ending = run_sampling(self._sample(new_feed, clusters, probe))
         except RecordingError as error:
@@ -73,16 +90,24 @@ class Tape:
     ) -> Ending:
         progress = asyncio.create_task(self._show_progress())
         try:
-            return await sample(
-                new_feed(),
-                clusters,
-                BatchWriter(partial(record, self._recorder), WRITE_EVERY_S),
-                on_item=lambda item: self.status(item, self._settings if probe else None),
-                for_s=self._for_s,
-                probe=probe,
-            )
+            async with AsyncExitStack() as stack:
+                if self._events is not None:
+                    await stack.enter_async_context(passing_time(self._events))
+                return await sample(
+                    new_feed(),
+                    clusters,
+                    BatchWriter(partial(record, self._recorder), WRITE_EVERY_S),
+                    on_item=lambda item: self._see(item, self._settings if probe else None),
+                    for_s=self._for_s,
+                    probe=probe,
+                )
         finally:
             progress.cancel()
+
+    def _see(self, item: Item, probing: Settings | None) -> None:
+        self.status(item, probing)
+        if self._events is not None:
+            self._events.take(item)
 
     async def _show_progress(self) -> None:
         while True:

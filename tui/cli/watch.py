@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ from tui.cli.streams import exit_past_hung_threads
 if TYPE_CHECKING:
     from checks.model.settings import Settings
     from checks.traffic.recording import Header
+    from tui.cli.event_states import EventStates, Tell
     from tui.cli.sampling import Ending
     from tui.cli.watch_events import EventLines
     from tui.console.batch_writer import Item
@@ -86,8 +88,10 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     """
     file = _file_of(args)
     if file is not None:
-        if args.for_time is not None or hasattr(args, "every") or args.probe:
-            raise UsageError("--for, --every and --probe are for live samples: leave them out to print a recording.")
+        if args.for_time is not None or hasattr(args, "every") or args.probe or hasattr(args, "syslog"):
+            raise UsageError(
+                "--for, --every, --probe and --syslog are for live samples: leave them out to print a recording."
+            )
         if args.events:
             from tui.cli.watch_events import print_events_of
 
@@ -96,10 +100,12 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     from checks.traffic.discovery import growing_cluster
     from checks.traffic.feed import Feed
     from checks.traffic.header import header_now, still_unknown
+    from tui.cli.event_states import passing_time
     from tui.cli.password import password_of
     from tui.cli.sampling import run_sampling, sample
     from tui.cli.sampling_status import SamplingStatus
     from tui.cli.status_line import StatusLine
+    from tui.cli.syslog import event_sender
     from tui.console.batch_writer import BatchWriter
 
     refuse_check_options(args)
@@ -108,14 +114,16 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     line = StatusLine(quiet=args.quiet)
     status = SamplingStatus(line.print, line.announce)
     probing = settings if args.probe else None
-    lines = _event_lines(args) if args.events else None
+    tell = event_sender(settings.syslog, line.announce)
+    lines = _event_lines(args, tell) if args.events else None
+    states = lines.states if lines is not None else _states(tell) if tell is not None else None
     if lines is None:
         _print([_first(header_now(still_unknown(settings), settings, interval_s=settings.traffic.interval_s))])
 
     def see(item: Item) -> None:
         status(item, probing)
-        if lines is not None:
-            lines.take(item)
+        if states is not None:
+            states.take(item)
 
     async def watch(print_items: Callable[[list[Item]], None]) -> Ending:
         return await sample(
@@ -127,12 +135,18 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
             probe=args.probe,
         )
 
-    ending = run_sampling(watch(_print_items) if lines is None else lines.during(watch, line))
+    async def untold() -> Ending:
+        async with AsyncExitStack() as stack:
+            if states is not None:
+                await stack.enter_async_context(passing_time(states))
+            return await watch(_print_items)
+
+    ending = run_sampling(untold() if lines is None else lines.during(watch, line))
     if ending.interrupted:
         return exit_past_hung_threads(ExitCode.INTERRUPTED)
     if not status.samples:
         return exit_past_hung_threads(ExitCode.COULD_NOT_TELL)
-    return exit_past_hung_threads(lines.exit_code if lines is not None else ExitCode.PASS)
+    return exit_past_hung_threads(lines.states.exit_code if lines is not None else ExitCode.PASS)
 
 
 def _file_of(args: argparse.Namespace) -> Path | None:
@@ -145,11 +159,18 @@ def _file_of(args: argparse.Namespace) -> Path | None:
     return None if file is None else Path(file)
 
 
-def _event_lines(args: argparse.Namespace) -> EventLines:
+def _event_lines(args: argparse.Namespace, tell: Tell | None) -> EventLines:
     from checks.situation.events.watching import EventWatch
     from tui.cli.watch_events import EventLines
 
-    return EventLines(EventWatch(), as_json=args.format == "json")
+    return EventLines(EventWatch(), as_json=args.format == "json", tell=tell)
+
+
+def _states(tell: Tell) -> EventStates:
+    from checks.situation.events.watching import EventWatch
+    from tui.cli.event_states import EventStates
+
+    return EventStates(EventWatch(), tell)
 
 
 def _print_recording(path: Path) -> int:
