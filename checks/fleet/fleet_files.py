@@ -13,7 +13,7 @@ import msgspec
 from checks.fleet.file_summary import FileSummary, packed, summary_of, unpacked
 from checks.fleet.fleet_index import FleetIndex, IndexFileError
 from checks.fleet.fleet_overview import FilesRead, PackedFile, UnreadFile
-from checks.fleet.same_cluster import Identity
+from checks.fleet.same_cluster import FileIdentity
 from checks.saved import SavedError, kind_of
 from checks.saved.stored_report import stored_report
 
@@ -43,7 +43,7 @@ class FleetFiles:
         not followed."""
         self._named = named
         self._index = index
-        self._identities: dict[Identity, Identity] = {}
+        self._identities: dict[FileIdentity, FileIdentity] = {}
         self.files: list[PackedFile] = []
         self.read = FilesRead(named=tuple(_printable(path) for path in named))
         self.why_no_index = ""
@@ -125,7 +125,7 @@ class FleetFiles:
 
     def _add(self, path: Path, body: bytes, told: FileSummary | None = None) -> None:
         told = told or unpacked(body)
-        identity = Identity(told.cluster, told.nodes, tuple(sorted(told.nics.items())), told.is_redacted)
+        identity = FileIdentity(told.cluster, told.nodes, tuple(sorted(told.nics.items())), told.is_redacted)
         identity = self._identities.setdefault(identity, identity)
         self.files.append(PackedFile(_printable(path), identity, body))
         self._count(files=1)

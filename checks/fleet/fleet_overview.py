@@ -11,7 +11,7 @@ import msgspec
 
 from checks.fleet.file_summary import unpacked
 from checks.fleet.history import ClusterHistory, SavedFile, history_of
-from checks.fleet.same_cluster import Identity, clusters_of
+from checks.fleet.same_cluster import FileIdentity, clusters_of
 from checks.model.exit_codes import ExitCode
 from checks.model.finding import Status
 from checks.model.report import exit_code_for
@@ -24,7 +24,7 @@ class PackedFile(NamedTuple):
     """A file that was read. Its summary is unpacked with those of its cluster: all at once would take much memory."""
 
     path: str
-    identity: Identity
+    identity: FileIdentity
     body: bytes
 
 

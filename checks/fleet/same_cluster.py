@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 
-class Identity(NamedTuple):
+class FileIdentity(NamedTuple):
     """What a file says about which cluster it is of."""
 
     name: str
@@ -24,7 +24,7 @@ class Identity(NamedTuple):
 
 
 class _Group:
-    def __init__(self, files: list[int], identities: Sequence[Identity]) -> None:
+    def __init__(self, files: list[int], identities: Sequence[FileIdentity]) -> None:
         self.files = files
         self.nodes = {node for file in files for node in identities[file].nodes}
         self.read = {node for file in files for node, _ in identities[file].nics}
@@ -39,7 +39,7 @@ class _Group:
         self.read |= other.read
 
 
-def clusters_of(files: Sequence[Identity]) -> list[list[int]]:
+def clusters_of(files: Sequence[FileIdentity]) -> list[list[int]]:
     """Return the numbers of the files of each cluster, in their order."""
     named: dict[tuple[bool, str], list[_Group]] = defaultdict(list)
     for numbers in _by_nic(files):
@@ -48,7 +48,7 @@ def clusters_of(files: Sequence[Identity]) -> list[list[int]]:
     return sorted(sorted(group.files) for alike in named.values() for group in _by_name(alike))
 
 
-def _by_nic(files: Sequence[Identity]) -> Iterator[list[int]]:
+def _by_nic(files: Sequence[FileIdentity]) -> Iterator[list[int]]:
     """Yield the files that share a NIC of a node of one name, over whatever way."""
     above = list(range(len(files)))
 

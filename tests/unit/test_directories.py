@@ -8,10 +8,10 @@ import pytest
 
 from checks.change.record.journal_files import directory_of
 from checks.model.settings import Settings
-from checks.run.directories import change_directory, config_directory, state_directory
+from checks.run.directories import cache_directory, change_directory, config_directory, state_directory
 
-USUAL = {"state": ".local/state", "config": ".config"}
-FUNCTIONS = {"state": state_directory, "config": config_directory}
+USUAL = {"state": ".local/state", "config": ".config", "cache": ".cache"}
+FUNCTIONS = {"state": state_directory, "config": config_directory, "cache": cache_directory}
 
 
 @pytest.mark.parametrize("kind", USUAL)
