@@ -29,13 +29,13 @@ def directives(text: str) -> dict[str, str]:
     return dict(line.split("=", 1) for line in text.splitlines() if "=" in line and not line.startswith("#"))
 
 
-@pytest.mark.parametrize("kind", ["check", "record", "watch"])
+@pytest.mark.parametrize("kind", ["check", "compare", "record", "watch"])
 @pytest.mark.parametrize("version", [219, 239, 252])
 def test_a_unit_takes_nothing_away_that_racwire_needs(
     kind: str, version: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     found = units(capsys, kind, "--systemd", str(version), "--host", "rac1", "--account", "grid")
-    assert set(found) == {f"racwire-{kind}.service", *(["racwire-check.timer"] if kind == "check" else [])}
+    assert set(found) == {f"racwire-{kind}.service", *([f"racwire-{kind}.timer"] if kind[0] == "c" else [])}
     for text in found.values():
         own = directives(text)
         assert not [name for name in own if name.startswith(FORBIDDEN)]
@@ -45,7 +45,9 @@ def test_a_unit_takes_nothing_away_that_racwire_needs(
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd-analyze is not installed")
-@pytest.mark.parametrize("words", [["check"], ["record"], ["watch"], ["check", "--systemd", "252", "--every", "15m"]])
+@pytest.mark.parametrize(
+    "words", [["check"], ["compare"], ["record"], ["watch"], ["check", "--systemd", "252", "--every", "15m"]]
+)
 def test_systemd_finds_nothing_wrong_with_them(
     words: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

@@ -28,6 +28,11 @@ Each service has rows of its DB time, its waits for other instances, its blocks.
 racwire divides each recording into stretches and compares their medians with
 the rank test of Mann and Whitney.
 
+--last-week takes the last whole hour of recordings that are kept for 8 days or
+more, and the hours at the same time of day, one to four weeks before. Worse is
+what is worse than in each week with the same nodes, MTU and load. Better and
+different are no alarm. Less load explains no new losses.
+
 examples:
   racwire compare before.rec after.rec
   racwire compare before.rec after.rec --same again.rec
@@ -36,6 +41,7 @@ examples:
   racwire compare before.rec after.rec --svg mtu.svg \\
       --also swingbench-before.xml swingbench-after.xml
   racwire compare before.rec after.rec --also hr-before.rec hr-after.rec
+  racwire compare --last-week /var/lib/racwire --format nagios
 
 the recordings, all three of the same load:
   racwire record --for 30m --label mtu1500 before.rec    before the change
@@ -48,7 +54,8 @@ worse, such as fewer packets for a block.
 
 exit codes: 0 nothing got worse; 1 something got worse; 3 no verdict is
 possible, or more losses were seen, but too few to attribute them to the change;
-64 usage, or a file cannot be read."""
+64 usage, or a file cannot be read. With --format nagios 0 OK, 1 WARNING,
+3 UNKNOWN, also for a wrong option."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

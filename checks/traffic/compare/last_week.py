@@ -118,7 +118,7 @@ def _whole(begin: float, why: str, found: Sequence[tuple[Week, Comparison | None
     shown = next(iter([*like, *(one for _, one in compared)]), Comparison(pairs=(), shifts=(), summary=()))
     here = _having(shown, ComparisonVerdict.WORSE)
     worse = here.intersection(*(_having(other, ComparisonVerdict.WORSE) for other in like))
-    rare = {m.name for m in shown.too_rare}
+    rare = {m.name for m in shown.metrics if m.verdict is ComparisonVerdict.TOO_FEW_SAMPLES and m.p is not None}
     told = _with_verdict(shown, ComparisonVerdict.NO_DIFFERENCE, (here - worse) | rare)
     return structs.replace(
         told,
@@ -150,11 +150,11 @@ def _summary(begin: float, why: str, weeks: Sequence[Week], comparison: Comparis
         yield f"{hour} is worse than this hour of {days}: {named_changes(worse)}."
     else:
         yield f"{hour} is not worse than this hour of {days}."
+    if not days and (new := comparison.new_losses):
+        yield f"Check these whatever the load, since they were 0 then: {named_changes(new)}."
     if not why:
         for reason, left in groupby((week for week in weeks if week.left_out), key=lambda week: week.left_out):
             yield f"Not compared with {listed(map(_day, left))}: {reason.rstrip('.')}."
-    if not days and (new := comparison.new_losses):
-        yield f"Check these whatever the load, since they were 0 then: {named_changes(new)}."
 
 
 def _day(week: Week) -> str:
