@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import groupby
 from pathlib import Path
 from textwrap import dedent
@@ -27,7 +27,7 @@ def man_pages() -> Iterator[tuple[str, str]]:
 
 
 def _pages(
-    parser: argparse.ArgumentParser, summary: str, parent: list[str], extra: dict[str, str]
+    parser: argparse.ArgumentParser, summary: str, parent: list[str], extra: Mapping[str, str]
 ) -> Iterator[tuple[str, str]]:
     name, related = parser.prog.replace(" ", "-"), [*parent]
     parser._positionals.title = "arguments"
@@ -39,27 +39,27 @@ def _pages(
                 yield from _pages(child, str(command.help), [name], {})
                 related.append(child.prog.replace(" ", "-"))
             action.choices.clear()  # else this page would have theirs in it
+    sections = {**_texts(parser), **extra, "SEE ALSO": ",\n".join(f".BR {_escaped(one)} (1)" for one in related)}
+    parser.description = parser.epilog = None
+    yield name, _page(parser, name, summary, sections)
+
+
+def _page(parser: argparse.ArgumentParser, name: str, summary: str, sections: Mapping[str, str]) -> str:
     page = Manpage(parser, {"project_name": "racwire", "version": __version__, "manual_title": "racwire"})
     page.prog, page.description = name, summary
     words = len(parser.prog.split())
     page.synopsis = [parser.prog, *(_escaped(word) for word in page.synopsis[words:] if word != "[-h]")]
-    sections = {**_texts(parser), **extra, "SEE ALSO": ",\n".join(f".BR {_escaped(one)} (1)" for one in related)}
-    parser.description = parser.epilog = None
     for heading, content in sections.items():
         page.add_section(heading, "=", content)
     header, _, body = str(page).partition("\n")
-    # Not justified and not hyphenated: commands stay as they are typed. The blank lines are all before a macro.
-    yield (
-        name,
-        f"{header}\n.ad l\n.nh\n{body}".replace(_escaped(page.date), page.date)
-        .replace("\n\n", "\n")
-        .translate(_AS_TYPED),
-    )
+    header = header.replace(_escaped(page.date), page.date)
+    # Neither justified nor hyphenated: a command stays as it is typed. A macro follows each blank line, and makes its own.
+    return f"{header}\n.ad l\n.nh\n{body}".replace("\n\n", "\n").translate(_AS_TYPED)
 
 
 def _texts(parser: argparse.ArgumentParser) -> dict[str, str]:
     """Return the description and the epilog as sections. The epilog has its examples and exit codes in paragraphs."""
-    sections = {"DESCRIPTION": [parser.description], "EXAMPLES": [], "NOTES": [], "EXIT STATUS": []}
+    sections = {"DESCRIPTION": [parser.description or ""], "EXAMPLES": [], "NOTES": [], "EXIT STATUS": []}
     for paragraph in (parser.epilog or "").split("\n\n"):
         start = paragraph.partition(":")[0].partition(",")[0]
         heading = {"examples": "EXAMPLES", "exit codes": "EXIT STATUS"}.get(start, "NOTES")
