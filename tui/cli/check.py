@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from tui.cli.document import Document, Handout, as_file, chosen_output
+from tui.cli.durations import seconds_of
 from tui.cli.errors import UsageError
 from tui.cli.option import declare
 from tui.cli.options import (
@@ -37,6 +38,8 @@ examples:
   racwire check --from night.racwire   repeat the checks on a saved file
   racwire check --quiet --format nagios
                                        one line for Nagios, Icinga, Checkmk, OEM
+  racwire check --quiet --format nagios --from night.racwire --max-age 2h
+                                       the same, UNKNOWN if the file is older
 
 exit codes: 0 pass, 1 warnings, 2 failures, 3 could not tell, or the report
 could not be written; 64 usage; 130 interrupted. A finding that a waiver of the
@@ -61,7 +64,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     declare(output, (FORMAT._replace(choices=("text", "json", NAGIOS)),))
     add_output_options(output)
     add_quiet_option(output, "print no progress; no text either where all checks pass")
-    add_evidence_options(parser)
+    add_evidence_options(parser).add_argument(
+        "--max-age", metavar="TIME", help="refuse evidence that is older than TIME, such as 2h: exit code 64"
+    )
     add_check_options(parser)
 
 
@@ -78,6 +83,7 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     Raises UsageError for an unknown check or a wrong file.
     """
     from checks.model.report import exit_code
+    from checks.report.age import is_within, state_for_screen
     from checks.report.json_report import to_json
     from checks.report.nagios import nagios, plugin_code
     from tui.cli.load_or_run import load_or_run
@@ -88,6 +94,8 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
         raise UsageError("--deep sends packets, and a saved file has no cluster: leave --deep or --from out.")
     with load_or_run(args, settings) as found:
         report = found.evidence.report
+        if args.max_age and not is_within(report, seconds_of(args.max_age, "--max-age")):
+            raise UsageError(f"{args.from_file} is {state_for_screen(report)}: older than {args.max_age}.")
         code: int = exit_code(report)
         document: Handout
         if args.format == NAGIOS:
