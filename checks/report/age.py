@@ -76,6 +76,12 @@ def state_for_file(report: Report, now: datetime | None = None) -> str:
     return f"of {_check_times(report)}{_saved(report)}; this output was written {written}{after}"
 
 
+def is_within(report: Report, seconds: float) -> bool:
+    """Whether a state is at most that old by the clock of this machine; False where its age is not known."""
+    age = _seconds(report, _clock(None))
+    return age is not None and -_SKEW_S <= age <= seconds
+
+
 def short_state_texts(report: Report, now: datetime) -> tuple[str, ...]:
     """Short texts for the age of a saved state, longest first: the time with its zone and the age in two units;
     `saved 2026-11-20 14:02, 3 d ago`; only the age, where it is known."""

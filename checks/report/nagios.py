@@ -7,6 +7,7 @@ Manager read: `CRITICAL - text | name=value[unit];warning;critical;minimum`.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
 
 from checks.model.exit_codes import ExitCode
 from checks.model.facts import Activity, InstanceActivity, Unknown
@@ -14,7 +15,7 @@ from checks.model.finding import PROBLEMS
 from checks.model.report import Report, exit_code
 from checks.model.sanitize import sanitize
 from checks.model.wording import counted
-from checks.report.age import saved_state
+from checks.report.age import short_state_texts
 from checks.report.causes import cause_entries
 from checks.report.situation_words import new_events
 from checks.report.summary import headline, headline_stands
@@ -32,8 +33,8 @@ def plugin_code(code: int) -> int:
 
 
 def plugin_line(code: int, text: str, figures: str = "") -> str:
-    """Return the line of a plugin. In the text, `|` would start the figures."""
-    plain = sanitize(text).replace("|", "/").strip()
+    """Return the line of a plugin. In the text, `|` would start the figures, and Nagios writes `;` as `:`."""
+    plain = sanitize(text).replace("|", "/").replace(";", ",").strip()
     if len(plain) > _LONGEST:
         plain = f"{plain[: _LONGEST - 3]}..."
     return f"{WORDS[plugin_code(code)]} - {plain}{f' | {figures}' if figures else ''}\n"
@@ -53,7 +54,8 @@ def summary_line(report: Report) -> str:
     stands = headline_stands(report).rstrip(".")
     more = f"{counted(len(entries) - 1, 'more cause')}" if len(entries) > 1 else ""
     interrupted = "interrupted, not all checks were run" if report.interrupted else ""
-    return "; ".join(filter(None, (interrupted, first, stands, more, saved_state(report, for_file=False))))
+    saved = short_state_texts(report, datetime.now().astimezone())[1] if report.saved_at else ""
+    return ", ".join(filter(None, (interrupted, first, stands, more, saved)))
 
 
 def _figures(report: Report) -> Iterator[str]:

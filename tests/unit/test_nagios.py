@@ -62,7 +62,11 @@ def test_without_a_problem_the_state_is_ok_and_quiet_prints_no_text_elsewhere(
     assert capsys.readouterr() == ("", "")
 
 
-@pytest.mark.parametrize("arguments", [["--from", "/none/such"], ["--no-such-option"], ["no-such-check"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [["--from", "/none/such"], ["--no-such-option"], ["no-such-check"],
+     ["--from", str(GOLDEN / "healthy.racwire"), "--max-age", "2h"]],
+)  # fmt: skip
 def test_what_could_not_be_run_is_unknown_with_the_reason(
     arguments: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -78,4 +82,5 @@ def test_any_code_and_any_text_make_one_line(code: int, text: str) -> None:
     assert plugin_code(code) in (0, 1, 2, 3)
     assert len(line.splitlines()) == 1
     assert line.count("|") == 1
+    assert ";" not in line.partition("|")[0]
     assert len(line) < 500

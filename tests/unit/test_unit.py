@@ -34,13 +34,13 @@ def directives(text: str) -> dict[str, str]:
 def test_a_unit_takes_nothing_away_that_racwire_needs(
     kind: str, version: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    found = units(capsys, kind, "--systemd", str(version), "--host", "rac1", "--account", "grid")
+    found = units(capsys, kind, "--systemd", str(version), "--host", "rac1.example.com", "--account", "grid")
     assert set(found) == {f"racwire-{kind}.service", *([f"racwire-{kind}.timer"] if kind[0] == "c" else [])}
     for text in found.values():
         own = directives(text)
         assert not [name for name in own if name.startswith(FORBIDDEN)]
         assert not [name for name, since in NEWER.items() if name in own and since > version]
-        assert own["ConditionHost"] == "rac1"
+        assert re.findall("ConditionHost=(.*)", text) == ["|rac1", "|rac1.*"]
     assert directives(found[f"racwire-{kind}.service"])["User"] == "grid"
 
 
@@ -69,7 +69,8 @@ def test_the_line_of_a_unit_is_the_command_with_each_word_whole(capsys: pytest.C
 
 @pytest.mark.parametrize(
     "words", [["check", "--every", "often"], ["check", "--systemd", "200"], ["check", "--directory", "here"],
-              ["record", "--keep", "x"], ["check", "--user", "--account", "grid"], ["chek"]],
+              ["record", "--keep", "x"], ["check", "--user", "--account", "grid"], ["chek"],
+              ["check", "--host", "rac1 rac2"], ["check", "--host", "10.0.0.1"]],
 )  # fmt: skip
 def test_a_wrong_option_is_one_sentence(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     try:

@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from tui.cli.document import Document, Handout, as_file, chosen_output
+from tui.cli.durations import seconds_of
 from tui.cli.errors import UsageError
 from tui.cli.option import declare
 from tui.cli.options import (
@@ -39,6 +40,8 @@ examples:
   racwire check --quiet --format nagios
                                        one line for Nagios, Icinga, Checkmk, OEM
   racwire check --quiet --syslog       one message to syslog too
+  racwire check --quiet --format nagios --from night.racwire --max-age 2h
+                                       the same, UNKNOWN if the file is older
 
 exit codes: 0 pass, 1 warnings, 2 failures, 3 could not tell, or the report
 could not be written; 64 usage; 130 interrupted. A finding that a waiver of the
@@ -81,6 +84,7 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
     Raises UsageError for an unknown check or a wrong file.
     """
     from checks.model.report import exit_code
+    from checks.report.age import is_within, state_for_screen
     from checks.report.json_report import to_json
     from checks.report.nagios import nagios, plugin_code
     from checks.report.syslog import of_run
@@ -97,6 +101,8 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
         report = found.evidence.report
         if settings.syslog.send and not args.from_file:
             Syslog(settings.syslog, print_message).send(of_run(report))
+        if args.max_age and not is_within(report, seconds_of(args.max_age, "--max-age")):
+            raise UsageError(f"{args.from_file} is {state_for_screen(report)}: older than {args.max_age}.")
         code: int = exit_code(report)
         document: Handout
         if args.format == NAGIOS:

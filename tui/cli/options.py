@@ -253,8 +253,8 @@ def add_live_options(options: argparse.ArgumentParser, file_help: str, nargs: st
     add_database_options(options)
 
 
-def add_evidence_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options for saved evidence and for redaction."""
+def add_evidence_options(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
+    """Add the options for saved evidence and for redaction, and return their group."""
     evidence = parser.add_argument_group(
         "saved evidence and redaction",
         "With --from, racwire uses the saved thresholds and waivers, unless --settings\nnames a settings file.",
@@ -275,6 +275,7 @@ def add_evidence_options(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="private file with the names behind the pseudonyms (default: ~/.local/state/racwire/redaction.json)",
     )
+    return evidence
 
 
 def add_record_option(options: argparse._ActionsContainer, where: str) -> None:

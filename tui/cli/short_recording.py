@@ -77,7 +77,7 @@ class ShortRecording:
             async with asyncio.timeout(_CLOSING_S):
                 await asyncio.gather(self._feed.close(), self._pumping, return_exceptions=True)
         if not await self._recorder.end(_LAST_S):
-            self._fail("The disk does not answer: the result does not contain the recording.")
+            self._fail("The disk is slow: the recording of the traffic may lack its last samples.")
 
     async def _pump(self) -> None:
         try:

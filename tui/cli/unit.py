@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import getpass
+import re
 import shutil
 import socket
 import sys
@@ -96,7 +97,8 @@ def _install(name: str, where: str, args: argparse.Namespace, *, timer: bool) ->
     if args.of_user:
         yield "  loginctl enable-linger       else they end when you log out"
     else:
-        yield f"  install -d -m 0750 -o {args.account or getpass.getuser()} {_directory(args)}"
+        # node_exporter, another user, reads the metrics there; the files have modes of their own.
+        yield f"  install -d -m 0755 -o {args.account or getpass.getuser()} {_directory(args)}"
     yield f"  systemd-analyze verify {name}.service"
     yield f"  systemctl{scope} daemon-reload"
     yield f"  systemctl{scope} enable --now {name}.{'timer' if timer else 'service'}"
@@ -104,7 +106,7 @@ def _install(name: str, where: str, args: argparse.Namespace, *, timer: bool) ->
 
 def _service(args: argparse.Namespace) -> Iterator[str]:
     yield from ("[Unit]", f"Description=racwire: {_ABOUT[args.kind]}")
-    yield f"ConditionHost={args.host or socket.gethostname()}"
+    yield from _one_node(args)
     if not args.of_user:
         yield from ("Wants=network-online.target", "After=network-online.target")
     yield from ("", "[Service]", f"Type={'oneshot' if args.kind in _TIMED else 'simple'}")
@@ -135,31 +137,41 @@ def _commands(args: argparse.Namespace) -> Iterator[str]:
         yield f"ExecStart={_quoted(racwire, 'save', '--quiet', '--force', '--mode', '0640', saved)}"
         metrics = ("--format", "openmetrics", "--mode", "0644", "--force", "-o", f"{directory}/racwire.prom")
         yield f"ExecStartPost=-{_quoted(racwire, 'report', '--quiet', '--from', saved, *metrics)}"
-        yield from ("# 1, 2 and 3 are results: warnings, failures, could not tell.", "SuccessExitStatus=1 2 3")
+        yield from ("# Results: warnings, failures, could not tell, stopped.", "SuccessExitStatus=1 2 3 130")
         yield "TimeoutStartSec=15min"
-    elif args.kind == "compare":
+        return
+    if args.kind == "compare":
         yield f"ExecStart={_quoted(racwire, 'compare', '--last-week', directory, '--format', 'nagios')}"
         yield "# 1, worse, fails the unit: that is the alarm (OnFailure=). 3: could not tell, as in the first week."
-        yield from ("SuccessExitStatus=3", "TimeoutStartSec=15min")
-    elif args.kind == "record":
+        yield from ("SuccessExitStatus=3 130", "TimeoutStartSec=15min")
+        return
+    if args.kind == "record":
         seconds_of(args.keep, "--keep")
         words = f'exec "$0" record --quiet --keep {args.keep} "$1/traffic-$(date +%Y%m%d-%H%M%S).rec"'
         yield f"ExecStart={_quoted('/bin/sh', '-c', words, racwire, directory)}"
-        yield from ("SuccessExitStatus=130", "Restart=on-failure", "RestartSec=60")
     else:
         yield f"ExecStart={_quoted(racwire, 'watch', '--quiet', '--events', '--format', 'json')}"
-        yield from ("SuccessExitStatus=130", "Restart=on-failure", "RestartSec=60")
+    # 64: a wrong setting, which no restart mends.
+    yield from ("SuccessExitStatus=130", "Restart=on-failure", "RestartSec=60", "RestartPreventExitStatus=64")
 
 
 def _timer(args: argparse.Namespace) -> Iterator[str]:
     seconds = 3600.0 if args.kind == "compare" else seconds_of(args.every, "--every")
     every = ("OnBootSec=10min", f"OnUnitActiveSec={seconds:.0f}s") if args.kind == "check" else ("OnCalendar=*:05",)
     yield from ("[Unit]", f"Description=racwire: {_ABOUT[args.kind]}, on a timer")
-    yield f"ConditionHost={args.host or socket.gethostname()}"
+    yield from _one_node(args)
     yield from ("", "[Timer]", *every, "AccuracySec=1min")
     if args.systemd >= 229:
         yield f"RandomizedDelaySec={min(seconds / 10, 300):.0f}s"
     yield from ("", "[Install]", "WantedBy=timers.target")
+
+
+def _one_node(args: argparse.Namespace) -> Iterator[str]:
+    """Yield the conditions of which one must hold: a node's host name is short, or has its domain."""
+    name = str(args.host or socket.gethostname()).partition(".")[0]
+    if not re.fullmatch(r"(?!\d+$)[A-Za-z0-9_-]+", name):
+        raise UsageError(f"--host {args.host}: write the name of one node, such as rac1.")
+    yield from (f"ConditionHost=|{name}", f"ConditionHost=|{name}.*")
 
 
 def _target(args: argparse.Namespace) -> str:
