@@ -18,11 +18,13 @@ from checks.model.report import Report
 from checks.report.coverage import Coverage
 from checks.report.diff import verdict
 from checks.report.diff_findings import finding_changes
+from checks.report.diff_kind import DiffKind
 
 MOST_LINES = 60
 """Most files of a history, the newest ones."""
 DAYS = 14
 _MOST_LOST = 20
+_UNCHANGED = (DiffKind.SAME, DiffKind.NO_PROBLEM)
 
 
 class SavedFile(NamedTuple):
@@ -41,7 +43,7 @@ class HistoryLine(msgspec.Struct, frozen=True, kw_only=True):
     headline: str
     causes: str
     changed: str
-    """What changed since the file before, in a sentence; empty for the first."""
+    """What changed since the file before, in a sentence; empty where nothing did, and for the first."""
     racwire_version: str
     interrupted: bool
 
@@ -241,7 +243,7 @@ def _changed(two: Sequence[_Look]) -> str:
         return ""
     before, after = two
     changes = finding_changes(before.problems, after.problems, coverage=(before.coverage, after.coverage))
-    return verdict(changes)
+    return "" if all(change.change in _UNCHANGED for change in changes) else verdict(changes)
 
 
 def _lost(looks: Sequence[_Look]) -> list[LostProblem]:

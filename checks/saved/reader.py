@@ -146,20 +146,20 @@ def report_in(data: bytes, path: object) -> Report:
         if has_a_number_without_end(data):
             raise SavedError(f"{path} could not be read: a number in it is larger than anything that is counted.")
         report = from_json(data)
-    report = within_limits(report, path)
+    refuse_long_lists(report, path)
+    report = without_impossible_sessions(without_impossible_situation(report))
     cluster = without_impossible(report.cluster, is_redacted=report.is_redacted)
     return report if cluster is report.cluster else msgspec.structs.replace(report, cluster=cluster)
 
 
-def within_limits(report: Report, path: object) -> Report:
-    """Return the report without impossible situations and sessions. Raises SavedError where a list is too long."""
+def refuse_long_lists(report: Report, path: object) -> None:
+    """Raise SavedError where a list of the report is longer than any that racwire writes."""
     if too_long := too_long_list(report):
         what, count, most = too_long
         raise SavedError(
             f"{path} was not opened: it has {count:,} {what}, and no report that racwire writes has more than "
             f"{most:,}; ask the person who sent it."
         )
-    return without_impossible_sessions(without_impossible_situation(report))
 
 
 @contextmanager

@@ -21,7 +21,7 @@ from checks.model.observation import Observation
 from checks.model.report import SCHEMA, Report
 from checks.report.json_report import SCHEMA_OF_0_2_0
 from checks.saved.manifest import REPORT, SavedError
-from checks.saved.reader import refuse_newer, refused_as_report, within_limits, written_report
+from checks.saved.reader import refuse_long_lists, refuse_newer, refused_as_report, written_report
 
 _NO_ADDRESS = "00:00:00:00:00:00"
 _NOTHING = msgspec.Raw(b"null")
@@ -31,7 +31,7 @@ class StoredReport(NamedTuple):
     """What a saved file says without being judged again."""
 
     report: Report
-    """Without most facts, the journal, settings and measurements; with `saved_at` set."""
+    """Without most facts, the journal, settings and measurements; with `saved_at` set. Its times can be impossible."""
     nics: frozenset[tuple[str, str]]
     """The nodes that were read, each with the MAC address of each of its interfaces."""
     digest: str
@@ -99,8 +99,10 @@ def stored_report(path: Path) -> StoredReport:
         }
     if manifest is not None and manifest.is_redacted is not stored.is_redacted:
         raise SavedError(f"{path} contradicts itself about pseudonyms: ask the person who sent it.")
+    report = Report(**fields)
+    refuse_long_lists(report, path)
     return StoredReport(
-        within_limits(Report(**fields), path),
+        report,
         frozenset(_nics(stored.cluster)),
         manifest.members[REPORT].sha256 if manifest else hashlib.sha256(data).hexdigest(),
         manifest is not None,

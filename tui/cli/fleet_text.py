@@ -23,6 +23,8 @@ _SHORTEST, _LONGEST = 8, 32
 _BESIDE = 60
 """Columns from which the cause stands beside the row, and not below it."""
 _NO_FILE = "."
+_MOST_UNREAD = 20
+"""Most files that could not be read of which the text says why."""
 
 
 def fleet_text(fleet: Fleet, stream: TextIO) -> str:
@@ -57,7 +59,9 @@ def _table(fleet: Fleet, width: int) -> Iterator[Line]:
         yield [(f"{head}{DAYS} DAYS TO {last[5:]}", "label")]
     for cluster in fleet.clusters:
         yield from _row(cluster, fleet, name, last, width)
-    found = [*notes(fleet), *(one.reason for one in fleet.read.unread)]
+    found = [*notes(fleet), *(one.reason for one in fleet.read.unread[:_MOST_UNREAD])]
+    if left := len(fleet.read.unread[_MOST_UNREAD:]):
+        found.append(f"and {left:,} more that could not be read (--format json)")
     if found:
         yield []
     for note in found:
