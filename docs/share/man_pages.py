@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
+import time
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
 from textwrap import dedent
-
-from argparse_manpage.manpage import Manpage
 
 from docs.share.parsers import complete_parser
 from tui import __version__
@@ -21,50 +22,90 @@ _AS_TYPED = str.maketrans({"`": r"\(ga", "'": r"\(aq", "~": r"\(ti", "^": r"\(ha
 
 def man_pages() -> Iterator[tuple[str, str]]:
     """Return the name and the text of the page of each command."""
-    root = complete_parser()
     extra = {"FILES": _table("Files of racwire"), "ENVIRONMENT": _table("Environment")}
-    yield from _pages(root, "find what is wrong with the private interconnect of an Oracle RAC cluster", [], extra)
+    summary = "find what is wrong with the private interconnect of an Oracle RAC cluster"
+    yield from _pages(complete_parser(), summary, [], extra)
 
 
 def _pages(
-    parser: argparse.ArgumentParser, summary: str, parent: list[str], extra: Mapping[str, str]
+    parser: argparse.ArgumentParser, summary: str, related: list[str], extra: Mapping[str, str]
 ) -> Iterator[tuple[str, str]]:
-    name, related = parser.prog.replace(" ", "-"), [*parent]
-    parser._positionals.title = "arguments"
+    name, others = parser.prog.replace(" ", "-"), [*related]
+    for child, about in _commands(parser):
+        yield from _pages(child, about, [name], {})
+        others.append(child.prog.replace(" ", "-"))
+    texts = _texts(parser)
+    sections = {
+        "NAME": f"{_escaped(name)} \\- {_escaped(summary)}",
+        "SYNOPSIS": _synopsis(parser),
+        "DESCRIPTION": texts.pop("DESCRIPTION"),
+        **_options(parser),
+        **texts,
+        **extra,
+        "SEE ALSO": ",\n".join(f".BR {_escaped(one)} (1)" for one in others),
+    }
+    header = f'.TH {name.upper()} 1 {_date()} "racwire {__version__}" racwire'
+    body = "\n".join(f".SH {heading}\n{content}" for heading, content in sections.items() if content)
+    # Neither justified nor hyphenated: a command stays as it is typed.
+    yield name, f"{header}\n.ad l\n.nh\n{body}\n".translate(_AS_TYPED)
+
+
+def _date() -> str:
+    """Return the day of SOURCE_DATE_EPOCH, by which a wheel that is built again is the same; without it today."""
+    return datetime.fromtimestamp(int(os.environ.get("SOURCE_DATE_EPOCH", time.time())), UTC).date().isoformat()
+
+
+def _commands(parser: argparse.ArgumentParser) -> Iterator[tuple[argparse.ArgumentParser, str]]:
+    """Return the parser of each command directly below a parser, with its line of help."""
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
-            parser._positionals.title = "commands"
-            for command in action._choices_actions:
-                child = action.choices[command.dest]
-                yield from _pages(child, str(command.help), [name], {})
-                related.append(child.prog.replace(" ", "-"))
-            action.choices.clear()  # else this page would have theirs in it
-    sections = {**_texts(parser), **extra, "SEE ALSO": ",\n".join(f".BR {_escaped(one)} (1)" for one in related)}
-    parser.description = parser.epilog = None
-    yield name, _page(parser, name, summary, sections)
+            yield from ((action.choices[command.dest], str(command.help)) for command in action._choices_actions)
 
 
-def _page(parser: argparse.ArgumentParser, name: str, summary: str, sections: Mapping[str, str]) -> str:
-    page = Manpage(parser, {"project_name": "racwire", "version": __version__, "manual_title": "racwire"})
-    page.prog, page.description = name, summary
-    words = len(parser.prog.split())
-    page.synopsis = [parser.prog, *(_escaped(word) for word in page.synopsis[words:] if word != "[-h]")]
-    for heading, content in sections.items():
-        page.add_section(heading, "=", content)
-    header, _, body = str(page).partition("\n")
-    header = header.replace(_escaped(page.date), page.date)
-    # Neither justified nor hyphenated: a command stays as it is typed. A macro follows each blank line, and makes its own.
-    return f"{header}\n.ad l\n.nh\n{body}".replace("\n\n", "\n").translate(_AS_TYPED)
+def _synopsis(parser: argparse.ArgumentParser) -> str:
+    words = parser.format_usage().split()[1 + len(parser.prog.split()) :]
+    return f"{_bold(parser.prog)}\n{_escaped(' '.join(word for word in words if word != '[-h]'))}"
+
+
+def _options(parser: argparse.ArgumentParser) -> dict[str, str]:
+    """Return a section for each group of options, and one for the commands."""
+    sections = {}
+    for group in parser._action_groups:
+        title = str(group.title).removeprefix("positional ").upper()
+        entries = [_paragraph(group.description)] if group.description else []
+        for action in group._group_actions:
+            if isinstance(action, argparse._SubParsersAction):
+                title = "COMMANDS"
+                entries += [_entry(_bold(child.prog), about) for child, about in _commands(parser)]
+            elif action.help != argparse.SUPPRESS and "--help" not in action.option_strings:
+                entries.append(_entry(_typed(parser, action), parser._get_formatter()._expand_help(action)))
+        if entries:
+            sections[title] = "\n".join(entries)
+    return sections
+
+
+def _typed(parser: argparse.ArgumentParser, action: argparse.Action) -> str:
+    """Return an option with its value, or an argument, as it is typed."""
+    value = "" if action.nargs == 0 else parser._get_formatter()._format_args(action, action.dest.upper())
+    return f"{', '.join(map(_bold, action.option_strings))} \\fI{_escaped(value)}\\fR".strip()
+
+
+def _entry(tag: str, text: str) -> str:
+    return f".TP\n{tag}\n{_escaped(text)}"
 
 
 def _texts(parser: argparse.ArgumentParser) -> dict[str, str]:
     """Return the description and the epilog as sections. The epilog has its examples and exit codes in paragraphs."""
-    sections = {"DESCRIPTION": [parser.description or ""], "EXAMPLES": [], "NOTES": [], "EXIT STATUS": []}
+    sections: dict[str, list[str]] = {"DESCRIPTION": [parser.description or ""]}
+    sections |= {"EXAMPLES": [], "NOTES": [], "EXIT STATUS": []}
     for paragraph in (parser.epilog or "").split("\n\n"):
-        start = paragraph.partition(":")[0].partition(",")[0]
+        start = re.split("[:,]", paragraph, maxsplit=1)[0]
         heading = {"examples": "EXAMPLES", "exit codes": "EXIT STATUS"}.get(start, "NOTES")
         sections[heading].append(paragraph.removeprefix("examples:\n").removeprefix("exit codes: "))
-    return {heading: "\n.PP\n".join(map(_paragraph, texts)) for heading, texts in sections.items() if any(texts)}
+    return {
+        heading: "\n.PP\n".join(_paragraph(part) for text in texts for part in text.split("\n\n"))
+        for heading, texts in sections.items()
+    }
 
 
 def _paragraph(text: str) -> str:
@@ -84,7 +125,12 @@ def _table(heading: str) -> str:
 
 
 def _plain(markdown: str) -> str:
-    return re.sub(r"`([^`]*)`", r"\\fB\1\\fR", _escaped(re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", markdown)))
+    without_links = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", markdown)
+    return re.sub(r"`([^`]*)`", r"\\fB\1\\fR", _escaped(without_links))
+
+
+def _bold(text: str) -> str:
+    return f"\\fB{_escaped(text)}\\fR"
 
 
 def _escaped(text: str) -> str:

@@ -10,7 +10,10 @@ from tui.cli.main import COMMANDS, build_parser
 
 def complete_parser() -> argparse.ArgumentParser:
     """Return a new parser with the options of all commands, those of the practice cluster too."""
-    return build_parser([*COMMANDS])
+    root = build_parser([*COMMANDS])
+    for parser in below(root):
+        vars(parser)["color"] = False  # Python 3.14 colours the help where FORCE_COLOR is set
+    return root
 
 
 def below(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
